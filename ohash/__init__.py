@@ -1,0 +1,37 @@
+"""Online Hashing (Huang, Yang, Zheng, TNNLS 2017): binary codes learnt from a stream of pairs, in one pass.
+
+The paper's symbols are the names in the code:
+
+========= ============ =============================================================================
+paper     code         meaning
+========= ============ =============================================================================
+W         ``W``        hash projection matrix (d, r); h = sgn(Wᵀx), Eq. (1)
+x_i, x_j  ``x_i, x_j`` a pair of points; ``s`` = +1 similar, -1 dissimilar
+h, g      ``h, g``     predicted code pair; zero-loss code pair
+D_h       ``D_h``      Hamming distance of the predicted codes
+R         ``R``        similarity loss, Eq. (3)
+ℓ         ``loss``     prediction loss, Eq. (6)
+τ         ``tau``      step size, Eq. (16)
+C         ``C``        aggressiveness, the cap on τ
+α, β      ``alpha``,   similar pairs may differ in α bits; dissimilar ones should differ in β r bits
+          ``beta``
+p_0       ``p0``       bits an update flips
+δ_k       ``delta``    potential loss of bit k, Eq. (19)
+r, T      ``r, T``     bits of a code; number of models (MMOH)
+F²        ``F2``       largest ‖x (g - h)ᵀ‖²_F so far
+========= ============ =============================================================================
+"""
+
+from pathlib import Path as _Path
+
+from ohash.core.kernel_cache import ensure_writable as _ensure_writable
+
+_ensure_writable(_Path(__file__).parent)
+
+from ohash.core.features import FeatureMap, KernelWarning  # noqa: E402
+from ohash.models.mmoh import MMOH  # noqa: E402
+from ohash.models.oh import OH  # noqa: E402
+from ohash.models.storage import load, save  # noqa: E402
+
+__all__ = ["MMOH", "OH", "FeatureMap", "KernelWarning", "load", "save"]
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""The command line, beside the user interface; imports no streamlit."""

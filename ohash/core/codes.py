@@ -1,0 +1,75 @@
+"""Binary codes: sgn, packing, Hamming distance.
+
+Conventions, stated once for the whole package:
+
+- Data are rows, ``X`` is (n, d); ``W`` is (d, r); ``h = sgn(Wᵀx)``, Eq. (1), with **sgn(0) = +1**.
+- A packed code is uint8 of width ``ceil(r / 8)``; bit k lies in byte ``k // 8`` at position ``k % 8`` (little), 1 means
+  +1, and the unused bits of the last byte are 0, so that Hamming distances need no mask.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Bits = npt.NDArray[np.uint8]
+Floating = npt.NDArray[np.floating[Any]]
+
+
+def sgn(p: npt.ArrayLike) -> npt.NDArray[np.int8]:
+    """Eq. (1): the sign with sgn(0) = +1, also for -0.0.
+
+    >>> sgn([-2.0, -0.0, 0.0, 3.0])
+    array([-1,  1,  1,  1], dtype=int8)
+    """
+    return np.where(np.asarray(p) >= 0, 1, -1).astype(np.int8)
+
+
+def pack(positive: npt.ArrayLike) -> Bits:
+    """Pack booleans (..., r), True for +1, into uint8 (..., ceil(r/8)).
+
+    >>> pack([[True, False, False, True, False, False, False, False, True]])
+    array([[9, 1]], dtype=uint8)
+    """
+    return np.packbits(np.asarray(positive, dtype=bool), axis=-1, bitorder="little")
+
+
+def unpack(codes: Bits, r: int) -> npt.NDArray[np.int8]:
+    """Packed codes (..., ceil(r/8)) back to ±1 (..., r).
+
+    >>> unpack(np.array([[9, 1]], dtype=np.uint8), 9)
+    array([[ 1, -1, -1,  1, -1, -1, -1, -1,  1]], dtype=int8)
+    """
+    bits = np.unpackbits(np.asarray(codes), axis=-1, count=r, bitorder="little")
+    return (2 * bits.astype(np.int8) - 1).astype(np.int8)
+
+
+def hamming(a: Bits, b: Bits) -> npt.NDArray[np.int64]:
+    """D_h between packed codes along the last axis, broadcasting the others.
+
+    >>> hamming(np.array([[0b1011]], dtype=np.uint8), np.array([[0b0001], [0b1011]], dtype=np.uint8))
+    array([2, 0])
+    """
+    return np.bitwise_count(np.bitwise_xor(a, b)).sum(axis=-1, dtype=np.int64)
+
+
+class Codes(np.ndarray[Any, np.dtype[np.uint8]]):
+    """Packed codes that remember their length `r` and the `version` of the hash (W, mean) that made them."""
+
+    r: int
+    version: int
+
+    def __new__(cls, packed: Bits, r: int, version: int) -> "Codes":
+        """View `packed` as codes of `r` bits made by hash `version`."""
+        codes = np.asarray(packed).view(cls)
+        codes.r, codes.version = r, version
+        return codes
+
+    def __array_finalize__(self, source: Any) -> None:
+        """Slices and copies are codes of the same hash."""
+        self.r = getattr(source, "r", -1)
+        self.version = getattr(source, "version", -1)
+
+    def __reduce__(self) -> Any:
+        """Copies across processes keep r and version."""
+        return (Codes, (np.asarray(self), self.r, self.version))

@@ -1,0 +1,236 @@
+"""FeatureMap: what happens to a raw vector before W multiplies it (Section III-C of the paper).
+
+x -> optional input centring -> L2 normalisation -> RBF similarities to m anchors. The map is fitted on the first points
+of the stream, never on future data; the pairs that brought these points are consumed, not trained.
+
+Differs from the paper: sigma = 1 means nothing without a scale, so vectors are normalised first, and the default sigma is
+half the median distance of the warm-up; m may exceed d.
+"""
+
+import warnings
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import validation
+from ohash.core.parameters import check, param
+
+# Rows mapped at a time, so that the distances to the anchors stay in cache.
+BLOCK = 4096
+LEAST_WARM_UP = 100
+
+
+class KernelWarning(UserWarning):
+    """The RBF kernel is dead (all values near 0) or flat (all near 1): codes will carry no information."""
+
+
+@dataclass(frozen=True)
+class FeatureParams:
+    """What the map does."""
+
+    kernel: str = param(
+        "rbf", symbol="κ", title="kernel", choices=("rbf", "none"),
+        help="RBF similarities to anchors, or the vectors themselves (better for learnt embeddings).",
+    )  # fmt: skip
+    m: int = param(
+        300, symbol="m", title="anchors", lo=1, hi=100_000, slider=(16, 1024), scale="log",
+        help="The first m distinct points of the stream become the anchors.",
+    )  # fmt: skip
+    sigma: float = param(
+        0.0, symbol="σ", title="kernel width", lo=0, hi=1e6, slider=(0, 2), step=0.05,
+        help="Width of the RBF kernel on normalised vectors; 0 = half the median distance of the warm-up. "
+        "The paper uses 1.",
+    )  # fmt: skip
+    center_input: bool = param(
+        True, symbol="x̄", title="centre the input",
+        help="Subtract the warm-up mean before normalising.",
+    )  # fmt: skip
+    normalize: bool = param(
+        True, symbol="‖x‖", title="unit length", help="Scale every vector to length 1.",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check(self)
+
+    @property
+    def warm_up(self) -> int:
+        """How many distinct points are needed before learning starts."""
+        return max(self.m if self.kernel == "rbf" else 0, LEAST_WARM_UP)
+
+
+class FeatureMap:
+    """A fitted map; call `fit` (points) or `fit_stream` (pairs) once, then `transform`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 8))
+    >>> z = FeatureMap(m=16).fit(X)
+    >>> z.transform(X).shape, z.anchors.shape
+    ((500, 16), (16, 8))
+    """
+
+    def __init__(
+        self,
+        kernel: str = "rbf",
+        m: int = 300,
+        sigma: float | str = "auto",
+        center_input: bool = True,
+        normalize: bool = True,
+        dtype: str = "float32",
+    ) -> None:
+        """`sigma` is a number, or "auto" for half the median distance of the warm-up."""
+        if isinstance(sigma, str):
+            if sigma != "auto":
+                raise ValueError(f"sigma must be a number > 0 or 'auto', got {sigma!r}")
+            sigma = 0.0
+        elif sigma == 0:
+            raise ValueError("sigma must be a number > 0 or 'auto', got 0")
+        if dtype not in ("float32", "float64"):
+            raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
+        self.params = FeatureParams(kernel, m, sigma, center_input, normalize)
+        self.dtype = dtype
+        self.mean: npt.NDArray[np.float64] | None = None
+        self.anchors: npt.NDArray[Any] | None = None
+        self.sigma: float = float("nan")
+        self.mean_kernel: float = float("nan")
+
+    @classmethod
+    def from_params(cls, params: FeatureParams, dtype: str) -> "FeatureMap":
+        """A map as an experiment describes it, where sigma 0 means "auto"."""
+        return cls(params.kernel, params.m, params.sigma or "auto", params.center_input, params.normalize, dtype)
+
+    @property
+    def d_out(self) -> int:
+        """Columns after the map."""
+        self._need_fit()
+        assert self.mean is not None
+        return len(self.anchors) if self.anchors is not None else len(self.mean)
+
+    def fit(self, X: npt.ArrayLike) -> "FeatureMap":
+        """Fit on the first max(m, 100) distinct rows of X, in order; fewer are enough if X has at least m."""
+        X = validation.matrix("X", X)
+        rows, _ = _first_distinct(X, np.arange(len(X)), self.params.warm_up)
+        return self._fit(X[rows])
+
+    def fit_stream(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike) -> int:
+        """Fit on the points of the first pairs (X[i], X[j]); return how many pairs that consumed."""
+        X = validation.matrix("X", X)
+        points = np.stack([np.asarray(i), np.asarray(j)], axis=1).ravel()
+        rows, seen = _first_distinct(X, points, self.params.warm_up)
+        if len(rows) < self.params.warm_up and seen == len(points):
+            raise ValueError(
+                f"the warm-up needs {self.params.warm_up} distinct points, got {len(rows)} from {len(points) // 2} pairs; "
+                "give more pairs or lower m"
+            )
+        self._fit(X[rows])
+        return -(-seen // 2)
+
+    def warm_up_rows(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """The rows `fit_stream` would fit on."""
+        points = np.stack([np.asarray(i), np.asarray(j)], axis=1).ravel()
+        return _first_distinct(np.asarray(X), points, self.params.warm_up)[0]
+
+    def transform(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Map rows: (n, d) -> (n, m), or (n, d) without a kernel; C-contiguous in `dtype`."""
+        self._need_fit()
+        assert self.mean is not None
+        X = validation.matrix("X", X, d=len(self.mean))
+        Z = np.empty((len(X), self.d_out), self.dtype)
+        for start in range(0, len(X), BLOCK):
+            rows = X[start : start + BLOCK].astype(np.float64 if self.dtype == "float64" else np.float32)
+            validation.finite("X", rows)
+            Z[start : start + BLOCK] = self._map(rows)
+        return Z
+
+    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """Plain values and arrays, for saving."""
+        values = asdict(self.params) | {"dtype": self.dtype}
+        if self.mean is None:
+            return values, {}
+        arrays: dict[str, npt.NDArray[Any]] = {"mean": self.mean, "fitted": np.array([self.sigma, self.mean_kernel])}
+        if self.anchors is not None:
+            arrays["anchors"] = self.anchors
+        return values, arrays
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> "FeatureMap":
+        """The inverse of `state`, bit for bit."""
+        values = dict(values)
+        dtype = values.pop("dtype")
+        feature_map = cls.from_params(FeatureParams(**values), dtype)
+        if "mean" in arrays:
+            feature_map.mean = np.asarray(arrays["mean"])
+            feature_map.sigma, feature_map.mean_kernel = (float(v) for v in arrays["fitted"])
+            feature_map.anchors = arrays.get("anchors")
+        return feature_map
+
+    def _fit(self, rows: npt.NDArray[Any]) -> "FeatureMap":
+        rows = validation.finite("X", rows.astype(np.float64))
+        m = self.params.m
+        if self.params.kernel == "rbf" and len(rows) < m:
+            raise ValueError(f"m must be at most the number of distinct points seen, got m={m} and {len(rows)} points")
+        self.mean = rows.mean(axis=0) if self.params.center_input else np.zeros(rows.shape[1])
+        if self.params.kernel == "rbf":
+            unit = self._scale(rows)
+            squares = _square_distances(unit, unit)
+            off = squares[~np.eye(len(unit), dtype=bool)]
+            self.sigma = self.params.sigma or 0.5 * float(np.sqrt(np.median(off))) or 1.0
+            self.mean_kernel = float(np.exp(off / (-2 * self.sigma**2)).mean()) if off.size else 1.0
+            self.anchors = np.ascontiguousarray(unit[:m].astype(self.dtype))
+            if not 1e-3 <= self.mean_kernel <= 0.99:
+                warnings.warn(
+                    f"the mean kernel value of the warm-up is {self.mean_kernel:.2g}, outside [0.001, 0.99]: with "
+                    f"sigma={self.sigma:g} the kernel is {'dead' if self.mean_kernel < 0.5 else 'flat'} and codes will "
+                    "carry little information; use sigma='auto', or normalise the features",
+                    KernelWarning,
+                    stacklevel=3,
+                )
+        return self
+
+    def _scale(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        assert self.mean is not None
+        rows = rows - self.mean.astype(rows.dtype)
+        if self.params.normalize:
+            norm = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+            rows /= np.where(norm > 0, norm, 1)[:, None]  # a zero vector stays zero
+        return rows
+
+    def _map(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        rows = self._scale(rows)
+        if self.anchors is None:
+            return rows
+        squares = _square_distances(rows, self.anchors)
+        squares *= -1 / (2 * self.sigma**2)
+        return np.exp(squares, out=squares)
+
+    def _need_fit(self) -> None:
+        if self.mean is None:
+            raise ValueError("the feature map is not fitted yet: call fit(X) or fit_stream(X, i, j) first")
+
+
+def _square_distances(A: npt.NDArray[Any], B: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    squares = A @ B.T
+    squares *= -2
+    squares += np.einsum("nd,nd->n", A, A)[:, None]
+    squares += np.einsum("nd,nd->n", B, B)
+    return np.maximum(squares, 0, out=squares)
+
+
+def _first_distinct(X: npt.NDArray[Any], points: npt.NDArray[Any], wanted: int) -> tuple[npt.NDArray[np.int64], int]:
+    """The first `wanted` rows of X, in the order of `points`, with distinct values; and how many points that took."""
+    rows: list[int] = []
+    values: set[bytes] = set()
+    seen_rows: set[int] = set()
+    for seen, row in enumerate(points.tolist(), start=1):
+        if row in seen_rows:
+            continue
+        seen_rows.add(row)
+        value = np.ascontiguousarray(X[row]).tobytes()
+        if value not in values:
+            values.add(value)
+            rows.append(row)
+            if len(rows) == wanted:
+                return np.array(rows, np.int64), seen
+    return np.array(rows, np.int64), len(points)

@@ -1,0 +1,49 @@
+"""Where numba keeps compiled kernels when neither the package nor the home folder can be written.
+
+numba raises at import of a cached kernel if it finds no writable place. A read-only installation run by a user without
+a home (a container, a locked-down lab machine) is ordinary, so `ensure_writable` names a private folder first.
+"""
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+
+def ensure_writable(package: Path) -> Path | None:
+    """Set NUMBA_CACHE_DIR to a per-user folder if nothing else is writable; return it, or None if nothing was needed."""
+    if os.environ.get("NUMBA_CACHE_DIR") or _can_write(package / "core" / "__pycache__") or _can_write(_user_cache()):
+        return None
+    folder = _private_folder()
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    return folder
+
+
+def _user_cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path(os.path.expanduser("~")) / ".cache") / "numba"
+
+
+def _can_write(folder: Path) -> bool:
+    """Try to write a file, as os.access is wrong for root and for read-only mounts."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _private_folder() -> Path:
+    """A 0700 folder of this user's. The cache holds pickles, so a folder somebody else prepared is never trusted."""
+    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    folder = Path(tempfile.gettempdir()) / f"ohash-kernels-{user}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+        ours = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+        if stat.S_ISDIR(found.st_mode) and ours and not found.st_mode & 0o077:
+            return folder
+    except OSError:
+        pass
+    return Path(tempfile.mkdtemp(prefix="ohash-kernels-"))

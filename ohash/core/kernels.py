@@ -1,0 +1,317 @@
+"""The fused kernel: one pass over a batch of pairs, strictly in order, for T models. OH is T = 1.
+
+The same equations as `ohash.core.loss`, without allocation per pair. `Wt` is (T, r, d), W transposed: a projection
+vector w_k is then contiguous, so a dot product vectorises, and an update writes only the columns it touches. Every
+floating-point sum is taken in an order that depends on d and r alone, hence the same bits whatever the chunking.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+
+from ohash.core.compile import inlined, kernel_for
+
+# Running sums kept per model, Σ over the pairs so far; columns of the float64 array `sums` (T, N_SUMS).
+SUM_R = 0  # Eq. (3); for MMOH Eq. (28)
+SUM_LOSS = 1  # Eq. (6)
+SUM_DECREASE = 2  # tau (2 l - tau n), the left side of Lemma 1 at U = 0
+SUM_TAU_SQRT_R = 3
+MAX_SQRT_R = 4
+F2 = 5  # running maximum of n = norm2
+N_UPDATES = 6
+N_C_LARGE_ENOUGH = 7  # updates with C >= sqrt(R) / F2 at the time, Eq. (25)
+N_CLIPPED = 8  # updates with tau = C < l / n
+N_DEGENERATE = 9
+SUM_R_DEGENERATE = 10
+N_SUMS = 11
+
+# Centring of x before it meets W.
+NONE, FROZEN, RUNNING, EMA = range(4)
+
+# `clock` counts pairs, points in the mean, and changes of the hash (W, mean).
+N_PAIRS, N_MEAN, VERSION = range(3)
+
+# W·mean is kept incrementally and computed afresh every so many pairs, against drift.
+RESYNC = 4096
+
+
+@inlined
+def project_pair(Wt: Any, x_i: Any, x_j: Any, p_i: Any, p_j: Any) -> None:
+    """p = Wᵀx for both points, four bits at a time: eight accumulators share the loads of x_i and x_j."""
+    r, d = Wt.shape
+    zero = Wt.dtype.type(0)
+    k = 0
+    while k + 4 <= r:
+        w0, w1, w2, w3 = Wt[k], Wt[k + 1], Wt[k + 2], Wt[k + 3]
+        a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = zero
+        for c in range(d):
+            u, v = x_i[c], x_j[c]
+            a0 += w0[c] * u
+            b0 += w0[c] * v
+            a1 += w1[c] * u
+            b1 += w1[c] * v
+            a2 += w2[c] * u
+            b2 += w2[c] * v
+            a3 += w3[c] * u
+            b3 += w3[c] * v
+        p_i[k], p_i[k + 1], p_i[k + 2], p_i[k + 3] = a0, a1, a2, a3
+        p_j[k], p_j[k + 1], p_j[k + 2], p_j[k + 3] = b0, b1, b2, b3
+        k += 4
+    while k < r:
+        w0 = Wt[k]
+        a0 = b0 = zero
+        for c in range(d):
+            a0 += w0[c] * x_i[c]
+            b0 += w0[c] * x_j[c]
+        p_i[k], p_j[k] = a0, b0
+        k += 1
+
+
+@inlined
+def dot(a: Any, b: Any) -> float:
+    """Σ a b in float64."""
+    total = 0.0
+    for c in range(a.shape[0]):
+        total += np.float64(a[c]) * np.float64(b[c])
+    return total
+
+
+@inlined
+def cut_off(delta: Any, pool: Any, size: int, p0: int) -> Any:
+    """(delta, bit) of the p0-th smallest, ordered by delta and then by bit: the stable order, found by quickselect.
+
+    Reorders `pool`, which holds `size` distinct bits.
+    """
+    lo, hi, want = 0, size - 1, p0 - 1
+    while lo < hi:
+        mid = (lo + hi) // 2
+        bit = pool[mid]
+        value = delta[bit]
+        left, right = lo, hi
+        while left <= right:
+            while delta[pool[left]] < value or (delta[pool[left]] == value and pool[left] < bit):
+                left += 1
+            while delta[pool[right]] > value or (delta[pool[right]] == value and pool[right] > bit):
+                right -= 1
+            if left <= right:
+                pool[left], pool[right] = pool[right], pool[left]
+                left += 1
+                right -= 1
+        if want <= right:
+            hi = right
+        elif want >= left:
+            lo = left
+        else:
+            break
+    return delta[pool[want]], pool[want]
+
+
+@inlined
+def choose(p_i: Any, p_j: Any, s: int, p0: int, largest: bool, delta: Any, pool: Any, flip: Any) -> Any:
+    """Algorithms 2 and 3. Fills flip[k] = 0 (keep), 1 (flip side i), 2 (flip side j).
+
+    Returns (Σ delta over the chosen bits, flips on side i).
+    """
+    r = p_i.shape[0]
+    sign = -1.0 if largest else 1.0
+    size = 0
+    for k in range(r):
+        flip[k] = 0
+        if ((p_i[k] >= 0) != (p_j[k] >= 0)) == (s > 0):
+            delta[k] = sign * min(abs(p_i[k]), abs(p_j[k]))  # Eq. (19)
+            pool[size] = k
+            size += 1
+    value, last = np.inf, r
+    if p0 < size:
+        value, last = cut_off(delta, pool, size, p0)
+    total = 0.0
+    n_i = 0
+    for k in range(r):
+        if ((p_i[k] >= 0) != (p_j[k] >= 0)) == (s > 0) and (delta[k] < value or (delta[k] == value and k <= last)):
+            total += abs(delta[k])
+            if abs(p_i[k]) <= abs(p_j[k]):  # Eq. (20)
+                flip[k] = 1
+                n_i += 1
+            else:
+                flip[k] = 2
+    return total, n_i
+
+
+def _learn_pairs(
+    Wt: Any,  # (T, r, d) changed in place
+    mean: Any,  # (d,) float64, changed in place
+    W_mean: Any,  # (T, r) float64 = Wᵀ mean, kept in step
+    clock: Any,  # (3,) int64
+    sums: Any,  # (T, N_SUMS) float64
+    bit_updates: Any,  # (T, r) int64
+    X: Any,  # (n, d)
+    i: Any,
+    j: Any,
+    s: Any,
+    alpha: int,
+    br: float,
+    C: float,
+    largest: bool,
+    rounds: int,
+    centring: int,
+    ema: float,
+    D_h: Any,  # from here on: (pairs, T) columns to fill
+    R: Any,
+    loss: Any,
+    ratio: Any,
+    tau: Any,
+    norm2: Any,
+    p0: Any,
+    degenerate: Any,
+) -> int:
+    """Learn every pair; return -1, or the position of the first pair whose projections are not finite."""
+    T, r, d = Wt.shape
+    dtype = Wt.dtype
+    x_i, x_j = np.empty(d, dtype), np.empty(d, dtype)
+    P_i, P_j = np.empty((T, r), dtype), np.empty((T, r), dtype)
+    delta = np.empty(r, np.float64)
+    pool = np.empty(r, np.int64)
+    flip = np.empty(r, np.int8)
+    ceil_br = int(np.ceil(br))
+
+    for t in range(i.shape[0]):
+        row_i, row_j, similar = X[i[t]], X[j[t]], s[t] > 0
+        if centring == NONE:
+            for c in range(d):
+                x_i[c] = row_i[c]
+                x_j[c] = row_j[c]
+        else:
+            for c in range(d):
+                x_i[c] = row_i[c] - mean[c]
+                x_j[c] = row_j[c] - mean[c]
+
+        best = 0
+        for m in range(T):
+            project_pair(Wt[m], x_i, x_j, P_i[m], P_j[m])
+            size = 0.0
+            D = 0
+            for k in range(r):
+                size += abs(P_i[m, k]) + abs(P_j[m, k])
+                D += (P_i[m, k] >= 0) != (P_j[m, k] >= 0)
+            if not size < np.inf:
+                return t
+            D_h[t, m] = D
+            R[t, m] = max(0.0, D - alpha) if similar else max(0.0, br - D)  # Eq. (3)
+            if R[t, m] < R[t, best]:
+                best = m
+
+        moved = False
+        for m in range(T):
+            if R[t, m] == 0 or (similar and m != best):
+                continue
+            sums[m, SUM_R] += R[t, m]  # Eq. (28)
+            square_i, square_j = dot(x_i, x_i), dot(x_j, x_j)
+            D = D_h[t, m]
+            R_now = R[t, m]
+            for turn in range(rounds):
+                bits = D - alpha if similar else ceil_br - D  # Eq. (17)
+                total, n_i = choose(P_i[m], P_j[m], s[t], bits, largest, delta, pool, flip)
+                n = 4.0 * (n_i * square_i + (bits - n_i) * square_j)
+                root = np.sqrt(R_now)
+                if n == 0.0:
+                    if turn == 0:
+                        degenerate[t, m] = True
+                        sums[m, N_DEGENERATE] += 1
+                        sums[m, SUM_R_DEGENERATE] += R_now
+                    break
+                l = 2.0 * total + root  # Eq. (6)
+                step = min(C, l / n)  # Eq. (16)
+                if turn == 0:
+                    loss[t, m], ratio[t, m], tau[t, m], norm2[t, m], p0[t, m] = l, l / n, step, n, bits
+                    sums[m, SUM_LOSS] += l
+                    sums[m, N_UPDATES] += 1
+                    sums[m, N_CLIPPED] += step < l / n
+                sums[m, SUM_DECREASE] += step * (2.0 * l - step * n)
+                sums[m, SUM_TAU_SQRT_R] += step * root
+                sums[m, MAX_SQRT_R] = max(sums[m, MAX_SQRT_R], root)
+                sums[m, F2] = max(sums[m, F2], n)
+                if turn == 0:
+                    sums[m, N_C_LARGE_ENOUGH] += C * sums[m, F2] >= root  # Eq. (25)
+                moved = True
+                i_mean = j_mean = i_j = 0.0
+                if centring != NONE:
+                    i_mean, j_mean, i_j = dot(x_i, mean), dot(x_j, mean), dot(x_i, x_j)
+                for k in range(r):
+                    if flip[k] == 0:
+                        continue
+                    bit_updates[m, k] += 1
+                    on_i = flip[k] == 1
+                    h = 1.0 if (P_i[m, k] if on_i else P_j[m, k]) >= 0 else -1.0
+                    change = -2.0 * step * h  # Eq. (18)
+                    factor = dtype.type(change)
+                    w = Wt[m, k]
+                    x = x_i if on_i else x_j
+                    for c in range(d):
+                        w[c] += factor * x[c]
+                    if centring != NONE:
+                        W_mean[m, k] += change * (i_mean if on_i else j_mean)
+                        P_i[m, k] += change * (square_i if on_i else i_j)
+                        P_j[m, k] += change * (i_j if on_i else square_j)
+                if turn + 1 < rounds:
+                    project_pair(Wt[m], x_i, x_j, P_i[m], P_j[m])
+                    D = 0
+                    for k in range(r):
+                        D += (P_i[m, k] >= 0) != (P_j[m, k] >= 0)
+                    R_now = max(0.0, D - alpha) if similar else max(0.0, br - D)
+                    if R_now == 0:
+                        break
+
+        clock[N_PAIRS] += 1
+        if centring >= RUNNING:
+            n_mean = clock[N_MEAN]
+            gain_i = ema if centring == EMA else 1.0 / (n_mean + 1)
+            gain_j = ema if centring == EMA else 1.0 / (n_mean + 2)
+            for c in range(d):
+                mean[c] += gain_i * (row_i[c] - mean[c])
+                mean[c] += gain_j * (row_j[c] - mean[c])
+            for m in range(T):
+                for k in range(r):  # mean moves along x_i, then along x_j seen from the moved mean
+                    step_i = gain_i * P_i[m, k]
+                    W_mean[m, k] += step_i + gain_j * (P_j[m, k] - step_i)
+            clock[N_MEAN] += 2
+            moved = True
+        clock[VERSION] += moved
+        if centring != NONE and clock[N_PAIRS] % RESYNC == 0:
+            for m in range(T):
+                for k in range(r):
+                    W_mean[m, k] = dot(Wt[m, k], mean)
+    return -1
+
+
+def _project(Wt: Any, x_i: Any, x_j: Any, p_i: Any, p_j: Any) -> None:
+    project_pair(Wt, x_i, x_j, p_i, p_j)
+
+
+def _array(dtype: Any, ndim: int, *, readonly: bool = False) -> Any:
+    return numba.types.Array(dtype, ndim, "C", readonly=readonly)
+
+
+@cache
+def learn_pairs(dtype: str) -> Callable[..., int]:
+    """The learning kernel for "float32" or "float64"; compiled at the first call on a machine, then read from disk."""
+    real, f8, i8 = getattr(numba.types, dtype), numba.types.float64, numba.types.int64
+    index = _array(i8, 1, readonly=True)
+    flag = numba.types.boolean
+    signature = numba.types.int64(
+        _array(real, 3), _array(f8, 1), _array(f8, 2), _array(i8, 1), _array(f8, 2), _array(i8, 2),
+        _array(real, 2, readonly=True), index, index, _array(numba.types.int8, 1, readonly=True),
+        i8, f8, f8, flag, i8, i8, f8,
+        _array(i8, 2), *[_array(f8, 2)] * 5, _array(i8, 2), _array(flag, 2),
+    )  # fmt: skip
+    return kernel_for(signature, _learn_pairs)
+
+
+@cache
+def project(dtype: str) -> Callable[..., None]:
+    """The projections of one pair exactly as the learning kernel computes them."""
+    real = getattr(numba.types, dtype)
+    vector = _array(real, 1)
+    return kernel_for(numba.types.void(_array(real, 2), vector, vector, vector, vector), _project)

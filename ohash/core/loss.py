@@ -1,0 +1,172 @@
+r"""The equations in readable NumPy: similarity loss, zero-loss codes, prediction loss, step.
+
+This is the explaining form; `ohash.core.kernels` is the fast form of the same equations. Conventions the paper leaves
+open (the reasons are measured, see the tests):
+
+- sgn(0) = +1, as in `ohash.core.codes`.
+- ``beta * r`` is rounded to an integer when within 1e-9 of one, and that one value is used in R and in the ceiling.
+  Differs from the paper: literally, 0.55 * 100 = 55.00000000000001 gives R > 0 with p0 = 0.
+- Bits are taken in the stable order of delta (equal deltas: lower index first); of the two sides of a bit the one with
+  the smaller margin is flipped, equal margins flip side i, Eq. (20).
+- A pair whose flipped sides are all zero vectors has ‖x(g - h)ᵀ‖² = 0: Eq. (10) is undefined, the pair is *degenerate*,
+  keeps its R, and changes nothing.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.codes import sgn
+
+Signs = npt.NDArray[np.int8]
+Vector = npt.NDArray[np.floating[Any]]
+
+
+def dissimilar_threshold(beta: float, r: int) -> float:
+    """``beta * r``, an exact integer when it is one up to rounding.
+
+    >>> 0.55 * 100
+    55.00000000000001
+    >>> dissimilar_threshold(0.55, 100)
+    55.0
+    """
+    br = beta * r
+    return float(round(br)) if abs(br - round(br)) < 1e-9 else br
+
+
+def similarity_loss(D_h: float, s: int, alpha: int, br: float) -> float:
+    """Eq. (3): R = max(0, D_h - alpha) for a similar pair, max(0, beta r - D_h) for a dissimilar one.
+
+    >>> similarity_loss(5, +1, alpha=2, br=4.0), similarity_loss(1, -1, alpha=0, br=2.5)
+    (3.0, 1.5)
+    """
+    return float(max(0.0, D_h - alpha if s == 1 else br - D_h))
+
+
+@dataclass(frozen=True)
+class Flips:
+    """Algorithms 2 and 3: which bits of which side are flipped to reach zero loss."""
+
+    pool: npt.NDArray[np.int64]
+    delta: npt.NDArray[np.float64]
+    bits: npt.NDArray[np.int64]
+    sides: tuple[str, ...]
+    g_i: Signs
+    g_j: Signs
+
+
+def zero_loss_codes(p_i: Vector, p_j: Vector, s: int, alpha: int, br: float, *, largest: bool = False) -> Flips:
+    """The code pair g with R(g) = 0 that is cheapest to reach, Eq. (17) to (20).
+
+    `p_i`, `p_j` are the projections Wᵀx. `largest` takes the largest margins instead: an experiment, not the paper.
+
+    >>> flips = zero_loss_codes(np.array([.5, 2., -1.]), np.array([-3., 1., .2]), +1, alpha=1, br=2.0)
+    >>> flips.pool.tolist(), flips.delta.tolist(), flips.bits.tolist(), flips.sides
+    ([0, 2], [0.5, 0.2], [2], ('j',))
+    """
+    h_i, h_j = sgn(p_i), sgn(p_j)
+    differ = h_i != h_j
+    D_h = int(differ.sum())
+    pool = np.flatnonzero(differ if s == 1 else ~differ)
+    p0 = max(0, D_h - alpha if s == 1 else math.ceil(br) - D_h)  # Eq. (17)
+    margin_i, margin_j = np.abs(p_i[pool]).astype(np.float64), np.abs(p_j[pool]).astype(np.float64)
+    delta = np.minimum(margin_i, margin_j)  # Eq. (19): h·p is |p|
+    chosen = np.sort(np.argsort(-delta if largest else delta, kind="stable")[:p0])
+    bits = pool[chosen]
+    on_i = margin_i[chosen] <= margin_j[chosen]  # Eq. (20)
+    g_i, g_j = h_i.copy(), h_j.copy()
+    g_i[bits[on_i]] *= -1
+    g_j[bits[~on_i]] *= -1
+    return Flips(pool, delta, bits, tuple("i" if side else "j" for side in on_i), g_i, g_j)
+
+
+@dataclass(frozen=True)
+class PairStep:
+    """Everything one update of one model does, for a teacher to point at. Vectors are per bit."""
+
+    s: int
+    alpha: int
+    beta: float
+    C: float
+    p_i: Vector
+    p_j: Vector
+    h_i: Signs
+    h_j: Signs
+    D_h: int
+    R: float
+    flips: Flips
+    H: float
+    G: float
+    sqrt_R: float
+    loss: float
+    norm2: float
+    ratio: float
+    tau: float
+    updated: bool
+    degenerate: bool
+    columns: npt.NDArray[np.int64]
+    R_after: float
+
+    @property
+    def g_i(self) -> Signs:
+        """Zero-loss code of x_i."""
+        return self.flips.g_i
+
+    @property
+    def g_j(self) -> Signs:
+        """Zero-loss code of x_j."""
+        return self.flips.g_j
+
+    @property
+    def p0(self) -> int:
+        """How many bits are flipped."""
+        return len(self.flips.bits)
+
+    @property
+    def tau_candidates(self) -> tuple[float, float]:
+        """Both arguments of the minimum in Eq. (16): C and l/norm2."""
+        return self.C, self.ratio
+
+
+def explain(
+    p_i: Vector,
+    p_j: Vector,
+    square_i: float,
+    square_j: float,
+    s: int,
+    *,
+    alpha: int,
+    beta: float,
+    C: float,
+    selected: bool = True,
+    largest: bool = False,
+) -> PairStep:
+    """One step in words and numbers, from the projections and the squared norms of x_i and x_j.
+
+    `selected` is False for a model that MMOH leaves alone at this pair. `R_after` is filled in by the model, which
+    alone can project again.
+    """
+    r = len(p_i)
+    br = dissimilar_threshold(beta, r)
+    h_i, h_j = sgn(p_i), sgn(p_j)
+    D_h = int((h_i != h_j).sum())
+    R = similarity_loss(D_h, s, alpha, br)  # Eq. (3)
+    flips = zero_loss_codes(p_i, p_j, s, alpha, br, largest=largest)
+    H = float(np.abs(p_i, dtype=np.float64).sum() + np.abs(p_j, dtype=np.float64).sum())  # Eq. (4)
+    G = float(flips.g_i @ p_i.astype(np.float64) + flips.g_j @ p_j.astype(np.float64))  # Eq. (5)
+    sqrt_R = math.sqrt(R)
+    loss = H - G + sqrt_R  # Eq. (6)
+    n_i = flips.sides.count("i")
+    norm2 = 4 * (n_i * square_i + (len(flips.sides) - n_i) * square_j)
+    moves = selected and R > 0
+    degenerate = moves and norm2 == 0
+    updated = moves and not degenerate
+    ratio = loss / norm2 if norm2 > 0 else math.inf
+    return PairStep(
+        s=s, alpha=alpha, beta=beta, C=C, p_i=p_i, p_j=p_j, h_i=h_i, h_j=h_j, D_h=D_h, R=R, flips=flips, H=H, G=G,
+        sqrt_R=sqrt_R, loss=loss, norm2=norm2, ratio=ratio, tau=min(C, ratio) if updated else 0.0,  # Eq. (16)
+        updated=updated, degenerate=degenerate, columns=flips.bits if updated else flips.bits[:0], R_after=R,
+    )  # fmt: skip

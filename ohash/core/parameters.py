@@ -1,0 +1,142 @@
+"""One declared table per method: it validates, draws the slider, writes the tooltip, the URL and the docs.
+
+A method's parameters are a frozen dataclass whose fields are made by `param`. Nothing else states a range.
+"""
+
+import dataclasses
+import math
+import numbers
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Scale = Literal["linear", "log"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One row of the table. `lo` and `hi` bound what is accepted, `slider` what a slider offers."""
+
+    key: str
+    kind: type
+    default: Any
+    symbol: str
+    title: str
+    help: str
+    eq: str = ""
+    lo: float = -math.inf
+    hi: float = math.inf
+    lo_open: bool = False
+    scale: Scale = "linear"
+    slider: tuple[float, float] | None = None
+    step: float | None = None
+    choices: tuple[str, ...] = ()
+    live: bool = False
+
+    @property
+    def allowed(self) -> str:
+        """What is accepted, in words.
+
+        >>> Parameter("beta", float, 0.5, "β", "ratio", "", lo=0, hi=1, lo_open=True).allowed
+        'a number in (0, 1]'
+        """
+        if self.kind is bool:
+            return "true or false"
+        if self.choices:
+            return "one of " + ", ".join(repr(choice) for choice in self.choices)
+        noun = "an integer" if self.kind is int else "a number"
+        if self.lo == -math.inf and self.hi == math.inf:
+            return noun
+        if self.hi == math.inf:
+            return f"{noun} {'>' if self.lo_open else '>='} {self.lo:g}"
+        return f"{noun} in {'(' if self.lo_open else '['}{self.lo:g}, {self.hi:g}]"
+
+    def convert(self, value: Any) -> Any:
+        """The value as this parameter's own type, or a ValueError that says what is allowed."""
+        if self.kind is bool:
+            if isinstance(value, bool):
+                return value
+        elif self.kind is str:
+            if isinstance(value, str) and (not self.choices or value in self.choices):
+                return value
+        elif isinstance(value, numbers.Real) and not isinstance(value, bool):
+            number = float(value)
+            integral = self.kind is float or (math.isfinite(number) and number == math.floor(number))
+            above = number > self.lo if self.lo_open else number >= self.lo
+            if integral and math.isfinite(number) and above and number <= self.hi:
+                return self.kind(value)
+        raise ValueError(f"{self.key} must be {self.allowed}, got {value!r}; the default is {self.default!r}")
+
+    def parse(self, text: str) -> Any:
+        """A value from a query string or a command line."""
+        value: Any = text
+        if self.kind is bool:
+            value = {"1": True, "true": True, "0": False, "false": False}.get(text.strip().lower(), text)
+        elif self.kind is not str:
+            try:
+                value = int(text) if self.kind is int else float(text)
+            except ValueError:
+                value = text
+        return self.convert(value)
+
+    def format(self, value: Any) -> str:
+        """The shortest text that `parse` turns back into `value`."""
+        if self.kind is bool:
+            return "1" if value else "0"
+        if self.kind is float:
+            return repr(float(value)).removesuffix(".0")
+        return str(value)
+
+
+def param(
+    default: Any,
+    *,
+    symbol: str,
+    title: str,
+    help: str,
+    eq: str = "",
+    lo: float = -math.inf,
+    hi: float = math.inf,
+    lo_open: bool = False,
+    scale: Scale = "linear",
+    slider: tuple[float, float] | None = None,
+    step: float | None = None,
+    choices: tuple[str, ...] = (),
+    live: bool = False,
+) -> Any:
+    """A dataclass field that is a row of the parameter table; `live` ones may change while a run goes on."""
+    row = {
+        "symbol": symbol,
+        "title": title,
+        "help": help,
+        "eq": eq,
+        "lo": lo,
+        "hi": hi,
+        "lo_open": lo_open,
+        "scale": scale,
+        "slider": slider,
+        "step": step,
+        "choices": choices,
+        "live": live,
+    }
+    return dataclasses.field(default=default, metadata={"parameter": row})
+
+
+def table(params: Any) -> dict[str, Parameter]:
+    """The declared rows of a params dataclass (or of an instance), by key, in order."""
+    rows = {}
+    for field in dataclasses.fields(params):
+        row = field.metadata.get("parameter")
+        if row is not None:
+            kind = {"int": int, "float": float, "str": str, "bool": bool}[_type_name(field.type)]
+            rows[field.name] = Parameter(key=field.name, kind=kind, default=field.default, **row)
+    return rows
+
+
+def check(params: Any) -> None:
+    """Validate every declared field in place; call it from ``__post_init__`` of the frozen dataclass."""
+    for key, row in table(params).items():
+        object.__setattr__(params, key, row.convert(getattr(params, key)))
+
+
+def _type_name(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else str(annotation.__name__)

@@ -1,0 +1,1 @@
+"""L3: arrays in, numbers out."""

@@ -1,0 +1,1 @@
+"""L4: a run, its history and its runner; usable from a notebook."""

@@ -1,0 +1,1 @@
+"""L1: hashing methods. One method is one file; `ohash.models.registry` finds them."""

@@ -1,0 +1,124 @@
+"""What a hashing method is: the protocol it follows, the columns it reports, and the card it is listed by.
+
+A method is one file in this folder (or a user's plugin) that defines ``HASHER = HasherSpec(...)``. The engine calls what
+the method says it consumes:
+
+========== =================================================================================
+consumes   called
+========== =================================================================================
+"nothing"  only ``encode``
+"pairs"    ``learn(X, i, j, s)``: rows i, j of X and s in {-1, +1}, strictly in order
+"points"   ``learn_points(X, i, y)``: rows i of X, in order, with labels y (None if unlabelled)
+"chunks"   ``learn_points`` too; the method gathers its own chunks
+"batch"    ``fit(X, y)``: all that has arrived, at once
+========== =================================================================================
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.codes import Codes
+from ohash.core.parameters import Parameter, table
+
+Consumes = Literal["nothing", "pairs", "points", "chunks", "batch"]
+Supervision = Literal["none", "pairs", "labels"]
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Columns, one entry a pair: facts only. A method without l or tau has no such column rather than zeros."""
+
+    D_h: npt.NDArray[np.int64]
+    updated: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        """The number of pairs."""
+        return len(self.D_h)
+
+    def columns(self) -> Arrays:
+        """All columns by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@runtime_checkable
+class OnlineHasher(Protocol):
+    """What every method offers, whatever it consumes."""
+
+    @property
+    def r(self) -> int:
+        """Bits of a code."""
+
+    @property
+    def version(self) -> int:
+        """Rises whenever the hash changes; codes carry the version that made them."""
+
+    def encode(self, X: npt.NDArray[Any]) -> Codes:
+        """Packed codes of mapped rows, (n, ceil(r/8)) or (T, n, ceil(r/8)); pure."""
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """What `ohash.save` stores: plain values for JSON, and arrays."""
+
+
+@runtime_checkable
+class LinearHasher(OnlineHasher, Protocol):
+    """A method whose bits are half-spaces: bit k of model m is 1 where Wt[m, k] · x >= threshold[m, k].
+
+    Its code table can be kept up to date column by column: `bit_updates` says how often each w_k has moved.
+    """
+
+    @property
+    def hyperplanes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+        """(Wt (T, r, d), threshold (T, r)), read-only."""
+
+    @property
+    def bit_updates(self) -> npt.NDArray[np.int64]:
+        """(T, r) how often each projection vector has moved."""
+
+
+class PairHasher(OnlineHasher, Protocol):
+    """A method that learns from pairs."""
+
+    def learn(self, X: npt.NDArray[Any], i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> Trace:
+        """Learn a batch of pairs strictly in order."""
+
+
+class PointHasher(OnlineHasher, Protocol):
+    """A method that learns from points, labelled or not, one by one or in chunks of its own."""
+
+    def learn_points(self, X: npt.NDArray[Any], i: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
+        """Learn rows i of X in order."""
+
+
+class BatchHasher(OnlineHasher, Protocol):
+    """A method that is fitted to all data at once."""
+
+    def fit(self, X: npt.NDArray[Any], y: npt.ArrayLike | None) -> None:
+        """Fit from scratch."""
+
+
+@dataclass(frozen=True)
+class HasherSpec:
+    """The card of a method: how it is named, cited, supervised, tuned, built and brought back from a file."""
+
+    key: str
+    title: str
+    cite: str
+    bibtex: str
+    supervision: Supervision
+    consumes: Consumes
+    params: type
+    build: Callable[[Any], OnlineHasher]
+    restore: Callable[[dict[str, Any], Arrays], OnlineHasher]
+    aliases: tuple[str, ...] = ()
+    differs: str = ""
+    linear: bool = True
+
+    @property
+    def table(self) -> dict[str, Parameter]:
+        """The declared parameters."""
+        return table(self.params)

@@ -1,0 +1,111 @@
+"""LSH: sign random projections, the start of OH and the floor of every comparison.
+
+P[bits differ] = angle / pi. Data-independent but for the mean that is subtracted.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import validation
+from ohash.core.codes import Codes, pack
+from ohash.core.parameters import check, param
+from ohash.models.base import Arrays, HasherSpec
+from ohash.models.storage import save
+
+
+@dataclass(frozen=True)
+class LSHParams:
+    """Bits, seed, precision."""
+
+    r: int = param(
+        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
+    )  # fmt: skip
+    center: str = param(
+        "none", symbol="μ", title="centring", choices=("none", "frozen"), help="Subtract the warm-up's mean.",
+    )  # fmt: skip
+    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
+    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws W.")
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check(self)
+
+
+class LSH:
+    """h = sgn(Wᵀ(x - mean)), W ~ N(0, 1) drawn once."""
+
+    key = "lsh"
+
+    def __init__(self, params: LSHParams | None = None) -> None:
+        """W is drawn when the first data tell d."""
+        self.params = params or LSHParams()
+        self.version = 0
+        self.W: npt.NDArray[Any] | None = None
+        self.mean: npt.NDArray[np.float64] | None = None
+
+    @property
+    def r(self) -> int:
+        """Bits of a code."""
+        return self.params.r
+
+    def start(self, d: int) -> None:
+        """Draw W for d features."""
+        if self.W is None:
+            W = np.random.default_rng(self.params.seed).standard_normal((1, d, self.r))[0]
+            self.W, self.mean = W.astype(self.params.dtype), np.zeros(d)
+
+    def warm_up(self, X: npt.ArrayLike) -> None:
+        """Take the mean of the first points."""
+        X = validation.finite("X", validation.matrix("X", X))
+        self.start(X.shape[1])
+        if self.params.center == "frozen":
+            self.mean = X.mean(axis=0, dtype=np.float64)
+            self.version += 1
+
+    def encode(self, X: npt.ArrayLike) -> Codes:
+        """Packed codes (n, ceil(r/8))."""
+        X = validation.matrix("X", X)
+        self.start(X.shape[1])
+        assert self.W is not None and self.mean is not None
+        X = validation.finite("X", validation.matrix("X", X, d=len(self.W)).astype(self.params.dtype, copy=False))
+        threshold = (self.mean @ self.W.astype(np.float64)).astype(self.params.dtype)
+        return Codes(pack(X @ self.W >= threshold), self.r, self.version)
+
+    def save(self, path: str) -> None:
+        """Write to .npz."""
+        save(self, path)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """For `ohash.save`."""
+        values = {"params": asdict(self.params), "version": self.version}
+        return values, {} if self.W is None or self.mean is None else {"W": self.W, "mean": self.mean}
+
+
+def restore(values: dict[str, Any], arrays: Arrays) -> LSH:
+    """An LSH from its saved state."""
+    model = LSH(LSHParams(**values["params"]))
+    model.version = values["version"]
+    model.W, model.mean = arrays.get("W"), arrays.get("mean")
+    return model
+
+
+HASHER = HasherSpec(
+    key="lsh",
+    title="LSH",
+    aliases=("sign random projection",),
+    cite="Charikar: Similarity estimation techniques from rounding algorithms, STOC 2002",
+    bibtex="""@inproceedings{charikar2002similarity,
+  title     = {Similarity Estimation Techniques from Rounding Algorithms},
+  author    = {Charikar, Moses S.},
+  booktitle = {ACM Symposium on Theory of Computing},
+  year      = {2002}
+}""",
+    supervision="none",
+    consumes="nothing",
+    params=LSHParams,
+    build=LSH,
+    restore=restore,
+)

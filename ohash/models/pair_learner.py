@@ -1,0 +1,407 @@
+"""The machinery OH and MMOH share: state, validation, the kernel call, explanation, saving."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import certificate, kernels, validation
+from ohash.core.certificate import Certificate
+from ohash.core.codes import Codes, pack
+from ohash.core.features import FeatureMap
+from ohash.core.loss import PairStep, dissimilar_threshold, explain, similarity_loss
+from ohash.core.parameters import check, param
+from ohash.models.base import Arrays, Trace
+from ohash.models.storage import save
+
+# Rows are gathered for the kernel in blocks of this many pairs when X itself cannot be handed over as it is.
+GATHER = 2048
+
+
+@dataclass(frozen=True)
+class PairTrace(Trace):
+    """OH: columns (n,). MMOH: columns (n, T), D_h and R of every model, the rest 0 where that model did not move.
+
+    `loss` is the prediction loss l, `ratio` is l/norm2 before the cap, `tau` = min(C, ratio); 0 without an update.
+    """
+
+    R: npt.NDArray[np.float64]
+    loss: npt.NDArray[np.float64]
+    ratio: npt.NDArray[np.float64]
+    tau: npt.NDArray[np.float64]
+    norm2: npt.NDArray[np.float64]
+    p0: npt.NDArray[np.int64]
+    degenerate: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class OHParams:
+    """The parameters of OH; MMOH adds T."""
+
+    r: int = param(
+        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
+        help="Length of a code. More bits: better retrieval, more memory.", eq="Eq. (1)",
+    )  # fmt: skip
+    alpha: int = param(
+        0, symbol="α", title="similar within", lo=0, hi=8192, slider=(0, 16), step=1,
+        help="A similar pair may differ in this many bits without loss. The paper uses 0.", eq="Eq. (3)",
+    )  # fmt: skip
+    beta: float = param(
+        0.5, symbol="β", title="dissimilar beyond", lo=0, hi=1, lo_open=True, slider=(0.05, 1), step=0.01, live=True,
+        help="A dissimilar pair should differ in at least this share of the bits. Flat optimum near 0.4 to 0.6.",
+        eq="Eq. (3)",
+    )  # fmt: skip
+    C: float = param(
+        0.1, symbol="C", title="aggressiveness", lo=0, hi=1e6, lo_open=True, slider=(1e-5, 10), scale="log", live=True,
+        help="Cap on the step size τ. Below 0.01 learning is slow; above 0.1 little changes.", eq="Eq. (10)",
+    )  # fmt: skip
+    center: str = param(
+        "none", symbol="μ", title="centring", choices=("none", "frozen", "running", "ema"),
+        help="Which mean is subtracted from the vector W multiplies: none, the warm-up's, a running mean, or a "
+        "forgetting one. Centring matters more than any other choice.", eq="Eq. (1)",
+    )  # fmt: skip
+    ema: float = param(
+        0.01, symbol="η", title="forgetting rate", lo=0, hi=1, lo_open=True, slider=(1e-4, 0.1), scale="log",
+        help="Weight of a new point in the mean when centring is 'ema'.",
+    )  # fmt: skip
+    select: str = param(
+        "smallest", symbol="δ", title="bits to flip", choices=("smallest", "largest"),
+        help="Which margins are flipped first. 'largest' is an experiment, not the paper.", eq="Eq. (19)",
+    )  # fmt: skip
+    rounds: int = param(
+        1, symbol="n", title="rounds per pair", lo=1, hi=5, slider=(1, 5), step=1,
+        help="Repeat the update with h recomputed until R = 0. The paper does one.", eq="Eq. (9)",
+    )  # fmt: skip
+    dtype: str = param(
+        "float32", symbol="", title="precision", choices=("float32", "float64"),
+        help="float32 is fast; float64 gives the same numbers on every machine.",
+    )  # fmt: skip
+    seed: int = param(
+        0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first W. Same seed, same run.",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Validate every field, then what two of them must satisfy together."""
+        check(self)
+        check_thresholds(self.r, self.alpha, self.beta)
+
+
+def check_thresholds(r: int, alpha: int, beta: float) -> None:
+    """A margin must lie between similar and dissimilar: beta r > alpha."""
+    br = dissimilar_threshold(beta, r)
+    if br <= alpha:
+        raise ValueError(
+            f"beta * r must be larger than alpha, got beta={beta:g}, r={r} (beta * r = {br:g}) and alpha={alpha}; "
+            "raise beta or r, or lower alpha"
+        )
+
+
+class PairLearner:
+    """T passive-aggressive models on one stream of pairs; OH (T = 1) and MMOH are thin faces of it.
+
+    W is drawn from N(0, 1) when the first data tell d, in float64 and then cast, so that T = 1 equals OH bit for bit.
+    (W, mean) is one hash: `version` rises at every change of either, and codes carry the version that made them.
+    """
+
+    key: str
+    T: int = 1
+    params: OHParams
+
+    def __init__(self, params: OHParams, W: npt.ArrayLike | None, T: int) -> None:
+        """Keep the validated parameters; start at once if W is given."""
+        self.params = params
+        self.T = T
+        self.feature_map: FeatureMap | None = None
+        self._rng = np.random.default_rng(params.seed)
+        self._Wt: npt.NDArray[Any] | None = None
+        if W is not None:
+            self._start_from(np.asarray(W))
+
+    # -- parameters ----------------------------------------------------------------------------------------------
+
+    @property
+    def r(self) -> int:
+        """Bits of a code of one model."""
+        return self.params.r
+
+    @property
+    def alpha(self) -> int:
+        """Similar pairs may differ in this many bits."""
+        return self.params.alpha
+
+    @property
+    def beta(self) -> float:
+        """Dissimilar pairs should differ in this share of the bits; may be set between calls of `learn`."""
+        return self.params.beta
+
+    @beta.setter
+    def beta(self, value: float) -> None:
+        self.params = replace(self.params, beta=value)
+
+    @property
+    def C(self) -> float:
+        """Cap on tau; may be set between calls of `learn`."""
+        return self.params.C
+
+    @C.setter
+    def C(self, value: float) -> None:
+        self.params = replace(self.params, C=value)
+
+    # -- state ---------------------------------------------------------------------------------------------------
+
+    @property
+    def d(self) -> int | None:
+        """Columns of X, known once data (or W) have been seen."""
+        return None if self._Wt is None else int(self._Wt.shape[2])
+
+    @property
+    def mean(self) -> npt.NDArray[np.float64]:
+        """The mean that is subtracted from every point, (d,), read-only; zeros without centring."""
+        self._need_start("mean")
+        return read_only(self._mean)
+
+    @property
+    def threshold(self) -> npt.NDArray[np.float64]:
+        """W·mean, (T, r): bit k of x is 1 where (Wᵀx)_k is at least this."""
+        self._need_start("threshold")
+        return read_only(self._W_mean)
+
+    @property
+    def hyperplanes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+        """(Wt (T, r, d), threshold (T, r)): bit k of model m is 1 where Wt[m, k] · x >= threshold[m, k]."""
+        return read_only(self._need_start("W")), self.threshold
+
+    @property
+    def version(self) -> int:
+        """How often the hash (W, mean) has changed."""
+        return 0 if self._Wt is None else int(self._clock[kernels.VERSION])
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs have been learnt."""
+        return 0 if self._Wt is None else int(self._clock[kernels.N_PAIRS])
+
+    @property
+    def bit_updates(self) -> npt.NDArray[np.int64]:
+        """How often each projection vector has moved, (T, r)."""
+        self._need_start("bit_updates")
+        return read_only(self._bit_updates)
+
+    @property
+    def certificate(self) -> Certificate:
+        """The running sums, summed over the models; ‖W‖² is computed afresh, O(d r)."""
+        return certificate.total(self.certificates)
+
+    @property
+    def certificates(self) -> list[Certificate]:
+        """One certificate a model."""
+        return certificate.certificates(self._sums, self._W1_norm2, self._need_start("certificate"))
+
+    def start(self, d: int) -> None:
+        """Draw the first W for `d` features now, instead of when the first data come."""
+        d = validation.integer("d", d)
+        if d < 1:
+            raise ValueError(f"d must be an integer >= 1, got {d}")
+        if self._Wt is None:
+            self._begin(self._rng.standard_normal((self.T, d, self.r)))
+        elif d != self.d:
+            raise ValueError(f"d must be {self.d}, as this model was started with, got {d}")
+
+    def warm_up(self, X: npt.ArrayLike) -> None:
+        """Set the mean from the first points of the stream (mapped), before any pair is learnt; draws W if need be."""
+        X = validation.finite("X", validation.matrix("X", X, d=self.d))
+        if self.pairs:
+            raise ValueError(f"warm_up must come before the first pair, but {self.pairs} pairs have been learnt")
+        self.start(X.shape[1])
+        if self.params.center != "none":
+            self._mean[:] = X.mean(axis=0, dtype=np.float64)
+            self._clock[kernels.N_MEAN] = len(X)
+            self._clock[kernels.VERSION] += 1
+            self._W_mean[:] = self._need_start("W").astype(np.float64) @ self._mean
+
+    # -- learning ------------------------------------------------------------------------------------------------
+
+    def _learn(self, X: Any, i: Any, j: Any, s: Any, params: OHParams) -> PairTrace:
+        X = validation.matrix("X", X, d=self.d)
+        i, j, s = validation.pairs(i, j, s, len(X))
+        if params.center == "frozen" and not (self._Wt is not None and self._clock[kernels.N_MEAN]):
+            raise ValueError("center='frozen' needs a mean: call warm_up(X) with the first points before learn")
+        self.start(X.shape[1])
+        shape = (len(i), self.T)
+        D_h, p0 = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        R, loss, ratio, tau, norm2 = (np.zeros(shape) for _ in range(5))
+        degenerate = np.zeros(shape, np.bool_)
+        learn_pairs = kernels.learn_pairs(params.dtype)
+        before = self._snapshot()
+        for start, rows, at_i, at_j in self._rows(X, i, j):
+            stop = start + len(at_i)
+            bad = learn_pairs(
+                self._Wt, self._mean, self._W_mean, self._clock, self._sums, self._bit_updates,
+                rows, at_i, at_j, s[start:stop], params.alpha, dissimilar_threshold(params.beta, params.r), params.C,
+                params.select == "largest", params.rounds, CENTRING[params.center], params.ema,
+                D_h[start:stop], R[start:stop], loss[start:stop], ratio[start:stop], tau[start:stop],
+                norm2[start:stop], p0[start:stop], degenerate[start:stop],
+            )  # fmt: skip
+            if bad >= 0:
+                self._restore(before)
+                raise ValueError(_not_finite(X, int(i[start + bad]), int(j[start + bad]), start + bad))
+        return PairTrace(D_h, tau > 0, R, loss, ratio, tau, norm2, p0, degenerate)
+
+    def _rows(self, X: Any, i: Any, j: Any) -> Iterator[tuple[int, Any, Any, Any]]:
+        """X itself where the kernel can read it; otherwise the rows of GATHER pairs at a time, cast and contiguous."""
+        if X.dtype == self.params.dtype and X.flags.c_contiguous and X.flags.aligned:
+            yield 0, np.asarray(X), i, j
+            return
+        for start in range(0, len(i), GATHER):
+            stop = min(start + GATHER, len(i))
+            rows = np.concatenate([X[i[start:stop]], X[j[start:stop]]]).astype(self.params.dtype, copy=False)
+            index = np.arange(stop - start, dtype=np.int64)
+            yield start, np.ascontiguousarray(rows), index, index + len(index)
+
+    def _explain(
+        self,
+        x_i: npt.ArrayLike,
+        x_j: npt.ArrayLike,
+        s: int,
+        dry_run: bool,
+        alpha: int | None,
+        beta: float | None,
+        C: float | None,
+    ) -> list[PairStep]:
+        """One pair through the same kernel as `learn`, with everything it did written down, model by model."""
+        x_i, x_j = validation.vector("x_i", x_i, d=self.d), validation.vector("x_j", x_j, d=self.d)
+        if x_i.shape != x_j.shape:
+            raise ValueError(f"x_j must have the shape of x_i, {x_i.shape}, got {x_j.shape}")
+        if s not in (-1, 1):
+            raise ValueError(f"s must be +1 (similar) or -1 (dissimilar), got {s!r}")
+        given = {"alpha": alpha, "beta": beta, "C": C}
+        params = replace(self.params, **{key: value for key, value in given.items() if value is not None})
+        was_started, rng_state = self._Wt is not None, self._rng.bit_generator.state
+        self.start(x_i.size)
+        X = np.stack([x_i, x_j]).astype(params.dtype)
+        before = self._snapshot()
+        u, v = (x.astype(params.dtype) for x in (X - self._mean if params.center != "none" else X))
+        first = [self._project(m, u, v) for m in range(self.T)]
+        trace = self._learn(X, [0], [1], [s], params)
+        second = [self._project(m, u, v) for m in range(self.T)]
+        br = dissimilar_threshold(params.beta, params.r)
+        steps = []
+        for m in range(self.T):
+            step = explain(
+                *first[m], float(np.vdot(u, u)), float(np.vdot(v, v)), s, alpha=params.alpha, beta=params.beta,
+                C=params.C, selected=bool(trace.updated[0, m] | trace.degenerate[0, m]),
+                largest=params.select == "largest",
+            )  # fmt: skip
+            D_after = int(((second[m][0] >= 0) != (second[m][1] >= 0)).sum())
+            steps.append(replace(step, R_after=similarity_loss(D_after, s, params.alpha, br)))
+        if dry_run:
+            self._restore(before)
+            if not was_started:
+                self._Wt = None
+                self._rng.bit_generator.state = rng_state
+        return steps
+
+    def _project(self, m: int, u: Any, v: Any) -> tuple[Any, Any]:
+        """(Wᵀu, Wᵀv) of model m, with the very rounding of the learning kernel."""
+        p_u, p_v = np.empty(self.r, self.params.dtype), np.empty(self.r, self.params.dtype)
+        kernels.project(self.params.dtype)(self._need_start("W")[m], u, v, p_u, p_v)
+        return p_u, p_v
+
+    # -- codes ---------------------------------------------------------------------------------------------------
+
+    def _encode(self, X: npt.ArrayLike) -> Codes:
+        """(T, n, ceil(r/8)) packed codes; pure."""
+        X = validation.matrix("X", X, d=self.d)
+        self.start(X.shape[1])
+        X = validation.finite("X", X.astype(self.params.dtype, copy=False))
+        projections = np.matmul(X, self._need_start("W").transpose(0, 2, 1))
+        threshold = self._W_mean.astype(self.params.dtype)[:, None, :]
+        return Codes(pack(projections >= threshold), self.r, self.version)
+
+    # -- saving --------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Everything needed to go on learning as if nothing had happened, as .npz without pickle."""
+        save(self, path)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Parameters and random state for JSON; W, mean, sums and the feature map as arrays."""
+        values: dict[str, Any] = {"params": asdict(self.params), "rng": self._rng.bit_generator.state}
+        arrays: Arrays = {}
+        if self._Wt is not None:
+            arrays = {name: getattr(self, f"_{name}") for name in STATE}
+        if self.feature_map is not None:
+            values["feature_map"], map_arrays = self.feature_map.state()
+            arrays |= {f"map.{name}": array for name, array in map_arrays.items()}
+        return values, arrays
+
+    def _restore_state(self, values: dict[str, Any], arrays: Arrays) -> None:
+        self._rng.bit_generator.state = values["rng"]
+        if "Wt" in arrays:
+            for name in STATE:
+                setattr(self, f"_{name}", np.ascontiguousarray(arrays[name]))
+        if "feature_map" in values:
+            parts = {name[4:]: array for name, array in arrays.items() if name.startswith("map.")}
+            self.feature_map = FeatureMap.from_state(values["feature_map"], parts)
+
+    # -- private -------------------------------------------------------------------------------------------------
+
+    def _start_from(self, W: npt.NDArray[Any]) -> None:
+        shape = (self.T, W.shape[-2] if W.ndim > 1 else 0, self.r)
+        expected = f"(d, {self.r})" if self.T == 1 else f"({self.T}, d, {self.r})"
+        if W.size == 0 or W.dtype.kind not in "fiub" or W.shape not in (shape, shape[1:] if self.T == 1 else shape):
+            raise ValueError(f"W must be a real matrix of shape {expected}, got dtype {W.dtype} and shape {W.shape}")
+        if not np.isfinite(W).all():
+            raise ValueError("W must be finite, got NaN or infinity")
+        self._begin(W.reshape(shape))
+
+    def _begin(self, W: npt.NDArray[Any]) -> None:
+        self._Wt = np.ascontiguousarray(W.transpose(0, 2, 1).astype(self.params.dtype))
+        T, r, d = self._Wt.shape
+        self._mean = np.zeros(d)
+        self._W_mean = np.zeros((T, r))
+        self._clock = np.zeros(3, np.int64)
+        self._sums = np.zeros((T, kernels.N_SUMS))
+        self._bit_updates = np.zeros((T, r), np.int64)
+        self._W1_norm2 = (self._Wt.astype(np.float64) ** 2).sum(axis=(1, 2))
+
+    def _need_start(self, what: str) -> npt.NDArray[Any]:
+        if self._Wt is None:
+            raise ValueError(f"{what} is not there yet: W is drawn when the first data tell d; call start(d) to draw it now")
+        return self._Wt
+
+    def _snapshot(self) -> Arrays:
+        return {name: getattr(self, f"_{name}").copy() for name in STATE}
+
+    def _restore(self, before: Arrays) -> None:
+        for name, value in before.items():
+            getattr(self, f"_{name}")[...] = value
+
+
+CENTRING = {"none": kernels.NONE, "frozen": kernels.FROZEN, "running": kernels.RUNNING, "ema": kernels.EMA}
+STATE = ("Wt", "mean", "W_mean", "clock", "sums", "bit_updates", "W1_norm2")
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _not_finite(X: npt.NDArray[Any], i: int, j: int, pair: int) -> str:
+    for row in (i, j):
+        bad = np.flatnonzero(~np.isfinite(X[row].astype(np.float64)))
+        if bad.size:
+            return (
+                f"X must be finite, got {X[row, bad[0]]} at row {row}, column {bad[0]} (pair {pair}); "
+                "remove or impute that row. The model is unchanged"
+            )
+    size = math.log10(float(np.abs(X[[i, j]].astype(np.float64)).max()))
+    return (
+        f"X must be of moderate size, got values near 1e{size:.0f} in rows {i} and {j} (pair {pair}), whose "
+        "projections overflow; scale the features. The model is unchanged"
+    )

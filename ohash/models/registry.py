@@ -1,0 +1,86 @@
+"""Methods are found, not listed: every file here, every plugin file and every entry point that defines HASHER.
+
+A user's own method comes from a file named in OHASH_PLUGINS (several are separated as in PATH), from ``--plugin FILE``, or
+from an installed package's entry point in the group ``ohash.plugins``. A plugin is the user's own code and is executed.
+"""
+
+import importlib
+import importlib.metadata
+import importlib.util
+import os
+import pkgutil
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ohash.models.base import HasherSpec
+
+PLUGINS = "OHASH_PLUGINS"
+ENTRY_POINTS = "ohash.plugins"
+
+
+def scan(package: str) -> list[ModuleType]:
+    """Every module of a package, imported."""
+    path = importlib.import_module(package).__path__
+    return [importlib.import_module(f"{package}.{found.name}") for found in pkgutil.iter_modules(path)]
+
+
+@cache
+def plugin_modules() -> tuple[ModuleType, ...]:
+    """The user's plugin files and entry points, imported once."""
+    files = [Path(name) for name in os.environ.get(PLUGINS, "").split(os.pathsep) if name]
+    modules = [_import_file(file) for file in files]
+    modules += [point.load() for point in importlib.metadata.entry_points(group=ENTRY_POINTS)]
+    return tuple(modules)
+
+
+def add_plugin(file: str | Path) -> None:
+    """Register one more plugin file for this process and its children."""
+    known = os.environ.get(PLUGINS, "")
+    os.environ[PLUGINS] = f"{known}{os.pathsep}{file}" if known else str(file)
+    plugin_modules.cache_clear()
+    hashers.cache_clear()
+
+
+def declared(modules: list[ModuleType], name: str) -> dict[str, Any]:
+    """What the modules declare under `name` (one spec, or a tuple of specs), by key; a key used twice is an error."""
+    found: dict[str, Any] = {}
+    for module in modules:
+        spec = getattr(module, name, ())
+        for one in spec if isinstance(spec, tuple) else (spec,):
+            if one.key in found:
+                raise ValueError(f"{name} key {one.key!r} of {module.__name__} is taken already; choose another")
+            found[one.key] = one
+    return found
+
+
+@cache
+def hashers() -> "dict[str, HasherSpec]":
+    """Every method, by key."""
+    return declared([*scan("ohash.models"), *plugin_modules()], "HASHER")
+
+
+def find(name: str) -> "HasherSpec":
+    """The method of this key or alias."""
+    for spec in hashers().values():
+        if name.lower() in (spec.key, spec.title.lower(), *spec.aliases):
+            return spec
+    raise ValueError(f"method must be one of {', '.join(sorted(hashers()))}, got {name!r}")
+
+
+def key_of(hasher: Any) -> str:
+    """The key a hasher is registered under."""
+    return str(hasher.key)
+
+
+def _import_file(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"ohash_plugin_{file.stem}", file)
+    if spec is None or spec.loader is None or not file.is_file():
+        raise ValueError(f"plugin {file} must be a Python file that exists")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

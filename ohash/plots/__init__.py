@@ -1,0 +1,1 @@
+"""L5: a history becomes a chart described as data."""

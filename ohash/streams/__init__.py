@@ -1,0 +1,1 @@
+"""L2: datasets, pair streams, similarity."""

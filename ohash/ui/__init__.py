@@ -1,0 +1,1 @@
+"""L6: the only sub-package that imports streamlit."""

@@ -1,0 +1,1 @@
+"""One question per page: widgets and calls, no maths, no figures."""
