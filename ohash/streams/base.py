@@ -1,0 +1,272 @@
+"""Dataset: vectors, what is known about them, and their seeded split into training pool, database and queries."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import validation
+
+Metric = Literal["l2", "cosine", "dot"]
+Rows = npt.NDArray[np.int64]
+
+METRICS: tuple[Metric, ...] = ("l2", "cosine", "dot")
+
+
+@dataclass(frozen=True)
+class GivenPairs:
+    """Pairs the user brought: rows i, j, optional s (None: all similar, "clicks") and optional time of arrival."""
+
+    i: Rows
+    j: Rows
+    s: npt.NDArray[np.int8] | None = None
+    time: npt.NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        """The number of pairs."""
+        return len(self.i)
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Vectors X (n, d) with optional labels, tracks, pairs, pictures and names. Arrays are never written to.
+
+    `labels` is (n,) of classes, or a boolean matrix (n, L) where two points are similar if they share one label.
+    `tracks` groups views of one thing. `queries` declares how many (validation, test) queries are split off.
+    `kernel` is the feature map that suits the vectors: "rbf" for descriptors, "none" for learnt embeddings.
+    """
+
+    key: str
+    title: str
+    X: npt.NDArray[Any]
+    labels: npt.NDArray[Any] | None = None
+    class_names: tuple[str, ...] = ()
+    tracks: npt.NDArray[np.int64] | None = None
+    pairs: GivenPairs | None = None
+    thumbnails: npt.NDArray[np.uint8] | None = None
+    ids: npt.NDArray[np.str_] | None = None
+    time: npt.NDArray[np.float64] | None = None
+    neighbours: npt.NDArray[np.int64] | None = None
+    metric: Metric = "l2"
+    queries: tuple[int, int] = (100, 100)
+    kernel: Literal["rbf", "none"] = "rbf"
+    licence: str = ""
+    cite: str = ""
+    note: str = ""
+    fixed_test: Rows | None = None
+    superclasses: npt.NDArray[np.int64] | None = None
+    presets: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check shapes; the values of X are checked where they are used (X may be a memory map of gigabytes)."""
+        validation.matrix("X", self.X)
+        n = len(self.X)
+        for name in ("labels", "tracks", "thumbnails", "ids", "time"):
+            value = getattr(self, name)
+            if value is not None and len(value) != n:
+                raise ValueError(f"{name} must have one entry a row of X, {n}, got {len(value)}")
+        if self.metric not in METRICS:
+            raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {self.metric!r}")
+        if sum(self.queries) >= n - 1 or min(self.queries) < 1:
+            raise ValueError(
+                f"queries must be two counts >= 1 that leave a database of 2 of the {n} rows, got {self.queries}"
+            )
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return len(self.X)
+
+    @property
+    def d(self) -> int:
+        """Columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def multi_label(self) -> bool:
+        """Whether a point may carry several labels."""
+        return self.labels is not None and self.labels.ndim == 2
+
+    @property
+    def similarities(self) -> tuple[str, ...]:
+        """What "similar" can mean here, the natural meaning first."""
+        found = []
+        if self.pairs is not None:
+            found.append("pairs" if self.pairs.s is not None else "clicks")
+        if self.tracks is not None:
+            found.append("track")
+        if self.labels is not None:
+            found.append("label")
+        return (*found, "metric", "topk")
+
+    @classmethod
+    def from_arrays(
+        cls,
+        X: npt.ArrayLike,
+        labels: npt.ArrayLike | None = None,
+        pairs: Any = None,
+        ids: npt.ArrayLike | None = None,
+        *,
+        time: npt.ArrayLike | None = None,
+        metric: Metric = "l2",
+        queries: tuple[int, int] | None = None,
+        title: str = "your data",
+        key: str = "user",
+        kernel: Literal["rbf", "none"] = "none",
+        thumbnails: npt.NDArray[np.uint8] | None = None,
+    ) -> "Dataset":
+        """A dataset of your own. `pairs` is (i, j), (i, j, s) or (i, j, s, time); i and j are row numbers or `ids`.
+
+        >>> rng = np.random.default_rng(0)
+        >>> data = Dataset.from_arrays(rng.normal(size=(50, 4)), labels=np.arange(50) % 5)
+        >>> data.similarities, data.queries
+        (('label', 'metric', 'topk'), (2, 3))
+        """
+        X = validation.matrix("X", X)
+        names = None if ids is None else np.asarray(ids).astype(np.str_)
+        if names is not None and len(np.unique(names)) != len(names):
+            raise ValueError("ids must be distinct, got a repeated one; drop duplicates or leave ids out")
+        return cls(
+            key=key,
+            title=title,
+            X=X,
+            labels=None if labels is None else _labels(labels, len(X)),
+            pairs=None if pairs is None else _given_pairs(pairs, names, len(X)),
+            ids=names,
+            time=None if time is None else np.asarray(time, dtype=np.float64),
+            metric=metric,
+            queries=queries or default_queries(len(X)),
+            kernel=kernel,
+            thumbnails=thumbnails,
+        )
+
+    def fingerprint(self) -> str:
+        """A hash of the content (of a sample of it beyond 64 MB), so that a link can name the file it needs."""
+        digest = hashlib.sha256(f"{self.X.shape} {self.X.dtype}".encode())
+        step = max(1, self.X.nbytes // 2**26)
+        digest.update(np.ascontiguousarray(self.X[::step]).tobytes())
+        for value in (self.labels, self.tracks):
+            if value is not None:
+                digest.update(np.ascontiguousarray(value).tobytes())
+        if self.pairs is not None:
+            for column in (self.pairs.i, self.pairs.j, self.pairs.s, self.pairs.time):
+                digest.update(b"-" if column is None else np.ascontiguousarray(column).tobytes())
+        return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Disjoint rows: `train` is the database itself, or a part of its own; queries are never trained on."""
+
+    train: Rows
+    database: Rows
+    validation: Rows
+    test: Rows
+    database_seen: bool
+
+
+def split(dataset: Dataset, seed: int, *, train: str = "database") -> Split:
+    """Split off the declared queries; `train` = "database" (as in the paper) or "disjoint" (half of the rest)."""
+    if train not in ("database", "disjoint"):
+        raise ValueError(f"train must be 'database' or 'disjoint', got {train!r}")
+    rng = np.random.default_rng([seed, 0x5EED])
+    n_validation, n_test = dataset.queries
+    order = rng.permutation(dataset.n)
+    if dataset.fixed_test is not None:
+        is_test = np.zeros(dataset.n, dtype=bool)
+        is_test[dataset.fixed_test] = True
+        test = order[is_test[order]][:n_test]
+        order = order[~is_test[order]]
+    else:
+        test, order = order[:n_test], order[n_test:]
+    queries, rest = order[:n_validation], order[n_validation:]
+    parts = (rest, rest) if train == "database" else (rest[: len(rest) // 2], rest[len(rest) // 2 :])
+    train_rows, database, validation_rows, test = (np.sort(part) for part in (*parts, queries, test))
+    return Split(train_rows, database, validation_rows, test, database_seen=train == "database")
+
+
+def default_queries(n: int) -> tuple[int, int]:
+    """About a tenth of the rows, at most 500 of each kind."""
+    return max(1, min(500, n // 20)), max(1, min(500, (n + 10) // 20))
+
+
+@dataclass(frozen=True)
+class DatasetSpec:
+    """The card of a dataset, readable without loading it. `missing` says how to get it, or "" if it is here."""
+
+    key: str
+    title: str
+    task: str
+    n: int
+    d: int
+    licence: str
+    cite: str
+    load: Callable[[], Dataset]
+    bibtex: str = ""
+    missing: Callable[[], str] = lambda: ""
+    group: str = "synthetic"
+    similar_by: str = "label"
+    similar_share: float | None = None
+
+
+def _labels(labels: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
+    found = np.asarray(labels)
+    if len(found) != n or found.ndim not in (1, 2):
+        raise ValueError(f"labels must have one entry (or one row of flags) a row of X, {n}, got shape {found.shape}")
+    if found.ndim == 2:
+        if not np.isin(found, (0, 1)).all():
+            raise ValueError("labels of two dimensions must be flags, 0 or 1, one column a label")
+        found = found.astype(bool)
+        classes = found.shape[1]
+    else:
+        if found.dtype.kind == "f" and not np.isfinite(found).all():
+            raise ValueError("labels must be finite, got NaN or infinity; give unlabelled rows a class of their own")
+        names, found = np.unique(found, return_inverse=True)
+        classes = len(names)
+    if classes < 2:
+        raise ValueError("labels must have at least 2 classes, got 1: every pair would be similar; leave labels out")
+    return found
+
+
+def _given_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> GivenPairs:
+    columns = [np.asarray(column) for column in pairs]
+    if not 2 <= len(columns) <= 4 or len({len(column) for column in columns}) != 1 or len(columns[0]) == 0:
+        raise ValueError("pairs must be (i, j), (i, j, s) or (i, j, s, time), equally long and not empty")
+    rows = [_rows(name, column, ids, n) for name, column in zip("ij", columns, strict=False)]
+    keep = rows[0] != rows[1]
+    if not keep.any():
+        raise ValueError("pairs must join two different points, got only self pairs")
+    s = columns[2] if len(columns) > 2 else None
+    if s is not None and s.dtype != object:
+        if not np.isin(s, (-1, 1)).all():
+            raise ValueError("s of pairs must be +1 (similar) or -1 (dissimilar); map 0/1 labels with 2 * s - 1")
+        s = s.astype(np.int8)[keep]
+        s = None if (s == 1).all() else s
+    else:
+        s = None
+    time = columns[3].astype(np.float64)[keep] if len(columns) > 3 else None
+    if time is not None and not np.isfinite(time).all():
+        raise ValueError("time of pairs must be finite, got NaN or infinity")
+    return GivenPairs(rows[0][keep], rows[1][keep], s, time)
+
+
+def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None, n: int) -> Rows:
+    """Row numbers from row numbers or from ids."""
+    if ids is not None:
+        order = np.argsort(ids)
+        wanted = column.astype(np.str_)
+        at = np.minimum(np.searchsorted(ids, wanted, sorter=order), n - 1)
+        found = order[at]
+        missing = ids[found] != wanted
+        if missing.any():
+            raise ValueError(
+                f"{name} of pairs must be known ids, got {wanted[missing][0]!r} and {int(missing.sum()) - 1} more that "
+                "ids does not hold"
+            )
+        return found.astype(np.int64)
+    if column.dtype.kind not in "iu" or column.min() < 0 or column.max() >= n:
+        raise ValueError(f"{name} of pairs must be row numbers, integers 0 to {n - 1}; pass ids to use names instead")
+    return column.astype(np.int64)

@@ -1,0 +1,1 @@
+"""One dataset is one file that defines DATASET (one `DatasetSpec`, or a tuple of them)."""

@@ -1,0 +1,143 @@
+"""Similar by what the user brought: pairs with s = ±1, or positives only (clicks) with sampled negatives.
+
+Given pairs are split by time (or by their order): the first 80 % are trained on, the next 10 % are for validation, the
+last 10 % for the test: a result is about later clicks, as in production.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.streams.base import Dataset, GivenPairs, Rows
+from ohash.streams.similarity import Drawn, Flags
+
+TRAIN_SHARE = 0.8
+VALIDATION_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class TimeSplit:
+    """Positions in the list of given pairs, in time order."""
+
+    train: Rows
+    validation: Rows
+    test: Rows
+
+
+def by_time(pairs: GivenPairs) -> TimeSplit:
+    """First, next and last pairs."""
+    order = np.arange(len(pairs)) if pairs.time is None else np.argsort(pairs.time, kind="stable")
+    a, b = round(TRAIN_SHARE * len(order)), round((TRAIN_SHARE + VALIDATION_SHARE) * len(order))
+    return TimeSplit(order[:a], order[a:b], order[b:])
+
+
+@dataclass
+class GivenSimilarity:
+    """Pairs of the training part, drawn with replacement; unlisted pairs count as dissimilar."""
+
+    dataset: Dataset
+    negatives: str = "uniform"
+    note: str = ""
+    name: str = field(init=False)
+    pool: Rows = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Index the known positives; without given negatives they are sampled."""
+        pairs = self.dataset.pairs
+        if pairs is None:
+            raise ValueError(f"similar_by='pairs' needs pairs, and {self.dataset.title} has none")
+        if self.negatives not in ("uniform", "popularity"):
+            raise ValueError(f"negatives must be 'uniform' or 'popularity', got {self.negatives!r}")
+        self.parts = by_time(pairs)
+        train = self.parts.train
+        s = np.ones(len(pairs), np.int8) if pairs.s is None else pairs.s
+        self._positive = train[s[train] == 1]
+        self._negative = train[s[train] == -1]
+        if not len(self._positive):
+            raise ValueError("pairs must hold similar ones (s = +1) among the first 80 %, got none")
+        self.name = "clicks" if pairs.s is None else "pairs"
+        self._i, self._j, self._s = pairs.i, pairs.j, s
+        # all known positives, also later ones: a sampled negative must not be one of them
+        self._known = np.unique(self._keys(pairs.i[s == 1], pairs.j[s == 1]))
+        self.pool = np.unique(np.concatenate([pairs.i[train], pairs.j[train]]))
+        if not len(self._negative):
+            self.note = f"negatives sampled ({self.negatives})"
+            items, counts = np.unique(np.concatenate([pairs.i[train], pairs.j[train]]), return_counts=True)
+            self._items, self._popularity = items, np.cumsum(counts / counts.sum())
+
+    @property
+    def natural_share(self) -> float:
+        """As given; with sampled negatives a tenth of the pairs is similar."""
+        n = len(self._positive) + len(self._negative)
+        return len(self._positive) / n if len(self._negative) else 0.1
+
+    def is_similar(self, i: Rows, j: Rows) -> Flags:
+        """A known positive."""
+        keys = self._keys(i, j)
+        at = np.minimum(np.searchsorted(self._known, keys), len(self._known) - 1)
+        return np.asarray(self._known[at] == keys)
+
+    def draw_similar(self, rng: np.random.Generator, size: int) -> Drawn:
+        """From the given positives."""
+        at = self._positive[rng.integers(0, len(self._positive), size)]
+        return self._i[at], self._j[at]
+
+    def draw_dissimilar(self, rng: np.random.Generator, size: int) -> Drawn:
+        """From the given negatives, or sampled.
+
+        Sampled: x_i as often as it occurs among the positives, x_j uniformly, or by popularity: then an item is a
+        negative as often as a positive, and popularity alone tells the model nothing.
+        """
+        if len(self._negative):
+            at = self._negative[rng.integers(0, len(self._negative), size)]
+            return self._i[at], self._j[at]
+        found_i, found_j, have = [], [], 0
+        for _ in range(10_000):
+            i = self._i[self._positive[rng.integers(0, len(self._positive), 2 * size)]]
+            if self.negatives == "popularity":
+                at = np.searchsorted(self._popularity, rng.random(2 * size), side="right")
+                j = self._items[np.minimum(at, len(self._items) - 1)]
+            else:
+                j = self.pool[rng.integers(0, len(self.pool), 2 * size)]
+            keep = np.flatnonzero((i != j) & ~self.is_similar(i, j))[: size - have]
+            found_i.append(i[keep])
+            found_j.append(j[keep])
+            have += len(keep)
+            if have == size:
+                return np.concatenate(found_i), np.concatenate(found_j)
+        raise ValueError("no negatives could be sampled: every pair of items is a known positive")
+
+    def relevant(self, queries: Rows, database: Rows) -> Flags:
+        """Known positives, also later ones, in either direction."""
+        grid_i, grid_j = np.meshgrid(queries, database, indexing="ij")
+        flat = self.is_similar(grid_i.ravel(), grid_j.ravel()) | self.is_similar(grid_j.ravel(), grid_i.ravel())
+        return flat.reshape(len(queries), len(database))
+
+    def in_order(self, rng: np.random.Generator, t: Rows, share: float) -> tuple[Rows, Rows, npt.NDArray[np.int8]]:
+        """Pairs number t of the training part as time brought them, over and over.
+
+        Sampled negatives are woven in evenly: pair t is the next positive whenever t · share passes an integer.
+        """
+        if len(self._negative):
+            at = self.parts.train[t % len(self.parts.train)]
+            return self._i[at], self._j[at], self._s[at]
+        due = np.floor((t + 1) * share) > np.floor(t * share)
+        at = self._positive[np.floor(t * share).astype(np.int64) % len(self._positive)]
+        i, j = self._i[at], self._j[at]
+        if not due.all():
+            i[~due], j[~due] = self.draw_dissimilar(rng, int((~due).sum()))
+        return i, j, np.where(due, 1, -1).astype(np.int8)
+
+    def pass_length(self, share: float) -> int:
+        """How many pairs until every training pair has come once."""
+        return len(self.parts.train) if len(self._negative) else int(len(self._positive) / share)
+
+    def later(self, part: str) -> Drawn:
+        """The positives of the "validation" or "test" part: what a user clicked afterwards."""
+        at: Rows = getattr(self.parts, part)
+        at = at[self._s[at] == 1]
+        return self._i[at], self._j[at]
+
+    def _keys(self, i: Rows, j: Rows) -> npt.NDArray[np.int64]:
+        return np.asarray(np.minimum(i, j) * self.dataset.n + np.maximum(i, j))

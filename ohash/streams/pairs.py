@@ -1,0 +1,249 @@
+"""`pair_stream`: endless, seeded pairs, drawn in fixed blocks from a counter-based generator.
+
+Block b is a function of (seed, b) alone. Batch size, pace and pauses never change the pairs, and any pair can be drawn
+again without its predecessors: replay and resume need only a position.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.parameters import check, param
+from ohash.streams.base import Dataset, Rows, split
+from ohash.streams.given import GivenSimilarity
+from ohash.streams.similar_by import NAMES, similarity
+from ohash.streams.similarity import Similarity, uniform_pairs
+
+BLOCK = 1024
+ORDERS = ("shuffled", "class", "time", "once")
+NATURAL_AT_LEAST = 0.05
+
+Pairs = tuple[Rows, Rows, npt.NDArray[np.int8]]
+
+
+@dataclass(frozen=True)
+class StreamParams:
+    """How pairs come."""
+
+    similar_by: str = param(
+        "auto", symbol="s", title="similar by", choices=NAMES,
+        help="What makes two points similar: a shared label, one track, distance, or your own pairs.", eq="Sec. III-A",
+    )  # fmt: skip
+    similar_share: float = param(
+        -1.0, symbol="P(s=1)", title="similar share", lo=-1, hi=0.99, slider=(-1, 0.95), step=0.05,
+        help="Share of similar pairs; -1 = natural where that is at least 5 %, else 50 %.",
+    )  # fmt: skip
+    order: str = param(
+        "shuffled", symbol="t", title="order", choices=ORDERS,
+        help="shuffled: any pair at any time. class: classes arrive one after another. time: points arrive in time "
+        "order. once: every point is used once, then the stream ends.",
+    )  # fmt: skip
+    noise: float = param(
+        0.0, symbol="ε", title="wrong labels", lo=0, hi=0.5, slider=(0, 0.5), step=0.01,
+        help="Share of pairs whose s is flipped.",
+    )  # fmt: skip
+    period: int = param(
+        2000, symbol="", title="pairs per class", lo=1, hi=10**9, slider=(100, 100_000), scale="log",
+        help="With order 'class': a new class arrives every so many pairs. With 'time': the size of the window of "
+        "recent points that a new point is paired with.",
+    )  # fmt: skip
+    negatives: str = param(
+        "uniform", symbol="", title="negatives", choices=("uniform", "popularity"),
+        help="Clicks only: how the dissimilar partner is sampled.",
+    )  # fmt: skip
+    top_k: int = param(
+        50, symbol="k", title="neighbours", lo=1, hi=100_000, slider=(1, 500), scale="log",
+        help="With similar by 'topk': how many nearest neighbours are similar.",
+    )  # fmt: skip
+    train: str = param(
+        "database", symbol="", title="pairs from", choices=("database", "disjoint"),
+        help="database: train on the items that are searched, as in the paper. disjoint: on others.",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check(self)
+
+
+class PairStream:
+    """Pairs by position: ``stream[a:b]`` in words, `take(a, b)` in code. `length` is None for an endless stream."""
+
+    def __init__(self, source: Similarity, params: StreamParams, seed: int, dataset: Dataset) -> None:
+        """Prepare; nothing is drawn yet."""
+        self.similarity = source
+        self.params = params
+        self.seed = seed
+        self.natural_share = source.natural_share
+        natural = params.similar_share < 0 and self.natural_share >= NATURAL_AT_LEAST
+        given = params.similar_share if params.similar_share >= 0 else 0.5
+        self.similar_share = self.natural_share if natural else given
+        # natural pairs are drawn as they come, except where unlisted pairs have no truth of their own
+        self._as_they_come = natural and not isinstance(source, GivenSimilarity)
+        self.length: int | None = None
+        self._cached: tuple[int, Pairs] | None = None
+        if params.order == "class":
+            self._classes = _classes(dataset, source)
+        elif isinstance(source, GivenSimilarity):
+            if params.order == "once":
+                self.length = source.pass_length(self.similar_share)
+        elif params.order == "time":
+            self._arrival = source.pool if dataset.time is None else source.pool[np.argsort(dataset.time[source.pool])]
+        elif params.order == "once":
+            self._all = self._one_pass()
+            self.length = len(self._all[0])
+
+    def take(self, start: int, stop: int) -> Pairs:
+        """Pairs start to stop of the stream (fewer at the end of one that ends)."""
+        if not 0 <= start <= stop:
+            raise ValueError(f"take needs 0 <= start <= stop, got {start} and {stop}")
+        if self.length is not None:
+            stop = min(stop, self.length)
+        parts = [self._block(b) for b in range(start // BLOCK, -(-stop // BLOCK))]
+        if not parts or start >= stop:
+            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int8)
+        offset = start // BLOCK * BLOCK
+        i, j, s = (np.concatenate(columns)[start - offset : stop - offset] for columns in zip(*parts, strict=True))
+        return i, j, s
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        """One pair after another."""
+        at = 0
+        while self.length is None or at < self.length:
+            for i, j, s in zip(*self.take(at, at + BLOCK), strict=True):
+                yield int(i), int(j), int(s)
+            at += BLOCK
+
+    def _block(self, b: int) -> Pairs:
+        if self._cached is not None and self._cached[0] == b:
+            return self._cached[1]
+        rng = np.random.Generator(np.random.Philox(key=[self.seed, 0x9A125], counter=[0, 0, 0, b]))
+        if isinstance(self.similarity, GivenSimilarity) and self.params.order in ("time", "once"):
+            i, j, s = self.similarity.in_order(rng, np.arange(b * BLOCK, (b + 1) * BLOCK), self.similar_share)
+        elif self.params.order == "once":
+            at = slice(b * BLOCK, (b + 1) * BLOCK)
+            i, j, s = self._all[0][at], self._all[1][at], self._all[2][at]
+        elif self.params.order == "class":
+            i, j, s = self._class_block(rng, b)
+        elif self.params.order == "time":
+            i, j, s = self._time_block(rng, b)
+        elif self._as_they_come:
+            i, j = uniform_pairs(rng, self.similarity.pool, BLOCK)
+            s = np.where(self.similarity.is_similar(i, j), 1, -1).astype(np.int8)
+        else:
+            i, j, s = self._mixed(rng)
+        if self.params.noise > 0:
+            s = np.where(rng.random(len(s)) < self.params.noise, -s, s).astype(np.int8)
+        self._cached = b, (i, j, s)
+        return i, j, s
+
+    def _mixed(self, rng: np.random.Generator) -> Pairs:
+        similar = rng.random(BLOCK) < self.similar_share
+        count = int(similar.sum())
+        i, j = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+        if count:
+            i[similar], j[similar] = self.similarity.draw_similar(rng, count)
+        if count < BLOCK:
+            i[~similar], j[~similar] = self.similarity.draw_dissimilar(rng, BLOCK - count)
+        return i, j, np.where(similar, 1, -1).astype(np.int8)
+
+    def _class_block(self, rng: np.random.Generator, b: int) -> Pairs:
+        """Class c joins at pair (c - 1) · period; two classes are there from the start."""
+        t = np.arange(b * BLOCK, (b + 1) * BLOCK)
+        known = np.minimum(len(self._classes), 2 + t // self.params.period)
+        similar = rng.random(BLOCK) < self.similar_share
+        first = rng.integers(0, known)
+        other = rng.integers(0, known - 1)
+        second = np.where(similar, first, other + (other >= first))
+        i, j = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+        u, v = rng.random(BLOCK), rng.random(BLOCK)
+        for k in range(BLOCK):
+            a, c = self._classes[first[k]], self._classes[second[k]]
+            at = int(u[k] * len(a))
+            size = len(c) - similar[k]
+            to = int(v[k] * size)
+            i[k], j[k] = a[at], c[to + (similar[k] and to >= at)]
+        return i, j, np.where(similar, 1, -1).astype(np.int8)
+
+    def _time_block(self, rng: np.random.Generator, b: int) -> Pairs:
+        """Point t arrives and is paired with one of the `period` points before it; of some, the kind that is due."""
+        n = len(self._arrival)
+        t = np.arange(b * BLOCK, (b + 1) * BLOCK)
+        window = min(self.params.period, n - 1)
+        tries = 1 if self._as_they_come else 16
+        back = rng.integers(1, window + 1, (BLOCK, tries))
+        i = self._arrival[t % n]
+        partners = self._arrival[(t[:, None] - back) % n]
+        flat = self.similarity.is_similar(np.repeat(i, tries), partners.ravel()).reshape(BLOCK, tries)
+        due = rng.random(BLOCK) < self.similar_share
+        pick = np.zeros(BLOCK, np.int64) if tries == 1 else np.argmax(flat == due[:, None], axis=1)
+        at = np.arange(BLOCK)
+        return i, partners[at, pick], np.where(flat[at, pick], 1, -1).astype(np.int8)
+
+    def _one_pass(self) -> Pairs:
+        """Every point once. At a given share, similar couples are formed first; the rest meets at random."""
+        rng = np.random.Generator(np.random.Philox(key=[self.seed, 0x0CCE]))
+        pool = rng.permutation(self.similarity.pool)
+        groups = getattr(self.similarity, "groups", None)
+        if self._as_they_come or groups is None:
+            if not self._as_they_come and self.params.similar_share >= 0:
+                raise ValueError(
+                    "order='once' takes a similar share only for labels and tracks; leave similar_share at -1 (natural)"
+                )
+            couples = pool[: len(pool) // 2 * 2].reshape(-1, 2)
+        else:
+            by_group = pool[np.argsort(groups[pool], kind="stable")]
+            same = np.flatnonzero(groups[by_group[:-1]] == groups[by_group[1:]])
+            same = same[np.diff(same, prepend=-2) > 1] if len(same) else same
+            wanted = rng.permutation(same)[: round(self.similar_share * len(pool) / 2)]
+            used = np.zeros(len(pool), dtype=bool)
+            used[wanted] = used[wanted + 1] = True
+            rest = rng.permutation(by_group[~used])
+            rest = rest[: len(rest) // 2 * 2].reshape(-1, 2)
+            rest = rest[groups[rest[:, 0]] != groups[rest[:, 1]]]
+            alike = np.stack([by_group[wanted], by_group[wanted + 1]], axis=1)
+            couples = rng.permutation(np.concatenate([alike, rest]))
+        i, j = couples[:, 0], couples[:, 1]
+        return i, j, np.where(self.similarity.is_similar(i, j), 1, -1).astype(np.int8)
+
+
+def pair_stream(
+    dataset: Dataset,
+    similar_share: float | None = None,
+    order: str = "shuffled",
+    noise: float = 0.0,
+    seed: int = 0,
+    *,
+    similar_by: str = "auto",
+    **more: object,
+) -> PairStream:
+    """The stream of a dataset, split with the same seed; `more` are further fields of `StreamParams`.
+
+    >>> from ohash.streams.registry import load
+    >>> stream = pair_stream(load("digits"), seed=3)
+    >>> i, j, s = stream.take(0, 5)
+    >>> bool((i != j).all()), sorted(set(s.tolist()) - {-1, 1})
+    (True, [])
+    """
+    share = -1.0 if similar_share is None else similar_share
+    params = StreamParams(similar_by=similar_by, similar_share=share, order=order, noise=noise, **more)  # type: ignore[arg-type]
+    return stream_of(dataset, params, seed)
+
+
+def stream_of(dataset: Dataset, params: StreamParams, seed: int) -> PairStream:
+    """The stream that `params` describe."""
+    parts = split(dataset, seed, train=params.train)
+    source = similarity(dataset, parts, params.similar_by, negatives=params.negatives, top_k=params.top_k)
+    return PairStream(source, params, seed, dataset)
+
+
+def _classes(dataset: Dataset, source: Similarity) -> list[Rows]:
+    groups = getattr(source, "groups", None)
+    if groups is None:
+        raise ValueError("order='class' needs similar_by='label' or 'track' with one label a point")
+    found = [source.pool[groups[source.pool] == c] for c in np.unique(groups[source.pool])]
+    found = [rows for rows in found if len(rows) > 1]
+    if len(found) < 2:
+        raise ValueError(f"order='class' needs 2 classes with at least 2 points each, {dataset.title} has {len(found)}")
+    return found
