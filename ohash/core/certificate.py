@@ -53,7 +53,7 @@ class Certificate:
 
     @property
     def required_C(self) -> float:
-        """max √R / F²: the smallest C that Eq. (25) asks for."""
+        """Largest √R so far over F²: the smallest C that Eq. (25) asks for."""
         return self.max_sqrt_R / self.F2 if self.F2 > 0 else 0.0
 
     @property

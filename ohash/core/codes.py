@@ -17,7 +17,7 @@ Floating = npt.NDArray[np.floating[Any]]
 
 
 def sgn(p: npt.ArrayLike) -> npt.NDArray[np.int8]:
-    """Eq. (1): the sign with sgn(0) = +1, also for -0.0.
+    """Sign of a projection, +1 at 0 (and at -0.0), Eq. (1).
 
     >>> sgn([-2.0, -0.0, 0.0, 3.0])
     array([-1,  1,  1,  1], dtype=int8)
@@ -50,7 +50,8 @@ def hamming(a: Bits, b: Bits) -> npt.NDArray[np.int64]:
     >>> hamming(np.array([[0b1011]], dtype=np.uint8), np.array([[0b0001], [0b1011]], dtype=np.uint8))
     array([2, 0])
     """
-    return np.bitwise_count(np.bitwise_xor(a, b)).sum(axis=-1, dtype=np.int64)
+    differing: Bits = np.bitwise_count(np.bitwise_xor(np.asarray(a), np.asarray(b)))
+    return np.asarray(differing.sum(axis=-1, dtype=np.int64))
 
 
 class Codes(np.ndarray[Any, np.dtype[np.uint8]]):

@@ -3,8 +3,8 @@
 x -> optional input centring -> L2 normalisation -> RBF similarities to m anchors. The map is fitted on the first points
 of the stream, never on future data; the pairs that brought these points are consumed, not trained.
 
-Differs from the paper: sigma = 1 means nothing without a scale, so vectors are normalised first, and the default sigma is
-half the median distance of the warm-up; m may exceed d.
+Differs from the paper: sigma = 1 means nothing without a scale, so vectors are normalised first, and the default sigma
+is half the median distance of the warm-up; m may exceed d.
 """
 
 import warnings
@@ -112,25 +112,25 @@ class FeatureMap:
         """Fit on the first max(m, 100) distinct rows of X, in order; fewer are enough if X has at least m."""
         X = validation.matrix("X", X)
         rows, _ = _first_distinct(X, np.arange(len(X)), self.params.warm_up)
-        return self._fit(X[rows])
+        return self._fit(X, rows)
 
     def fit_stream(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike) -> int:
         """Fit on the points of the first pairs (X[i], X[j]); return how many pairs that consumed."""
         X = validation.matrix("X", X)
-        points = np.stack([np.asarray(i), np.asarray(j)], axis=1).ravel()
+        points = _points(X, i, j)
         rows, seen = _first_distinct(X, points, self.params.warm_up)
-        if len(rows) < self.params.warm_up and seen == len(points):
+        if len(rows) < self.params.warm_up:
             raise ValueError(
-                f"the warm-up needs {self.params.warm_up} distinct points, got {len(rows)} from {len(points) // 2} pairs; "
-                "give more pairs or lower m"
+                f"the warm-up needs {self.params.warm_up} distinct points, got {len(rows)} from {len(points) // 2} "
+                "pairs; give more pairs or lower m"
             )
-        self._fit(X[rows])
+        self._fit(X, rows)
         return -(-seen // 2)
 
     def warm_up_rows(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """The rows `fit_stream` would fit on."""
-        points = np.stack([np.asarray(i), np.asarray(j)], axis=1).ravel()
-        return _first_distinct(np.asarray(X), points, self.params.warm_up)[0]
+        X = validation.matrix("X", X)
+        return _first_distinct(X, _points(X, i, j), self.params.warm_up)[0]
 
     def transform(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
         """Map rows: (n, d) -> (n, m), or (n, d) without a kernel; C-contiguous in `dtype`."""
@@ -139,8 +139,8 @@ class FeatureMap:
         X = validation.matrix("X", X, d=len(self.mean))
         Z = np.empty((len(X), self.d_out), self.dtype)
         for start in range(0, len(X), BLOCK):
-            rows = X[start : start + BLOCK].astype(np.float64 if self.dtype == "float64" else np.float32)
-            validation.finite("X", rows)
+            rows = validation.cast(X[start : start + BLOCK], self.dtype)
+            validation.finite("X", rows, rows=np.arange(start, start + len(rows)))
             Z[start : start + BLOCK] = self._map(rows)
         return Z
 
@@ -166,18 +166,18 @@ class FeatureMap:
             feature_map.anchors = arrays.get("anchors")
         return feature_map
 
-    def _fit(self, rows: npt.NDArray[Any]) -> "FeatureMap":
-        rows = validation.finite("X", rows.astype(np.float64))
+    def _fit(self, X: npt.NDArray[Any], at: npt.NDArray[np.int64]) -> "FeatureMap":
+        rows = validation.finite("X", X[at].astype(np.float64), rows=at)
         m = self.params.m
         if self.params.kernel == "rbf" and len(rows) < m:
             raise ValueError(f"m must be at most the number of distinct points seen, got m={m} and {len(rows)} points")
         self.mean = rows.mean(axis=0) if self.params.center_input else np.zeros(rows.shape[1])
         if self.params.kernel == "rbf":
             unit = self._scale(rows)
-            squares = _square_distances(unit, unit)
-            off = squares[~np.eye(len(unit), dtype=bool)]
-            self.sigma = self.params.sigma or 0.5 * float(np.sqrt(np.median(off))) or 1.0
-            self.mean_kernel = float(np.exp(off / (-2 * self.sigma**2)).mean()) if off.size else 1.0
+            squares = _square_distances(unit, unit)[~np.eye(len(unit), dtype=bool)]
+            median = float(np.median(np.sqrt(squares))) if squares.size else 0.0
+            self.sigma = self.params.sigma or 0.5 * median or 1.0
+            self.mean_kernel = float(np.exp(squares / (-2 * self.sigma**2)).mean()) if squares.size else 1.0
             self.anchors = np.ascontiguousarray(unit[:m].astype(self.dtype))
             if not 1e-3 <= self.mean_kernel <= 0.99:
                 warnings.warn(
@@ -193,7 +193,7 @@ class FeatureMap:
         assert self.mean is not None
         rows = rows - self.mean.astype(rows.dtype)
         if self.params.normalize:
-            norm = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+            norm = np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64))  # float32 squares end at 1e19
             rows /= np.where(norm > 0, norm, 1)[:, None]  # a zero vector stays zero
         return rows
 
@@ -203,7 +203,8 @@ class FeatureMap:
             return rows
         squares = _square_distances(rows, self.anchors)
         squares *= -1 / (2 * self.sigma**2)
-        return np.exp(squares, out=squares)
+        np.exp(squares, out=squares)
+        return squares
 
     def _need_fit(self) -> None:
         if self.mean is None:
@@ -211,11 +212,20 @@ class FeatureMap:
 
 
 def _square_distances(A: npt.NDArray[Any], B: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    squares = A @ B.T
+    squares: npt.NDArray[Any] = A @ B.T
     squares *= -2
     squares += np.einsum("nd,nd->n", A, A)[:, None]
     squares += np.einsum("nd,nd->n", B, B)
-    return np.maximum(squares, 0, out=squares)
+    np.maximum(squares, 0, out=squares)
+    return squares
+
+
+def _points(X: npt.NDArray[Any], i: npt.ArrayLike, j: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """The rows of the pairs in the order of the stream: i, j, i, j, ..."""
+    at_i, at_j = validation.indices("i", i, len(X)), validation.indices("j", j, len(X))
+    if len(at_i) != len(at_j):
+        raise ValueError(f"i and j must be equally long, got {len(at_i)} and {len(at_j)}")
+    return np.stack([at_i, at_j], axis=1).ravel()
 
 
 def _first_distinct(X: npt.NDArray[Any], points: npt.NDArray[Any], wanted: int) -> tuple[npt.NDArray[np.int64], int]:
@@ -227,7 +237,7 @@ def _first_distinct(X: npt.NDArray[Any], points: npt.NDArray[Any], wanted: int) 
         if row in seen_rows:
             continue
         seen_rows.add(row)
-        value = np.ascontiguousarray(X[row]).tobytes()
+        value = (X[row] + 0).tobytes()  # + 0 turns -0.0 into 0.0
         if value not in values:
             values.add(value)
             rows.append(row)

@@ -6,22 +6,26 @@ a home (a container, a locked-down lab machine) is ordinary, so `ensure_writable
 
 import os
 import stat
+import sys
 import tempfile
 from pathlib import Path
 
 
 def ensure_writable(package: Path) -> Path | None:
-    """Set NUMBA_CACHE_DIR to a per-user folder if nothing else is writable; return it, or None if nothing was needed."""
+    """Set NUMBA_CACHE_DIR to a per-user folder if nothing else is writable; return it, or None if none was needed."""
     if os.environ.get("NUMBA_CACHE_DIR") or _can_write(package / "core" / "__pycache__") or _can_write(_user_cache()):
         return None
     folder = _private_folder()
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    if "numba" in sys.modules:  # it read the environment when it was imported
+        sys.modules["numba"].config.reload_config()
     return folder
 
 
 def _user_cache() -> Path:
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path(os.path.expanduser("~")) / ".cache") / "numba"
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 (Path.home() raises where there is no home)
+    return (Path(base) if base else home / ".cache") / "numba"
 
 
 def _can_write(folder: Path) -> bool:

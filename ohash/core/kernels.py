@@ -40,7 +40,7 @@ RESYNC = 4096
 
 @inlined
 def project_pair(Wt: Any, x_i: Any, x_j: Any, p_i: Any, p_j: Any) -> None:
-    """p = Wᵀx for both points, four bits at a time: eight accumulators share the loads of x_i and x_j."""
+    """Wᵀx of both points, four bits at a time: eight accumulators share the loads of x_i and x_j."""
     r, d = Wt.shape
     zero = Wt.dtype.type(0)
     k = 0
@@ -167,7 +167,7 @@ def _learn_pairs(
     p0: Any,
     degenerate: Any,
 ) -> int:
-    """Learn every pair; return -1, or the position of the first pair whose projections are not finite."""
+    """Learn every pair; return -1, or the position of the first pair whose projections or norms are not finite."""
     T, r, d = Wt.shape
     dtype = Wt.dtype
     x_i, x_j = np.empty(d, dtype), np.empty(d, dtype)
@@ -222,14 +222,16 @@ def _learn_pairs(
                         sums[m, N_DEGENERATE] += 1
                         sums[m, SUM_R_DEGENERATE] += R_now
                     break
-                l = 2.0 * total + root  # Eq. (6)
-                step = min(C, l / n)  # Eq. (16)
+                if not n < np.inf:
+                    return t
+                ell = 2.0 * total + root  # Eq. (6)
+                step = min(C, ell / n)  # Eq. (16)
                 if turn == 0:
-                    loss[t, m], ratio[t, m], tau[t, m], norm2[t, m], p0[t, m] = l, l / n, step, n, bits
-                    sums[m, SUM_LOSS] += l
+                    loss[t, m], ratio[t, m], tau[t, m], norm2[t, m], p0[t, m] = ell, ell / n, step, n, bits
+                    sums[m, SUM_LOSS] += ell
                     sums[m, N_UPDATES] += 1
-                    sums[m, N_CLIPPED] += step < l / n
-                sums[m, SUM_DECREASE] += step * (2.0 * l - step * n)
+                    sums[m, N_CLIPPED] += step < ell / n
+                sums[m, SUM_DECREASE] += step * (2.0 * ell - step * n)
                 sums[m, SUM_TAU_SQRT_R] += step * root
                 sums[m, MAX_SQRT_R] = max(sums[m, MAX_SQRT_R], root)
                 sums[m, F2] = max(sums[m, F2], n)

@@ -164,7 +164,7 @@ def explain(
     moves = selected and R > 0
     degenerate = moves and norm2 == 0
     updated = moves and not degenerate
-    ratio = loss / norm2 if norm2 > 0 else math.inf
+    ratio = loss / norm2 if norm2 > 0 else math.inf if R > 0 else 0.0
     return PairStep(
         s=s, alpha=alpha, beta=beta, C=C, p_i=p_i, p_j=p_j, h_i=h_i, h_j=h_j, D_h=D_h, R=R, flips=flips, H=H, G=G,
         sqrt_R=sqrt_R, loss=loss, norm2=norm2, ratio=ratio, tau=min(C, ratio) if updated else 0.0,  # Eq. (16)

@@ -58,11 +58,10 @@ class Parameter:
         elif self.kind is str:
             if isinstance(value, str) and (not self.choices or value in self.choices):
                 return value
-        elif isinstance(value, numbers.Real) and not isinstance(value, bool):
+        elif not isinstance(value, bool) and isinstance(value, numbers.Real) and _is_finite(value):
             number = float(value)
-            integral = self.kind is float or (math.isfinite(number) and number == math.floor(number))
             above = number > self.lo if self.lo_open else number >= self.lo
-            if integral and math.isfinite(number) and above and number <= self.hi:
+            if above and number <= self.hi and (self.kind is float or number.is_integer()):
                 return self.kind(value)
         raise ValueError(f"{self.key} must be {self.allowed}, got {value!r}; the default is {self.default!r}")
 
@@ -92,7 +91,7 @@ def param(
     *,
     symbol: str,
     title: str,
-    help: str,
+    help: str,  # noqa: A002
     eq: str = "",
     lo: float = -math.inf,
     hi: float = math.inf,
@@ -140,3 +139,10 @@ def check(params: Any) -> None:
 
 def _type_name(annotation: Any) -> str:
     return annotation if isinstance(annotation, str) else str(annotation.__name__)
+
+
+def _is_finite(value: numbers.Real) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an int beyond 1e308
+        return False

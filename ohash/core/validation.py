@@ -6,41 +6,56 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Pairs = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int8]]
+Index = npt.NDArray[np.int64]
+Pairs = tuple[Index, Index, npt.NDArray[np.int8]]
 
 
 def matrix(name: str, X: Any, *, d: int | None = None) -> npt.NDArray[Any]:
-    """`X` as a real (n, d) array; its values are not looked at."""
-    X = np.asanyarray(X)
-    if X.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}; convert it with {name}.astype('float32')")
-    if X.ndim != 2 or 0 in X.shape:
-        raise ValueError(f"{name} must be a non-empty matrix (n, d), got shape {X.shape}")
-    if d is not None and X.shape[1] != d:
-        raise ValueError(f"{name} must have {d} columns, as this model was started with, got shape {X.shape}")
-    return X
+    """`X` as a real (n, d) array, not copied if it is one; its values are not looked at."""
+    array = _array(name, X, "a matrix (n, d) of real numbers")
+    if array.dtype.kind not in "fiub":
+        raise ValueError(
+            f"{name} must hold real numbers, got dtype {array.dtype}; convert it with {name}.astype('float32')"
+        )
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(f"{name} must be a non-empty matrix (n, d), got shape {array.shape}")
+    if d is not None and array.shape[1] != d:
+        raise ValueError(f"{name} must have {d} columns, as this model was started with, got shape {array.shape}")
+    return array
 
 
 def vector(name: str, x: Any, *, d: int | None = None) -> npt.NDArray[Any]:
     """`x` as a finite real vector."""
-    x = np.asarray(x)
-    if x.dtype.kind not in "fiub" or x.ndim != 1 or x.size == 0 or (d is not None and x.size != d):
-        expected = "a vector of real numbers" if d is None else f"a vector of {d} real numbers"
-        raise ValueError(f"{name} must be {expected}, got dtype {x.dtype} and shape {x.shape}")
-    if not np.isfinite(x).all():
-        at = int(np.flatnonzero(~np.isfinite(x))[0])
-        raise ValueError(f"{name} must be finite, got {x[at]} at position {at}; remove or impute it")
-    return x
+    expected = "a vector of real numbers" if d is None else f"a vector of {d} real numbers"
+    array = _array(name, x, expected)
+    if array.dtype.kind not in "fiub" or array.ndim != 1 or array.size == 0 or (d is not None and array.size != d):
+        raise ValueError(f"{name} must be {expected}, got dtype {array.dtype} and shape {array.shape}")
+    if not np.isfinite(array).all():
+        at = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ValueError(f"{name} must be finite, got {array[at]} at position {at}; remove or impute it")
+    return array
 
 
-def finite(name: str, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Raise for the first NaN or infinity of a matrix."""
+def finite(name: str, X: npt.NDArray[Any], *, rows: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
+    """Raise for the first NaN or infinity of a matrix; `rows` are the numbers its rows are known by, 0, 1, ... if None.
+
+    >>> finite("X", np.array([[1.0, np.nan]]), rows=[7])
+    Traceback (most recent call last):
+    ValueError: X must be finite, got nan at row 7, column 1; remove or impute that row
+    """
     if X.dtype.kind == "f" and not np.isfinite(X).all():
         row, column = (int(v) for v in np.argwhere(~np.isfinite(X))[0])
+        known_by = row if rows is None else int(np.asarray(rows)[row])
         raise ValueError(
-            f"{name} must be finite, got {X[row, column]} at row {row}, column {column}; remove or impute that row"
+            f"{name} must be finite, got {X[row, column]} at row {known_by}, column {column}; remove or impute that row"
         )
     return X
+
+
+def cast(X: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:
+    """`X` in `dtype`, not copied if it is so; what does not fit becomes infinite, silently: callers look for that."""
+    with np.errstate(over="ignore"):
+        return X.astype(dtype, copy=False)
 
 
 def integer(name: str, value: Any) -> int:
@@ -53,26 +68,36 @@ def integer(name: str, value: Any) -> int:
         raise ValueError(f"{name} must be an integer, got {value!r}") from None
 
 
+def indices(name: str, value: Any, n: int) -> Index:
+    """`value` as row indices of an X of `n` rows, not empty; negative ones do not count from the end."""
+    index = _array(name, value, "a vector of row indices")
+    if index.ndim != 1 or index.size == 0 or index.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name} must be a non-empty vector of row indices (integers), "
+            f"got dtype {index.dtype} and shape {index.shape}"
+        )
+    if index.min() < 0 or index.max() >= n:
+        bad = int(index[(index < 0) | (index >= n)][0])
+        raise ValueError(f"{name} must index rows of X, 0 to {n - 1}, got {bad}")
+    return np.ascontiguousarray(index, dtype=np.int64)
+
+
 def pairs(i: Any, j: Any, s: Any, n: int) -> Pairs:
     """Row indices i, j below `n` and labels s in {-1, +1}, equally long and not empty."""
-    rows = []
-    for name, value in (("i", i), ("j", j)):
-        index = np.asarray(value)
-        if index.ndim != 1 or index.size == 0 or index.dtype.kind not in "iu":
-            raise ValueError(
-                f"{name} must be a non-empty vector of row indices (integers), "
-                f"got dtype {index.dtype} and shape {index.shape}"
-            )
-        if index.min() < 0 or index.max() >= n:
-            bad = int(index[(index < 0) | (index >= n)][0])
-            raise ValueError(f"{name} must index rows of X, 0 to {n - 1}, got {bad}")
-        rows.append(np.ascontiguousarray(index, dtype=np.int64))
-    labels = np.asarray(s)
-    if labels.ndim != 1 or labels.dtype.kind not in "iuf" or not np.isin(labels, (-1, 1)).all():
-        bad_values = np.unique(labels[~np.isin(labels, (-1, 1))])[:3] if labels.ndim == 1 else labels.shape
-        raise ValueError(
-            f"s must hold only +1 (similar) and -1 (dissimilar), got {bad_values}; map 0/1 labels with 2 * s - 1"
-        )
-    if not len(rows[0]) == len(rows[1]) == len(labels):
-        raise ValueError(f"i, j and s must be equally long, got {len(rows[0])}, {len(rows[1])} and {len(labels)}")
-    return rows[0], rows[1], np.ascontiguousarray(labels, dtype=np.int8)
+    at_i, at_j = indices("i", i, n), indices("j", j, n)
+    labels = _array("s", s, "a vector of +1 and -1")
+    good = (labels == 1) | (labels == -1) if labels.dtype.kind in "iuf" else np.zeros(labels.shape, bool)
+    if labels.ndim != 1 or not good.all():
+        got = f"shape {labels.shape}" if labels.ndim != 1 else f"{labels[~good][0]!r} at position {int(good.argmin())}"
+        raise ValueError(f"s must hold only +1 (similar) and -1 (dissimilar), got {got}; map 0/1 labels with 2 * s - 1")
+    if not len(at_i) == len(at_j) == len(labels):
+        raise ValueError(f"i, j and s must be equally long, got {len(at_i)}, {len(at_j)} and {len(labels)}")
+    return at_i, at_j, np.ascontiguousarray(labels, dtype=np.int8)
+
+
+def _array(name: str, value: Any, expected: str) -> npt.NDArray[Any]:
+    """Say what numpy does not for a ragged list: the parameter, and what is allowed."""
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} must be {expected}, got {type(value).__name__} ({error})") from None

@@ -1,7 +1,7 @@
 """What a hashing method is: the protocol it follows, the columns it reports, and the card it is listed by.
 
-A method is one file in this folder (or a user's plugin) that defines ``HASHER = HasherSpec(...)``. The engine calls what
-the method says it consumes:
+A method is one file in this folder (or a user's plugin) that defines ``HASHER = HasherSpec(...)``. The engine calls
+what the method says it consumes:
 
 ========== =================================================================================
 consumes   called
@@ -47,7 +47,9 @@ class Trace:
 
 @runtime_checkable
 class OnlineHasher(Protocol):
-    """What every method offers, whatever it consumes."""
+    """What every method offers, whatever it consumes. `key` is the one it is registered under."""
+
+    key: str
 
     @property
     def r(self) -> int:

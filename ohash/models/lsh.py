@@ -4,6 +4,7 @@ P[bits differ] = angle / pi. Data-independent but for the mean that is subtracte
 """
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,15 +52,20 @@ class LSH:
         """Bits of a code."""
         return self.params.r
 
+    @property
+    def d(self) -> int | None:
+        """Columns of X, known once data have been seen."""
+        return None if self.W is None else len(self.W)
+
     def start(self, d: int) -> None:
-        """Draw W for d features."""
+        """Draw W for d features: the first W of an OH with this seed."""
         if self.W is None:
             W = np.random.default_rng(self.params.seed).standard_normal((1, d, self.r))[0]
             self.W, self.mean = W.astype(self.params.dtype), np.zeros(d)
 
     def warm_up(self, X: npt.ArrayLike) -> None:
         """Take the mean of the first points."""
-        X = validation.finite("X", validation.matrix("X", X))
+        X = validation.finite("X", validation.matrix("X", X, d=self.d))
         self.start(X.shape[1])
         if self.params.center == "frozen":
             self.mean = X.mean(axis=0, dtype=np.float64)
@@ -67,14 +73,14 @@ class LSH:
 
     def encode(self, X: npt.ArrayLike) -> Codes:
         """Packed codes (n, ceil(r/8))."""
-        X = validation.matrix("X", X)
+        X = validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), self.params.dtype))
         self.start(X.shape[1])
         assert self.W is not None and self.mean is not None
-        X = validation.finite("X", validation.matrix("X", X, d=len(self.W)).astype(self.params.dtype, copy=False))
+        projections = X @ self.W
         threshold = (self.mean @ self.W.astype(np.float64)).astype(self.params.dtype)
-        return Codes(pack(X @ self.W >= threshold), self.r, self.version)
+        return Codes(pack(projections >= threshold), self.r, self.version)
 
-    def save(self, path: str) -> None:
+    def save(self, path: str | Path) -> None:
         """Write to .npz."""
         save(self, path)
 
@@ -87,8 +93,11 @@ class LSH:
 def restore(values: dict[str, Any], arrays: Arrays) -> LSH:
     """An LSH from its saved state."""
     model = LSH(LSHParams(**values["params"]))
-    model.version = values["version"]
-    model.W, model.mean = arrays.get("W"), arrays.get("mean")
+    if "W" in arrays:
+        model.start(len(arrays["W"]))
+        assert model.W is not None and model.mean is not None
+        model.W[...], model.mean[...] = arrays["W"], arrays["mean"]
+    model.version = int(values["version"])
     return model
 
 

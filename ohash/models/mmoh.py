@@ -7,10 +7,8 @@ that R is 0; for a dissimilar pair every model with R > 0 moves. T = 1 is OH bit
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from ohash.core.codes import Codes
 from ohash.core.loss import PairStep
 from ohash.core.parameters import param
 from ohash.models.base import Arrays, HasherSpec
@@ -31,7 +29,7 @@ class MMOHParams(OHParams):
 class MMOH(PairLearner):
     """Multi-Model Online Hashing.
 
-    >>> X = np.eye(3)
+    >>> X = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     >>> M = MMOH(T=2, r=8, seed=1)
     >>> t = M.learn(X, [0, 1], [1, 2], [-1, +1])
     >>> t.D_h.shape, M.W.shape, M.encode(X).shape
@@ -84,10 +82,6 @@ class MMOH(PairLearner):
     ) -> list[PairStep]:
         """One pair with everything it does to each model written down; `dry_run` changes nothing."""
         return self._explain(x_i, x_j, s, dry_run, alpha, beta, C)
-
-    def encode(self, X: npt.ArrayLike) -> Codes:
-        """Packed codes (T, n, ceil(r/8)) of the rows of X, Eq. (1)."""
-        return self._encode(X)
 
 
 def restore(values: dict[str, Any], arrays: Arrays) -> MMOH:

@@ -7,7 +7,6 @@ and centring is explicit; see `ohash.core.loss` for the conventions.
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import Codes
@@ -27,7 +26,7 @@ BIBTEX = """@article{huang2017online,
 class OH(PairLearner):
     """Online Hashing.
 
-    >>> X = np.eye(3)
+    >>> X = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     >>> m = OH(r=8, seed=1)
     >>> t = m.learn(X, [0, 1], [1, 2], [-1, +1])
     >>> t.D_h.shape, m.W.shape, m.encode(X).shape
@@ -86,7 +85,8 @@ class OH(PairLearner):
 
     def encode(self, X: npt.ArrayLike) -> Codes:
         """Packed codes (n, ceil(r/8)) of the rows of X, Eq. (1)."""
-        return self._encode(X)[0]
+        codes: Codes = super().encode(X)[0]
+        return codes
 
 
 def restore(values: dict[str, Any], arrays: Arrays) -> OH:

@@ -1,7 +1,7 @@
 """The machinery OH and MMOH share: state, validation, the kernel call, explanation, saving."""
 
-import math
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ohash.core import certificate, kernels, validation
 from ohash.core.certificate import Certificate
-from ohash.core.codes import Codes, pack
+from ohash.core.codes import Codes, pack, sgn
 from ohash.core.features import FeatureMap
 from ohash.core.loss import PairStep, dissimilar_threshold, explain, similarity_loss
 from ohash.core.parameters import check, param
@@ -20,13 +20,16 @@ from ohash.models.storage import save
 
 # Rows are gathered for the kernel in blocks of this many pairs when X itself cannot be handed over as it is.
 GATHER = 2048
+# Rows are encoded in blocks of this many, so that memory does not grow with T·n·r.
+ENCODE = 8192
 
 
 @dataclass(frozen=True)
 class PairTrace(Trace):
     """OH: columns (n,). MMOH: columns (n, T), D_h and R of every model, the rest 0 where that model did not move.
 
-    `loss` is the prediction loss l, `ratio` is l/norm2 before the cap, `tau` = min(C, ratio); 0 without an update.
+    `loss` is the prediction loss l, `ratio` is l/norm2 before the cap, `tau` = min(C, ratio); 0 without an update. With
+    `rounds` > 1 the columns tell of the first round.
     """
 
     R: npt.NDArray[np.float64]
@@ -78,7 +81,7 @@ class OHParams:
     )  # fmt: skip
     dtype: str = param(
         "float32", symbol="", title="precision", choices=("float32", "float64"),
-        help="float32 is fast; float64 gives the same numbers on every machine.",
+        help="float32 is fast; float64 is the archival mode: runs agree across machines to about 1e-10.",
     )  # fmt: skip
     seed: int = param(
         0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first W. Same seed, same run.",
@@ -229,36 +232,35 @@ class PairLearner:
         X = validation.matrix("X", X, d=self.d)
         i, j, s = validation.pairs(i, j, s, len(X))
         if params.center == "frozen" and not (self._Wt is not None and self._clock[kernels.N_MEAN]):
-            raise ValueError("center='frozen' needs a mean: call warm_up(X) with the first points before learn")
-        self.start(X.shape[1])
+            raise ValueError("center must have its mean when it is 'frozen': call warm_up(X) with the first points")
         shape = (len(i), self.T)
         D_h, p0 = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         R, loss, ratio, tau, norm2 = (np.zeros(shape) for _ in range(5))
         degenerate = np.zeros(shape, np.bool_)
         learn_pairs = kernels.learn_pairs(params.dtype)
-        before = self._snapshot()
-        for start, rows, at_i, at_j in self._rows(X, i, j):
-            stop = start + len(at_i)
-            bad = learn_pairs(
-                self._Wt, self._mean, self._W_mean, self._clock, self._sums, self._bit_updates,
-                rows, at_i, at_j, s[start:stop], params.alpha, dissimilar_threshold(params.beta, params.r), params.C,
-                params.select == "largest", params.rounds, CENTRING[params.center], params.ema,
-                D_h[start:stop], R[start:stop], loss[start:stop], ratio[start:stop], tau[start:stop],
-                norm2[start:stop], p0[start:stop], degenerate[start:stop],
-            )  # fmt: skip
-            if bad >= 0:
-                self._restore(before)
-                raise ValueError(_not_finite(X, int(i[start + bad]), int(j[start + bad]), start + bad))
+        with self._all_or_nothing():
+            self.start(X.shape[1])
+            for start, rows, at_i, at_j in self._rows(X, i, j):
+                stop = start + len(at_i)
+                bad = learn_pairs(
+                    self._Wt, self._mean, self._W_mean, self._clock, self._sums, self._bit_updates,
+                    rows, at_i, at_j, s[start:stop], params.alpha, dissimilar_threshold(params.beta, params.r),
+                    params.C, params.select == "largest", params.rounds, CENTRING[params.center], params.ema,
+                    D_h[start:stop], R[start:stop], loss[start:stop], ratio[start:stop], tau[start:stop],
+                    norm2[start:stop], p0[start:stop], degenerate[start:stop],
+                )  # fmt: skip
+                if bad >= 0:
+                    raise ValueError(_not_finite(X, int(i[start + bad]), int(j[start + bad]), start + bad))
         return PairTrace(D_h, tau > 0, R, loss, ratio, tau, norm2, p0, degenerate)
 
     def _rows(self, X: Any, i: Any, j: Any) -> Iterator[tuple[int, Any, Any, Any]]:
         """X itself where the kernel can read it; otherwise the rows of GATHER pairs at a time, cast and contiguous."""
         if X.dtype == self.params.dtype and X.flags.c_contiguous and X.flags.aligned:
-            yield 0, np.asarray(X), i, j
+            yield 0, X, i, j
             return
         for start in range(0, len(i), GATHER):
             stop = min(start + GATHER, len(i))
-            rows = np.concatenate([X[i[start:stop]], X[j[start:stop]]]).astype(self.params.dtype, copy=False)
+            rows = validation.cast(np.concatenate([X[i[start:stop]], X[j[start:stop]]]), self.params.dtype)
             index = np.arange(stop - start, dtype=np.int64)
             yield start, np.ascontiguousarray(rows), index, index + len(index)
 
@@ -276,33 +278,30 @@ class PairLearner:
         x_i, x_j = validation.vector("x_i", x_i, d=self.d), validation.vector("x_j", x_j, d=self.d)
         if x_i.shape != x_j.shape:
             raise ValueError(f"x_j must have the shape of x_i, {x_i.shape}, got {x_j.shape}")
-        if s not in (-1, 1):
+        if np.ndim(s) != 0 or s not in (-1, 1):
             raise ValueError(f"s must be +1 (similar) or -1 (dissimilar), got {s!r}")
-        given = {"alpha": alpha, "beta": beta, "C": C}
+        given: dict[str, Any] = {"alpha": alpha, "beta": beta, "C": C}
         params = replace(self.params, **{key: value for key, value in given.items() if value is not None})
-        was_started, rng_state = self._Wt is not None, self._rng.bit_generator.state
-        self.start(x_i.size)
-        X = np.stack([x_i, x_j]).astype(params.dtype)
-        before = self._snapshot()
-        u, v = (x.astype(params.dtype) for x in (X - self._mean if params.center != "none" else X))
-        first = [self._project(m, u, v) for m in range(self.T)]
-        trace = self._learn(X, [0], [1], [s], params)
-        second = [self._project(m, u, v) for m in range(self.T)]
+        X = validation.cast(np.stack([x_i, x_j]), params.dtype)
+        with self._all_or_nothing(undo=dry_run):
+            self.start(x_i.size)
+            bit_updates = self._bit_updates.copy()
+            u, v = validation.cast(X - self._mean if params.center != "none" else X, params.dtype)
+            first = [self._project(m, u, v) for m in range(self.T)]
+            trace = self._learn(X, [0], [1], [s], params)
+            second = [self._project(m, u, v) for m in range(self.T)]
+            moved = self._bit_updates > bit_updates
+        square_i, square_j = (float(np.vdot(x, x)) for x in (u.astype(np.float64), v.astype(np.float64)))
         br = dissimilar_threshold(params.beta, params.r)
         steps = []
         for m in range(self.T):
             step = explain(
-                *first[m], float(np.vdot(u, u)), float(np.vdot(v, v)), s, alpha=params.alpha, beta=params.beta,
-                C=params.C, selected=bool(trace.updated[0, m] | trace.degenerate[0, m]),
-                largest=params.select == "largest",
+                *first[m], square_i, square_j, s, alpha=params.alpha, beta=params.beta, C=params.C,
+                selected=bool(trace.updated[0, m] | trace.degenerate[0, m]), largest=params.select == "largest",
             )  # fmt: skip
-            D_after = int(((second[m][0] >= 0) != (second[m][1] >= 0)).sum())
-            steps.append(replace(step, R_after=similarity_loss(D_after, s, params.alpha, br)))
-        if dry_run:
-            self._restore(before)
-            if not was_started:
-                self._Wt = None
-                self._rng.bit_generator.state = rng_state
+            D_after = int((sgn(second[m][0]) != sgn(second[m][1])).sum())
+            R_after = similarity_loss(D_after, s, params.alpha, br)
+            steps.append(replace(step, R_after=R_after, columns=np.flatnonzero(moved[m])))
         return steps
 
     def _project(self, m: int, u: Any, v: Any) -> tuple[Any, Any]:
@@ -313,14 +312,19 @@ class PairLearner:
 
     # -- codes ---------------------------------------------------------------------------------------------------
 
-    def _encode(self, X: npt.ArrayLike) -> Codes:
-        """(T, n, ceil(r/8)) packed codes; pure."""
+    def encode(self, X: npt.ArrayLike) -> Codes:
+        """Packed codes (T, n, ceil(r/8)) of the rows of X, Eq. (1); pure, but that it draws W if need be."""
         X = validation.matrix("X", X, d=self.d)
-        self.start(X.shape[1])
-        X = validation.finite("X", X.astype(self.params.dtype, copy=False))
-        projections = np.matmul(X, self._need_start("W").transpose(0, 2, 1))
-        threshold = self._W_mean.astype(self.params.dtype)[:, None, :]
-        return Codes(pack(projections >= threshold), self.r, self.version)
+        packed = np.empty((self.T, len(X), -(-self.r // 8)), np.uint8)
+        with nullcontext() if self._Wt is not None else self._all_or_nothing():
+            self.start(X.shape[1])
+            W = self._need_start("W").transpose(0, 2, 1)
+            threshold = self._W_mean.astype(self.params.dtype)[:, None, :]
+            for start in range(0, len(X), ENCODE):
+                rows = validation.cast(X[start : start + ENCODE], self.params.dtype)
+                validation.finite("X", rows, rows=np.arange(start, start + len(rows)))
+                packed[:, start : start + ENCODE] = pack(np.matmul(rows, W) >= threshold)
+        return Codes(packed, self.r, self.version)
 
     # -- saving --------------------------------------------------------------------------------------------------
 
@@ -342,8 +346,14 @@ class PairLearner:
     def _restore_state(self, values: dict[str, Any], arrays: Arrays) -> None:
         self._rng.bit_generator.state = values["rng"]
         if "Wt" in arrays:
+            self._begin(np.zeros((self.T, arrays["Wt"].shape[-1], self.r)))
             for name in STATE:
-                setattr(self, f"_{name}", np.ascontiguousarray(arrays[name]))
+                ours, saved = getattr(self, f"_{name}"), arrays[name]
+                if (ours.shape, ours.dtype) != (saved.shape, saved.dtype):
+                    raise ValueError(
+                        f"{name} must be {ours.dtype} of shape {ours.shape}, got {saved.dtype} {saved.shape}"
+                    )
+                ours[...] = saved
         if "feature_map" in values:
             parts = {name[4:]: array for name, array in arrays.items() if name.startswith("map.")}
             self.feature_map = FeatureMap.from_state(values["feature_map"], parts)
@@ -355,12 +365,12 @@ class PairLearner:
         expected = f"(d, {self.r})" if self.T == 1 else f"({self.T}, d, {self.r})"
         if W.size == 0 or W.dtype.kind not in "fiub" or W.shape not in (shape, shape[1:] if self.T == 1 else shape):
             raise ValueError(f"W must be a real matrix of shape {expected}, got dtype {W.dtype} and shape {W.shape}")
-        if not np.isfinite(W).all():
-            raise ValueError("W must be finite, got NaN or infinity")
+        if not np.isfinite(validation.cast(W, self.params.dtype)).all():
+            raise ValueError(f"W must be finite in {self.params.dtype}, got NaN, infinity or a value too large")
         self._begin(W.reshape(shape))
 
     def _begin(self, W: npt.NDArray[Any]) -> None:
-        self._Wt = np.ascontiguousarray(W.transpose(0, 2, 1).astype(self.params.dtype))
+        self._Wt = W.transpose(0, 2, 1).astype(self.params.dtype, order="C")
         T, r, d = self._Wt.shape
         self._mean = np.zeros(d)
         self._W_mean = np.zeros((T, r))
@@ -371,15 +381,27 @@ class PairLearner:
 
     def _need_start(self, what: str) -> npt.NDArray[Any]:
         if self._Wt is None:
-            raise ValueError(f"{what} is not there yet: W is drawn when the first data tell d; call start(d) to draw it now")
+            raise ValueError(
+                f"{what} is not there yet: W is drawn when the first data tell d; call start(d) to draw it now"
+            )
         return self._Wt
 
-    def _snapshot(self) -> Arrays:
-        return {name: getattr(self, f"_{name}").copy() for name in STATE}
-
-    def _restore(self, before: Arrays) -> None:
-        for name, value in before.items():
-            getattr(self, f"_{name}")[...] = value
+    @contextmanager
+    def _all_or_nothing(self, *, undo: bool = False) -> Iterator[None]:
+        """Whatever goes wrong inside, or if `undo`: the model is as it was, bit for bit, W drawn or not."""
+        was_started, rng = self._Wt is not None, self._rng.bit_generator.state
+        before = {name: getattr(self, f"_{name}").copy() for name in STATE} if was_started else {}
+        done = False
+        try:
+            yield
+            done = not undo
+        finally:
+            if not done:
+                for name, value in before.items():
+                    getattr(self, f"_{name}")[...] = value
+                if not was_started:
+                    self._Wt = None
+                    self._rng.bit_generator.state = rng
 
 
 CENTRING = {"none": kernels.NONE, "frozen": kernels.FROZEN, "running": kernels.RUNNING, "ema": kernels.EMA}
@@ -400,8 +422,7 @@ def _not_finite(X: npt.NDArray[Any], i: int, j: int, pair: int) -> str:
                 f"X must be finite, got {X[row, bad[0]]} at row {row}, column {bad[0]} (pair {pair}); "
                 "remove or impute that row. The model is unchanged"
             )
-    size = math.log10(float(np.abs(X[[i, j]].astype(np.float64)).max()))
     return (
-        f"X must be of moderate size, got values near 1e{size:.0f} in rows {i} and {j} (pair {pair}), whose "
-        "projections overflow; scale the features. The model is unchanged"
+        f"X must be of moderate size, got values up to {np.abs(X[[i, j]].astype(np.float64)).max():.0e} in rows {i} "
+        f"and {j} (pair {pair}), whose projections overflow; scale the features. The model is unchanged"
     )

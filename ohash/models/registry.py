@@ -1,7 +1,7 @@
 """Methods are found, not listed: every file here, every plugin file and every entry point that defines HASHER.
 
-A user's own method comes from a file named in OHASH_PLUGINS (several are separated as in PATH), from ``--plugin FILE``, or
-from an installed package's entry point in the group ``ohash.plugins``. A plugin is the user's own code and is executed.
+A user's own method comes from a file named in OHASH_PLUGINS (several are separated as in PATH), from ``--plugin FILE``,
+or from an installed package's entry point in the group ``ohash.plugins``. A plugin is the user's own code: it is run.
 """
 
 import importlib
@@ -38,7 +38,8 @@ def plugin_modules() -> tuple[ModuleType, ...]:
 
 
 def add_plugin(file: str | Path) -> None:
-    """Register one more plugin file for this process and its children."""
+    """Register one more plugin file for this process and its children, whatever folder they run in."""
+    file = _existing(Path(file)).resolve()
     known = os.environ.get(PLUGINS, "")
     os.environ[PLUGINS] = f"{known}{os.pathsep}{file}" if known else str(file)
     plugin_modules.cache_clear()
@@ -64,9 +65,11 @@ def hashers() -> "dict[str, HasherSpec]":
 
 
 def find(name: str) -> "HasherSpec":
-    """The method of this key or alias."""
+    """The method of this key; failing that, of this title or alias in any case."""
+    if name in hashers():
+        return hashers()[name]
     for spec in hashers().values():
-        if name.lower() in (spec.key, spec.title.lower(), *spec.aliases):
+        if name.lower() in (other.lower() for other in (spec.key, spec.title, *spec.aliases)):
             return spec
     raise ValueError(f"method must be one of {', '.join(sorted(hashers()))}, got {name!r}")
 
@@ -77,10 +80,19 @@ def key_of(hasher: Any) -> str:
 
 
 def _import_file(file: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"ohash_plugin_{file.stem}", file)
-    if spec is None or spec.loader is None or not file.is_file():
-        raise ValueError(f"plugin {file} must be a Python file that exists")
+    spec = importlib.util.spec_from_file_location(f"ohash_plugin_{file.stem}", _existing(file))
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    sys.modules[spec.name] = module  # dataclasses and pickle look their module up
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
     return module
+
+
+def _existing(file: Path) -> Path:
+    if file.suffix != ".py" or not file.is_file():
+        raise ValueError(f"plugin must be a Python file (.py) that exists, got {file}")
+    return file

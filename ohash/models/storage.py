@@ -6,8 +6,7 @@ goes on bit for bit as if it had never been saved.
 
 import json
 import os
-import tempfile
-import zipfile
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,29 +25,37 @@ def save(hasher: "OnlineHasher", path: str | Path) -> None:
     values, arrays = hasher.state()
     header = {"format": FORMAT, "method": registry.key_of(hasher), "values": values}
     path = Path(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with fresh.open("xb") as file:
             np.savez(file, allow_pickle=False, header=np.array(json.dumps(header)), **arrays)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def load(path: str | Path) -> Any:
-    """The hasher that `save` wrote to `path`."""
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            header = json.loads(str(archive["header"]))
-            arrays = {name: archive[name] for name in archive.files if name != "header"}
-        if header["format"] != FORMAT:
+    """The hasher that `save` wrote to `path`; anything else is a ValueError, a missing file an OSError."""
+    with Path(path).open("rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                header = json.loads(str(archive["header"]))
+                arrays = {name: archive[name] for name in archive.files if name != "header"}
+            version, method, values = header["format"], header["method"], header["values"]
+        except Exception as error:  # a damaged archive fails in a dozen ways
             raise ValueError(
-                f"{path} has model format {header['format']}, this ohash reads format {FORMAT}; save it again with the "
-                "version that wrote it, or install that version"
-            )
-        spec = registry.find(header["method"])
-        values = header["values"]
-    except (KeyError, TypeError, AttributeError, zipfile.BadZipFile, json.JSONDecodeError, EOFError) as error:
-        raise ValueError(f"{path} is not a model saved by ohash, or it is damaged ({error})") from error
-    return spec.restore(values, arrays)
+                f"path must be a model saved by ohash, got {path}, foreign or damaged ({error})"
+            ) from error
+    if version != FORMAT:
+        raise ValueError(
+            f"path must be a model of format {FORMAT}, got {path} of format {version}; install the ohash that wrote it"
+        )
+    spec = registry.find(method)
+    try:
+        return spec.restore(values, arrays)
+    except Exception as error:
+        raise ValueError(
+            f"path must be a sound {spec.title} model, got {path}, which is damaged ({error!r})"
+        ) from error
