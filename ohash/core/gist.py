@@ -1,12 +1,12 @@
 """GIST-512: an image as the mean energy of 32 oriented band-pass filters in a 4 x 4 grid of blocks.
 
 The descriptor of Oliva and Torralba (IJCV 2001) with the parameters of the LabelMe toolbox: 4 scales of 8 orientations,
-4 x 4 blocks, prefilter at 4 cycles per image. Our own implementation; not compared numerically with the MATLAB original.
+4 x 4 blocks, prefilter at 4 cycles per image. Our own code; not compared numerically with the MATLAB original.
 
 1. Grey = mean of the channels; the largest centred square; min-max to 0..255, so gain and offset do not matter.
 2. Prefilter: log(1 + x), minus its low-pass, divided by 0.2 + the local standard deviation: contrast is made even.
 3. Filter i, k (scale 0..3 from fine to coarse, orientation 0..7) in the Fourier domain, with ρ in cycles per pixel and
-   φ the angle of the frequency: G = exp(-3.5 (ρ / ρ_i - 1)² - 2π θ²), ρ_i = 0.3 / 1.85^i, θ = φ + π k / 8 wrapped to ±π.
+   φ the angle of the frequency: G = exp(-3.5 (ρ / ρ_i - 1)² - 2π θ²), ρ_i = 0.3 / 1.85^i, θ = φ + πk/8 wrapped to ±π.
 4. |response|, averaged in 4 x 4 blocks.
 
 Both filterings mirror the image at its border (by 5 and by 32 pixels), so that the frame of the picture is not an edge.
@@ -177,7 +177,7 @@ def _low_pass(n: int) -> Floats:
 
 @lru_cache(maxsize=8)
 def _filters(n: int) -> tuple[tuple[slice, slice, Floats], ...]:
-    """The 32 filters of an n x n image: the rows and columns of the centred spectrum it lets through, and its values."""
+    """The 32 filters of an n x n image: the rows and columns of the centred spectrum it passes, and its values."""
     frequencies = np.fft.fftshift(np.fft.fftfreq(n))
     fy, fx = frequencies[:, None], frequencies
     radius, angle = np.hypot(fx, fy), np.arctan2(fy, fx)
