@@ -30,9 +30,10 @@ _ensure_writable(_Path(__file__).parent)
 
 from ohash.core.features import FeatureMap, KernelWarning  # noqa: E402
 from ohash.core.gist import gist512  # noqa: E402
+from ohash.evaluation.ranking import mean_ap, retrieval  # noqa: E402
 from ohash.models.mmoh import MMOH  # noqa: E402
 from ohash.models.oh import OH  # noqa: E402
 from ohash.models.storage import load, save  # noqa: E402
 
-__all__ = ["MMOH", "OH", "FeatureMap", "KernelWarning", "gist512", "load", "save"]
+__all__ = ["MMOH", "OH", "FeatureMap", "KernelWarning", "gist512", "load", "mean_ap", "retrieval", "save"]
 __version__ = "0.1.0"

@@ -1,0 +1,123 @@
+"""Packed codes as the kernels read them, and the checks they have to pass first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import validation
+from ohash.evaluation.hamming_kernels import MIN, MIN_SUM, SUM
+
+Combine = Literal["min_sum", "min", "sum"]
+Flags = npt.NDArray[np.uint8]
+RULES = {"min_sum": MIN_SUM, "min": MIN, "sum": SUM}
+
+# Distances (items x models x 8 bytes) of one block of queries: about 10 ms of work, so that a caller can stop in time.
+BLOCK_WORK = 4_000_000
+
+
+@dataclass(frozen=True)
+class CodePair:
+    """Queries (T, n_queries, bytes) and database (T, bytes, n): the layout the kernels want."""
+
+    queries: npt.NDArray[np.uint8]
+    database: npt.NDArray[np.uint8]
+    combine: int
+    r: int
+
+    @property
+    def T(self) -> int:
+        """Models."""
+        return len(self.queries)
+
+    @property
+    def n_queries(self) -> int:
+        """Rows of the queries."""
+        return int(self.queries.shape[1])
+
+    @property
+    def n(self) -> int:
+        """Items of the database."""
+        return int(self.database.shape[2])
+
+    @property
+    def radii(self) -> int:
+        """Distances there can be: r + 1, or T r + 1 for a sum over models."""
+        return (self.T * self.r if self.combine == SUM else self.r) + 1
+
+    def block(self, block: int | None) -> int:
+        """Queries to do at once: what was asked for, or about 10 ms of work."""
+        if block is not None:
+            return at_least("block", block, 1)
+        work = self.n * self.T * -(-self.database.shape[1] // 8)
+        return int(min(max(BLOCK_WORK // work, 1), 256))
+
+    def query_block(self, start: int, stop: int) -> npt.NDArray[np.uint8]:
+        """Contiguous codes of the queries from start to stop."""
+        return np.ascontiguousarray(self.queries[:, start:stop])
+
+
+def code_array(name: str, codes: Any) -> npt.NDArray[np.uint8]:
+    """Packed codes (n, bytes) or (T, n, bytes) as (T, n, bytes)."""
+    packed = np.asarray(codes)
+    if packed.dtype != np.uint8:
+        raise ValueError(
+            f"{name} must be packed codes, uint8 of shape (n, ceil(r/8)) or (T, n, ceil(r/8)), got dtype "
+            f"{packed.dtype} and shape {packed.shape}; pack booleans with ohash.core.codes.pack(bits)"
+        )
+    if packed.ndim not in (2, 3) or 0 in packed.shape:
+        raise ValueError(
+            f"{name} must be packed codes of shape (n, ceil(r/8)) or (T, n, ceil(r/8)), none of them 0, got shape "
+            f"{packed.shape}"
+        )
+    return packed if packed.ndim == 3 else packed[None]
+
+
+def code_pair(query_codes: Any, db_codes: Any, combine: str, r: int | None = None) -> CodePair:
+    """Check both sides and turn the database so that its items lie side by side."""
+    queries, database = code_array("query_codes", query_codes), code_array("db_codes", db_codes)
+    if (len(queries), queries.shape[2]) != (len(database), database.shape[2]):
+        raise ValueError(
+            "query_codes and db_codes must have as many models and bytes as each other, got shapes "
+            f"{np.shape(query_codes)} and {np.shape(db_codes)}; encode both with the same hasher"
+        )
+    if combine not in RULES:
+        raise ValueError(f"combine must be one of {', '.join(map(repr, RULES))}, got {combine!r}")
+    lengths = {known for known in (getattr(query_codes, "r", -1), getattr(db_codes, "r", -1)) if known > 0}
+    if len(lengths) > 1:
+        raise ValueError(
+            f"query_codes and db_codes must be equally long, got {query_codes.r} and {db_codes.r} bits; "
+            "encode both with the same hasher"
+        )
+    return CodePair(
+        queries=queries,
+        database=np.ascontiguousarray(database.transpose(0, 2, 1)),
+        combine=MIN if len(queries) == 1 else RULES[combine],
+        r=bit_length(queries.shape[2], r if r is not None else next(iter(lengths), None)),
+    )
+
+
+def bit_length(width: int, r: int | None) -> int:
+    """The length r where it fits into `width` bytes; 8 bits a byte where it is not known."""
+    if r is None:
+        return 8 * width
+    r = validation.integer("r", r)
+    if not 8 * (width - 1) < r <= 8 * width:
+        raise ValueError(f"r must be in [{8 * width - 7}, {8 * width}] for codes of {width} bytes, got {r}")
+    return r
+
+
+def at_least(name: str, value: Any, lowest: int) -> int:
+    """`value` as an integer that is not below `lowest`."""
+    number = validation.integer(name, value)
+    if number < lowest:
+        raise ValueError(f"{name} must be an integer >= {lowest}, got {number}")
+    return number
+
+
+def cut_offs(name: str, k: int | Sequence[int]) -> tuple[int, ...]:
+    """One k or several, rising and without repetition."""
+    values = [k] if isinstance(k, (int, np.integer)) else list(k)
+    return tuple(sorted({at_least(name, value, 1) for value in values}))

@@ -1,0 +1,218 @@
+r"""Ranking by Hamming distance, scored over the whole database.
+
+Few distances, many items: ties are the rule, so the headline number is the **tie-aware** AP (He et al., CVPR 2018),
+the exact mean of AP over every order that the distances allow. Class d has n items, n⁺ of them relevant; N items, N⁺
+relevant, lie before it:
+
+.. math:: AP = \frac{1}{R} \sum_d \frac{n^+}{n} \sum_{t=1}^{n} \frac{N^+ + 1 + (t-1) (n^+ - 1)/(n - 1)}{N + t}
+
+Conventions:
+
+- R counts all relevant items of the database; a query with R = 0 is excluded from every mean, and counted.
+- ``ties="stable"`` breaks ties by database index. On a database sorted by class that is badly wrong.
+- AP@k divides by min(R, k). Precision@k, AP@k, hit@k and the reciprocal rank are expectations over ties, too. A k
+  beyond the database means all of it.
+- The ball of radius ρ holds all items with D_h <= ρ; precision is 0 in an empty one.
+- T models: ``"min"`` ranks by the least D_h (one positive model is enough), ``"min_sum"`` breaks its ties by the sum,
+  ``"sum"`` ranks by the sum. Balls are those of the least distance, or of the sum.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.evaluation import tie_kernels as columns
+from ohash.evaluation.packed import Combine, at_least, code_pair, cut_offs
+from ohash.evaluation.ranking_kernels import score_queries
+from ohash.evaluation.relevance import Relation, relevance
+
+Ties = Literal["expected", "stable"]
+Vector = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PRCurve:
+    """Precision and recall within each radius; to be drawn as points joined, without interpolation.
+
+    `precision` and `recall` add the counts of all queries up (micro); `macro_*` are means over queries.
+    """
+
+    radius: npt.NDArray[np.int64]
+    precision: Vector
+    recall: Vector
+    macro_precision: Vector
+    macro_recall: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Retrieval:
+    """Everything one ranking says: means over `queries`, which leave out the `excluded` ones without relevant items.
+
+    `map_low` and `map_high` are mAP with the relevant items last, and first, in every tie. `ap` and `n_relevant` have
+    one entry a query in the order given, `ap` NaN where excluded: `significance.paired_bootstrap` wants them.
+    """
+
+    queries: int
+    excluded: int
+    map: float
+    map_low: float
+    map_high: float
+    mrr: float
+    map_at_k: dict[int, float]
+    precision_at_k: dict[int, float]
+    hit_at_k: dict[int, float]
+    radius: int
+    precision_radius: float
+    recall_radius: float
+    empty_ball: float
+    curve: PRCurve
+    ap: Vector
+    n_relevant: npt.NDArray[np.int64]
+
+
+def mean_ap(
+    query_codes: npt.NDArray[np.uint8],
+    db_codes: npt.NDArray[np.uint8],
+    query_labels: npt.ArrayLike | None = None,
+    db_labels: npt.ArrayLike | None = None,
+    ties: Ties = "expected",
+    combine: Combine = "min_sum",
+    *,
+    relevant: Relation | None = None,
+    exclude: Relation | None = None,
+    query_rows: npt.ArrayLike | None = None,
+) -> float:
+    """Mean average precision over the whole database; NaN if no query has a relevant item.
+
+    Distances 0, 1, 1 and relevance no, yes, no: the relevant one comes second or third, AP is the mean of 1/2 and 1/3.
+
+    >>> query, database = np.uint8([[0b00]]), np.uint8([[0b00], [0b01], [0b10]])
+    >>> round(mean_ap(query, database, [7], [5, 7, 5]), 4)
+    0.4167
+    >>> mean_ap(query, database, [7], [5, 7, 5], ties="stable")
+    0.5
+    """
+    return retrieval(
+        query_codes, db_codes, query_labels, db_labels, relevant=relevant, exclude=exclude, query_rows=query_rows,
+        ties=ties, combine=combine, k=(),
+    ).map  # fmt: skip
+
+
+def retrieval(
+    query_codes: npt.NDArray[np.uint8],
+    db_codes: npt.NDArray[np.uint8],
+    query_labels: npt.ArrayLike | None = None,
+    db_labels: npt.ArrayLike | None = None,
+    *,
+    relevant: Relation | None = None,
+    exclude: Relation | None = None,
+    query_rows: npt.ArrayLike | None = None,
+    ties: Ties = "expected",
+    combine: Combine = "min_sum",
+    k: int | Sequence[int] = (10, 100, 1000),
+    radius: int = 2,
+    r: int | None = None,
+) -> Retrieval:
+    """The whole record of one ranking.
+
+    Codes are packed, (n, ceil(r/8)) or (T, n, ceil(r/8)). Relevance is a shared label (`query_labels`, `db_labels`:
+    integers, or boolean rows of several labels), or `relevant`: boolean (n_queries, n), its packed bits, a sparse
+    matrix, or a list of database rows for each query. `exclude` takes the same forms, or a boolean vector (n,), and
+    hides items from queries; `query_rows` hides each query's own row (-1: it has none). `r` is needed only for codes
+    that do not remember their length.
+
+    >>> query, database = np.uint8([[0b00]]), np.uint8([[0b00], [0b01], [0b10]])
+    >>> found = retrieval(query, database, relevant=[[1]], k=2, radius=1)
+    >>> found.precision_at_k[2], found.hit_at_k[2], round(found.mrr, 4)
+    (0.25, 0.5, 0.4167)
+    >>> round(found.precision_radius, 4), found.recall_radius, round(found.map_low, 4), found.map_high
+    (0.3333, 1.0, 0.3333, 0.5)
+    """
+    return list(
+        iter_retrieval(
+            query_codes, db_codes, query_labels, db_labels, relevant=relevant, exclude=exclude, query_rows=query_rows,
+            ties=ties, combine=combine, k=k, radius=radius, r=r,
+        )
+    )[-1]  # fmt: skip
+
+
+def iter_retrieval(
+    query_codes: npt.NDArray[np.uint8],
+    db_codes: npt.NDArray[np.uint8],
+    query_labels: npt.ArrayLike | None = None,
+    db_labels: npt.ArrayLike | None = None,
+    *,
+    relevant: Relation | None = None,
+    exclude: Relation | None = None,
+    query_rows: npt.ArrayLike | None = None,
+    ties: Ties = "expected",
+    combine: Combine = "min_sum",
+    k: int | Sequence[int] = (10, 100, 1000),
+    radius: int = 2,
+    r: int | None = None,
+    block: int | None = None,
+) -> Iterator[Retrieval]:
+    """`retrieval`, a block of queries at a time: yields the record of the queries so far; the last is the whole.
+
+    Without `block` a step takes about 10 ms, so that a live run can stop in between. The result does not depend on it.
+    """
+    codes = code_pair(query_codes, db_codes, combine, r)
+    if ties not in ("expected", "stable"):
+        raise ValueError(f"ties must be 'expected' or 'stable', got {ties!r}")
+    ks = cut_offs("k", k)
+    radius = at_least("radius", radius, 0)
+    flags = relevance(codes.n_queries, codes.n, query_labels, db_labels, relevant, exclude, query_rows)
+    size = codes.block(block)
+    score = score_queries()
+    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, codes.n + 1))])
+    scores = np.empty((codes.n_queries, columns.FIRST_K + 3 * len(ks)))
+    counts, sums = np.zeros((codes.radii, 2), np.int64), np.zeros((codes.radii, 2))
+    for start in range(0, codes.n_queries, size):
+        stop = min(start + size, codes.n_queries)
+        score(
+            codes.query_block(start, stop), codes.database, flags(start, stop), codes.combine, ties == "stable",
+            np.array(ks, np.int64), min(radius, codes.radii - 1), harmonic, scores[start:stop], counts, sums,
+        )  # fmt: skip
+        yield _record(scores[:stop], counts, sums, ks, radius)
+
+
+def _record(scores: Vector, counts: npt.NDArray[np.int64], sums: Vector, ks: Sequence[int], radius: int) -> Retrieval:
+    R = scores[:, columns.N_RELEVANT]
+    scored = scores[R > 0]
+    queries = len(scored)
+
+    def mean(values: npt.NDArray[Any]) -> float:
+        return float(values.mean()) if queries else float("nan")
+
+    def by_k(offset: int) -> dict[int, float]:
+        return {k: mean(scored[:, columns.FIRST_K + 3 * at + offset]) for at, k in enumerate(ks)}
+
+    ball, ball_relevant = scored[:, columns.BALL], scored[:, columns.BALL_RELEVANT]
+    retrieved, hits = counts[:, columns.RETRIEVED], counts[:, columns.RETRIEVED_RELEVANT]
+    return Retrieval(
+        queries=queries,
+        excluded=len(scores) - queries,
+        map=mean(scored[:, columns.AP]),
+        map_low=mean(scored[:, columns.AP_LOW]),
+        map_high=mean(scored[:, columns.AP_HIGH]),
+        mrr=mean(scored[:, columns.RECIPROCAL_RANK]),
+        map_at_k=by_k(0),
+        precision_at_k=by_k(1),
+        hit_at_k=by_k(2),
+        radius=radius,
+        precision_radius=mean(ball_relevant / np.maximum(ball, 1)),
+        recall_radius=mean(ball_relevant / scored[:, columns.N_RELEVANT]),
+        empty_ball=mean(ball == 0),
+        curve=PRCurve(
+            radius=np.arange(len(counts)),
+            precision=hits / np.maximum(retrieved, 1),
+            recall=hits / max(R.sum(), 1.0),
+            macro_precision=sums[:, columns.PRECISION] / max(queries, 1),
+            macro_recall=sums[:, columns.RECALL] / max(queries, 1),
+        ),
+        ap=scores[:, columns.AP].copy(),
+        n_relevant=R.astype(np.int64),
+    )

@@ -1,0 +1,155 @@
+"""One pass over the database per query: distances, then tie classes, then every number of `ohash.evaluation.ranking`.
+
+With ``ties="stable"`` every item is a class of its own, in the order of the database.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+
+from ohash.core.compile import inlined, kernel_for
+from ohash.evaluation.hamming_kernels import CHUNK, MIN_SUM, SUM, array_type, chunk_distances, stable_order
+from ohash.evaluation.tie_kernels import N_RELEVANT, bounds, curve, score
+
+# Flags of an item for a query.
+RELEVANT, HIDDEN = 1, 2
+
+
+@inlined
+def classes_by_histogram(
+    query: Any, codes: Any, flags: Any, combine: int, scratch: Any, histogram: Any, size: Any, relevant: Any, dist: Any
+) -> int:
+    """Tie classes by counting; the key of an item is its distance, or for MIN_SUM min (T r + 1) + sum.
+
+    Short histograms are kept fourfold and used in turn, so that equal keys need not wait for each other.
+    """
+    partial, D, near, tie_break, key = scratch
+    T, width, n = codes.shape
+    step = 8 * T * width + 1 if combine == MIN_SUM else 1
+    histogram[:] = 0
+    copies = histogram.shape[0]
+    h0, h1, h2, h3 = histogram[0], histogram[1 % copies], histogram[2 % copies], histogram[3 % copies]
+    for start in range(0, n, CHUNK):
+        stop = min(CHUNK, n - start)
+        chunk_distances(query, codes, start, combine, partial, D, near[:stop], tie_break[:stop])
+        marks = flags[start : start + stop]
+        if combine == MIN_SUM:
+            for i in range(stop):
+                near[i] = near[i] * step + tie_break[i]
+        for i in range(stop):
+            key[i] = (near[i] << 2) | marks[i]
+        whole = stop // 4 * 4
+        for i in range(0, whole, 4):
+            h0[key[i]] += 1
+            h1[key[i + 1]] += 1
+            h2[key[i + 2]] += 1
+            h3[key[i + 3]] += 1
+        for i in range(whole, stop):
+            h0[key[i]] += 1
+    found = 0
+    for value in range(histogram.shape[1] // 4):
+        others = hits = 0
+        for c in range(copies):
+            others += histogram[c, 4 * value]
+            hits += histogram[c, 4 * value + RELEVANT]
+        if hits + others > 0:
+            size[found], relevant[found], dist[found] = hits + others, hits, value // step
+            found += 1
+    return found
+
+
+@inlined
+def classes_by_order(order: Any, near: Any, tie_break: Any, flags: Any, size: Any, relevant: Any, dist: Any) -> int:
+    """Tie classes of items already sorted by (near, tie_break)."""
+    found = -1
+    last = order[0]
+    for at in range(order.shape[0]):
+        item = order[at]
+        if flags[item] & HIDDEN:
+            continue
+        if found < 0 or near[item] != near[last] or tie_break[item] != tie_break[last]:
+            found += 1
+            size[found], relevant[found], dist[found] = 0, 0, near[item]
+        size[found] += 1
+        relevant[found] += flags[item] & RELEVANT
+        last = item
+    return found + 1
+
+
+def _score_queries(
+    queries: Any,  # (T, b, bytes)
+    codes: Any,  # (T, bytes, n)
+    flags: Any,  # (b, n)
+    combine: int,
+    stable: bool,
+    ks: Any,  # rising
+    radius: int,
+    harmonic: Any,  # (n + 1,) 0, 1, 1 + 1/2, ...
+    scores: Any,  # (b, FIRST_K + 3 len(ks)), filled; NaN where nothing is relevant
+    counts: Any,  # (radii, 2) int64, added to
+    sums: Any,  # (radii, 2) float64, added to
+) -> None:
+    """Score a block of queries; the radii are 0, ..., r, or T r for SUM. With T = 1 `combine` is not MIN_SUM."""
+    T, width, n = codes.shape
+    keys = 8 * width + 1  # how many keys a histogram would have to hold
+    if combine == SUM:
+        keys = 8 * T * width + 1
+    elif combine == MIN_SUM:
+        keys *= 8 * T * width + 1
+    sorting = stable or keys > 4 * n + 65536
+    whole = n if sorting else CHUNK
+    most = n if sorting else keys
+    partial, D, key = np.empty(CHUNK, np.uint8), np.empty(CHUNK, np.int32), np.empty(CHUNK, np.uint32)
+    near, tie_break = np.empty(whole, np.int32), np.empty(whole, np.int32)
+    size, relevant, dist = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    histogram = np.empty((4 if keys <= 4096 else 1, 1 if sorting else 4 * keys), np.int32)
+    counter = np.empty(8 * T * width + 2, np.int64)
+    order, last = np.empty(whole, np.int32), np.empty(whole, np.int32)
+    scratch = (partial, D, near, tie_break, key)
+
+    for b in range(queries.shape[1]):
+        query = queries[:, b]
+        if sorting:
+            for start in range(0, n, CHUNK):
+                stop = min(start + CHUNK, n)
+                chunk_distances(query, codes, start, combine, partial, D, near[start:stop], tie_break[start:stop])
+            if combine != MIN_SUM:
+                tie_break[:] = 0
+                stable_order(near, last, order, counter, True)
+            else:
+                stable_order(tie_break, order, last, counter, True)
+                stable_order(near, last, order, counter, False)
+            found = classes_by_order(order, near, tie_break, flags[b], size, relevant, dist)
+        else:
+            found = classes_by_histogram(query, codes, flags[b], combine, scratch, histogram, size, relevant, dist)
+        R = 0
+        for c in range(found):
+            R += relevant[c]
+        scores[b, :] = np.nan
+        scores[b, N_RELEVANT] = R
+        if R == 0:
+            continue
+        bounds(found, size, relevant, harmonic, scores[b])
+        curve(found, size, relevant, dist, R, radius, scores[b], counts, sums)
+        if stable:
+            found = 0
+            for at in range(n):
+                if not flags[b, order[at]] & HIDDEN:
+                    size[found], relevant[found] = 1, flags[b, order[at]] & RELEVANT
+                    found += 1
+        score(found, size, relevant, R, ks, harmonic, scores[b])
+
+
+@cache
+def score_queries() -> Callable[..., None]:
+    """The scoring kernel; compiled at the first call on a machine, then read from disk."""
+    u1, i8, f8 = numba.types.uint8, numba.types.int64, numba.types.float64
+    signature = numba.types.void(
+        array_type(u1, 3, readonly=True), array_type(u1, 3, readonly=True), array_type(u1, 2, readonly=True),
+        i8, numba.types.boolean, array_type(i8, 1, readonly=True), i8, array_type(f8, 1, readonly=True),
+        array_type(f8, 2), array_type(i8, 2), array_type(f8, 2),
+    )  # fmt: skip
+    return kernel_for(signature, _score_queries)
