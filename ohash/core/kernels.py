@@ -271,13 +271,12 @@ def _learn_pairs(
             n_mean = clock[N_MEAN]
             gain_i = ema if centring == EMA else 1.0 / (n_mean + 1)
             gain_j = ema if centring == EMA else 1.0 / (n_mean + 2)
+            share_i = gain_i - gain_i * gain_j  # x_i, then x_j seen from the moved mean
             for c in range(d):
-                mean[c] += gain_i * (row_i[c] - mean[c])
-                mean[c] += gain_j * (row_j[c] - mean[c])
+                mean[c] += share_i * x_i[c] + gain_j * x_j[c]
             for m in range(T):
-                for k in range(r):  # mean moves along x_i, then along x_j seen from the moved mean
-                    step_i = gain_i * P_i[m, k]
-                    W_mean[m, k] += step_i + gain_j * (P_j[m, k] - step_i)
+                for k in range(r):
+                    W_mean[m, k] += share_i * P_i[m, k] + gain_j * P_j[m, k]
             clock[N_MEAN] += 2
             moved = True
         clock[VERSION] += moved

@@ -57,6 +57,18 @@ class LSH:
         """Columns of X, known once data have been seen."""
         return None if self.W is None else len(self.W)
 
+    @property
+    def hyperplanes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+        """(Wt (1, r, d), threshold (1, r))."""
+        if self.W is None or self.mean is None:
+            raise ValueError("W is not there yet: call start(d), or encode something")
+        return self.W.T[None], (self.mean @ self.W.astype(np.float64))[None]
+
+    @property
+    def bit_updates(self) -> npt.NDArray[np.int64]:
+        """W never moves."""
+        return np.zeros((1, self.r), np.int64)
+
     def start(self, d: int) -> None:
         """Draw W for d features: the first W of an OH with this seed."""
         if self.W is None:
@@ -65,7 +77,7 @@ class LSH:
 
     def warm_up(self, X: npt.ArrayLike) -> None:
         """Take the mean of the first points."""
-        X = validation.finite("X", validation.matrix("X", X, d=self.d))
+        X = validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), self.params.dtype))
         self.start(X.shape[1])
         if self.params.center == "frozen":
             self.mean = X.mean(axis=0, dtype=np.float64)

@@ -210,6 +210,7 @@ class DatasetSpec:
     group: str = "synthetic"
     similar_by: str = "label"
     similar_share: float | None = None
+    kernel: Literal["rbf", "none"] = "rbf"
 
 
 def _labels(labels: npt.ArrayLike, n: int) -> npt.NDArray[Any]:

@@ -139,5 +139,10 @@ class GivenSimilarity:
         at = at[self._s[at] == 1]
         return self._i[at], self._j[at]
 
+    def partners(self, row: int) -> Rows:
+        """What was known as similar to `row` in the training part: not an answer any more, so hidden from its search."""
+        at = self._positive
+        return np.unique(np.concatenate([self._j[at][self._i[at] == row], self._i[at][self._j[at] == row]]))
+
     def _keys(self, i: Rows, j: Rows) -> npt.NDArray[np.int64]:
         return np.asarray(np.minimum(i, j) * self.dataset.n + np.maximum(i, j))

@@ -116,8 +116,9 @@ class PairStream:
             at += BLOCK
 
     def _block(self, b: int) -> Pairs:
-        if self._cached is not None and self._cached[0] == b:
-            return self._cached[1]
+        cached = self._cached  # one read: another run may share this stream from its own thread
+        if cached is not None and cached[0] == b:
+            return cached[1]
         rng = np.random.Generator(np.random.Philox(key=[self.seed, 0x9A125], counter=[0, 0, 0, b]))
         if isinstance(self.similarity, GivenSimilarity) and self.params.order in ("time", "once"):
             i, j, s = self.similarity.in_order(rng, np.arange(b * BLOCK, (b + 1) * BLOCK), self.similar_share)

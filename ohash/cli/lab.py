@@ -1,0 +1,59 @@
+"""``ohash-lab [--data DIR] [FILE]``: open the dashboard from anywhere."""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import ohash
+
+
+def app_file() -> Path:
+    """app.py of the checkout if there is one (pip install -e), else the copy inside the wheel."""
+    package = Path(ohash.__file__).parent
+    for candidate in (package.parent / "app.py", package / "_app" / "app.py"):
+        if candidate.is_file() and (candidate.parent / "pages").is_dir():
+            return candidate
+    raise ValueError(f"app.py was not found beside or inside {package}; install ohash again")
+
+
+def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], dict[str, str]]:
+    """The streamlit call and its environment."""
+    environment = dict(os.environ)
+    if options.data:
+        environment["OHASH_DATA"] = str(_existing(options.data))
+    if options.file:
+        environment["OHASH_FILE"] = str(_existing(options.file))
+    for name in ("labels", "pairs"):
+        if getattr(options, name):
+            environment[f"OHASH_{name.upper()}"] = str(_existing(getattr(options, name)))
+    app = app_file()
+    # the config file lies beside app.py, and streamlit reads it there; --config is not needed
+    return [sys.executable, "-m", "streamlit", "run", str(app), *extra], environment
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Start streamlit and wait for it; options after -- go to streamlit."""
+    parser = argparse.ArgumentParser(prog="ohash-lab", description="Open the ohash dashboard.")
+    parser.add_argument("--data", metavar="DIR", help="folder with your own data sets")
+    parser.add_argument("--labels", metavar="FILE", help="labels of the vectors in FILE")
+    parser.add_argument("--pairs", metavar="FILE", help="similar pairs (clicks) among the vectors in FILE")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="vectors to open: .npy, .npz, .csv, .parquet, .fvecs, ...")
+    options, extra = parser.parse_known_args(arguments)
+    try:
+        call, environment = command(options, [option for option in extra if option != "--"])
+    except ValueError as error:
+        print(f"ohash-lab: {error}", file=sys.stderr)
+        return 2
+    try:
+        return subprocess.run(call, env=environment, cwd=app_file().parent, check=False).returncode
+    except KeyboardInterrupt:
+        return 0
+
+
+def _existing(name: str) -> Path:
+    path = Path(name).expanduser().resolve()
+    if not path.exists():
+        raise ValueError(f"{name} does not exist")
+    return path

@@ -1,0 +1,60 @@
+"""The command line: every module of this folder that offers `add_arguments` and `run` is a command."""
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+from types import ModuleType
+
+import ohash.cli
+from ohash.models import registry
+
+
+def commands() -> dict[str, ModuleType]:
+    """The commands by name, in alphabetical order."""
+    modules = {m.name: importlib.import_module(f"ohash.cli.{m.name}") for m in pkgutil.iter_modules(ohash.cli.__path__)}
+    return {name: module for name, module in sorted(modules.items()) if hasattr(module, "add_arguments")}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole parser."""
+    top = argparse.ArgumentParser(
+        prog="python3 -m ohash",
+        description="Online Hashing from the command line. The dashboard is: python3 -m streamlit run app.py",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--data", metavar="DIR", help="folder with your own data sets (else the variable OHASH_DATA)")
+    top.add_argument(
+        "--plugin", metavar="FILE", action="append", default=[], help="Python file with a method or data set of yours"
+    )
+    below = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, module in commands().items():
+        text = (module.__doc__ or "").strip()
+        one = below.add_parser(
+            name,
+            help=text.splitlines()[0].rstrip("."),
+            description=text,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(one)
+    return top
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; a mistake of the user's is one line on standard error, not a traceback."""
+    options = parser().parse_args(arguments)
+    if options.data:
+        os.environ["OHASH_DATA"] = options.data
+    try:
+        for file in options.plugin:
+            registry.add_plugin(file)
+        return int(commands()[options.command].run(options))
+    except (ValueError, OSError) as error:
+        print(f"ohash {options.command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 0

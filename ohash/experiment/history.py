@@ -1,0 +1,177 @@
+"""History: columns of bounded size, whatever the length of the run.
+
+Rows are kept at fixed pair counts, never at chunk boundaries, so pace and chunk size cannot change a history. `Columns`
+keeps the multiples of a stride that doubles when the table is full, and a geometric skeleton (a few points an octave)
+that is never dropped, so that the beginning stays visible on a logarithmic axis.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+CAPACITY = 1024
+FIRST_STRIDE = 8
+# Points per octave of the skeleton: 1, 1.25, 1.5, 1.75 times a power of two.
+PER_OCTAVE = 4
+
+Floats = npt.NDArray[np.float64]
+
+
+def on_skeleton(t: int) -> bool:
+    """Whether t is one of the never-dropped pair counts.
+
+    >>> [t for t in range(1, 33) if on_skeleton(t)]
+    [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32]
+    """
+    if t < 2 * PER_OCTAVE:
+        return t > 0
+    unit = 1 << (t.bit_length() - 1 - PER_OCTAVE.bit_length() + 1)
+    return t % unit == 0
+
+
+class Columns:
+    """Named float64 columns indexed by the pair count `pairs`."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """Start empty."""
+        self.names = ("pairs", *names)
+        self.stride = FIRST_STRIDE
+        self._rows = np.empty((CAPACITY + 256, len(self.names)))
+        self._n = 0
+
+    def wants(self, t: int) -> bool:
+        """Whether a row at pair count t is kept."""
+        return t % self.stride == 0 or on_skeleton(t)
+
+    def next_after(self, t: int) -> int:
+        """The smallest kept pair count beyond t."""
+        regular = (t // self.stride + 1) * self.stride
+        if t + 1 < 2 * PER_OCTAVE:
+            return t + 1
+        unit = 1 << max(0, t.bit_length() - PER_OCTAVE.bit_length())
+        return min(regular, (t // unit + 1) * unit)
+
+    def append(self, t: int, values: dict[str, float]) -> None:
+        """Add the row of pair count t; a missing column is NaN."""
+        if self._n == len(self._rows) or self._regular() >= CAPACITY:
+            self._halve()
+            if not self.wants(t):
+                return
+        self.append_always(t, values)
+
+    def append_always(self, t: int, values: dict[str, float]) -> None:
+        """Add a row at any pair count: for checkpoints, which are few by their schedule."""
+        self._rows[self._n] = [float(t), *(values.get(name, np.nan) for name in self.names[1:])]
+        self._n += 1
+
+    def __len__(self) -> int:
+        """Rows kept."""
+        return self._n
+
+    def __getitem__(self, name: str) -> Floats:
+        """One column, read-only."""
+        column = self._rows[: self._n, self.names.index(name)]
+        column.flags.writeable = False
+        return column
+
+    def snapshot(self) -> dict[str, Floats]:
+        """Copies of all columns."""
+        block = self._rows[: self._n].T.copy()
+        return dict(zip(self.names, block, strict=True))
+
+    def state(self) -> tuple[dict[str, Any], Floats]:
+        """For a checkpoint."""
+        return {"names": list(self.names), "stride": self.stride}, self._rows[: self._n].copy()
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], rows: Floats) -> "Columns":
+        """The inverse of `state`."""
+        columns = cls(values["names"][1:])
+        columns.stride = values["stride"]
+        columns._rows[: len(rows)] = rows
+        columns._n = len(rows)
+        return columns
+
+    def _regular(self) -> int:
+        return 0 if self._n == 0 else int(self._rows[self._n - 1, 0]) // self.stride
+
+    def _halve(self) -> None:
+        self.stride *= 2
+        kept = [row for row in range(self._n) if self.wants(int(self._rows[row, 0]))]
+        self._rows[: len(kept)] = self._rows[kept]
+        self._n = len(kept)
+
+
+class RecentHistogram:
+    """Counts of the last pairs: eight sub-histograms, rotated at fixed pair counts."""
+
+    blocks = 8
+
+    def __init__(self, bins: int, window: int) -> None:
+        """Start empty; it holds the last 7/8 to 8/8 of `window` pairs."""
+        self.block = window // self.blocks
+        self.parts = np.zeros((self.blocks, bins), np.int64)
+        self.total = np.zeros(bins, np.int64)
+        self.at = 0
+
+    @property
+    def recent(self) -> npt.NDArray[np.int64]:
+        """Counts of the window."""
+        return np.asarray(self.parts.sum(axis=0))
+
+    def add(self, values: npt.NDArray[np.int64], start: int) -> None:
+        """Count bin numbers, one a pair from pair number `start` on; negative ones are skipped."""
+        first = 0
+        while first < len(values):
+            block = (start + first) // self.block
+            stop = min(len(values), (block + 1) * self.block - start)
+            while self.at < block:
+                self.at += 1
+                self.parts[self.at % len(self.parts)] = 0
+            part = values[first:stop]
+            counts = np.bincount(part[part >= 0], minlength=self.parts.shape[1])
+            self.parts[block % len(self.parts)] += counts
+            self.total += counts
+            first = stop
+
+    def state(self) -> Floats:
+        """For a checkpoint: rows of the window, the total, and the position."""
+        return np.vstack([self.parts, self.total, np.full(self.parts.shape[1], self.at)]).astype(np.float64)
+
+    def restore(self, state: Floats) -> None:
+        """The inverse of `state`."""
+        counts = state.astype(np.int64)
+        self.parts[:], self.total[:], self.at = counts[:-2], counts[-2], int(counts[-1, 0])
+
+
+class LogBins:
+    """Logarithmic bins for tau and l/norm2: 20 a decade from 1e-8 to 1e4; what lies outside goes to the end bins."""
+
+    per_decade = 20
+    low, high = -8, 4
+    count = per_decade * (high - low)
+
+    @classmethod
+    def edges(cls) -> Floats:
+        """The count + 1 edges."""
+        return np.logspace(cls.low, cls.high, cls.count + 1)
+
+    @classmethod
+    def index(cls, values: Floats) -> npt.NDArray[np.int64]:
+        """Bin numbers; -1 for values that are not positive."""
+        found = np.full(len(values), -1, np.int64)
+        positive = values > 0
+        place = np.floor((np.log10(values[positive]) - cls.low) * cls.per_decade)
+        found[positive] = np.clip(place, 0, cls.count - 1)
+        return found
+
+    @classmethod
+    def quantile(cls, counts: npt.NDArray[np.int64], q: float) -> float:
+        """The centre of the bin that holds quantile q; NaN if there is nothing."""
+        total = counts.sum()
+        if total == 0:
+            return float("nan")
+        at = int(np.searchsorted(np.cumsum(counts), q * total))
+        return float(10 ** (cls.low + (at + 0.5) / cls.per_decade))

@@ -1,0 +1,111 @@
+"""Judge: the two truths of a run, side by side, measured at checkpoints in slices of a few milliseconds.
+
+*Agrees with your labels or pairs*: mAP, precision@10; for clicks hit@10 and MRR on later clicks. *Agrees with the original
+distance*: recall@10 and recall@100 of the exact neighbours. They move in opposite directions while OH learns.
+"""
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.evaluation.exact import float_mean_ap
+from ohash.evaluation.neighbours import exact_neighbours, recall_at_k
+from ohash.evaluation.ranking import Retrieval, iter_retrieval
+from ohash.experiment.world import World
+from ohash.streams.given import GivenSimilarity
+
+Codes = npt.NDArray[np.uint8]
+Rows = npt.NDArray[np.int64]
+# What a checkpoint records; columns of History.
+SCORES = ("map", "map_low", "map_high", "precision_10", "hit_10", "mrr", "recall_10", "recall_100")
+NEIGHBOURS = 100
+
+
+class Judge:
+    """Queries, database and truth of one stage of a world."""
+
+    def __init__(self, world: World, stage: int, part: str) -> None:
+        """Collect what is relevant; exact neighbours follow at the first use."""
+        self.world, self.stage = world, stage
+        source = world.stream(stage).similarity
+        self.name, self.note = source.name, source.note
+        self.hidden: list[Rows] | None = None
+        if isinstance(source, GivenSimilarity):
+            i, j = source.later(part)
+            self.queries = np.unique(i)
+            self.database = np.arange(world.dataset.n)
+            self.relevant: Any = [np.unique(j[i == row]) for row in self.queries]
+            self.hidden = [source.partners(row) for row in self.queries]
+            self.own: Rows | None = self.queries
+        else:
+            self.queries = getattr(world.parts, part)
+            self.database = world.parts.database
+            self.relevant = source.relevant(self.queries, self.database)
+            self.own = None
+        if not len(self.queries):
+            raise ValueError(f"there are no {part} queries; give the dataset more rows or more pairs")
+        self._exact: Rows | None = None
+
+    @property
+    def rows(self) -> Rows:
+        """Database rows, then query rows: what a code table must hold."""
+        return np.concatenate([self.database, self.queries])
+
+    def evaluate(self, codes: Codes, r: int, seen: npt.NDArray[np.bool_] | None) -> Generator[None, None, dict[str, Any]]:
+        """Scores of codes (T, database + queries, bytes) over the seen part of the database; yields between slices."""
+        n = len(self.database)
+        database, queries = codes[:, :n], codes[:, n:]
+        relevant, hidden, own, exact = self.relevant, self.hidden, self.own, None
+        if seen is not None:
+            keep = np.flatnonzero(seen[self.database])
+            if len(keep) < 2:
+                return dict.fromkeys(SCORES, float("nan"))
+            database = np.ascontiguousarray(database[:, keep])
+            place = np.full(n, -1)
+            place[keep] = np.arange(len(keep))
+            if isinstance(relevant, np.ndarray):
+                relevant = relevant[:, keep]
+            else:
+                relevant = [place[rows][place[rows] >= 0] for rows in relevant]
+            hidden = None if hidden is None else [place[rows][place[rows] >= 0] for rows in hidden]
+            own = None if own is None else place[own]
+            exact = self._neighbours(self.database[keep], own)
+        found: Retrieval | None = None
+        for found in iter_retrieval(
+            queries, database, relevant=relevant, exclude=hidden, query_rows=own, k=(10,), r=r
+        ):
+            yield
+        assert found is not None
+        if exact is None:
+            if self._exact is None:
+                self._exact = self._neighbours(self.database, own)
+            exact = self._exact
+        yield
+        recalls = {}
+        for k in (10, NEIGHBOURS):
+            few = min(k, exact.shape[1])
+            recalls[k] = recall_at_k(queries, database, exact, few, query_rows=own)
+            yield
+        return {
+            "map": found.map,
+            "map_low": found.map_low,
+            "map_high": found.map_high,
+            "precision_10": found.precision_at_k[10],
+            "hit_10": found.hit_at_k[10],
+            "mrr": found.mrr,
+            "recall_10": recalls[10],
+            "recall_100": recalls[NEIGHBOURS],
+            "record": found,
+        }
+
+    def float_reference(self) -> float:
+        """mAP of the float vectors themselves, ranked by the original distance: a reference, not a ceiling."""
+        X = self.world.raw(self.stage)
+        return float_mean_ap(X[self.queries], X[self.database], self.relevant, self.world.dataset.metric, self.own)
+
+    def _neighbours(self, database: Rows, own: Rows | None) -> Rows:
+        X = self.world.raw(self.stage)
+        k = min(NEIGHBOURS, len(database) - 1)
+        return exact_neighbours(X[self.queries], X[database], k, self.world.dataset.metric, query_rows=own)

@@ -1,0 +1,269 @@
+"""ExperimentParams: one frozen object is one experiment, one link, one cache key.
+
+The seed and every live change of beta or C are part of it. `to_query` writes what differs from the defaults of the
+dataset and the method; `from_query` takes anything a browser may send: unknown keys are ignored, bad values are named
+and replaced by their default.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ohash.core.features import FeatureParams
+from ohash.core.parameters import Parameter, check, param, table
+from ohash.models import registry as methods
+from ohash.streams import registry as datasets
+from ohash.streams.drift import DriftParams
+from ohash.streams.pairs import StreamParams
+
+MOST_CHANGES = 16
+
+
+@dataclass(frozen=True)
+class RunParams:
+    """When to stop, when to re-encode, what is searched."""
+
+    pairs: int = param(
+        100_000, symbol="n", title="pairs", lo=1, hi=10**9, slider=(1_000, 10_000_000), scale="log",
+        help="The run stops after this many pairs.",
+    )  # fmt: skip
+    reencode: str = param(
+        "checkpoint", symbol="", title="re-encode", choices=("checkpoint", "every", "never"),
+        help="When the code table is brought up to date: at every checkpoint, every N pairs, or never.",
+    )  # fmt: skip
+    reencode_every: int = param(
+        1_000, symbol="N", title="re-encode every", lo=1, hi=10**9, slider=(100, 100_000), scale="log",
+        help="With re-encode 'every': pairs between two refreshes of the table.",
+    )  # fmt: skip
+    database: str = param(
+        "full", symbol="", title="database", choices=("full", "seen"),
+        help="full: everything is searchable from the start. seen: only what has arrived in a pair.",
+    )  # fmt: skip
+    judged_by: str = param(
+        "validation", symbol="", title="judged by", choices=("validation", "test"),
+        help="Which queries the curves are measured on. Tune on validation, report on test.",
+    )  # fmt: skip
+    stop_when_flat: bool = param(
+        False, symbol="", title="stop when mAP is flat",
+        help="Stop when the last five checkpoints lie within 0.005 of each other.",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check(self)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A live change: `name` gets `value` exactly before pair `at`."""
+
+    at: int
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a link may ask of this server; a notebook has none."""
+
+    bits: int = 8192  # T · r
+    m: int = 4096
+    pairs: int = 10**9
+
+
+@dataclass(frozen=True)
+class ExperimentParams:
+    """Everything a run depends on. Build one with `experiment(...)`, `from_query(...)` or `from_json(...)`."""
+
+    dataset: str
+    method: str
+    model: Any
+    features: FeatureParams
+    stream: StreamParams
+    drift: DriftParams
+    run: RunParams
+    seed: int = 0
+    content: str = ""
+    changes: tuple[Change, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check what no single part can check: the seed, and the changes against the method's live parameters."""
+        object.__setattr__(self, "seed", SEED.convert(self.seed))
+        if "seed" in table(self.model):
+            object.__setattr__(self, "model", replace(self.model, seed=self.seed))
+        if len(self.changes) > MOST_CHANGES:
+            raise ValueError(f"changes must be at most {MOST_CHANGES}, got {len(self.changes)}; start a new run")
+        ordered = tuple(sorted(self.changes, key=lambda change: change.at))
+        object.__setattr__(self, "changes", ordered)
+        rows = table(self.model)
+        model = self.model
+        for change in ordered:
+            if change.name not in rows or not rows[change.name].live:
+                live = ", ".join(key for key, row in rows.items() if row.live) or "none of its parameters"
+                raise ValueError(f"changes may set {live} of {self.method}, got {change.name!r}")
+            if isinstance(change.at, bool) or not isinstance(change.at, int) or change.at < 0:
+                raise ValueError(f"a change must happen at a pair number >= 0, got {change.at!r}")
+            model = replace(model, **{change.name: change.value})  # validates
+
+    def changed(self, at: int, name: str, value: float) -> "ExperimentParams":
+        """The same experiment with one more live change; a second change at the same pair replaces the first."""
+        kept = tuple(c for c in self.changes if not (c.at == at and c.name == name))
+        return replace(self, changes=(*kept, Change(at, name, value)))
+
+    def with_values(self, **values: Any) -> "ExperimentParams":
+        """Another experiment: `values` are keys of the flat table, or dataset, method, seed."""
+        return _build({**flat(self), **values}, self.changes, self.content)
+
+    def to_query(self) -> dict[str, str]:
+        """The link: what differs from the defaults, as text."""
+        base = experiment(dataset=self.dataset, method=self.method)
+        rows = rows_of(self)
+        mine, theirs = flat(self), flat(base)
+        query = {"dataset": self.dataset, "method": self.method}
+        query |= {key: rows[key].format(value) for key, value in mine.items() if key in rows and value != theirs[key]}
+        if self.content:
+            query["content"] = self.content
+        if self.changes:
+            query["changes"] = ",".join(f"{c.at}:{c.name}:{rows[c.name].format(c.value)}" for c in self.changes)
+        return query
+
+    def to_json(self) -> str:
+        """All values, for an export."""
+        values = {**flat(self), "content": self.content, "changes": [asdict(change) for change in self.changes]}
+        return json.dumps(values, indent=2)
+
+    def key(self) -> str:
+        """A short name of this experiment: equal parameters, equal key."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
+
+
+SEED = Parameter("seed", int, 0, "", "seed", "Draws the split, the pairs and the first W.", lo=0, hi=2**32 - 1)
+
+
+def experiment(dataset: str = "digits", method: str = "oh", **values: Any) -> ExperimentParams:
+    """An experiment from defaults: `values` are any keys of the method's, the map's, the stream's or the run's table.
+
+    >>> experiment(r=32, beta=0.4).to_query()
+    {'dataset': 'digits', 'method': 'oh', 'r': '32', 'beta': '0.4'}
+    """
+    changes = tuple(values.pop("changes", ()))
+    content = values.pop("content", "")
+    return _build({"dataset": dataset, "method": method, **values}, changes, content)
+
+
+def from_json(text: str) -> ExperimentParams:
+    """The inverse of `to_json`."""
+    values = json.loads(text)
+    changes = tuple(Change(**change) for change in values.pop("changes", []))
+    return _build({k: v for k, v in values.items() if k != "content"}, changes, values.get("content", ""))
+
+
+def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[ExperimentParams, list[str]]:
+    """An experiment from a link, and what had to be ignored or replaced, in words."""
+    problems: list[str] = []
+    values: dict[str, Any] = {}
+    for key, known, fallback in (
+        ("dataset", set(datasets.datasets()), "digits"),
+        ("method", set(methods.hashers()), "oh"),
+    ):
+        text = query.get(key, fallback)
+        if text not in known:
+            problems.append(f"{key} must be one of {', '.join(sorted(known))}, got {text[:60]!r}; using {fallback!r}")
+            text = fallback
+        values[key] = text
+    rows = rows_of(experiment(**values))
+    for key, row in rows.items():
+        if key in query:
+            try:
+                values[key] = row.parse(query[key][:60])
+            except ValueError as error:
+                problems.append(str(error))
+    params = _settle(values, problems, query.get("content", "")[:64])
+    if limits is not None:
+        params = _within(params, limits, problems)
+    try:
+        params = replace(params, changes=_parse_changes(query.get("changes", ""), rows))
+    except ValueError as error:
+        problems.append(f"changes ignored: {error}")
+    return params, problems
+
+
+def flat(params: ExperimentParams) -> dict[str, Any]:
+    """Every value by its key: dataset, method, seed, and the declared rows of all parts."""
+    values = {"dataset": params.dataset, "method": params.method}
+    for part in _parts(params):
+        values |= {key: getattr(part, key) for key in table(part)}
+    return {**values, "seed": params.seed}
+
+
+def rows_of(params: ExperimentParams) -> dict[str, Parameter]:
+    """Every declared row of an experiment by its key."""
+    rows: dict[str, Parameter] = {}
+    for part in _parts(params):
+        rows |= table(part)
+    return {**rows, "seed": SEED}
+
+
+def _parts(params: ExperimentParams) -> tuple[Any, ...]:
+    return (params.model, params.features, params.stream, params.drift, params.run)
+
+
+def _defaults(dataset: str, method: str) -> tuple[Any, ...]:
+    """What a run starts from: the classes' own defaults, frozen centring, and the map that suits the dataset."""
+    spec = methods.find(method)
+    model = spec.params()
+    if "center" in spec.table and "frozen" in spec.table["center"].choices:
+        model = replace(model, center="frozen")
+    kernel = datasets.find(dataset).kernel if dataset in datasets.datasets() else "none"
+    return model, FeatureParams(kernel=kernel), StreamParams(), DriftParams(), RunParams()
+
+
+def _build(values: dict[str, Any], changes: tuple[Change, ...], content: str) -> ExperimentParams:
+    values = dict(values)
+    dataset, method = str(values.pop("dataset")), methods.find(values.pop("method")).key
+    seed = values.pop("seed", 0)
+    parts = []
+    for part in _defaults(dataset, method):
+        mine = {key: values.pop(key) for key in table(part) if key in values}
+        parts.append(replace(part, **mine))
+    if values:
+        known = sorted(key for part in _defaults(dataset, method) for key in table(part))
+        raise ValueError(f"unknown parameter {', '.join(sorted(values))}; {method} knows {', '.join(known)}")
+    return ExperimentParams(dataset, method, *parts, seed=seed, content=content, changes=changes)
+
+
+def _settle(values: dict[str, Any], problems: list[str], content: str) -> ExperimentParams:
+    """Values that are fine one by one may not be fine together; then the thresholds go back to their defaults."""
+    try:
+        return _build(values, (), content)
+    except ValueError as error:
+        problems.append(str(error))
+    together = {"alpha", "beta"}
+    return _build({k: v for k, v in values.items() if k not in together}, (), content)
+
+
+def _within(params: ExperimentParams, limits: Limits, problems: list[str]) -> ExperimentParams:
+    r, T = getattr(params.model, "r", 1), getattr(params.model, "T", 1)
+    if r * T > limits.bits:
+        problems.append(f"T · r must be at most {limits.bits} bits on this server, got {r * T}; using the defaults")
+        params = params.with_values(**{k: table(params.model)[k].default for k in ("r", "T", "alpha") if k in table(params.model)})
+    if params.features.m > limits.m:
+        problems.append(f"m must be at most {limits.m} on this server, got {params.features.m}; using {limits.m}")
+        params = params.with_values(m=limits.m)
+    if params.run.pairs > limits.pairs:
+        problems.append(f"pairs must be at most {limits.pairs} on this server, got {params.run.pairs}")
+        params = params.with_values(pairs=limits.pairs)
+    return params
+
+
+def _parse_changes(text: str, rows: dict[str, Parameter]) -> tuple[Change, ...]:
+    changes = []
+    for item in text.split(",") if text else []:
+        at, _, rest = item.partition(":")
+        name, _, value = rest.partition(":")
+        if not at.isdigit() or name not in rows or len(at) > 12:
+            raise ValueError(f"a change is pair:name:value, got {item[:60]!r}")
+        changes.append(Change(int(at), name, rows[name].parse(value)))
+    return tuple(changes)

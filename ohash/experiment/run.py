@@ -1,0 +1,324 @@
+"""Run: one experiment, advanced in small steps by whoever drives it.
+
+`Run.step(limit)` does one small unit of work (some pairs, or a slice of an evaluation) and returns. A notebook loops over
+`run(params)`; the dashboard's Runner steps with a clock. Results depend on the parameters alone: rows of the history are
+taken at fixed pair counts, pairs come from fixed blocks, and every boundary (checkpoint, change, stage) is a pair count.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.frozen import score_pairs
+from ohash.core.loss import dissimilar_threshold
+from ohash.evaluation.table import CodeTable
+from ohash.experiment.history import Columns
+from ohash.experiment.judge import SCORES, Judge
+from ohash.experiment.observer import Observer
+from ohash.experiment.params import ExperimentParams
+from ohash.experiment.world import World, world_of
+from ohash.models import registry
+from ohash.models.base import Trace
+from ohash.streams.base import Dataset
+
+CHECKPOINT_COLUMNS = (
+    *SCORES, "map_fresh", "recomputed", "flipped", "gap", "bound", "required_C", "share_C", "W_norm2",
+    "cpu_learn", "cpu_encode", "cpu_evaluate",
+)  # fmt: skip
+CPU_COLUMNS = ("cpu_learn", "cpu_encode", "cpu_evaluate")
+PER_DECADE = 8
+FIRST_CHECKPOINT = 100
+REGULAR = 40
+FLAT = 0.005
+KEPT_STATES = 16
+
+
+def checkpoints(pairs: int) -> list[int]:
+    """Pair counts at which codes are judged: 0, geometric at first, then regular, and the last.
+
+    >>> checkpoints(1000)[:6], checkpoints(1000)[-3:]
+    ([0, 100, 133, 177, 237, 316], [949, 974, 1000])
+    """
+    step = max(1, pairs // REGULAR)
+    found, t = [0], float(min(FIRST_CHECKPOINT, pairs))
+    while t < pairs:
+        found.append(int(t))
+        t = min(t * 10 ** (1 / PER_DECADE), t + step)
+    return [*found, pairs]
+
+
+@dataclass
+class Clock:
+    """CPU seconds of this thread, by what they were spent on."""
+
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(CPU_COLUMNS, 0.0))
+
+    def add(self, name: str, since: float) -> None:
+        """Book the time since `since` (from `time.thread_time`)."""
+        self.seconds[name] += time.thread_time() - since
+
+
+class Run:
+    """The state of one experiment between two pairs."""
+
+    def __init__(self, params: ExperimentParams, dataset: Dataset | None = None, *, judge: bool = True) -> None:
+        """Prepare the world and the model; nothing is learnt yet. Without `judge` no checkpoint is evaluated."""
+        self.params = params
+        self.judge_checkpoints = judge
+        self.world: World = world_of(params, dataset)
+        self.spec = registry.find(params.method)
+        self.t = 0
+        self.end = params.run.pairs if self.world.length is None else min(params.run.pairs, self.world.length)
+        self.hasher: Any = self.spec.build(params.model)
+        self.stage = 0
+        self.Z = self.world.mapped(0)
+        self._start_hasher()
+        self.schedule = checkpoints(self.end)
+        self.clock = Clock()
+        self.history = Observer(int(self.hasher.r), learns=self.spec.consumes == "pairs")
+        self.judged = Columns(CHECKPOINT_COLUMNS)
+        self.seen = np.zeros(self.world.dataset.n, dtype=bool)
+        self.seen[self.world.warm_rows] = True
+        self.last_record: Any = None
+        self._frozen = self._projections()
+        self.recomputed = self.flipped = 0
+        self._states: dict[int, tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]] = {}
+        self._pending: Iterator[None] | None = None
+        self._enter_judge()
+        self._at_boundary()
+
+    # -- driving -------------------------------------------------------------------------------------------------
+
+    @property
+    def done(self) -> bool:
+        """Whether the last pair is learnt and judged."""
+        return self._pending is None and (self.t >= self.end or self._flat())
+
+    @property
+    def evaluating(self) -> bool:
+        """Whether the next step is a slice of re-encoding or evaluation, and no pair."""
+        return self._pending is not None
+
+    def step(self, limit: int) -> int:
+        """One small unit of work: a slice of a pending evaluation, or at most `limit` pairs. Returns pairs learnt."""
+        if self._pending is not None:
+            if next(self._pending, "finished") == "finished":
+                self._pending = None
+            return 0
+        if self.done or limit < 1:
+            return 0
+        self._apply_changes()
+        stop = min(self.t + limit, self._boundary())
+        start = self.t
+        self._learn(start, stop)
+        self.t = stop
+        self._at_boundary()
+        return stop - start
+
+    def set(self, **values: float) -> None:
+        """Change beta or C of the running model before the next pair; the change becomes part of the parameters."""
+        for name, value in values.items():
+            if getattr(self.current(), name, None) == value:
+                continue
+            self.params = self.params.changed(self.t, name, value)
+
+    def current(self) -> Any:
+        """The model parameters in force for the next pair."""
+        values = {c.name: c.value for c in self.params.changes if c.at <= self.t}
+        return type(self.params.model)(**{**vars(self.params.model), **values})
+
+    # -- learning ------------------------------------------------------------------------------------------------
+
+    def _learn(self, start: int, stop: int) -> None:
+        since = time.thread_time()
+        i, j, s = self.world.pairs(start, stop)
+        frozen = self._score_frozen(i, j, s)
+        trace: Trace | None = None
+        if self.spec.consumes == "pairs":
+            trace = self.hasher.learn(self.Z, i, j, s)
+        self.seen[i] = True
+        self.seen[j] = True
+        self.history.observe(start, s, trace, *frozen)
+        self.clock.add("cpu_learn", since)
+
+    def _score_frozen(self, i: Any, j: Any, s: Any) -> tuple[Any, Any, Any]:
+        D_h, R, loss = np.empty(len(i), np.int64), np.empty(len(i)), np.empty(len(i))
+        p = self.current()
+        beta, alpha = getattr(p, "beta", 0.5), getattr(p, "alpha", 0)
+        largest = getattr(p, "select", "smallest") == "largest"
+        score_pairs(self._frozen, i, j, s, alpha, dissimilar_threshold(beta, self.hasher.r), largest, D_h, R, loss)
+        return D_h, R, loss
+
+    def _apply_changes(self) -> None:
+        for change in self.params.changes:
+            if change.at == self.t:
+                setattr(self.hasher, change.name, change.value)
+
+    def _boundary(self) -> int:
+        """The next pair count at which something happens."""
+        ahead = [t for t in self.schedule if t > self.t]
+        ahead += [c.at for c in self.params.changes if c.at > self.t]
+        ahead += [b for b in self.world.drift.boundaries if b > self.t]
+        if self.params.run.reencode == "every":
+            ahead.append((self.t // self.params.run.reencode_every + 1) * self.params.run.reencode_every)
+        return min([*ahead, self.end])
+
+    def _at_boundary(self) -> None:
+        stage = self.world.drift.stage(self.t)
+        if stage != self.stage:
+            self._enter_stage(stage)
+        due = self.t in self.schedule
+        refresh = due if self.params.run.reencode == "checkpoint" else self._refresh_due()
+        if due:
+            self._keep_state()
+        if (due and self.judge_checkpoints) or refresh:
+            self._pending = self._work(refresh=refresh, judge=due and self.judge_checkpoints)
+
+    def _refresh_due(self) -> bool:
+        return self.params.run.reencode == "every" and self.t > 0 and self.t % self.params.run.reencode_every == 0
+
+    # -- the world, the table and the judge ------------------------------------------------------------------------
+
+    def _start_hasher(self) -> None:
+        warm = np.ascontiguousarray(self.Z[self.world.warm_rows])
+        if hasattr(self.hasher, "warm_up"):
+            self.hasher.warm_up(warm)
+        elif hasattr(self.hasher, "start"):
+            self.hasher.start(self.Z.shape[1])
+        self._start_planes = tuple(np.array(part) for part in self.hasher.hyperplanes)
+
+    def _projections(self) -> npt.NDArray[Any]:
+        """Projections less thresholds of every row under the first (W, mean), (n, T, r)."""
+        Wt, threshold = self._start_planes
+        T, r, d = Wt.shape
+        P = (self.Z @ Wt.reshape(T * r, d).T).reshape(len(self.Z), T, r)
+        P -= threshold.astype(P.dtype)
+        return P
+
+    def _enter_stage(self, stage: int) -> None:
+        self.stage = stage
+        self.Z = self.world.mapped(stage)
+        self._frozen = self._projections()
+        self._enter_judge()
+
+    def _enter_judge(self) -> None:
+        """Queries, database and truth of the stage; the table's own hash encodes the world as it looks now."""
+        self.judge = Judge(self.world, self.stage, self.params.run.judged_by)
+        self._table_Z = np.ascontiguousarray(self.Z[self.judge.rows])
+        if self.stage and self.params.run.reencode == "never":
+            self.codes = _with_models(self.table.encode(self._table_Z))
+            return
+        self.table = CodeTable(self.hasher, self._table_Z)
+        self.table.refresh()
+        self.codes = _with_models(self.table.codes)
+        self.recomputed += self.codes.shape[1] * self.codes.shape[0] * int(self.hasher.r) if self.stage else 0
+
+    def _work(self, *, refresh: bool, judge: bool) -> Iterator[None]:
+        """Re-encode and judge, a few milliseconds at a time."""
+        if refresh:
+            yield from self._timed("cpu_encode", self.table.iter_refresh())
+            assert self.table.last is not None
+            self.recomputed += self.table.last.bits_recomputed
+            self.flipped += self.table.last.bits_flipped
+            self.codes = _with_models(self.table.codes)
+        if judge:
+            yield from self._timed("cpu_evaluate", self._judgement())
+
+    def _timed(self, name: str, slices: Iterator[Any]) -> Iterator[None]:
+        while True:
+            since = time.thread_time()
+            more = next(slices, _NOTHING)
+            self.clock.add(name, since)
+            if more is _NOTHING:
+                return
+            yield
+
+    def _judgement(self) -> Iterator[None]:
+        seen = self.seen if self.params.run.database == "seen" else None
+        r = int(self.hasher.r)
+        scores = yield from self.judge.evaluate(self.codes, r, seen)
+        scores["map_fresh"] = scores["map"]
+        if self.params.run.reencode != "checkpoint" and self.table.stale:
+            again = yield from self.judge.evaluate(_with_models(self.hasher.encode(self._table_Z)), r, seen)
+            scores["map_fresh"] = again["map"]
+        self._record(scores)
+
+    def _record(self, scores: dict[str, Any]) -> None:
+        self.last_record = scores.pop("record", None)
+        row = {**scores, **self.clock.seconds, "recomputed": self.recomputed, "flipped": self.flipped}
+        if hasattr(self.hasher, "certificate"):
+            c = self.hasher.certificate
+            row |= {"gap": c.gap, "bound": c.bound, "required_C": c.required_C, "W_norm2": c.W_norm2}
+            row["share_C"] = c.share_C_large_enough
+        self.judged.append_always(self.t, row)
+
+    def _flat(self) -> bool:
+        if not self.params.run.stop_when_flat or len(self.judged) < 8:
+            return False
+        last = self.judged["map"][-5:]
+        return bool(last.max() - last.min() < FLAT)
+
+    # -- looking back ----------------------------------------------------------------------------------------------
+
+    def _keep_state(self) -> None:
+        self._states[self.t] = self.hasher.state()
+        if len(self._states) > KEPT_STATES:
+            kept = sorted(self._states)
+            for t in kept[1:-1:2]:
+                del self._states[t]
+
+    def replay(self, t: int) -> tuple[Any, tuple[int, int, int]]:
+        """The model as it was before pair t, and that pair (i, j, s): from the nearest kept state, learnt again."""
+        if not 0 <= t < max(1, self.t):
+            raise ValueError(f"t must be one of the {self.t} pairs learnt so far, 0 to {self.t - 1}, got {t}")
+        start = max(at for at in self._states if at <= t)
+        values, arrays = self._states[start]
+        hasher = self.spec.restore(values, {name: array.copy() for name, array in arrays.items()})
+        at = start
+        while at < t:
+            stops = [c.at for c in self.params.changes if at < c.at] + [b for b in self.world.drift.boundaries if at < b]
+            for change in self.params.changes:
+                if change.at == at:
+                    setattr(hasher, change.name, change.value)
+            stop = min([t, *stops])
+            hasher.learn(self.world.mapped(self.world.drift.stage(at)), *self.world.pairs(at, stop))
+            at = stop
+        for change in self.params.changes:
+            if change.at == t:
+                setattr(hasher, change.name, change.value)
+        i, j, s = self.world.pairs(t, t + 1)
+        return hasher, (int(i[0]), int(j[0]), int(s[0]))
+
+
+def run(params: ExperimentParams, dataset: Dataset | None = None, *, every: int | None = None) -> "Iterator[Snapshot]":
+    """Snapshots of an experiment: one at every checkpoint, or every so many pairs; the last one is the result.
+
+    >>> from ohash.experiment.params import experiment
+    >>> for now in run(experiment("digits", "oh", r=16, pairs=200)):
+    ...     pass
+    >>> now.t, now.state, 0 < now.numbers["map"] < 1
+    (200, 'done', True)
+    """
+    from ohash.experiment.snapshot import take  # noqa: PLC0415
+
+    going = Run(params, dataset)
+    shown = -1
+    while not going.done:
+        going.step(every or 4096)
+        due = every is not None and going.t // every > shown // every if every else len(going.judged) > shown
+        if due and not going.evaluating:
+            shown = going.t if every else len(going.judged)
+            if not going.done:
+                yield take(going, "running")
+    yield take(going, "done")
+
+
+_NOTHING = object()
+
+
+def _with_models(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    return np.asarray(codes)[None] if codes.ndim == 2 else np.asarray(codes)

@@ -1,0 +1,92 @@
+"""Snapshot: all a viewer needs to draw a run at one moment, whole and immutable."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.experiment.observer import CLIPPED, UPDATED
+from ohash.experiment.params import ExperimentParams
+
+if TYPE_CHECKING:
+    from ohash.experiment.run import Run
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Pair count, state, columns of the history, checkpoints, histograms of the recent pairs, and single numbers.
+
+    `database_seen` says whether the searched items were trained on; `notes` are what a reader of the numbers must know.
+    """
+
+    t: int
+    state: str
+    params: ExperimentParams
+    columns: dict[str, Floats]
+    checkpoints: dict[str, Floats]
+    histograms: dict[str, npt.NDArray[np.int64]]
+    totals: dict[str, npt.NDArray[np.int64]]
+    bit_updates: npt.NDArray[np.int64]
+    selections: npt.NDArray[np.int64]
+    numbers: dict[str, float]
+    database_seen: bool
+    notes: tuple[str, ...] = ()
+    seq: int = 0
+    error: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[str, Any] | None = None) -> Snapshot:
+    """The run as it is now."""
+    checkpoints = run.judged.snapshot()
+    observer = run.history
+    windows = observer.windows
+    numbers = {name: float(column[-1]) for name, column in checkpoints.items() if len(column) and name != "pairs"}
+    for name in ("map", "recall_10"):
+        if len(checkpoints[name]):
+            numbers[f"{name}_start"] = float(checkpoints[name][0])
+    outcomes = windows["outcomes"].recent
+    moved = int(outcomes[UPDATED] + outcomes[CLIPPED])
+    T = int(getattr(run.hasher, "T", 1))
+    numbers |= {
+        **run.history.totals,
+        **run.clock.seconds,
+        "update_rate": moved / max(1, int(outcomes.sum())),
+        "clipped_rate": int(outcomes[CLIPPED]) / max(1, moved),
+        "bits": float(T * run.hasher.r),
+        "bytes": float(T * -(-run.hasher.r // 8)),
+        "warm_up_pairs": float(run.world.consumed),
+        "similar_share": run.world.stream(run.stage).similar_share,
+    }
+    numbers["auc"] = observer.auc.value
+    similar, dissimilar = observer.auc.counts
+    learns = hasattr(run.hasher, "bit_updates")
+    updates = np.array(run.hasher.bit_updates) if learns else np.zeros((T, run.hasher.r), np.int64)
+    certificates = getattr(run.hasher, "certificates", [])
+    notes = [note for note in (run.judge.note, run.world.dataset.note) if note]
+    if not run.world.parts.database_seen:
+        notes.append("the database was not trained on")
+    return Snapshot(
+        t=run.t,
+        state=state,
+        params=run.params,
+        columns=observer.columns.snapshot(),
+        checkpoints=checkpoints,
+        histograms={
+            **{name: window.recent for name, window in windows.items()},
+            "similar": similar,
+            "dissimilar": dissimilar,
+        },
+        totals={name: window.total.copy() for name, window in windows.items()},
+        bit_updates=updates,
+        selections=np.array([c.updates for c in certificates], np.int64),
+        numbers=numbers,
+        database_seen=run.world.parts.database_seen,
+        notes=tuple(notes),
+        seq=seq,
+        error=error,
+        extra=extra or {},
+    )
