@@ -1,0 +1,119 @@
+"""Features computed once: kept as memory-mapped .npy in the user's cache, written atomically, with a checksum.
+
+The cache is `OHASH_HOME/cache`, or `ohash` in the user's cache directory. A damaged file is built again.
+"""
+
+import hashlib
+import os
+import re
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+HOME = "OHASH_HOME"
+BLOCK = 2**24
+
+Progress = Callable[[int, int], None]
+
+_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
+
+
+@contextmanager
+def reporting(progress: Progress) -> Iterator[None]:
+    """Within it, whatever is built calls ``progress(rows done, rows in all)``."""
+    token = _progress.set(progress)
+    try:
+        yield
+    finally:
+        _progress.reset(token)
+
+
+def cache_dir() -> Path:
+    """Where built files are kept; made when something is built."""
+    if os.environ.get(HOME):
+        return Path(os.environ[HOME]) / "cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ohash"
+
+
+def cached_rows(
+    name: str,
+    version: str,
+    shape: tuple[int, ...],
+    dtype: npt.DTypeLike,
+    blocks: Callable[[], Iterable[npt.NDArray[Any]]],
+) -> npt.NDArray[Any]:
+    """The array of `shape` that `blocks` yields row by row, built on the first call and read-only ever after.
+
+    `version` says what it was made from and by which recipe: another version is another file.
+    """
+    dtype = np.dtype(dtype)
+    tag = hashlib.sha256(f"{version} {shape} {dtype}".encode()).hexdigest()[:12]
+    file = cache_dir() / f"{re.sub(r'[^A-Za-z0-9._-]', '_', name)[:80]}-{tag}.npy"
+    found = _load(file, shape, dtype)
+    if found is None:
+        _build(file, shape, dtype, blocks)
+        found = _load(file, shape, dtype)
+    if found is None:
+        raise ValueError(f"cache file {file} cannot be read back after it was written; is the disk full or failing?")
+    return found
+
+
+def _load(file: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any] | None:
+    """The file if it is whole, else None."""
+    try:
+        array: npt.NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
+        expected = _checksum_file(file).read_text().strip()
+    except (OSError, ValueError):
+        return None
+    whole = array.shape == shape and array.dtype == dtype and _digest(file) == expected
+    return array if whole else None
+
+
+def _build(
+    file: Path, shape: tuple[int, ...], dtype: np.dtype[Any], blocks: Callable[[], Iterable[npt.NDArray[Any]]]
+) -> None:
+    progress = _progress.get()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_name(f".{file.stem}-{uuid.uuid4().hex[:8]}.part.npy")
+        try:
+            target = np.lib.format.open_memmap(part, "w+", dtype, shape)
+            at = 0
+            for block in blocks():
+                target[at : at + len(block)] = block
+                at += len(block)
+                if progress is not None:
+                    progress(at, shape[0])
+            if at != shape[0]:
+                raise ValueError(f"{file.name} must get {shape[0]:,} rows, its source gave {at:,}")
+            target.flush()
+            del target
+            digest = part.with_suffix(".sha256")
+            digest.write_text(_digest(part) + "\n")
+            digest.replace(_checksum_file(file))
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)
+            part.with_suffix(".sha256").unlink(missing_ok=True)
+    except OSError as error:
+        raise ValueError(
+            f"cache file {file} cannot be written ({error}); free some disk, or set {HOME} to a folder you may write to"
+        ) from None
+
+
+def _checksum_file(file: Path) -> Path:
+    return file.with_suffix(".sha256")
+
+
+def _digest(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        while block := stream.read(BLOCK):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,152 @@
+""".csv and .tsv: numbers in columns, with or without a line of names; label, id and time columns are known by name.
+
+The columns of the first line and the number of lines are counted before anything is parsed; parsing streams in blocks.
+"""
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ohash.streams.readers import arrow
+from ohash.streams.readers.limits import BadFileError, Limits
+from ohash.streams.readers.source import Source
+from ohash.streams.readers.table import Peek, Table
+
+LONGEST_LINE = 2**24
+BLOCK = 2**22
+# Lines of a larger file are not counted for a listing, only estimated from its start.
+COUNTED = 2**26
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class FirstLine:
+    """What the first line tells."""
+
+    names: tuple[str, ...]
+    has_names: bool
+    delimiter: str
+    length: int
+
+
+def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
+    """Columns from the first line; lines counted, or estimated if the file is large."""
+    first = first_line(source, limits)
+    if source.size <= COUNTED:
+        rows, exact = lines(source), True
+    else:
+        start = source.start(2**20)
+        rows, exact = round(source.size * start.count(b"\n") / len(start)), False
+    rows -= first.has_names
+    limits.check_shape(source.name, rows, len(first.names))
+    return Peek(rows, len(arrow.roles(first.names).features), "float32", exact)
+
+
+def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
+    """The feature columns as float32, with the label, id and time columns."""
+    first = first_line(source, limits)
+    rows = lines(source) - first.has_names
+    part = arrow.roles(first.names)
+    limits.check_shape(source.name, rows, len(first.names))
+    limits.check_decoded(source.name, rows * len(part.features) * 4)
+    if not part.features:
+        raise BadFileError(f"{source.name} must have columns of numbers besides {', '.join(first.names[:4])}, got none")
+    return _parsed(source, first, part.features, lambda found: arrow.table(source.name, limits, part, rows, found))
+
+
+def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> dict[str, Any]:
+    """Columns as text: `wanted` maps a name in the file to the name the column is wanted by."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    first = first_line(source, limits)
+    limits.check_shape(source.name, lines(source) - first.has_names, len(first.names))
+
+    def collect(batches: Any) -> dict[str, Any]:
+        whole = pa.Table.from_batches(list(batches))
+        return {name: whole.column(column) for column, name in wanted.items()}
+
+    return _parsed(source, first, (), collect)
+
+
+def first_line(source: Source, limits: Limits) -> FirstLine:
+    """Names and delimiter; numbers in the first line mean that there are no names."""
+    start = source.start(LONGEST_LINE)
+    line, newline, _ = start.partition(b"\n")
+    if not newline and source.size > LONGEST_LINE:
+        raise BadFileError(f"{source.name} must have lines of at most {LONGEST_LINE:,} bytes, the first is longer")
+    delimiter = max((",", ";", "\t"), key=lambda c: line.count(c.encode()))
+    limits.check_shape(source.name, 1, line.count(delimiter.encode()) + 1)
+    try:
+        text = line.decode("utf-8-sig").rstrip("\r")
+        if "\0" in text:
+            raise UnicodeError("a zero byte")
+        cells = next(csv.reader([text], delimiter=delimiter), [])
+    except (UnicodeError, csv.Error) as error:
+        raise BadFileError(
+            f"{source.name} must be text in UTF-8, the first line is not ({error}); save it as UTF-8"
+        ) from None
+    if not any(cell.strip() for cell in cells):
+        raise BadFileError(f"{source.name} must start with a line of names or numbers, the first line is empty")
+    if all(_is_number(cell) for cell in cells):
+        return FirstLine(tuple(str(k) for k in range(len(cells))), False, delimiter, len(line))
+    return FirstLine(_distinct([cell.strip() for cell in cells]), True, delimiter, len(line))
+
+
+def lines(source: Source) -> int:
+    """Lines that end, and one that does not."""
+    count, last = 0, b"\n"
+    with source.open() as stream:
+        while block := stream.read(LONGEST_LINE):
+            count += block.count(b"\n")
+            last = block[-1:]
+    return count + (last != b"\n")
+
+
+def _parsed(source: Source, first: FirstLine, features: tuple[str, ...], use: Callable[[Any], Found]) -> Found:
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.csv as pa_csv  # noqa: PLC0415
+
+    numeric = set(features)
+    types = {name: pa.float64() if name in numeric else pa.string() for name in first.names}
+    try:
+        with source.open() as stream:
+            reader = pa_csv.open_csv(
+                stream,
+                pa_csv.ReadOptions(
+                    use_threads=False,
+                    block_size=max(BLOCK, 4 * first.length),
+                    column_names=list(first.names),
+                    skip_rows=int(first.has_names),
+                ),
+                pa_csv.ParseOptions(delimiter=first.delimiter),
+                pa_csv.ConvertOptions(column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False),
+            )
+            return use(reader)
+    except (pa.ArrowException, UnicodeError) as error:
+        raise BadFileError(
+            f"{source.name} must have {len(first.names)} columns of numbers in every line ({str(error)[:300]}); call a "
+            "column of text 'label' or 'id', or remove it"
+        ) from None
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _distinct(names: list[str]) -> tuple[str, ...]:
+    """Repeated names get a number: a, a.1, a.2."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        count = seen.get(name, 0)
+        seen[name] = count + 1
+        found.append(f"{name}.{count}" if count else name)
+    if len(set(found)) != len(found):
+        return tuple(f"{k} {name}" for k, name in enumerate(names))
+    return tuple(found)

@@ -1,0 +1,147 @@
+"""HDF5 as ann-benchmarks writes it (train, test, neighbors), and MATLAB 7.3 files; needs the extra `hdf5`.
+
+Only plain datasets of numbers are read. Links and storage that lead out of the file are refused: an upload must not
+read another file of the machine.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.streams.readers import members
+from ohash.streams.readers.limits import BadFileError, Limits
+from ohash.streams.readers.source import MAP_FROM, Source
+from ohash.streams.readers.table import Peek, Table
+
+MAGIC = b"\x89HDF\r\n\x1a\n"
+METRICS = {"angular": "cosine", "cosine": "cosine", "euclidean": "l2", "l2": "l2", "dot": "dot", "ip": "dot"}
+# deflate, shuffle, fletcher32, szip, nbit, scaleoffset, lzf: filters without code of somebody else
+FILTERS = {1, 2, 3, 4, 5, 6, 32000}
+MOST_MEMBERS = 1000
+
+
+def peek(source: Source, limits: Limits, variable: str | None = None, *, transposed: bool = False) -> Peek:
+    """From the headers of the datasets."""
+    with _opened(source) as file:
+        shapes, dtypes = _shapes(source, file, transposed=transposed)
+        name = members.features(source.name, shapes, variable)
+        rows, d = shapes[name]
+        limits.check_shape(source.name, rows, d)
+        return Peek(rows, d, dtypes[name])
+
+
+def read(source: Source, limits: Limits, variable: str | None = None, *, transposed: bool = False) -> Table:
+    """The matrix; of ann-benchmarks also `test` and `neighbors`, and the metric."""
+    with _opened(source) as file:
+        shapes, _ = _shapes(source, file, transposed=transposed)
+        name = members.features(source.name, shapes, variable)
+        rows, d = shapes[name]
+        limits.check_shape(source.name, rows, d)
+        distance = str(file.attrs.get("distance", "") if "distance" in file.attrs else "").lower()
+        if distance and distance not in METRICS:
+            raise BadFileError(
+                f"{source.name} must use one of the distances {', '.join(METRICS)}, it declares {distance[:40]!r}"
+            )
+        wanted = [key for key in ("test", "neighbors") if key in shapes and not transposed and key != name]
+        if wanted and ("test" not in wanted or shapes["test"][1:] != (d,)):
+            wanted = []
+        label = members.companion(members.LABELS, shapes, rows)
+        got = _values(source, limits, file, [name, *wanted, *([label] if label else [])], transposed=transposed)
+    return Table(
+        source.name,
+        got[name],
+        labels=got[label].reshape(rows) if label else None,
+        metric=METRICS.get(distance),
+        extra=MappingProxyType({key: got[key] for key in wanted}),
+    )
+
+
+def values(source: Source, limits: Limits, wanted: list[str], *, transposed: bool) -> dict[str, npt.NDArray[Any]]:
+    """The datasets asked for; MATLAB stores them transposed."""
+    with _opened(source) as file:
+        return _values(source, limits, file, wanted, transposed=transposed)
+
+
+def _values(
+    source: Source, limits: Limits, file: Any, wanted: list[str], *, transposed: bool
+) -> dict[str, npt.NDArray[Any]]:
+    found = {}
+    for name in wanted:
+        one = _dataset(source, file, name)
+        if one is None:
+            raise BadFileError(f"{source.name} must hold the plain numeric dataset {name!r}; it does not")
+        array = _mapped(source, one)
+        if array is None:
+            limits.check_decoded(f"{source.name} [{name}]", one.size * one.dtype.itemsize)
+            if one.chunks is not None:
+                chunk = int(np.prod(one.chunks, dtype=object)) * one.dtype.itemsize
+                limits.check_decoded(f"{source.name} [{name}], one chunk", chunk)
+            array = one[()]
+        found[name] = array.T if transposed else array
+    return found
+
+
+def _dataset(source: Source, file: Any, name: str) -> Any:
+    """A dataset of plain numbers inside this file, or None."""
+    import h5py  # noqa: PLC0415
+
+    if not isinstance(file.get(name, getlink=True), h5py.HardLink):
+        return None
+    one = file[name]
+    if not isinstance(one, h5py.Dataset) or one.dtype.kind not in "fiub" or one.dtype.itemsize > 8 or not one.shape:
+        return None
+    properties = one.id.get_create_plist()
+    filters = {properties.get_filter(k)[0] for k in range(properties.get_nfilters())}
+    if properties.get_external_count() or one.is_virtual or not filters <= FILTERS:
+        raise BadFileError(
+            f"{source.name} [{name}] must lie inside the file, in plain, gzip or lzf chunks; copy it with h5repack"
+        )
+    return one
+
+
+def _mapped(source: Source, one: Any) -> npt.NDArray[Any] | None:
+    """The data in place, if they lie in one piece in a large file."""
+    offset = one.id.get_offset() if one.chunks is None else None
+    size = one.size * one.dtype.itemsize
+    if source.path is None or offset is None or size < MAP_FROM or offset + size > source.size:
+        return None
+    array = source.array(one.dtype, one.shape, offset)
+    # some versions count the offset without the block a file may start with
+    return array if np.array_equal(array[0], one[0], equal_nan=True) else None
+
+
+def _shapes(source: Source, file: Any, *, transposed: bool) -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
+    shapes: dict[str, tuple[int, ...]] = {}
+    dtypes: dict[str, str] = {}
+    if len(file) > MOST_MEMBERS:
+        raise BadFileError(f"{source.name} must hold at most {MOST_MEMBERS} datasets, got {len(file):,}")
+    for name in file:
+        one = _dataset(source, file, name)
+        if one is not None:
+            shapes[name] = tuple(one.shape[::-1] if transposed else one.shape)
+            dtypes[name] = str(one.dtype)
+    return shapes, dtypes
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[Any]:
+    try:
+        import h5py  # noqa: PLC0415
+    except ImportError:
+        raise BadFileError(
+            f"{source.name} is an HDF5 file and needs the package h5py: pip install 'ohash[hdf5]'"
+        ) from None
+    try:
+        with h5py.File(source.path or source.open(), "r", **({"locking": False} if source.path else {})) as file:
+            yield file
+    except BadFileError:
+        raise
+    except Exception as error:  # the HDF5 library reports damage as OSError, KeyError, RuntimeError, ...
+        raise BadFileError(
+            f"{source.name} must be a whole HDF5 file, got bytes {source.start(8)!r}... of {source.size:,} "
+            f"({str(error)[:300]}); copy it again"
+        ) from None

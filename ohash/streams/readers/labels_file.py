@@ -1,0 +1,85 @@
+"""A file of labels: one a row of the vectors, as .npy, .csv or .txt."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.streams.readers import arrow, delimited, members, npy
+from ohash.streams.readers.formats import guarded, reader
+from ohash.streams.readers.limits import FOLDER, UPLOAD, BadFileError, Limits
+from ohash.streams.readers.source import Source
+
+EXTENSIONS = (".npy", ".csv", ".tsv", ".txt")
+
+# One class a row and the names of the classes; or flags (n, L) and no names.
+Labels = tuple[npt.NDArray[Any], tuple[str, ...]]
+
+
+def read_labels(path: str | Path, limits: Limits = FOLDER) -> Labels:
+    """Classes as numbers 0, 1, ... with their names; a matrix of flags 0 / 1 stays as it is."""
+    return labels(Source.file(path), limits)
+
+
+def read_labels_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Labels:
+    """The same from uploaded bytes."""
+    return labels(Source.upload(name, data), limits)
+
+
+def labels(source: Source, limits: Limits) -> Labels:
+    """Read by extension."""
+    if source.extension not in EXTENSIONS:
+        reader(source)  # names a pickle as what it is
+        raise BadFileError(
+            f"{source.name} must be one of {', '.join(EXTENSIONS)} to hold labels, got {source.extension}"
+        )
+    return guarded(source, limits, lambda: _read(source, limits))
+
+
+def coded(name: str, found: npt.NDArray[Any]) -> Labels:
+    """An array of classes as numbers with names."""
+    if found.ndim == 2 and 1 in found.shape:
+        found = found.ravel()
+    if found.ndim == 2:
+        return found, ()
+    if found.ndim != 1:
+        raise BadFileError(f"{name} must have one label a row, or a matrix of flags, got shape {found.shape}")
+    if found.dtype.kind == "f" and not np.isfinite(found).all():
+        at = int(np.flatnonzero(~np.isfinite(found))[0])
+        raise BadFileError(f"{name} must have a label in every row, got {found[at]} at row {at}")
+    names, codes = np.unique(found, return_inverse=True)
+    return codes.astype(np.int64), tuple(_shown(value) for value in names)
+
+
+def _read(source: Source, limits: Limits) -> Labels:
+    if source.extension == ".npy":
+        found = npy.array(source, limits, npy.NUMBERS + npy.TEXT)
+        limits.check_decoded(source.name, found.nbytes)
+        return coded(source.name, found)
+    if source.extension == ".txt":
+        limits.check_decoded(source.name, source.size)
+        try:
+            lines = source.start(source.size).decode("utf-8-sig").splitlines()
+        except UnicodeDecodeError as error:
+            raise BadFileError(
+                f"{source.name} must be text in UTF-8, byte {error.start} is not; save it as UTF-8"
+            ) from None
+        limits.check_shape(source.name, len(lines), 1)
+        import pyarrow as pa  # noqa: PLC0415
+
+        cells = [line.strip() or None for line in lines]
+        return arrow.codes(source.name, "label", [pa.array(cells, pa.string())])
+    first = delimited.first_line(source, limits)
+    column = arrow.roles(first.names).label if first.has_names else None
+    if column is None and len(first.names) > 1:
+        raise BadFileError(
+            f"{source.name} must have one column, or one called {members.LABELS[0]!r}, got {', '.join(first.names[:6])}"
+        )
+    column = column or first.names[0]
+    return arrow.codes(source.name, column, delimited.columns(source, limits, {column: "label"})["label"].chunks)
+
+
+def _shown(value: Any) -> str:
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return text.removesuffix(".0")[: arrow.LONGEST_TEXT]

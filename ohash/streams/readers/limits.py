@@ -1,0 +1,76 @@
+"""How much a file may hold: next to nothing is forbidden in the user's own folder, an upload has hard limits."""
+
+from dataclasses import dataclass
+
+MIB = 2**20
+
+
+class BadFileError(ValueError):
+    """A file that is refused; the message names the file, what was expected, what was got, and the way out."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Most bytes of the file, rows, columns and values (rows x columns); `decoded` is the most memory, in bytes, that
+    an array may take which cannot be memory-mapped.
+    """
+
+    size: int
+    rows: int
+    columns: int
+    values: int
+    decoded: int
+    where: str
+
+    def check_size(self, name: str, size: int) -> None:
+        """Refuse an empty or too large file."""
+        if size == 0:
+            raise BadFileError(f"{name} is empty (0 bytes)")
+        if size > self.size:
+            raise BadFileError(
+                f"{name} must have at most {in_words(self.size)} {self.where}, got {in_words(size)}; {self._way_out}"
+            )
+
+    def check_shape(self, name: str, rows: int, columns: int) -> None:
+        """Refuse a declared shape before anything is allocated for it."""
+        if rows < 1 or columns < 1:
+            raise BadFileError(f"{name} must hold a non-empty matrix (n, d), got {rows} rows and {columns} columns")
+        for what, got, most in (
+            ("rows", rows, self.rows),
+            ("columns", columns, self.columns),
+            ("values (rows x columns)", rows * columns, self.values),
+        ):
+            if got > most:
+                raise BadFileError(
+                    f"{name} must have at most {most:,} {what} {self.where}, got {got:,}; {self._way_out}"
+                )
+
+    def check_decoded(self, name: str, size: int) -> None:
+        """Refuse what would take too much memory."""
+        if size > self.decoded:
+            raise BadFileError(
+                f"{name} must decode to at most {in_words(self.decoded)} {self.where}, it declares {in_words(size)}; "
+                "save the matrix with np.save(...) and put the .npy in the data folder, where it is memory-mapped"
+            )
+
+    @property
+    def _way_out(self) -> str:
+        if self is UPLOAD:
+            return "take fewer rows, or put the file in the data folder (OHASH_DATA), which has no such limit"
+        return "split the file"
+
+
+UPLOAD = Limits(200 * MIB, rows=2_000_000, columns=16_384, values=50_000_000, decoded=400 * MIB, where="as an upload")
+FOLDER = Limits(2**50, rows=2**34, columns=2**20, values=2**44, decoded=2**32, where="in the data folder")
+
+
+def in_words(size: int) -> str:
+    """A number of bytes, readable.
+
+    >>> in_words(999), in_words(3_844_000_000)
+    ('999 bytes', '3.8 GB')
+    """
+    for unit, scale in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= scale:
+            return f"{size / scale:.1f} {unit}"
+    return f"{size} bytes"

@@ -1,0 +1,152 @@
+"""NumPy's .npz: a zip of .npy members. Declared sizes are checked first, only the members needed are unpacked."""
+
+import zipfile
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.streams.readers import members, npy
+from ohash.streams.readers.limits import BadFileError, Limits
+from ohash.streams.readers.source import MAP_FROM, Source
+from ohash.streams.readers.table import Peek, Table
+
+MOST_MEMBERS = 1000
+LONGEST_DIRECTORY = MOST_MEMBERS * 512
+END, END_64 = b"PK\x05\x06", b"PK\x06\x07"
+LOCAL_HEADER = 30
+
+
+@dataclass(frozen=True)
+class Member:
+    """One .npy of the archive."""
+
+    info: zipfile.ZipInfo
+    header: npy.Header
+
+
+def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
+    """From the headers of the members."""
+    found = _members(source)
+    chosen = found[members.features(source.name, _shapes(found), variable)]
+    _check(source, limits, chosen)
+    rows, columns = npy.matrix_shape(source.name, chosen.header.shape)
+    return Peek(rows, columns, str(chosen.header.dtype))
+
+
+def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
+    """The matrix, with labels and ids of a usual name."""
+    found = _members(source)
+    shapes = _shapes(found)
+    X = _unpack(source, limits, found[members.features(source.name, shapes, variable)])
+    rows, columns = npy.matrix_shape(source.name, X.shape)
+    limits.check_shape(source.name, rows, columns)
+    label, known_by = (members.companion(names, shapes, rows) for names in (members.LABELS, members.IDS))
+    return Table(
+        source.name,
+        X,
+        labels=None if label is None else _unpack(source, limits, found[label]).reshape(rows),
+        ids=None if known_by is None else _unpack(source, limits, found[known_by]).reshape(rows).astype(np.str_),
+    )
+
+
+def arrays(source: Source, limits: Limits) -> dict[str, npt.NDArray[Any]]:
+    """Every array of a small archive (pairs, labels), by name."""
+    found = _members(source)
+    limits.check_decoded(source.name, sum(member.info.file_size for member in found.values()))
+    return {key: _unpack(source, limits, member) for key, member in found.items()}
+
+
+def _members(source: Source) -> dict[str, Member]:
+    """The members with their headers; those that are no plain arrays are left out, unless there is nothing else."""
+    _check_directory(source)
+    found: dict[str, Member] = {}
+    refusal: BadFileError | None = None
+    with source.open() as stream, _archive(source, stream) as archive:
+        for info in archive.infolist():
+            name = f"{source.name} [{info.filename}]"
+            if not info.filename.endswith(".npy") or len(info.filename) > 200:
+                continue
+            if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise BadFileError(f"{name} must be stored or deflated without a password; write it with np.savez")
+            try:
+                with archive.open(info) as member:
+                    found[info.filename.removesuffix(".npy")] = Member(
+                        info,
+                        npy.header(name, member, npy.NUMBERS + npy.TEXT),  # type: ignore[arg-type]
+                    )
+            except BadFileError as error:
+                refusal = error
+    if not found:
+        raise refusal or BadFileError(f"{source.name} must hold .npy members, got none; write it with np.savez")
+    return found
+
+
+def _archive(source: Source, stream: Any) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(stream)
+    except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError, OSError) as error:
+        raise BadFileError(
+            f"{source.name} must be a zip archive as np.savez writes it, got bytes {source.start(4)!r}... of "
+            f"{source.size:,} ({error}); if it was cut off, copy it again"
+        ) from None
+
+
+def _check_directory(source: Source) -> None:
+    """Refuse a huge directory before it is parsed: a million entries would take gigabytes."""
+    with source.open() as stream:
+        tail = min(source.size, 2**16 + 22)
+        stream.seek(source.size - tail)
+        end = stream.read(tail)
+    at = end.rfind(END)
+    length = int.from_bytes(end[at + 12 : at + 16], "little") if at >= 0 else 0
+    is_64 = at >= 20 and end[at - 20 : at - 16] == END_64
+    if source.size < 2**32 - 1 and (is_64 or length > LONGEST_DIRECTORY):
+        raise BadFileError(f"{source.name} must be a zip of at most {MOST_MEMBERS} arrays; keep only those needed")
+
+
+def _shapes(found: dict[str, Member]) -> dict[str, tuple[int, ...]]:
+    return {
+        key: m.header.shape
+        for key, m in found.items()
+        if m.header.dtype.kind in npy.NUMBERS or len(m.header.shape) == 1
+    }
+
+
+def _check(source: Source, limits: Limits, member: Member) -> None:
+    declared, held = member.header.nbytes, member.info.file_size - member.header.offset
+    name = f"{source.name} [{member.info.filename}]"
+    if declared != held:
+        raise BadFileError(
+            f"{name} must have {declared:,} bytes for the shape {member.header.shape} and dtype {member.header.dtype} "
+            f"it declares, the archive declares {held:,}; write it again with np.savez"
+        )
+    if not _mappable(source, member):
+        limits.check_decoded(name, declared)
+
+
+def _mappable(source: Source, member: Member) -> bool:
+    return (
+        source.path is not None and member.info.compress_type == zipfile.ZIP_STORED and member.header.nbytes >= MAP_FROM
+    )
+
+
+def _unpack(source: Source, limits: Limits, member: Member) -> npt.NDArray[Any]:
+    _check(source, limits, member)
+    head = member.header
+    order: Any = "F" if head.fortran else "C"
+    if _mappable(source, member):
+        with source.open() as stream:
+            stream.seek(member.info.header_offset)
+            local = stream.read(LOCAL_HEADER)
+        start = member.info.header_offset + LOCAL_HEADER
+        start += int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little") + head.offset
+        if start + head.nbytes <= source.size:
+            return source.array(head.dtype, head.shape, start, fortran=head.fortran)
+    with source.open() as stream, _archive(source, stream) as archive, archive.open(member.info) as packed:
+        packed.read(head.offset)
+        data = packed.read(head.nbytes)
+    if len(data) != head.nbytes:
+        raise BadFileError(f"{source.name} [{member.info.filename}] ends after {len(data):,} of {head.nbytes:,} bytes")
+    return np.frombuffer(data, head.dtype).reshape(head.shape, order=order)

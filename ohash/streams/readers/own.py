@@ -1,0 +1,131 @@
+"""The user's own data: a file of vectors, with labels or pairs from the file itself or from one beside it."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.streams.base import METRICS, Dataset, Metric, default_queries
+from ohash.streams.cached import cached_rows
+from ohash.streams.readers import formats, labels_file, pairs_file
+from ohash.streams.readers.limits import FOLDER, BadFileError, Limits
+from ohash.streams.readers.source import Source
+from ohash.streams.readers.table import Table
+
+# Vectors and test queries are joined in memory up to this many bytes, beyond in a mapped file of the cache.
+JOINED = 2**26
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user says about the vectors; what is left out is guessed."""
+
+    title: str = ""
+    metric: Metric | None = None
+    queries: tuple[int, int] | None = None
+    kernel: Literal["rbf", "none"] = "none"
+    variable: str | None = None
+    licence: str = ""
+    cite: str = ""
+    note: str = ""
+
+
+def dataset_of_files(
+    features: str | Path,
+    labels: str | Path | None = None,
+    pairs: str | Path | None = None,
+    *,
+    key: str = "user",
+    wishes: Wishes | None = None,
+) -> Dataset:
+    """A dataset from files of this machine: `python -m ohash run --features x.npy --labels y.npy`."""
+    return dataset_of(
+        Source.file(features),
+        None if labels is None else Source.file(labels),
+        None if pairs is None else Source.file(pairs),
+        limits=FOLDER,
+        key=key,
+        wishes=wishes,
+    )
+
+
+def dataset_of(
+    features: Source,
+    labels: Source | None = None,
+    pairs: Source | None = None,
+    *,
+    limits: Limits,
+    key: str = "user",
+    wishes: Wishes | None = None,
+) -> Dataset:
+    """A dataset from files or uploads."""
+    wishes = wishes or Wishes()
+    table = formats.read(features, limits, wishes.variable)
+    found, names = (table.labels, table.class_names) if labels is None else labels_file.labels(labels, limits)
+    if found is not None and not names and found.ndim == 1:
+        found, names = labels_file.coded(table.name, found)
+    if labels is not None and found is not None and len(found) != len(table.X):
+        raise BadFileError(
+            f"{labels.name} must have one label a row of {features.name}, {len(table.X):,}, got {len(found):,}"
+        )
+    X, tests = _joined(features, table)
+    if tests and found is not None:
+        X, tests = table.X, 0  # labels are known for the vectors only
+    given = None if pairs is None else pairs_file.pairs(pairs, limits)
+    metric = wishes.metric or (table.metric if table.metric in METRICS else None) or "l2"
+    dataset = Dataset.from_arrays(
+        X,
+        labels=found,
+        pairs=given,
+        ids=None if tests else _ids_for(given, table),
+        time=None if tests else table.time,
+        metric=metric,
+        queries=wishes.queries or _queries(len(X), tests),
+        title=wishes.title or features.name,
+        key=key,
+        kernel=wishes.kernel,
+    )
+    return replace(
+        dataset,
+        class_names=names,
+        licence=wishes.licence,
+        cite=wishes.cite,
+        note=wishes.note,
+        fixed_test=np.arange(len(X) - tests, len(X)) if tests else None,
+        neighbours=table.extra["neighbors"].astype(np.int64) if tests and "neighbors" in table.extra else None,
+    )
+
+
+def _ids_for(given: tuple[npt.NDArray[Any], ...] | None, table: Table) -> npt.NDArray[np.str_] | None:
+    if table.ids is None and given is not None and given[0].dtype.kind == "U":
+        raise BadFileError(
+            f"pairs name their points by ids such as {str(given[0][0])!r}, and {table.name} has none; give it a column "
+            "'id', or use row numbers 0, 1, ... in the pairs"
+        )
+    return table.ids
+
+
+def _joined(source: Source, table: Table) -> tuple[npt.NDArray[Any], int]:
+    """The vectors followed by the test queries that came with them, and how many those are."""
+    test = table.extra.get("test")
+    if test is None:
+        return table.X, 0
+    rows, d = table.X.shape
+    if table.X.nbytes <= JOINED or source.path is None:
+        return np.concatenate([table.X, test.astype(table.X.dtype)]), len(test)
+    stat = source.path.stat()
+
+    def blocks() -> Any:
+        for start in range(0, rows, 65_536):
+            yield table.X[start : start + 65_536]
+        yield test.astype(table.X.dtype)
+
+    version = f"{source.path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
+    return cached_rows(f"joined-{source.path.stem}", version, (rows + len(test), d), table.X.dtype, blocks), len(test)
+
+
+def _queries(n: int, tests: int) -> tuple[int, int]:
+    validation, test = default_queries(n)
+    return (validation, min(tests, 1000)) if tests else (validation, test)

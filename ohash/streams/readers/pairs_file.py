@@ -1,0 +1,142 @@
+"""A file of pairs: columns i and j, optionally s (+1 / -1, or 1 / 0) and time, as row numbers or ids."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.streams.readers import arrow, delimited, npy, npz, parquet
+from ohash.streams.readers.formats import guarded, reader
+from ohash.streams.readers.limits import FOLDER, UPLOAD, BadFileError, Limits
+from ohash.streams.readers.source import Source
+
+NAMES = {
+    "i": ("i", "a", "query", "query_id", "left", "id1", "item1", "source"),
+    "j": ("j", "b", "item", "item_id", "right", "id2", "item2", "target"),
+    "s": ("s", "similar", "label", "clicked", "match"),
+    "time": ("time", "timestamp", "t"),
+}
+EXTENSIONS = (".csv", ".tsv", ".parquet", ".npy", ".npz")
+
+Columns = tuple[npt.NDArray[Any], ...]
+
+
+def read_pairs(path: str | Path, limits: Limits = FOLDER) -> Columns:
+    """(i, j), (i, j, s) or (i, j, s, time), as `Dataset.from_arrays(pairs=...)` takes them."""
+    return pairs(Source.file(path), limits)
+
+
+def read_pairs_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Columns:
+    """The same from uploaded bytes."""
+    return pairs(Source.upload(name, data), limits)
+
+
+def pairs(source: Source, limits: Limits) -> Columns:
+    """Read by extension, then bring the columns into one form."""
+    if source.extension not in EXTENSIONS:
+        reader(source)  # names a pickle as what it is
+        raise BadFileError(
+            f"{source.name} must be one of {', '.join(EXTENSIONS)} to hold pairs, got {source.extension}"
+        )
+    return guarded(source, limits, lambda: _clean(source, _columns(source, limits)))
+
+
+def _columns(source: Source, limits: Limits) -> Mapping[str, npt.NDArray[Any]]:
+    if source.extension == ".npy":
+        array = npy.array(source, limits, npy.NUMBERS + npy.TEXT)
+        if array.ndim != 2 or not 2 <= array.shape[1] <= 4:
+            raise BadFileError(
+                f"{source.name} must be a matrix of 2 to 4 columns i, j, s, time, got shape {array.shape}"
+            )
+        return dict(zip(NAMES, array.T, strict=False))
+    if source.extension == ".npz":
+        arrays = npz.arrays(source, limits)
+        return {wanted: arrays[column] for column, wanted in _chosen(source, list(arrays)).items()}
+    if source.extension == ".parquet":
+        names = parquet.names(source)
+        found = parquet.columns(source, limits, _chosen(source, names))
+    else:
+        first = delimited.first_line(source, limits)
+        names = list(first.names) if first.has_names else []
+        wanted = _chosen(source, names) if names else dict(zip(first.names, NAMES, strict=False))
+        if len(first.names) < 2:
+            raise BadFileError(f"{source.name} must have columns i, j and optionally s and time, got one column")
+        found = delimited.columns(source, limits, wanted)
+    return {name: _values(source, limits, name, column) for name, column in found.items()}
+
+
+def _chosen(source: Source, names: Sequence[str]) -> dict[str, str]:
+    """Names in the file -> i, j, s, time."""
+    found = {}
+    for wanted, aliases in NAMES.items():
+        for alias in aliases:
+            match = next((name for name in names if name.strip().lower() == alias and name not in found), None)
+            if match is not None:
+                found[match] = wanted
+                break
+    if not {"i", "j"} <= set(found.values()):
+        raise BadFileError(
+            f"{source.name} must have columns i and j (or a, b; query, item; left, right), optionally s and time, got "
+            f"{', '.join(list(names)[:6]) or 'none'}; rename them"
+        )
+    return found
+
+
+def _values(source: Source, limits: Limits, name: str, column: Any) -> npt.NDArray[Any]:
+    """An Arrow column as numbers where it holds numbers, else as text."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if name == "time":
+        return arrow.times(source.name, name, column.chunks)
+    try:
+        if name == "s":
+            return arrow.numbers(column)
+        if not pa.types.is_dictionary(column.type) and not column.null_count:
+            whole: npt.NDArray[Any] = column.cast(pa.int64()).to_numpy()
+            return whole
+    except pa.ArrowException:
+        if name == "s":
+            raise BadFileError(f"{source.name} must have +1 and -1 (or 1 and 0) in column s, got text") from None
+    return arrow.texts(source.name, name, column.chunks, limits)
+
+
+def _clean(source: Source, found: Mapping[str, npt.NDArray[Any]]) -> Columns:
+    i, j = (_ids(source, name, found[name]) for name in "ij")
+    if not len(i) == len(j) > 0 or i.ndim != 1 or j.ndim != 1:
+        raise BadFileError(f"{source.name} must have as many i as j, at least one, got shapes {i.shape} and {j.shape}")
+    if i.dtype.kind != j.dtype.kind and "U" in (i.dtype.kind, j.dtype.kind):
+        i, j = i.astype(np.str_), j.astype(np.str_)
+    s, time = found.get("s"), found.get("time")
+    columns = [i, j]
+    if s is not None:
+        columns.append(_signs(source, s))
+    elif time is not None:
+        columns.append(np.ones(len(i), np.int8))
+    if time is not None:
+        columns.append(np.asarray(time, dtype=np.float64))
+    if len({column.shape for column in columns}) != 1:
+        raise BadFileError(f"{source.name} must have columns of one length, got {[len(column) for column in columns]}")
+    return tuple(columns)
+
+
+def _ids(source: Source, name: str, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Row numbers as int64 (whole numbers stored as floats too), ids as text."""
+    if column.dtype.kind == "f":
+        if not (np.isfinite(column) & (np.abs(column) < 2**53)).all() or (column % 1 != 0).any():
+            raise BadFileError(
+                f"{source.name} must have whole row numbers or ids in column {name}, got fractions or NaN"
+            )
+        return column.astype(np.int64)
+    return column.astype(np.str_) if column.dtype.kind in "US" else column.astype(np.int64)
+
+
+def _signs(source: Source, s: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+    """+1 and -1; 1 and 0 mean the same. A column of ones only says that all pairs are similar."""
+    s = np.asarray(s)
+    if s.dtype.kind not in "fiub" or not (np.isin(s, (-1, 1)).all() or np.isin(s, (0, 1)).all()):
+        bad = s[~np.isin(s, (-1, 0, 1))][:1] if s.dtype.kind in "fiub" else s[:1]
+        got = repr(bad[0].item()) if len(bad) else "-1, 0 and 1 mixed"
+        raise BadFileError(f"{source.name} must have +1 and -1 (or 1 and 0) in column s, got {got}")
+    return np.where(s > 0, 1, -1).astype(np.int8)

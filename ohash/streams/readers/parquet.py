@@ -1,0 +1,130 @@
+""".parquet: numeric columns side by side, or one column of lists (an embedding). The metadata are checked first."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ohash.streams.readers import arrow
+from ohash.streams.readers.limits import BadFileError, Limits
+from ohash.streams.readers.source import Source
+from ohash.streams.readers.table import Peek, Table
+
+BATCH_VALUES = 2**22
+# What a footer may claim to need: names and row groups of an honest file stay far below.
+LONGEST_STRING, MOST_ENTRIES = 2**25, 2**20
+
+
+def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
+    """From the footer."""
+    with _opened(source) as file:
+        _, width, rows, columns = _layout(source, limits, file, variable)
+        return Peek(rows, width or columns, "float32")
+
+
+def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
+    """The features as float32, with the label, id and time columns; other columns are left out."""
+    with _opened(source) as file:
+        part, width, rows, columns = _layout(source, limits, file, variable)
+        texts = _texts(file, [name for name in (part.label, part.id) if name is not None])
+    limits.check_decoded(source.name, rows * (width or columns) * 4)
+    wanted = [*part.features, *(name for name in (part.label, part.id, part.time) if name is not None)]
+    # text is read as codes into a dictionary: one long text in every row would otherwise be written out in every row
+    with _opened(source, texts) as file:
+        batches = file.iter_batches(max(1, BATCH_VALUES // (width or columns)), columns=wanted)
+        return arrow.table(source.name, limits, part, rows, batches, width)
+
+
+def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> dict[str, Any]:
+    """Columns: `wanted` maps a name in the file to the name the column is wanted by."""
+    with _opened(source) as file:
+        limits.check_shape(source.name, file.metadata.num_rows, len(wanted))
+        texts = _texts(file, list(wanted))
+    with _opened(source, texts) as file:
+        whole = file.read(columns=list(wanted))
+    return {name: whole.column(column) for column, name in wanted.items()}
+
+
+def names(source: Source) -> list[str]:
+    """The names of the columns."""
+    with _opened(source) as file:
+        return list(file.schema_arrow.names)
+
+
+def _layout(
+    source: Source, limits: Limits, file: Any, variable: str | None
+) -> tuple[arrow.Roles, int | None, int, int]:
+    """Roles of the columns, the width of the list column (None without one), rows, and the number of features."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    rows, schema = file.metadata.num_rows, file.schema_arrow
+    limits.check_shape(source.name, rows, max(1, file.metadata.num_columns))
+    part = arrow.roles(schema.names)
+    is_list = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    lists = [name for name in part.features if any(test(schema.field(name).type) for test in is_list)]
+    lists = [name for name in lists if _is_number(schema.field(name).type.value_type)]
+    if variable is not None:
+        lists = [name for name in lists if name == variable]
+    if len(lists) > 1:
+        raise BadFileError(
+            f"{source.name} must have one column of vectors, got {', '.join(lists[:5])}; "
+            'name one with variable = "..." in a TOML beside the file'
+        )
+    if lists:
+        width = _width(source, file, lists[0], rows)
+        limits.check_shape(source.name, rows, width)
+        return arrow.Roles((lists[0],), part.label, part.id, part.time), width, rows, width
+    features = tuple(name for name in part.features if _is_number(schema.field(name).type))
+    if not features or len(set(schema.names)) != len(schema.names):
+        raise BadFileError(
+            f"{source.name} must have columns of numbers or one column of lists of numbers, with distinct names, got "
+            f"{', '.join(f'{field.name} ({field.type})' for field in list(schema)[:5]) or 'none'}"
+        )
+    return arrow.Roles(features, part.label, part.id, part.time), None, rows, len(features)
+
+
+def _width(source: Source, file: Any, column: str, rows: int) -> int:
+    """Numbers in a list: all of them, as the footer counts, divided by the rows."""
+    total = 0
+    for group in range(file.metadata.num_row_groups):
+        one = file.metadata.row_group(group)
+        for k in range(one.num_columns):
+            if one.column(k).path_in_schema.split(".", 1)[0] == column:
+                total += one.column(k).num_values
+    if total % rows or total == 0:
+        raise BadFileError(
+            f"{source.name} must have lists of one length in column {column!r}, got {total:,} numbers in {rows:,} rows"
+        )
+    return int(total // rows)
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa  # noqa: PLC0415
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+
+def _texts(file: Any, wanted: list[str]) -> list[str]:
+    import pyarrow as pa  # noqa: PLC0415
+
+    kinds = {name: file.schema_arrow.field(name).type for name in wanted}
+    return [name for name, kind in kinds.items() if pa.types.is_string(kind) or pa.types.is_binary(kind)]
+
+
+@contextmanager
+def _opened(source: Source, dictionaries: list[str] | None = None) -> Iterator[Any]:
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        with source.open() as stream:
+            yield pq.ParquetFile(
+                stream,
+                read_dictionary=dictionaries,
+                thrift_string_size_limit=LONGEST_STRING,
+                thrift_container_size_limit=MOST_ENTRIES,
+            )
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        raise BadFileError(
+            f"{source.name} must be a whole Parquet file (PAR1 ... PAR1), got bytes {source.start(4)!r}... of "
+            f"{source.size:,} ({str(error)[:300]}); write it again"
+        ) from None

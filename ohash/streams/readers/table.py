@@ -1,0 +1,70 @@
+"""What a reader returns, and what it can say without reading."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.streams.readers.limits import BadFileError
+
+# A matrix up to this many bytes is searched for NaN at once; a larger, mapped one where its rows are used.
+SEARCHED = 256 * 2**20
+BLOCK_BYTES = 2**24
+
+
+@dataclass(frozen=True)
+class Peek:
+    """The shape of a file from its header alone; `exact` is false where rows were estimated."""
+
+    rows: int
+    columns: int
+    dtype: str
+    exact: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A matrix and what came with it; `extra` holds further arrays, such as test queries and their neighbours."""
+
+    name: str
+    X: npt.NDArray[Any]
+    columns: tuple[str, ...] = ()
+    labels: npt.NDArray[Any] | None = None
+    class_names: tuple[str, ...] = ()
+    ids: npt.NDArray[np.str_] | None = None
+    time: npt.NDArray[np.float64] | None = None
+    metric: str | None = None
+    extra: Mapping[str, npt.NDArray[Any]] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        """Refuse NaN and infinity by their first place, if the matrix is small enough to look."""
+        if self.X.nbytes <= SEARCHED:
+            place = first_not_finite(self.X)
+            if place is not None:
+                row, column = place
+                title = f" ({self.columns[column]!r})" if self.columns else ""
+                value = self.X[row, column]
+                raise BadFileError(
+                    f"{self.name} must be finite, got {'an empty cell or ' if self.columns and np.isnan(value) else ''}"
+                    f"{value} at row {row}, column {column}{title}; remove or impute that row"
+                )
+
+
+def first_not_finite(X: npt.NDArray[Any]) -> tuple[int, int] | None:
+    """Row and column of the first NaN or infinity, searched in blocks; None if there is none.
+
+    >>> first_not_finite(np.array([[1.0, 2.0], [3.0, np.inf]]))
+    (1, 1)
+    """
+    if X.dtype.kind != "f":
+        return None
+    step = max(1, BLOCK_BYTES // max(1, X.shape[1] * X.dtype.itemsize))
+    for start in range(0, len(X), step):
+        good = np.isfinite(X[start : start + step])
+        if not good.all():
+            row, column = (int(v) for v in np.argwhere(~good)[0])
+            return start + row, column
+    return None

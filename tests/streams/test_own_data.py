@@ -1,0 +1,163 @@
+"""Pairs, labels and vectors of the user, from files and from uploads, into a dataset."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ohash.streams.pairs import pair_stream
+from ohash.streams.readers.labels_file import read_labels, read_labels_upload
+from ohash.streams.readers.limits import UPLOAD
+from ohash.streams.readers.own import Wishes, dataset_of, dataset_of_files
+from ohash.streams.readers.pairs_file import read_pairs, read_pairs_upload
+from ohash.streams.readers.source import Source
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(60, 5)).astype(np.float32)
+
+
+def _npy(array: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("i,j\n0,1\n2,3\n", [[0, 2], [1, 3]]),
+        ("0,1\n2,3\n", [[0, 2], [1, 3]]),
+        ("query;item;clicked\n0;1;1\n2;3;0\n", [[0, 2], [1, 3], [1, -1]]),
+        ("a,b,s\n0,1,-1\n2,3,+1\n", [[0, 2], [1, 3], [-1, 1]]),
+        ("left,right\np,q\nr,s\n", [["p", "r"], ["q", "s"]]),
+        ("i,j,time\n0,1,5.5\n2,3,6\n", [[0, 2], [1, 3], [1, 1], [5.5, 6.0]]),
+        ("time,j,i\n1970-01-01 00:00:10,1,0\n1970-01-02,3,2\n", [[0, 2], [1, 3], [1, 1], [10.0, 86400.0]]),
+    ],
+)
+def test_pairs_in_csv(text: str, expected: list[list[object]]) -> None:
+    assert [column.tolist() for column in read_pairs_upload("p.csv", text.encode())] == expected
+
+
+def test_pairs_in_other_formats(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    i, j, s = np.array([0, 4, 5]), np.array([1, 2, 3]), np.array([1, -1, 1], np.int8)
+    np.save(tmp_path / "p.npy", np.stack([i, j, s], axis=1))
+    np.savez(tmp_path / "p.npz", i=i, j=j, s=s)
+    pq.write_table(pa.table({"i": i, "j": j, "s": s}), tmp_path / "p.parquet")
+    for name in ("p.npy", "p.npz", "p.parquet"):
+        assert [column.tolist() for column in read_pairs(tmp_path / name)] == [i.tolist(), j.tolist(), s.tolist()]
+    pq.write_table(pa.table({"query": ["a", "b"], "item": ["b", "c"]}), tmp_path / "q.parquet")
+    assert [column.tolist() for column in read_pairs(tmp_path / "q.parquet")] == [["a", "b"], ["b", "c"]]
+    when = pa.array([10**6, 3 * 10**6], pa.timestamp("us"))
+    pq.write_table(pa.table({"i": [1, 2], "j": [3, 4], "time": when}), tmp_path / "t.parquet")
+    assert read_pairs(tmp_path / "t.parquet")[3].tolist() == [1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("p.csv", b"x,y\n1,2\n", "columns i and j"),
+        ("p.csv", b"i,j,s\n1,2,3\n", "column s, got 3"),
+        ("p.csv", b"i,j,s\n1,2,yes\n", "column s"),
+        ("p.csv", b"i,j\n1,\n", "empty at row 0"),
+        ("p.npy", _npy(np.array([[0.5, 1.0]])), "whole row numbers"),
+        ("p.npy", _npy(X), "2 to 4 columns"),
+        ("p.mat", b"x", "to hold pairs"),
+        ("p.pkl", b"x", "pickle"),
+    ],
+)
+def test_pairs_refused(name: str, data: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_pairs_upload(name, data)
+
+
+def test_labels_in_every_format(tmp_path: Path) -> None:
+    expected = [1, 0, 1], ("cat", "dog")
+    for name, data in {
+        "y.txt": b"dog\ncat\ndog\n",
+        "y.csv": b"label\ndog\ncat\ndog\n",
+        "z.csv": b"n,class\n1,dog\n2,cat\n3,dog\n",
+        "y.npy": _npy(np.array(["dog", "cat", "dog"])),
+    }.items():
+        (tmp_path / name).write_bytes(data)
+        codes, names = read_labels(tmp_path / name)
+        assert (codes.tolist(), names) == expected, name
+    codes, names = read_labels_upload("y.txt", b"10\n9\n10\n")
+    assert (codes.tolist(), names) == ([1, 0, 1], ("9", "10"))
+    assert read_labels_upload("y.npy", _npy(np.array([3.0, 7.0])))[1] == ("3", "7")
+    flags, names = read_labels_upload("y.npy", _npy(np.eye(3, dtype=np.uint8)))
+    assert flags.shape == (3, 3)
+    assert names == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("y.txt", b"a\n\nb\n", "empty at row 1"),
+        ("y.csv", b"a,b\n1,2\n", "one column"),
+        ("y.npy", _npy(np.array([1.0, np.nan])), "row 1"),
+        ("y.npy", _npy(np.zeros((2, 2, 2))), "one label a row"),
+        ("y.txt", b"\xff\xfe\xfd", "byte 0"),
+        ("y.parquet", b"PAR1", "to hold labels"),
+    ],
+)
+def test_labels_refused(name: str, data: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_labels_upload(name, data)
+
+
+def test_a_bare_matrix_is_welcome(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", X)
+    dataset = dataset_of_files(tmp_path / "x.npy")
+    assert dataset.similarities == ("metric", "topk")
+    assert dataset.kernel == "none"
+    assert dataset.title == "x.npy"
+
+
+def test_clicks_by_id_make_a_stream() -> None:
+    names = [f"item{k}" for k in range(60)]
+    vectors = "id,a,b,c,d,e\n" + "\n".join(f"{n},{','.join(map(str, x))}" for n, x in zip(names, X, strict=True))
+    clicks = "query,item\n" + "\n".join(f"item{k},item{(k + 1) % 60}" for k in range(60))
+    dataset = dataset_of(
+        Source.upload("x.csv", vectors.encode()), pairs=Source.upload("c.csv", clicks.encode()), limits=UPLOAD
+    )
+    assert dataset.similarities[0] == "clicks"
+    assert dataset.pairs is not None
+    assert dataset.pairs.i.tolist() == list(range(60))
+    s = pair_stream(dataset, seed=1).take(0, 100)[2]
+    assert set(s.tolist()) == {-1, 1}
+    with pytest.raises(ValueError, match="column 'id'"):
+        dataset_of(Source.upload("x.npy", _npy(X)), pairs=Source.upload("c.csv", clicks.encode()), limits=UPLOAD)
+
+
+def test_labels_must_fit(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", X)
+    (tmp_path / "y.txt").write_text("a\nb\n")
+    with pytest.raises(ValueError, match=r"one label a row of x\.npy, 60, got 2"):
+        dataset_of_files(tmp_path / "x.npy", tmp_path / "y.txt")
+    (tmp_path / "y.txt").write_text("a\nb\n" * 30)
+    dataset = dataset_of_files(tmp_path / "x.npy", tmp_path / "y.txt", wishes=Wishes(title="mine", metric="cosine"))
+    assert dataset.class_names == ("a", "b")
+    assert (dataset.title, dataset.metric) == ("mine", "cosine")
+
+
+def test_queries_that_come_with_the_vectors_are_the_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import h5py
+
+    from ohash.streams.base import split
+    from ohash.streams.readers import own
+
+    monkeypatch.setenv("OHASH_HOME", str(tmp_path / "home"))
+    with h5py.File(tmp_path / "a.hdf5", "w") as file:
+        file["train"], file["test"], file["neighbors"] = X, X[:7] + 1, np.zeros((7, 3), int)
+        file.attrs["distance"] = "angular"
+    for joined in (own.JOINED, 0):
+        monkeypatch.setattr(own, "JOINED", joined)
+        dataset = dataset_of_files(tmp_path / "a.hdf5")
+        assert (dataset.n, dataset.metric) == (67, "cosine")
+        assert split(dataset, 0).test.tolist() == list(range(60, 67))
+        np.testing.assert_array_equal(dataset.X[60:], X[:7] + 1)
+        assert dataset.neighbours is not None
