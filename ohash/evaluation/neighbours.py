@@ -1,7 +1,7 @@
 """*Agrees with the original distance*: do the codes find the neighbours that the float vectors have?
 
-The exact neighbours come from BLAS in blocks, their last digits from float64: the product of a block picks some more
-candidates than needed, which are then measured again one by one.
+The exact neighbours come from BLAS in blocks, their last digits from float64: all that lie, up to rounding, as near as
+the k-th are measured again one by one. So ties and near-duplicates come out right, too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from ohash.evaluation.search import Indices
 Metric = Literal["cosine", "l2", "dot"]
 
 BLOCK_BYTES = 8_000_000  # of products held at once
-SPARE = 16  # candidates beyond k that float32 products may have put in the wrong order
+ROUNDING = 64  # products may be wrong by this many units in the last place of ‖q‖ max ‖x‖
 
 
 def exact_neighbours(
@@ -68,31 +68,28 @@ def iter_exact_neighbours(
         database, queries = database - centre, queries - centre
     elif metric == "cosine":
         database, queries = _unit(database), _unit(queries)
-    half_squares = 0.5 * np.einsum("ij,ij->i", database, database) if metric == "l2" else None
+    half_squares = 0.5 * np.einsum("ij,ij->i", database, database)
+    largest = float(half_squares.max())
+    unit = ROUNDING * float(np.finfo(database.dtype).eps)
     size = max(1, BLOCK_BYTES // (n * database.itemsize)) if block is None else at_least("block", block, 1)
     for start in range(0, len(queries), size):
         some = queries[start : start + size]
         near = some @ database.T
-        if half_squares is not None:
+        if metric == "l2":
             near -= half_squares  # -‖q - x‖²/2 up to what depends on q alone
         if own is not None:
             at = own[start : start + size]
             found = np.flatnonzero(at >= 0)
             near[found, at[found]] = -np.inf
-        keep = min(k + SPARE, most)
-        close = np.argpartition(near, n - keep, axis=1)[:, n - keep :]
-        close.sort(axis=1)
-        yield _by_float64(some, database, close, metric)[:, :k]
-
-
-def _by_float64(queries: Any, database: Any, close: Indices, metric: Metric) -> Indices:
-    """Candidates, given in rising index, sorted by their distance in float64."""
-    sorted_rows = np.empty_like(close)
-    for row, (query, items) in enumerate(zip(queries.astype(np.float64), close, strict=True)):
-        vectors = database[items].astype(np.float64)
-        nearness = -((vectors - query) ** 2).sum(axis=1) if metric == "l2" else vectors @ query
-        sorted_rows[row] = items[np.argsort(-nearness, kind="stable")]
-    return sorted_rows
+        kth = np.partition(near, n - k, axis=1)[:, n - k]
+        indices = np.empty((len(some), k), np.int64)
+        for row, query in enumerate(some.astype(np.float64)):
+            slack = unit * (np.sqrt(2 * largest * (query @ query)) + largest)
+            close = np.flatnonzero(near[row] >= kth[row] - slack)
+            vectors = database[close].astype(np.float64)
+            nearness = -((vectors - query) ** 2).sum(axis=1) if metric == "l2" else vectors @ query
+            indices[row] = close[np.argsort(-nearness, kind="stable")[:k]]
+        yield indices
 
 
 def recall_at_k(

@@ -17,8 +17,10 @@ Conventions:
   ``"sum"`` ranks by the sum. Balls are those of the least distance, or of the sum.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -131,12 +133,8 @@ def retrieval(
     >>> round(found.precision_radius, 4), found.recall_radius, round(found.map_low, 4), found.map_high
     (0.3333, 1.0, 0.3333, 0.5)
     """
-    return list(
-        iter_retrieval(
-            query_codes, db_codes, query_labels, db_labels, relevant=relevant, exclude=exclude, query_rows=query_rows,
-            ties=ties, combine=combine, k=k, radius=radius, r=r,
-        )
-    )[-1]  # fmt: skip
+    given = (relevant, exclude, query_rows, ties, combine, k, radius, r, None)
+    return deque(_records(query_codes, db_codes, query_labels, db_labels, *given), maxlen=1)[0]()
 
 
 def iter_retrieval(
@@ -159,6 +157,26 @@ def iter_retrieval(
 
     Without `block` a step takes about 10 ms, so that a live run can stop in between. The result does not depend on it.
     """
+    given = (relevant, exclude, query_rows, ties, combine, k, radius, r, block)
+    return (record() for record in _records(query_codes, db_codes, query_labels, db_labels, *given))
+
+
+def _records(
+    query_codes: Any,
+    db_codes: Any,
+    query_labels: Any,
+    db_labels: Any,
+    relevant: Any,
+    exclude: Any,
+    query_rows: Any,
+    ties: str,
+    combine: str,
+    k: int | Sequence[int],
+    radius: int,
+    r: int | None,
+    block: int | None,
+) -> Iterator[Callable[[], Retrieval]]:
+    """After each block of queries, a function that makes their record."""
     codes = code_pair(query_codes, db_codes, combine, r)
     if ties not in ("expected", "stable"):
         raise ValueError(f"ties must be 'expected' or 'stable', got {ties!r}")
@@ -176,7 +194,7 @@ def iter_retrieval(
             codes.query_block(start, stop), codes.database, flags(start, stop), codes.combine, ties == "stable",
             np.array(ks, np.int64), min(radius, codes.radii - 1), harmonic, scores[start:stop], counts, sums,
         )  # fmt: skip
-        yield _record(scores[:stop], counts, sums, ks, radius)
+        yield partial(_record, scores[:stop], counts, sums, ks, radius)
 
 
 def _record(scores: Vector, counts: npt.NDArray[np.int64], sums: Vector, ks: Sequence[int], radius: int) -> Retrieval:

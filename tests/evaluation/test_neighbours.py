@@ -46,6 +46,14 @@ def test_a_query_does_not_find_itself_and_ties_go_by_index():
     assert exact_neighbours(X[:1], X, 3, "l2", query_rows=[0]).tolist() == [[2, 3, 1]]
 
 
+@pytest.mark.parametrize("metric", ["cosine", "l2", "dot"])
+def test_many_duplicates_at_the_last_place_go_by_index(metric):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5, 9))[rng.integers(0, 5, 400)].astype(np.float32)
+    brute = [np.argsort(-nearness(metric, q, X.astype(float)).round(9), kind="stable")[:7] for q in X[:9].astype(float)]
+    np.testing.assert_array_equal(exact_neighbours(X[:9], X, 7, metric), brute)
+
+
 @settings(max_examples=40, deadline=None)
 @given(cases(), st.integers(1, 40))
 def test_search_equals_a_stable_sort(case, k):
