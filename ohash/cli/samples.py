@@ -1,0 +1,61 @@
+"""Rebuild the embedded samples of sample_data/ from their sources (extra `samples`), byte for byte."""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from ohash.streams.samples import fashion, patches, words
+from ohash.streams.samples.reading import checksum, recorded_checksums, sample_folder
+from ohash.streams.samples.sources import SourceMissingError
+from ohash.streams.samples.writing import write_npz
+
+Build = Callable[[Path | None], dict[str, npt.NDArray[Any]]]
+SAMPLES: dict[str, tuple[str, Build]] = {
+    "fashion": (fashion.FILE, fashion.build),
+    "patches": (patches.FILE, patches.build),
+    "words": (words.FILE, words.build),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `ohash samples`."""
+    parser.add_argument("names", nargs="*", metavar="name", help=f"which: {', '.join(SAMPLES)}; all if none is named")
+    parser.add_argument("--out", type=Path, help="folder to write to; sample_data/ of the checkout if not given")
+    parser.add_argument("--sources", type=Path, help="folder that holds downloaded sources; looked into first")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Build what is named; a missing source is told and the others go on. 0 if everything was built."""
+    unknown = [name for name in args.names if name not in SAMPLES]
+    if unknown:
+        print(f"name must be one of {', '.join(SAMPLES)}, got {', '.join(unknown)}", file=sys.stderr)
+        return 2
+    out = args.out or _default_out()
+    out.mkdir(parents=True, exist_ok=True)
+    recorded = recorded_checksums(out) or recorded_checksums(sample_folder())
+    failed = 0
+    for name in dict.fromkeys(args.names or SAMPLES):
+        file, build = SAMPLES[name]
+        begun = time.perf_counter()
+        try:
+            write_npz(out / file, build(args.sources))
+        except (SourceMissingError, ValueError, OSError) as error:
+            print(f"{name}: not built. {error}", file=sys.stderr)
+            failed += 1
+            continue
+        digest = checksum(out / file)
+        verdict = "as recorded" if recorded.get(file) == digest else "not what README.md records"
+        size, seconds = (out / file).stat().st_size, time.perf_counter() - begun
+        print(f"{name}: {out / file}, {size:,} bytes in {seconds:.1f} s\n{digest}  {file}  ({verdict})")
+    return 1 if failed else 0
+
+
+def _default_out() -> Path:
+    """The checkout's folder; beside the user, not inside an installed package, where there is no checkout."""
+    folder = sample_folder()
+    return folder if folder.parent.name != "_app" else Path("sample_data")
