@@ -100,6 +100,24 @@ class CodeTable:
         packed = np.packbits(positive, axis=1, bitorder="little").transpose(0, 2, 1)
         return Codes(np.ascontiguousarray(packed[0] if self._single else packed), r, version)
 
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """What a linear hasher's table needs to go on exactly as if it had never been put away."""
+        if not self._linear or self.last is None:
+            raise ValueError("only a refreshed table of a linear method can be saved")
+        cost = [self.last.version, self.last.columns, self.last.bits_recomputed, self.last.bits_flipped]
+        arrays = {"codes": self._codes, "seen": self._seen, "Wt": self._Wt, "threshold": self._threshold}
+        return {name: array.copy() for name, array in arrays.items()} | {"last": np.array(cost, np.int64)}
+
+    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """The inverse of `state`; the projections are computed again, by the W that made the table."""
+        self._codes, self._seen = np.array(state["codes"]), np.array(state["seen"])
+        self._Wt, self._threshold = np.array(state["Wt"]), np.array(state["threshold"])
+        self.last = Refresh(*(int(value) for value in state["last"]))
+        T, r, d = self._Wt.shape
+        self._P = np.empty((T * r, len(self._X)), self._Wt.dtype)
+        for _ in _project(self._Wt.reshape(T * r, d), np.arange(T * r), self._X, self._P):
+            pass
+
     def refresh(self) -> Refresh:
         """Bring the codes up to date and say what it cost."""
         for _ in self.iter_refresh():

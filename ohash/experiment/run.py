@@ -217,6 +217,17 @@ class Run:
         self.codes = _with_models(self.table.codes)
         self.recomputed += self.codes.shape[1] * self.codes.shape[0] * int(self.hasher.r) if self.stage else 0
 
+    def rejoin(self, stage: int, table: dict[str, npt.NDArray[Any]], codes: npt.NDArray[np.uint8]) -> None:
+        """Take up a saved run: `hasher` and `t` are set already, nothing is pending."""
+        self._pending = None
+        self.stage, self.Z = stage, self.world.mapped(stage)
+        self._frozen = self._projections()
+        self.judge = Judge(self.world, stage, self.params.run.judged_by)
+        self._table_Z = np.ascontiguousarray(self.Z[self.judge.rows])
+        self.table = CodeTable(self.hasher, self._table_Z)
+        self.table.restore(table)
+        self.codes = codes
+
     def _work(self, *, refresh: bool, judge: bool) -> Iterator[None]:
         """Re-encode and judge, a few milliseconds at a time."""
         if refresh:

@@ -1,0 +1,44 @@
+"""Files of our own: one .npz without pickle, plain values as JSON inside, written atomically."""
+
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def write_archive(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
+    """Write header and arrays; an interrupted write leaves the old file."""
+    path = Path(path)
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with fresh.open("xb") as file:
+            np.savez(file, allow_pickle=False, header=np.array(json.dumps(header)), **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def read_archive(path: str | Path, what: str, version: int) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays of a `what` ("model", "run") of this format version; anything else is a ValueError."""
+    with Path(path).open("rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                header = json.loads(str(archive["header"]))
+                arrays = {name: archive[name] for name in archive.files if name != "header"}
+            found = header["format"]
+        except Exception as error:  # a damaged archive fails in a dozen ways
+            raise ValueError(f"path must be a {what} saved by ohash, got {path}, foreign or damaged ({error})") from error
+    if found != version or header.get("what", "model") != what:
+        raise ValueError(
+            f"path must be a {what} of format {version}, got {path}, a {header.get('what', 'model')} of format {found}; "
+            "install the ohash that wrote it"
+        )
+    return header, arrays
