@@ -195,7 +195,10 @@ def default_queries(n: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """The card of a dataset, readable without loading it. `missing` says how to get it, or "" if it is here."""
+    """The card of a dataset, readable without loading it.
+
+    `missing` says how to get it, or "" if it is here; `size` is that of its file in bytes, 0 if it has none of its own.
+    """
 
     key: str
     title: str
@@ -210,6 +213,7 @@ class DatasetSpec:
     group: str = "synthetic"
     similar_by: str = "label"
     similar_share: float | None = None
+    size: int = 0
     kernel: Literal["rbf", "none"] = "rbf"
 
 

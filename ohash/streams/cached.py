@@ -18,6 +18,8 @@ import numpy.typing as npt
 
 HOME = "OHASH_HOME"
 BLOCK = 2**24
+# Images between two reports of progress.
+GIST_BLOCK = 512
 
 Progress = Callable[[int, int], None]
 
@@ -62,6 +64,19 @@ def cached_rows(
     if found is None:
         raise ValueError(f"cache file {file} cannot be read back after it was written; is the disk full or failing?")
     return found
+
+
+def cached_gist(
+    name: str, version: str, count: int, images: Callable[[int, int], npt.NDArray[Any]]
+) -> npt.NDArray[np.float32]:
+    """GIST-512 of `count` images, computed once; ``images(start, stop)`` gives a block of them."""
+    from ohash.core.gist import DIMENSIONS, gist512  # noqa: PLC0415
+
+    def blocks() -> Iterator[npt.NDArray[Any]]:
+        for start in range(0, count, GIST_BLOCK):
+            yield gist512(images(start, min(count, start + GIST_BLOCK)))
+
+    return cached_rows(f"{name}-gist512", f"{version} gist512 1", (count, DIMENSIONS), np.float32, blocks)
 
 
 def _load(file: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any] | None:

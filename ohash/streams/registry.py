@@ -1,28 +1,40 @@
-"""Datasets are found, not listed: every file in `ohash.streams.datasets` and every plugin that defines DATASET."""
+"""Datasets are found, not listed: files of `ohash.streams.datasets`, plugins that define DATASET, the data folder."""
 
-from functools import cache
+from functools import cache, lru_cache
 
 from ohash.models.registry import declared, plugin_modules, scan
 from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.folder import folder_specs
 
 
 @cache
-def datasets() -> dict[str, DatasetSpec]:
-    """Every dataset, by key, whether or not it is installed."""
+def named() -> dict[str, DatasetSpec]:
+    """Every dataset with a name of its own, by key, whether or not it is installed."""
     return declared([*scan("ohash.streams.datasets"), *plugin_modules()], "DATASET")
+
+
+def datasets() -> dict[str, DatasetSpec]:
+    """Every dataset, by key, with what lies in the data folder now."""
+    return {**named(), **folder_specs()}
 
 
 def find(key: str) -> DatasetSpec:
     """The card of a dataset."""
-    if key not in datasets():
-        raise ValueError(f"dataset must be one of {', '.join(sorted(datasets()))}, got {key!r}")
-    return datasets()[key]
+    known = datasets()
+    if key not in known:
+        raise ValueError(f"dataset must be one of {', '.join(sorted(known))}, got {key!r}")
+    return known[key]
 
 
-@cache
 def load(key: str) -> Dataset:
-    """The dataset itself, loaded once a process."""
+    """The dataset itself, loaded once a process, and again when its file has changed."""
     spec = find(key)
-    if spec.missing():
-        raise ValueError(f"dataset {key!r} is not installed: {spec.missing()}")
+    missing = spec.missing()
+    if missing:
+        raise ValueError(f"dataset {key!r} is not here: {missing}")
+    return _loaded(spec)
+
+
+@lru_cache(maxsize=16)
+def _loaded(spec: DatasetSpec) -> Dataset:
     return spec.load()

@@ -1,0 +1,76 @@
+"""22K LabelMe: 22,019 pictures as 512-d GIST, from LabelMe_gist.mat; its matrix of distances (4 GB) is never read."""
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.datasets.paper_setting import put, queries, setting
+from ohash.streams.folder import find_files
+from ohash.streams.readers import mat
+from ohash.streams.readers.formats import guarded
+from ohash.streams.readers.limits import FOLDER, BadFileError
+from ohash.streams.readers.source import Source
+
+FILE = "LabelMe_gist.mat"
+WANTED = ["gist", "img", "ndxtrain", "ndxtest"]
+TEST = 2_000
+BIBTEX = """@inproceedings{torralba2008small,
+  title     = {Small Codes and Large Image Databases for Recognition},
+  author    = {Torralba, Antonio and Fergus, Rob and Weiss, Yair},
+  booktitle = {CVPR},
+  year      = {2008}
+}"""
+
+
+def missing() -> str:
+    """How to get it."""
+    return "" if find_files(FILE) else put(FILE, "Torralba, Fergus and Weiss, CVPR 2008")
+
+
+def load() -> Dataset:
+    """GIST and pictures; the test pictures are those the file names, counted from 1 as MATLAB does."""
+    source = Source.file(find_files(FILE)[0])
+    got = guarded(source, FOLDER, lambda: mat.values(source, FOLDER, WANTED))
+    X, pictures = got["gist"].astype(np.float32), got["img"]
+    if X.ndim != 2 or pictures.ndim != 4 or pictures.shape[2:] != (3, len(X)) or pictures.dtype != np.uint8:
+        raise BadFileError(
+            f"{FILE} must hold gist (n, d) and img (height, width, 3, n) of bytes, got {X.shape} and {pictures.shape}"
+        )
+    train, test = (_rows(name, got[name], len(X)) for name in ("ndxtrain", "ndxtest"))
+    if len(np.intersect1d(train, test)):
+        raise BadFileError(f"{FILE} must name disjoint pictures in ndxtrain and ndxtest")
+    validation, wanted = queries(len(X), TEST)
+    return Dataset(
+        key="labelme",
+        title=DATASET.title,
+        X=X,
+        thumbnails=np.ascontiguousarray(np.moveaxis(pictures, 3, 0)),
+        queries=(validation, min(wanted, len(test))),
+        fixed_test=test,
+        licence=DATASET.licence,
+        cite=DATASET.cite,
+        presets=setting(beta=0.5, similar_by="metric"),
+    )
+
+
+def _rows(name: str, found: npt.NDArray[np.generic], n: int) -> npt.NDArray[np.int64]:
+    rows = np.unique(found.astype(np.int64)) - 1
+    if not len(rows) or rows[0] < 0 or rows[-1] >= n:
+        raise BadFileError(f"{name} in {FILE} must count pictures from 1 to {n}, got {rows[:1] + 1} to {rows[-1:] + 1}")
+    return rows
+
+
+DATASET = DatasetSpec(
+    key="labelme",
+    title="22K LabelMe, GIST-512",
+    task="nearest 5 %",
+    n=22_019,
+    d=512,
+    licence="research use (LabelMe)",
+    cite="Torralba, Fergus and Weiss, CVPR 2008",
+    bibtex=BIBTEX,
+    load=load,
+    missing=missing,
+    group="paper",
+    similar_by="metric",
+)

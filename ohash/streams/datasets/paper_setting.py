@@ -1,0 +1,23 @@
+"""The paper's protocol for its four datasets (Section V-A and Table I), shared by their files."""
+
+from typing import Any
+
+from ohash.streams.base import default_queries
+from ohash.streams.folder import DATA
+
+VALIDATION = 1000
+
+
+def setting(beta: float, similar_by: str) -> dict[str, Any]:
+    """Parameters of a run as in the paper: alpha = 0, C = 1, an RBF kernel of sigma = 1 with 300 anchors."""
+    return {"alpha": 0.0, "beta": beta, "C": 1.0, "kernel": "rbf", "m": 300, "sigma": 1.0, "similar_by": similar_by}
+
+
+def queries(n: int, test: int) -> tuple[int, int]:
+    """The paper's number of test queries where the rows allow, with a validation set of our own beside it."""
+    return (VALIDATION, test) if n >= 5 * (test + VALIDATION) else default_queries(n)
+
+
+def put(what: str, where: str) -> str:
+    """How to get a dataset that nobody may pass on."""
+    return f"put {what} ({where}) into a folder and name it with {DATA} or --data"

@@ -1,0 +1,48 @@
+"""Photo patches GIST-512, embedded: 500 points of photos in five views each. Synthetic warps of real photos.
+
+The stand-in for Photo Tourism, where the views are real photos.
+"""
+
+import numpy as np
+
+from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.samples.reading import read_sample, sample_folder
+
+FILE = "patches_gist.npz"
+
+
+def missing() -> str:
+    """How to get it back."""
+    return "" if (sample_folder() / FILE).is_file() else "rebuild it with: python3 -m ohash samples patches"
+
+
+def load() -> Dataset:
+    """Vectors, tracks and pictures."""
+    sample = read_sample(sample_folder() / FILE)
+    return Dataset(
+        key="patches",
+        title=DATASET.title,
+        X=sample["features"],
+        tracks=sample["tracks"].astype(np.int64),
+        thumbnails=sample["thumbnails"],
+        queries=(100, 250),
+        licence=DATASET.licence,
+        cite=DATASET.cite,
+        note=str(sample["note"]),
+    )
+
+
+DATASET = DatasetSpec(
+    key="patches",
+    title="Photo patches, GIST-512 (synthetic warps of real photos)",
+    task="same point of a photo",
+    n=2500,
+    d=512,
+    licence="CC0, public domain and CC BY 2.0; credits in sample_data/README.md",
+    cite="photos of the scikit-image and scikit-learn packages, warped by ohash",
+    load=load,
+    missing=missing,
+    group="embedded",
+    similar_by="track",
+    similar_share=4 / 2499,
+)

@@ -1,0 +1,162 @@
+"""Photo Tourism (Half Dome): 64 x 64 patches of 3-D points seen in many photos, as GIST-512 computed here.
+
+A folder holds sheets ``patches0000.bmp``, ... of 1024 x 1024 grey pixels, 16 x 16 patches each, row by row; and
+``info.txt`` with one line a patch, its 3-D point first; and ``m50_*.txt`` of pairs (patch, point, _, patch, point, _).
+Two patches match if they show one point: that is a track. The second dataset takes the pairs of the m50 file instead.
+"""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.streams.base import Dataset, DatasetSpec, GivenPairs
+from ohash.streams.cached import cached_gist, cached_rows
+from ohash.streams.datasets.paper_setting import put, queries, setting
+from ohash.streams.folder import find_files
+from ohash.streams.readers.limits import BadFileError
+
+SHEET, GRID, SIDE = 1024, 16, 64
+PER_SHEET = GRID * GRID
+THUMBNAIL = 32
+TEST = 6_000
+LARGEST_TEXT = 2**28
+BIBTEX = """@inproceedings{winder2007learning,
+  title     = {Learning Local Image Descriptors},
+  author    = {Winder, Simon and Brown, Matthew},
+  booktitle = {CVPR},
+  year      = {2007}
+}"""
+
+
+def missing(pairs: bool) -> str:
+    """How to get it."""
+    folder = _folder()
+    if folder is None:
+        what = "patches0000.bmp, ..., info.txt and m50_*.txt of Photo Tourism, Half Dome"
+        return put(what, "Winder and Brown, CVPR 2007")
+    if pairs and not list(folder.glob("m50_*.txt")):
+        return f"put an m50_*.txt beside {folder / 'info.txt'}"
+    return ""
+
+
+def load(key: str, title: str, pairs: bool) -> Dataset:
+    """GIST of every patch (computed on the first call, with progress), tracks, and 32 x 32 pictures."""
+    folder = _folder()
+    assert folder is not None
+    points = _integers(folder / "info.txt", columns=1)[:, 0]
+    sheets = sorted(folder.glob("patches*.bmp"))
+    if len(points) > len(sheets) * PER_SHEET:
+        raise BadFileError(
+            f"info.txt must have at most {PER_SHEET} lines a sheet, {len(sheets) * PER_SHEET:,}, got {len(points):,}; "
+            "a sheet is missing"
+        )
+    n = len(points)
+    version = " ".join(f"{sheet.name} {sheet.stat().st_size} {sheet.stat().st_mtime_ns}" for sheet in sheets)
+    images = partial(_patches, sheets)
+    X = cached_gist("photo-tourism", f"{folder} {version}", n, images)
+    small = (n, THUMBNAIL, THUMBNAIL)
+    return Dataset(
+        key=key,
+        title=title,
+        X=X,
+        tracks=None if pairs else points,
+        pairs=_matches(folder, n) if pairs else None,
+        thumbnails=cached_rows(
+            "photo-tourism-pictures", f"{folder} {version}", small, np.uint8, lambda: _small(images, n)
+        ),
+        queries=queries(n, TEST),
+        licence=DATASET[0].licence,
+        cite=DATASET[0].cite,
+        presets=setting(beta=0.5, similar_by="pairs" if pairs else "track"),
+    )
+
+
+def _folder() -> Path | None:
+    return next((path.parent for path in find_files("patches0000.bmp") if (path.parent / "info.txt").is_file()), None)
+
+
+def _patches(sheets: list[Path], start: int, stop: int) -> npt.NDArray[np.uint8]:
+    """Patches start to stop, from the sheets that hold them."""
+    first, last = start // PER_SHEET, (stop - 1) // PER_SHEET
+    whole = np.concatenate([_sheet(sheet) for sheet in sheets[first : last + 1]])
+    return whole[start - first * PER_SHEET : stop - first * PER_SHEET]
+
+
+def _sheet(path: Path) -> npt.NDArray[np.uint8]:
+    from PIL import Image  # noqa: PLC0415
+
+    try:
+        with Image.open(path, formats=["BMP"]) as image:
+            if image.size != (SHEET, SHEET):
+                raise BadFileError(f"{path.name} must be {SHEET} x {SHEET} pixels, got {image.size}")
+            pixels = np.asarray(image.convert("L"))
+    except (OSError, SyntaxError, Image.DecompressionBombError) as error:
+        raise BadFileError(f"{path.name} must be a whole BMP picture ({error}); copy it again") from None
+    return pixels.reshape(GRID, SIDE, GRID, SIDE).transpose(0, 2, 1, 3).reshape(PER_SHEET, SIDE, SIDE)
+
+
+def _small(images: Any, n: int) -> Any:
+    step = SIDE // THUMBNAIL
+    for start in range(0, n, PER_SHEET):
+        block = images(start, min(n, start + PER_SHEET)).reshape(-1, THUMBNAIL, step, THUMBNAIL, step)
+        yield block.mean(axis=(2, 4)).astype(np.uint8)
+
+
+def _matches(folder: Path, n: int) -> GivenPairs:
+    """Pairs of the largest m50 file: similar if both patches show one point."""
+    file = max(folder.glob("m50_*.txt"), key=lambda path: path.stat().st_size)
+    rows = _integers(file, columns=5)
+    i, j = rows[:, 0], rows[:, 3]
+    if min(i.min(), j.min()) < 0 or max(i.max(), j.max()) >= n:
+        raise BadFileError(
+            f"{file.name} must name patches 0 to {n - 1}, got {min(i.min(), j.min())} to {max(i.max(), j.max())}"
+        )
+    return GivenPairs(i, j, np.where(rows[:, 1] == rows[:, 4], 1, -1).astype(np.int8))
+
+
+def _integers(file: Path, columns: int) -> npt.NDArray[np.int64]:
+    """The first integers of every line."""
+    if file.stat().st_size > LARGEST_TEXT:
+        raise BadFileError(f"{file.name} must have at most {LARGEST_TEXT:,} bytes")
+    found = []
+    for number, line in enumerate(file.read_text("ascii", "replace").splitlines(), start=1):
+        cells = line.split()
+        if not cells:
+            continue
+        try:
+            found.append([int(cell) for cell in cells[:columns]])
+            if len(found[-1]) < columns:
+                raise ValueError
+        except ValueError:
+            raise BadFileError(
+                f"{file.name} must have {columns} integers in line {number}, got {line[:60]!r}"
+            ) from None
+    if not found:
+        raise BadFileError(f"{file.name} must have one line a patch, it is empty")
+    return np.array(found, np.int64)
+
+
+def _spec(key: str, title: str, pairs: bool) -> DatasetSpec:
+    return DatasetSpec(
+        key=key,
+        title=title,
+        task="same 3-D point" if not pairs else "given matches",
+        n=104_000,
+        d=512,
+        licence="research use (Photo Tourism)",
+        cite="Winder and Brown, CVPR 2007; Snavely, Seitz and Szeliski, 2006",
+        bibtex=BIBTEX,
+        load=partial(load, key, title, pairs),
+        missing=partial(missing, pairs),
+        group="paper",
+        similar_by="pairs" if pairs else "track",
+    )
+
+
+DATASET = (
+    _spec("phototourism", "Photo Tourism, Half Dome, GIST-512", False),
+    _spec("phototourism-m50", "Photo Tourism, pairs of the m50 file", True),
+)

@@ -1,0 +1,52 @@
+"""GloVe word vectors, embedded: 4,000 frequent words; embeddings without classes, similar if near by cosine."""
+
+from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.samples.reading import read_sample, sample_folder
+
+FILE = "words_glove.npz"
+BIBTEX = """@inproceedings{pennington2014glove,
+  title     = {GloVe: Global Vectors for Word Representation},
+  author    = {Pennington, Jeffrey and Socher, Richard and Manning, Christopher D.},
+  booktitle = {EMNLP},
+  pages     = {1532--1543},
+  year      = {2014}
+}"""
+
+
+def missing() -> str:
+    """How to get it back."""
+    return "" if (sample_folder() / FILE).is_file() else "rebuild it with: python3 -m ohash samples words"
+
+
+def load() -> Dataset:
+    """Vectors, with the words as ids."""
+    sample = read_sample(sample_folder() / FILE)
+    return Dataset(
+        key="words",
+        title=DATASET.title,
+        X=sample["features"],
+        ids=sample["words"],
+        metric="cosine",
+        queries=(200, 400),
+        kernel="none",
+        licence=DATASET.licence,
+        cite=DATASET.cite,
+        note=str(sample["note"]),
+    )
+
+
+DATASET = DatasetSpec(
+    key="words",
+    title="Word vectors, GloVe 100-d",
+    task="near in meaning: nearest 5 % by cosine",
+    n=4000,
+    d=100,
+    licence="PDDL 1.0 (GloVe), MIT (wink-embeddings)",
+    cite="Pennington, Socher and Manning, EMNLP 2014",
+    bibtex=BIBTEX,
+    load=load,
+    missing=missing,
+    group="embedded",
+    similar_by="metric",
+    similar_share=0.076,
+)

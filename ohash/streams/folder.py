@@ -1,0 +1,170 @@
+"""The data folder, `OHASH_DATA` or ``--data``: everything readable in it is a dataset with the key ``folder:name``.
+
+Listing reads headers only. A file that cannot be read is listed with the reason, and stops nothing. Links that lead out
+of the folder are not followed. The scan is redone when a name, size or time in the folder changes.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+
+from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.readers import own
+from ohash.streams.readers.beside import NOTHING, Beside, beside, inside
+from ohash.streams.readers.formats import PICKLES, READERS, peek_path
+from ohash.streams.readers.limits import in_words
+
+DATA = "OHASH_DATA"
+DEPTH = 3
+MOST_FILES = 2000
+# Files of the paper's four datasets, which have names and cards of their own.
+KNOWN = frozenset(
+    {"gist_base.fvecs", "gist_learn.fvecs", "gist_query.fvecs", "gist_groundtruth.ivecs", "LabelMe_gist.mat"}
+)
+SKIPPED = frozenset({"node_modules", "__pycache__"})
+
+# What is looked at to see whether the folder has changed: path within it, size, time.
+Stamp = tuple[str, int, int]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file of the folder; `problem` says why it cannot be read, or is empty; `stamp` are the times of its files."""
+
+    key: str
+    title: str
+    path: Path
+    size: int
+    n: int = 0
+    d: int = 0
+    exact: bool = True
+    problem: str = ""
+    said: Beside = NOTHING
+    stamp: tuple[int, ...] = ()
+
+    @property
+    def shape(self) -> str:
+        """In words, as a list shows it."""
+        return f"{'' if self.exact else 'about '}{self.n:,} x {self.d:,}, {in_words(self.size)}"
+
+
+def data_folder() -> Path | None:
+    """The folder the user named, or None."""
+    name = os.environ.get(DATA, "").strip()
+    return Path(name).expanduser() if name else None
+
+
+def use_folder(path: str | Path) -> None:
+    """Use this folder in this process and its children: ``--data``."""
+    if not Path(path).is_dir():
+        raise ValueError(f"--data must be a folder that exists, got {path}")
+    os.environ[DATA] = str(Path(path).resolve())
+
+
+def entries() -> tuple[Entry, ...]:
+    """Everything in the folder that looks like data."""
+    root = data_folder()
+    if root is None:
+        return ()
+    if not root.is_dir():
+        return (Entry("folder:", str(root), root, 0, problem=f"{DATA} must be a folder that exists, got {root}"),)
+    return _entries(root, tuple(_walk(root)))
+
+
+def folder_specs() -> dict[str, DatasetSpec]:
+    """The cards of the files in the folder, by key."""
+    return {entry.key: _spec(entry) for entry in entries()}
+
+
+def find_files(name: str) -> list[Path]:
+    """Files of this exact name in the folder, the shallowest first."""
+    root = data_folder()
+    if root is None or not root.is_dir():
+        return []
+    found = [root / path for path, _, _ in _walk(root) if path.rsplit("/", 1)[-1] == name]
+    return sorted((path for path in found if inside(path, root)), key=lambda path: len(path.parts))
+
+
+@lru_cache(maxsize=4)
+def _entries(root: Path, stamps: tuple[Stamp, ...]) -> tuple[Entry, ...]:
+    files = [root / name for name, _, _ in stamps if Path(name).suffix.lower() in (*READERS, *PICKLES)]
+    files = [file for file in files if file.name not in KNOWN]
+    stems = [_stem(file, root) for file in files]
+    found = []
+    for file, stem in zip(files, stems, strict=True):
+        key = stem if stems.count(stem) == 1 else file.relative_to(root).as_posix()
+        found.append(_entry(f"folder:{key}", file, root))
+    used = {file.resolve() for entry in found for file in (entry.said.labels, entry.said.pairs) if file is not None}
+    return tuple(entry for entry in found if entry.path.resolve() not in used)
+
+
+def _entry(key: str, file: Path, root: Path) -> Entry:
+    size, said = 0, NOTHING
+    try:
+        if not inside(file, root):
+            raise ValueError(f"{file.name} is a link out of the data folder, which is not followed; copy the file")
+        size = file.stat().st_size
+        said = beside(file, root)
+        peek = peek_path(file, said.wishes.variable)
+    except (ValueError, OSError) as error:
+        return Entry(key, file.name, file, size, problem=str(error), said=said)
+    title = said.wishes.title or file.name
+    files = [file, file.with_suffix(".toml"), said.labels, said.pairs]
+    stamp = tuple(one.stat().st_mtime_ns for one in files if one is not None and one.is_file())
+    return Entry(key, title, file, size, peek.rows, peek.columns, peek.exact, said=said, stamp=stamp)
+
+
+# the same entry gives the same card, so that a loaded dataset is known by it
+@lru_cache(maxsize=4 * MOST_FILES)
+def _spec(entry: Entry) -> DatasetSpec:
+    said = entry.said
+    similar_by = "pairs" if said.pairs else "label" if said.labels else "auto"
+    return DatasetSpec(
+        key=entry.key,
+        title=entry.title,
+        task={"pairs": "your pairs", "label": "same label"}.get(similar_by, "your vectors"),
+        n=entry.n,
+        d=entry.d,
+        licence=said.wishes.licence or "yours",
+        cite=said.wishes.cite or f"{entry.path.name} of your data folder",
+        load=partial(_load, entry),
+        missing=partial(str, entry.problem),
+        group="folder",
+        similar_by=similar_by,
+        size=entry.size,
+    )
+
+
+def _load(entry: Entry) -> Dataset:
+    said = entry.said
+    return own.dataset_of_files(entry.path, said.labels, said.pairs, key=entry.key, wishes=said.wishes)
+
+
+def _stem(file: Path, root: Path) -> str:
+    return file.relative_to(root).with_suffix("").as_posix()
+
+
+def _walk(root: Path) -> Iterator[Stamp]:
+    """Files down to DEPTH, in order of their names."""
+    left = MOST_FILES
+    stack = [(root, 0)]
+    while stack and left > 0:
+        folder, depth = stack.pop()
+        try:
+            children = sorted(os.scandir(folder), key=lambda child: child.name)
+        except OSError:
+            continue
+        for child in children:
+            try:
+                if child.name.startswith(".") or child.name in SKIPPED:
+                    continue
+                if child.is_dir(follow_symlinks=False) and depth < DEPTH:
+                    stack.append((Path(child.path), depth + 1))
+                elif child.is_file():
+                    stat = child.stat()
+                    yield Path(child.path).relative_to(root).as_posix(), stat.st_size, stat.st_mtime_ns
+                    left -= 1
+            except OSError:
+                continue
