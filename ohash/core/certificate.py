@@ -67,14 +67,19 @@ class Certificate:
         return self.F2 * self.right_side
 
 
+def squared_norms(Wt: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
+    """‖W‖²_F of every model (T, r, d), summed in float64."""
+    return np.array([np.vdot(W, W) for W in Wt.astype(np.float64)])
+
+
 def certificates(
     sums: npt.NDArray[np.float64], W1_norm2: npt.NDArray[np.float64], Wt: npt.NDArray[np.floating[Any]]
 ) -> list[Certificate]:
     """One certificate a model; ‖W‖² is computed afresh from the matrix, or the check would be empty."""
     found = []
+    W_norm2 = squared_norms(Wt)
     for m in range(len(sums)):
         row = sums[m]
-        W = Wt[m].astype(np.float64)
         found.append(
             Certificate(
                 sum_R=float(row[kernels.SUM_R]),
@@ -89,7 +94,7 @@ def certificates(
                 degenerate=int(row[kernels.N_DEGENERATE]),
                 sum_R_degenerate=float(row[kernels.SUM_R_DEGENERATE]),
                 W1_norm2=float(W1_norm2[m]),
-                W_norm2=float(np.vdot(W, W)),
+                W_norm2=float(W_norm2[m]),
             )
         )
     return found

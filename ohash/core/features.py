@@ -167,7 +167,7 @@ class FeatureMap:
         return feature_map
 
     def _fit(self, X: npt.NDArray[Any], at: npt.NDArray[np.int64]) -> "FeatureMap":
-        rows = validation.finite("X", X[at].astype(np.float64), rows=at)
+        rows = validation.finite("X", validation.cast(X[at], "float64"), rows=at)
         m = self.params.m
         if self.params.kernel == "rbf" and len(rows) < m:
             raise ValueError(f"m must be at most the number of distinct points seen, got m={m} and {len(rows)} points")

@@ -155,7 +155,7 @@ def explain(
     D_h = int((h_i != h_j).sum())
     R = similarity_loss(D_h, s, alpha, br)  # Eq. (3)
     flips = zero_loss_codes(p_i, p_j, s, alpha, br, largest=largest)
-    H = float(np.abs(p_i, dtype=np.float64).sum() + np.abs(p_j, dtype=np.float64).sum())  # Eq. (4)
+    H = float(h_i @ p_i.astype(np.float64) + h_j @ p_j.astype(np.float64))  # Eq. (4)
     G = float(flips.g_i @ p_i.astype(np.float64) + flips.g_j @ p_j.astype(np.float64))  # Eq. (5)
     sqrt_R = math.sqrt(R)
     loss = H - G + sqrt_R  # Eq. (6)

@@ -53,9 +53,12 @@ def finite(name: str, X: npt.NDArray[Any], *, rows: npt.ArrayLike | None = None)
 
 
 def cast(X: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:
-    """`X` in `dtype`, not copied if it is so; what does not fit becomes infinite, silently: callers look for that."""
+    """`X` in `dtype`, C-contiguous (sums then run in one order), not copied if it is so.
+
+    What does not fit becomes infinite, silently: callers look for that.
+    """
     with np.errstate(over="ignore"):
-        return X.astype(dtype, copy=False)
+        return X.astype(dtype, order="C", copy=False)
 
 
 def integer(name: str, value: Any) -> int:

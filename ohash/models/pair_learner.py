@@ -202,7 +202,8 @@ class PairLearner:
     @property
     def certificates(self) -> list[Certificate]:
         """One certificate a model."""
-        return certificate.certificates(self._sums, self._W1_norm2, self._need_start("certificate"))
+        Wt = self._need_start("certificate")
+        return certificate.certificates(self._sums, self._W1_norm2, Wt)
 
     def start(self, d: int) -> None:
         """Draw the first W for `d` features now, instead of when the first data come."""
@@ -216,7 +217,7 @@ class PairLearner:
 
     def warm_up(self, X: npt.ArrayLike) -> None:
         """Set the mean from the first points of the stream (mapped), before any pair is learnt; draws W if need be."""
-        X = validation.finite("X", validation.matrix("X", X, d=self.d))
+        X = validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), self.params.dtype))
         if self.pairs:
             raise ValueError(f"warm_up must come before the first pair, but {self.pairs} pairs have been learnt")
         self.start(X.shape[1])
@@ -262,7 +263,7 @@ class PairLearner:
             stop = min(start + GATHER, len(i))
             rows = validation.cast(np.concatenate([X[i[start:stop]], X[j[start:stop]]]), self.params.dtype)
             index = np.arange(stop - start, dtype=np.int64)
-            yield start, np.ascontiguousarray(rows), index, index + len(index)
+            yield start, rows, index, index + len(index)
 
     def _explain(
         self,
@@ -283,6 +284,8 @@ class PairLearner:
         given: dict[str, Any] = {"alpha": alpha, "beta": beta, "C": C}
         params = replace(self.params, **{key: value for key, value in given.items() if value is not None})
         X = validation.cast(np.stack([x_i, x_j]), params.dtype)
+        for name, x in zip(("x_i", "x_j"), X, strict=True):
+            validation.vector(name, x)  # what was finite may not be so in float32
         with self._all_or_nothing(undo=dry_run):
             self.start(x_i.size)
             bit_updates = self._bit_updates.copy()
@@ -377,7 +380,7 @@ class PairLearner:
         self._clock = np.zeros(3, np.int64)
         self._sums = np.zeros((T, kernels.N_SUMS))
         self._bit_updates = np.zeros((T, r), np.int64)
-        self._W1_norm2 = (self._Wt.astype(np.float64) ** 2).sum(axis=(1, 2))
+        self._W1_norm2 = certificate.squared_norms(self._Wt)
 
     def _need_start(self, what: str) -> npt.NDArray[Any]:
         if self._Wt is None:

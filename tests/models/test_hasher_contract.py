@@ -1,0 +1,155 @@
+"""Every method of the registry against every check: a new method file is tested by being there."""
+
+import json
+
+import numpy as np
+import pytest
+
+import ohash
+from ohash.core.codes import Codes
+from ohash.models import registry
+from ohash.models.base import LinearHasher, OnlineHasher
+from tests.core.reference import random_stream
+
+SPECS = registry.hashers()
+D, R = 12, 11
+X, AT_I, AT_J, S = random_stream(7, d=D, pairs=150)
+X = X.astype(np.float32)
+LABELS = np.random.default_rng(0).integers(0, 4, len(X))
+
+pytestmark = pytest.mark.parametrize("key", SPECS)
+
+
+def build(key, **options):
+    spec = SPECS[key]
+    wanted = {"r": R, "seed": 5} | options
+    return spec.build(spec.params(**{name: value for name, value in wanted.items() if name in spec.table}))
+
+
+def teach(key, model):
+    """Whatever the method consumes, of one small stream."""
+    warm_up = getattr(model, "warm_up", None)
+    if warm_up is not None:
+        warm_up(X[:50])
+    consumes = SPECS[key].consumes
+    if consumes == "pairs":
+        model.learn(X, AT_I, AT_J, S)
+    elif consumes in ("points", "chunks"):
+        model.learn_points(X, np.arange(len(X)), LABELS)
+    elif consumes == "batch":
+        model.fit(X, LABELS)
+    return model
+
+
+def bits(model):
+    values, arrays = model.state()
+    return json.dumps(values, sort_keys=True), {name: array.tobytes() for name, array in arrays.items()}
+
+
+def test_the_card_is_complete(key):
+    spec = SPECS[key]
+    assert spec.key == key and spec.title
+    assert any(character.isdigit() for character in spec.cite), "a citation has a year"
+    assert spec.bibtex.startswith("@") and spec.bibtex.count("{") == spec.bibtex.count("}")
+    assert spec.consumes in ("nothing", "pairs", "points", "chunks", "batch")
+    assert spec.supervision in ("none", "pairs", "labels")
+    assert "r" in spec.table and all(row.help for row in spec.table.values())
+    assert spec.params() == spec.params(**{name: row.default for name, row in spec.table.items()})
+
+
+def test_it_follows_the_protocol(key):
+    model = build(key)
+    assert isinstance(model, OnlineHasher) and model.key == key and model.r == R
+    if SPECS[key].linear:
+        assert isinstance(teach(key, model), LinearHasher)
+
+
+def test_codes_are_packed_and_know_their_hash(key):
+    model = teach(key, build(key))
+    codes = model.encode(X)
+    T = getattr(model, "T", 1)
+    shape = (len(X), -(-R // 8))
+    assert codes.shape == (shape if codes.ndim == 2 else (T, *shape)) and codes.dtype == np.uint8
+    assert isinstance(codes, Codes) and (codes.r, codes.version) == (R, model.version)
+    assert not (codes[..., -1] >> (R % 8)).any(), "unused bits of the last byte are 0"
+    assert len(np.unique(codes.reshape(-1, shape[1]), axis=0)) > 10, "codes that tell nothing apart"
+
+
+def test_encode_is_pure_and_deterministic(key):
+    model = teach(key, build(key))
+    before, rows = bits(model), X.copy()
+    first = model.encode(X)
+    assert first.tobytes() == model.encode(X).tobytes()
+    assert bits(model) == before
+    np.testing.assert_array_equal(X, rows)
+    np.testing.assert_array_equal(model.encode(X[10:20]), first[..., 10:20, :])
+
+
+def test_inputs_are_left_alone_even_read_only(key, monkeypatch):
+    given = [X.copy(), AT_I.copy(), AT_J.copy(), S.copy(), LABELS.copy()]
+    for array in given:
+        array.flags.writeable = False
+    for name, array in zip(("X", "AT_I", "AT_J", "S", "LABELS"), given, strict=True):
+        monkeypatch.setitem(globals(), name, array)
+    teach(key, build(key))
+
+
+def test_same_seed_same_codes(key):
+    one, other = (teach(key, build(key)) for _ in range(2))
+    assert one.encode(X).tobytes() == other.encode(X).tobytes()
+    if "seed" in SPECS[key].table:
+        assert teach(key, build(key, seed=6)).encode(X).tobytes() != one.encode(X).tobytes()
+
+
+def test_save_and_load(key, tmp_path):
+    for model in (build(key), teach(key, build(key))):
+        ohash.save(model, tmp_path / "m.npz")
+        back = ohash.load(tmp_path / "m.npz")
+        assert type(back) is type(model) and bits(back) == bits(model) and back.version == model.version
+    assert back.encode(X).tobytes() == model.encode(X).tobytes()
+
+
+def test_bad_rows_are_refused_and_change_nothing(key):
+    model = teach(key, build(key))
+    before = bits(model)
+    bad = X.copy()
+    bad[3, 2] = np.nan
+    for rows, message in (
+        (bad, "X must be finite"),
+        (X[:, :5], "X must have 12 columns"),
+        (X[0], "X must be a non-empty"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.encode(rows)
+    assert bits(model) == before
+
+
+def test_linear_codes_are_half_spaces(key):
+    if not SPECS[key].linear:
+        pytest.skip("not linear")
+    model = teach(key, build(key, dtype="float64"))
+    Wt, threshold = model.hyperplanes
+    assert Wt.shape == (len(Wt), R, D) and threshold.shape == Wt.shape[:2] == model.bit_updates.shape
+    signs = np.unpackbits(np.asarray(model.encode(X)), axis=-1, count=R, bitorder="little").reshape(len(Wt), len(X), R)
+    margins = np.einsum("nd,trd->tnr", X.astype(np.float64), Wt) - threshold[:, None]
+    clear = np.abs(margins) > 1e-6
+    np.testing.assert_array_equal(signs[clear] == 1, margins[clear] >= 0)
+
+
+@pytest.mark.parametrize("center", ["none", "frozen"])
+def test_passive_learners_stay_where_there_is_no_loss(key, center):
+    """R = 0 implies tau = 0 and a W that is bit for bit the same; R > 0 moves some model."""
+    model = build(key, dtype="float64", center=center)
+    if SPECS[key].consumes != "pairs" or not hasattr(type(model), "W"):
+        pytest.skip("not a passive-aggressive learner of pairs")
+    model.warm_up(X[:50])
+    passive = 0
+    for i, j, s in zip(AT_I, AT_J, S, strict=True):
+        W, version = model.W.tobytes(), model.version
+        trace = model.learn(X, [i], [j], [s])
+        R_t, tau = np.atleast_2d(trace.R), np.atleast_2d(trace.tau)
+        assert (tau[R_t == 0] == 0).all()
+        quiet = (R_t == 0).all() or (s == 1 and R_t.min() == 0)
+        assert (model.W.tobytes() == W) == quiet == (model.version == version) == (not trace.updated.any())
+        passive += quiet
+    assert 5 < passive < 150

@@ -1,0 +1,175 @@
+"""Methods are found by scan and from plugins; importing ohash stays light."""
+
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from ohash.models import registry
+from ohash.models.base import HasherSpec
+
+HEAVY = ("sklearn", "pandas", "faiss", "dask", "distributed", "streamlit", "plotly", "scipy.spatial", "h5py", "pyarrow")
+
+PLUGIN = '''
+"""A method of the user's own: every code is the sign of the first r columns."""
+from dataclasses import asdict, dataclass
+from ohash.core.codes import Codes, pack
+from ohash.core.parameters import check, param
+from ohash.models.base import HasherSpec
+
+@dataclass(frozen=True)
+class Params:
+    r: int = param(8, symbol="r", title="bits", lo=1, hi=64, help="Bits.")
+    def __post_init__(self):
+        check(self)
+
+class FirstColumns:
+    key = "FirstColumns"
+    def __init__(self, params):
+        self.params, self.version = params, 0
+    @property
+    def r(self):
+        return self.params.r
+    def encode(self, X):
+        return Codes(pack(X[:, : self.r] >= 0), self.r, self.version)
+    def state(self):
+        return {"params": asdict(self.params)}, {}
+
+HASHER = HasherSpec(
+    key="FirstColumns", title="First columns", cite="nobody", bibtex="@misc{nobody}", supervision="none",
+    consumes="nothing", params=Params, build=FirstColumns, aliases=("Mine",),
+    restore=lambda values, arrays: FirstColumns(Params(**values["params"])),
+)
+'''
+
+USE_PLUGIN = """
+import numpy as np, ohash
+from ohash.models import registry
+spec = registry.find("FirstColumns")
+assert registry.find("mine") is registry.find("first COLUMNS") is spec
+model = spec.build(spec.params(r=9))
+X = np.random.default_rng(0).normal(size=(5, 12))
+ohash.save(model, "plugin.npz")
+assert (ohash.load("plugin.npz").encode(X) == model.encode(X)).all()
+print(",".join(sorted(registry.hashers())))
+"""
+
+
+def python(code, cwd, **env):
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=cwd, env=os.environ | env, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_scan_finds_every_method():
+    found = registry.hashers()
+    assert {"oh", "mmoh", "lsh"} <= set(found)
+    assert all(isinstance(spec, HasherSpec) and spec.key == key for key, spec in found.items())
+
+
+@pytest.mark.parametrize("name", ["oh", "OH", "online hashing", "Online Hashing"])
+def test_methods_are_found_by_key_title_and_alias_in_any_case(name):
+    assert registry.find(name).key == "oh"
+
+
+def test_names_lead_to_one_method_only():
+    names = [name.lower() for spec in registry.hashers().values() for name in {spec.key, *spec.aliases}]
+    assert len(names) == len(set(names))
+
+
+def test_an_unknown_method_is_named_with_the_known_ones():
+    with pytest.raises(ValueError, match=r"method must be one of .*lsh.*mmoh.*oh.*, got 'nosuch'"):
+        registry.find("nosuch")
+
+
+def test_a_plugin_file_is_a_method_like_any_other(tmp_path):
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    done = python(USE_PLUGIN, tmp_path, OHASH_PLUGINS="mine.py")
+    assert done.returncode == 0, done.stderr
+    assert {"FirstColumns", "oh"} <= set(done.stdout.strip().split(","))
+
+
+def test_several_plugins_are_separated_as_in_PATH(tmp_path):
+    (tmp_path / "one.py").write_text(PLUGIN)
+    (tmp_path / "two.py").write_text(PLUGIN.replace('"FirstColumns"', '"Other"').replace("Mine", "Yours"))
+    done = python(
+        "from ohash.models import registry; print(*registry.hashers())",
+        tmp_path,
+        OHASH_PLUGINS=f"one.py{os.pathsep}two.py",
+    )
+    assert {"FirstColumns", "Other"} <= set(done.stdout.split()), done.stderr
+
+
+@pytest.mark.parametrize("content", ["missing", "duplicate", "folder", "text"])
+def test_bad_plugins_are_errors_that_name_them(tmp_path, content):
+    name = "bad.txt" if content == "text" else "bad.py"
+    if content == "folder":
+        (tmp_path / name).mkdir()
+    elif content != "missing":
+        (tmp_path / name).write_text(PLUGIN.replace('key="FirstColumns"', 'key="oh"'))
+    done = python("from ohash.models import registry; registry.hashers()", tmp_path, OHASH_PLUGINS=name)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    expected = (
+        "ValueError: HASHER key 'oh' of ohash_plugin_bad is taken already; choose another"
+        if content == "duplicate"
+        else f"ValueError: plugin must be a Python file (.py) that exists, got {name}"
+    )
+    assert last == expected
+
+
+@pytest.fixture
+def clean_registry(monkeypatch):
+    monkeypatch.setenv(registry.PLUGINS, "")
+    yield
+    monkeypatch.undo()
+    registry.plugin_modules.cache_clear()
+    registry.hashers.cache_clear()
+
+
+def test_add_plugin_holds_for_children_in_any_folder(tmp_path, monkeypatch, clean_registry):
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    monkeypatch.chdir(tmp_path)
+    registry.add_plugin("mine.py")
+    assert registry.find("Mine").key == "FirstColumns"
+    assert os.environ[registry.PLUGINS] == str((tmp_path / "mine.py").resolve())
+
+
+def test_a_plugin_that_is_not_there_is_not_added(clean_registry):
+    with pytest.raises(ValueError, match=r"plugin must be a Python file \(.py\) that exists, got nowhere.py"):
+        registry.add_plugin("nowhere.py")
+    assert os.environ[registry.PLUGINS] == ""
+    assert "oh" in registry.hashers()
+
+
+def test_a_plugin_that_fails_leaves_no_half_module(tmp_path, clean_registry):
+    (tmp_path / "broken.py").write_text("x = 1\nraise RuntimeError('from the plugin')")
+    registry.add_plugin(tmp_path / "broken.py")
+    with pytest.raises(RuntimeError, match="from the plugin"):
+        registry.hashers()
+    assert "ohash_plugin_broken" not in sys.modules
+
+
+def test_keys_are_unique():
+    def module(name, *keys):
+        return SimpleNamespace(__name__=name, THING=tuple(SimpleNamespace(key=key) for key in keys))
+
+    assert list(
+        registry.declared([module("a", "x"), module("b", "y", "z"), SimpleNamespace(__name__="c")], "THING")
+    ) == [
+        "x",
+        "y",
+        "z",
+    ]
+    with pytest.raises(ValueError, match="THING key 'x' of b is taken already"):
+        registry.declared([module("a", "x"), module("b", "x")], "THING")
+
+
+@pytest.mark.parametrize("code", ["import ohash", "import ohash.models.registry as r; r.hashers()"])
+def test_importing_ohash_is_light(tmp_path, code):
+    probe = f"{code}\nimport sys\nprint(*[name for name in {HEAVY!r} if name in sys.modules])"
+    done = python(probe, tmp_path, OHASH_PLUGINS="")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
