@@ -44,7 +44,7 @@ class PairAUC:
         distances, similar = distances[-self.window :], similar[-self.window :]
         order = np.arange(last - len(distances), last)  # position of each pair in the whole stream
         at = order % self.window
-        leaving = at[(order >= self.window) & (order - self.window < self._pairs)]
+        leaving = at[order >= self.window]
         if last - self._pairs > self.window:  # pairs that never enter the window push the whole of it out
             self._counts[:] = 0
         else:

@@ -129,6 +129,44 @@ def test_learning_during_a_refresh_belongs_to_the_next_one(monkeypatch):
     np.testing.assert_array_equal(table.codes, undisturbed.codes)
 
 
+class Planes:
+    """Linear, and free to go back in time, as a model does that is restored from a checkpoint."""
+
+    r = 4
+
+    def __init__(self, W):
+        self.history, self.version, self.threshold = W, 0, 0.0
+
+    @property
+    def hyperplanes(self):
+        return self.history[self.version].T[None], np.full((1, 4), self.threshold)
+
+    @property
+    def bit_updates(self):
+        return np.full((1, 4), self.version)
+
+    def encode(self, X):
+        return Codes(pack(X @ self.history[self.version] >= self.threshold), 4, self.version)
+
+    def state(self):
+        return {}, {}
+
+
+def test_a_model_set_back_during_a_refresh_does_not_meet_half_new_projections(monkeypatch):
+    monkeypatch.setattr("ohash.evaluation.table.STEP_WORK", 500)
+    X = data(d=6)
+    model = Planes(np.random.default_rng(1).normal(size=(2, 6, 4)).astype(np.float32))
+    table = CodeTable(model, X)
+    table.refresh()
+    model.version = 1
+    steps = table.iter_refresh()
+    next(steps)
+    steps.close()
+    model.version, model.threshold = 0, 0.25
+    table.refresh()
+    np.testing.assert_array_equal(table.codes, model.encode(X))
+
+
 class Parity:
     """Not linear: bit k says whether at least k + version features are positive."""
 
