@@ -84,7 +84,7 @@ def _load(file: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArr
     try:
         array: npt.NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
         expected = _checksum_file(file).read_text().strip()
-    except (OSError, ValueError):
+    except (OSError, ValueError, EOFError):
         return None
     whole = array.shape == shape and array.dtype == dtype and _digest(file) == expected
     return array if whole else None

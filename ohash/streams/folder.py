@@ -78,6 +78,12 @@ def folder_specs() -> dict[str, DatasetSpec]:
     return {entry.key: _spec(entry) for entry in entries()}
 
 
+def stamps() -> tuple[Stamp, ...]:
+    """Equal as long as nothing in the folder has changed; empty without a folder."""
+    root = data_folder()
+    return tuple((str(root / name), size, time) for name, size, time in _walk(root)) if root and root.is_dir() else ()
+
+
 def find_files(name: str) -> list[Path]:
     """Files of this exact name in the folder, the shallowest first."""
     root = data_folder()

@@ -4,7 +4,10 @@ from functools import cache, lru_cache
 
 from ohash.models.registry import declared, plugin_modules, scan
 from ohash.streams.base import Dataset, DatasetSpec
-from ohash.streams.folder import folder_specs
+from ohash.streams.folder import Stamp, folder_specs, stamps
+
+# Groups whose files may lie in the data folder.
+FOUND_IN_THE_FOLDER = ("paper", "package")
 
 
 @cache
@@ -32,9 +35,9 @@ def load(key: str) -> Dataset:
     missing = spec.missing()
     if missing:
         raise ValueError(f"dataset {key!r} is not here: {missing}")
-    return _loaded(spec)
+    return _loaded(spec, stamps() if spec.group in FOUND_IN_THE_FOLDER else ())
 
 
 @lru_cache(maxsize=16)
-def _loaded(spec: DatasetSpec) -> Dataset:
+def _loaded(spec: DatasetSpec, folder: tuple[Stamp, ...]) -> Dataset:
     return spec.load()

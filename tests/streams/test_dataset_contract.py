@@ -1,0 +1,119 @@
+"""Every registered dataset keeps what its card declares; one that is not installed says how to get it."""
+
+import numpy as np
+import pytest
+
+from ohash.streams.base import Dataset, DatasetSpec, split
+from ohash.streams.pairs import pair_stream
+from ohash.streams.registry import find, load, named
+from ohash.streams.similar_by import NAMES, similarity
+from ohash.streams.summary import summarize
+
+# Only these may take more than a moment; GIST of 70,000 pictures is tried in tests marked slow.
+SLOW = {"fashion-mnist-gist", "mnist-gist", "mnist5k-gist", "cifar10-gist", "phototourism", "phototourism-m50"}
+GROUPS = {"synthetic", "embedded", "package", "paper"}
+KEYS = [pytest.param(key, marks=pytest.mark.slow) if key in SLOW else key for key in named()]
+
+
+@pytest.fixture(params=KEYS)
+def spec(request: pytest.FixtureRequest) -> DatasetSpec:
+    return find(request.param)
+
+
+@pytest.fixture
+def dataset(spec: DatasetSpec) -> Dataset:
+    how = spec.missing()
+    if how:
+        pytest.skip(f"not installed: {how}")
+    return load(spec.key)
+
+
+@pytest.mark.parametrize("key", named())
+def test_card(key: str) -> None:
+    spec = named()[key]
+    assert spec.key == key
+    assert spec.title
+    assert spec.task
+    assert spec.licence
+    assert spec.cite
+    assert spec.n > 0
+    assert spec.d > 0
+    assert spec.group in GROUPS
+    assert spec.similar_by in NAMES
+    if spec.group in ("package", "paper"):
+        assert spec.bibtex.startswith("@")
+
+
+@pytest.mark.parametrize("key", named())
+def test_a_missing_one_says_how_to_get_it(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OHASH_DATA", raising=False)
+    how = named()[key].missing()
+    if not how:
+        pytest.skip("installed")
+    with pytest.raises(ValueError, match=f"dataset '{key}' is not here: .*(put|install|rebuild)"):
+        load(key)
+
+
+def test_sizes_are_as_declared(spec: DatasetSpec, dataset: Dataset) -> None:
+    assert dataset.key == spec.key
+    assert dataset.title == spec.title
+    assert (dataset.n, dataset.d) == (spec.n, spec.d)
+    assert dataset.licence == spec.licence
+    if dataset.class_names:
+        assert dataset.labels is not None
+        assert set(np.unique(dataset.labels)) == set(range(len(dataset.class_names)))
+    if dataset.thumbnails is not None:
+        assert dataset.thumbnails.dtype == np.uint8
+
+
+def test_values_are_finite(dataset: Dataset) -> None:
+    for start in range(0, dataset.n, 10_000):
+        assert np.isfinite(dataset.X[start : start + 10_000]).all()
+
+
+def test_loading_again_gives_the_same(spec: DatasetSpec, dataset: Dataset) -> None:
+    assert spec.load().fingerprint() == dataset.fingerprint()
+
+
+@pytest.mark.parametrize("train", ["database", "disjoint"])
+def test_splits_are_disjoint(dataset: Dataset, train: str) -> None:
+    parts = split(dataset, 3, train=train)
+    assert (len(parts.validation), len(parts.test)) == dataset.queries
+    searched = [parts.database, parts.validation, parts.test]
+    searched += [parts.train] if train == "disjoint" else []
+    joined = np.concatenate(searched)
+    assert len(np.unique(joined)) == len(joined)
+    assert joined.max() < dataset.n
+
+
+def test_the_similar_share_is_as_declared(spec: DatasetSpec, dataset: Dataset) -> None:
+    if spec.similar_share is None:
+        pytest.skip("none declared")
+    measured = similarity(dataset, split(dataset, 0), spec.similar_by).natural_share
+    assert measured == pytest.approx(spec.similar_share, rel=0.05)
+
+
+def test_a_stream_can_be_drawn(dataset: Dataset) -> None:
+    if dataset.n > 100_000:
+        pytest.skip("the radii of half a million points are not for a quick test")
+    i, j, s = pair_stream(dataset, seed=1).take(0, 200)
+    assert set(s.tolist()) == {-1, 1}
+    assert (i != j).all()
+
+
+def test_a_summary_can_be_made(dataset: Dataset) -> None:
+    summary = summarize(dataset)
+    assert summary.good
+    assert len(summary.lines()) >= 4
+
+
+def test_scanning_imports_nothing_heavy() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from ohash.streams.registry import datasets; datasets(); "
+        "print([m for m in ('sklearn', 'pandas', 'pyarrow', 'h5py', 'PIL', 'skimage', 'scipy.io') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,270 @@
+"""The data folder: everything is listed, what cannot be read with its reason; the paper's four are known by name."""
+
+import os
+import pickle
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+
+from ohash.streams import folder
+from ohash.streams.base import split
+from ohash.streams.readers import formats
+from ohash.streams.registry import datasets, load
+
+RNG = np.random.default_rng(6)
+X = RNG.normal(size=(200, 4)).astype(np.float32)
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    data = tmp_path / "data"
+    data.mkdir()
+    monkeypatch.setenv("OHASH_DATA", str(data))
+    monkeypatch.setenv("OHASH_HOME", str(tmp_path / "home"))
+    return data
+
+
+def _problem(key: str) -> str:
+    return datasets()[key].missing()
+
+
+def test_without_a_folder_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OHASH_DATA", raising=False)
+    assert folder.folder_specs() == {}
+
+
+def test_a_folder_that_does_not_exist_is_told_and_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OHASH_DATA", "/nowhere/at/all")
+    assert "/nowhere/at/all" in _problem("folder:")
+    assert load("blobs2d").n == 2000
+    with pytest.raises(ValueError, match="folder that exists"):
+        folder.use_folder("/nowhere/at/all")
+
+
+def test_everything_readable_is_listed(root: Path) -> None:
+    np.save(root / "x.npy", X)
+    (root / "sub").mkdir()
+    np.save(root / "sub" / "y.npy", X)
+    np.save(root / "twice.npy", X)
+    np.savez(root / "twice.npz", X=X)
+    (root / "note.md").write_text("no data")
+    (root / ".hidden.npy").write_bytes(b"")
+    specs = folder.folder_specs()
+    assert sorted(specs) == ["folder:sub/y", "folder:twice.npy", "folder:twice.npz", "folder:x"]
+    spec = specs["folder:x"]
+    assert (spec.n, spec.d, spec.group, spec.size) == (200, 4, "folder", (root / "x.npy").stat().st_size)
+    dataset = load("folder:x")
+    assert dataset.key == "folder:x"
+    np.testing.assert_array_equal(dataset.X, X)
+
+
+def test_bad_files_are_listed_with_the_reason(root: Path) -> None:
+    np.save(root / "good.npy", X)
+    (root / "cut.npy").write_bytes((root / "good.npy").read_bytes()[:-5])
+    (root / "p.pkl").write_bytes(pickle.dumps(X))
+    np.save(root / "labels.npy", np.arange(5))
+    (root / "noise.parquet").write_bytes(RNG.bytes(100))
+    (root / "empty.csv").write_bytes(b"")
+    (root / "toml.npy").write_bytes((root / "good.npy").read_bytes())
+    (root / "toml.toml").write_text("lables = 'y.npy'")
+    assert _problem("folder:good") == ""
+    assert "truncated" in _problem("folder:cut")
+    assert "pickle" in _problem("folder:p")
+    assert "TOML" in _problem("folder:labels")
+    assert "PAR1" in _problem("folder:noise")
+    assert "empty" in _problem("folder:empty")
+    assert "'lables'" in _problem("folder:toml")
+    with pytest.raises(ValueError, match="truncated"):
+        load("folder:cut")
+
+
+def test_links_out_of_the_folder_are_not_followed(root: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "secret.npy", X)
+    (tmp_path / "elsewhere").mkdir()
+    np.save(tmp_path / "elsewhere" / "other.npy", X)
+    (root / "link.npy").symlink_to(tmp_path / "secret.npy")
+    (root / "dir").symlink_to(tmp_path / "elsewhere")
+    np.save(root / "x.npy", X)
+    (root / "inner.npy").symlink_to(root / "x.npy")
+    (root / "x.toml").write_text('labels = "../secret.npy"')
+    assert "link out of the data folder" in _problem("folder:link")
+    assert not any("other" in key for key in folder.folder_specs())
+    assert _problem("folder:inner") == ""
+    assert "'../secret.npy'" in _problem("folder:x")
+
+
+def test_a_pipe_in_the_folder_blocks_nothing(root: Path) -> None:
+    os.mkfifo(root / "pipe.npy")
+    assert folder.folder_specs() == {}
+
+
+def test_the_toml_beside_a_file(root: Path) -> None:
+    np.save(root / "x.npy", X)
+    np.save(root / "y.npy", np.arange(200) % 3)
+    (root / "x.toml").write_text(
+        'title = "Mine"\nlabels = "y.npy"\nmetric = "cosine"\nqueries = [10, 20]\nkernel = "rbf"\nlicence = "CC0"'
+    )
+    spec = folder.folder_specs()["folder:x"]
+    assert (spec.title, spec.licence, spec.similar_by) == ("Mine", "CC0", "label")
+    assert "folder:y" not in folder.folder_specs()
+    dataset = load("folder:x")
+    assert (dataset.metric, dataset.queries, dataset.kernel, dataset.licence) == ("cosine", (10, 20), "rbf", "CC0")
+    assert dataset.similarities[0] == "label"
+    (root / "x.toml").write_text('pairs = "p.csv"')
+    (root / "p.csv").write_text("i,j\n" + "\n".join(f"{k},{k + 1}" for k in range(100)))
+    assert load("folder:x").similarities[0] == "clicks"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('metric = "manhattan"', "cosine"),
+        ("queries = [1]", "two counts"),
+        ("queries = [1, true]", "two counts"),
+        ("title = 3", "text"),
+        ("labels = [1]", "text"),
+        ("= 3", "TOML"),
+        ('labels = "gone.npy"', "not there"),
+        ('labels = "a\\u0000b"', "not there"),
+        ("x = " + "[" * 5000, "TOML|keys"),
+        ("#" * 70_000, "65,536"),
+    ],
+)
+def test_a_bad_toml_is_told(root: Path, text: str, message: str) -> None:
+    import re
+
+    np.save(root / "x.npy", X)
+    (root / "x.toml").write_text(text)
+    assert re.search(message, _problem("folder:x"))
+
+
+def test_a_changed_file_is_loaded_again(root: Path) -> None:
+    np.save(root / "x.npy", X)
+    first = load("folder:x")
+    assert load("folder:x") is first
+    np.save(root / "x.npy", X + 1)
+    os.utime(root / "x.npy", ns=(1, 1))
+    np.testing.assert_array_equal(load("folder:x").X, X + 1)
+
+
+def test_listing_reads_no_data(root: Path) -> None:
+    """A sparse file of 3.8 GB, as large as GIST1M, is listed at once."""
+    with (root / "big.npy").open("wb") as stream:
+        header = {"descr": "<f4", "fortran_order": False, "shape": (1_000_000, 960)}
+        np.lib.format.write_array_header_1_0(stream, header)
+        stream.truncate(stream.tell() + 4 * 960_000_000)
+    spec = folder.folder_specs()["folder:big"]
+    assert (spec.n, spec.d) == (1_000_000, 960)
+    assert isinstance(formats.read_path(root / "big.npy").X, np.memmap)
+
+
+def test_gist1m(root: Path) -> None:
+    assert "gist_base.fvecs" in _problem("gist1m")
+    d = np.full((200, 1), 4, "<i4")
+    (root / "sub").mkdir()
+    np.hstack([d.view("<f4"), X]).tofile(root / "sub" / "gist_base.fvecs")
+    assert _problem("gist1m") == ""
+    assert folder.folder_specs() == {}
+    dataset = load("gist1m")
+    np.testing.assert_array_equal(dataset.X, X)
+    assert dataset.presets["beta"] == 0.4
+    assert dataset.similarities[0] == "metric"
+
+
+def test_gist1m_takes_half_a_million_of_a_real_size_without_reading_it(root: Path) -> None:
+    record = struct.pack("<i", 960)
+    with (root / "gist_base.fvecs").open("wb") as stream:
+        for row in np.linspace(0, 999_999, 1000).astype(int).tolist():
+            stream.seek(row * 3844)
+            stream.write(record)
+        stream.truncate(3_844_000_000)
+    dataset = load("gist1m")
+    parts = split(dataset, 0)
+    assert (dataset.n, dataset.d, len(parts.train), len(parts.test)) == (502_000, 960, 500_000, 1_000)
+
+
+def test_labelme(root: Path) -> None:
+    assert "LabelMe_gist.mat" in _problem("labelme")
+    pictures = RNG.integers(0, 256, (8, 8, 3, 200), dtype=np.uint8)
+    content = {
+        "gist": X.astype(np.float64),
+        "img": pictures,
+        "ndxtrain": np.arange(1, 181)[None],
+        "ndxtest": np.arange(181, 201)[None],
+        "names": np.array(["a", X], dtype=object),
+        "param": {"a": 1},
+    }
+    scipy.io.savemat(root / "LabelMe_gist.mat", content)
+    dataset = load("labelme")
+    np.testing.assert_array_equal(dataset.X, X)
+    assert dataset.thumbnails is not None
+    np.testing.assert_array_equal(dataset.thumbnails[7], pictures[..., 7])
+    assert set(split(dataset, 0).test) <= set(range(180, 200))
+    assert dataset.presets["beta"] == 0.5
+    scipy.io.savemat(root / "LabelMe_gist.mat", content | {"ndxtest": np.array([[0, 5]])})
+    with pytest.raises(ValueError, match="from 1 to 200"):
+        datasets()["labelme"].load()
+
+
+def _photo_tourism(root: Path, patches: np.ndarray, points: np.ndarray) -> None:
+    from PIL import Image
+
+    sheet = np.zeros((256, 64, 64), np.uint8)
+    sheet[: len(patches)] = patches
+    pixels = sheet.reshape(16, 16, 64, 64).transpose(0, 2, 1, 3).reshape(1024, 1024)
+    Image.fromarray(pixels).save(root / "patches0000.bmp")
+    (root / "info.txt").write_text("".join(f"{point} 0\n" for point in points))
+    (root / "m50_10_10_0.txt").write_text(
+        "".join(f"{k} {points[k]} 0 {k + 1} {points[k + 1]} 0 0\n" for k in range(39))
+    )
+
+
+def test_photo_tourism(root: Path) -> None:
+    assert "info.txt" in _problem("phototourism")
+    patches, points = RNG.integers(0, 256, (40, 64, 64), dtype=np.uint8), np.arange(40) // 2
+    _photo_tourism(root, patches, points)
+    dataset = load("phototourism")
+    assert dataset.X.shape == (40, 512)
+    assert dataset.tracks is not None
+    assert dataset.tracks.tolist() == points.tolist()
+    assert dataset.thumbnails is not None
+    assert dataset.thumbnails[3, 0, 0] == int(patches[3, :2, :2].mean())
+    pairs = load("phototourism-m50").pairs
+    assert pairs is not None
+    assert pairs.s is not None
+    assert pairs.s.tolist() == [1, -1] * 19 + [1]
+    (root / "info.txt").write_text("1 0\nx 0\n")
+    with pytest.raises(ValueError, match="line 2, got 'x 0'"):
+        datasets()["phototourism"].load()
+    (root / "info.txt").write_text("1 0\n" * 300)
+    with pytest.raises(ValueError, match="sheet is missing"):
+        datasets()["phototourism"].load()
+    (root / "info.txt").write_text("1 0\n2 0\n" * 15)
+    (root / "patches0000.bmp").write_bytes((root / "patches0000.bmp").read_bytes()[:5000])
+    with pytest.raises(ValueError, match=r"patches0000\.bmp must be a whole BMP"):
+        datasets()["phototourism"].load()
+
+
+def test_cifar10(root: Path) -> None:
+    assert "binary" in _problem("cifar10")
+    (root / "data_batch_1").write_bytes(pickle.dumps({"data": X}))
+    assert "pickled" in _problem("cifar10")
+    assert "data_batch_1.bin" in _problem("cifar10")
+    records = RNG.integers(0, 256, (6, 10, 3073), dtype=np.uint8)
+    records[:, :, 0] = np.arange(10)
+    names = [*(f"data_batch_{k}.bin" for k in range(1, 6)), "test_batch.bin"]
+    for name, batch in zip(names, records, strict=True):
+        batch.tofile(root / name)
+    dataset = load("cifar10")
+    assert dataset.X.shape == (60, 3072)
+    assert dataset.thumbnails is not None
+    assert dataset.thumbnails.shape == (60, 32, 32, 3)
+    assert dataset.thumbnails[1, 0, 0].tolist() == records[0, 1, [1, 1025, 2049]].tolist()
+    assert load("cifar10-gist").X.shape == (60, 512)
+    with (root / "test_batch.bin").open("ab") as stream:
+        stream.write(b"abc")
+    with pytest.raises(ValueError, match=r"test_batch\.bin .*record 10 begins at byte 30,730 .*byte 30,733"):
+        datasets()["cifar10"].load()

@@ -1,0 +1,70 @@
+"""The summary says what is there, also what is wrong."""
+
+import numpy as np
+import pytest
+
+from ohash.streams import summary as module
+from ohash.streams.base import Dataset
+from ohash.streams.summary import summarize
+
+RNG = np.random.default_rng(8)
+X = RNG.normal(size=(300, 6)).astype(np.float32)
+
+
+def test_facts() -> None:
+    A = X.copy()
+    A[:, 2] = 5
+    A[10] = A[11] = A[12]
+    A[20] = 0
+    A[20, 2] = 5
+    summary = summarize(Dataset.from_arrays(A, labels=np.arange(300) % 3))
+    assert (summary.rows, summary.columns, summary.classes, summary.smallest_class) == (300, 6, 3, 100)
+    assert (summary.duplicates, summary.constant, summary.sampled) == (2, (2,), 0)
+    assert summary.similar_share == pytest.approx(1 / 3, abs=0.01)
+    assert summary.norms[0] == pytest.approx(5)
+    assert summary.good
+    text = "\n".join(summary.lines())
+    for part in ("300 rows", "classes: 3", "duplicate rows: 2", "constant columns: 1 (2)", "kernel off", "label"):
+        assert part in text
+
+
+def test_a_bare_matrix_and_clicks() -> None:
+    assert summarize(Dataset.from_arrays(X)).similar_by == "metric"
+    clicks = Dataset.from_arrays(X, pairs=(np.arange(200), np.arange(200) + 1))
+    summary = summarize(clicks)
+    assert (summary.similar_by, summary.pairs) == ("clicks", 200)
+    assert "negatives are sampled" in "\n".join(summary.lines())
+
+
+def test_flags_of_labels() -> None:
+    flags = np.zeros((300, 2), int)
+    flags[:200, 0] = flags[150:, 1] = 1
+    summary = summarize(Dataset.from_arrays(X, labels=flags))
+    assert (summary.classes, summary.smallest_class) == (2, 150)
+
+
+def test_what_is_not_finite_is_placed() -> None:
+    A = X.copy()
+    A[17, 3] = np.nan
+    summary = summarize(Dataset.from_arrays(A))
+    assert summary.not_finite == (17, 3)
+    assert not summary.good
+    assert "row 17, column 3" in "\n".join(summary.lines())
+
+
+def test_a_similarity_that_cannot_be_is_a_problem_not_a_crash() -> None:
+    summary = summarize(Dataset.from_arrays(X, labels=np.arange(300)))
+    assert not summary.good
+    assert "no pair is similar" in summary.lines()[-1]
+
+
+def test_a_large_set_is_sampled_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WHOLE", 600)
+    A = X.copy()
+    A[:, 0] = 1
+    summary = summarize(Dataset.from_arrays(A))
+    assert summary.sampled == 100
+    assert "(of 100 sampled rows)" in "\n".join(summary.lines())
+    rows = np.sort(np.random.default_rng(0).choice(300, 100, replace=False))
+    A[rows[5], 4] = np.inf
+    assert summarize(Dataset.from_arrays(A)).not_finite == (int(rows[5]), 4)
