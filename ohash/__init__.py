@@ -24,9 +24,10 @@ F²        ``F2``       largest ‖x (g - h)ᵀ‖²_F so far
 
 from pathlib import Path as _Path
 
-from ohash.core.kernel_cache import ensure_writable as _ensure_writable
+from ohash.core import kernel_cache as _kernel_cache
 
-_ensure_writable(_Path(__file__).parent)
+_kernel_cache.ensure_writable(_Path(__file__).parent)
+_kernel_cache.drop_stale(_Path(__file__).parent)
 
 from ohash.core.features import FeatureMap, KernelWarning  # noqa: E402
 from ohash.core.gist import gist512  # noqa: E402

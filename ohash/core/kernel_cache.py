@@ -22,6 +22,22 @@ def ensure_writable(package: Path) -> Path | None:
     return folder
 
 
+def drop_stale(package: Path) -> None:
+    """Remove compiled kernels that are older than the newest kernel source (the files ...kernels.py).
+
+    numba compares a kernel with its own file only, and would keep machine code of a function inlined from another.
+    """
+    sources = {file.stem: file.stat().st_mtime for file in package.glob("*/*kernels.py")}
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    for folder in [Path(chosen)] if chosen else [package, _user_cache()]:
+        for index in folder.glob("*/__pycache__/*.nbi") if folder == package else folder.glob("*/*.nbi"):
+            try:
+                if index.name.partition(".")[0] in sources and index.stat().st_mtime < max(sources.values()):
+                    index.unlink()
+            except OSError:  # another process was quicker, or the place is read-only
+                continue
+
+
 def _user_cache() -> Path:
     base = os.environ.get("XDG_CACHE_HOME")
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 (Path.home() raises where there is no home)

@@ -34,6 +34,9 @@ NONE, FROZEN, RUNNING, EMA = range(4)
 # `clock` counts pairs, points in the mean, and changes of the hash (W, mean).
 N_PAIRS, N_MEAN, VERSION = range(3)
 
+# Up to so many bits a sorted list is quicker than quickselect.
+FEW = 16
+
 # W·mean is kept incrementally and computed afresh every so many pairs, against drift.
 RESYNC = 4096
 
@@ -81,10 +84,21 @@ def dot(a: Any, b: Any) -> float:
 
 @inlined
 def cut_off(delta: Any, pool: Any, size: int, p0: int) -> Any:
-    """(delta, bit) of the p0-th smallest, ordered by delta and then by bit: the stable order, found by quickselect.
+    """(delta, bit) of the p0-th smallest, ordered by delta and then by bit: the stable order.
 
-    Reorders `pool`, which holds `size` distinct bits.
+    Few wanted: a sorted list of the best so far; many: quickselect. Reorders `pool`, which holds `size` rising bits.
     """
+    if p0 <= FEW:
+        for q in range(size):
+            bit = pool[q]
+            if q >= p0 and delta[bit] >= delta[pool[p0 - 1]]:
+                continue
+            at = min(q, p0 - 1)
+            while at > 0 and delta[pool[at - 1]] > delta[bit]:
+                pool[at] = pool[at - 1]
+                at -= 1
+            pool[at] = bit
+        return delta[pool[p0 - 1]], pool[p0 - 1]
     lo, hi, want = 0, size - 1, p0 - 1
     while lo < hi:
         mid = (lo + hi) // 2

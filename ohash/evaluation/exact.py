@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.distance import distances
-from ohash.evaluation.relevance import RELEVANT, Relation, relevance
+from ohash.evaluation.ranking_kernels import RELEVANT
+from ohash.evaluation.relevance import Relation, relevance
 
 BLOCK = 64
 

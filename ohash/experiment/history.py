@@ -53,15 +53,26 @@ class Columns:
         unit = 1 << max(0, t.bit_length() - PER_OCTAVE.bit_length())
         return min(regular, (t // unit + 1) * unit)
 
-    def append(self, t: int, values: dict[str, float]) -> None:
-        """Add the row of pair count t; a missing column is NaN."""
-        if self._n == len(self._rows) or self._regular() >= CAPACITY:
-            self._halve()
-            if not self.wants(t):
-                return
-        self.append_always(t, values)
+    def wanted(self, start: int, stop: int) -> npt.NDArray[np.int64]:
+        """The pair counts in (start, stop] that are kept as things stand."""
+        found = []
+        at = self.next_after(start)
+        while at <= stop:
+            found.append(at)
+            at = self.next_after(at)
+        return np.array(found, np.int64)
 
-    def append_always(self, t: int, values: dict[str, float]) -> None:
+    def extend(self, pairs: npt.NDArray[np.int64], rows: Floats) -> None:
+        """Add rows (columns in order, without `pairs`) of rising pair counts; what a doubled stride drops is left out."""
+        for t, row in zip(pairs.tolist(), rows, strict=True):
+            if self._regular() >= CAPACITY:
+                self._halve()
+            if self.wants(t):
+                self._rows[self._n, 0] = t
+                self._rows[self._n, 1:] = row
+                self._n += 1
+
+    def append(self, t: int, values: dict[str, float]) -> None:
         """Add a row at any pair count: for checkpoints, which are few by their schedule."""
         self._rows[self._n] = [float(t), *(values.get(name, np.nan) for name in self.names[1:])]
         self._n += 1
@@ -104,48 +115,6 @@ class Columns:
         self._n = len(kept)
 
 
-class RecentHistogram:
-    """Counts of the last pairs: eight sub-histograms, rotated at fixed pair counts."""
-
-    blocks = 8
-
-    def __init__(self, bins: int, window: int) -> None:
-        """Start empty; it holds the last 7/8 to 8/8 of `window` pairs."""
-        self.block = window // self.blocks
-        self.parts = np.zeros((self.blocks, bins), np.int64)
-        self.total = np.zeros(bins, np.int64)
-        self.at = 0
-
-    @property
-    def recent(self) -> npt.NDArray[np.int64]:
-        """Counts of the window."""
-        return np.asarray(self.parts.sum(axis=0))
-
-    def add(self, values: npt.NDArray[np.int64], start: int) -> None:
-        """Count bin numbers, one a pair from pair number `start` on; negative ones are skipped."""
-        first = 0
-        while first < len(values):
-            block = (start + first) // self.block
-            stop = min(len(values), (block + 1) * self.block - start)
-            while self.at < block:
-                self.at += 1
-                self.parts[self.at % len(self.parts)] = 0
-            part = values[first:stop]
-            counts = np.bincount(part[part >= 0], minlength=self.parts.shape[1])
-            self.parts[block % len(self.parts)] += counts
-            self.total += counts
-            first = stop
-
-    def state(self) -> Floats:
-        """For a checkpoint: rows of the window, the total, and the position."""
-        return np.vstack([self.parts, self.total, np.full(self.parts.shape[1], self.at)]).astype(np.float64)
-
-    def restore(self, state: Floats) -> None:
-        """The inverse of `state`."""
-        counts = state.astype(np.int64)
-        self.parts[:], self.total[:], self.at = counts[:-2], counts[-2], int(counts[-1, 0])
-
-
 class LogBins:
     """Logarithmic bins for tau and l/norm2: 20 a decade from 1e-8 to 1e4; what lies outside goes to the end bins."""
 
@@ -168,10 +137,6 @@ class LogBins:
         return found
 
     @classmethod
-    def quantile(cls, counts: npt.NDArray[np.int64], q: float) -> float:
-        """The centre of the bin that holds quantile q; NaN if there is nothing."""
-        total = counts.sum()
-        if total == 0:
-            return float("nan")
-        at = int(np.searchsorted(np.cumsum(counts), q * total))
-        return float(10 ** (cls.low + (at + 0.5) / cls.per_decade))
+    def centre(cls, bins: Floats) -> Floats:
+        """The value in the middle of each bin; NaN stays NaN."""
+        return np.asarray(10 ** (cls.low + (bins + 0.5) / cls.per_decade))

@@ -5,110 +5,111 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation.online import PairAUC
-from ohash.experiment.history import Columns, LogBins, RecentHistogram
+from ohash.experiment import observer_kernels as kernels
+from ohash.experiment.history import Columns, LogBins
 from ohash.models.base import Trace
 
-STREAM_COLUMNS = ("cum_R_frozen", "cum_loss_frozen", "auc", "auc_frozen")
-LEARNING_COLUMNS = (
-    "cum_R", "cum_loss", "updated", "update_rate", "clipped_rate", "ratio_q10", "ratio_q50", "ratio_q90", "p0_mean",
-    "degenerate",
-)  # fmt: skip
-# What a pair did, as a bin of `outcomes`.
-PASSIVE, UPDATED, CLIPPED = range(3)
-# Pairs that count as recent.
+# Pairs that count as recent, in the AUC, the histograms and the rates.
 WINDOW = 2048
+
+TOTALS = ("cum_R", "cum_loss", "cum_R_frozen", "cum_loss_frozen", "updated", "degenerate", "p0")
+RECENT = ("auc", "auc_frozen", "update_rate", "clipped_rate", "ratio_q10", "ratio_q50", "ratio_q90")
+# A method that does not learn from pairs has no such column rather than zeros.
+OF_LEARNERS = (
+    "cum_R", "cum_loss", "updated", "degenerate", "p0", "update_rate", "clipped_rate", "ratio_q10", "ratio_q50",
+    "ratio_q90",
+)  # fmt: skip
+STATE = ("ring", "totals", "D", "ratio", "tau", "outcome", "all_ratio", "all_tau")
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
 
 
 class Observer:
-    """Running totals, windows and rows of one run."""
+    """Running totals, sliding windows and rows of one run."""
 
     def __init__(self, r: int, *, learns: bool) -> None:
         """`learns`: the method reports R, l and tau; otherwise only distances are followed."""
-        self.r, self.learns = r, learns
-        self.columns = Columns((*STREAM_COLUMNS, *(LEARNING_COLUMNS if learns else ())))
-        self.totals = dict.fromkeys(
-            ("cum_R", "cum_loss", "cum_R_frozen", "cum_loss_frozen", "updated", "degenerate", "p0"), 0.0
-        )
-        self.auc, self.auc_frozen = PairAUC(r, WINDOW), PairAUC(r, WINDOW)
-        self.windows = {
-            "ratio": RecentHistogram(LogBins.count, WINDOW),
-            "tau": RecentHistogram(LogBins.count, WINDOW),
-            "outcomes": RecentHistogram(3, WINDOW),
-        }
+        self.learns = learns
+        every = (*TOTALS, *RECENT)
+        self._kept = [at for at, name in enumerate(every) if learns or name not in OF_LEARNERS]
+        self.columns = Columns(every[at] for at in self._kept)
+        self.ring = np.zeros((WINDOW, kernels.N_BINS), np.int32)
+        self.totals = np.zeros(kernels.N_TOTALS)
+        self.D = np.zeros((2, 2, r + 1), np.int64)
+        self.ratio, self.tau = np.zeros(LogBins.count, np.int64), np.zeros(LogBins.count, np.int64)
+        self.all_ratio, self.all_tau = np.zeros(LogBins.count, np.int64), np.zeros(LogBins.count, np.int64)
+        self.outcome = np.zeros(3, np.int64)
 
     def observe(
         self,
         start: int,
         s: npt.NDArray[np.int8],
         trace: Trace | None,
-        D_frozen: npt.NDArray[np.int64],
-        R_frozen: npt.NDArray[np.float64],
-        loss_frozen: npt.NDArray[np.float64],
+        D_frozen: Counts,
+        R_frozen: Floats,
+        loss_frozen: Floats,
     ) -> None:
         """Pairs start, start + 1, ... have been learnt; `trace` is None for a method that does not learn from pairs."""
-        sums: dict[str, npt.NDArray[np.float64]] = {}
-        for name, values in (("cum_R_frozen", R_frozen), ("cum_loss_frozen", loss_frozen)):
-            sums[name] = self._running(name, values)
-        D_h = D_frozen
-        bins: dict[str, npt.NDArray[np.int64]] = {}
+        n = len(s)
+        bins = np.zeros((n, kernels.N_BINS), np.int32)
+        values = np.zeros((n, kernels.N_TOTALS))
+        bins[:, kernels.D_FROZEN], bins[:, kernels.SIMILAR] = D_frozen, s > 0
+        bins[:, kernels.D_NOW] = D_frozen if trace is None else _per_pair(trace.D_h, np.min)
+        bins[:, kernels.RATIO] = bins[:, kernels.TAU] = -1
+        values[:, kernels.CUM_R_FROZEN], values[:, kernels.CUM_LOSS_FROZEN] = R_frozen, loss_frozen
         if trace is not None:
-            D_h = _per_pair(trace.D_h, np.min)
-            bins = self._learning(trace, s > 0, sums)
-        self._rows(start, s, D_h, D_frozen, bins, sums)
+            _learning(trace, s > 0, bins, values)
+        wanted = self.columns.wanted(start, start + n)
+        rows = np.empty((len(wanted), kernels.N_ROW))
+        kernels.follow(start, bins, values, wanted, *(getattr(self, name) for name in STATE), rows)
+        rows[:, kernels.Q10 :] = LogBins.centre(rows[:, kernels.Q10 :])
+        self.columns.extend(wanted, rows[:, self._kept])
 
-    def _learning(self, trace: Any, similar: npt.NDArray[np.bool_], sums: dict[str, Any]) -> dict[str, Any]:
-        R = trace.R if trace.R.ndim == 1 else np.where(similar, trace.R.min(axis=1), trace.R.sum(axis=1))  # Eq. (28)
-        updated = _per_pair(trace.updated, np.any)
-        tau, ratio = _per_pair(trace.tau, np.max), _per_pair(trace.ratio, np.max)
-        for name, values in (
-            ("cum_R", R),
-            ("cum_loss", _per_pair(trace.loss, np.sum)),
-            ("updated", updated),
-            ("degenerate", _per_pair(trace.degenerate, np.any)),
-            ("p0", _per_pair(trace.p0, np.sum)),
-        ):
-            sums[name] = self._running(name, values)
-        clipped = updated & (tau < ratio)
+    @property
+    def recent(self) -> dict[str, Counts]:
+        """Histograms of the last pairs: distances of similar and dissimilar ones, l/norm2, tau, and what pairs did."""
         return {
-            "ratio": LogBins.index(ratio),
-            "tau": LogBins.index(tau),
-            "outcomes": np.where(clipped, CLIPPED, np.where(updated, UPDATED, PASSIVE)),
+            "similar": self.D[0, 1].copy(),
+            "dissimilar": self.D[0, 0].copy(),
+            "similar_frozen": self.D[1, 1].copy(),
+            "dissimilar_frozen": self.D[1, 0].copy(),
+            "ratio": self.ratio.copy(),
+            "tau": self.tau.copy(),
+            "outcome": self.outcome.copy(),
         }
 
-    def _running(self, name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """Running totals after each pair, added strictly one after another, so that chunking cannot change them."""
-        sums = np.add.accumulate(np.concatenate([[self.totals[name]], values.astype(np.float64)]))[1:]
-        self.totals[name] = float(sums[-1])
-        return sums
+    @property
+    def auc(self) -> float:
+        """Pair-AUC of the window."""
+        return float(kernels.auc(self.D[0, 1], self.D[0, 0]))
 
-    def _rows(
-        self, start: int, s: Any, D_h: Any, D_frozen: Any, bins: dict[str, Any], sums: dict[str, Any]
-    ) -> None:
-        done, stop = start, start + len(s)
-        while done < stop:
-            at = self.columns.next_after(done)
-            until = min(at, stop)
-            part = slice(done - start, until - start)
-            self.auc.push(D_h[part], s[part])
-            self.auc_frozen.push(D_frozen[part], s[part])
-            for name, values in bins.items():
-                self.windows[name].add(values[part], done)
-            done = until
-            if done == at:
-                self.columns.append(at, self._row({name: float(v[at - start - 1]) for name, v in sums.items()}))
+    def total(self, name: str) -> float:
+        """A running total by its column's name."""
+        return float(self.totals[TOTALS.index(name)])
 
-    def _row(self, row: dict[str, float]) -> dict[str, float]:
-        row |= {"auc": self.auc.value, "auc_frozen": self.auc_frozen.value}
-        if self.learns:
-            outcomes = self.windows["outcomes"].recent
-            moved = outcomes[UPDATED] + outcomes[CLIPPED]
-            row["update_rate"] = moved / max(1, outcomes.sum())
-            row["clipped_rate"] = outcomes[CLIPPED] / max(1, moved)
-            counts = self.windows["ratio"].recent
-            row |= {f"ratio_q{q}": LogBins.quantile(counts, q / 100) for q in (10, 50, 90)}
-            row["p0_mean"] = row.pop("p0") / max(1.0, row["updated"])
-        return row
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """For a saved run; the columns are saved apart."""
+        return {name: getattr(self, name).copy() for name in STATE}
+
+    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """The inverse of `state`."""
+        for name in STATE:
+            getattr(self, name)[...] = state[name]
+
+
+def _learning(trace: Any, similar: npt.NDArray[np.bool_], bins: Counts, values: Floats) -> None:
+    R = trace.R if trace.R.ndim == 1 else np.where(similar, trace.R.min(axis=1), trace.R.sum(axis=1))  # Eq. (28)
+    updated = _per_pair(trace.updated, np.any)
+    tau, ratio = _per_pair(trace.tau, np.max), _per_pair(trace.ratio, np.max)
+    bins[:, kernels.RATIO], bins[:, kernels.TAU] = LogBins.index(ratio), LogBins.index(tau)
+    clipped = updated & (tau < ratio)
+    bins[:, kernels.OUTCOME] = np.where(clipped, kernels.CLIPPED, np.where(updated, kernels.UPDATED, kernels.PASSIVE))
+    values[:, kernels.CUM_R] = R
+    values[:, kernels.CUM_LOSS] = _per_pair(trace.loss, np.sum)
+    values[:, kernels.N_UPDATED] = updated
+    values[:, kernels.N_DEGENERATE] = _per_pair(trace.degenerate, np.any)
+    values[:, kernels.SUM_P0] = _per_pair(trace.p0, np.sum)
 
 
 def _per_pair(column: npt.NDArray[Any], combine: Any) -> npt.NDArray[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.frozen import score_pairs
+from ohash.core.frozen_kernels import score_pairs
 from ohash.core.loss import dissimilar_threshold
 from ohash.evaluation.table import CodeTable
 from ohash.experiment.history import Columns
@@ -66,7 +66,7 @@ class Run:
     """The state of one experiment between two pairs."""
 
     def __init__(self, params: ExperimentParams, dataset: Dataset | None = None, *, judge: bool = True) -> None:
-        """Prepare the world and the model; nothing is learnt yet. Without `judge` no checkpoint is evaluated."""
+        """Prepare the world and the model; nothing is learnt yet. Without `judge` no code is ever brought up to date."""
         self.params = params
         self.judge_checkpoints = judge
         self.world: World = world_of(params, dataset)
@@ -175,8 +175,8 @@ class Run:
         refresh = due if self.params.run.reencode == "checkpoint" else self._refresh_due()
         if due:
             self._keep_state()
-        if (due and self.judge_checkpoints) or refresh:
-            self._pending = self._work(refresh=refresh, judge=due and self.judge_checkpoints)
+        if self.judge_checkpoints and (due or refresh):
+            self._pending = self._work(refresh=refresh, judge=due)
 
     def _refresh_due(self) -> bool:
         return self.params.run.reencode == "every" and self.t > 0 and self.t % self.params.run.reencode_every == 0
@@ -265,7 +265,7 @@ class Run:
             c = self.hasher.certificate
             row |= {"gap": c.gap, "bound": c.bound, "required_C": c.required_C, "W_norm2": c.W_norm2}
             row["share_C"] = c.share_C_large_enough
-        self.judged.append_always(self.t, row)
+        self.judged.append(self.t, row)
 
     def _flat(self) -> bool:
         if not self.params.run.stop_when_flat or len(self.judged) < 8:

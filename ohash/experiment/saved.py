@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation.online import PairAUC
 from ohash.experiment.history import Columns
 from ohash.experiment.params import from_json
 from ohash.experiment.run import Run
@@ -33,7 +32,6 @@ def save(run: Run, path: str | Path) -> None:
         "fingerprint": run.world.dataset.fingerprint(),
         "t": run.t,
         "hasher": hasher,
-        "totals": observer.totals,
         "columns": observer.columns.state()[0],
         "judged": run.judged.state()[0],
         "seconds": run.clock.seconds,
@@ -43,9 +41,7 @@ def save(run: Run, path: str | Path) -> None:
     }
     parts: dict[str, Arrays] = {
         "hasher": arrays,
-        "auc": observer.auc.state(),
-        "auc_frozen": observer.auc_frozen.state(),
-        "windows": {name: window.state() for name, window in observer.windows.items()},
+        "observer": observer.state(),
         "table": run.table.state(),
         "run": {
             "columns": observer.columns.state()[1],
@@ -80,11 +76,8 @@ def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None
     run.hasher = run.spec.restore(header["hasher"], parts.get("hasher", {}))
     run.rejoin(run.world.drift.stage(run.t), parts["table"], parts["run"]["codes"])
     observer = run.history
-    observer.totals = header["totals"]
     observer.columns = Columns.from_state(header["columns"], parts["run"]["columns"])
-    observer.auc, observer.auc_frozen = PairAUC.from_state(parts["auc"]), PairAUC.from_state(parts["auc_frozen"])
-    for name, window in observer.windows.items():
-        window.restore(parts["windows"][name])
+    observer.restore(parts["observer"])
     run.judged = Columns.from_state(header["judged"], parts["run"]["judged"])
     run.seen[:] = parts["run"]["seen"]
     run.clock.seconds = dict(header["seconds"])

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.experiment.observer import CLIPPED, UPDATED
+from ohash.experiment.observer import TOTALS
+from ohash.experiment.observer_kernels import CLIPPED, UPDATED
 from ohash.experiment.params import ExperimentParams
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Snapshot:
     params: ExperimentParams
     columns: dict[str, Floats]
     checkpoints: dict[str, Floats]
-    histograms: dict[str, npt.NDArray[np.int64]]
+    recent: dict[str, npt.NDArray[np.int64]]
     totals: dict[str, npt.NDArray[np.int64]]
     bit_updates: npt.NDArray[np.int64]
     selections: npt.NDArray[np.int64]
@@ -43,26 +44,25 @@ def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[s
     """The run as it is now."""
     checkpoints = run.judged.snapshot()
     observer = run.history
-    windows = observer.windows
     numbers = {name: float(column[-1]) for name, column in checkpoints.items() if len(column) and name != "pairs"}
     for name in ("map", "recall_10"):
         if len(checkpoints[name]):
             numbers[f"{name}_start"] = float(checkpoints[name][0])
-    outcomes = windows["outcomes"].recent
-    moved = int(outcomes[UPDATED] + outcomes[CLIPPED])
+    recent = observer.recent
+    outcome = recent["outcome"]
+    moved = int(outcome[UPDATED] + outcome[CLIPPED])
     T = int(getattr(run.hasher, "T", 1))
     numbers |= {
-        **run.history.totals,
+        **{name: observer.total(name) for name in TOTALS},
         **run.clock.seconds,
-        "update_rate": moved / max(1, int(outcomes.sum())),
-        "clipped_rate": int(outcomes[CLIPPED]) / max(1, moved),
+        "auc": observer.auc,
+        "update_rate": moved / max(1, int(outcome.sum())),
+        "clipped_rate": int(outcome[CLIPPED]) / max(1, moved),
         "bits": float(T * run.hasher.r),
         "bytes": float(T * -(-run.hasher.r // 8)),
         "warm_up_pairs": float(run.world.consumed),
         "similar_share": run.world.stream(run.stage).similar_share,
     }
-    numbers["auc"] = observer.auc.value
-    similar, dissimilar = observer.auc.counts
     learns = hasattr(run.hasher, "bit_updates")
     updates = np.array(run.hasher.bit_updates) if learns else np.zeros((T, run.hasher.r), np.int64)
     certificates = getattr(run.hasher, "certificates", [])
@@ -75,12 +75,8 @@ def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[s
         params=run.params,
         columns=observer.columns.snapshot(),
         checkpoints=checkpoints,
-        histograms={
-            **{name: window.recent for name, window in windows.items()},
-            "similar": similar,
-            "dissimilar": dissimilar,
-        },
-        totals={name: window.total.copy() for name, window in windows.items()},
+        recent=recent,
+        totals={"ratio": observer.all_ratio.copy(), "tau": observer.all_tau.copy()},
         bit_updates=updates,
         selections=np.array([c.updates for c in certificates], np.int64),
         numbers=numbers,

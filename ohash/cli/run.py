@@ -1,0 +1,174 @@
+"""Run one experiment without the dashboard: progress on the terminal, results as files.
+
+Examples:
+  python3 -m ohash run --dataset digits --method oh --r 48 --pairs 20000
+  python3 -m ohash run --dataset fashion --method mmoh --T 4 --beta 0.4 --out results/
+  python3 -m ohash run --features x.npy --labels y.npy --method oh --r 256
+  python3 -m ohash run --features x.npy --pairs-file clicks.parquet --judged-by test
+  python3 -m ohash run --link "dataset=digits&method=oh&r=64&seed=3"
+
+Every parameter of the method, the feature map, the stream, the drift and the run is an option of the same name
+(python3 -m ohash methods lists those of the methods). Curves are judged on validation queries; the closing line reports
+the test queries.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from ohash.experiment.export import summary, write
+from ohash.experiment.params import SEED, ExperimentParams, experiment, from_query, rows_of
+from ohash.experiment.run import Run
+from ohash.experiment.snapshot import Snapshot, take
+from ohash.models.registry import hashers
+from ohash.streams.base import Dataset
+from ohash.streams.registry import datasets
+
+CHUNK = 4096
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """One option for every declared parameter of every method."""
+    parser.add_argument("--dataset", default="digits", help="one of: " + ", ".join(sorted(datasets())))
+    parser.add_argument("--method", default="oh", help="one of: " + ", ".join(sorted(hashers())))
+    parser.add_argument("--features", metavar="FILE", help="your own vectors instead of --dataset")
+    parser.add_argument("--labels", metavar="FILE", help="labels of --features")
+    parser.add_argument("--pairs-file", metavar="FILE", help="pairs i, j[, s][, time] among --features (clicks)")
+    parser.add_argument("--metric", default="l2", choices=("l2", "cosine", "dot"), help="original distance of --features")
+    parser.add_argument("--link", metavar="QUERY", help="take the experiment from a dashboard link; other options are added")
+    parser.add_argument("--out", metavar="DIR", help="write history, checkpoints, summary, code and model there")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--resume", metavar="FILE", help="go on with a run saved by --save")
+    parser.add_argument("--save", metavar="FILE", help="save the whole run at the end, to be resumed")
+    group = parser.add_argument_group("parameters")
+    for key, row in sorted(_rows().items()):
+        group.add_argument(
+            f"--{key.replace('_', '-')}",
+            dest=f"value_{key}",
+            metavar="VALUE",
+            help=f"{row.title} ({row.allowed}; default {row.default!r}). {row.help}".replace("%", "%%"),
+        )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run, show progress, write what was asked for."""
+    dataset = _own_data(options)
+    if options.resume:
+        from ohash.experiment import saved  # noqa: PLC0415
+
+        going = saved.load(options.resume, dataset)
+    else:
+        going = Run(_params(options, dataset), dataset)
+    for note in (going.judge.note, going.world.dataset.note):
+        if note and not options.json:
+            print(f"note: {note}")
+    now = _drive(going, quiet=options.quiet or options.json)
+    report = summary(now) | {"test": _test_scores(going)}
+    if options.out:
+        files = write(now, going.hasher, options.out)
+        (Path(options.out) / "run.json").write_text(json.dumps(report, indent=2))
+        if not options.json:
+            print(f"wrote {', '.join(file.name for file in files)} to {options.out}")
+    if options.save:
+        from ohash.experiment import saved  # noqa: PLC0415
+
+        saved.save(going, options.save)
+    print(json.dumps(report, indent=2) if options.json else _closing(now, report["test"]))
+    return 0
+
+
+def _rows() -> dict[str, Any]:
+    rows: dict[str, Any] = {"seed": SEED}
+    for key in hashers():
+        rows |= rows_of(experiment("digits", key))
+    return rows
+
+
+def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentParams:
+    values: dict[str, Any] = {}
+    if options.link:
+        params, problems = from_query(dict(parse_qsl(options.link.partition("?")[2] or options.link)))
+        for problem in problems:
+            print(f"link: {problem}", file=sys.stderr)
+    else:
+        key = options.dataset if dataset is None else dataset.key
+        params = experiment(key, options.method)
+    rows = rows_of(params)
+    for key, value in vars(options).items():
+        name = key.removeprefix("value_")
+        if key.startswith("value_") and value is not None:
+            if name not in rows:
+                raise ValueError(f"{params.method} has no parameter {name}; it knows {', '.join(sorted(rows))}")
+            values[name] = rows[name].parse(value)
+    if dataset is not None:
+        values.setdefault("kernel", dataset.kernel)
+    params = params.with_values(**values)
+    return params
+
+
+def _own_data(options: argparse.Namespace) -> Dataset | None:
+    if not options.features:
+        if options.labels or options.pairs_file:
+            raise ValueError("--labels and --pairs-file belong to --features FILE")
+        return None
+    from ohash.streams.readers import read_dataset  # noqa: PLC0415
+
+    return read_dataset(options.features, labels=options.labels, pairs=options.pairs_file, metric=options.metric)
+
+
+def _drive(going: Run, *, quiet: bool) -> Snapshot:
+    start, shown = time.perf_counter(), 0.0
+    while not going.done:
+        going.step(CHUNK)
+        elapsed = time.perf_counter() - start
+        if not quiet and (elapsed - shown > 0.2 or going.done):
+            shown = elapsed
+            _progress(going, elapsed)
+    if not quiet:
+        print(file=sys.stderr)
+    return take(going, "done")
+
+
+def _progress(going: Run, elapsed: float) -> None:
+    share = going.t / max(1, going.end)
+    bar = "█" * round(24 * share) + "░" * (24 - round(24 * share))
+    scores = ""
+    if len(going.judged):
+        scores = f"mAP {going.judged['map'][-1]:.3f}  recall@10 {going.judged['recall_10'][-1]:.3f}"
+    rate = going.t / max(elapsed, 1e-9)
+    print(f"\r{bar} {going.t:>10,} / {going.end:,} pairs  {rate:>9,.0f}/s  {scores}", end="", file=sys.stderr, flush=True)
+
+
+def _test_scores(going: Run) -> dict[str, float]:
+    """The final codes judged once on the test queries."""
+    from ohash.experiment.judge import Judge  # noqa: PLC0415
+
+    judge = Judge(going.world, going.stage, "test")
+    codes = going.hasher.encode(going.Z[judge.rows])
+    work = judge.evaluate(codes if codes.ndim == 3 else codes[None], going.hasher.r, None)
+    while True:
+        try:
+            next(work)
+        except StopIteration as finished:
+            scores: dict[str, Any] = finished.value
+            record = scores.pop("record")
+            return {**scores, "queries": record.queries, "queries_without_relevant_items": record.excluded}
+
+
+def _closing(now: Snapshot, test: dict[str, float]) -> str:
+    n = now.numbers
+    lines = [
+        f"{now.t:,} pairs, {n['bits']:.0f} bits ({n['bytes']:.0f} bytes an item), "
+        f"{n['update_rate']:.0%} of the last pairs updated, pair-AUC {n['auc']:.3f}",
+        f"agrees with labels or pairs:      mAP {n['map_start']:.3f} -> {n['map']:.3f} (validation), "
+        f"{test['map']:.3f} on {test['queries']} test queries",
+        f"agrees with the original distance: recall@10 {n['recall_10_start']:.3f} -> {n['recall_10']:.3f} (validation), "
+        f"{test['recall_10']:.3f} on test",
+        "the database was " + ("trained on, as in the paper" if now.database_seen else "not trained on"),
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,98 @@
+"""A run as files: CSV, Parquet, JSON, the model, and the Python that repeats it."""
+
+import csv
+import io
+import json
+import platform
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.experiment.params import ExperimentParams, experiment, flat
+from ohash.experiment.snapshot import Snapshot
+
+Columns = dict[str, npt.NDArray[np.float64]]
+
+
+def to_csv(columns: Columns) -> str:
+    """Columns as CSV; NaN is an empty cell.
+
+    >>> print(to_csv({"pairs": np.array([1.0, 2.0]), "map": np.array([0.5, np.nan])}), end="")
+    pairs,map
+    1,0.5
+    2,
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*columns.values(), strict=True):
+        writer.writerow(["" if np.isnan(value) else f"{value:.17g}" for value in row])
+    return text.getvalue()
+
+
+def to_parquet(columns: Columns) -> bytes:
+    """Columns as a Parquet file."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns), sink)
+    return sink.getvalue()
+
+
+def summary(now: Snapshot) -> dict[str, Any]:
+    """Parameters, final numbers, and what they were measured with."""
+    return {
+        "params": json.loads(now.params.to_json()),
+        "query": now.params.to_query(),
+        "state": now.state,
+        "pairs": now.t,
+        "numbers": {key: value if np.isfinite(value) else None for key, value in sorted(now.numbers.items())},
+        "database_seen_in_training": now.database_seen,
+        "notes": list(now.notes),
+        "environment": environment(),
+    }
+
+
+def environment() -> dict[str, str]:
+    """Versions and machine."""
+    from importlib.metadata import version  # noqa: PLC0415
+
+    packages = {name: version(name) for name in ("ohash", "numpy", "numba", "scipy", "scikit-learn")}
+    return {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system(), **packages}
+
+
+def code_for(params: ExperimentParams) -> str:
+    """Python that repeats this run with the package."""
+    base = flat(experiment(params.dataset, params.method))
+    values = {key: value for key, value in flat(params).items() if value != base.get(key)}
+    arguments = [repr(params.dataset), repr(params.method), *(f"{key}={value!r}" for key, value in values.items())]
+    imports = ["experiment"]
+    if params.changes:
+        imports.insert(0, "Change")
+        changes = ", ".join(f"Change({c.at}, {c.name!r}, {c.value!r})" for c in params.changes)
+        arguments.append(f"changes=({changes},)")
+    return (
+        f"from ohash.experiment.params import {', '.join(imports)}\n"
+        "from ohash.experiment.run import run\n\n"
+        f"params = experiment({', '.join(arguments)})\n"
+        "for now in run(params):\n"
+        '    print(f"{now.t:>9,} pairs  mAP {now.numbers[\'map\']:.3f}  recall@10 {now.numbers[\'recall_10\']:.3f}")\n'
+    )
+
+
+def write(now: Snapshot, hasher: Any, folder: str | Path) -> list[Path]:
+    """Write history and checkpoints (CSV and Parquet), summary, code and model into `folder`."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, columns in (("history", now.columns), ("checkpoints", now.checkpoints)):
+        (folder / f"{name}.csv").write_text(to_csv(columns))
+        (folder / f"{name}.parquet").write_bytes(to_parquet(columns))
+        written += [folder / f"{name}.csv", folder / f"{name}.parquet"]
+    (folder / "run.json").write_text(json.dumps(summary(now), indent=2))
+    (folder / "run.py").write_text(code_for(now.params))
+    hasher.save(folder / "model.npz")
+    return [*written, folder / "run.json", folder / "run.py", folder / "model.npz"]
