@@ -1,26 +1,28 @@
 """Judge: the two truths of a run, side by side, measured at checkpoints in slices of a few milliseconds.
 
-*Agrees with your labels or pairs*: mAP, precision@10; for clicks hit@10 and MRR on later clicks. *Agrees with the original
-distance*: recall@10 and recall@100 of the exact neighbours. They move in opposite directions while OH learns.
+*Agrees with your labels or pairs*: mAP, precision@10; for clicks hit@10 and MRR on later clicks. *Agrees with the
+original distance*: recall@10 and recall@100 of the exact neighbours. They move in opposite directions while OH learns.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.evaluation.exact import float_mean_ap
-from ohash.evaluation.neighbours import exact_neighbours, recall_at_k
+from ohash.evaluation.neighbours import iter_exact_neighbours
 from ohash.evaluation.ranking import Retrieval, iter_retrieval
 from ohash.experiment.world import World
-from ohash.streams.given import GivenSimilarity
+from ohash.streams.given import GivenSimilarity, partners_of
 
 Codes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int64]
 # What a checkpoint records; columns of History.
 SCORES = ("map", "map_low", "map_high", "precision_10", "hit_10", "mrr", "recall_10", "recall_100")
 NEIGHBOURS = 100
+# Later clicks may come from as many rows as there are; a checkpoint asks this many of them.
+MOST_QUERIES = 1000
 
 
 class Judge:
@@ -35,9 +37,15 @@ class Judge:
         if isinstance(source, GivenSimilarity):
             i, j = source.later(part)
             self.queries = np.unique(i)
+            if len(self.queries) > MOST_QUERIES:
+                self.note += (
+                    f"{'; ' if self.note else ''}{MOST_QUERIES:,} of {len(self.queries):,} {part} queries asked"
+                )
+                chosen = np.random.default_rng(world.params.seed).choice(self.queries, MOST_QUERIES, replace=False)
+                self.queries = np.sort(chosen)
             self.database = np.arange(world.dataset.n)
-            self.relevant: Any = [np.unique(j[i == row]) for row in self.queries]
-            self.hidden = [source.partners(row) for row in self.queries]
+            self.relevant: Any = partners_of(self.queries, i, j)
+            self.hidden = source.partners(self.queries)
             self.own: Rows | None = self.queries
         else:
             self.queries = getattr(world.parts, part)
@@ -53,12 +61,18 @@ class Judge:
         """Database rows, then query rows: what a code table must hold."""
         return np.concatenate([self.database, self.queries])
 
-    def evaluate(self, codes: Codes, r: int, seen: npt.NDArray[np.bool_] | None) -> Generator[None, None, dict[str, Any]]:
+    def evaluate(
+        self, codes: Codes, r: int, seen: npt.NDArray[np.bool_] | None
+    ) -> Generator[None, None, dict[str, Any]]:
         """Scores of codes (T, database + queries, bytes) over the seen part of the database; yields between slices."""
         n = len(self.database)
         database, queries = codes[:, :n], codes[:, n:]
-        relevant, hidden, own, exact = self.relevant, self.hidden, self.own, None
-        if seen is not None:
+        relevant, hidden, own = self.relevant, self.hidden, self.own
+        if seen is None:
+            if self._exact is None:
+                self._exact = yield from self._neighbours(self.database, own)
+            exact = self._exact
+        else:
             keep = np.flatnonzero(seen[self.database])
             if len(keep) < 2:
                 return dict.fromkeys(SCORES, float("nan"))
@@ -71,23 +85,15 @@ class Judge:
                 relevant = [place[rows][place[rows] >= 0] for rows in relevant]
             hidden = None if hidden is None else [place[rows][place[rows] >= 0] for rows in hidden]
             own = None if own is None else place[own]
-            exact = self._neighbours(self.database[keep], own)
-        found: Retrieval | None = None
-        for found in iter_retrieval(
-            queries, database, relevant=relevant, exclude=hidden, query_rows=own, k=(10,), r=r
-        ):
-            yield
-        assert found is not None
-        if exact is None:
-            if self._exact is None:
-                self._exact = self._neighbours(self.database, own)
-            exact = self._exact
-        yield
+            exact = yield from self._neighbours(self.database[keep], own)
+        given = {"query_rows": own, "r": r}
+        found = yield from _last(iter_retrieval(queries, database, relevant=relevant, exclude=hidden, k=10, **given))
         recalls = {}
         for k in (10, NEIGHBOURS):
             few = min(k, exact.shape[1])
-            recalls[k] = recall_at_k(queries, database, exact, few, query_rows=own)
-            yield
+            # share of the k exact neighbours among the k nearest codes: `recall_at_k`, in slices
+            near = yield from _last(iter_retrieval(queries, database, relevant=list(exact[:, :few]), k=few, **given))
+            recalls[k] = near.precision_at_k[few]
         return {
             "map": found.map,
             "map_low": found.map_low,
@@ -101,11 +107,24 @@ class Judge:
         }
 
     def float_reference(self) -> float:
-        """mAP of the float vectors themselves, ranked by the original distance: a reference, not a ceiling."""
+        """The mAP of the float vectors themselves, ranked by the original distance: a reference, not a ceiling."""
         X = self.world.raw(self.stage)
         return float_mean_ap(X[self.queries], X[self.database], self.relevant, self.world.dataset.metric, self.own)
 
-    def _neighbours(self, database: Rows, own: Rows | None) -> Rows:
+    def _neighbours(self, database: Rows, own: Rows | None) -> Generator[None, None, Rows]:
         X = self.world.raw(self.stage)
         k = min(NEIGHBOURS, len(database) - 1)
-        return exact_neighbours(X[self.queries], X[database], k, self.world.dataset.metric, query_rows=own)
+        found = []
+        for block in iter_exact_neighbours(X[self.queries], X[database], k, self.world.dataset.metric, query_rows=own):
+            found.append(block)
+            yield
+        return np.concatenate(found)
+
+
+def _last(records: Iterator[Retrieval]) -> Generator[None, None, Retrieval]:
+    """The last of some records, one slice each."""
+    record = next(records)
+    yield
+    for record in records:  # noqa: B007
+        yield
+    return record

@@ -126,17 +126,19 @@ class Dataset:
         (('label', 'metric', 'topk'), (2, 3))
         """
         X = validation.matrix("X", X)
-        names = None if ids is None else np.asarray(ids).astype(np.str_)
+        names = None if ids is None else _column("ids", ids, len(X)).astype(np.str_)
         if names is not None and len(np.unique(names)) != len(names):
             raise ValueError("ids must be distinct, got a repeated one; drop duplicates or leave ids out")
+        found, class_names = (None, ()) if labels is None else _labels(labels, len(X))
         return cls(
             key=key,
             title=title,
             X=X,
-            labels=None if labels is None else _labels(labels, len(X)),
+            labels=found,
+            class_names=class_names,
             pairs=None if pairs is None else _given_pairs(pairs, names, len(X)),
             ids=names,
-            time=None if time is None else np.asarray(time, dtype=np.float64),
+            time=None if time is None else _times("time", _column("time", time, len(X))),
             metric=metric,
             queries=queries or default_queries(len(X)),
             kernel=kernel,
@@ -217,10 +219,19 @@ class DatasetSpec:
     kernel: Literal["rbf", "none"] = "rbf"
 
 
-def _labels(labels: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
+def _column(name: str, values: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
+    found = np.asarray(values)
+    if found.shape != (n,):
+        raise ValueError(f"{name} must have one entry a row of X, {n}, got shape {found.shape}")
+    return found
+
+
+def _labels(labels: npt.ArrayLike, n: int) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+    """Class numbers, or flags, and the names of the classes where they are not numbers already."""
     found = np.asarray(labels)
-    if len(found) != n or found.ndim not in (1, 2):
+    if found.ndim not in (1, 2) or len(found) != n:
         raise ValueError(f"labels must have one entry (or one row of flags) a row of X, {n}, got shape {found.shape}")
+    names: tuple[str, ...] = ()
     if found.ndim == 2:
         if not np.isin(found, (0, 1)).all():
             raise ValueError("labels of two dimensions must be flags, 0 or 1, one column a label")
@@ -229,33 +240,50 @@ def _labels(labels: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
     else:
         if found.dtype.kind == "f" and not np.isfinite(found).all():
             raise ValueError("labels must be finite, got NaN or infinity; give unlabelled rows a class of their own")
-        names, found = np.unique(found, return_inverse=True)
-        classes = len(names)
+        try:
+            values, found = np.unique(found, return_inverse=True)
+        except TypeError:
+            kinds = ", ".join(sorted({type(value).__name__ for value in found.tolist()}))
+            raise ValueError(f"labels must be of one kind, numbers or texts, got a mixture of {kinds}") from None
+        classes = len(values)
+        names = tuple(str(value) for value in values)
     if classes < 2:
         raise ValueError("labels must have at least 2 classes, got 1: every pair would be similar; leave labels out")
+    return found, names
+
+
+def _times(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    try:
+        found = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, got dtype {values.dtype}; convert dates to seconds first") from None
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
     return found
 
 
 def _given_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> GivenPairs:
-    columns = [np.asarray(column) for column in pairs]
-    if not 2 <= len(columns) <= 4 or len({len(column) for column in columns}) != 1 or len(columns[0]) == 0:
-        raise ValueError("pairs must be (i, j), (i, j, s) or (i, j, s, time), equally long and not empty")
-    rows = [_rows(name, column, ids, n) for name, column in zip("ij", columns, strict=False)]
-    keep = rows[0] != rows[1]
+    columns = [None if column is None else np.asarray(column) for column in pairs]
+    shapes = {column.shape for column in columns if column is not None}
+    if not 2 <= len(columns) <= 4 or len(shapes) != 1 or len(next(iter(shapes))) != 1 or shapes == {(0,)}:
+        raise ValueError(
+            "pairs must be (i, j), (i, j, s) or (i, j, s, time), columns equally long and not empty (s may be None), "
+            f"got {len(columns)} of shape {', '.join(map(str, sorted(shapes)))}"
+        )
+    i, j, s, time = [*columns, None, None][:4]
+    if i is None or j is None:
+        raise ValueError("pairs must have i and j, got None")
+    i, j = _rows("i", i, ids, n), _rows("j", j, ids, n)
+    keep = i != j
     if not keep.any():
         raise ValueError("pairs must join two different points, got only self pairs")
-    s = columns[2] if len(columns) > 2 else None
-    if s is not None and s.dtype != object:
+    if s is not None:
         if not np.isin(s, (-1, 1)).all():
             raise ValueError("s of pairs must be +1 (similar) or -1 (dissimilar); map 0/1 labels with 2 * s - 1")
         s = s.astype(np.int8)[keep]
         s = None if (s == 1).all() else s
-    else:
-        s = None
-    time = columns[3].astype(np.float64)[keep] if len(columns) > 3 else None
-    if time is not None and not np.isfinite(time).all():
-        raise ValueError("time of pairs must be finite, got NaN or infinity")
-    return GivenPairs(rows[0][keep], rows[1][keep], s, time)
+    time = None if time is None else _times("time of pairs", time)[keep]
+    return GivenPairs(i[keep], j[keep], s, time)
 
 
 def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None, n: int) -> Rows:

@@ -76,9 +76,9 @@ class Drift:
             direction = rng.normal(size=d)
             spread = float(np.sqrt(X.astype(np.float64).var(axis=0).sum()))
             shift = direction / np.linalg.norm(direction) * spread * self.params.drift_size
-            return (X + shift).astype(np.float32)
+            return np.asarray(X + shift, dtype=np.float32)
         share = self.params.drift_size * (stage / STEPS if kind == "rotate-slowly" else 1.0)
-        return (X.astype(np.float32) @ rotation(rng, d, share)).astype(np.float32)
+        return np.asarray(X.astype(np.float32) @ rotation(rng, d, share), dtype=np.float32)
 
     def labels(self, dataset: Dataset, stage: int) -> Dataset:
         """The dataset with the labels that count in this stage."""
@@ -89,6 +89,8 @@ class Drift:
         if dataset.superclasses is not None:
             return replace(dataset, labels=dataset.superclasses)
         classes = int(dataset.labels.max()) + 1
+        if classes < 3:
+            raise ValueError(f"drift='redefine' joins classes in twos and needs 3, and {dataset.title} has {classes}")
         merged = np.random.default_rng([self.seed, 0xD21F7]).permutation(classes) // 2
         return replace(dataset, labels=merged[dataset.labels])
 

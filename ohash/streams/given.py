@@ -14,6 +14,8 @@ from ohash.streams.similarity import Drawn, Flags
 
 TRAIN_SHARE = 0.8
 VALIDATION_SHARE = 0.1
+# The least share of positives in one pass over the clicks: a pass must end.
+LEAST_SHARE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,14 @@ class GivenSimilarity:
 
     def pass_length(self, share: float) -> int:
         """How many pairs until every training pair has come once."""
-        return len(self.parts.train) if len(self._negative) else int(len(self._positive) / share)
+        if len(self._negative):
+            return len(self.parts.train)
+        if share < LEAST_SHARE:
+            raise ValueError(
+                f"similar_share must be at least {LEAST_SHARE:g} with order='once' and sampled negatives, got {share:g}"
+            )
+        length = int(np.ceil(len(self._positive) / share))
+        return length if np.floor(length * share) >= len(self._positive) else length + 1  # rounding
 
     def later(self, part: str) -> Drawn:
         """The positives of the "validation" or "test" part: what a user clicked afterwards."""
@@ -139,10 +148,21 @@ class GivenSimilarity:
         at = at[self._s[at] == 1]
         return self._i[at], self._j[at]
 
-    def partners(self, row: int) -> Rows:
-        """What was known as similar to `row` in the training part: not an answer any more, so hidden from its search."""
-        at = self._positive
-        return np.unique(np.concatenate([self._j[at][self._i[at] == row], self._i[at][self._j[at] == row]]))
+    def partners(self, rows: Rows) -> list[Rows]:
+        """What was known as similar to each row in the training part: no answer any more, so hidden from its search."""
+        i, j = self._i[self._positive], self._j[self._positive]
+        return partners_of(rows, np.concatenate([i, j]), np.concatenate([j, i]))
 
     def _keys(self, i: Rows, j: Rows) -> npt.NDArray[np.int64]:
         return np.asarray(np.minimum(i, j) * self.dataset.n + np.maximum(i, j))
+
+
+def partners_of(rows: Rows, i: Rows, j: Rows) -> list[Rows]:
+    """For each row the distinct j of its pairs (row, j), by one sort.
+
+    >>> partners_of(np.array([1, 2, 5]), np.array([5, 1, 5, 5]), np.array([7, 8, 6, 7]))
+    [array([8]), array([], dtype=int64), array([6, 7])]
+    """
+    order = np.argsort(i, kind="stable")
+    first, last = np.searchsorted(i[order], rows, "left"), np.searchsorted(i[order], rows, "right")
+    return [np.unique(j[order[a:b]]) for a, b in zip(first, last, strict=True)]

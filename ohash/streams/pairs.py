@@ -19,6 +19,10 @@ from ohash.streams.similarity import Similarity, uniform_pairs
 BLOCK = 1024
 ORDERS = ("shuffled", "class", "time", "once")
 NATURAL_AT_LEAST = 0.05
+# Partners tried, in turn, for a point that arrives and is due to meet one of a kind.
+TRIES = (16, 64, 256)
+RESHUFFLES = 50
+KEPT_BLOCKS = 4
 
 Pairs = tuple[Rows, Rows, npt.NDArray[np.int8]]
 
@@ -82,14 +86,19 @@ class PairStream:
         # natural pairs are drawn as they come, except where unlisted pairs have no truth of their own
         self._as_they_come = natural and not isinstance(source, GivenSimilarity)
         self.length: int | None = None
-        self._cached: tuple[int, Pairs] | None = None
+        self._blocks: dict[int, Pairs] = {}  # the latest; replaced, never changed, as runs in other threads share it
         if params.order == "class":
-            self._classes = _classes(dataset, source)
+            classes = _classes(dataset, source)
+            self._members = np.concatenate(classes)
+            self._size = np.array([len(rows) for rows in classes])
+            self._start = np.cumsum(self._size) - self._size
         elif isinstance(source, GivenSimilarity):
             if params.order == "once":
                 self.length = source.pass_length(self.similar_share)
         elif params.order == "time":
-            self._arrival = source.pool if dataset.time is None else source.pool[np.argsort(dataset.time[source.pool])]
+            self._arrival = source.pool
+            if dataset.time is not None:
+                self._arrival = source.pool[np.argsort(dataset.time[source.pool], kind="stable")]
         elif params.order == "once":
             self._all = self._one_pass()
             self.length = len(self._all[0])
@@ -116,9 +125,9 @@ class PairStream:
             at += BLOCK
 
     def _block(self, b: int) -> Pairs:
-        cached = self._cached  # one read: another run may share this stream from its own thread
-        if cached is not None and cached[0] == b:
-            return cached[1]
+        known = self._blocks
+        if b in known:
+            return known[b]
         rng = np.random.Generator(np.random.Philox(key=[self.seed, 0x9A125], counter=[0, 0, 0, b]))
         if isinstance(self.similarity, GivenSimilarity) and self.params.order in ("time", "once"):
             i, j, s = self.similarity.in_order(rng, np.arange(b * BLOCK, (b + 1) * BLOCK), self.similar_share)
@@ -136,7 +145,7 @@ class PairStream:
             i, j, s = self._mixed(rng)
         if self.params.noise > 0:
             s = np.where(rng.random(len(s)) < self.params.noise, -s, s).astype(np.int8)
-        self._cached = b, (i, j, s)
+        self._blocks = {**dict(list(known.items())[1 - KEPT_BLOCKS :]), b: (i, j, s)}
         return i, j, s
 
     def _mixed(self, rng: np.random.Generator) -> Pairs:
@@ -152,38 +161,41 @@ class PairStream:
     def _class_block(self, rng: np.random.Generator, b: int) -> Pairs:
         """Class c joins at pair (c - 1) · period; two classes are there from the start."""
         t = np.arange(b * BLOCK, (b + 1) * BLOCK)
-        known = np.minimum(len(self._classes), 2 + t // self.params.period)
+        known = np.minimum(len(self._size), 2 + t // self.params.period)
         similar = rng.random(BLOCK) < self.similar_share
         first = rng.integers(0, known)
         other = rng.integers(0, known - 1)
         second = np.where(similar, first, other + (other >= first))
-        i, j = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
-        u, v = rng.random(BLOCK), rng.random(BLOCK)
-        for k in range(BLOCK):
-            a, c = self._classes[first[k]], self._classes[second[k]]
-            at = int(u[k] * len(a))
-            size = len(c) - similar[k]
-            to = int(v[k] * size)
-            i[k], j[k] = a[at], c[to + (similar[k] and to >= at)]
+        at = (rng.random(BLOCK) * self._size[first]).astype(np.int64)
+        to = (rng.random(BLOCK) * (self._size[second] - similar)).astype(np.int64)
+        to += similar & (to >= at)
+        i, j = self._members[self._start[first] + at], self._members[self._start[second] + to]
         return i, j, np.where(similar, 1, -1).astype(np.int8)
 
     def _time_block(self, rng: np.random.Generator, b: int) -> Pairs:
-        """Point t arrives and is paired with one of the `period` points before it; of some, the kind that is due."""
+        """Point t + 1 arrives and is paired with one of the `period` points before it, if possible of the due kind."""
         n = len(self._arrival)
-        t = np.arange(b * BLOCK, (b + 1) * BLOCK)
-        window = min(self.params.period, n - 1)
-        tries = 1 if self._as_they_come else 16
-        back = rng.integers(1, window + 1, (BLOCK, tries))
-        i = self._arrival[t % n]
-        partners = self._arrival[(t[:, None] - back) % n]
-        flat = self.similarity.is_similar(np.repeat(i, tries), partners.ravel()).reshape(BLOCK, tries)
+        t = np.arange(b * BLOCK + 1, (b + 1) * BLOCK + 1)
+        window = np.minimum(min(self.params.period, n - 1), t)  # at first only few have arrived
+        i, j = self._arrival[t % n], np.empty(BLOCK, np.int64)
         due = rng.random(BLOCK) < self.similar_share
-        pick = np.zeros(BLOCK, np.int64) if tries == 1 else np.argmax(flat == due[:, None], axis=1)
-        at = np.arange(BLOCK)
-        return i, partners[at, pick], np.where(flat[at, pick], 1, -1).astype(np.int8)
+        similar = np.empty(BLOCK, dtype=bool)
+        open_ = np.arange(BLOCK)
+        for tries in (1,) if self._as_they_come else TRIES:
+            back = rng.integers(1, window[open_, None] + 1, (len(open_), tries))
+            partners = self._arrival[(t[open_, None] - back) % n]
+            kind = self.similarity.is_similar(np.repeat(i[open_], tries), partners.ravel()).reshape(-1, tries)
+            fits = kind == due[open_, None]
+            pick = fits.argmax(axis=1)[:, None]  # the first if none fits
+            j[open_] = np.take_along_axis(partners, pick, 1)[:, 0]
+            similar[open_] = np.take_along_axis(kind, pick, 1)[:, 0]
+            open_ = open_[~fits.any(axis=1)]
+            if not len(open_):
+                break
+        return i, j, np.where(similar, 1, -1).astype(np.int8)
 
     def _one_pass(self) -> Pairs:
-        """Every point once. At a given share, similar couples are formed first; the rest meets at random."""
+        """Every point at most once. At a given share, similar couples are formed first, dissimilar ones of the rest."""
         rng = np.random.Generator(np.random.Philox(key=[self.seed, 0x0CCE]))
         pool = rng.permutation(self.similarity.pool)
         groups = getattr(self.similarity, "groups", None)
@@ -192,19 +204,10 @@ class PairStream:
                 raise ValueError(
                     "order='once' takes a similar share only for labels and tracks; leave similar_share at -1 (natural)"
                 )
+            self.similar_share = self.natural_share
             couples = pool[: len(pool) // 2 * 2].reshape(-1, 2)
         else:
-            by_group = pool[np.argsort(groups[pool], kind="stable")]
-            same = np.flatnonzero(groups[by_group[:-1]] == groups[by_group[1:]])
-            same = same[np.diff(same, prepend=-2) > 1] if len(same) else same
-            wanted = rng.permutation(same)[: round(self.similar_share * len(pool) / 2)]
-            used = np.zeros(len(pool), dtype=bool)
-            used[wanted] = used[wanted + 1] = True
-            rest = rng.permutation(by_group[~used])
-            rest = rest[: len(rest) // 2 * 2].reshape(-1, 2)
-            rest = rest[groups[rest[:, 0]] != groups[rest[:, 1]]]
-            alike = np.stack([by_group[wanted], by_group[wanted + 1]], axis=1)
-            couples = rng.permutation(np.concatenate([alike, rest]))
+            couples = _couples(rng, pool, groups, self.similar_share)
         i, j = couples[:, 0], couples[:, 1]
         return i, j, np.where(self.similarity.is_similar(i, j), 1, -1).astype(np.int8)
 
@@ -248,3 +251,28 @@ def _classes(dataset: Dataset, source: Similarity) -> list[Rows]:
     if len(found) < 2:
         raise ValueError(f"order='class' needs 2 classes with at least 2 points each, {dataset.title} has {len(found)}")
     return found
+
+
+def _couples(rng: np.random.Generator, pool: Rows, groups: npt.NDArray[np.int64], share: float) -> Rows:
+    """Disjoint couples of the pool, (n, 2), `share` of them of one group, in random order."""
+    by_group = pool[np.argsort(groups[pool], kind="stable")]
+    _, start, size = np.unique(groups[by_group], return_index=True, return_counts=True)
+    place = np.arange(len(pool)) - np.repeat(start, size)
+    first = np.flatnonzero((place % 2 == 0) & (place + 1 < np.repeat(size, size)))
+    first = rng.permutation(first)[: round(share * len(pool) / 2)]
+    used = np.zeros(len(pool), dtype=bool)
+    used[first] = used[first + 1] = True
+    alike = np.stack([by_group[first], by_group[first + 1]], axis=1)
+    rest = rng.permutation(by_group[~used])
+    unlike = rest[: len(rest) // 2 * 2].reshape(-1, 2)
+    for _ in range(RESHUFFLES):  # couples of one group exchange partners with each other and with some that fit
+        bad = groups[unlike[:, 0]] == groups[unlike[:, 1]]
+        if not bad.any():
+            break
+        mixed = np.flatnonzero(bad | (rng.random(len(unlike)) < bad.mean()))
+        unlike[mixed, 1] = rng.permutation(unlike[mixed, 1])
+    unlike = unlike[groups[unlike[:, 0]] != groups[unlike[:, 1]]]
+    if share > 0:  # one kind may run short: then the other is cut, so that the share stays
+        unlike = unlike[: round(len(alike) * (1 - share) / share)]
+    alike = alike[: round(len(unlike) * share / (1 - share))]
+    return rng.permutation(np.concatenate([alike, unlike]))

@@ -15,6 +15,10 @@ from ohash.streams.base import Rows
 Flags = npt.NDArray[np.bool_]
 Drawn = tuple[Rows, Rows]
 
+# Draws that may be spent on one pair of a rare kind, and how many are made at once.
+MOST_DRAWS = 1_000_000
+AT_ONCE = 65_536
+
 
 class Similarity(Protocol):
     """One meaning of "similar" on one training pool; `note` says what a reader of a result must know."""
@@ -48,15 +52,17 @@ def uniform_pairs(rng: np.random.Generator, pool: Rows, size: int) -> Drawn:
 
 
 def rejected(rng: np.random.Generator, similarity: Similarity, size: int, *, wanted: bool) -> Drawn:
-    """Uniform among the pairs of one kind: draw until enough have come."""
-    found_i, found_j, have = [], [], 0
-    for _ in range(10_000):
-        i, j = uniform_pairs(rng, similarity.pool, max(64, 2 * size))
+    """Uniform among the pairs of one kind: draw until enough have come, more at a time while few do."""
+    found_i, found_j, have, drawn = [], [], 0, 0
+    while have < size:
+        if drawn > MOST_DRAWS * max(1, have):
+            kind = "similar" if wanted else "dissimilar"
+            raise ValueError(f"no {kind} pairs could be drawn: hardly any pair of this pool is {kind}")
+        count = max(64, 2 * size, min(drawn, AT_ONCE))
+        i, j = uniform_pairs(rng, similarity.pool, count)
         keep = np.flatnonzero(similarity.is_similar(i, j) == wanted)[: size - have]
         found_i.append(i[keep])
         found_j.append(j[keep])
         have += len(keep)
-        if have == size:
-            return np.concatenate(found_i), np.concatenate(found_j)
-    kind = "similar" if wanted else "dissimilar"
-    raise ValueError(f"no {kind} pairs could be drawn: every pair of this pool is of the other kind")
+        drawn += count
+    return np.concatenate(found_i), np.concatenate(found_j)
