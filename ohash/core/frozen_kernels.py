@@ -20,7 +20,7 @@ def score_pairs(
     A similar pair counts its best model only, a dissimilar one counts all, as MMOH would update them.
     """
     T, r = P.shape[1], P.shape[2]
-    delta, pool, flip = np.empty(r), np.empty(r, np.int64), np.empty(r, np.int8)
+    delta, pool, on_i = np.empty(r), np.empty(r, np.int64), np.empty(r, np.bool_)
     ceil_br = int(np.ceil(br))
     for t in range(i.shape[0]):
         similar = s[t] > 0
@@ -37,11 +37,11 @@ def score_pairs(
                 if R_m < best_R:
                     best, best_R = m, R_m
             elif R_m > 0:
-                margin, _ = choose(p_i, p_j, s[t], ceil_br - D, largest, delta, pool, flip)
+                margin, _ = choose(p_i, p_j, s[t], ceil_br - D, largest, delta, pool, on_i)
                 total_R += R_m
                 total_loss += 2.0 * margin + np.sqrt(R_m)  # Eq. (6)
         if similar and best_R > 0:
             p_i, p_j = P[i[t], best], P[j[t], best]
-            margin, _ = choose(p_i, p_j, s[t], int(best_R), largest, delta, pool, flip)
+            margin, _ = choose(p_i, p_j, s[t], int(best_R), largest, delta, pool, on_i)
             total_R, total_loss = best_R, 2.0 * margin + np.sqrt(best_R)
         D_h[t], R[t], loss[t] = nearest, total_R, total_loss

@@ -83,10 +83,10 @@ def dot(a: Any, b: Any) -> float:
 
 
 @inlined
-def cut_off(delta: Any, pool: Any, size: int, p0: int) -> Any:
-    """(delta, bit) of the p0-th smallest, ordered by delta and then by bit: the stable order.
+def smallest_first(delta: Any, pool: Any, size: int, p0: int) -> None:
+    """Bring the p0 smallest of the pool to its front, ordered by delta and then by bit: the stable order.
 
-    Few wanted: a sorted list of the best so far; many: quickselect. Reorders `pool`, which holds `size` rising bits.
+    `pool` holds `size` rising bits. Few wanted: a sorted list of the best so far; many: quickselect.
     """
     if p0 <= FEW:
         for q in range(size):
@@ -98,11 +98,10 @@ def cut_off(delta: Any, pool: Any, size: int, p0: int) -> Any:
                 pool[at] = pool[at - 1]
                 at -= 1
             pool[at] = bit
-        return delta[pool[p0 - 1]], pool[p0 - 1]
+        return
     lo, hi, want = 0, size - 1, p0 - 1
     while lo < hi:
-        mid = (lo + hi) // 2
-        bit = pool[mid]
+        bit = pool[(lo + hi) // 2]
         value = delta[bit]
         left, right = lo, hi
         while left <= right:
@@ -119,38 +118,30 @@ def cut_off(delta: Any, pool: Any, size: int, p0: int) -> Any:
         elif want >= left:
             lo = left
         else:
-            break
-    return delta[pool[want]], pool[want]
+            return
 
 
 @inlined
-def choose(p_i: Any, p_j: Any, s: int, p0: int, largest: bool, delta: Any, pool: Any, flip: Any) -> Any:
-    """Algorithms 2 and 3. Fills flip[k] = 0 (keep), 1 (flip side i), 2 (flip side j).
+def choose(p_i: Any, p_j: Any, s: int, p0: int, largest: bool, delta: Any, pool: Any, on_i: Any) -> Any:
+    """Algorithms 2 and 3: pool[:p0] are the bits to flip, on_i[k] tells whether side i of bit k is flipped.
 
     Returns (Σ delta over the chosen bits, flips on side i).
     """
-    r = p_i.shape[0]
     sign = -1.0 if largest else 1.0
     size = 0
-    for k in range(r):
-        flip[k] = 0
-        if ((p_i[k] >= 0) != (p_j[k] >= 0)) == (s > 0):
-            delta[k] = sign * min(abs(p_i[k]), abs(p_j[k]))  # Eq. (19)
-            pool[size] = k
-            size += 1
-    value, last = np.inf, r
+    for k in range(p_i.shape[0]):  # without branches: half of the bits are in the pool, and nobody can guess which
+        margin_i, margin_j = abs(p_i[k]), abs(p_j[k])
+        delta[k] = sign * min(margin_i, margin_j)  # Eq. (19)
+        on_i[k] = margin_i <= margin_j  # Eq. (20)
+        pool[size] = k
+        size += ((p_i[k] >= 0) != (p_j[k] >= 0)) == (s > 0)
     if p0 < size:
-        value, last = cut_off(delta, pool, size, p0)
+        smallest_first(delta, pool, size, p0)
     total = 0.0
     n_i = 0
-    for k in range(r):
-        if ((p_i[k] >= 0) != (p_j[k] >= 0)) == (s > 0) and (delta[k] < value or (delta[k] == value and k <= last)):
-            total += abs(delta[k])
-            if abs(p_i[k]) <= abs(p_j[k]):  # Eq. (20)
-                flip[k] = 1
-                n_i += 1
-            else:
-                flip[k] = 2
+    for q in range(p0):
+        total += abs(delta[pool[q]])
+        n_i += on_i[pool[q]]
     return total, n_i
 
 
@@ -188,7 +179,7 @@ def _learn_pairs(
     P_i, P_j = np.empty((T, r), dtype), np.empty((T, r), dtype)
     delta = np.empty(r, np.float64)
     pool = np.empty(r, np.int64)
-    flip = np.empty(r, np.int8)
+    on_i = np.empty(r, np.bool_)
     ceil_br = int(np.ceil(br))
 
     for t in range(i.shape[0]):
@@ -227,7 +218,7 @@ def _learn_pairs(
             R_now = R[t, m]
             for turn in range(rounds):
                 bits = D - alpha if similar else ceil_br - D  # Eq. (17)
-                total, n_i = choose(P_i[m], P_j[m], s[t], bits, largest, delta, pool, flip)
+                total, n_i = choose(P_i[m], P_j[m], s[t], bits, largest, delta, pool, on_i)
                 n = 4.0 * (n_i * square_i + (bits - n_i) * square_j)
                 root = np.sqrt(R_now)
                 if n == 0.0:
@@ -255,22 +246,20 @@ def _learn_pairs(
                 i_mean = j_mean = i_j = 0.0
                 if centring != NONE:
                     i_mean, j_mean, i_j = dot(x_i, mean), dot(x_j, mean), dot(x_i, x_j)
-                for k in range(r):
-                    if flip[k] == 0:
-                        continue
+                for q in range(bits):
+                    k = pool[q]
                     bit_updates[m, k] += 1
-                    on_i = flip[k] == 1
-                    h = 1.0 if (P_i[m, k] if on_i else P_j[m, k]) >= 0 else -1.0
+                    h = 1.0 if (P_i[m, k] if on_i[k] else P_j[m, k]) >= 0 else -1.0
                     change = -2.0 * step * h  # Eq. (18)
                     factor = dtype.type(change)
                     w = Wt[m, k]
-                    x = x_i if on_i else x_j
+                    x = x_i if on_i[k] else x_j
                     for c in range(d):
                         w[c] += factor * x[c]
                     if centring != NONE:
-                        W_mean[m, k] += change * (i_mean if on_i else j_mean)
-                        P_i[m, k] += change * (square_i if on_i else i_j)
-                        P_j[m, k] += change * (i_j if on_i else square_j)
+                        W_mean[m, k] += change * (i_mean if on_i[k] else j_mean)
+                        P_i[m, k] += change * (square_i if on_i[k] else i_j)
+                        P_j[m, k] += change * (i_j if on_i[k] else square_j)
                 if turn + 1 < rounds:
                     project_pair(Wt[m], x_i, x_j, P_i[m], P_j[m])
                     D = 0
