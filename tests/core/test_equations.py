@@ -274,20 +274,31 @@ def test_scaling_both_points_changes_no_code(case, c):
     assert (one.p0, one.R, one.D_h) == (other.p0, other.R, other.D_h)
 
 
-@given(st.integers(0, 10**6), st.sampled_from([-1, 1]), st.booleans())
-def test_equal_margins_are_taken_in_order_and_flip_side_i(seed, s, largest):
-    """Margins from a set of three values tie all the time: the choice is the stable order, and Eq. (20) flips i."""
+@settings(deadline=None, max_examples=200)
+@given(st.integers(0, 10**6), st.sampled_from([-1, 1]), st.booleans(), st.integers(1, 150), st.floats(0, 1))
+def test_equal_margins_are_taken_in_order_and_flip_side_i(seed, s, largest, r, share):
+    """Margins of two sizes tie all the time: the choice is the stable order, and Eq. (20) flips i.
+
+    `share` spreads p0 from one bit to nearly all of them, so that every way the kernel has to select is taken.
+    """
     rng = np.random.default_rng(seed)
-    p_i, p_j = rng.choice([-1.0, -0.5, 0.5, 1.0], size=(2, 12))
-    assume(not (s == 1 and (np.sign(p_i) == np.sign(p_j)).all()))
-    flips = zero_loss_codes(p_i, p_j, s, 0, 8.0, largest=largest)
+    p_i, p_j = rng.choice([-1.0, -0.5, 0.5, 1.0], size=(2, r))
+    D_h = int((np.sign(p_i) != np.sign(p_j)).sum())
+    alpha, br = (int(share * D_h), r) if s == 1 else (0, D_h + round(share * (r - D_h)))
+    assume(alpha < br)
+    flips = zero_loss_codes(p_i, p_j, s, alpha, float(br), largest=largest)
     p0 = len(flips.bits)
     ranked = sorted(range(len(flips.pool)), key=lambda n: -flips.delta[n] if largest else flips.delta[n])
     assert flips.bits.tolist() == sorted(flips.pool[ranked[:p0]].tolist())
     for bit, side in zip(flips.bits, flips.sides, strict=True):
         assert side == ("i" if abs(p_i[bit]) <= abs(p_j[bit]) else "j")
     model = ohash.OH(
-        r=12, beta=8 / 12, dtype="float64", W=np.vstack([p_i, p_j]), select="largest" if largest else "smallest"
+        r=r,
+        alpha=alpha,
+        beta=br / r,
+        dtype="float64",
+        W=np.vstack([p_i, p_j]),
+        select="largest" if largest else "smallest",
     )
     trace = model.learn(np.eye(2), [0], [1], [s])
     assert trace.p0[0] == p0

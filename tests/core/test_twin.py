@@ -67,6 +67,14 @@ def test_options_that_are_off_by_default(options, center):
     both(2, 4, X, i, j, s, r=12, beta=0.6, C=0.03, center=center, ema=0.05, **options)
 
 
+@pytest.mark.parametrize("select", ["smallest", "largest"])
+@pytest.mark.parametrize("beta", [0.55, 0.95])
+def test_long_codes(beta, select):
+    """Few bits to flip out of many, and many out of many."""
+    X, i, j, s = random_stream(10, d=4, pairs=60, similar=0.4)
+    both(None, 6, X, i, j, s, r=130, beta=beta, select=select, C=0.02)
+
+
 @pytest.mark.parametrize("center", ["none", "running"])
 def test_degenerate_pairs_keep_their_loss_and_change_nothing(center):
     """Zero vectors have the code +1...+1: a dissimilar pair of two of them cannot be repaired."""

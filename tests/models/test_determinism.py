@@ -52,6 +52,19 @@ def test_the_chunking_does_not_show(T, dtype, center):
     assert trace.updated.sum() > 100 and whole.version == single.version > 100
 
 
+def test_the_threshold_is_computed_afresh_at_the_same_pair_whatever_the_chunking():
+    """W·mean is kept in step and, against float32 drift, computed afresh every 4096 pairs of the model's life."""
+    data, i, j, s = random_stream(3, d=4, pairs=4200)
+    whole, chunked = (ohash.OH(r=9, center="running", C=0.02) for _ in range(2))
+    for model, cuts in ((whole, [0, 4095, 4096, 4200]), (chunked, [0, 1000, 2000, 4095, 4096, 4200])):
+        errors = []
+        for a, b in itertools.pairwise(cuts):
+            model.learn(data, i[a:b], j[a:b], s[a:b])
+            errors.append(np.abs(model.threshold[0] - model.mean @ model.W.astype(np.float64)).max())
+        assert errors[-2] < 1e-14 and 1e-10 < errors[-3] < 1e-4
+    assert bits(whole) == bits(chunked)
+
+
 @pytest.mark.parametrize("center", CENTRINGS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_one_model_of_mmoh_is_oh(dtype, center):
