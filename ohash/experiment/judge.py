@@ -86,13 +86,16 @@ class Judge:
             hidden = None if hidden is None else [place[rows][place[rows] >= 0] for rows in hidden]
             own = None if own is None else place[own]
             exact = yield from self._neighbours(self.database[keep], own)
-        given = {"query_rows": own, "r": r}
-        found = yield from _last(iter_retrieval(queries, database, relevant=relevant, exclude=hidden, k=10, **given))
+        found = yield from _last(
+            iter_retrieval(queries, database, relevant=relevant, exclude=hidden, query_rows=own, k=10, r=r)
+        )
         recalls = {}
         for k in (10, NEIGHBOURS):
             few = min(k, exact.shape[1])
             # share of the k exact neighbours among the k nearest codes: `recall_at_k`, in slices
-            near = yield from _last(iter_retrieval(queries, database, relevant=list(exact[:, :few]), k=few, **given))
+            near = yield from _last(
+                iter_retrieval(queries, database, relevant=list(exact[:, :few]), query_rows=own, k=few, r=r)
+            )
             recalls[k] = near.precision_at_k[few]
         return {
             "map": found.map,

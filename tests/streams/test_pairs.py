@@ -1,0 +1,356 @@
+"""Streams of pairs: shares, orders, and that nothing but the seed changes them."""
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ohash.streams import pairs as pairs_module
+from ohash.streams.base import Dataset, split
+from ohash.streams.pairs import BLOCK, ORDERS, StreamParams, pair_stream, stream_of
+from ohash.streams.registry import load
+from tests.streams.stream_data import clicks, grouped
+
+
+def near(found, expected, n):
+    """Within five standard deviations of a binomial share."""
+    return abs(found - expected) < 5 * np.sqrt(expected * (1 - expected) / n) + 1e-12
+
+
+def make(kind):
+    rng = np.random.default_rng(0)
+    base = grouped(400, 4)
+    if kind == "multi":
+        return Dataset.from_arrays(base.X, labels=rng.random((400, 6)) < 0.2)
+    if kind == "track":
+        return Dataset(key="t", title="t", X=base.X, tracks=np.arange(400) // 4, queries=(10, 10))
+    if kind == "clicks":
+        return clicks(60, 500)
+    if kind == "pairs":
+        return clicks(60, 500, s=np.where(rng.random(500) < 0.4, 1, -1))
+    return base
+
+
+KINDS = ("label", "multi", "track", "metric", "topk", "clicks", "pairs")
+
+
+def stream(kind, seed=0, **more):
+    by = kind if kind in ("metric", "topk", "clicks", "pairs", "track") else "label"
+    return pair_stream(make(kind), similar_by=by, seed=seed, **more)
+
+
+# -- shares --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9])
+def test_share_is_as_asked(kind, share):
+    i, j, s = stream(kind, similar_share=share).take(0, 8 * BLOCK)
+    assert near((s == 1).mean(), share, len(s))
+    assert (i != j).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_of_pairs_are_the_truth(kind):
+    found = stream(kind, similar_share=0.4)
+    i, j, s = found.take(0, 3 * BLOCK)
+    if kind == "pairs":
+        given = found.similarity.dataset.pairs
+        truth = {(a, b): c for a, b, c in zip(given.i, given.j, given.s, strict=True)}
+        assert all(truth[a, b] == c for a, b, c in zip(i, j, s, strict=True))
+    else:
+        assert np.array_equal(found.similarity.is_similar(i, j), s == 1)
+
+
+@pytest.mark.parametrize("kind", ["label", "multi", "metric"])
+def test_natural_share_where_it_is_at_least_5_percent(kind):
+    found = stream(kind)
+    assert found.natural_share >= 0.05
+    assert found.similar_share == found.natural_share
+    _, _, s = found.take(0, 16 * BLOCK)
+    pool = found.similarity.pool
+    i, j = np.meshgrid(pool, pool)
+    truth = found.similarity.is_similar(i[i != j], j[i != j]).mean()
+    assert near((s == 1).mean(), truth, len(s))
+
+
+@pytest.mark.parametrize("kind", ["track", "topk"])
+def test_half_where_the_natural_share_is_less(kind):
+    found = stream(kind, **({"top_k": 2} if kind == "topk" else {}))
+    assert found.natural_share < 0.05
+    assert found.similar_share == 0.5
+    _, _, s = found.take(0, 8 * BLOCK)
+    assert near((s == 1).mean(), 0.5, len(s))
+
+
+def test_natural_share_of_digits_against_counting():
+    dataset = load("digits")
+    found = pair_stream(dataset, seed=2)
+    counts = np.bincount(dataset.labels[split(dataset, 2).train])
+    n = counts.sum()
+    assert found.natural_share == pytest.approx((counts * (counts - 1)).sum() / (n * (n - 1)), abs=1e-15)
+
+
+@pytest.mark.parametrize("order", ["shuffled", "class", "time"])
+@pytest.mark.parametrize("noise", [0.1, 0.5])
+def test_noise_flips_its_share_and_no_point(order, noise):
+    clean = stream("label", order=order).take(0, 8 * BLOCK)
+    noisy = stream("label", order=order, noise=noise).take(0, 8 * BLOCK)
+    assert np.array_equal(clean[:2], noisy[:2])
+    assert near((clean[2] != noisy[2]).mean(), noise, len(clean[2]))
+
+
+# -- nothing but the seed ------------------------------------------------------------------------------------------
+
+CASES = [
+    ("label", {}),
+    ("label", {"similar_share": 0.5, "noise": 0.2}),
+    ("label", {"order": "class", "period": 700, "noise": 0.1}),
+    ("label", {"order": "time", "similar_share": 0.5}),
+    ("label", {"order": "once", "similar_share": 0.5, "noise": 0.3}),
+    ("metric", {"similar_share": 0.3}),
+    ("multi", {"similar_share": 0.6}),
+    ("clicks", {"order": "time"}),
+    ("clicks", {"negatives": "popularity", "order": "once"}),
+    ("pairs", {}),
+]
+
+
+@pytest.mark.parametrize(("kind", "more"), CASES)
+@given(data=st.data())
+@settings(deadline=None, max_examples=15)
+def test_pairs_do_not_depend_on_the_chunks(kind, more, data):
+    found = stream(kind, **more)
+    end = min(3 * BLOCK + 100, found.length or 10**9)
+    whole = found.take(0, end)
+    other = stream(kind, **more)
+    cuts = sorted(data.draw(st.lists(st.integers(0, end), max_size=12)))
+    edges = [0, *cuts, end]
+    order = data.draw(st.permutations(range(len(edges) - 1)))  # also out of order: replay jumps back
+    parts = [other.take(edges[k], edges[k + 1]) for k in order]
+    parts = [parts[order.index(k)] for k in range(len(edges) - 1)]
+    for column, expected in zip(zip(*parts, strict=True), whole, strict=True):
+        assert np.array_equal(np.concatenate(column), expected)
+
+
+@pytest.mark.parametrize(("kind", "more"), CASES)
+def test_same_seed_same_pairs_other_seed_other_pairs(kind, more):
+    first, again, other = (stream(kind, seed, **more).take(0, 300) for seed in (3, 3, 4))
+    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+    assert not (np.array_equal(first[0], other[0]) and np.array_equal(first[1], other[1]))
+
+
+def test_iterating_gives_the_same_pairs():
+    found = stream("label", order="once")
+    assert np.array_equal(np.array(list(found)).T, np.stack(found.take(0, 10**6)))
+    endless = iter(stream("label"))
+    assert [next(endless) for _ in range(BLOCK + 5)] == [*zip(*stream("label").take(0, BLOCK + 5), strict=True)]
+
+
+def test_a_block_cannot_be_written_to_through_what_was_taken():
+    found = stream("label")
+    before = [column.copy() for column in found.take(0, 50)]
+    for column in found.take(0, 50):
+        column[:] = 0
+    assert all(np.array_equal(a, b) for a, b in zip(found.take(0, 50), before, strict=True))
+
+
+def test_threads_share_one_stream():
+    """Runs of one world draw from one stream at different places."""
+    found = stream("label", similar_share=0.5)
+    expected = [stream("label", similar_share=0.5).take(b * BLOCK, (b + 1) * BLOCK) for b in range(12)]
+    wrong = []
+
+    def walk(blocks):
+        for b in blocks:
+            got = found.take(b * BLOCK, (b + 1) * BLOCK)
+            if not all(np.array_equal(x, y) for x, y in zip(got, expected[b], strict=True)):
+                wrong.append(b)
+
+    rng = np.random.default_rng(0)
+    threads = [threading.Thread(target=walk, args=(rng.integers(0, 12, 40),)) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert len(found._blocks) <= pairs_module.KEPT_BLOCKS
+
+
+def test_take_refuses_what_is_no_range():
+    with pytest.raises(ValueError, match="0 <= start <= stop, got 5 and 3"):
+        stream("label").take(5, 3)
+    assert all(len(column) == 0 for column in stream("label").take(7, 7))
+
+
+# -- orders --------------------------------------------------------------------------------------------------------
+
+
+def test_classes_arrive_one_after_another():
+    found = stream("label", order="class", period=500, similar_share=0.5)
+    labels = found.similarity.groups
+    i, j, s = found.take(0, 4000)
+    for stage in range(4):
+        part = slice(500 * stage, 500 * (stage + 1))
+        there = np.unique(labels[np.concatenate([i[part], j[part]])])
+        assert there.tolist() == list(range(min(4, 2 + stage)))
+    assert near((s == 1).mean(), 0.5, 4000)
+    assert (i != j).all()
+    # the partner of a similar pair is uniform over the rest of its class
+    later = labels[i[2000:]] == 0
+    assert len(np.unique(i[2000:][later])) > 0.9 * (labels[found.similarity.pool] == 0).sum()
+
+
+def test_class_order_is_uniform_within_a_class():
+    dataset = grouped(14, 2, queries=(1, 1))
+    found = pair_stream(dataset, 0.5, "class")
+    i, j, s = found.take(0, 40 * BLOCK)
+    labels, pool = dataset.labels, found.similarity.pool
+    for c in (0, 1):
+        members = pool[labels[pool] == c]
+        of = (s == 1) & (labels[i] == c)
+        counts = np.array([[((i[of] == a) & (j[of] == b)).sum() for b in members] for a in members])
+        assert (np.diag(counts) == 0).all()
+        off = counts[~np.eye(len(members), dtype=bool)]
+        assert abs(off - off.mean()).max() < 6 * np.sqrt(off.mean())
+
+
+@pytest.mark.parametrize("order", ["class"])
+@pytest.mark.parametrize("kind", ["metric", "multi", "clicks"])
+def test_class_order_needs_classes(order, kind):
+    with pytest.raises(ValueError, match="order='class' needs similar_by='label' or 'track'"):
+        stream(kind, order=order)
+
+
+@pytest.mark.parametrize("share", [None, 0.5])
+@pytest.mark.parametrize("period", [1, 5, 100_000])
+def test_time_order_pairs_a_point_with_the_ones_just_before_it(share, period):
+    rng = np.random.default_rng(0)
+    base = grouped(400, 4)
+    dataset = Dataset.from_arrays(base.X, labels=base.labels, time=rng.permutation(400).astype(float))
+    found = pair_stream(dataset, share, "time", period=period)
+    pool = found.similarity.pool
+    rank = np.full(400, -1)
+    rank[pool[np.argsort(dataset.time[pool])]] = np.arange(len(pool))
+    n = len(pool) - 1
+    i, j, s = found.take(0, n)
+    assert np.array_equal(rank[i], np.arange(1, n + 1))  # every point arrives in turn
+    age = rank[i] - rank[j]
+    assert (age >= 1).all() and (age <= period).all()  # never one that has not arrived yet
+    assert np.array_equal(dataset.labels[i] == dataset.labels[j], s == 1)
+    assert (i != j).all()
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
+def test_time_order_reaches_the_share(share):
+    found = pair_stream(load("digits"), share, "time")
+    _, _, s = found.take(2000, 2000 + 8 * BLOCK)
+    assert near((s == 1).mean(), share, len(s))
+
+
+def test_time_order_goes_on_after_the_last_point():
+    found = stream("label", order="time", period=30)
+    i, j, _ = found.take(0, 3000)
+    assert len(np.unique(i)) == len(found.similarity.pool)
+    assert (i != j).all()
+
+
+@pytest.mark.parametrize("kind", ["label", "multi", "metric", "track"])
+def test_once_uses_every_point_at_most_once(kind):
+    found = stream(kind, order="once")
+    i, j, s = found.take(0, 10**6)
+    used = np.concatenate([i, j])
+    assert len(np.unique(used)) == len(used) == 2 * found.length
+    assert np.isin(used, found.similarity.pool).all()
+    assert np.array_equal(found.similarity.is_similar(i, j), s == 1)
+    if kind != "track":
+        assert found.length == len(found.similarity.pool) // 2
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9])
+def test_once_reaches_the_share(share):
+    dataset = load("digits")
+    found = pair_stream(dataset, share, "once")
+    i, j, s = found.take(0, 10**6)
+    assert (s == 1).mean() == pytest.approx(share, abs=2 / len(s))
+    assert len(np.unique(np.concatenate([i, j]))) == 2 * len(i) > 0.98 * len(found.similarity.pool)
+    # all classes take part in both kinds, and dissimilar pairs are not always of the same two classes
+    labels = dataset.labels
+    if share == 0.5:
+        assert len(np.unique(labels[i[s == 1]])) == 10
+        assert len(np.unique(labels[i[s == -1]] * 10 + labels[j[s == -1]])) > 70
+
+
+def test_once_keeps_the_share_where_one_kind_runs_short():
+    X = np.eye(1000, 3)
+    few_alike = Dataset(key="t", title="t", X=X, tracks=np.r_[np.arange(900), np.arange(100)], queries=(5, 5))
+    _, _, s = pair_stream(few_alike, 0.5, "once").take(0, 10**6)
+    assert (s == 1).mean() == pytest.approx(0.5, abs=0.02) and len(s) > 150
+    one_large = Dataset.from_arrays(X, labels=np.r_[np.zeros(950), np.ones(50)], queries=(5, 5))
+    _, _, s = pair_stream(one_large, 0.5, "once").take(0, 10**6)
+    assert (s == 1).mean() == pytest.approx(0.5, abs=0.02) and len(s) > 40
+
+
+def test_once_refuses_a_share_it_cannot_reach():
+    with pytest.raises(ValueError, match="order='once' takes a similar share only for labels and tracks"):
+        stream("metric", order="once", similar_share=0.5)
+
+
+def test_given_pairs_once_and_in_time():
+    for order in ("once", "time"):
+        found = stream("pairs", order=order)
+        given, parts = found.similarity.dataset.pairs, found.similarity.parts
+        i, j, s = found.take(0, 400)
+        assert np.array_equal((i, j, s), (given.i[parts.train], given.j[parts.train], given.s[parts.train]))
+        assert (np.diff(given.time[parts.train]) > 0).all()
+    assert stream("pairs", order="once").length == 400
+    assert stream("pairs", order="time").length is None
+    i, _, _ = stream("pairs", order="time").take(0, 800)
+    assert np.array_equal(i[:400], i[400:])
+
+
+@pytest.mark.parametrize("order", ["shuffled", "time", "once"])
+def test_click_streams_never_touch_later_clicks(order):
+    found = stream("clicks", order=order)
+    source = found.similarity
+    later = {tuple(sorted(pair)) for part in ("validation", "test") for pair in zip(*source.later(part), strict=True)}
+    i, j, s = found.take(0, 8 * BLOCK)
+    assert not later & {tuple(sorted(pair)) for pair in zip(i, j, strict=True)}
+    assert near((s == 1).mean(), 0.1, len(s)) if order == "shuffled" else abs((s == 1).mean() - 0.1) < 1e-2
+
+
+# -- parameters ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "bad"),
+    [("similar_share", 1.0), ("similar_share", -1.1), ("noise", 0.6), ("noise", float("nan")), ("order", "random"),
+     ("period", 0), ("period", 2.5), ("negatives", "hard"), ("similar_by", "colour"), ("train", "all"), ("top_k", 0)],
+)  # fmt: skip
+def test_bad_stream_parameters_are_named(key, bad):
+    with pytest.raises(ValueError, match=f"{key} must be .* got {bad!r}"):
+        StreamParams(**{key: bad})
+
+
+def test_every_order_is_tested():
+    assert set(ORDERS) == {"shuffled", "class", "time", "once"}
+
+
+def test_disjoint_training_never_draws_from_the_database():
+    dataset = grouped(300, 3)
+    found = stream_of(dataset, StreamParams(train="disjoint"), 5)
+    parts = split(dataset, 5, train="disjoint")
+    i, j, _ = found.take(0, 4 * BLOCK)
+    used = np.unique(np.concatenate([i, j]))
+    assert np.array_equal(used, parts.train)
+    assert not np.isin(used, np.concatenate([parts.database, parts.validation, parts.test])).any()
+
+
+def test_queries_are_never_trained_on():
+    dataset = grouped(300, 3)
+    i, j, _ = pair_stream(dataset, seed=5).take(0, 4 * BLOCK)
+    parts = split(dataset, 5)
+    assert np.array_equal(np.unique(np.concatenate([i, j])), parts.database)
+    assert not np.isin(parts.test, i).any() and not np.isin(parts.validation, j).any()
