@@ -3,20 +3,21 @@
 Up to `WHOLE` values everything is looked at; beyond, a seeded sample of rows, and `sampled` says how many.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.streams.base import Dataset, split
+from ohash.streams.readers.source import gather
 from ohash.streams.readers.table import first_not_finite
 from ohash.streams.similar_by import similarity
 
 WHOLE = 20_000_000
 SAMPLE = 20_000
 # To measure the share of similar pairs by distance takes the radius of every point of a pool: a part will do.
-POOL = 4_000
+POOL = 2_000
 MEANING = {
     "label": "similar if they share a label",
     "track": "similar if they are views of one thing",
@@ -102,11 +103,17 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
     if X.size > WHOLE:
         sampled = max(1, min(SAMPLE, WHOLE // dataset.d))
         rows = np.sort(np.random.default_rng(seed).choice(dataset.n, sampled, replace=False))
-        X = X[rows]
+        X = gather(X, rows)
     bad = first_not_finite(X)
     values = np.nan_to_num(X.astype(np.float32)) if bad is not None else X.astype(np.float32)
     norms = np.sqrt(np.einsum("nd,nd->n", values, values, dtype=np.float64))
-    share, problem = _share(dataset, similar_by, seed) if bad is None else (None, "values that are not finite")
+    duplicates = len(values) - len(_distinct(values))
+    share: float | None = None
+    problem = ""
+    if bad is not None:
+        problem = "values that are not finite"
+    elif 2 * duplicates < len(values):  # among equal points every distance is a tie, and measuring says nothing
+        share, problem = _share(dataset, similar_by, seed)
     counts = _class_sizes(dataset)
     return Summary(
         title=dataset.title,
@@ -119,7 +126,7 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
         similar_by=dataset.similarities[0] if similar_by == "auto" else similar_by,
         similar_share=share,
         norms=(float(norms.min()), float(np.median(norms)), float(norms.max())),
-        duplicates=len(values) - len(_distinct(values)),
+        duplicates=duplicates,
         constant=tuple(int(k) for k in np.flatnonzero((values == values[0]).all(axis=0))),
         not_finite=None if bad is None else (int(rows[bad[0]]), bad[1]),
         zero_rows=int((norms == 0).sum()),
@@ -131,13 +138,12 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
 
 def _share(dataset: Dataset, similar_by: str, seed: int) -> tuple[float | None, str]:
     """Natural share of similar pairs; by distance on a part of a large set."""
-    parts = split(dataset, seed)
     name = dataset.similarities[0] if similar_by == "auto" else similar_by
-    if name in ("metric", "topk") and len(parts.train) > POOL:
-        some = np.sort(np.random.default_rng(seed).choice(parts.train, POOL, replace=False))
-        parts = replace(parts, train=some, database=some)
+    if name in ("metric", "topk") and dataset.n > POOL:
+        some = np.sort(np.random.default_rng(seed).choice(dataset.n, POOL, replace=False))
+        dataset = Dataset.from_arrays(gather(dataset.X, some), metric=dataset.metric)
     try:
-        return similarity(dataset, parts, name).natural_share, ""
+        return similarity(dataset, split(dataset, seed), name).natural_share, ""
     except ValueError as error:
         return None, str(error)
 

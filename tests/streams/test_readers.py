@@ -17,7 +17,7 @@ import scipy.io
 from ohash.streams.readers import mat, npy, npz
 from ohash.streams.readers.formats import READERS, peek_path, read_path, read_upload
 from ohash.streams.readers.limits import UPLOAD, Limits
-from ohash.streams.readers.source import MAP_FROM, Source
+from ohash.streams.readers.source import MAP_FROM, Source, gather
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(40, 6)).astype(np.float32)
@@ -147,6 +147,7 @@ def test_a_large_npy_and_npz_and_fvecs_are_mapped(tmp_path: Path) -> None:
             assert found.base is not None, name
             found = found.base
         assert read_path(tmp_path / name).X[-1, -1] == 7
+        assert gather(read_path(tmp_path / name).X, np.array([len(big) - 1]))[0, -1] == 7
 
 
 def test_a_large_contiguous_hdf5_is_mapped(tmp_path: Path) -> None:
@@ -392,8 +393,10 @@ def test_mat_7_3_is_read_through_hdf5(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read_upload("x.mat", path.read_bytes()).X, X)
 
 
-def test_hdf5_of_ann_benchmarks() -> None:
-    table = read_upload("a.hdf5", FILES["a.hdf5"])
+def test_hdf5_of_ann_benchmarks(tmp_path: Path) -> None:
+    (tmp_path / "a.hdf5").write_bytes(FILES["a.hdf5"])
+    assert read_path(tmp_path / "a.hdf5").metric == "cosine"
+    table = read_upload("glove-100-angular.hdf5", FILES["a.hdf5"])
     assert table.metric == "cosine"
     assert table.extra["test"].shape == (3, 6)
     assert table.extra["neighbors"].shape == (3, 2)

@@ -36,6 +36,11 @@ def test_a_bare_matrix_and_clicks() -> None:
     assert "negatives are sampled" in "\n".join(summary.lines())
 
 
+def test_points_that_are_all_the_same() -> None:
+    summary = summarize(Dataset.from_arrays(np.ones((300, 4))))
+    assert (summary.duplicates, summary.similar_share) == (299, None)
+
+
 def test_flags_of_labels() -> None:
     flags = np.zeros((300, 2), int)
     flags[:200, 0] = flags[150:, 1] = 1
