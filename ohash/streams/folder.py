@@ -140,6 +140,7 @@ def _spec(entry: Entry) -> DatasetSpec:
         group="folder",
         similar_by=similar_by,
         size=entry.size,
+        kernel=said.wishes.kernel,
     )
 
 

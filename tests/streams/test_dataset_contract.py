@@ -59,6 +59,7 @@ def test_sizes_are_as_declared(spec: DatasetSpec, dataset: Dataset) -> None:
     assert dataset.title == spec.title
     assert (dataset.n, dataset.d) == (spec.n, spec.d)
     assert dataset.licence == spec.licence
+    assert dataset.kernel == spec.kernel
     if dataset.class_names:
         assert dataset.labels is not None
         assert set(np.unique(dataset.labels)) == set(range(len(dataset.class_names)))

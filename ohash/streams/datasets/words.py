@@ -49,4 +49,5 @@ DATASET = DatasetSpec(
     group="embedded",
     similar_by="metric",
     similar_share=0.076,
+    kernel="none",
 )
