@@ -27,6 +27,12 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return compiled
 
 
+def in_order(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile `function` without re-association: sums are added exactly as written, however the data are cut."""
+    compiled: Callable[P, R] = numba.njit(**{**FLAGS, "fastmath": False})(function)
+    return compiled
+
+
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a small function that other kernels call; LLVM inlines it."""
     compiled: Callable[P, R] = numba.njit(**{**FLAGS, "cache": False})(function)
