@@ -1,6 +1,15 @@
-"""The dashboard's router."""
+"""The dashboard's router: page config and navigation, nothing else."""
 
 import streamlit as st
 
-st.set_page_config(page_title="ohash", layout="wide")
-st.title("ohash")
+st.set_page_config(page_title="ohash", page_icon=":material/fingerprint:", layout="wide")
+st.navigation(
+    {
+        "": [
+            st.Page("pages/live.py", title="Live", default=True),
+            st.Page("pages/data.py", title="Data", url_path="data"),
+        ],
+        "Experiments": [st.Page("pages/runs.py", title="Runs", url_path="runs")],
+    },
+    position="top",
+).run()

@@ -115,6 +115,20 @@ class Columns:
         self._n = len(kept)
 
 
+def moving_mean(values: Floats, window: int = 5) -> Floats:
+    """The mean of each value and the ones before it, at most `window` together; NaN is left out.
+
+    >>> moving_mean(np.array([1.0, 3.0, np.nan, 5.0]), window=3).tolist()
+    [1.0, 2.0, 2.0, 4.0]
+    """
+    known = np.isfinite(values)
+    sums, counts = (
+        np.cumsum(np.concatenate([np.zeros(window), column])) for column in (np.where(known, values, 0), known)
+    )
+    with np.errstate(invalid="ignore"):
+        return np.asarray((sums[window:] - sums[:-window]) / (counts[window:] - counts[:-window]))
+
+
 class LogBins:
     """Logarithmic bins for tau and l/norm2: 20 a decade from 1e-8 to 1e4; what lies outside goes to the end bins."""
 

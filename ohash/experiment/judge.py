@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation.exact import float_mean_ap
+from ohash.evaluation.exact import iter_float_mean_ap
 from ohash.evaluation.neighbours import iter_exact_neighbours
 from ohash.evaluation.ranking import Retrieval, iter_retrieval
 from ohash.experiment.world import World
@@ -21,6 +21,8 @@ Rows = npt.NDArray[np.int64]
 # What a checkpoint records; columns of History.
 SCORES = ("map", "map_low", "map_high", "precision_10", "hit_10", "mrr", "recall_10", "recall_100")
 NEIGHBOURS = 100
+# The reference line is measured on this many queries.
+FLOAT_QUERIES = 100
 # Later clicks may come from as many rows as there are; a checkpoint asks this many of them.
 MOST_QUERIES = 1000
 
@@ -109,10 +111,14 @@ class Judge:
             "record": found,
         }
 
-    def float_reference(self) -> float:
-        """The mAP of the float vectors themselves, ranked by the original distance: a reference, not a ceiling."""
-        X = self.world.raw(self.stage)
-        return float_mean_ap(X[self.queries], X[self.database], self.relevant, self.world.dataset.metric, self.own)
+    def float_reference(self) -> Generator[None, None, float]:
+        """mAP of the float vectors themselves, ranked by the original distance: a reference, not a ceiling."""
+        X, metric = self.world.raw(self.stage), self.world.dataset.metric
+        few = slice(0, FLOAT_QUERIES)
+        own = None if self.own is None else self.own[few]
+        return (
+            yield from iter_float_mean_ap(X[self.queries[few]], X[self.database], self.relevant[few], metric, own)
+        )
 
     def _neighbours(self, database: Rows, own: Rows | None) -> Generator[None, None, Rows]:
         X = self.world.raw(self.stage)

@@ -19,6 +19,8 @@ from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
 
 MOST_CHANGES = 16
+# The dataset key of a user's own data; `content` then says which.
+OWN = "own"
 
 
 @dataclass(frozen=True)
@@ -95,22 +97,34 @@ class ExperimentParams:
             object.__setattr__(self, "model", replace(self.model, seed=self.seed))
         if len(self.changes) > MOST_CHANGES:
             raise ValueError(f"changes must be at most {MOST_CHANGES}, got {len(self.changes)}; start a new run")
-        ordered = tuple(sorted(self.changes, key=lambda change: change.at))
-        object.__setattr__(self, "changes", ordered)
         rows = table(self.model)
-        model = self.model
-        for change in ordered:
+        changes = []
+        for change in self.changes:
             if change.name not in rows or not rows[change.name].live:
                 live = ", ".join(key for key, row in rows.items() if row.live) or "none of its parameters"
                 raise ValueError(f"changes may set {live} of {self.method}, got {change.name!r}")
             if isinstance(change.at, bool) or not isinstance(change.at, int) or change.at < 0:
                 raise ValueError(f"a change must happen at a pair number >= 0, got {change.at!r}")
-            model = replace(model, **{change.name: change.value})  # validates
+            changes.append(Change(change.at, change.name, rows[change.name].convert(change.value)))
+        object.__setattr__(self, "changes", tuple(sorted(changes, key=lambda change: change.at)))
+        model = self.model
+        for change in self.changes:
+            model = replace(model, **{change.name: change.value})  # validates them together with all others
 
-    def changed(self, at: int, name: str, value: float) -> "ExperimentParams":
-        """The same experiment with one more live change; a second change at the same pair replaces the first."""
-        kept = tuple(c for c in self.changes if not (c.at == at and c.name == name))
-        return replace(self, changes=(*kept, Change(at, name, value)))
+    def changed(self, at: int, **values: float) -> "ExperimentParams":
+        """The same experiment with more live changes; a second change at the same pair replaces the first.
+
+        What is in force there already is no change.
+        """
+        now = self.model_at(at)
+        new = {name: value for name, value in values.items() if getattr(now, name, None) != value}
+        kept = [c for c in self.changes if c.at != at or c.name not in new]
+        return replace(self, changes=(*kept, *(Change(at, name, value) for name, value in new.items())))
+
+    def model_at(self, t: int) -> Any:
+        """The model's parameters in force for pair t."""
+        values = {change.name: change.value for change in self.changes if change.at <= t}
+        return replace(self.model, **values) if values else self.model
 
     def with_values(self, **values: Any) -> "ExperimentParams":
         """Another experiment: `values` are keys of the flat table, or dataset, method, seed."""
@@ -165,7 +179,7 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     problems: list[str] = []
     values: dict[str, Any] = {}
     for key, known, fallback in (
-        ("dataset", set(datasets.datasets()), "digits"),
+        ("dataset", {*datasets.datasets(), OWN}, "digits"),
         ("method", set(methods.hashers()), "oh"),
     ):
         text = query.get(key, fallback)
@@ -231,39 +245,47 @@ def _build(values: dict[str, Any], changes: tuple[Change, ...], content: str) ->
     if values:
         known = sorted(key for part in _defaults(dataset, method) for key in table(part))
         raise ValueError(f"unknown parameter {', '.join(sorted(values))}; {method} knows {', '.join(known)}")
-    return ExperimentParams(dataset, method, *parts, seed=seed, content=content, changes=changes)
+    model, features, stream, drift, run = parts
+    return ExperimentParams(dataset, method, model, features, stream, drift, run, seed, content, changes)
 
 
 def _settle(values: dict[str, Any], problems: list[str], content: str) -> ExperimentParams:
-    """Values that are fine one by one may not be fine together; then the thresholds go back to their defaults."""
-    try:
-        return _build(values, (), content)
-    except ValueError as error:
-        problems.append(str(error))
-    together = {"alpha", "beta"}
-    return _build({k: v for k, v in values.items() if k not in together}, (), content)
+    """Values that are fine one by one may not be fine together: then the thresholds, or all, go back to defaults."""
+    last: ValueError | None = None
+    for dropped in ((), ("alpha", "beta"), values.keys() - {"dataset", "method", "seed", "r", "T", "m", "pairs"}):
+        try:
+            params = _build({k: v for k, v in values.items() if k not in dropped}, (), content)
+        except ValueError as error:
+            last = last or error
+        else:
+            problems += [] if last is None else [str(last)]
+            return params
+    raise last or ValueError("unreachable")
 
 
 def _within(params: ExperimentParams, limits: Limits, problems: list[str]) -> ExperimentParams:
+    """As near as `limits` allow."""
+    smaller: dict[str, Any] = {}
     r, T = getattr(params.model, "r", 1), getattr(params.model, "T", 1)
     if r * T > limits.bits:
-        problems.append(f"T · r must be at most {limits.bits} bits on this server, got {r * T}; using the defaults")
-        params = params.with_values(**{k: table(params.model)[k].default for k in ("r", "T", "alpha") if k in table(params.model)})
-    if params.features.m > limits.m:
-        problems.append(f"m must be at most {limits.m} on this server, got {params.features.m}; using {limits.m}")
-        params = params.with_values(m=limits.m)
-    if params.run.pairs > limits.pairs:
-        problems.append(f"pairs must be at most {limits.pairs} on this server, got {params.run.pairs}")
-        params = params.with_values(pairs=limits.pairs)
-    return params
+        models = min(T, limits.bits)
+        found = {"T": models, "r": limits.bits // models}
+        smaller |= {key: value for key, value in found.items() if hasattr(params.model, key)}
+        using = ", ".join(f"{key}={value}" for key, value in smaller.items())
+        problems.append(f"T · r must be at most {limits.bits} bits on this server, got {r * T}; using {using}")
+    for key, most, value in (("m", limits.m, params.features.m), ("pairs", limits.pairs, params.run.pairs)):
+        if value > most:
+            smaller[key] = most
+            problems.append(f"{key} must be at most {most} on this server, got {value}; using {most}")
+    return _settle({**flat(params), **smaller}, problems, params.content) if smaller else params
 
 
 def _parse_changes(text: str, rows: dict[str, Parameter]) -> tuple[Change, ...]:
     changes = []
-    for item in text.split(",") if text else []:
+    for item in text.split(",", MOST_CHANGES + 1) if text else []:
         at, _, rest = item.partition(":")
         name, _, value = rest.partition(":")
-        if not at.isdigit() or name not in rows or len(at) > 12:
+        if not (at.isascii() and at.isdigit()) or name not in rows or len(at) > 12:
             raise ValueError(f"a change is pair:name:value, got {item[:60]!r}")
-        changes.append(Change(int(at), name, rows[name].parse(value)))
+        changes.append(Change(int(at), name, rows[name].parse(value[:60])))
     return tuple(changes)

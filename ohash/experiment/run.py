@@ -1,8 +1,9 @@
 """Run: one experiment, advanced in small steps by whoever drives it.
 
-`Run.step(limit)` does one small unit of work (some pairs, or a slice of an evaluation) and returns. A notebook loops over
-`run(params)`; the dashboard's Runner steps with a clock. Results depend on the parameters alone: rows of the history are
-taken at fixed pair counts, pairs come from fixed blocks, and every boundary (checkpoint, change, stage) is a pair count.
+`Run.step(limit)` does one small unit of work (some pairs, or a slice of an evaluation) and returns. A notebook loops
+over `run(params)`; the dashboard's Runner steps with a clock. Results depend on the parameters alone: rows of the
+history are taken at fixed pair counts, pairs come from fixed blocks, and every boundary (checkpoint, change, stage) is
+a pair count.
 """
 
 import time
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.codes import pack
 from ohash.core.frozen_kernels import score_pairs
 from ohash.core.loss import dissimilar_threshold
 from ohash.evaluation.table import CodeTable
@@ -20,6 +22,7 @@ from ohash.experiment.history import Columns
 from ohash.experiment.judge import SCORES, Judge
 from ohash.experiment.observer import Observer
 from ohash.experiment.params import ExperimentParams
+from ohash.experiment.snapshot import Snapshot, take
 from ohash.experiment.world import World, world_of
 from ohash.models import registry
 from ohash.models.base import Trace
@@ -35,13 +38,14 @@ FIRST_CHECKPOINT = 100
 REGULAR = 40
 FLAT = 0.005
 KEPT_STATES = 16
+CHUNK = 4096
 
 
 def checkpoints(pairs: int) -> list[int]:
     """Pair counts at which codes are judged: 0, geometric at first, then regular, and the last.
 
-    >>> checkpoints(1000)[:6], checkpoints(1000)[-3:]
-    ([0, 100, 133, 177, 237, 316], [949, 974, 1000])
+    >>> checkpoints(100_000)[:6], checkpoints(100_000)[-3:]
+    ([0, 100, 133, 177, 237, 316], [95794, 98294, 100000])
     """
     step = max(1, pairs // REGULAR)
     found, t = [0], float(min(FIRST_CHECKPOINT, pairs))
@@ -67,6 +71,8 @@ class Run:
 
     def __init__(self, params: ExperimentParams, dataset: Dataset | None = None, *, judge: bool = True) -> None:
         """Prepare the world and the model; nothing is learnt yet. Without `judge` no code is ever brought up to date."""
+        if params.run.database == "seen" and params.stream.train == "disjoint":
+            raise ValueError("database='seen' needs train='database': of a disjoint training part nothing is searched")
         self.params = params
         self.judge_checkpoints = judge
         self.world: World = world_of(params, dataset)
@@ -84,11 +90,15 @@ class Run:
         self.seen = np.zeros(self.world.dataset.n, dtype=bool)
         self.seen[self.world.warm_rows] = True
         self.last_record: Any = None
+        self.map_float: float | None = None
         self._frozen = self._projections()
         self.recomputed = self.flipped = 0
         self._states: dict[int, tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]] = {}
         self._pending: Iterator[None] | None = None
         self._enter_judge()
+        self.table = CodeTable(self.hasher, self._table_Z)
+        self.table.refresh()
+        self.codes = _with_models(self.table.codes)
         self._at_boundary()
 
     # -- driving -------------------------------------------------------------------------------------------------
@@ -111,7 +121,7 @@ class Run:
             return 0
         if self.done or limit < 1:
             return 0
-        self._apply_changes()
+        self._apply_changes(self.hasher, self.t)
         stop = min(self.t + limit, self._boundary())
         start = self.t
         self._learn(start, stop)
@@ -121,15 +131,11 @@ class Run:
 
     def set(self, **values: float) -> None:
         """Change beta or C of the running model before the next pair; the change becomes part of the parameters."""
-        for name, value in values.items():
-            if getattr(self.current(), name, None) == value:
-                continue
-            self.params = self.params.changed(self.t, name, value)
+        self.params = self.params.changed(self.t, **values)
 
     def current(self) -> Any:
         """The model parameters in force for the next pair."""
-        values = {c.name: c.value for c in self.params.changes if c.at <= self.t}
-        return type(self.params.model)(**{**vars(self.params.model), **values})
+        return self.params.model_at(self.t)
 
     # -- learning ------------------------------------------------------------------------------------------------
 
@@ -153,10 +159,10 @@ class Run:
         score_pairs(self._frozen, i, j, s, alpha, dissimilar_threshold(beta, self.hasher.r), largest, D_h, R, loss)
         return D_h, R, loss
 
-    def _apply_changes(self) -> None:
+    def _apply_changes(self, hasher: Any, t: int) -> None:
         for change in self.params.changes:
-            if change.at == self.t:
-                setattr(self.hasher, change.name, change.value)
+            if change.at == t:
+                setattr(hasher, change.name, change.value)
 
     def _boundary(self) -> int:
         """The next pair count at which something happens."""
@@ -168,15 +174,18 @@ class Run:
         return min([*ahead, self.end])
 
     def _at_boundary(self) -> None:
-        stage = self.world.drift.stage(self.t)
-        if stage != self.stage:
-            self._enter_stage(stage)
+        if self._stage_now() != self.stage:
+            self._enter_stage(self._stage_now())
         due = self.t in self.schedule
         refresh = due if self.params.run.reencode == "checkpoint" else self._refresh_due()
         if due:
             self._keep_state()
         if self.judge_checkpoints and (due or refresh):
             self._pending = self._work(refresh=refresh, judge=due)
+
+    def _stage_now(self) -> int:
+        """The stage of the next pair; after the last pair its own: a drift that never came is not judged."""
+        return self.world.drift.stage(min(self.t, self.end - 1))
 
     def _refresh_due(self) -> bool:
         return self.params.run.reencode == "every" and self.t > 0 and self.t % self.params.run.reencode_every == 0
@@ -195,38 +204,39 @@ class Run:
         """Projections less thresholds of every row under the first (W, mean), (n, T, r)."""
         Wt, threshold = self._start_planes
         T, r, d = Wt.shape
-        P = (self.Z @ Wt.reshape(T * r, d).T).reshape(len(self.Z), T, r)
+        P = np.asarray(self.Z @ Wt.reshape(T * r, d).T).reshape(len(self.Z), T, r)
         P -= threshold.astype(P.dtype)
         return P
 
     def _enter_stage(self, stage: int) -> None:
+        """The world looks different; the hash that made the table is the same, so its codes follow, however stale."""
         self.stage = stage
         self.Z = self.world.mapped(stage)
         self._frozen = self._projections()
         self._enter_judge()
+        codes = _with_models(self.table.encode(self._table_Z))
+        self._restore_table(self.table.state() | {"codes": codes})
+        self.recomputed += codes.shape[0] * codes.shape[1] * int(self.hasher.r)
 
     def _enter_judge(self) -> None:
-        """Queries, database and truth of the stage; the table's own hash encodes the world as it looks now."""
+        """Queries, database and truth of the stage, and the rows a table of codes must hold."""
         self.judge = Judge(self.world, self.stage, self.params.run.judged_by)
         self._table_Z = np.ascontiguousarray(self.Z[self.judge.rows])
-        if self.stage and self.params.run.reencode == "never":
-            self.codes = _with_models(self.table.encode(self._table_Z))
-            return
-        self.table = CodeTable(self.hasher, self._table_Z)
-        self.table.refresh()
-        self.codes = _with_models(self.table.codes)
-        self.recomputed += self.codes.shape[1] * self.codes.shape[0] * int(self.hasher.r) if self.stage else 0
 
-    def rejoin(self, stage: int, table: dict[str, npt.NDArray[Any]], codes: npt.NDArray[np.uint8]) -> None:
+    def _restore_table(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        self.table = CodeTable(self.hasher, self._table_Z)
+        self.table.restore(state)
+        self.codes = _with_models(self.table.codes)
+
+    def rejoin(self, table: dict[str, npt.NDArray[Any]]) -> None:
         """Take up a saved run: `hasher` and `t` are set already, nothing is pending."""
         self._pending = None
-        self.stage, self.Z = stage, self.world.mapped(stage)
+        self.stage = self._stage_now()
+        self.Z = self.world.mapped(self.stage)
         self._frozen = self._projections()
-        self.judge = Judge(self.world, stage, self.params.run.judged_by)
-        self._table_Z = np.ascontiguousarray(self.Z[self.judge.rows])
-        self.table = CodeTable(self.hasher, self._table_Z)
-        self.table.restore(table)
-        self.codes = codes
+        self._enter_judge()
+        self._restore_table(table)
+        self._keep_state()
 
     def _work(self, *, refresh: bool, judge: bool) -> Iterator[None]:
         """Re-encode and judge, a few milliseconds at a time."""
@@ -257,6 +267,8 @@ class Run:
             again = yield from self.judge.evaluate(_with_models(self.hasher.encode(self._table_Z)), r, seen)
             scores["map_fresh"] = again["map"]
         self._record(scores)
+        if self.map_float is None:
+            self.map_float = yield from self.judge.float_reference()
 
     def _record(self, scores: dict[str, Any]) -> None:
         self.last_record = scores.pop("record", None)
@@ -273,10 +285,16 @@ class Run:
         last = self.judged["map"][-5:]
         return bool(last.max() - last.min() < FLAT)
 
+    @property
+    def first_codes(self) -> npt.NDArray[np.uint8]:
+        """Codes of the table's rows under the first (W, mean), (T, n, bytes): what the run started from."""
+        return np.ascontiguousarray(pack(self._frozen[self.judge.rows] >= 0).transpose(1, 0, 2))
+
     # -- looking back ----------------------------------------------------------------------------------------------
 
     def _keep_state(self) -> None:
-        self._states[self.t] = self.hasher.state()
+        values, arrays = self.hasher.state()
+        self._states[self.t] = values, {name: array.copy() for name, array in arrays.items()}
         if len(self._states) > KEPT_STATES:
             kept = sorted(self._states)
             for t in kept[1:-1:2]:
@@ -288,25 +306,19 @@ class Run:
             raise ValueError(f"t must be one of the {self.t} pairs learnt so far, 0 to {self.t - 1}, got {t}")
         start = max(at for at in self._states if at <= t)
         values, arrays = self._states[start]
-        hasher = self.spec.restore(values, {name: array.copy() for name, array in arrays.items()})
-        at = start
-        while at < t:
-            stops = [c.at for c in self.params.changes if at < c.at] + [b for b in self.world.drift.boundaries if at < b]
-            for change in self.params.changes:
-                if change.at == at:
-                    setattr(hasher, change.name, change.value)
-            stop = min([t, *stops])
-            hasher.learn(self.world.mapped(self.world.drift.stage(at)), *self.world.pairs(at, stop))
-            at = stop
-        for change in self.params.changes:
-            if change.at == t:
-                setattr(hasher, change.name, change.value)
+        hasher: Any = self.spec.restore(values, {name: array.copy() for name, array in arrays.items()})
+        stops = sorted({*(c.at for c in self.params.changes), *self.world.drift.boundaries, start, t})
+        stops = [at for at in stops if start <= at <= t]
+        for at, stop in zip(stops, [*stops[1:], t], strict=True):
+            self._apply_changes(hasher, at)
+            if at < stop and self.spec.consumes == "pairs":
+                hasher.learn(self.world.mapped(self.world.drift.stage(at)), *self.world.pairs(at, stop))
         i, j, s = self.world.pairs(t, t + 1)
         return hasher, (int(i[0]), int(j[0]), int(s[0]))
 
 
-def run(params: ExperimentParams, dataset: Dataset | None = None, *, every: int | None = None) -> "Iterator[Snapshot]":
-    """Snapshots of an experiment: one at every checkpoint, or every so many pairs; the last one is the result.
+def run(params: ExperimentParams, dataset: Dataset | None = None, *, every: int | None = None) -> Iterator[Snapshot]:
+    """Snapshots of an experiment: one at every checkpoint, or at every multiple of `every`; the last is the result.
 
     >>> from ohash.experiment.params import experiment
     >>> for now in run(experiment("digits", "oh", r=16, pairs=200)):
@@ -314,16 +326,15 @@ def run(params: ExperimentParams, dataset: Dataset | None = None, *, every: int 
     >>> now.t, now.state, 0 < now.numbers["map"] < 1
     (200, 'done', True)
     """
-    from ohash.experiment.snapshot import take  # noqa: PLC0415
-
+    if every is not None and every < 1:
+        raise ValueError(f"every must be a number of pairs >= 1, got {every}")
     going = Run(params, dataset)
     shown = -1
     while not going.done:
-        going.step(every or 4096)
-        due = every is not None and going.t // every > shown // every if every else len(going.judged) > shown
-        if due and not going.evaluating:
-            shown = going.t if every else len(going.judged)
-            if not going.done:
+        going.step(CHUNK if every is None else every - going.t % every)
+        if not (going.evaluating or going.done) and going.t > shown:
+            if going.t in going.schedule if every is None else going.t % every == 0:
+                shown = going.t
                 yield take(going, "running")
     yield take(going, "done")
 

@@ -127,6 +127,17 @@ class Runner:
         """The newest picture; None until the run is prepared."""
         return self._slot
 
+    def wait_for_step(self, seconds: float = 1.0) -> None:
+        """Wait until the pairs asked for by `step` are learnt and shown, or some time has passed."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and not self.finished.is_set():
+            now = self._slot
+            with self._wake:
+                pending = self._steps > 0
+            if not pending and now is not None and self.run is not None and now.t == self.run.t:
+                return
+            time.sleep(0.005)
+
     def between_steps(self) -> AbstractContextManager[bool]:
         """Hold the run still to look inside it (replay, save, search); keep it short."""
         return self._work

@@ -6,13 +6,12 @@ One .npz without pickle, written atomically: parameters and counters as JSON, ev
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
+from ohash.core.archive import read_archive, write_archive
 from ohash.experiment.history import Columns
 from ohash.experiment.params import from_json
 from ohash.experiment.run import Run
-from ohash.core.archive import read_archive, write_archive
 from ohash.streams.base import Dataset
 
 FORMAT = 1
@@ -47,7 +46,6 @@ def save(run: Run, path: str | Path) -> None:
             "columns": observer.columns.state()[1],
             "judged": run.judged.state()[1],
             "seen": run.seen,
-            "codes": np.array(run.codes),
         },
     }
     flat = {f"{part}/{name}": array for part, group in parts.items() for name, array in group.items()}
@@ -67,14 +65,17 @@ def load(path: str | Path, dataset: Dataset | None = None) -> Run:
             f"{path} was saved on other data: it needs the dataset with fingerprint {header['fingerprint']}, got "
             f"{run.world.dataset.fingerprint()}"
         )
-    _restore(run, header, parts)
+    try:
+        _restore(run, header, parts)
+    except Exception as error:
+        raise ValueError(f"path must be a sound run, got {path}, which is damaged ({error!r})") from error
     return run
 
 
 def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None:
     run.t = header["t"]
     run.hasher = run.spec.restore(header["hasher"], parts.get("hasher", {}))
-    run.rejoin(run.world.drift.stage(run.t), parts["table"], parts["run"]["codes"])
+    run.rejoin(parts["table"])
     observer = run.history
     observer.columns = Columns.from_state(header["columns"], parts["run"]["columns"])
     observer.restore(parts["observer"])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.experiment.history import moving_mean
 from ohash.experiment.observer import TOTALS
 from ohash.experiment.observer_kernels import CLIPPED, UPDATED
 from ohash.experiment.params import ExperimentParams
@@ -33,6 +34,7 @@ class Snapshot:
     bit_updates: npt.NDArray[np.int64]
     selections: npt.NDArray[np.int64]
     numbers: dict[str, float]
+    similar_by: str
     database_seen: bool
     notes: tuple[str, ...] = ()
     seq: int = 0
@@ -43,6 +45,7 @@ class Snapshot:
 def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[str, Any] | None = None) -> Snapshot:
     """The run as it is now."""
     checkpoints = run.judged.snapshot()
+    checkpoints |= {f"{name}_mean": moving_mean(checkpoints[name]) for name in ("map", "recall_10")}
     observer = run.history
     numbers = {name: float(column[-1]) for name, column in checkpoints.items() if len(column) and name != "pairs"}
     for name in ("map", "recall_10"):
@@ -62,7 +65,10 @@ def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[s
         "bytes": float(T * -(-run.hasher.r // 8)),
         "warm_up_pairs": float(run.world.consumed),
         "similar_share": run.world.stream(run.stage).similar_share,
+        "mean_kernel": run.world.feature_map.mean_kernel,
     }
+    if run.map_float is not None:
+        numbers["map_float"] = run.map_float
     learns = hasattr(run.hasher, "bit_updates")
     updates = np.array(run.hasher.bit_updates) if learns else np.zeros((T, run.hasher.r), np.int64)
     certificates = getattr(run.hasher, "certificates", [])
@@ -80,6 +86,7 @@ def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[s
         bit_updates=updates,
         selections=np.array([c.updates for c in certificates], np.int64),
         numbers=numbers,
+        similar_by=run.judge.name,
         database_seen=run.world.parts.database_seen,
         notes=tuple(notes),
         seq=seq,

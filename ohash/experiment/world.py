@@ -6,7 +6,7 @@ Runs that differ only in method, r, beta, C and the like share one world, so a n
 import tempfile
 import threading
 from collections import OrderedDict
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,16 @@ from ohash.experiment.params import ExperimentParams
 from ohash.streams import registry
 from ohash.streams.base import Dataset, split
 from ohash.streams.drift import Drift
-from ohash.streams.pairs import PairStream, Pairs
+from ohash.streams.given import GivenSimilarity
+from ohash.streams.pairs import Pairs, PairStream
 from ohash.streams.similar_by import similarity
 
 # Mapped rows beyond this many bytes live in a temporary file instead of memory.
 IN_MEMORY = 2**30
 KEPT_WORLDS = 4
 WARM_UP_BLOCK = 1024
+# Drifts that change which pairs come, or what they mean; the others change what the points look like.
+OF_PAIRS = ("prior", "redefine")
 
 
 class World:
@@ -32,27 +35,41 @@ class World:
     def __init__(self, params: ExperimentParams, dataset: Dataset | None = None) -> None:
         """Split, prepare the stream, and fit the map on its first points."""
         self.dataset = registry.load(params.dataset) if dataset is None else dataset
+        if params.content and params.content != self.dataset.fingerprint():
+            raise ValueError(
+                f"content must be the fingerprint of {self.dataset.title}, {self.dataset.fingerprint()}, got "
+                f"{params.content!r}: this experiment was made with other data"
+            )
         self.params = params
         self.dtype = str(getattr(params.model, "dtype", "float32"))
         self.parts = split(self.dataset, params.seed, train=params.stream.train)
         self.drift = Drift(params.drift, params.seed)
         self._streams: dict[int, PairStream] = {}
         self._mapped: OrderedDict[int, npt.NDArray[Any]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self.feature_map = FeatureMap.from_params(params.features, self.dtype)
+        if isinstance(self.stream().similarity, GivenSimilarity):  # all points are searched, and pairs name any of them
+            self.parts = replace(self.parts, database_seen=True)
+        self._check_drift()
         self.consumed, self.warm_rows = self._fit()
-        if not len(self.parts.database):
-            raise ValueError("the database is empty: lower the number of queries")
+        if self.length == 0:
+            raise ValueError(
+                f"the stream must outlast the warm-up, got {self.consumed} pairs for {len(self.warm_rows)} points, and "
+                "then no more; lower m, or use an order that does not end"
+            )
 
     def stream(self, stage: int = 0) -> PairStream:
         """The pairs of a stage."""
-        if stage not in self._streams:
-            data = self.drift.labels(self.dataset, stage)
-            parts = replace(self.parts, train=self.drift.pool(self.dataset, self.parts.train, stage))
-            p = self.params.stream
-            source = similarity(data, parts, p.similar_by, negatives=p.negatives, top_k=p.top_k)
-            self._streams[stage] = PairStream(source, p, self.params.seed, data)
-        return self._streams[stage]
+        if self.params.drift.drift not in OF_PAIRS:
+            stage = 0
+        with self._lock:
+            if stage not in self._streams:
+                data = self.drift.labels(self.dataset, stage)
+                parts = replace(self.parts, train=self.drift.pool(self.dataset, self.parts.train, stage))
+                p = self.params.stream
+                source = similarity(data, parts, p.similar_by, negatives=p.negatives, top_k=p.top_k)
+                self._streams[stage] = PairStream(source, p, self.params.seed, data)
+            return self._streams[stage]
 
     def pairs(self, start: int, stop: int) -> Pairs:
         """Pairs start to stop after the warm-up, which must lie in one stage."""
@@ -76,6 +93,17 @@ class World:
                 while len(self._mapped) > 2:
                     self._mapped.popitem(last=False)
             return self._mapped[stage]
+
+    def _check_drift(self) -> None:
+        """What would go wrong at the drift is said at the start."""
+        kind, name = self.params.drift.drift, self.stream().similarity.name
+        if kind not in OF_PAIRS:
+            return
+        if self.params.stream.order == "once":
+            raise ValueError(f"drift={kind!r} needs a stream that goes on, and order='once' ends; use another order")
+        if (kind == "redefine" and name != "label") or name in ("pairs", "clicks"):
+            raise ValueError(f"drift={kind!r} needs similar_by='label', got {name!r}, which it would not change")
+        self.stream(1)
 
     def _map(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
         shape = (len(X), self.feature_map.d_out)
@@ -106,20 +134,22 @@ class World:
             return self.feature_map.fit_stream(X, i, j), rows
         if self.feature_map.params.kernel == "rbf" and len(rows) < self.feature_map.params.m:
             raise ValueError(
-                f"m must be at most {len(rows)}, the distinct points this stream brings, got {self.feature_map.params.m}; "
-                "lower m, or switch the kernel off"
+                f"m must be at most {len(rows)}, the distinct points this stream brings, got "
+                f"{self.feature_map.params.m}; lower m, or switch the kernel off"
             )
         self.feature_map.fit(X[rows])
-        return self.feature_map_consumed(i, j, rows), rows
-
-    @staticmethod
-    def feature_map_consumed(i: npt.NDArray[Any], j: npt.NDArray[Any], rows: npt.NDArray[Any]) -> int:
-        """Pairs until the last of `rows` has come."""
-        last = rows[-1]
-        return int(np.flatnonzero((i == last) | (j == last))[0]) + 1
+        return int(np.flatnonzero((i == rows[-1]) | (j == rows[-1]))[0]) + 1, rows  # until the last of them had come
 
 
-_worlds: OrderedDict[tuple[Any, ...], World] = OrderedDict()
+@dataclass
+class _Slot:
+    """A world, once it is built."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    world: World | None = None
+
+
+_worlds: OrderedDict[tuple[Any, ...], _Slot] = OrderedDict()
 _worlds_lock = threading.Lock()
 
 
@@ -128,14 +158,14 @@ def world_of(params: ExperimentParams, dataset: Dataset | None = None) -> World:
     if dataset is not None:
         return World(params, dataset)
     dtype = getattr(params.model, "dtype", "float32")
-    key = (params.dataset, params.content, params.features, params.stream, params.drift, params.seed, dtype)
+    loaded = registry.load(params.dataset)  # itself part of the key: a file that has changed is another world
+    key = (loaded, params.content, params.features, params.stream, params.drift, params.seed, dtype)
     with _worlds_lock:
-        if key in _worlds:
-            _worlds.move_to_end(key)
-            return _worlds[key]
-    world = World(params)
-    with _worlds_lock:
-        _worlds[key] = world
+        slot = _worlds.setdefault(key, _Slot())
+        _worlds.move_to_end(key)
         while len(_worlds) > KEPT_WORLDS:
             _worlds.popitem(last=False)
-    return world
+    with slot.lock:  # runs that start together wait for one world instead of building several
+        if slot.world is None:
+            slot.world = World(params, loaded)
+        return slot.world

@@ -1,0 +1,22 @@
+"""Record the default preset for the landing page, where it plays while the live run is still starting.
+
+The file belongs into sample_data/; run this again when the default preset or the history changes.
+"""
+
+import argparse
+
+from ohash.experiment.presets import PRESETS
+from ohash.experiment.recording import describe, record
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options."""
+    parser.add_argument("--out", default="sample_data/recording.npz", help="file to write (sample_data/recording.npz)")
+    parser.add_argument("--pairs", type=int, default=30_000, help="length of the recording (30000)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Record and describe."""
+    record(PRESETS[0].params(), options.out, options.pairs)
+    print(describe(options.out))
+    return 0

@@ -1,0 +1,116 @@
+"""Sentences about a run, with its own numbers: what is happening, what differs, whether it is healthy."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from ohash.core.parameters import Parameter
+from ohash.experiment.params import ExperimentParams, flat, rows_of
+from ohash.experiment.snapshot import Snapshot
+from ohash.models import registry as methods
+from ohash.streams import registry as datasets
+
+Health = Literal["healthy", "look", "ill"]
+
+
+def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
+    """One sentence: what is happening."""
+    method = methods.find(params.method).title
+    data = title_of(params)
+    if now is None or now.t == 0:
+        return f"{method} is about to learn {data} from pairs." if state != "error" else f"{method} could not start."
+    n = now.numbers
+    verb = {"done": "has learnt from", "paused": "has seen", "stopped": "has seen"}.get(now.state, "is learning from")
+    sentence = f"{method} {verb} {now.t:,} pairs of {data}"
+    if "map" in n and math.isfinite(n["map"]):
+        sentence += (
+            f": agreement with {truth_of(now)} {_from_to(n['map_start'], n['map'])}, "
+            f"agreement with the original distance {_from_to(n['recall_10_start'], n['recall_10'])}"
+        )
+    return sentence + "."
+
+
+def truth_of(now: Snapshot) -> str:
+    """What the labels of this run are called."""
+    names = {"label": "labels", "track": "tracks", "metric": "near neighbours", "topk": "near neighbours"}
+    return names.get(now.similar_by, "your pairs")
+
+
+def title_of(params: ExperimentParams) -> str:
+    """The dataset's title."""
+    known = datasets.datasets()
+    return known[params.dataset].title if params.dataset in known else "your data"
+
+
+def difference(old: ExperimentParams, new: ExperimentParams) -> str:
+    """What differs between two experiments, as "r 48 → 64, C 0.1 → 1"; empty if nothing does."""
+    before, after = flat(old), flat(new)
+    rows = {**rows_of(old), **rows_of(new)}
+    parts = [
+        f"{_name(rows.get(key), key)} {_value(before.get(key))} → {_value(after[key])}"
+        for key in after
+        if before.get(key) != after[key]
+    ]
+    if old.changes != new.changes:
+        parts.append("live changes differ")
+    return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sign of health: what was measured, whether it is fine, and what to do."""
+
+    title: str
+    value: str
+    fine: bool
+    advice: str = ""
+
+
+def findings(now: Snapshot) -> list[Finding]:
+    """Everything the health dot stands for."""
+    n = now.numbers
+    found = []
+    gap = n.get("gap", math.nan)
+    if math.isfinite(gap):
+        limit = 1e-9 if getattr(now.params.model, "dtype", "") == "float64" else 1e-3
+        advice = "float32 has drifted: run in float64 (precision) to be sure" if gap >= limit else ""
+        found.append(Finding("certificate gap", f"{gap:.1e}", gap < limit, advice))
+    if "required_C" in n and math.isfinite(n["required_C"]):
+        share = n.get("share_C", 1.0)
+        found.append(
+            Finding("C required by the bound", f"{n['required_C']:.2g}, met at {share:.0%} of updates", True)
+        )
+    degenerate = n.get("degenerate", 0.0) / max(1, now.t)
+    found.append(
+        Finding("degenerate pairs", f"{degenerate:.1%}", degenerate < 0.01, "zero vectors: look at the Data page" if degenerate >= 0.01 else "")
+    )
+    kernel = n.get("mean_kernel", math.nan)
+    if math.isfinite(kernel):
+        fine = 1e-3 <= kernel <= 0.99
+        found.append(Finding("mean kernel value", f"{kernel:.3f}", fine, "" if fine else "set σ to 0 (automatic)"))
+    if "map_low" in n and math.isfinite(n["map_low"]):
+        spread = n["map_high"] - n["map_low"]
+        found.append(
+            Finding("ties", f"mAP between {n['map_low']:.3f} and {n['map_high']:.3f}", spread < 0.2,
+                    "codes have collapsed: many items share one" if spread >= 0.2 else "")
+        )  # fmt: skip
+    return found
+
+
+def health(now: Snapshot) -> Health:
+    """One dot for all findings."""
+    bad = sum(not finding.fine for finding in findings(now))
+    return "healthy" if bad == 0 else "look" if bad == 1 else "ill"
+
+
+def _from_to(start: float, end: float) -> str:
+    verb = "rose" if end > start + 0.005 else "fell" if end < start - 0.005 else "stayed"
+    return f"{verb} from {start:.2f} to {end:.2f}" if verb != "stayed" else f"stayed at {end:.2f}"
+
+
+def _name(row: Parameter | None, key: str) -> str:
+    return key if row is None else row.symbol or row.title
+
+
+def _value(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else "–" if value is None else str(value)

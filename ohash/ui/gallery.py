@@ -1,0 +1,48 @@
+"""The retrieval gallery as a row of pictures (or words): right ones marked by colour and sign."""
+
+import base64
+import html
+import io
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.experiment.gallery import Found
+from ohash.plots.theme import colour
+from ohash.streams.base import Dataset
+
+
+def gallery_html(found: Found, dataset: Dataset, *, dark: bool) -> str:
+    """One query and its nearest items."""
+    parts = [f'<figure class="query">{_item(dataset, found.query, "")}<span>query<br>&nbsp;</span></figure>']
+    for row, distance, right in zip(found.rows, found.distances, found.relevant, strict=True):
+        edge = colour("right" if right else "wrong", dark=dark)
+        sign = "✓" if right else "✗"
+        parts.append(
+            f'<figure>{_item(dataset, int(row), edge)}<span style="color:{edge}"><b>{sign}</b></span> '
+            f"<span>{int(distance)} bit{'s' if distance != 1 else ''}</span></figure>"
+        )
+    return f'<div class="ohash-gallery" role="img" aria-label="{html.escape(_alt(found))}">{"".join(parts)}</div>'
+
+
+def _item(dataset: Dataset, row: int, edge: str) -> str:
+    style = f' style="border-color:{edge}"' if edge else ""
+    if dataset.thumbnails is not None:
+        return f'<img alt="item {row}" src="data:image/png;base64,{picture(dataset.thumbnails[row])}"{style}>'
+    name = str(dataset.ids[row]) if dataset.ids is not None else f"row {row}"
+    if dataset.ids is None and dataset.labels is not None and not dataset.multi_label and dataset.class_names:
+        name = dataset.class_names[int(dataset.labels[row])]
+    return f'<div class="word"{style}>{html.escape(name[:24])}</div>'
+
+
+def picture(pixels: npt.NDArray[np.uint8]) -> str:
+    """A thumbnail as base64 PNG."""
+    from PIL import Image  # noqa: PLC0415
+
+    buffer = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, format="PNG")
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def _alt(found: Found) -> str:
+    return f"{int(found.relevant.sum())} of the {len(found.rows)} nearest items are relevant to the query"

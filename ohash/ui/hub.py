@@ -1,0 +1,144 @@
+"""The live runs of one server: how many there may be, who watches them, and when they end.
+
+A run belongs to a browser session through a lease. When the session goes away (tab closed, reload, lost connection) the
+lease is detached; if nobody takes it up again within the grace, the run is stopped. A run nobody polls is paused, and
+later stopped. Beyond the limit runs wait in line. No Streamlit here but what calls it.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ohash.experiment.runner import Runner
+
+GRACE_SECONDS = 10.0
+PAUSE_UNWATCHED_SECONDS = 120.0
+STOP_UNWATCHED_SECONDS = 600.0
+MOST_RUNS = int(os.environ.get("OHASH_MAX_RUNS", "32"))
+
+
+@dataclass
+class Lease:
+    """One session's claim on one live run."""
+
+    session: str
+    runner: Runner | None = None
+    attached: bool = True
+    detached_at: float = 0.0
+    polled_at: float = 0.0
+    started: bool = False
+    paused_unwatched: bool = False
+    beside: list[Runner] = field(default_factory=list)
+
+    def runners(self) -> list[Runner]:
+        """The run and what runs beside it."""
+        return [one for one in (self.runner, *self.beside) if one is not None]
+
+    def stop(self) -> None:
+        """End everything of this lease."""
+        for runner in self.runners():
+            runner.stop(wait=0)
+        self.runner, self.beside, self.started = None, [], False
+
+
+class Hub:
+    """All leases of the server."""
+
+    def __init__(self, most: int = MOST_RUNS, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` is replaced in tests."""
+        self.most, self._clock = most, clock
+        self._leases: dict[str, Lease] = {}
+        self._lock = threading.RLock()
+
+    def lease(self, session: str) -> Lease:
+        """The lease of a session, taken up again if it was detached."""
+        with self._lock:
+            lease = self._leases.setdefault(session, Lease(session, polled_at=self._clock()))
+            lease.attached = True
+            return lease
+
+    def detach(self, session: str) -> None:
+        """The session went away, perhaps only for a moment."""
+        with self._lock:
+            lease = self._leases.get(session)
+            if lease is not None:
+                lease.attached, lease.detached_at = False, self._clock()
+
+    def run(self, session: str, runner: Runner, beside: list[Runner] | None = None) -> None:
+        """Give a session a new run instead of its old one; it starts when there is room."""
+        with self._lock:
+            lease = self.lease(session)
+            lease.stop()
+            lease.runner, lease.beside = runner, beside or []
+            lease.polled_at = self._clock()
+            self.tend()
+
+    def poll(self, session: str) -> None:
+        """A viewer has looked."""
+        with self._lock:
+            lease = self._leases.get(session)
+            if lease is None:
+                return
+            lease.polled_at = self._clock()
+            if lease.paused_unwatched and lease.runner is not None:
+                lease.paused_unwatched = False
+                lease.runner.resume()
+
+    def place_in_line(self, session: str) -> int:
+        """0 if the session's run has started, else how many are before it, counted from 1."""
+        with self._lock:
+            waiting = [s for s, lease in self._leases.items() if lease.runner is not None and not lease.started]
+            return waiting.index(session) + 1 if session in waiting else 0
+
+    @property
+    def active(self) -> int:
+        """Runs that are neither finished nor waiting."""
+        with self._lock:
+            return sum(
+                not runner.finished.is_set()
+                for lease in self._leases.values()
+                if lease.started
+                for runner in lease.runners()
+            )
+
+    @property
+    def viewers(self) -> int:
+        """Sessions attached now."""
+        with self._lock:
+            return sum(lease.attached and lease.runner is not None for lease in self._leases.values())
+
+    def interval(self) -> float:
+        """Seconds between two pictures: 5 Hz for a few viewers, 1 Hz for many."""
+        return 0.2 * min(5.0, max(1.0, self.viewers / 2))
+
+    def tend(self) -> None:
+        """Stop, pause and start what is due; called at every poll of anybody and by a watchdog."""
+        now = self._clock()
+        with self._lock:
+            for session, lease in list(self._leases.items()):
+                gone = not lease.attached and now - lease.detached_at > GRACE_SECONDS
+                if gone or now - lease.polled_at > STOP_UNWATCHED_SECONDS:
+                    lease.stop()
+                    del self._leases[session]
+                elif now - lease.polled_at > PAUSE_UNWATCHED_SECONDS and lease.runner is not None:
+                    if lease.runner.state == "running":
+                        lease.paused_unwatched = True
+                        lease.runner.pause()
+            for lease in self._leases.values():
+                if lease.runner is not None and not lease.started and self.active < self.most:
+                    lease.started = True
+                    for runner in lease.runners():
+                        runner.start()
+
+    def watch(self) -> "Hub":
+        """Tend every two seconds from a thread of its own."""
+
+        def forever() -> None:
+            while True:
+                time.sleep(2.0)
+                self.tend()
+
+        threading.Thread(target=forever, name="ohash-hub", daemon=True).start()
+        return self

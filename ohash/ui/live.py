@@ -1,0 +1,137 @@
+"""The ticking part of the Live page: one fragment that polls the newest snapshot and draws it."""
+
+import time
+from functools import partial
+
+import streamlit as st
+
+from ohash.experiment.gallery import nearest
+from ohash.experiment.presets import PRESETS
+from ohash.experiment.recording import Recording
+from ohash.experiment.runner import Runner
+from ohash.experiment.snapshot import Snapshot
+from ohash.experiment.story import health, headline
+from ohash.plots import live as charts
+from ohash.plots.chart import Chart
+from ohash.plots.echarts import option
+from ohash.streams.samples.reading import sample_folder
+from ohash.ui import state
+from ohash.ui.gallery import gallery_html
+from ohash.ui.numbers import numbers_html, status_html
+from ohash.ui.style import dark
+
+RESTING = ("paused", "done", "error", "stopped")
+QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
+
+
+@st.cache_resource(show_spinner=False)
+def recording() -> Recording | None:
+    """The recorded default run; None if its file is missing or does not belong to the default preset any more."""
+    file = sample_folder() / "recording.npz"
+    if not file.is_file():
+        return None
+    found = Recording(file)
+    return found if found.params == PRESETS[0].params() else None
+
+
+def picture(session: state.Session, runner: Runner) -> Snapshot | None:
+    """What to draw: the live run, or the recording while the live run of the default preset is still starting."""
+    now = runner.snapshot()
+    if now is not None and now.t > 0:
+        return now
+    recorded = recording()
+    if recorded is not None and session.params == recorded.params and runner.state in ("waiting", "starting"):
+        return recorded.frame(time.monotonic() - session.opened_at)
+    return now
+
+
+def show(chart: Chart, key: str, height: int) -> None:
+    """A chart that ticks: ECharts with a stable key."""
+    st.echarts_chart(option(chart, dark=dark(), height=height), key=key, height=height, alt=chart.alt)
+
+
+def live_area(session: state.Session) -> None:
+    """Everything that moves; ticks while the run does."""
+    runner = state.runner(session)
+    ticking = runner.state not in RESTING
+    every = state.hub().interval() if ticking else None
+    st.fragment(partial(_draw, session), run_every=every, key="live")()
+
+
+def _draw(session: state.Session) -> None:
+    runner = state.runner(session)
+    hub = state.hub()
+    hub.poll(session.id)
+    hub.tend()
+    now = picture(session, runner)
+    if now is not None and now.state != "recording" and now.params != session.params:
+        session.params = now.params
+        state.write_query(now.params)
+    _words(session, runner, now)
+    if now is None:
+        st.info(_waiting(session, runner), icon=":material/hourglass_top:")
+        return
+    view = state.flags()
+    ghosts = [*session.ghosts, *_beside(session)]
+    pinned = next((charts.ghost_of(p.now, f"pinned: {p.label}") for p in session.past if p.key == session.pinned), None)
+    first, second = st.columns([1.75, 1])
+    metric = QUALITY[view.get("quality") or "mAP"]
+    reference = now.numbers.get("map_float") if metric == "map" else None
+    with first:
+        show(charts.quality(now, metric, ghosts=ghosts, reference=reference, pinned=pinned), "chart_a", 250)
+    with second:
+        show(charts.hills(now), "chart_b", 250)
+    if not session.present:
+        c, d, e = st.columns([1.2, 1.2, 1])
+        with c:
+            show(charts.loss(now, per_pair=bool(view.get("per_pair")), log=bool(view.get("log_loss")),
+                             bound=bool(view.get("bound"))), "chart_c", 205)  # fmt: skip
+        with d:
+            show(charts.tau(now), "chart_d", 205)
+        e.html(numbers_html(now))
+    resting = runner.state in RESTING
+    if resting and not session.resting:  # the last tick: the page is drawn once more, and the timer is gone
+        session.resting = True
+        st.rerun()
+    session.resting = resting
+
+
+def gallery_area(session: state.Session) -> None:
+    """F: a query and its ten nearest; slower than the charts, because codes change only at checkpoints."""
+    runner = state.runner(session)
+    every = 1.0 if runner.state not in RESTING else None
+    st.fragment(partial(_gallery, session), run_every=every, key="gallery")()
+
+
+def _gallery(session: state.Session) -> None:
+    runner = state.runner(session)
+    if runner.run is None:
+        return
+    with runner.between_steps():
+        found = nearest(runner.run, session.query, before=session.before)
+        dataset = runner.run.world.dataset
+    st.html(gallery_html(found, dataset, dark=dark()))
+
+
+def _beside(session: state.Session) -> list[charts.Ghost]:
+    pictures = [one.snapshot() for one in state.hub().lease(session.id).beside]
+    return [charts.ghost_of(p, "for comparison") for p in pictures if p is not None and p.t > 0]
+
+
+def _words(session: state.Session, runner: Runner, now: Snapshot | None) -> None:
+    with st.container(key="headline"):
+        st.markdown(headline(now, session.params, runner.state))
+    if runner.state == "error":
+        st.error(f"{runner.error}", icon=":material/error:")
+    elif now is not None:
+        badge = "recording" if now.state == "recording" else runner.state
+        st.html(status_html(now, badge, health(now), dark=dark()))
+
+
+def _waiting(session: state.Session, runner: Runner) -> str:
+    place = state.hub().place_in_line(session.id)
+    if place:
+        return f"This server runs {state.hub().most} experiments at once; yours is number {place} in line and will start by itself."
+    if runner.state == "error":
+        return "The run could not start; see the message above, then change a parameter or press Reset."
+    return "Preparing the data and compiling the kernels; the first time on a machine this takes some seconds."

@@ -1,0 +1,141 @@
+"""The rail: at most five controls, and an expander with the rest, all from the declared tables."""
+
+from typing import Any
+
+import streamlit as st
+
+from ohash.core.parameters import Parameter
+from ohash.experiment.params import OWN, experiment, flat, rows_of
+from ohash.models import registry as methods
+from ohash.streams import registry as datasets
+from ohash.ui import state
+from ohash.ui.controls import control
+
+VISIBLE = ("beta", "C", "r", "T")
+# The rest in the order a reader expects, under their headings.
+MORE = {
+    "Features": ("kernel", "m", "sigma", "center", "ema", "center_input", "normalize"),
+    "Stream": ("similar_share", "noise", "order", "period", "negatives", "top_k", "train"),
+    "Drift": ("drift", "drift_at", "drift_size"),
+    "Model": ("alpha", "select", "rounds", "dtype"),
+    "Run": ("pairs", "stop_when_flat", "reencode", "reencode_every", "database", "judged_by", "seed"),
+}
+
+
+def controls(session: state.Session) -> None:
+    """Data, method, β, C, r, T, and the rest."""
+    choose_data(session)
+    choose_method(session)
+    rows, values = rows_of(session.params), flat(session.params)
+    st.fragment(_live_controls, key="live_controls")(session)
+    for key in VISIBLE:
+        if key in rows and not rows[key].live:
+            control(rows[key], values[key], _committer(session))
+    with st.expander("Stream & features"):
+        for heading, keys in MORE.items():
+            here = [rows[key] for key in keys if key in rows]
+            if here:
+                st.caption(heading)
+            for row in here:
+                control(row, values[row.key], _committer(session))
+        _equations(rows)
+
+
+def choose_data(session: state.Session) -> None:
+    """The dataset and what makes two of its points similar."""
+    specs = {key: spec for key, spec in datasets.datasets().items() if not spec.missing()}
+    titles = {key: spec.title for key, spec in specs.items()}
+    for content, own in session.own.items():
+        titles[f"{OWN}:{content}"] = own.title
+    here = session.params.dataset if session.params.dataset != OWN else f"{OWN}:{session.params.content}"
+    order = sorted(titles, key=lambda key: (specs[key].group != "embedded" if key in specs else False, titles[key]))
+    if here not in titles:
+        order, titles = [here, *order], {**titles, here: "data that are not here"}
+    st.selectbox(
+        "Data", order, key=state.widget("dataset", here), format_func=lambda key: titles[key],
+        on_change=lambda: _pick_data(session, state.chosen("dataset")),
+        help="What is learnt. Your own vectors: open the Data page.",
+    )  # fmt: skip
+    row = rows_of(session.params)["similar_by"]
+    try:
+        dataset = state.dataset_of(session, session.params) or datasets.load(session.params.dataset)
+    except ValueError:
+        return
+    control(row, session.params.stream.similar_by, _committer(session), options=("auto", *dataset.similarities))
+
+
+def choose_method(session: state.Session) -> None:
+    """The method, with its supervision beside its name."""
+    specs = methods.hashers()
+    st.selectbox(
+        "Method", sorted(specs, key=lambda key: (key not in ("oh", "mmoh"), key)),
+        key=state.widget("method", session.params.method),
+        format_func=lambda key: f"{specs[key].title} · learns from {specs[key].supervision}".replace("none", "nothing"),
+        on_change=lambda: _commit(session, "method", state.chosen("method")),
+        help="OH: one model. MMOH: several that share the work.",
+    )  # fmt: skip
+
+
+def _live_controls(session: state.Session) -> None:
+    """β and C act on the running model; this fragment alone is drawn again when they move."""
+    rows = rows_of(session.params)
+    values = flat(session.params) | {c.name: c.value for c in session.params.changes}
+
+    def change(key: str, value: Any) -> None:
+        try:
+            state.set_live(session, key, value)
+        except ValueError as error:
+            st.toast(str(error), icon=":material/error:")
+
+    for key in VISIBLE:
+        if key in rows and rows[key].live:
+            control(rows[key], values[key], change)
+
+
+def _committer(session: state.Session) -> Any:
+    return lambda key, value: _commit(session, key, value)
+
+
+def _commit(session: state.Session, key: str, value: Any) -> None:
+    try:
+        if key == "method":
+            known = flat(session.params)
+            rows = rows_of(experiment(session.params.dataset, value))
+            kept = {k: v for k, v in known.items() if k in rows}
+            params = experiment(session.params.dataset, value, content=session.params.content, **kept)
+        else:
+            base = session.params
+            latest = {c.name: c.value for c in base.changes}
+            params = experiment(
+                base.dataset, base.method, content=base.content,
+                **{**{k: v for k, v in flat(base).items() if k not in ("dataset", "method")}, **latest, key: value},
+            )  # fmt: skip
+        state.commit(session, params)
+    except ValueError as error:
+        session.warnings = [str(error)]
+
+
+def _pick_data(session: state.Session, key: str) -> None:
+    dataset, _, content = key.partition(":")
+    values = {k: v for k, v in flat(session.params).items() if k in ("r", "T", "alpha", "beta", "C", "seed", "pairs")}
+    rows = rows_of(experiment("digits", session.params.method))
+    if dataset != OWN:
+        dataset, content = key, ""
+    try:
+        params = experiment(
+            dataset, session.params.method, content=content, **{k: v for k, v in values.items() if k in rows}
+        )
+        state.commit(session, params)
+    except ValueError as error:
+        session.warnings = [str(error)]
+
+
+def _equations(rows: dict[str, Parameter]) -> None:
+    with st.popover("Equations", icon=":material/function:"):
+        st.markdown("Similarity loss, Eq. (3), prediction loss, Eq. (6), step, Eq. (10) and (16):")
+        st.latex(r"R = \max(0, D_h - \alpha)\ \text{or}\ \max(0, \beta r - D_h)")
+        st.latex(r"\ell = H(W) - G(W) + \sqrt{R},\qquad \tau = \min\{C,\ \ell / \|x(g-h)^T\|_F^2\}")
+        st.latex(r"W \leftarrow W + \tau\, x (g - h)^T")
+        for row in rows.values():
+            if row.eq:
+                st.caption(f"{row.symbol} ({row.title}): {row.eq}")

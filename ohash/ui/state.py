@@ -1,0 +1,191 @@
+"""What a session remembers: the experiment, its live run, ghosts, own data. The only file that touches session_state."""
+
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from ohash.experiment.params import OWN, ExperimentParams, Limits, from_query
+from ohash.experiment.presets import PRESETS, Preset
+from ohash.experiment.runner import Pace, Runner
+from ohash.experiment.snapshot import Snapshot
+from ohash.experiment.story import difference, title_of
+from ohash.models import registry as methods
+from ohash.plots.live import Ghost, ghost_of
+from ohash.streams.base import Dataset
+from ohash.ui.hub import Hub
+
+MOST_GHOSTS = 5
+MOST_RUNS_KEPT = 50
+LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
+
+
+@dataclass(frozen=True, eq=False)
+class Past:
+    """A run that is over (or was left): its parameters and its last picture."""
+
+    key: str
+    label: str
+    now: Snapshot
+
+
+@dataclass
+class Session:
+    """One browser tab. `pinned` is the key of a past run drawn as the reference."""
+
+    id: str
+    params: ExperimentParams
+    preset: str = ""
+    pace: Pace = "accelerating"
+    playing: bool = True
+    ghosts: list[Ghost] = field(default_factory=list)
+    past: list[Past] = field(default_factory=list)
+    pinned: str = ""
+    own: dict[str, Dataset] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    difference: str = ""
+    present: bool = False
+    query: int = 0
+    before: bool = False
+    opened_at: float = field(default_factory=time.monotonic)
+    resting: bool = False
+
+
+@st.cache_resource
+def hub() -> Hub:
+    """The server's live runs."""
+    return Hub().watch()
+
+
+@st.cache_resource(scope="session", on_release=lambda session: hub().detach(session), show_spinner=False)
+def _token(session: str) -> str:
+    """Lives as long as the connection: its release tells the hub that the session has gone."""
+    return session
+
+
+def current() -> Session:
+    """This tab's session; a new one is opened from the address bar."""
+    session: Session | None = st.session_state.get("ohash")
+    if session is None:
+        session = Session(id=secrets.token_hex(8), params=PRESETS[0].params(), preset=PRESETS[0].key)
+        st.session_state["ohash"] = session
+        query = st.query_params.to_dict()
+        if query:
+            session.params, session.warnings = from_query(query, LIMITS)
+            session.preset = ""
+    _token(session.id)
+    hub().lease(session.id)
+    return session
+
+
+def runner(session: Session) -> Runner:
+    """The live run of the session's experiment, begun if there is none."""
+    lease = hub().lease(session.id)
+    if lease.runner is None:
+        _begin(session)
+        lease = hub().lease(session.id)
+    assert lease.runner is not None
+    return lease.runner
+
+
+def commit(session: Session, params: ExperimentParams, *, preset: str = "", keep_ghost: bool = True) -> None:
+    """Another experiment: the old run stays as a ghost, the new one begins."""
+    lease = hub().lease(session.id)
+    if lease.runner is not None:
+        last = lease.runner.snapshot()
+        if last is not None and last.t > 0:
+            _remember(session, last, keep_ghost=keep_ghost)
+        session.difference = difference(session.params, params)
+    session.params, session.preset, session.warnings = params, preset, []
+    _begin(session)
+
+
+def restart(session: Session) -> None:
+    """The same experiment from the beginning, without its live changes."""
+    values = {key: value for key, value in vars(session.params).items() if key != "changes"}
+    commit(session, ExperimentParams(**values), preset=session.preset, keep_ghost=False)
+
+
+def start_preset(session: Session, preset: Preset) -> None:
+    """A story: its experiment, and the one to compare it with beside it."""
+    session.ghosts = []
+    session.playing = True
+    commit(session, preset.params(), preset=preset.key, keep_ghost=False)
+    session.difference = ""
+
+
+def set_live(session: Session, name: str, value: float) -> None:
+    """Change beta or C of the running model."""
+    runner(session).set(**{name: value})
+
+
+def dataset_of(session: Session, params: ExperimentParams) -> Dataset | None:
+    """The session's own data if the experiment is about them."""
+    if params.dataset != OWN:
+        return None
+    if params.content not in session.own:
+        raise ValueError(
+            f"this link needs data of somebody's own (fingerprint {params.content or 'missing'}); upload that file on the "
+            "Data page, or pick another data set"
+        )
+    return session.own[params.content]
+
+
+def add_own(session: Session, dataset: Dataset) -> str:
+    """Keep uploaded data for this session; returns its fingerprint."""
+    key = dataset.fingerprint()
+    session.own[key] = dataset
+    return key
+
+
+def forget(session: Session, keys: set[str]) -> None:
+    """Delete past runs."""
+    session.past = [past for past in session.past if past.key not in keys]
+    if session.pinned in keys:
+        session.pinned = ""
+
+
+def write_query(params: ExperimentParams) -> None:
+    """The address bar is the experiment."""
+    wanted = params.to_query()
+    if st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)
+
+
+def widget(key: str, value: Any) -> str:
+    """A widget's key with its value set from the experiment: one source, no second copy."""
+    name = f"w_{key}"
+    st.session_state[name] = value
+    return name
+
+
+def chosen(key: str) -> Any:
+    """What the user chose in a widget; for callbacks."""
+    return st.session_state[f"w_{key}"]
+
+
+def flags() -> Mapping[str, Any]:
+    """Widgets that only change the view, by name."""
+    return {name[5:]: value for name, value in st.session_state.items() if str(name).startswith("view_")}
+
+
+def _begin(session: Session) -> None:
+    beside: list[Runner] = []
+    story = next((one for one in PRESETS if one.key == session.preset), None)
+    other = story.beside_params() if story is not None else None
+    if other is not None:
+        beside.append(Runner(other, pace=session.pace, paused=not session.playing))
+    own = dataset_of(session, session.params)
+    run = Runner(session.params, own, pace=session.pace, paused=not session.playing)
+    hub().run(session.id, run, beside)
+
+
+def _remember(session: Session, last: Snapshot, *, keep_ghost: bool) -> None:
+    key = f"{last.params.key()}-{last.t}"
+    label = f"{methods.find(last.params.method).title} on {title_of(last.params)}"
+    session.past = [*(past for past in session.past if past.key != key), Past(key, label, last)][-MOST_RUNS_KEPT:]
+    if keep_ghost:
+        session.ghosts = [*session.ghosts, ghost_of(last, label)][-MOST_GHOSTS:]

@@ -1,0 +1,38 @@
+"""The little CSS Streamlit's theme has no option for: a tight top, tabular figures, the gallery, present mode."""
+
+import streamlit as st
+
+CSS = """
+<style>
+[data-testid="stMainBlockContainer"] {padding: 3.6rem 1.2rem 2rem 1.2rem; max-width: 1800px;}
+[data-testid="stMain"] {font-variant-numeric: tabular-nums;}
+.st-key-rail [data-testid="stVerticalBlock"] {gap: .35rem;}
+.st-key-top p {margin: 0;}
+.st-key-headline p {font-size: 1.02rem; line-height: 1.35;}
+.ohash-status {white-space: nowrap; font-variant-numeric: tabular-nums; padding-top: .45rem;}
+.ohash-numbers {display: grid; grid-template-columns: 1fr 1fr; gap: .1rem .8rem; font-variant-numeric: tabular-nums;}
+.ohash-numbers div {line-height: 1.15; padding: .22rem 0;}
+.ohash-numbers small {opacity: .72; display: block; font-size: .74rem;}
+.ohash-numbers b {font-size: 1.25rem; font-weight: 600;}
+.ohash-numbers i {font-style: normal; font-size: .8rem; opacity: .85; margin-left: .3rem;}
+.ohash-gallery {display: flex; gap: .5rem; align-items: flex-start; overflow-x: auto; padding: .1rem 0 .3rem 0;}
+.ohash-gallery figure {margin: 0; text-align: center; flex: 0 0 auto; font-size: .74rem; line-height: 1.25;}
+.ohash-gallery img {width: 56px; height: 56px; image-rendering: pixelated; border-radius: 4px; display: block;
+  border: 3px solid transparent;}
+.ohash-gallery .word {width: 76px; height: 56px; display: flex; align-items: center; justify-content: center;
+  border: 2px solid transparent; border-radius: 4px; overflow: hidden; text-overflow: ellipsis;}
+.ohash-gallery .query {padding-right: .5rem; border-right: 1px solid rgba(128,128,128,.4); margin-right: .2rem;}
+.ohash-present [data-testid="stMain"] {font-size: 1.25rem;}
+@media (max-width: 700px) {.ohash-status {white-space: normal;}}
+</style>
+"""
+
+
+def apply() -> None:
+    """Send the style sheet once per script run."""
+    st.html(CSS)
+
+
+def dark() -> bool:
+    """Whether the viewer's theme is dark."""
+    return bool(st.context.theme.type == "dark")

@@ -1,0 +1,149 @@
+"""Presets, play and pause, step, reset, seed, pace, the views of the charts, and the gallery's buttons."""
+
+import secrets
+
+import streamlit as st
+
+from ohash.experiment.presets import PRESETS, preset
+from ohash.experiment.runner import Pace, Runner
+from ohash.experiment.story import Finding, findings
+from ohash.ui import live, state
+
+PACES: dict[str, Pace] = {
+    "accelerating": "accelerating", "10/s": 10.0, "100/s": 100.0, "1,000/s": 1000.0, "10,000/s": 10_000.0,
+    "unlimited": "unlimited",
+}  # fmt: skip
+STEPS = (1, 10, 100, 1000)
+SHOWN = 3
+
+
+def presets(session: state.Session) -> None:
+    """The stories: the first ones as buttons, the rest behind "more"."""
+    with st.container(horizontal=True, key="top", vertical_alignment="center"):
+        st.caption("presets:")
+        for one in PRESETS[:SHOWN]:
+            _preset_button(session, one.key)
+        with st.popover("more"):
+            for one in PRESETS[SHOWN:]:
+                _preset_button(session, one.key)
+        if session.preset:
+            st.caption(preset(session.preset).story)
+
+
+def bar(session: state.Session, runner: Runner) -> None:
+    """Transport."""
+    going = session.playing and runner.state not in ("done", "error", "stopped")
+    with st.container(horizontal=True, key="transport", vertical_alignment="center"):
+        st.button(
+            "Pause" if going else "Play", icon=":material/pause:" if going else ":material/play_arrow:", type="primary",
+            shortcut="space", on_click=_play_pause, args=(session, runner), key="play",
+        )  # fmt: skip
+        st.button("Step", icon=":material/skip_next:", shortcut="right", on_click=_step, args=(session, runner), key="step")
+        st.selectbox(
+            "pairs a step", STEPS, key="view_step", label_visibility="collapsed", width=92,
+            format_func=lambda n: f"{n:,}",
+        )  # fmt: skip
+        st.button("Reset", icon=":material/replay:", shortcut="r", on_click=state.restart, args=(session,), key="reset")
+        st.button("New seed", icon=":material/casino:", on_click=_new_seed, args=(session,), key="new_seed")
+        st.selectbox(
+            "pace", list(PACES), key=state.widget("pace", _pace_name(session.pace)), label_visibility="collapsed",
+            on_change=_set_pace, args=(session, runner), width=150,
+        )  # fmt: skip
+        st.segmented_control(
+            "quality", list(live.QUALITY), default="mAP", key="view_quality", label_visibility="collapsed", required=True
+        )
+        with st.popover("Views", icon=":material/tune:"):
+            st.toggle("loss: average per pair", key="view_per_pair")
+            st.toggle("loss: logarithmic axes", key="view_log_loss")
+            st.toggle("loss: the certificate's bound", key="view_bound")
+        _health(runner)
+        st.button(
+            "Present" if not session.present else "Back", icon=":material/slideshow:", on_click=_present, args=(session,),
+            key="present",
+        )  # fmt: skip
+    if session.difference:
+        st.caption(f"New run: {session.difference}. The old one stays as a thin line.")
+
+
+def gallery_bar(session: state.Session) -> None:
+    """Which query, and before or now."""
+    with st.container(horizontal=True, key="gallery_bar", vertical_alignment="center"):
+        st.markdown("**A query and its ten nearest** · ✓ relevant, ✗ not, Hamming distance in bits")
+        st.button("Another query", icon=":material/shuffle:", on_click=_another, args=(session,), key="another")
+        st.segmented_control(
+            "codes", ("now", "before"), key=state.widget("codes", "before" if session.before else "now"),
+            label_visibility="collapsed", required=True, on_change=_before, args=(session,),
+        )  # fmt: skip
+
+
+def takeaway(session: state.Session, runner: Runner) -> None:
+    """The preset's conclusion, with the run's own numbers."""
+    now = runner.snapshot()
+    if session.preset and now is not None and now.t >= 1000:
+        text = preset(session.preset).conclusion(now)
+        if text:
+            st.success(text, icon=":material/lightbulb:")
+
+
+def _health(runner: Runner) -> None:
+    now = runner.snapshot()
+    with st.popover("Health", icon=":material/monitor_heart:"):
+        for finding in findings(now) if now is not None else []:
+            _finding(finding)
+
+
+def _finding(finding: Finding) -> None:
+    sign = "✓" if finding.fine else "!"
+    st.markdown(f"{sign} **{finding.title}**: {finding.value}" + (f" — {finding.advice}" if finding.advice else ""))
+
+
+def _preset_button(session: state.Session, key: str) -> None:
+    one = preset(key)
+    st.button(
+        one.title, key=f"preset_{key}", on_click=state.start_preset, args=(session, one), help=one.story,
+        type="primary" if session.preset == key else "tertiary",
+    )  # fmt: skip
+
+
+def _play_pause(session: state.Session, runner: Runner) -> None:
+    if runner.state in ("done", "error", "stopped"):
+        session.playing = True
+        state.restart(session)
+        return
+    session.playing = not session.playing
+    for one in state.hub().lease(session.id).runners():
+        one.resume() if session.playing else one.pause()
+
+
+def _step(session: state.Session, runner: Runner) -> None:
+    session.playing = False
+    steps = int(state.flags().get("step") or 1)
+    for one in state.hub().lease(session.id).runners():
+        one.step(steps)
+    runner.wait_for_step()
+
+
+def _new_seed(session: state.Session) -> None:
+    state.commit(session, session.params.with_values(seed=secrets.randbelow(10_000)), preset=session.preset)
+
+
+def _set_pace(session: state.Session, runner: Runner) -> None:
+    session.pace = PACES[state.chosen("pace")]
+    for one in state.hub().lease(session.id).runners():
+        one.pace(session.pace)
+
+
+def _pace_name(pace: Pace) -> str:
+    return next(name for name, value in PACES.items() if value == pace)
+
+
+def _another(session: state.Session) -> None:
+    session.query += 1
+
+
+def _before(session: state.Session) -> None:
+    session.before = state.chosen("codes") == "before"
+
+
+def _present(session: state.Session) -> None:
+    session.present = not session.present

@@ -1,0 +1,35 @@
+"""Live: pick a dataset, tune β, C, T and r, and watch cumulative loss, τ and mAP evolve."""
+
+import streamlit as st
+
+from ohash.ui import live, rail, share, state, style, transport
+from ohash.ui.below import below_the_fold
+
+style.apply()
+session = state.current()
+try:
+    runner = state.runner(session)
+except ValueError as problem:
+    st.error(str(problem), icon=":material/link_off:")
+    rail.choose_data(session)
+    st.stop()
+state.write_query(session.params)
+for warning in session.warnings:
+    st.warning(f"The link was not quite right: {warning}", icon=":material/link:")
+
+transport.presets(session)
+transport.bar(session, runner)
+if session.present:
+    live.live_area(session)
+else:
+    left, right = st.columns([1, 4])
+    with left, st.container(key="rail"):
+        rail.controls(session)
+    with right:
+        live.live_area(session)
+transport.gallery_bar(session)
+live.gallery_area(session)
+transport.takeaway(session, runner)
+if not session.present:
+    below_the_fold(session, runner)
+share.footer(session)
