@@ -63,7 +63,7 @@ class Columns:
         return np.array(found, np.int64)
 
     def extend(self, pairs: npt.NDArray[np.int64], rows: Floats) -> None:
-        """Add rows (columns in order, without `pairs`) of rising pair counts; what a doubled stride drops is left out."""
+        """Add rows (columns in order, without `pairs`) of rising pair counts, but for those a doubled stride drops."""
         for t, row in zip(pairs.tolist(), rows, strict=True):
             if self._regular() >= CAPACITY:
                 self._halve()

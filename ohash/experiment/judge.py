@@ -112,7 +112,7 @@ class Judge:
         }
 
     def float_reference(self) -> Generator[None, None, float]:
-        """mAP of the float vectors themselves, ranked by the original distance: a reference, not a ceiling."""
+        """The mAP of the float vectors themselves, ranked by the original distance: a reference, not a ceiling."""
         X, metric = self.world.raw(self.stage), self.world.dataset.metric
         few = slice(0, FLOAT_QUERIES)
         own = None if self.own is None else self.own[few]

@@ -62,7 +62,10 @@ class Observer:
             _learning(trace, s > 0, bins, values)
         wanted = self.columns.wanted(start, start + n)
         rows = np.empty((len(wanted), kernels.N_ROW))
-        kernels.follow(start, bins, values, wanted, *(getattr(self, name) for name in STATE), rows)
+        kernels.follow(
+            start, bins, values, wanted, self.ring, self.totals, self.D, self.ratio, self.tau, self.outcome,
+            self.all_ratio, self.all_tau, rows,
+        )  # fmt: skip
         rows[:, kernels.Q10 :] = LogBins.centre(rows[:, kernels.Q10 :])
         self.columns.extend(wanted, rows[:, self._kept])
 
@@ -98,7 +101,7 @@ class Observer:
             getattr(self, name)[...] = state[name]
 
 
-def _learning(trace: Any, similar: npt.NDArray[np.bool_], bins: Counts, values: Floats) -> None:
+def _learning(trace: Any, similar: npt.NDArray[np.bool_], bins: npt.NDArray[np.int32], values: Floats) -> None:
     R = trace.R if trace.R.ndim == 1 else np.where(similar, trace.R.min(axis=1), trace.R.sum(axis=1))  # Eq. (28)
     updated = _per_pair(trace.updated, np.any)
     tau, ratio = _per_pair(trace.tau, np.max), _per_pair(trace.ratio, np.max)

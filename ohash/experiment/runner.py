@@ -1,17 +1,19 @@
 """Runner: a background thread around a `Run`, obeying within 50 ms.
 
-It publishes whole snapshots into one slot, at most ten a second, with a rising sequence number; any number of viewers may
-read them. Commands only set flags that the thread reads between two small steps, so they never wait for work, and work is
-the same whatever the pace, the pauses or the rate of snapshots.
+It publishes whole snapshots into one slot, at most ten a second, with a rising sequence number; any number of viewers
+may read them. Commands only set flags that the thread reads between two small steps, so they never wait for work, and
+work is the same whatever the pace, the pauses or the rate of snapshots.
 """
 
 import os
 import threading
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
+
+import numpy as np
 
 from ohash.core.parameters import table
 from ohash.experiment import saved
@@ -28,11 +30,17 @@ GROWTH = 0.195
 STEP_SECONDS = 0.012
 PUBLISH_SECONDS = 0.1
 MOST_PAIRS = 16_384
+# What a paced run may catch up at most.
+SAVED_SECONDS = 0.2
 
-Pace = float | Literal["accelerating", "unlimited"]
+NamedPace = Literal["accelerating", "unlimited"]
+Pace = float | NamedPace
+NAMED_PACES: tuple[NamedPace, ...] = ("accelerating", "unlimited")
 
 # Runs take turns by chunk: no more of them compute at once than there are cores.
 _turns = threading.BoundedSemaphore(max(1, os.cpu_count() or 1))
+# Preparing a run cannot be cut into chunks: it has its own line, so that live runs never wait for it.
+_preparing = threading.BoundedSemaphore(max(1, os.cpu_count() or 1))
 
 
 class Runner:
@@ -50,22 +58,26 @@ class Runner:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Nothing happens before `start`; `paused` starts standing still after the first picture."""
-        self._make = lambda: (
+        self._make: Callable[[], Run] = lambda: (
             Run(params, dataset, judge=judge) if resume_from is None else saved.load(resume_from, dataset)
         )
-        self.params = params
+        self._params = params
         self.run: Run | None = None
         self.state: State = "waiting"
         self.error = ""
         self.finished = threading.Event()
         self._clock = clock
         self._wake = threading.Condition()
-        self._work = threading.Lock()
+        self._work = threading.RLock()
+        self._visitors = 0  # who wait for, or hold, `_work`: the run lets them in
         self._pace: Pace = _checked_pace(pace)
         self._paused, self._stop = paused, False
-        self._steps = 0
+        self._steps = 0  # pairs that `step` still owes
+        self._heard = 0  # commands of any kind
+        self._told = 0  # pauses and resumes: they cancel what `step` owed
         self._changes: list[tuple[int, dict[str, float]]] = []
         self._command = self._applied = 0
+        self._refused = ""
         self._slot: Snapshot | None = None
         self._seq = 0
         self._rate = 0.0
@@ -74,9 +86,16 @@ class Runner:
     # -- commands, from any thread -------------------------------------------------------------------------------
 
     def start(self) -> "Runner":
-        """Begin in the background."""
-        self._thread.start()
+        """Begin in the background; nothing begins after `stop`."""
+        with self._wake:
+            if not self._stop:
+                self._thread.start()
         return self
+
+    @property
+    def params(self) -> ExperimentParams:
+        """The experiment, with every change so far."""
+        return self._params if self.run is None else self.run.params
 
     def pause(self) -> None:
         """Stand still after the current small step."""
@@ -88,38 +107,41 @@ class Runner:
 
     def step(self, n: int = 1) -> None:
         """Learn exactly n more pairs, then stand still."""
-        if n < 1:
-            raise ValueError(f"step needs a number of pairs >= 1, got {n}")
-        with self._wake:
+        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+            raise ValueError(f"step needs a number of pairs >= 1, got {n!r}")
+        with self._command_given():
             self._paused = True
             self._steps += n
-            self._wake.notify_all()
 
     def set(self, **values: float) -> int:
-        """Change beta or C before the next pair; returns a number that `Snapshot.extra["ack"]` reaches when it is done."""
-        rows = table(self.params.model)
-        for name, value in values.items():
+        """Change beta or C before the next pair; returns a number that `Snapshot.extra["ack"]` reaches when it is done.
+
+        What cannot be set is a ValueError here, and the run goes on.
+        """
+        rows = table(self._params.model)
+        for name in values:
             if name not in rows or not rows[name].live:
                 live = ", ".join(key for key, row in rows.items() if row.live)
-                raise ValueError(f"only {live or 'nothing'} can change while {self.params.method} runs, got {name!r}")
-            rows[name].convert(value)
-        with self._wake:
+                raise ValueError(f"only {live or 'nothing'} can change while {self._params.method} runs, got {name!r}")
+        with self._command_given():
+            waiting = {name: value for _, some in self._changes for name, value in some.items()}
+            self.params.changed(0 if self.run is None else self.run.t, **{**waiting, **values})  # validates
             self._command += 1
             self._changes.append((self._command, values))
-            self._wake.notify_all()
             return self._command
 
     def pace(self, pace: Pace) -> None:
         """Pairs a second, "accelerating" or "unlimited"."""
-        with self._wake:
+        with self._command_given():
             self._pace = _checked_pace(pace)
-            self._wake.notify_all()
 
     def stop(self, wait: float = 2.0) -> None:
         """End the thread; the last snapshot stays."""
-        with self._wake:
+        with self._command_given():
             self._stop = True
-            self._wake.notify_all()
+            if self._thread.ident is None:
+                self.state = "stopped"
+                self.finished.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(wait)
 
@@ -138,15 +160,24 @@ class Runner:
                 return
             time.sleep(0.005)
 
-    def between_steps(self) -> AbstractContextManager[bool]:
+    @contextmanager
+    def between_steps(self) -> Iterator[None]:
         """Hold the run still to look inside it (replay, save, search); keep it short."""
-        return self._work
+        with self._wake:
+            self._visitors += 1
+        try:
+            with self._work:
+                yield
+        finally:
+            with self._wake:
+                self._visitors -= 1
+                self._wake.notify_all()
 
     def save(self, path: str | Path) -> None:
         """Write the whole run, to be resumed as if nothing had happened."""
         if self.run is None:
             raise ValueError("there is nothing to save yet: the run is still being prepared")
-        with self._work:
+        with self.between_steps():
             saved.save(self.run, path)
 
     # -- the thread ----------------------------------------------------------------------------------------------
@@ -154,58 +185,62 @@ class Runner:
     def _main(self) -> None:
         try:
             self.state = "starting"
-            with _turns:
+            with _preparing:
                 self.run = self._make()
             self._loop(self.run)
         except Exception as error:  # an error of any kind ends this run, and only this run
             self.error = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
             self.state = "error"
         finally:
-            self._publish()
-            self.finished.set()
+            try:
+                self._publish()
+            finally:
+                self.finished.set()
 
     def _loop(self, run: Run) -> None:
-        last_tick, last_publish, budget = self._clock(), -1.0, 0.0
+        last_tick, last_publish, budget, shown = self._clock(), float("-inf"), 0.0, None
         chunk = 64
         while True:
             with self._wake:
+                while self._visitors and not self._stop:
+                    self._wake.wait(0.05)
                 if self._stop:
                     self.state = "stopped"
                     return
                 self._apply(run)
-                going = not self._paused or self._steps > 0
+                heard, told, owed = self._heard, self._told, self._steps > 0
+                going = owed or not self._paused
                 self.state = "running" if going else "paused"
-            now = self._clock()
-            budget = min(budget + (now - last_tick) * self._pairs_a_second(run.t), 0.2 * self._pairs_a_second(run.t))
-            last_tick = now
-            limit = self._limit(budget, chunk)
-            if run.evaluating or (going and limit >= 1):
-                done, seconds = self._one_step(run, limit)
-                if done:
-                    budget = max(0.0, budget - done)
-                    speed = done / max(seconds, 1e-6)
-                    self._rate = speed if self._rate == 0 else 0.9 * self._rate + 0.1 * speed
-                    chunk = int(min(MOST_PAIRS, max(1, self._rate * STEP_SECONDS)))
-                    with self._wake:
-                        self._steps = max(0, self._steps - done)
+                now, rate = self._clock(), self._pairs_a_second(run.t)
+                budget = min(budget + (now - last_tick) * rate, max(1.0, SAVED_SECONDS * rate))
+                last_tick = now
+                limit = self._limit(budget, chunk) if going else 0
+            learnt, seconds = self._one_step(run, limit) if run.evaluating or limit else (0, 0.0)
+            if learnt:
+                budget = max(0.0, budget - learnt)
+                speed = learnt / max(seconds, 1e-6)
+                self._rate = speed if self._rate == 0 else 0.9 * self._rate + 0.1 * speed
+                chunk = int(min(MOST_PAIRS, max(1, self._rate * STEP_SECONDS)))
+                with self._wake:
+                    if owed and told == self._told:  # pairs learnt before `step` was called do not count
+                        self._steps -= learnt
             if run.done:
                 self.state = "done"
                 return
-            if now - last_publish >= PUBLISH_SECONDS:
+            idle = not run.evaluating and limit < 1
+            picture = (run.t, len(run.judged), self.state, self._applied)
+            if picture != shown and (now - last_publish >= PUBLISH_SECONDS or (idle and not going)):
                 self._publish()
-                last_publish = now
-            if not run.evaluating and (not going or limit < 1):
-                if not going:
-                    self._publish()
+                last_publish, shown = now, picture
+            if idle:
                 with self._wake:
-                    if not (self._stop or self._changes or self._steps):
-                        self._wake.wait(0.5 if not going and self._paused else 0.005)
+                    if heard == self._heard:
+                        self._wake.wait(0.005 if going else 0.5)
 
     def _one_step(self, run: Run, limit: int) -> tuple[int, float]:
         with _turns, self._work:
             start = time.perf_counter()
-            done = run.step(max(1, limit))
-            return done, time.perf_counter() - start
+            return run.step(limit), time.perf_counter() - start
 
     def _limit(self, budget: float, chunk: int) -> int:
         if self._steps:
@@ -221,7 +256,10 @@ class Runner:
 
     def _apply(self, run: Run) -> None:
         for number, values in self._changes:
-            run.set(**values)
+            try:
+                run.set(**values)
+            except ValueError as error:  # it was fine when it was said, but the run has moved on
+                self._refused = str(error)
             self._applied = number
         self._changes.clear()
 
@@ -229,21 +267,30 @@ class Runner:
         if self.run is None:
             return
         self._seq += 1
-        extra: dict[str, Any] = {"ack": self._applied, "pairs_per_second": self._rate}
+        extra: dict[str, Any] = {"ack": self._applied, "pairs_per_second": self._rate, "refused": self._refused}
         with self._work:
             self._slot = take(self.run, self.state, seq=self._seq, error=self.error, extra=extra)
 
     def _tell(self, *, paused: bool) -> None:
-        with self._wake:
+        with self._command_given():
             self._paused = paused
             self._steps = 0
+            self._told += 1
+
+    @contextmanager
+    def _command_given(self) -> Iterator[None]:
+        """A command changes flags, and wakes the thread."""
+        with self._wake:
+            yield
+            self._heard += 1
             self._wake.notify_all()
 
 
-def _checked_pace(pace: Pace) -> Pace:
+def _checked_pace(pace: Any) -> Pace:
     if isinstance(pace, str):
-        if pace in ("accelerating", "unlimited"):
-            return pace
-    elif 0 < pace < float("inf"):
+        for known in NAMED_PACES:
+            if pace == known:
+                return known
+    elif not isinstance(pace, bool) and isinstance(pace, (int, float, np.number)) and 0 < float(pace) < float("inf"):
         return float(pace)
     raise ValueError(f"pace must be pairs a second > 0, 'accelerating' or 'unlimited', got {pace!r}")
