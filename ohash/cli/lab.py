@@ -33,14 +33,21 @@ def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], d
     return [sys.executable, "-m", "streamlit", "run", str(app), *extra], environment
 
 
+def parser() -> argparse.ArgumentParser:
+    """The options of ohash-lab."""
+    options = argparse.ArgumentParser(
+        prog="ohash-lab", description="Open the ohash dashboard. Other options (--server.port=8600) go to streamlit."
+    )
+    options.add_argument("--data", metavar="DIR", help="folder with your own data sets")
+    options.add_argument("--labels", metavar="FILE", help="labels of the vectors in FILE")
+    options.add_argument("--pairs", metavar="FILE", help="similar pairs (clicks) among the vectors in FILE")
+    options.add_argument("file", metavar="FILE", nargs="?", help="vectors to open: .npy, .npz, .csv, .parquet, ...")
+    return options
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Start streamlit and wait for it; options after -- go to streamlit."""
-    parser = argparse.ArgumentParser(prog="ohash-lab", description="Open the ohash dashboard.")
-    parser.add_argument("--data", metavar="DIR", help="folder with your own data sets")
-    parser.add_argument("--labels", metavar="FILE", help="labels of the vectors in FILE")
-    parser.add_argument("--pairs", metavar="FILE", help="similar pairs (clicks) among the vectors in FILE")
-    parser.add_argument("file", metavar="FILE", nargs="?", help="vectors to open: .npy, .npz, .csv, .parquet, .fvecs, ...")
-    options, extra = parser.parse_known_args(arguments)
+    """Start streamlit and wait for it; unknown options go to streamlit."""
+    options, extra = parser().parse_known_args(arguments)
     try:
         call, environment = command(options, [option for option in extra if option != "--"])
     except ValueError as error:

@@ -2,13 +2,13 @@
 
 import argparse
 import importlib
-import os
 import pkgutil
 import sys
 from types import ModuleType
 
 import ohash.cli
 from ohash.models import registry
+from ohash.streams.folder import use_folder
 
 
 def commands() -> dict[str, ModuleType]:
@@ -44,17 +44,18 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; a mistake of the user's is one line on standard error, not a traceback."""
     options = parser().parse_args(arguments)
-    if options.data:
-        os.environ["OHASH_DATA"] = options.data
     try:
+        if options.data:
+            use_folder(options.data)
         for file in options.plugin:
             registry.add_plugin(file)
         return int(commands()[options.command].run(options))
+    except BrokenPipeError:  # the reader of our output (head, less) has gone
+        sys.stderr.close()
+        return 0
     except (ValueError, OSError) as error:
         print(f"ohash {options.command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        return 0

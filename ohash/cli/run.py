@@ -21,11 +21,12 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from ohash.experiment.export import summary, write
-from ohash.experiment.params import SEED, ExperimentParams, experiment, from_query, rows_of
+from ohash.experiment.params import OWN, SEED, ExperimentParams, experiment, from_query, rows_of
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import Snapshot, take
 from ohash.models.registry import hashers
-from ohash.streams.base import Dataset
+from ohash.streams.base import METRICS, Dataset
+from ohash.streams.readers.own import Wishes, dataset_of_files
 from ohash.streams.registry import datasets
 
 CHUNK = 4096
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--features", metavar="FILE", help="your own vectors instead of --dataset")
     parser.add_argument("--labels", metavar="FILE", help="labels of --features")
     parser.add_argument("--pairs-file", metavar="FILE", help="pairs i, j[, s][, time] among --features (clicks)")
-    parser.add_argument("--metric", default="l2", choices=("l2", "cosine", "dot"), help="original distance of --features")
+    parser.add_argument("--metric", choices=METRICS, help="original distance of --features (l2)")
     parser.add_argument("--link", metavar="QUERY", help="take the experiment from a dashboard link; other options are added")
     parser.add_argument("--out", metavar="DIR", help="write history, checkpoints, summary, code and model there")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -97,7 +98,7 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
             print(f"link: {problem}", file=sys.stderr)
     else:
         key = options.dataset if dataset is None else dataset.key
-        params = experiment(key, options.method)
+        params = experiment(key, options.method, content="" if dataset is None else dataset.fingerprint())
     rows = rows_of(params)
     for key, value in vars(options).items():
         name = key.removeprefix("value_")
@@ -113,12 +114,12 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
 
 def _own_data(options: argparse.Namespace) -> Dataset | None:
     if not options.features:
-        if options.labels or options.pairs_file:
-            raise ValueError("--labels and --pairs-file belong to --features FILE")
+        if options.labels or options.pairs_file or options.metric:
+            raise ValueError("--labels, --pairs-file and --metric belong to --features FILE")
         return None
-    from ohash.streams.readers import read_dataset  # noqa: PLC0415
-
-    return read_dataset(options.features, labels=options.labels, pairs=options.pairs_file, metric=options.metric)
+    return dataset_of_files(
+        options.features, options.labels, options.pairs_file, key=OWN, wishes=Wishes(metric=options.metric)
+    )
 
 
 def _drive(going: Run, *, quiet: bool) -> Snapshot:
