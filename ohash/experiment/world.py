@@ -46,6 +46,7 @@ class World:
         self.drift = Drift(params.drift, params.seed)
         self._streams: dict[int, PairStream] = {}
         self._mapped: OrderedDict[int, npt.NDArray[Any]] = OrderedDict()
+        self._moved: OrderedDict[int, npt.NDArray[Any]] = OrderedDict()
         self._lock = threading.RLock()
         self.feature_map = FeatureMap.from_params(params.features, self.dtype)
         if isinstance(self.stream().similarity, GivenSimilarity):  # all points are searched, and pairs name any of them
@@ -82,16 +83,22 @@ class World:
         return None if length is None else max(0, length - self.consumed)
 
     def raw(self, stage: int = 0) -> npt.NDArray[Any]:
-        """The vectors as the world shows them in a stage."""
-        return self.drift.features(self.dataset.X, stage)
+        """The vectors as the world shows them in a stage; of moved ones the two latest stages are kept."""
+        X = self.dataset.X
+        if stage == 0 or self.params.drift.drift in OF_PAIRS:
+            return X
+        with self._lock:
+            if stage not in self._moved:
+                _keep(self._moved, stage, self.drift.features(X, stage, _empty(X.shape, "float32")))
+            return self._moved[stage]
 
     def mapped(self, stage: int = 0) -> npt.NDArray[Any]:
         """All rows after the feature map, (n, m), read-only; the two latest stages are kept."""
+        if self.params.drift.drift in OF_PAIRS:
+            stage = 0
         with self._lock:
             if stage not in self._mapped:
-                self._mapped[stage] = self._map(self.raw(stage))
-                while len(self._mapped) > 2:
-                    self._mapped.popitem(last=False)
+                _keep(self._mapped, stage, self._map(self.raw(stage)))
             return self._mapped[stage]
 
     def _check_drift(self) -> None:
@@ -107,14 +114,11 @@ class World:
 
     def _map(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
         shape = (len(X), self.feature_map.d_out)
-        if np.prod(shape) * np.dtype(self.dtype).itemsize <= IN_MEMORY:
-            Z = self.feature_map.transform(X)
-        else:
-            with tempfile.NamedTemporaryFile(prefix="ohash-mapped-") as file:
-                Z = np.memmap(file, dtype=self.dtype, mode="w+", shape=shape)
-            for start in range(0, len(X), 65536):
-                Z[start : start + 65536] = self.feature_map.transform(X[start : start + 65536])
-        Z.flags.writeable = False
+        if not _large(shape, self.dtype):
+            return self.feature_map.transform(X)
+        Z = _empty(shape, self.dtype)
+        for start in range(0, len(X), 65536):
+            Z[start : start + 65536] = self.feature_map.transform(X[start : start + 65536])
         return Z
 
     def _fit(self) -> tuple[int, npt.NDArray[np.int64]]:
@@ -147,6 +151,26 @@ class _Slot:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     world: World | None = None
+
+
+def _large(shape: tuple[int, ...], dtype: str) -> bool:
+    return int(np.prod(shape)) * np.dtype(dtype).itemsize > IN_MEMORY
+
+
+def _empty(shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
+    """An array in memory, or in a temporary file if it is large."""
+    if not _large(shape, dtype):
+        return np.empty(shape, dtype)
+    with tempfile.NamedTemporaryFile(prefix="ohash-mapped-") as file:
+        return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
+
+
+def _keep(arrays: OrderedDict[int, npt.NDArray[Any]], stage: int, array: npt.NDArray[Any]) -> None:
+    """Keep an array, read-only, and drop the oldest of more than two."""
+    array.flags.writeable = False
+    arrays[stage] = array
+    while len(arrays) > 2:
+        arrays.popitem(last=False)
 
 
 _worlds: OrderedDict[tuple[Any, ...], _Slot] = OrderedDict()

@@ -18,7 +18,7 @@ def test_stages_begin_exactly_at_their_boundaries(kind):
     found = drift(kind)
     stages = [found.stage(t) for t in range(400)]
     assert stages[99] == 0
-    expected = {"none": 0, "rotate-slowly": STEPS}.get(kind, 1)
+    expected = {"none": 0, "rotate-slowly": STEPS, "translate-slowly": STEPS}.get(kind, 1)
     assert max(stages) == expected == len(found.boundaries)
     for number, boundary in enumerate(found.boundaries):
         assert stages[boundary] == number + 1 and stages[boundary - 1] == number
