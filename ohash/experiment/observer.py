@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.evaluation.alarms import Watch
 from ohash.experiment import observer_kernels as kernels
 from ohash.experiment.history import Columns, LogBins
 from ohash.models.base import Trace
@@ -40,6 +41,7 @@ class Observer:
         self.ratio, self.tau = np.zeros(LogBins.count, np.int64), np.zeros(LogBins.count, np.int64)
         self.all_ratio, self.all_tau = np.zeros(LogBins.count, np.int64), np.zeros(LogBins.count, np.int64)
         self.outcome = np.zeros(3, np.int64)
+        self.watch = Watch(r)
 
     def observe(
         self,
@@ -60,6 +62,7 @@ class Observer:
         values[:, kernels.CUM_R_FROZEN], values[:, kernels.CUM_LOSS_FROZEN] = R_frozen, loss_frozen
         if trace is not None:
             _learning(trace, s > 0, bins, values)
+        self.watch.push(values[:, kernels.CUM_R_FROZEN if trace is None else kernels.CUM_R])
         wanted = self.columns.wanted(start, start + n)
         rows = np.empty((len(wanted), kernels.N_ROW))
         kernels.follow(

@@ -22,6 +22,7 @@ from ohash.experiment.history import Columns
 from ohash.experiment.judge import SCORES, Judge
 from ohash.experiment.observer import Observer
 from ohash.experiment.params import ExperimentParams
+from ohash.experiment.prequential import LAST_POINTS, ClassScores, sliding_map
 from ohash.experiment.snapshot import Snapshot, take
 from ohash.experiment.world import World, world_of
 from ohash.models import registry
@@ -29,8 +30,8 @@ from ohash.models.base import Trace
 from ohash.streams.base import Dataset
 
 CHECKPOINT_COLUMNS = (
-    *SCORES, "map_fresh", "recomputed", "flipped", "gap", "bound", "required_C", "share_C", "W_norm2",
-    "cpu_learn", "cpu_encode", "cpu_evaluate",
+    *SCORES, "map_fresh", "map_prequential", "recomputed", "flipped", "gap", "bound", "required_C", "share_C",
+    "W_norm2", "cpu_learn", "cpu_encode", "cpu_evaluate",
 )  # fmt: skip
 CPU_COLUMNS = ("cpu_learn", "cpu_encode", "cpu_evaluate")
 PER_DECADE = 8
@@ -92,6 +93,8 @@ class Run:
         self.seen = np.zeros(self.world.dataset.n, dtype=bool)
         self.seen[self.world.warm_rows] = True
         self.last_record: Any = None
+        self.class_scores = ClassScores(self.world.dataset)
+        self.table_at = 0  # the pair count at which the table was made
         self.map_float: float | None = None
         self._frozen = self._projections()
         self.recomputed = self.flipped = 0
@@ -165,6 +168,8 @@ class Run:
         for change in self.params.changes:
             if change.at == t:
                 setattr(hasher, change.name, change.value)
+                if change.name == "beta" and hasher is self.hasher:
+                    self.history.watch.reset()  # R itself has changed, not the world
 
     def _boundary(self) -> int:
         """The next pair count at which something happens."""
@@ -212,13 +217,16 @@ class Run:
 
     def _enter_stage(self, stage: int) -> None:
         """The world looks different; the hash that made the table is the same, so its codes follow, however stale."""
-        self.stage = stage
+        self.stage, before = stage, self.Z
         self.Z = self.world.mapped(stage)
-        self._frozen = self._projections()
         self._enter_judge()
+        if self.Z is before:
+            return
+        self._frozen = self._projections()
         codes = _with_models(self.table.encode(self._table_Z))
-        self._restore_table(self.table.state() | {"codes": codes})
+        self.flipped += int(np.bitwise_count(codes ^ self.codes).sum(dtype=np.int64))
         self.recomputed += codes.shape[0] * codes.shape[1] * int(self.hasher.r)
+        self._restore_table(self.table.state() | {"codes": codes})
 
     def _enter_judge(self) -> None:
         """Queries, database and truth of the stage, and the rows a table of codes must hold."""
@@ -241,15 +249,19 @@ class Run:
         self._keep_state()
 
     def _work(self, *, refresh: bool, judge: bool) -> Iterator[None]:
-        """Re-encode and judge, a few milliseconds at a time."""
+        """Re-encode and judge, a few milliseconds at a time; points that have just come ask the old table first."""
+        arrived: list[float] = []
+        if judge:
+            yield from self._timed("cpu_evaluate", self._ask_arrived(arrived))
         if refresh:
             yield from self._timed("cpu_encode", self.table.iter_refresh())
             assert self.table.last is not None
             self.recomputed += self.table.last.bits_recomputed
             self.flipped += self.table.last.bits_flipped
             self.codes = _with_models(self.table.codes)
+            self.table_at = self.t
         if judge:
-            yield from self._timed("cpu_evaluate", self._judgement())
+            yield from self._timed("cpu_evaluate", self._judgement(*arrived))
 
     def _timed(self, name: str, slices: Iterator[Any]) -> Iterator[None]:
         while True:
@@ -260,11 +272,26 @@ class Run:
                 return
             yield
 
-    def _judgement(self) -> Iterator[None]:
+    def _ask_arrived(self, found: list[float]) -> Iterator[None]:
+        """Append the mAP of the last points that came since the table was made, and in this stage."""
+        last = [self.t - LAST_POINTS // 2, self.table_at]
+        last += [b for b in self.world.drift.boundaries if b <= min(self.t, self.end - 1)]
+        i, j, _ = self.world.pairs(max(last), self.t) if max(last) < self.t else (np.empty(0, np.int64),) * 3
+        points = np.stack([i, j], axis=1).ravel()
+        codes = _with_models(self.table.encode(self.Z[points])) if len(points) else self.codes[:, :0]
+        database, db_codes = self.judge.database, self.codes[:, : len(self.judge.database)]
+        if self.params.run.database == "seen":
+            keep = np.flatnonzero(self.seen[database])
+            database, db_codes = database[keep], np.ascontiguousarray(db_codes[:, keep])
+        source = self.world.stream(self.stage).similarity
+        found.append((yield from sliding_map(source, points, codes, database, db_codes, int(self.hasher.r))))
+
+    def _judgement(self, map_prequential: float) -> Iterator[None]:
         seen = self.seen if self.params.run.database == "seen" else None
         r = int(self.hasher.r)
         scores = yield from self.judge.evaluate(self.codes, r, seen)
         scores["map_fresh"] = scores["map"]
+        scores["map_prequential"] = map_prequential
         if self.params.run.reencode != "checkpoint" and self.table.stale:
             again = yield from self.judge.evaluate(_with_models(self.hasher.encode(self._table_Z)), r, seen)
             scores["map_fresh"] = again["map"]
@@ -274,6 +301,7 @@ class Run:
 
     def _record(self, scores: dict[str, Any]) -> None:
         self.last_record = scores.pop("record", None)
+        self.class_scores.add(self.judge.queries, self.last_record)
         row = {**scores, **self.clock.seconds, "recomputed": self.recomputed, "flipped": self.flipped}
         if hasattr(self.hasher, "certificate"):
             c = self.hasher.certificate
@@ -286,6 +314,11 @@ class Run:
             return False
         last = self.judged["map"][-5:]
         return bool(last.max() - last.min() < FLAT)
+
+    @property
+    def class_map(self) -> npt.NDArray[np.float64]:
+        """The mAP of each class at each checkpoint, (checkpoints, classes); no columns without single labels."""
+        return self.class_scores.array
 
     @property
     def first_codes(self) -> npt.NDArray[np.uint8]:

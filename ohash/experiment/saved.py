@@ -14,7 +14,7 @@ from ohash.experiment.params import from_json
 from ohash.experiment.run import Run
 from ohash.streams.base import Dataset
 
-FORMAT = 1
+FORMAT = 2
 Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -36,16 +36,19 @@ def save(run: Run, path: str | Path) -> None:
         "seconds": run.clock.seconds,
         "recomputed": run.recomputed,
         "flipped": run.flipped,
+        "table_at": run.table_at,
         "judge": run.judge_checkpoints,
     }
     parts: dict[str, Arrays] = {
         "hasher": arrays,
         "observer": observer.state(),
+        "watch": observer.watch.state(),
         "table": run.table.state(),
         "run": {
             "columns": observer.columns.state()[1],
             "judged": run.judged.state()[1],
             "seen": run.seen,
+            "class_map": run.class_map,
         },
     }
     flat = {f"{part}/{name}": array for part, group in parts.items() for name, array in group.items()}
@@ -79,7 +82,10 @@ def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None
     observer = run.history
     observer.columns = Columns.from_state(header["columns"], parts["run"]["columns"])
     observer.restore(parts["observer"])
+    observer.watch.restore(parts["watch"])
     run.judged = Columns.from_state(header["judged"], parts["run"]["judged"])
     run.seen[:] = parts["run"]["seen"]
+    run.class_scores.restore(parts["run"]["class_map"])
+    run.table_at = header["table_at"]
     run.clock.seconds = dict(header["seconds"])
     run.recomputed, run.flipped = header["recomputed"], header["flipped"]

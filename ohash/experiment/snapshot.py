@@ -22,6 +22,7 @@ class Snapshot:
     """Pair count, state, columns of the history, checkpoints, histograms of the recent pairs, and single numbers.
 
     `database_seen` says whether the searched items were trained on; `notes` are what a reader of the numbers must know.
+    `alarms` are the pairs at which each drift alarm went off, `class_map` is mAP by checkpoint and class.
     """
 
     t: int
@@ -40,6 +41,8 @@ class Snapshot:
     seq: int = 0
     error: str = ""
     extra: dict[str, Any] = field(default_factory=dict)
+    alarms: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    class_map: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
 
 def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[str, Any] | None = None) -> Snapshot:
@@ -92,4 +95,6 @@ def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[s
         seq=seq,
         error=error,
         extra=extra or {},
+        alarms=observer.watch.alarms,
+        class_map=run.class_map,
     )
