@@ -1,0 +1,32 @@
+"""A dataset small enough to be judged in a millisecond, and few checkpoints."""
+
+import numpy as np
+import pytest
+
+from ohash.experiment import run as run_module
+from ohash.streams import registry
+from ohash.streams.base import Dataset, DatasetSpec
+
+
+def load_tiny():
+    rng = np.random.default_rng(3)
+    labels = np.arange(240) % 6
+    X = 0.8 * rng.normal(size=(240, 8)) + 1.5 * rng.normal(size=(6, 8))[labels]
+    return Dataset(
+        key="tiny", title="Tiny", X=X.astype(np.float32), labels=labels, superclasses=labels % 3, queries=(12, 16)
+    )
+
+
+TINY = DatasetSpec(key="tiny", title="Tiny", task="same blob", n=240, d=8, licence="", cite="", load=load_tiny)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def tiny():
+    registry.named()["tiny"] = TINY
+    yield
+    del registry.named()["tiny"]
+
+
+@pytest.fixture(autouse=True)
+def few_checkpoints(monkeypatch):
+    monkeypatch.setattr(run_module, "REGULAR", 8)

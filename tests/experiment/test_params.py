@@ -1,0 +1,262 @@
+"""One object is one experiment: links, files, keys, and whatever a browser may send."""
+
+import json
+import math
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ohash.core.parameters import table
+from ohash.experiment.params import (
+    MOST_CHANGES,
+    Change,
+    ExperimentParams,
+    Limits,
+    experiment,
+    flat,
+    from_json,
+    from_query,
+    rows_of,
+)
+from ohash.models.registry import hashers
+
+METHODS = sorted(hashers())
+
+
+def values_of(row):
+    """Any value a row allows."""
+    if row.kind is bool:
+        return st.booleans()
+    if row.choices:
+        return st.sampled_from(row.choices)
+    if row.kind is int:
+        return st.integers(math.ceil(row.lo), math.floor(row.hi))
+    return st.floats(1e-6 if row.lo_open else row.lo, row.hi)  # a smaller beta times r is no bit at all
+
+
+@st.composite
+def experiments(draw, method=None):
+    method = method or draw(st.sampled_from(METHODS))
+    base = experiment("digits", method)
+    rows = {key: row for key, row in rows_of(base).items() if key not in ("alpha", "r")}
+    keys = draw(st.lists(st.sampled_from(sorted(rows)), unique=True, max_size=8))
+    values = {key: draw(values_of(rows[key])) for key in keys}
+    live = [row for key, row in table(base.model).items() if row.live]
+    changes = ()
+    if live:
+        changes = draw(
+            st.lists(
+                st.sampled_from(live).flatmap(
+                    lambda row: st.builds(Change, st.integers(0, 10**9), st.just(row.key), values_of(row))
+                ),
+                max_size=MOST_CHANGES,
+            )
+        )
+    dataset = draw(st.sampled_from(["digits", "blobs", "blobs2d"]))
+    return experiment(dataset, method, changes=changes, **values)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(data=st.data())
+@settings(deadline=None, max_examples=40)
+def test_links_and_files_bring_back_the_same_experiment(method, data):
+    params = data.draw(experiments(method))
+    query = params.to_query()
+    assert all(isinstance(value, str) for value in query.values())
+    again, problems = from_query(query)
+    assert problems == []
+    assert again == params and hash(again) == hash(params) and again.key() == params.key()
+    assert from_json(params.to_json()) == params
+    assert from_json(params.to_json()).to_query() == query
+
+
+def test_a_link_says_only_what_differs():
+    assert experiment().to_query() == {"dataset": "digits", "method": "oh"}
+    params = experiment("blobs", "mmoh", T=2, noise=0.1, seed=7, content="abc")
+    assert params.to_query() == {
+        "dataset": "blobs", "method": "mmoh", "T": "2", "noise": "0.1", "seed": "7", "content": "abc",
+    }  # fmt: skip
+
+
+def test_params_are_frozen_and_hashable():
+    params = experiment(changes=[Change(3, "beta", 0.4)])
+    with pytest.raises(FrozenInstanceError):
+        params.seed = 3
+    with pytest.raises(FrozenInstanceError):
+        params.model.beta = 0.3
+    assert {params: 1}[experiment(changes=[Change(3, "beta", 0.4)])] == 1
+    assert params != experiment() and params.key() != experiment().key()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_key_names_two_things(method):
+    params = experiment("digits", method)
+    parts = (params.model, params.features, params.stream, params.drift, params.run)
+    keys = [key for part in parts for key in table(part)] + ["dataset", "method", "content", "changes"]
+    assert len(keys) == len(set(keys))
+    assert set(flat(params)) == {*keys, "seed"} - {"content", "changes"}
+
+
+def test_one_seed_draws_everything():
+    params = experiment(seed=5)
+    assert params.model.seed == params.seed == 5
+    assert params.with_values(seed=6).model.seed == 6
+
+
+def test_method_names_are_forgiving_and_datasets_of_ones_own_are_allowed():
+    assert experiment(method="Online Hashing").method == "oh"
+    assert experiment("my-file").features.kernel == "none"
+    with pytest.raises(ValueError, match="method must be one of"):
+        experiment(method="sha256")
+    with pytest.raises(ValueError, match="unknown parameter colour; oh knows C, alpha"):
+        experiment(colour=3)
+
+
+# -- links from anywhere -------------------------------------------------------------------------------------------
+
+
+def test_unknown_keys_are_ignored_and_bad_values_named_and_defaulted():
+    params, problems = from_query(
+        {"dataset": "digits", "method": "oh", "utm_source": "x", "beta": "2", "r": "many", "C": "nan", "noise": "0.2",
+         "center_input": "perhaps"}
+    )  # fmt: skip
+    assert params == experiment(noise=0.2)
+    assert len(problems) == 4
+    for key in (
+        "beta must be a number in (0, 1], got 2.0",
+        "r must be an integer",
+        "C must be",
+        "center_input must be",
+    ):
+        assert any(problem.startswith(key) for problem in problems), key
+
+
+def test_what_does_not_fit_together_goes_back_to_its_default():
+    params, problems = from_query({"r": "8", "alpha": "6", "beta": "0.5", "C": "0.3"})
+    assert (params.model.r, params.model.alpha, params.model.beta, params.model.C) == (8, 0, 0.5, 0.3)
+    assert problems == [
+        "beta * r must be larger than alpha, got beta=0.5, r=8 (beta * r = 4) and alpha=6; raise beta or r, or lower alpha"
+    ]
+
+
+def test_unknown_dataset_and_method_are_named():
+    params, problems = from_query({"dataset": "x" * 10_000, "method": "md5"})
+    assert (params.dataset, params.method) == ("digits", "oh")
+    assert len(problems) == 2 and all(len(problem) < 400 for problem in problems)
+
+
+NASTY = st.one_of(
+    st.text(max_size=80),
+    st.sampled_from(
+        ["", "nan", "inf", "-inf", "1e999", "-1", "0", "1" * 5000, "9" * 59, "0x10", "1_000", "٣", "²", "½", "\x00", "💥" * 50,
+         "../../etc/passwd", "<script>", "None", "True", "1e-320", "-0.0", "8192", "64", "1000000000", "2147483648"]
+    ),
+    st.integers().map(str),
+    st.floats().map(str),
+)  # fmt: skip
+NASTY_CHANGES = st.one_of(
+    NASTY,
+    st.lists(
+        st.tuples(NASTY, st.sampled_from(["beta", "C", "alpha", "r", "seed", "β", ""]), NASTY).map(":".join),
+        max_size=20,
+    ).map(",".join),
+    st.just(",".join(f"{t}:beta:0.5" for t in range(10**5))),
+    st.just(f"{10**12}:beta:0.5"),
+)
+
+
+@given(data=st.data(), method=st.sampled_from(METHODS))
+@settings(deadline=None, max_examples=120)
+def test_forged_links_never_raise_and_never_exceed_limits(data, method):
+    rows = rows_of(experiment("digits", method))
+    keys = data.draw(st.lists(st.sampled_from([*rows, "T", "dataset", "content", "junk"]), unique=True, max_size=10))
+    query = {key: data.draw(NASTY) for key in keys} | {"method": method, "changes": data.draw(NASTY_CHANGES)}
+    limits = Limits(
+        bits=data.draw(st.sampled_from([1, 7, 64, 8192])), m=data.draw(st.sampled_from([1, 300])), pairs=10_000
+    )
+    params, problems = from_query(query, limits)
+    assert getattr(params.model, "T", 1) * params.model.r <= limits.bits
+    assert params.features.m <= limits.m and params.run.pairs <= limits.pairs
+    assert len(params.changes) <= MOST_CHANGES and len(params.content) <= 64
+    assert all(isinstance(problem, str) and problem for problem in problems)
+    again, still = from_query(params.to_query(), limits)
+    assert again == params and still == []
+    params.key()
+
+
+def test_limits_take_what_is_nearest():
+    params, problems = from_query({"method": "mmoh", "T": "64", "r": "8192", "m": "100000", "pairs": "1000000000"},
+                                  Limits(bits=1024, m=500, pairs=5000))  # fmt: skip
+    assert (params.model.T, params.model.r, params.features.m, params.run.pairs) == (64, 16, 500, 5000)
+    assert len(problems) == 3
+    params, _ = from_query({"method": "mmoh"}, Limits(bits=64))  # the defaults themselves are too large
+    assert params.model.T * params.model.r <= 64
+
+
+# -- changes -------------------------------------------------------------------------------------------------------
+
+
+def test_changes_are_sorted_by_pair_and_later_ones_win():
+    params = experiment(changes=[Change(50, "C", 0.2), Change(10, "beta", 0.4), Change(50, "C", 0.3)])
+    assert [(c.at, c.name, c.value) for c in params.changes] == [(10, "beta", 0.4), (50, "C", 0.2), (50, "C", 0.3)]
+    assert [params.model_at(t).C for t in (0, 49, 50, 10**9)] == [0.1, 0.1, 0.3, 0.3]
+    assert [params.model_at(t).beta for t in (9, 10)] == [0.5, 0.4]
+
+
+def test_changing_twice_at_one_pair_replaces():
+    params = experiment().changed(5, beta=0.4, C=1.0).changed(5, beta=0.3).changed(9, beta=0.3)
+    assert params.changes == (Change(5, "C", 1.0), Change(5, "beta", 0.3))
+    assert experiment().changed(0, beta=0.5) == experiment()
+
+
+def test_equal_numbers_are_equal_experiments():
+    one = experiment(changes=[Change(3, "C", 1)])
+    same = experiment(changes=[Change(3, "C", np.float64(1.0))])
+    assert one == same and one.key() == same.key() and isinstance(same.changes[0].value, float)
+    json.loads(experiment(changes=[Change(3, "C", np.float32(0.5))]).to_json())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ([Change(t, "beta", 0.4) for t in range(MOST_CHANGES + 1)], "changes must be at most 16, got 17"),
+        ([Change(1, "r", 64)], "changes may set beta, C of oh, got 'r'"),
+        ([Change(1, "colour", 1.0)], "changes may set beta, C of oh, got 'colour'"),
+        ([Change(-1, "beta", 0.4)], "a change must happen at a pair number >= 0, got -1"),
+        ([Change(1.5, "beta", 0.4)], "a change must happen at a pair number >= 0, got 1.5"),
+        ([Change("1", "beta", 0.4), Change(2, "beta", 0.4)], "a change must happen at a pair number"),
+        ([Change(True, "beta", 0.4)], "a change must happen at a pair number"),
+        ([Change(1, "beta", 0.0)], r"beta must be a number in \(0, 1\], got 0.0"),
+        ([Change(1, "C", float("nan"))], "C must be"),
+        ([Change(1, "beta", 0.1)], r"beta \* r must be larger than alpha"),
+    ],
+)
+def test_bad_changes_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        experiment(alpha=8, changes=changes)
+
+
+def test_a_method_without_live_parameters_takes_no_change():
+    with pytest.raises(ValueError, match="changes may set none of its parameters of lsh, got 'beta'"):
+        experiment(method="lsh", changes=[Change(1, "beta", 0.4)])
+
+
+@pytest.mark.parametrize(
+    "text", ["5:beta", "5", "beta:5:1", "5:beta:2", "-5:beta:0.4", "²:beta:0.4", "5:r:64", "5:x:1"]
+)
+def test_bad_changes_of_a_link_are_named_and_ignored(text):
+    params, problems = from_query({"r": "24", "changes": text})
+    assert params == experiment(r=24)
+    assert len(problems) == 1 and problems[0].startswith("changes ignored: ")
+
+
+def test_from_json_refuses_what_it_does_not_know():
+    values = json.loads(experiment().to_json())
+    with pytest.raises(ValueError, match="unknown parameter colour"):
+        from_json(json.dumps(values | {"colour": 1}))
+    with pytest.raises(ValueError, match="seed must be"):
+        from_json(json.dumps(values | {"seed": -1}))
+    assert isinstance(from_json('{"dataset": "digits", "method": "oh"}'), ExperimentParams)
