@@ -1,0 +1,125 @@
+"""A chart described as data: what is drawn, with which words, and the table that says the same.
+
+The renderers `echarts` (what ticks), `plotly` (what stands still) and `svg` (what is printed) read nothing else.
+Colours are named by role and looked up in `theme`.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+Scale = Literal["linear", "log"]
+# line: straight between points; step: a histogram, each value centred on its x; hold: each value until the next x.
+Kind = Literal["line", "step", "hold", "bar", "area", "points"]
+Dash = Literal["solid", "dashed", "dotted"]
+# How a value of an axis is written: 0.93; 17 %; 20,000; 0.0143; 1.8·10⁻⁸.
+Format = Literal["share", "percent", "count", "number", "power"]
+Values = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis; without `lo` and `hi` the renderer chooses limits."""
+
+    label: str
+    scale: Scale = "linear"
+    unit: str = ""
+    lo: float | None = None
+    hi: float | None = None
+    format: Format = "number"
+
+    @property
+    def name(self) -> str:
+        """The label with its unit.
+
+        >>> Axis("CPU time", unit="s").name
+        'CPU time (s)'
+        """
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One curve. `most` bounds the points drawn live; `listed` says whether the legend names it."""
+
+    name: str
+    x: Values
+    y: Values
+    kind: Kind = "line"
+    role: str = "now"
+    dash: Dash = "solid"
+    width: float = 2.0
+    opacity: float = 1.0
+    fill: float = 0.0
+    most: int = 400
+    listed: bool = True
+
+    def __post_init__(self) -> None:
+        """Check that x and y belong together."""
+        if len(self.x) != len(self.y):
+            raise ValueError(f"series {self.name!r} must have as many x as y, got {len(self.x)} and {len(self.y)}")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A reference line: `at` on the x axis (upright) or on the y axis (level).
+
+    The label of an upright line stands above the plot; that of a level one at its `place`, on the given `side` of it.
+    """
+
+    at: float
+    label: str = ""
+    axis: Literal["x", "y"] = "x"
+    role: str = "reference"
+    dash: Dash = "solid"
+    place: Literal["start", "end"] = "end"
+    side: Literal["above", "below"] = "above"
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """A sentence, two axes, curves, reference lines; `caption` explains, `alt` is for screen readers."""
+
+    title: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    caption: str = ""
+    alt: str = ""
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not any(len(series.x) for series in self.series)
+
+    def table(self) -> pd.DataFrame:
+        """The same numbers as a table: one row an x, one column a series; a series without that x has an empty cell.
+
+        >>> Chart("", Axis("pairs"), Axis("mAP"), (Series("now", np.array([1, 10]), np.array([0.5, 0.75])),)).table()
+           pairs   now
+        0      1  0.50
+        1     10  0.75
+        """
+        columns = []
+        for name, series in zip(_distinct([series.name for series in self.series]), self.series, strict=True):
+            frame = pd.DataFrame({"x": series.x, name: series.y})
+            # the same x may occur twice: pair 0 is drawn at 1 on a logarithmic axis
+            places = pd.MultiIndex.from_arrays([frame["x"], frame.groupby("x").cumcount()])
+            columns.append(frame[name].set_axis(places))
+        if not columns:
+            return pd.DataFrame({self.x.name: np.empty(0)})
+        joined = pd.concat(columns, axis=1).sort_index()
+        joined.insert(0, self.x.name, joined.index.get_level_values(0))
+        return joined.reset_index(drop=True)
+
+
+def _distinct(names: list[str]) -> list[str]:
+    found: list[str] = []
+    for name in names:
+        again = sum(other == name or other.startswith(f"{name} (") for other in found)
+        found.append(name if name not in found else f"{name} ({again + 1})")
+    return found

@@ -1,0 +1,183 @@
+"""A chart as an ECharts option for `st.echarts_chart`: plain data, no callbacks, dataframes for the points.
+
+What travels at every tick is bounded: at most `Series.most` points a series, four bytes a number, and series with the
+same x share a dataframe. Log axes get no value that is not positive.
+"""
+
+import re
+import textwrap
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ohash.plots import theme
+from ohash.plots.chart import Chart, Series
+from ohash.plots.echarts_frame import DASHES, Frame, Option, axis_option, by_powers, framed, marks_option
+from ohash.plots.thin import thinned
+
+FORMATS = {"share": "%.3f", "percent": "%.1f %%", "count": "%,d", "number": "%.4g", "power": "%.1e"}
+STEP = {"step": "middle", "hold": "end"}
+ICONS = {"solid": [(0, 180)], "dashed": [(0, 70), (110, 70)], "dotted": [(0, 20), (53, 20), (106, 20), (160, 20)]}
+
+
+def option(
+    chart: Chart,
+    *,
+    dark: bool = False,
+    height: int = 240,
+    width: int = 380,
+    compact: bool = False,
+    title: bool = False,
+    toolbox: bool = False,
+) -> Option:
+    """The option; `width` and `height` in pixels are only used to keep labels apart, the chart fits its container."""
+    ground = theme.ground(dark)
+    size = theme.SIZE_COMPACT if compact else theme.SIZE
+    series = [thinned(one, chart) for one in chart.series]
+    datasets, places = _datasets(series, chart)
+    listed = {one.name: _icon(one) for one in series if one.listed and len(one.x)}
+    heading = textwrap.wrap(chart.title, max(20, int(width / (0.5 * (size + 2))))) if title else []
+    frame = framed(chart, width, height, size, heading=len(heading) * (size + 6), legend=len(listed) > 1)
+    lines = [_series(one, at, place, chart, dark) for at, (one, place) in enumerate(zip(series, places, strict=True))]
+    drawn: Option = {
+        "animation": False,
+        "backgroundColor": ground.background if toolbox else "transparent",
+        "textStyle": {"fontFamily": theme.FONT, "fontSize": size},
+        "grid": frame.grid,
+        "xAxis": axis_option(chart, "x", frame, ground),
+        "yAxis": axis_option(chart, "y", frame, ground),
+        "tooltip": _tooltip(chart, ground, size),
+        "dataset": datasets,
+        "series": [*lines, marks_option(chart, frame, dark)],
+    }
+    titles = _heading(heading, ground, size) + _placeholder(chart, ground, size, width)
+    if titles:
+        drawn["title"] = titles
+    if len(listed) > 1:
+        drawn["legend"] = _legend(listed, frame, ground, toolbox)
+    if toolbox:
+        name = re.sub(r"\W+", "-", chart.title.lower()).strip("-")[:60]
+        drawn["toolbox"] = {"top": 0, "right": 0, "feature": {"saveAsImage": {"name": name, "pixelRatio": 3}}}
+    return drawn
+
+
+# -- points --------------------------------------------------------------------------------
+
+
+def _datasets(series: list[Series], chart: Chart) -> tuple[list[Option], list[tuple[int, int]]]:
+    """Dataframes, and for every series its dataframe and column; series of equal x share one."""
+    frames: dict[bytes, dict[str, npt.NDArray[Any]]] = {}
+    places = []
+    powers = by_powers(chart.y)
+    for one in series:
+        key = one.x.tobytes()
+        frame = frames.setdefault(key, {chart.x.name: _small(one.x)})
+        places.append((list(frames).index(key), len(frame)))
+        name = _free(one.name, frame)
+        if powers:
+            frame[_free(f"log₁₀ {one.name}", frame)] = _small(np.log10(one.y))
+        frame[name] = _small(one.y)
+    return [{"source": pd.DataFrame(frame)} for frame in frames.values()], places
+
+
+def _free(name: str, frame: dict[str, Any]) -> str:
+    """A column name that is not taken; two ghosts may have the same label."""
+    while name in frame:
+        name += " "
+    return name
+
+
+def _small(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Four bytes a number: whole numbers exactly, others to six digits."""
+    if len(values) and np.all(values == np.round(values)) and np.abs(values).max() < 2**31:
+        return values.astype(np.int32)
+    return values.astype(np.float32)
+
+
+def _series(one: Series, at: int, place: tuple[int, int], chart: Chart, dark: bool) -> Option:
+    dataset, column = place
+    hue = theme.colour(one.role, dark)
+    drawn: Option = {
+        "name": one.name,
+        "datasetIndex": dataset,
+        "encode": {"x": 0, "y": column, "tooltip": [column + by_powers(chart.y)]},
+        "itemStyle": {"color": hue, "opacity": one.opacity},
+        "emphasis": {"disabled": True},
+        "z": 2 + at,
+    }
+    if one.kind == "bar":
+        return drawn | {"type": "bar", "barMaxWidth": 48}
+    if one.kind == "points":
+        return drawn | {"type": "scatter", "symbolSize": 5}
+    drawn |= {
+        "type": "line",
+        "lineStyle": {"color": hue, "width": one.width, "type": DASHES[one.dash], "opacity": one.opacity},
+        "symbol": "circle" if len(one.x) == 1 else "none",
+        "symbolSize": 6,
+    }
+    if one.kind in STEP:
+        drawn["step"] = STEP[one.kind]
+    if one.fill or one.kind == "area":
+        drawn["areaStyle"] = {"color": hue, "opacity": one.fill or 0.25}
+    return drawn
+
+
+# -- around the points ---------------------------------------------------------------------
+
+
+def _tooltip(chart: Chart, ground: theme.Ground, size: int) -> Option:
+    return {
+        "trigger": "axis",
+        "confine": True,
+        "transitionDuration": 0,
+        "valueFormatter": FORMATS[chart.y.format],
+        "backgroundColor": ground.background,
+        "borderColor": ground.grid,
+        "textStyle": {"color": ground.ink, "fontSize": size},
+        "padding": [4, 8],
+        "extraCssText": "font-variant-numeric: tabular-nums;",
+        "axisPointer": {"type": "line", "lineStyle": {"color": ground.faint, "type": "dotted"}},
+    }
+
+
+def _icon(one: Series) -> str:
+    """What the legend shows: a filled box, or a line with its dashes; ECharts would add a dot to every line."""
+    if one.fill or one.kind in ("bar", "area"):
+        return "roundRect"
+    high = round(10 * one.width)
+    return "path://" + "".join(f"M{at} 0h{wide}v{high}h-{wide}z" for at, wide in ICONS[one.dash])
+
+
+def _legend(names: dict[str, str], frame: Frame, ground: theme.Ground, toolbox: bool) -> Option:
+    # ECharts forgets what was switched off at the next tick, so nothing can be switched off
+    return {
+        "type": "scroll",
+        "data": [{"name": name, "icon": icon} for name, icon in names.items()],
+        "top": frame.heading,
+        "left": frame.left - 4,
+        "right": 36 if toolbox else 8,
+        "itemWidth": 18,
+        "itemHeight": 9,
+        "itemGap": 12,
+        "padding": 2,
+        "selectedMode": False,
+        "textStyle": {"color": ground.ink, "fontSize": frame.size},
+    }
+
+
+def _heading(lines: list[str], ground: theme.Ground, size: int) -> list[Option]:
+    if not lines:
+        return []
+    style = {"color": ground.ink, "fontSize": size + 2, "fontWeight": 600, "lineHeight": size + 6}
+    return [{"text": "\n".join(lines), "left": 4, "top": 0, "padding": 0, "textStyle": style}]
+
+
+def _placeholder(chart: Chart, ground: theme.Ground, size: int, width: int) -> list[Option]:
+    """Words in the middle where there is nothing to draw."""
+    if not chart.empty:
+        return []
+    text = "\n".join(textwrap.wrap(chart.caption, max(20, int(0.7 * width / (0.5 * size)))))
+    style = {"color": ground.faint, "fontSize": size + 1, "fontWeight": "normal", "lineHeight": size + 6}
+    return [{"text": text, "left": "center", "top": "middle", "padding": 0, "textStyle": style}]

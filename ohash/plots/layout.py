@@ -1,0 +1,131 @@
+"""Limits, ticks and the places of labels: what the renderers share so that nothing overlaps or is cut off."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ohash.plots import words
+from ohash.plots.chart import Axis, Chart, Mark
+from ohash.plots.thin import drawable
+
+# Width of a character in units of the type size, on the generous side.
+CHARACTER = 0.53
+
+
+def text_width(text: str, size: float) -> float:
+    """About how wide a text is."""
+    return CHARACTER * size * len(text)
+
+
+def limits(chart: Chart, which: Literal["x", "y"]) -> tuple[float, float]:
+    """The ends of an axis: as declared, else around the data and the marks, at ticks."""
+    axis: Axis = getattr(chart, which)
+    parts = [getattr(drawable(series, chart), which) for series in chart.series]
+    parts.append(np.array([mark.at for mark in chart.marks if mark.axis == which and math.isfinite(mark.at)]))
+    values = np.concatenate(parts)
+    if axis.scale == "log":
+        values = values[values > 0]
+        lo, hi = (float(values.min()), float(values.max())) if len(values) else (1.0, 10.0)
+        first, final = math.floor(math.log10(lo) + 1e-9), math.ceil(math.log10(hi) - 1e-9)
+        ends = float(f"1e{first}"), float(f"1e{max(final, first + 1)}")
+    else:
+        lo, hi = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+        lo = lo if axis.lo is None else axis.lo
+        hi = hi if axis.hi is None else axis.hi
+        step = tick_step(lo, hi if hi > lo else lo + 1, whole=axis.format == "count")
+        ends = math.floor(lo / step + 1e-9) * step, max(math.ceil(hi / step - 1e-9), math.floor(lo / step) + 1) * step
+    low, high = (float(f"{end:.9g}") for end in ends)
+    return low if axis.lo is None else axis.lo, high if axis.hi is None else axis.hi
+
+
+def tick_step(lo: float, hi: float, most: int = 5, *, whole: bool = False) -> float:
+    """The distance of ticks, 1, 2 or 5 times a power of ten, for at most so many steps; `whole`: 1 at least.
+
+    >>> tick_step(0, 1), tick_step(0.6, 1.0), tick_step(0, 40_000)
+    (0.2, 0.1, 10000.0)
+    """
+    raw = (hi - lo) / most
+    unit = 10.0 ** math.floor(math.log10(raw))
+    step = next(step for step in (1, 2, 5, 10) if step * unit >= raw * (1 - 1e-9)) * unit
+    return max(1.0, step) if whole else float(f"{step:.6g}")
+
+
+def ticks(lo: float, hi: float, axis: Axis, most: int = 5) -> list[float]:
+    """Tick values from lo to hi.
+
+    >>> ticks(0.6, 1.0, Axis("mAP")), ticks(1, 20_000, Axis("pairs", "log"))
+    ([0.6, 0.7, 0.8, 0.9, 1.0], [1.0, 10.0, 100.0, 1000.0, 10000.0])
+    """
+    if axis.scale == "log":
+        first, last = math.ceil(math.log10(lo) - 1e-9), math.floor(math.log10(hi) + 1e-9)
+        every = -(-(last - first + 1) // (most + 2))
+        return [float(f"1e{power}") for power in range(first, last + 1, every)]
+    step = tick_step(lo, hi, most, whole=axis.format == "count")
+    return [float(f"{k * step:.9g}") for k in range(math.ceil(lo / step - 1e-9), math.floor(hi / step + 1e-9) + 1)]
+
+
+def tick_label(value: float, axis: Axis) -> str:
+    """A tick in words.
+
+    >>> tick_label(0.6, Axis("", format="share")), tick_label(1e-8, Axis("", "log", format="power"))
+    ('0.6', '10⁻⁸')
+    """
+    if axis.format == "power":
+        return words.power(value)
+    return words.count(value) if axis.format == "count" or abs(value) >= 1000 else f"{value:g}"
+
+
+def position(value: float, lo: float, hi: float, scale: str) -> float:
+    """Where a value lies between the ends of an axis, 0 to 1.
+
+    >>> position(10, 1, 100, "log"), position(0.5, 0, 2, "linear")
+    (0.5, 0.25)
+    """
+    if scale == "log":
+        value, lo, hi = (math.log10(max(each, 1e-300)) for each in (value, lo, hi))
+    return (value - lo) / (hi - lo) if hi > lo else 0.0
+
+
+@dataclass(frozen=True)
+class Placed:
+    """An upright mark with the place of its label above the plot; `lane` is None where there is no room for it."""
+
+    mark: Mark
+    lane: int | None
+    align: Literal["left", "center", "right"]
+
+
+def place(
+    marks: Sequence[Mark], at: Callable[[float], float], width: float, size: float, lanes: int = 2
+) -> list[Placed]:
+    """Labels of upright marks in lanes above the plot, inside its width, none over another; later marks go first."""
+    taken: list[list[tuple[float, float]]] = [[] for _ in range(lanes)]
+    placed = []
+    for mark in sorted(marks, key=lambda mark: -mark.at):
+        middle, half = at(mark.at) * width, text_width(mark.label, size) / 2 + 2
+        align: Literal["left", "center", "right"] = "center"
+        left = middle - half
+        if left < 0:
+            align, left = "left", middle
+        elif middle + half > width:
+            align, left = "right", middle - 2 * half
+        span = (left, left + 2 * half)
+        free = (k for k in range(lanes) if all(span[1] <= a or b <= span[0] for a, b in taken[k]))
+        lane = next(free, None) if mark.label else None
+        if lane is not None:
+            taken[lane].append(span)
+        placed.append(Placed(mark, lane, align))
+    return placed[::-1]
+
+
+def exponent(value: float) -> float:
+    """The power of ten, exact where there is one.
+
+    >>> exponent(1e-8), exponent(1000)
+    (-8.0, 3.0)
+    """
+    power = math.log10(value)
+    return float(round(power)) if abs(power - round(power)) < 1e-9 else power

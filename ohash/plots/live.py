@@ -1,0 +1,32 @@
+"""The charts of a run by name: Snapshot in, Chart out.
+
+Every one works at any moment of any method: before the first pair it says that nothing is measured yet, and for a
+method that does not learn from pairs it says what that method has not.
+"""
+
+from ohash.plots.ghost import Ghost, ghost_of
+from ohash.plots.scores import SCORES, both_truths, quality, stale_gap
+from ohash.plots.stream_charts import hills, loss, tau, tau_quantiles, update_rate
+from ohash.plots.work_charts import bits, certificate, cost, per_bit, selections
+
+# Every chart that needs nothing but a snapshot, in the order of the page.
+CHARTS = {
+    "quality": quality,
+    "hills": hills,
+    "loss": loss,
+    "tau": tau,
+    "tau_quantiles": tau_quantiles,
+    "both_truths": both_truths,
+    "update_rate": update_rate,
+    "bits": bits,
+    "per_bit": per_bit,
+    "selections": selections,
+    "stale_gap": stale_gap,
+    "cost": cost,
+    "certificate": certificate,
+}
+
+__all__ = [
+    "CHARTS", "SCORES", "Ghost", "bits", "both_truths", "certificate", "cost", "ghost_of", "hills", "loss", "per_bit",
+    "quality", "selections", "stale_gap", "tau", "tau_quantiles", "update_rate",
+]  # fmt: skip

@@ -1,0 +1,136 @@
+"""A chart as a Plotly figure: for what stands still and for standalone HTML. The only module that imports plotly."""
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from ohash.plots import layout, theme
+from ohash.plots.chart import Axis, Chart, Mark, Series
+from ohash.plots.thin import drawable
+
+DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot"}
+SHAPES = {"line": "linear", "area": "linear", "step": "hvh", "hold": "hv"}
+FORMATS = {"share": ".3f", "percent": ".1f", "count": ",.0f", "number": ".4~g", "power": ".1e"}
+
+
+# Pixels: a row of labels above the plot, the plot's usual height and width.
+LANE, PLOT, WIDTH = 16, 300, 640
+
+
+def figure(chart: Chart, dark: bool = False) -> go.Figure:
+    """The figure, with every point of every series."""
+    ground = theme.ground(dark)
+    fig = go.Figure([_trace(drawable(one, chart), chart, dark) for one in chart.series])
+    lanes = _add_marks(fig, chart, dark)
+    font = {"family": theme.FONT, "size": theme.SIZE, "color": ground.ink}
+    fig.update_layout(
+        title={"text": html.escape(chart.title), "font": {"size": theme.SIZE + 3}, "x": 0, "xref": "paper"},
+        font=font,
+        paper_bgcolor=ground.background,
+        plot_bgcolor=ground.background,
+        hovermode="x unified",
+        hoverlabel={"bgcolor": ground.background, "font": font},
+        margin={"l": 64, "r": 24, "t": 84 + LANE * lanes, "b": 52},
+        showlegend=sum(one.listed for one in chart.series) > 1,
+        legend={"orientation": "h", "x": 0, "y": 1.02 + LANE * lanes / PLOT, "yanchor": "bottom"},
+        xaxis=_axis(chart, "x", ground),
+        yaxis=_axis(chart, "y", ground),
+        bargap=0.25,
+    )
+    if chart.empty:
+        middle = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5, "showarrow": False}
+        fig.add_annotation(text=html.escape(chart.caption), font={"color": ground.faint}, **middle)
+    return fig
+
+
+def to_html(charts: Chart | Sequence[Chart], dark: bool = False, title: str = "ohash") -> str:
+    """A page that needs no network: every figure with its caption, the library once."""
+    several = [charts] if isinstance(charts, Chart) else list(charts)
+    ground = theme.ground(dark)
+    style = f"body{{font-family:{theme.FONT};max-width:60rem;margin:2rem auto;padding:0 1rem;"
+    style += f"color:{ground.ink};background:{ground.background}}}p{{color:{ground.faint}}}"
+    parts = ["<!doctype html>", '<html lang="en"><head><meta charset="utf-8">', f"<title>{html.escape(title)}</title>"]
+    parts.append(f"<style>{style}</style></head><body>")
+    for at, chart in enumerate(several):
+        body = figure(chart, dark).to_html(include_plotlyjs=at == 0, full_html=False)
+        label = html.escape(chart.alt or chart.title, quote=True)
+        parts.append(f'<figure role="img" aria-label="{label}">{body}<p>{html.escape(chart.caption)}</p></figure>')
+    return "\n".join([*parts, "</body></html>"])
+
+
+def _trace(one: Series, chart: Chart, dark: bool) -> Any:
+    hue = theme.colour(one.role, dark)
+    common: dict[str, Any] = {
+        "name": one.name,
+        "x": one.x,
+        "y": one.y,
+        "showlegend": one.listed,
+        "opacity": one.opacity,
+    }
+    common["hovertemplate"] = f"%{{y:{FORMATS[chart.y.format]}}}{' %' if chart.y.format == 'percent' else ''}"
+    if one.kind == "bar":
+        return go.Bar(marker_color=hue, **common)
+    if one.kind == "points" or len(one.x) == 1:
+        return go.Scatter(mode="markers", marker={"color": hue, "size": 6}, **common)
+    if one.fill or one.kind == "area":
+        common |= {"fill": "tozeroy", "fillcolor": _transparent(hue, one.fill or 0.25)}
+    line = {"color": hue, "width": one.width, "dash": DASHES[one.dash], "shape": SHAPES[one.kind]}
+    return go.Scatter(mode="lines", line=line, **common)
+
+
+def _add_marks(fig: go.Figure, chart: Chart, dark: bool) -> int:
+    """Lines and their labels; returns the rows that labels of upright lines take above the plot."""
+    font = {"color": theme.ground(dark).faint, "size": theme.SIZE - 1}
+    (lo, hi), x, lanes = layout.limits(chart, "x"), chart.x, 0
+    upright = [mark for mark in chart.marks if mark.axis == "x"]
+    for one in layout.place(upright, lambda at: layout.position(at, lo, hi, x.scale), WIDTH, theme.SIZE - 1):
+        at = one.mark.at
+        _add_line(fig, one.mark, dark, {"xref": "x", "yref": "y domain", "x0": at, "x1": at, "y0": 0, "y1": 1})
+        if one.lane is not None:
+            lanes = max(lanes, one.lane + 1)
+            where = {"xref": "x", "yref": "y domain", "x": layout.exponent(at) if x.scale == "log" else at, "y": 1}
+            align = {"xanchor": one.align, "yanchor": "bottom", "yshift": LANE * one.lane, "showarrow": False}
+            fig.add_annotation(text=html.escape(one.mark.label), font=font, **where, **align)
+    for mark in chart.marks:
+        if mark.axis == "y":
+            across = {"xref": "x domain", "yref": "y", "x0": 0, "x1": 1, "y0": mark.at, "y1": mark.at}
+            _add_line(fig, mark, dark, across)
+            place = {"textposition": mark.place, "yanchor": "bottom" if mark.side == "above" else "top"}
+            fig.layout.shapes[-1].update(label={"text": html.escape(mark.label), "font": font, **place})
+    return lanes
+
+
+def _add_line(fig: go.Figure, mark: Mark, dark: bool, ends: dict[str, Any]) -> None:
+    line = {"color": theme.colour(mark.role, dark), "width": theme.THIN, "dash": DASHES[mark.dash]}
+    fig.add_shape(type="line", line=line, layer="above", **ends)
+
+
+def _axis(chart: Chart, which: Any, ground: theme.Ground) -> dict[str, Any]:
+    axis: Axis = getattr(chart, which)
+    lo, hi = layout.limits(chart, which)
+    at = layout.ticks(lo, hi, axis, 8 if which == "x" else 5)
+    ends = [lo, hi]
+    if axis.scale == "log":
+        ends = [layout.exponent(lo), layout.exponent(hi)]
+    return {
+        "title": {"text": html.escape(axis.name)},
+        "type": axis.scale,
+        "range": ends,
+        "tickvals": at,
+        "ticktext": [layout.tick_label(value, axis) for value in at],
+        "hoverformat": FORMATS[axis.format],
+        "gridcolor": ground.grid,
+        "linecolor": ground.faint,
+        "showgrid": which == "y",
+        "showline": which == "x",
+        "ticks": "outside" if which == "x" else "",
+        "zeroline": False,
+        "visible": not chart.empty,
+    }
+
+
+def _transparent(hue: str, opacity: float) -> str:
+    red, green, blue = (int(hue[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity:g})"

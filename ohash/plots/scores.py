@@ -1,0 +1,208 @@
+"""How good the codes are, over the pairs: mAP, recall, pair AUC; both truths at once; old codes against fresh ones."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.evaluation.metrics import METRICS, Metric
+from ohash.experiment.observer import WINDOW
+from ohash.experiment.snapshot import Snapshot
+from ohash.plots import theme, words
+from ohash.plots.chart import Axis, Chart, Mark, Series
+from ohash.plots.ghost import MOST, Ghost
+from ohash.plots.over_pairs import boundaries, first, last, marks, nothing, pairs_axis, share_limits, x_of
+
+Floats = npt.NDArray[Any]
+# Checkpoints on each side that a moving average takes in.
+REACH = 2
+TRUTHS = {"labels": "Labels", "distance": "Distance", "stream": "Stream", "codes": "Codes", "cost": "Cost"}
+
+
+@dataclass(frozen=True)
+class Score:
+    """A column of the checkpoints (or, for the pair AUC, of the history) and its row in METRICS."""
+
+    column: str
+    metric: Metric
+    k: int | None = None
+
+    @property
+    def name(self) -> str:
+        """As the legend and the axis name it."""
+        return self.metric.name(self.k)
+
+    @property
+    def short(self) -> str:
+        """As a sentence names it."""
+        return self.name.removesuffix(" of exact neighbours")
+
+
+SCORES = {
+    score.column: score
+    for score in (
+        Score("map", METRICS["map"]),
+        Score("map_low", METRICS["map_low"]),
+        Score("map_high", METRICS["map_high"]),
+        Score("precision_10", METRICS["precision_at_k"], 10),
+        Score("hit_10", METRICS["hit_at_k"], 10),
+        Score("mrr", METRICS["mrr"]),
+        Score("recall_10", METRICS["recall_at_k"], 10),
+        Score("recall_100", METRICS["recall_at_k"], 100),
+        Score("auc", METRICS["pair_auc"]),
+    )
+}
+
+
+def quality(
+    now: Snapshot,
+    metric: str = "map",
+    *,
+    ghosts: Sequence[Ghost] = (),
+    reference: float | None = None,
+    pinned: Ghost | None = None,
+    log: bool = True,
+) -> Chart:
+    """A score over the pairs: now, its start, a float reference, the pinned run and the earlier ones."""
+    if metric not in SCORES:
+        raise ValueError(f"metric must be one of {', '.join(SCORES)}, got {metric!r}")
+    score = SCORES[metric]
+    source = now.columns if metric == "auc" else now.checkpoints
+    x = pairs_axis(now, log=log)
+    truth = TRUTHS[score.metric.truth]
+    y = source.get(metric, np.empty(0))
+    curves = [_of_run(ghost, score, "ghost", theme.THIN, listed=False) for ghost in ghosts]
+    curves += [_of_run(pinned, score, "pinned", theme.NORMAL, listed=True)] if pinned else []
+    curves += _present(now, score)
+    curves = [series for series in curves if len(series.x)]
+    lines = [*marks(now)]
+    start = first(y)
+    if metric != "auc" and math.isfinite(start):
+        name = "LSH start" if "cum_R" in now.columns else "start"
+        side: Literal["above", "below"] = "below" if last(y) >= start else "above"
+        lines.append(Mark(start, f"{name} {words.share(start)}", "y", "start", "dashed", side=side))
+    if reference is not None and math.isfinite(reference):
+        lines.append(Mark(reference, f"float distance {words.share(reference)}", "y", "reference", place="start"))
+    levels = [np.array([line.at for line in lines if line.axis == "y"])]
+    lo, hi = share_limits(*(series.y for series in curves), *levels)
+    y_axis = Axis(score.name, lo=lo, hi=hi, format="share")
+    if not np.isfinite(y).any():
+        empty = nothing(f"{truth}: {score.short} is not measured yet", x, y_axis)
+        return Chart(empty.title, x, y_axis, tuple(curves), tuple(lines), empty.caption, empty.alt)
+    if metric == "auc":
+        recent, frozen = now.numbers.get("auc", math.nan), last(source["auc_frozen"])
+        title = f"{truth}: {score.short} of recent pairs is {words.share(recent)}, with W frozen {words.share(frozen)}"
+    else:
+        title = f"{truth}: {score.short} {_story(now, y)}"
+    return Chart(title, x, y_axis, tuple(curves), tuple(lines), score.metric.help, f"{title}. Line chart over pairs.")
+
+
+def both_truths(now: Snapshot, *, log: bool = True) -> Chart:
+    """Agreement with the labels and with the original distance in one chart, because they go opposite ways."""
+    x, source = pairs_axis(now, log=log), now.checkpoints
+    if not np.isfinite(source["map"]).any():
+        return nothing("Labels and distance are not measured yet", x, Axis("score", lo=0, hi=1, format="share"))
+    parts = []
+    curves = []
+    for key, role in (("map", "labels"), ("recall_10", "distance")):
+        score, y = SCORES[key], source[key]
+        if not np.isfinite(y).any():
+            continue
+        parts.append(f"{TRUTHS[score.metric.truth]}: {score.short} {words.trend(first(y), last(y))}")
+        smooth = moving_average(y, _stages(source["pairs"], boundaries(now)))
+        curves.append(Series(score.short, x_of(source), smooth, role=role, width=theme.THICK))
+        curves.append(
+            Series(f"{score.short}, raw", x_of(source), y, role=role, width=theme.THIN, opacity=0.5, listed=False)
+        )
+    lo, hi = share_limits(*(series.y for series in curves))
+    title = "; ".join(parts)
+    caption = "Learning from labels moves codes away from the original distance: neither truth is the whole truth."
+    alt = f"{title}. Two lines over pairs."
+    return Chart(title, x, Axis("score", lo=lo, hi=hi, format="share"), tuple(curves), marks(now), caption, alt)
+
+
+def stale_gap(now: Snapshot, *, log: bool = True) -> Chart:
+    """The mAP of the codes as stored against that if every code were computed afresh."""
+    x, source = pairs_axis(now, log=log), now.checkpoints
+    stored, fresh = source["map"], source["map_fresh"]
+    if not np.isfinite(fresh).any():
+        return nothing("Old and fresh codes are not compared yet", x, Axis("mAP", lo=0, hi=1, format="share"))
+    lost = last(fresh) - last(stored)
+    old, new = words.share(last(stored)), words.share(last(fresh))
+    title = f"Old codes cost {words.share(lost)} mAP: {old} as stored, {new} fresh"
+    if abs(lost) < 0.005:
+        title = f"Old codes cost nothing: mAP {old} as stored and fresh"
+    caption = "The code table lags behind W; fresh means that every item were encoded again now."
+    if now.params.run.reencode == "checkpoint":
+        caption = "The table is brought up to date at every checkpoint, so no code that is judged is old."
+    curves = (
+        Series("if re-encoded", x_of(source), fresh, role="fresh", dash="dashed"),
+        Series("as stored", x_of(source), stored, role="now", width=theme.THICK),
+    )
+    lo, hi = share_limits(stored, fresh)
+    y = Axis("mAP", lo=lo, hi=hi, format="share")
+    return Chart(title, x, y, curves, marks(now), caption, f"{title}. Two lines over pairs.")
+
+
+def moving_average(y: Floats, stage: Floats | None = None, reach: int = REACH) -> Floats:
+    """Centred mean over `reach` neighbours on each side, fewer at the ends, never across a change of stage.
+
+    >>> moving_average(np.array([0.0, 3.0, 0.0, 3.0, 9.0]), reach=1).tolist()
+    [0.0, 1.0, 2.0, 4.0, 9.0]
+    """
+    smooth = np.array(y, np.float64)
+    stages = np.zeros(len(y)) if stage is None else stage
+    for value in np.unique(stages):
+        rows = np.flatnonzero((stages == value) & np.isfinite(y))
+        for place, row in enumerate(rows):
+            k = min(reach, place, len(rows) - 1 - place)
+            smooth[row] = y[rows[place - k : place + k + 1]].mean()
+    return smooth
+
+
+def _story(now: Snapshot, y: Floats) -> str:
+    """From the start to now, or what the drift did."""
+    pairs, edges = now.checkpoints["pairs"], boundaries(now)
+    before, after = y[pairs < edges[0]] if edges else y, y[pairs >= edges[-1]] if edges else y
+    so_far = f"{words.count(pairs[-1])} pairs"
+    if not edges or not len(before) or not len(y[pairs >= edges[0]]):
+        return f"{words.trend(first(y), last(y))} in {so_far}"
+    told = f"{words.trend(first(before), last(before))} before the drift"
+    if len(edges) == 1 and len(after) > 1:
+        return f"{told}, is {words.share(first(after))} after it, and {words.share(last(y))} at {so_far}"
+    return f"{told}, and is {words.share(last(y))} at {so_far}"
+
+
+def _present(now: Snapshot, score: Score) -> list[Series]:
+    role = theme.of_method(now.params.method)
+    if score.column == "auc":
+        x = x_of(now.columns)
+        return [
+            Series("W frozen", x, now.columns["auc_frozen"], role="frozen", dash="dashed", width=theme.NORMAL),
+            Series(f"{score.name}, last {WINDOW:,}", x, now.columns["auc"], role=role, width=theme.THICK),
+        ]
+    x, y = x_of(now.checkpoints), now.checkpoints.get(score.column, np.empty(0))
+    if len(y) != len(x):
+        return []
+    smooth = moving_average(y, _stages(now.checkpoints["pairs"], boundaries(now)))
+    return [
+        Series("each checkpoint", x, y, role=role, width=theme.THIN, opacity=0.55),
+        Series("moving average", x, smooth, role=role, width=theme.THICK),
+    ]
+
+
+def _of_run(run: Ghost, score: Score, role: str, width: float, *, listed: bool) -> Series:
+    source: Mapping[str, Floats] = run.columns if score.column == "auc" else run.checkpoints
+    y = source.get(score.column, np.empty(0))
+    x = x_of(source) if len(y) else np.empty(0)
+    smooth = y if score.column == "auc" else moving_average(y)
+    return Series(run.label, x, smooth, role=role, width=width, most=MOST, listed=listed)
+
+
+def _stages(pairs: Floats, edges: tuple[int, ...]) -> Floats:
+    """Which stage each pair count lies in; a drift by small steps counts as one."""
+    few = edges if len(edges) < 3 else ()
+    return np.searchsorted(np.array(few, np.float64), pairs, side="right")

@@ -1,0 +1,209 @@
+"""A chart as a small SVG for print: real text, sizes in millimetres and points, no browser and no other library."""
+
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.plots import layout, theme
+from ohash.plots.chart import Chart, Mark, Series
+from ohash.plots.thin import drawable
+
+POINT = 25.4 / 72  # millimetres
+DASHES = {"solid": "", "dashed": ' stroke-dasharray="4 2.6"', "dotted": ' stroke-dasharray="1.2 1.8"'}
+Floats = npt.NDArray[Any]
+
+
+def to_svg(chart: Chart, *, width: float = 88, height: float = 58, size: float = 8, dark: bool = False) -> str:
+    """The figure, `width` x `height` millimetres (88 is one column of a journal), type of `size` points."""
+    return _Figure(chart, width / POINT, height / POINT, size, dark).text()
+
+
+class _Figure:
+    """Everything in points; (0, 0) is the top left corner."""
+
+    def __init__(self, chart: Chart, width: float, height: float, size: float, dark: bool) -> None:
+        self.chart, self.width, self.height, self.size, self.dark = chart, width, height, size, dark
+        self.ground = theme.ground(dark)
+        self.x_ends, self.y_ends = layout.limits(chart, "x"), layout.limits(chart, "y")
+        self.y_ticks = layout.ticks(*self.y_ends, chart.y)
+        wide = max((layout.text_width(layout.tick_label(at, chart.y), size) for at in self.y_ticks), default=0)
+        self.left, self.right = wide + 2.1 * size, width - 1.2 * size
+        self.listed = [one for one in chart.series if one.listed and len(one.x)]
+        self.rows = self._legend_rows() if len(self.listed) > 1 else []
+        upright = [mark for mark in chart.marks if mark.axis == "x"]
+        self.placed = layout.place(upright, self._share, self.right - self.left, size)
+        lanes = max((one.lane + 1 for one in self.placed if one.lane is not None), default=0)
+        self.title = _wrapped(chart.title, (width - size) / (layout.CHARACTER * size * 1.1))
+        self.top = size * (0.6 + 1.4 * len(self.title) + 1.4 * len(self.rows) + 1.25 * lanes + 0.4)
+        self.bottom = height - 3.4 * size
+
+    def text(self) -> str:
+        millimetres = (self.width * POINT, self.height * POINT)
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{millimetres[0]:.4g}mm" height="{millimetres[1]:.4g}mm" '
+            f'viewBox="0 0 {self.width:.2f} {self.height:.2f}" role="img" font-family={quoteattr(theme.FONT)} '
+            f'font-size="{self.size:g}" fill="{self.ground.ink}">'
+        )
+        parts = [head, f"<title>{escape(self.chart.title)}</title>", f"<desc>{escape(self.chart.alt)}</desc>"]
+        parts.append(f'<rect width="{self.width:.2f}" height="{self.height:.2f}" fill="{self.ground.background}"/>')
+        for row, line in enumerate(self.title):
+            style = f'font-size="{1.1 * self.size:g}" font-weight="600"'
+            parts.append(_text(line, 0.5 * self.size, self.size * (1.3 + 1.4 * row), style))
+        if self.chart.empty:
+            for row, line in enumerate(_wrapped(self.chart.caption, 0.8 * self.width / (layout.CHARACTER * self.size))):
+                where = (self.width / 2, self.height / 2 + 1.4 * self.size * row)
+                parts.append(_text(line, *where, f'text-anchor="middle" fill="{self.ground.faint}"'))
+            return "\n".join([*parts, "</svg>"]) + "\n"
+        parts += [*self._legend(), *self._axes()]
+        parts.append(f'<clipPath id="plot">{self._box()}</clipPath><g clip-path="url(#plot)" fill="none">')
+        parts += [self._curve(drawable(one, self.chart)) for one in self.chart.series]
+        return "\n".join([*parts, "</g>", *self._marks(), "</svg>"]) + "\n"
+
+    # -- places ---------------------------------------------------------------------------------------------------
+
+    def _share(self, value: float) -> float:
+        return layout.position(value, self.x_ends[0], self.x_ends[1], self.chart.x.scale)
+
+    def _x(self, value: float) -> float:
+        return self.left + self._share(value) * (self.right - self.left)
+
+    def _y(self, value: float) -> float:
+        up = layout.position(value, self.y_ends[0], self.y_ends[1], self.chart.y.scale)
+        return self.bottom - up * (self.bottom - self.top)
+
+    def _box(self) -> str:
+        size = f'width="{self.right - self.left:.2f}" height="{self.bottom - self.top + 1:.2f}"'
+        return f'<rect x="{self.left:.2f}" y="{self.top - 1:.2f}" {size}/>'
+
+    # -- parts ----------------------------------------------------------------------------------------------------
+
+    def _axes(self) -> list[str]:
+        parts, size, faint = [], self.size, self.ground.faint
+        for at in self.y_ticks:
+            y = self._y(at)
+            parts.append(_line(self.left, y, self.right, y, self.ground.grid, 0.5))
+            label = layout.tick_label(at, self.chart.y)
+            parts.append(_text(label, self.left - 0.5 * size, y + 0.35 * size, f'text-anchor="end" fill="{faint}"'))
+        parts.append(_line(self.left, self.bottom, self.right, self.bottom, faint, 0.75))
+        most = max(2, int((self.right - self.left) / (6 * size)))
+        for at in layout.ticks(*self.x_ends, self.chart.x, most):
+            x = self._x(at)
+            parts.append(_line(x, self.bottom, x, self.bottom + 2.5, faint, 0.75))
+            label = layout.tick_label(at, self.chart.x)
+            parts.append(_text(label, x, self.bottom + 1.35 * size, f'text-anchor="middle" fill="{faint}"'))
+        middle = (self.left + self.right) / 2
+        parts.append(_text(self.chart.x.name, middle, self.height - 0.7 * size, 'text-anchor="middle"'))
+        long = layout.text_width(self.chart.y.name, size)
+        upright = min((self.top + self.bottom) / 2, self.height - long / 2 - 2)
+        turn = f'text-anchor="middle" transform="rotate(-90 {size:.2f} {upright:.2f})"'
+        parts.append(_text(self.chart.y.name, size, upright, turn))
+        return parts
+
+    def _curve(self, one: Series) -> str:
+        if not len(one.x):
+            return ""
+        hue = theme.colour(one.role, self.dark)
+        x, y = np.array([self._x(value) for value in one.x]), np.array([self._y(value) for value in one.y])
+        if one.kind == "bar":
+            half = 0.36 * (np.diff(x).min() if len(x) > 1 else (self.right - self.left) / 2)
+            box = "".join(
+                _path([a - half, a - half, a + half, a + half], [self.bottom, b, b, self.bottom])
+                for a, b in zip(x, y, strict=True)
+            )
+            return f'<path d="{box}" fill="{hue}" fill-opacity="{one.opacity:g}"/>'
+        if one.kind == "points" or len(x) == 1:
+            dots = "".join(f'<circle cx="{a:.2f}" cy="{b:.2f}" r="1.4"/>' for a, b in zip(x, y, strict=True))
+            return f'<g fill="{hue}" fill-opacity="{one.opacity:g}">{dots}</g>'
+        x, y = _corners(x, y, one.kind)
+        parts = []
+        if one.fill or one.kind == "area":
+            area = _path([x[0], *x, x[-1]], [self.bottom, *y, self.bottom])
+            parts.append(f'<path d="{area}Z" fill="{hue}" fill-opacity="{one.fill or 0.25:g}"/>')
+        style = (
+            f'stroke="{hue}" stroke-width="{0.55 * one.width:.3g}" stroke-opacity="{one.opacity:g}"{DASHES[one.dash]}'
+        )
+        parts.append(f'<path d="{_path(x, y)}" {style} stroke-linejoin="round"/>')
+        return "".join(parts)
+
+    def _marks(self) -> list[str]:
+        parts = []
+        for placed in self.placed:
+            mark, x = placed.mark, self._x(placed.mark.at)
+            parts.append(self._rule(mark, x, self.top, x, self.bottom))
+            if placed.lane is not None:
+                anchor = {"left": "start", "center": "middle", "right": "end"}[placed.align]
+                y = self.top - self.size * (0.35 + 1.25 * placed.lane)
+                parts.append(_text(mark.label, x, y, f'text-anchor="{anchor}" fill="{self.ground.faint}"'))
+        for mark in self.chart.marks:
+            if mark.axis == "y":
+                y, start = self._y(mark.at), mark.place == "start"
+                parts.append(self._rule(mark, self.left, y, self.right, y))
+                above = (mark.side == "above" and y - self.top > self.size) or self.bottom - y < 1.3 * self.size
+                where = (self.left + 2 if start else self.right - 2, y + (-0.35 if above else 1.05) * self.size)
+                halo = f'stroke="{self.ground.background}" stroke-width="2" paint-order="stroke"'
+                anchor = "start" if start else "end"
+                parts.append(_text(mark.label, *where, f'text-anchor="{anchor}" fill="{self.ground.faint}" {halo}'))
+        return parts
+
+    def _rule(self, mark: Mark, x1: float, y1: float, x2: float, y2: float) -> str:
+        return _line(x1, y1, x2, y2, theme.colour(mark.role, self.dark), 0.6, DASHES[mark.dash])
+
+    def _legend_rows(self) -> list[list[Series]]:
+        rows: list[list[Series]] = [[]]
+        used = 0.0
+        for one in self.listed:
+            wide = layout.text_width(one.name, self.size) + 3 * self.size
+            if rows[-1] and used + wide > self.right - self.left:
+                rows.append([])
+                used = 0.0
+            rows[-1].append(one)
+            used += wide
+        return rows
+
+    def _legend(self) -> list[str]:
+        parts = []
+        for row, several in enumerate(self.rows):
+            x, y = self.left, self.size * (0.9 + 1.4 * (len(self.title) + row))
+            for one in several:
+                hue, size = theme.colour(one.role, self.dark), self.size
+                if one.fill or one.kind == "bar":
+                    box = f'x="{x:.2f}" y="{y - 0.4 * size:.2f}" width="{1.6 * size:.2f}" height="{0.7 * size:.2f}"'
+                    parts.append(f'<rect {box} fill="{hue}"/>')
+                else:
+                    parts.append(_line(x, y, x + 1.6 * size, y, hue, 0.55 * one.width, DASHES[one.dash]))
+                parts.append(_text(one.name, x + 2 * size, y + 0.35 * size))
+                x += layout.text_width(one.name, size) + 3 * size
+        return parts
+
+
+def _corners(x: Floats, y: Floats, kind: str) -> tuple[Floats, Floats]:
+    """A line as it is; steps with a corner halfway between the points, or at the next point."""
+    if kind == "step":
+        edges = np.r_[x[0] - (x[1] - x[0]) / 2, (x[1:] + x[:-1]) / 2, x[-1] + (x[-1] - x[-2]) / 2]
+        return np.repeat(edges, 2)[1:-1], np.repeat(y, 2)
+    if kind == "hold":
+        return np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
+    return x, y
+
+
+def _path(x: Any, y: Any) -> str:
+    return "M" + "L".join(f"{a:.2f} {b:.2f}" for a, b in zip(x, y, strict=True))
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, hue: str, width: float, dash: str = "") -> str:
+    return f'<path d="M{x1:.2f} {y1:.2f}L{x2:.2f} {y2:.2f}" stroke="{hue}" stroke-width="{width:.3g}"{dash}/>'
+
+
+def _text(text: str, x: float, y: float, style: str = "") -> str:
+    return f'<text x="{x:.2f}" y="{y:.2f}" {style}>{escape(text)}</text>'
+
+
+def _wrapped(text: str, most: float) -> list[str]:
+    lines: list[str] = [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > most:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines

@@ -1,0 +1,116 @@
+"""Every colour by role, light and dark; typeface, sizes and widths.
+
+Blue and orange stay apart for every common kind of colour blindness, and a chart never tells two things apart by red
+and green. Each colour has a contrast of at least 3 against its background (WCAG 1.4.11); the tests compute it.
+"""
+
+import zlib
+from dataclasses import dataclass
+
+FONT = "'Source Sans', 'Source Sans 3', 'Source Sans Pro', Inter, Helvetica, Arial, sans-serif"
+SIZE = 12
+SIZE_COMPACT = 11
+THIN, NORMAL, THICK = 1.0, 1.75, 2.5
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What lies under and around the curves."""
+
+    background: str
+    ink: str
+    faint: str
+    grid: str
+
+
+# The grounds of Streamlit's own light and dark theme.
+LIGHT = Ground(background="#ffffff", ink="#1f2430", faint="#5b6270", grid="#e6e8ec")
+DARK = Ground(background="#171614", ink="#edebe8", faint="#b0aea8", grid="#33312d")
+
+_BLUE = ("#1666b0", "#5cb3ee")
+_ORANGE = ("#c55a00", "#f5a142")
+_PURPLE = ("#8b3fa0", "#cf93e0")
+_TEAL = ("#00776b", "#3fc2ae")
+_GREY = ("#646b78", "#9aa2af")
+_PALE = ("#8a909b", "#6f7887")
+_INK = ("#1f2430", "#edebe8")
+
+# Role -> (light, dark).
+ROLES: dict[str, tuple[str, str]] = {
+    "now": _BLUE,
+    "similar": _BLUE,
+    "dissimilar": _ORANGE,
+    "right": _BLUE,
+    "wrong": _ORANGE,
+    "clipped": _ORANGE,
+    "labels": _BLUE,
+    "distance": _PURPLE,
+    "learn": _BLUE,
+    "encode": _ORANGE,
+    "evaluate": _GREY,
+    "recomputed": _GREY,
+    "flipped": _BLUE,
+    "fresh": _TEAL,
+    "bound": _TEAL,
+    "frozen": _GREY,
+    "start": _GREY,
+    "reference": _GREY,
+    "ghost": _PALE,
+    "pinned": _INK,
+    "cap": _INK,
+    "threshold": _INK,
+    "change": _INK,
+    "drift": _PURPLE,
+    "method:oh": _BLUE,
+    "method:mmoh": _PURPLE,
+    "method:lsh": _GREY,
+}
+# For methods without a colour of their own; none is that of OH, MMOH or LSH.
+_OTHERS = (
+    _TEAL,
+    ("#a8423f", "#f08c86"),
+    ("#8a6d00", "#d9bd3c"),
+    ("#3d4fb5", "#97a5f5"),
+    ("#a03a70", "#e88fbb"),
+    ("#4d7a1f", "#98c965"),
+)
+
+
+def ground(dark: bool = False) -> Ground:
+    """Background, text and grid."""
+    return DARK if dark else LIGHT
+
+
+def of_method(key: str) -> str:
+    """The role of a method: the same key has the same colour on every page and in every session.
+
+    >>> of_method("oh"), colour(of_method("oh")) == colour("similar")
+    ('method:oh', True)
+    """
+    return f"method:{key}"
+
+
+def colour(role: str, dark: bool = False) -> str:
+    """The colour of a role; a method without one gets one of six by its name."""
+    pair = ROLES.get(role)
+    if pair is None:
+        if not role.startswith("method:"):
+            raise ValueError(f"role must be one of {', '.join(sorted(ROLES))} or method:<key>, got {role!r}")
+        pair = _OTHERS[zlib.crc32(role.encode()) % len(_OTHERS)]
+    return pair[int(dark)]
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG contrast ratio of two colours, 1 to 21.
+
+    >>> round(contrast("#000000", "#ffffff"), 3)
+    21.0
+    """
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(hex_colour: str) -> float:
+    parts = [int(hex_colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,0 +1,49 @@
+"""Fewer points without a visible difference: evenly in the scale of the axis, first and last kept."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.plots.chart import Chart, Scale, Series
+
+Rows = npt.NDArray[np.int64]
+
+
+def kept_rows(x: npt.NDArray[Any], most: int, scale: Scale) -> Rows:
+    """At most `most` rows of rising x, as even as x allows on this scale.
+
+    >>> kept_rows(np.arange(1, 1001), 4, "log").tolist(), kept_rows(np.arange(1, 1001), 3, "linear").tolist()
+    ([0, 9, 99, 999], [0, 499, 999])
+    """
+    if len(x) <= most:
+        return np.arange(len(x))
+    at = np.log(np.maximum(x, 1e-300)) if scale == "log" else np.asarray(x, np.float64)
+    wanted = np.linspace(at[0], at[-1], most)
+    right = np.clip(np.searchsorted(at, wanted), 1, len(at) - 1)
+    nearest = np.where(wanted - at[right - 1] <= at[right] - wanted, right - 1, right)
+    return np.unique(np.r_[0, nearest, len(at) - 1])
+
+
+def drawable(series: Series, chart: Chart) -> Series:
+    """The series without what cannot be drawn: rows with no finite x, no y, or nothing positive on a log axis."""
+    x, y = np.asarray(series.x, np.float64), np.asarray(series.y, np.float64)
+    fine = np.isfinite(x)
+    if chart.x.scale == "log":
+        fine &= x > 0
+    known = np.isfinite(y)
+    if chart.y.scale == "log":
+        known &= y > 0
+    x, y, known = x[fine], y[fine], known[fine]
+    return _with(series, x[known], y[known])
+
+
+def thinned(series: Series, chart: Chart) -> Series:
+    """What is drawn live: at most `series.most` points."""
+    clean = drawable(series, chart)
+    rows = kept_rows(clean.x, series.most, chart.x.scale)
+    return _with(clean, clean.x[rows], clean.y[rows])
+
+
+def _with(series: Series, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> Series:
+    return Series(**{**vars(series), "x": x, "y": y})
