@@ -17,19 +17,18 @@ state.write_query(session.params)
 for warning in session.warnings:
     st.warning(f"The link was not quite right: {warning}", icon=":material/link:")
 
-transport.presets(session)
+with st.container(horizontal=True, key="top", vertical_alignment="center"):
+    transport.presets(session)
+    share.buttons(session)
 transport.bar(session, runner)
-if session.present:
-    live.live_area(session)
-else:
+if not session.present:
     left, right = st.columns([1, 4])
     with left, st.container(key="rail"):
         rail.controls(session)
-    with right:
-        live.live_area(session)
-transport.gallery_bar(session)
-live.gallery_area(session)
+with st.container() if session.present else right:
+    live.live_area(session)
+    transport.gallery_bar(session)
+    live.gallery_area(session)
 transport.takeaway(session, runner)
 if not session.present:
     below_the_fold(session, runner)
-share.footer(session)

@@ -86,7 +86,7 @@ def learning(options: argparse.Namespace) -> None:
 
 
 def stream(n: int, d: int) -> tuple[Any, Any, Any, Any]:
-    """Clustered unit vectors; some wrong labels keep a tenth to a fifth of the pairs updating, however long it learns."""
+    """Clustered unit vectors; some wrong labels keep a tenth to a fifth of the pairs updating for ever."""
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(10, d))
     labels = rng.integers(0, 10, 5000)

@@ -40,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--labels", metavar="FILE", help="labels of --features")
     parser.add_argument("--pairs-file", metavar="FILE", help="pairs i, j[, s][, time] among --features (clicks)")
     parser.add_argument("--metric", choices=METRICS, help="original distance of --features (l2)")
-    parser.add_argument("--link", metavar="QUERY", help="take the experiment from a dashboard link; other options are added")
+    parser.add_argument(
+        "--link", metavar="QUERY", help="take the experiment from a dashboard link; other options are added"
+    )
     parser.add_argument("--out", metavar="DIR", help="write history, checkpoints, summary, code and model there")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--quiet", action="store_true", help="no progress")
@@ -108,8 +110,7 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
             values[name] = rows[name].parse(value)
     if dataset is not None:
         values.setdefault("kernel", dataset.kernel)
-    params = params.with_values(**values)
-    return params
+    return params.with_values(**values)
 
 
 def _own_data(options: argparse.Namespace) -> Dataset | None:
@@ -142,7 +143,9 @@ def _progress(going: Run, elapsed: float) -> None:
     if len(going.judged):
         scores = f"mAP {going.judged['map'][-1]:.3f}  recall@10 {going.judged['recall_10'][-1]:.3f}"
     rate = going.t / max(elapsed, 1e-9)
-    print(f"\r{bar} {going.t:>10,} / {going.end:,} pairs  {rate:>9,.0f}/s  {scores}", end="", file=sys.stderr, flush=True)
+    print(
+        f"\r{bar} {going.t:>10,} / {going.end:,} pairs  {rate:>9,.0f}/s  {scores}", end="", file=sys.stderr, flush=True
+    )
 
 
 def _test_scores(going: Run) -> dict[str, float]:

@@ -35,7 +35,9 @@ def read_archive(path: str | Path, what: str, version: int) -> tuple[dict[str, A
                 arrays = {name: archive[name] for name in archive.files if name != "header"}
             found = header["format"]
         except Exception as error:  # a damaged archive fails in a dozen ways
-            raise ValueError(f"path must be a {what} saved by ohash, got {path}, foreign or damaged ({error})") from error
+            raise ValueError(
+                f"path must be a {what} saved by ohash, got {path}, foreign or damaged ({error})"
+            ) from error
     if found != version or header.get("what", "model") != what:
         raise ValueError(
             f"path must be a {what} of format {version}, got {path}, a {header.get('what', 'model')} of format {found}; "

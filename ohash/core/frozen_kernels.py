@@ -20,7 +20,7 @@ def score_pairs(
     A similar pair counts its best model only, a dissimilar one counts all, as MMOH would update them.
     """
     T, r = P.shape[1], P.shape[2]
-    delta, pool, on_i = np.empty(r), np.empty(r, np.int64), np.empty(r, np.bool_)
+    delta, pool, on_i = np.empty(r, P.dtype), np.empty(r, np.int64), np.empty(r, np.bool_)
     ceil_br = int(np.ceil(br))
     for t in range(i.shape[0]):
         similar = s[t] > 0

@@ -127,11 +127,11 @@ def choose(p_i: Any, p_j: Any, s: int, p0: int, largest: bool, delta: Any, pool:
 
     Returns (Σ delta over the chosen bits, flips on side i).
     """
-    sign = -1.0 if largest else 1.0
     size = 0
     for k in range(p_i.shape[0]):  # without branches: half of the bits are in the pool, and nobody can guess which
         margin_i, margin_j = abs(p_i[k]), abs(p_j[k])
-        delta[k] = sign * min(margin_i, margin_j)  # Eq. (19)
+        margin = min(margin_i, margin_j)  # Eq. (19)
+        delta[k] = -margin if largest else margin
         on_i[k] = margin_i <= margin_j  # Eq. (20)
         pool[size] = k
         size += ((p_i[k] >= 0) != (p_j[k] >= 0)) == (s > 0)
@@ -177,7 +177,7 @@ def _learn_pairs(
     dtype = Wt.dtype
     x_i, x_j = np.empty(d, dtype), np.empty(d, dtype)
     P_i, P_j = np.empty((T, r), dtype), np.empty((T, r), dtype)
-    delta = np.empty(r, np.float64)
+    delta = np.empty(r, dtype)
     pool = np.empty(r, np.int64)
     on_i = np.empty(r, np.bool_)
     ceil_br = int(np.ceil(br))

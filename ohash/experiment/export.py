@@ -51,6 +51,7 @@ def summary(now: Snapshot) -> dict[str, Any]:
         "pairs": now.t,
         "numbers": {key: value if np.isfinite(value) else None for key, value in sorted(now.numbers.items())},
         "database_seen_in_training": now.database_seen,
+        "alarms": {name: list(found) for name, found in now.alarms.items()},
         "notes": list(now.notes),
         "environment": environment(),
     }
@@ -79,7 +80,7 @@ def code_for(params: ExperimentParams) -> str:
         "from ohash.experiment.run import run\n\n"
         f"params = experiment({', '.join(arguments)})\n"
         "for now in run(params):\n"
-        '    print(f"{now.t:>9,} pairs  mAP {now.numbers[\'map\']:.3f}  recall@10 {now.numbers[\'recall_10\']:.3f}")\n'
+        "    print(f\"{now.t:>9,} pairs  mAP {now.numbers['map']:.3f}  recall@10 {now.numbers['recall_10']:.3f}\")\n"
     )
 
 

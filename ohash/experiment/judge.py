@@ -116,9 +116,7 @@ class Judge:
         X, metric = self.world.raw(self.stage), self.world.dataset.metric
         few = slice(0, FLOAT_QUERIES)
         own = None if self.own is None else self.own[few]
-        return (
-            yield from iter_float_mean_ap(X[self.queries[few]], X[self.database], self.relevant[few], metric, own)
-        )
+        return (yield from iter_float_mean_ap(X[self.queries[few]], X[self.database], self.relevant[few], metric, own))
 
     def _neighbours(self, database: Rows, own: Rows | None) -> Generator[None, None, Rows]:
         X = self.world.raw(self.stage)

@@ -60,9 +60,9 @@ class Observer:
         bins[:, kernels.D_NOW] = D_frozen if trace is None else _per_pair(trace.D_h, np.min)
         bins[:, kernels.RATIO] = bins[:, kernels.TAU] = -1
         values[:, kernels.CUM_R_FROZEN], values[:, kernels.CUM_LOSS_FROZEN] = R_frozen, loss_frozen
-        if trace is not None:
+        if trace is not None and self.learns:
             _learning(trace, s > 0, bins, values)
-        self.watch.push(values[:, kernels.CUM_R_FROZEN if trace is None else kernels.CUM_R])
+        self.watch.push(values[:, kernels.CUM_R if self.learns else kernels.CUM_R_FROZEN])
         wanted = self.columns.wanted(start, start + n)
         rows = np.empty((len(wanted), kernels.N_ROW))
         kernels.follow(

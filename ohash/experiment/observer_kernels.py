@@ -13,7 +13,7 @@ PASSIVE, UPDATED, CLIPPED = range(3)
 CUM_R, CUM_LOSS, CUM_R_FROZEN, CUM_LOSS_FROZEN, N_UPDATED, N_DEGENERATE, SUM_P0 = range(7)
 N_TOTALS = 7
 
-# Columns of `bins` (pairs, N_BINS) and of the ring buffer: distance now, frozen distance, similar?, ratio, tau, outcome.
+# Columns of `bins` (pairs, N_BINS) and of the ring buffer: distances now and frozen, similar?, ratio, tau, outcome.
 D_NOW, D_FROZEN, SIMILAR, RATIO, TAU, OUTCOME = range(6)
 N_BINS = 6
 
@@ -52,13 +52,17 @@ def quantile_bin(counts: Any, total: int, q: float) -> float:
 
 @inlined
 def count(bins: Any, by: int, D: Any, ratio: Any, tau: Any, outcome: Any) -> None:
-    """Add (by = 1) or take away (by = -1) one pair; D is (now and frozen, dissimilar and similar, r + 1)."""
-    D[0, bins[SIMILAR], bins[D_NOW]] += by
-    D[1, bins[SIMILAR], bins[D_FROZEN]] += by
+    """Add (by = 1) or take away (by = -1) one pair; D is (now and frozen, dissimilar and similar, r + 1).
+
+    Indices are made unsigned: numba then need not ask whether they count from the end.
+    """
+    similar = np.uint32(bins[SIMILAR])
+    D[0, similar, np.uint32(bins[D_NOW])] += by
+    D[1, similar, np.uint32(bins[D_FROZEN])] += by
     if bins[RATIO] >= 0:
-        ratio[bins[RATIO]] += by
-        tau[bins[TAU]] += by
-    outcome[bins[OUTCOME]] += by
+        ratio[np.uint32(bins[RATIO])] += by
+        tau[np.uint32(bins[TAU])] += by
+    outcome[np.uint32(bins[OUTCOME])] += by
 
 
 @kernel
@@ -83,8 +87,9 @@ def follow(
     """
     window = ring.shape[0]
     k = 0
+    place = start % window - 1
     for t in range(bins.shape[0]):
-        place = (start + t) % window
+        place = place + 1 if place + 1 < window else 0
         if start + t >= window:
             count(ring[place], -1, D, ratio, tau, outcome)
         for c in range(N_BINS):

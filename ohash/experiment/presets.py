@@ -90,8 +90,8 @@ PRESETS = (
     Preset(
         "paper", "The paper's setting",
         "σ = 1, natural pairs, 64 bits, C = 0.1, as in the paper's experiments.",
-        "mAP {map_start:.2f} → {map:.2f} with {bits:.0f} bits; cumulative loss {cum_R:,.0f} against {cum_R_frozen:,.0f} "
-        "with W frozen.",
+        "mAP {map_start:.2f} → {map:.2f} with {bits:.0f} bits; cumulative loss {cum_R:,.0f}, with W frozen "
+        "{cum_R_frozen:,.0f}.",
         {"sigma": 1.0, "r": 64, "beta": 0.5, "C": 0.1},
     ),
 )  # fmt: skip

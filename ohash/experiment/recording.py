@@ -1,7 +1,7 @@
 """A recorded run: what plays on the landing page while the kernels of the live run are still compiling.
 
-A history is cumulative, so the frame at pair count t is the part of the final columns up to t; only the histograms of the
-recent pairs are stored frame by frame.
+A history is cumulative, so the frame at pair count t is the part of the final columns up to t; only the histograms of
+the recent pairs are stored frame by frame.
 """
 
 import json

@@ -9,12 +9,13 @@ a pair count.
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from inspect import getattr_static
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.codes import pack
+from ohash.core.codes import hamming, pack, unpack
 from ohash.core.frozen_kernels import score_pairs
 from ohash.core.loss import dissimilar_threshold
 from ohash.evaluation.table import CodeTable
@@ -85,13 +86,13 @@ class Run:
         self.hasher: Any = self.spec.build(params.model)
         self.stage = 0
         self.Z = self.world.mapped(0)
-        self._start_hasher()
-        self.schedule = checkpoints(self.end)
         self.clock = Clock()
-        self.history = Observer(int(self.hasher.r), learns=self.spec.consumes == "pairs")
-        self.judged = Columns(CHECKPOINT_COLUMNS)
         self.seen = np.zeros(self.world.dataset.n, dtype=bool)
         self.seen[self.world.warm_rows] = True
+        self._start_hasher()
+        self.schedule = checkpoints(self.end)
+        self.history = Observer(int(self.hasher.r), learns=hasattr(type(self.hasher), "certificates"))
+        self.judged = Columns(CHECKPOINT_COLUMNS)
         self.last_record: Any = None
         self.class_scores = ClassScores(self.world.dataset)
         self.table_at = 0  # the pair count at which the table was made
@@ -148,12 +149,39 @@ class Run:
         since = time.thread_time()
         i, j, s = self.world.pairs(start, stop)
         frozen = self._score_frozen(i, j, s)
-        trace: Trace | None = None
-        if self.spec.consumes == "pairs":
-            trace = self.hasher.learn(self.Z, i, j, s)
+        trace = self._teach(i, j, s)
         self.seen[i] = True
         self.seen[j] = True
         self.history.observe(start, s, trace, *frozen)
+        self.clock.add("cpu_learn", since)
+
+    def _teach(self, i: Any, j: Any, s: Any) -> Trace | None:
+        """Give the method what it consumes: the pairs, their points one after another, or nothing yet."""
+        if self.spec.consumes == "pairs":
+            return self.hasher.learn(self.Z, i, j, s)  # type: ignore[no-any-return]
+        if self.spec.consumes == "nothing":
+            return None
+        rows = np.stack([i, j], axis=1).ravel()
+        places, at = np.unique(rows, return_inverse=True)
+        codes = _with_models(self.hasher.encode(np.ascontiguousarray(self.Z[places])))
+        D_h = hamming(codes[:, at[0::2]], codes[:, at[1::2]]).min(axis=0)
+        if self.spec.consumes in ("points", "chunks"):
+            self.hasher.learn_points(self.Z, rows, self._labels(rows))
+        return Trace(D_h, np.zeros(len(i), np.bool_))
+
+    def _labels(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any] | None:
+        """Labels for the methods that want them; tracks serve as labels where those define similarity."""
+        data = self.world.drift.labels(self.world.dataset, self.stage)
+        known = data.tracks if self.world.stream(self.stage).similarity.name == "track" else data.labels
+        if known is None and self.spec.supervision == "labels":
+            raise ValueError(f"{self.spec.title} learns from labels, and {data.title} has none; pick OH, or other data")
+        return None if known is None else known[rows]
+
+    def _fit(self) -> None:
+        """A batch method is fitted to everything that has arrived."""
+        rows = np.flatnonzero(self.seen)
+        since = time.thread_time()
+        self.hasher.fit(np.ascontiguousarray(self.Z[rows]), self._labels(rows))
         self.clock.add("cpu_learn", since)
 
     def _score_frozen(self, i: Any, j: Any, s: Any) -> tuple[Any, Any, Any]:
@@ -185,6 +213,8 @@ class Run:
             self._enter_stage(self._stage_now())
         due = self.t in self.schedule
         refresh = due if self.params.run.reencode == "checkpoint" else self._refresh_due()
+        if due and self.spec.consumes == "batch" and self.t > 0:
+            self._fit()
         if due:
             self._keep_state()
         if self.judge_checkpoints and (due or refresh):
@@ -205,10 +235,22 @@ class Run:
             self.hasher.warm_up(warm)
         elif hasattr(self.hasher, "start"):
             self.hasher.start(self.Z.shape[1])
-        self._start_planes = tuple(np.array(part) for part in self.hasher.hyperplanes)
+        if self.spec.consumes == "batch":
+            self._fit()
+        self._start_planes = self._planes()
+
+    def _planes(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+        """(W, threshold) of the start, for a method whose bits are half-spaces."""
+        if getattr_static(self.hasher, "hyperplanes", None) is None:
+            return None
+        Wt, threshold = self.hasher.hyperplanes
+        return np.array(Wt), np.array(threshold)
 
     def _projections(self) -> npt.NDArray[Any]:
-        """Projections less thresholds of every row under the first (W, mean), (n, T, r)."""
+        """Projections less thresholds of every row under the first (W, mean), (n, T, r); its signs if there is none."""
+        if self._start_planes is None:
+            codes = _with_models(self.hasher.encode(self.Z))
+            return np.ascontiguousarray(unpack(codes, self.hasher.r).transpose(1, 0, 2).astype(np.float32))
         Wt, threshold = self._start_planes
         T, r, d = Wt.shape
         P = np.asarray(self.Z @ Wt.reshape(T * r, d).T).reshape(len(self.Z), T, r)

@@ -62,7 +62,11 @@ def load(path: str | Path, dataset: Dataset | None = None) -> Run:
     for name, array in flat.items():
         part, _, key = name.partition("/")
         parts.setdefault(part, {})[key] = array
-    run = Run(from_json(header["params"]), dataset, judge=header["judge"])
+    try:
+        params, judge = from_json(header["params"]), bool(header["judge"])
+    except Exception as error:
+        raise ValueError(f"path must be a sound run, got {path}, whose parameters are damaged ({error!r})") from error
+    run = Run(params, dataset, judge=judge)
     if run.world.dataset.fingerprint() != header["fingerprint"]:
         raise ValueError(
             f"{path} was saved on other data: it needs the dataset with fingerprint {header['fingerprint']}, got "
@@ -78,6 +82,8 @@ def load(path: str | Path, dataset: Dataset | None = None) -> Run:
 def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None:
     run.t = header["t"]
     run.hasher = run.spec.restore(header["hasher"], parts.get("hasher", {}))
+    if getattr(run.hasher, "d", run.Z.shape[1]) != run.Z.shape[1]:
+        raise ValueError(f"its W must be for {run.Z.shape[1]} features, got {run.hasher.d}")
     run.rejoin(parts["table"])
     observer = run.history
     observer.columns = Columns.from_state(header["columns"], parts["run"]["columns"])

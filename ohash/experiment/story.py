@@ -77,12 +77,15 @@ def findings(now: Snapshot) -> list[Finding]:
         found.append(Finding("certificate gap", f"{gap:.1e}", gap < limit, advice))
     if "required_C" in n and math.isfinite(n["required_C"]):
         share = n.get("share_C", 1.0)
-        found.append(
-            Finding("C required by the bound", f"{n['required_C']:.2g}, met at {share:.0%} of updates", True)
-        )
+        found.append(Finding("C required by the bound", f"{n['required_C']:.2g}, met at {share:.0%} of updates", True))
     degenerate = n.get("degenerate", 0.0) / max(1, now.t)
     found.append(
-        Finding("degenerate pairs", f"{degenerate:.1%}", degenerate < 0.01, "zero vectors: look at the Data page" if degenerate >= 0.01 else "")
+        Finding(
+            "degenerate pairs",
+            f"{degenerate:.1%}",
+            degenerate < 0.01,
+            "zero vectors: look at the Data page" if degenerate >= 0.01 else "",
+        )
     )
     kernel = n.get("mean_kernel", math.nan)
     if math.isfinite(kernel):

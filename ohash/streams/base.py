@@ -296,8 +296,8 @@ def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None,
         missing = ids[found] != wanted
         if missing.any():
             raise ValueError(
-                f"{name} of pairs must be known ids, got {str(wanted[missing][0])!r} and {int(missing.sum()) - 1} more that "
-                "ids does not hold"
+                f"{name} of pairs must be known ids, got {str(wanted[missing][0])!r} and {int(missing.sum()) - 1} more "
+                "that ids does not hold"
             )
         return found.astype(np.int64)
     if column.dtype.kind not in "iu" or column.min() < 0 or column.max() >= n:

@@ -11,7 +11,16 @@ from ohash.ui import state
 from ohash.ui.live import show
 
 MORE = {
-    "More charts": ("tau_quantiles", "update_rate", "bits", "per_bit", "selections", "stale_gap", "both_truths", "cost"),
+    "More charts": (
+        "tau_quantiles",
+        "update_rate",
+        "bits",
+        "per_bit",
+        "selections",
+        "stale_gap",
+        "both_truths",
+        "cost",
+    ),
     "Theory and health": ("certificate",),
 }
 

@@ -27,8 +27,8 @@ def control(row: Parameter, value: Any, on_commit: Committed, *, options: tuple[
     elif row.choices:
         choices = list(options or row.choices)
         st.selectbox(
-            label, choices if value in choices else [*choices, value], key=state.widget(row.key, value), help=help_of(row),
-            on_change=changed, format_func=lambda choice: choice.replace("_", " "),
+            label, choices if value in choices else [*choices, value], key=state.widget(row.key, value),
+            help=help_of(row), on_change=changed, format_func=lambda choice: choice.replace("_", " "),
         )  # fmt: skip
     elif row.slider is None:
         st.number_input(label, key=state.widget(row.key, value), step=1, min_value=int(row.lo), max_value=int(row.hi),

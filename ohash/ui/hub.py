@@ -32,6 +32,11 @@ class Lease:
     paused_unwatched: bool = False
     beside: list[Runner] = field(default_factory=list)
 
+    @property
+    def running(self) -> bool:
+        """Whether it is learning now."""
+        return self.runner is not None and self.runner.state == "running"
+
     def runners(self) -> list[Runner]:
         """The run and what runs beside it."""
         return [one for one in (self.runner, *self.beside) if one is not None]
@@ -84,7 +89,8 @@ class Hub:
             lease.polled_at = self._clock()
             if lease.paused_unwatched and lease.runner is not None:
                 lease.paused_unwatched = False
-                lease.runner.resume()
+                for runner in lease.runners():
+                    runner.resume()
 
     def place_in_line(self, session: str) -> int:
         """0 if the session's run has started, else how many are before it, counted from 1."""
@@ -122,10 +128,10 @@ class Hub:
                 if gone or now - lease.polled_at > STOP_UNWATCHED_SECONDS:
                     lease.stop()
                     del self._leases[session]
-                elif now - lease.polled_at > PAUSE_UNWATCHED_SECONDS and lease.runner is not None:
-                    if lease.runner.state == "running":
-                        lease.paused_unwatched = True
-                        lease.runner.pause()
+                elif now - lease.polled_at > PAUSE_UNWATCHED_SECONDS and lease.running:
+                    lease.paused_unwatched = True
+                    for runner in lease.runners():
+                        runner.pause()
             for lease in self._leases.values():
                 if lease.runner is not None and not lease.started and self.active < self.most:
                     lease.started = True

@@ -131,7 +131,8 @@ def _words(session: state.Session, runner: Runner, now: Snapshot | None) -> None
 def _waiting(session: state.Session, runner: Runner) -> str:
     place = state.hub().place_in_line(session.id)
     if place:
-        return f"This server runs {state.hub().most} experiments at once; yours is number {place} in line and will start by itself."
+        most = state.hub().most
+        return f"This server runs {most} experiments at once; yours is number {place} in line and starts by itself."
     if runner.state == "error":
         return "The run could not start; see the message above, then change a parameter or press Reset."
     return "Preparing the data and compiling the kernels; the first time on a machine this takes some seconds."

@@ -7,7 +7,7 @@ from ohash.plots.theme import colour
 
 
 def numbers_html(now: Snapshot) -> str:
-    """mAP and recall with their gain, storage, speed."""
+    """Both truths with their gain, storage, speed."""
     n = now.numbers
     cells = [
         _cell("mAP · agrees with labels or pairs", n.get("map"), n.get("map_start")),

@@ -1,4 +1,4 @@
-"""What a session remembers: the experiment, its live run, ghosts, own data. The only file that touches session_state."""
+"""What a session remembers: experiment, live run, ghosts, own data. The only file that touches session_state."""
 
 import secrets
 import time
@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from ohash.experiment.params import OWN, ExperimentParams, Limits, from_query
+from ohash.experiment.params import OWN, ExperimentParams, Limits, experiment, from_query
 from ohash.experiment.presets import PRESETS, Preset
 from ohash.experiment.runner import Pace, Runner
 from ohash.experiment.snapshot import Snapshot
@@ -17,9 +17,11 @@ from ohash.models import registry as methods
 from ohash.plots.live import Ghost, ghost_of
 from ohash.streams.base import Dataset
 from ohash.ui.hub import Hub
+from ohash.ui.upload import of_command_line
 
 MOST_GHOSTS = 5
 MOST_RUNS_KEPT = 50
+MOST_OWN = 4
 LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
 
 
@@ -52,6 +54,7 @@ class Session:
     before: bool = False
     opened_at: float = field(default_factory=time.monotonic)
     resting: bool = False
+    looking: str = ""
 
 
 @st.cache_resource
@@ -67,7 +70,7 @@ def _token(session: str) -> str:
 
 
 def current() -> Session:
-    """This tab's session; a new one is opened from the address bar."""
+    """The session of this tab; a new one is opened from the address bar."""
     session: Session | None = st.session_state.get("ohash")
     if session is None:
         session = Session(id=secrets.token_hex(8), params=PRESETS[0].params(), preset=PRESETS[0].key)
@@ -76,6 +79,7 @@ def current() -> Session:
         if query:
             session.params, session.warnings = from_query(query, LIMITS)
             session.preset = ""
+        _open_own(session, first=not query)
     _token(session.id)
     hub().lease(session.id)
     return session
@@ -128,8 +132,8 @@ def dataset_of(session: Session, params: ExperimentParams) -> Dataset | None:
         return None
     if params.content not in session.own:
         raise ValueError(
-            f"this link needs data of somebody's own (fingerprint {params.content or 'missing'}); upload that file on the "
-            "Data page, or pick another data set"
+            f"this link needs data of somebody's own (fingerprint {params.content or 'missing'}); upload that file on "
+            "the Data page, or pick another data set"
         )
     return session.own[params.content]
 
@@ -137,8 +141,21 @@ def dataset_of(session: Session, params: ExperimentParams) -> Dataset | None:
 def add_own(session: Session, dataset: Dataset) -> str:
     """Keep uploaded data for this session; returns its fingerprint."""
     key = dataset.fingerprint()
+    others = [one for one in session.own if one not in (key, session.params.content)]
+    for old in others[: max(0, len(session.own) + 1 - MOST_OWN)]:
+        del session.own[old]
     session.own[key] = dataset
     return key
+
+
+def keep_live(session: Session) -> str:
+    """Put the live run, as it is now, among the past ones too; returns its key, or "" if nothing was learnt yet."""
+    running = hub().lease(session.id).runner
+    last = None if running is None else running.snapshot()
+    if last is None or last.t == 0:
+        return ""
+    _remember(session, last, keep_ghost=False)
+    return session.past[-1].key
 
 
 def forget(session: Session, keys: set[str]) -> None:
@@ -167,9 +184,32 @@ def chosen(key: str) -> Any:
     return st.session_state[f"w_{key}"]
 
 
+def part(session: Session) -> str:
+    """The widget key of the Data page's part: "look", "all" or "own"; first what the link needs."""
+    missing = session.params.dataset == OWN and session.params.content not in session.own
+    st.session_state.setdefault("view_part", "own" if missing else "look")
+    return "view_part"
+
+
+def show_part(name: str) -> None:
+    """Turn to a part of the Data page; for callbacks."""
+    st.session_state["view_part"] = name
+
+
 def flags() -> Mapping[str, Any]:
     """Widgets that only change the view, by name."""
-    return {name[5:]: value for name, value in st.session_state.items() if str(name).startswith("view_")}
+    return {str(name)[5:]: value for name, value in st.session_state.items() if str(name).startswith("view_")}
+
+
+def _open_own(session: Session, *, first: bool) -> None:
+    """The file the server was started with: at hand in every session, and the first experiment of a bare address."""
+    own, problem = of_command_line()
+    if own is not None:
+        content = add_own(session, own)
+        if first:
+            session.params, session.preset = experiment(OWN, content=content), ""
+    elif problem:
+        session.warnings.append(problem)
 
 
 def _begin(session: Session) -> None:

@@ -6,10 +6,14 @@ CSS = """
 <style>
 [data-testid="stMainBlockContainer"] {padding: 3.6rem 1.2rem 2rem 1.2rem; max-width: 1800px;}
 [data-testid="stMain"] {font-variant-numeric: tabular-nums;}
-.st-key-rail [data-testid="stVerticalBlock"] {gap: .35rem;}
-.st-key-top p {margin: 0;}
-.st-key-headline p {font-size: 1.02rem; line-height: 1.35;}
-.ohash-status {white-space: nowrap; font-variant-numeric: tabular-nums; padding-top: .45rem;}
+.st-key-rail {gap: .3rem;}
+.st-key-rail [data-testid="stVerticalBlock"] {gap: .3rem;}
+[data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] {gap: .45rem;}
+[data-testid="stColumn"] > [data-testid="stVerticalBlock"] {gap: .45rem;}
+.st-key-top, .st-key-transport {gap: .5rem;}
+.st-key-top [data-testid="stCaptionContainer"] p {margin: 0;}
+.st-key-headline p {margin: 0; line-height: 1.3;}
+.ohash-status {font-variant-numeric: tabular-nums; opacity: .9; font-size: .9rem;}
 .ohash-numbers {display: grid; grid-template-columns: 1fr 1fr; gap: .1rem .8rem; font-variant-numeric: tabular-nums;}
 .ohash-numbers div {line-height: 1.15; padding: .22rem 0;}
 .ohash-numbers small {opacity: .72; display: block; font-size: .74rem;}
@@ -23,14 +27,30 @@ CSS = """
   border: 2px solid transparent; border-radius: 4px; overflow: hidden; text-overflow: ellipsis;}
 .ohash-gallery .query {padding-right: .5rem; border-right: 1px solid rgba(128,128,128,.4); margin-right: .2rem;}
 .ohash-present [data-testid="stMain"] {font-size: 1.25rem;}
-@media (max-width: 700px) {.ohash-status {white-space: normal;}}
 </style>
+"""
+
+# Streamlit keeps the key R for itself (it runs the script again, which does no harm), so a button cannot have it.
+RESET_BY_R = """
+<script>
+if (!window.ohashKeys) {
+  window.ohashKeys = true;
+  document.addEventListener("keydown", (event) => {
+    const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "range";
+    if (event.key === "r" && !event.ctrlKey && !event.metaKey && !event.altKey && !typing) {
+      const button = document.querySelector(".st-key-reset button");
+      if (button) button.click();
+    }
+  });
+}
+</script>
 """
 
 
 def apply() -> None:
-    """Send the style sheet once per script run."""
+    """Send the style sheet and the one key."""
     st.html(CSS)
+    st.html(RESET_BY_R, unsafe_allow_javascript=True)
 
 
 def dark() -> bool:

@@ -19,15 +19,12 @@ SHOWN = 3
 
 def presets(session: state.Session) -> None:
     """The stories: the first ones as buttons, the rest behind "more"."""
-    with st.container(horizontal=True, key="top", vertical_alignment="center"):
-        st.caption("presets:")
-        for one in PRESETS[:SHOWN]:
+    for one in PRESETS[:SHOWN]:
+        _preset_button(session, one.key)
+    with st.popover("More presets", type="tertiary"):
+        for one in PRESETS[SHOWN:]:
             _preset_button(session, one.key)
-        with st.popover("more"):
-            for one in PRESETS[SHOWN:]:
-                _preset_button(session, one.key)
-        if session.preset:
-            st.caption(preset(session.preset).story)
+    st.caption(preset(session.preset).story if session.preset else "", width="stretch")
 
 
 def bar(session: state.Session, runner: Runner) -> None:
@@ -38,28 +35,31 @@ def bar(session: state.Session, runner: Runner) -> None:
             "Pause" if going else "Play", icon=":material/pause:" if going else ":material/play_arrow:", type="primary",
             shortcut="space", on_click=_play_pause, args=(session, runner), key="play",
         )  # fmt: skip
-        st.button("Step", icon=":material/skip_next:", shortcut="right", on_click=_step, args=(session, runner), key="step")
+        st.button(
+            "Step", icon=":material/skip_next:", shortcut="right", on_click=_step, args=(session, runner), key="step"
+        )
         st.selectbox(
             "pairs a step", STEPS, key="view_step", label_visibility="collapsed", width=92,
             format_func=lambda n: f"{n:,}",
         )  # fmt: skip
-        st.button("Reset", icon=":material/replay:", shortcut="r", on_click=state.restart, args=(session,), key="reset")
+        st.button("Reset", icon=":material/replay:", on_click=state.restart, args=(session,), key="reset", help="Key: R")
         st.button("New seed", icon=":material/casino:", on_click=_new_seed, args=(session,), key="new_seed")
         st.selectbox(
             "pace", list(PACES), key=state.widget("pace", _pace_name(session.pace)), label_visibility="collapsed",
             on_change=_set_pace, args=(session, runner), width=150,
         )  # fmt: skip
         st.segmented_control(
-            "quality", list(live.QUALITY), default="mAP", key="view_quality", label_visibility="collapsed", required=True
-        )
+            "quality", list(live.QUALITY), default="mAP", key="view_quality", label_visibility="collapsed",
+            required=True,
+        )  # fmt: skip
         with st.popover("Views", icon=":material/tune:"):
             st.toggle("loss: average per pair", key="view_per_pair")
             st.toggle("loss: logarithmic axes", key="view_log_loss")
             st.toggle("loss: the certificate's bound", key="view_bound")
         _health(runner)
         st.button(
-            "Present" if not session.present else "Back", icon=":material/slideshow:", on_click=_present, args=(session,),
-            key="present",
+            "Present" if not session.present else "Back", icon=":material/slideshow:", on_click=_present,
+            args=(session,), key="present",
         )  # fmt: skip
     if session.difference:
         st.caption(f"New run: {session.difference}. The old one stays as a thin line.")

@@ -1,0 +1,72 @@
+"""Upload data of one's own: vectors, if there are any labels or pairs, and the distance that counts."""
+
+import streamlit as st
+
+from ohash.experiment.params import OWN
+from ohash.streams.base import METRICS, Metric
+from ohash.ui import data, items, state, upload
+
+DISTANCES: dict[Metric, str] = {
+    "l2": "Euclidean (L2)",
+    "cosine": "cosine: only directions count",
+    "dot": "dot product: long rows are near to all",
+}
+VECTORS = "One row an item: .npy, .npz, .csv, .tsv, .parquet, .fvecs, .bvecs, .mat or .hdf5. A bare matrix is enough."
+LABELS = "One label a row, numbers or texts, or 0/1 flags with one column a label."
+PAIRS = "Rows i, j that belong together (clicks); a third column s = 1 or -1 for similar or not, a fourth for the time."
+
+
+def panel(session: state.Session) -> None:
+    """Three files, a distance, and what came of it."""
+    wanted = session.params.content if session.params.dataset == OWN else ""
+    if wanted and wanted not in session.own:
+        st.info(
+            f"The link you opened needs data of somebody's own, with the fingerprint `{wanted}`. Upload that file here.",
+            icon=":material/link:",
+        )
+    st.markdown(
+        "Your vectors stay on this server, in this session, and are gone when the tab is closed. Nothing is ever unpickled."
+    )
+    first, second, third = st.columns(3)
+    vectors = first.file_uploader("Vectors", key="upload_vectors", help=VECTORS)
+    labels = second.file_uploader("Labels (optional)", key="upload_labels", help=LABELS)
+    pairs = third.file_uploader("Pairs or clicks (optional)", key="upload_pairs", help=PAIRS)
+    metric = st.segmented_control(
+        "Distance of the vectors", METRICS, default=METRICS[0], required=True, key="view_metric",
+        format_func=lambda name: DISTANCES[name],
+    )  # fmt: skip
+    if vectors is None:
+        if labels is not None or pairs is not None:
+            st.info("Labels and pairs belong to vectors: upload those too.", icon=":material/upload_file:")
+        else:
+            st.caption(f"{VECTORS} Labels: {LABELS[0].lower()}{LABELS[1:]} Pairs: {PAIRS[0].lower()}{PAIRS[1:]}")
+        _mine(session)
+        return
+    try:
+        dataset, found = upload.read(vectors, labels, pairs, metric or METRICS[0])
+    except ValueError as error:
+        st.error(f"{error}.".replace("..", "."), icon=":material/error:")
+        _mine(session)
+        return
+    content = state.add_own(session, dataset)
+    st.success(f"{found.lines()[0]}. It is now among the data sets of Live.", icon=":material/check_circle:")
+    if content == wanted:
+        st.info("This is the file your link needs.", icon=":material/link:")
+    st.html(items.facts_html(found.lines()[1:]))
+    with st.container(horizontal=True):
+        if st.button("Watch OH learn this", type="primary", icon=":material/play_arrow:", key="watch_upload"):
+            data.watch(session, f"{OWN}:{content}")
+        st.button("Look at it", icon=":material/visibility:", key="look_upload", on_click=_look, args=(session, content))
+
+
+def _mine(session: state.Session) -> None:
+    if not session.own:
+        return
+    st.markdown("##### Yours, in this session")
+    rows = [[own.title, f"{own.n:,}", f"{own.d:,}", content] for content, own in session.own.items()]
+    st.html(items.table_html(["data", "rows", "columns", "fingerprint"], rows, numbers=frozenset({1, 2})))
+
+
+def _look(session: state.Session, content: str) -> None:
+    session.looking = f"{OWN}:{content}"
+    state.show_part("look")

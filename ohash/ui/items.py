@@ -1,0 +1,91 @@
+"""Items of a dataset as small HTML: pictures with their labels, words, pairs side by side."""
+
+import html
+from collections.abc import Iterable
+
+import streamlit as st
+
+from ohash.plots.theme import colour
+from ohash.streams.base import Dataset
+from ohash.streams.meaning import Meaning
+from ohash.streams.portrait import label_of, name_of
+from ohash.ui.gallery import picture
+
+CSS = """
+<style>
+.ohash-items {display: flex; flex-wrap: wrap; gap: .45rem .4rem;}
+.ohash-items figure, .ohash-pair figure {margin: 0; text-align: center; font-size: .72rem; line-height: 1.2; width: 68px;}
+.ohash-items img, .ohash-pair img {width: 56px; height: 56px; object-fit: contain; image-rendering: pixelated;
+  border-radius: 4px; display: block; margin: 0 auto .15rem auto; background: #000;}
+.ohash-items figcaption, .ohash-pair figcaption {overflow: hidden; text-overflow: ellipsis; white-space: nowrap;}
+.ohash-word {min-width: 56px; height: 34px; display: flex; align-items: center; justify-content: center;
+  border: 1px solid rgba(128,128,128,.4); border-radius: 4px; padding: 0 .3rem; overflow-wrap: anywhere; font-size: .8rem;}
+.ohash-items .wide, .ohash-pair .wide {width: 104px;}
+.ohash-pairs {display: grid; grid-template-columns: repeat(auto-fit, minmax(255px, 1fr)); gap: .3rem 1.2rem;}
+.ohash-pairs h5 {margin: 0 0 .3rem 0; padding: 0; font-size: .9rem;}
+.ohash-pair {display: inline-flex; align-items: center; gap: .25rem; border: 2px solid; border-radius: 6px;
+  padding: .25rem .2rem; margin: 0 .35rem .35rem 0;}
+.ohash-pair b {font-size: 1.15rem;}
+.ohash-table {width: 100%; border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums;}
+.ohash-table th {text-align: left; font-weight: 600; opacity: .75; font-size: .8rem;}
+.ohash-table th, .ohash-table td {padding: .22rem .7rem .22rem 0; border: 0;
+  border-bottom: 1px solid rgba(128,128,128,.25); vertical-align: top;}
+.ohash-table .n {text-align: right; white-space: nowrap;}
+.ohash-scroll {overflow-x: auto;}
+.ohash-facts {margin: 0; padding-left: 1.1rem; font-size: .92rem; line-height: 1.45;}
+</style>
+"""
+
+
+def apply() -> None:
+    """Send the style sheet of the Data and Runs pages."""
+    st.html(CSS)
+
+
+def items_html(dataset: Dataset, rows: Iterable[int]) -> str:
+    """Pictures with their labels, or words."""
+    shown = [int(row) for row in rows]
+    alt = f"{len(shown)} items of {dataset.title}"
+    return f'<div class="ohash-items" role="group" aria-label="{html.escape(alt)}">{"".join(_item(dataset, r) for r in shown)}</div>'
+
+
+def pairs_html(dataset: Dataset, found: Meaning, *, dark: bool) -> str:
+    """Similar pairs beside dissimilar ones, told apart by colour and by sign."""
+    parts = []
+    for kind, sign, couples in (("similar", "≈", found.similar), ("dissimilar", "≠", found.dissimilar)):
+        edge = colour(kind, dark)
+        drawn = [
+            f'<div class="ohash-pair" style="border-color:{edge}">{_item(dataset, i)}'
+            f'<b style="color:{edge}" aria-label="{kind}">{sign}</b>{_item(dataset, j)}</div>'
+            for i, j in couples
+        ]
+        parts.append(f'<div><h5 style="color:{edge}">{sign} {kind}</h5>{"".join(drawn)}</div>')
+    return f'<div class="ohash-pairs">{"".join(parts)}</div>'
+
+
+def table_html(header: list[str], rows: list[list[str]], *, numbers: frozenset[int] = frozenset()) -> str:
+    """A table of texts (escaped here); columns in `numbers` are aligned to the right."""
+    side = [' class="n"' if at in numbers else "" for at in range(len(header))]
+    head = "".join(f'<th scope="col"{side[at]}>{html.escape(text)}</th>' for at, text in enumerate(header))
+    body = [
+        "<tr>" + "".join(f"<td{side[at]}>{html.escape(text)}</td>" for at, text in enumerate(row)) + "</tr>" for row in rows
+    ]
+    return (
+        '<div class="ohash-scroll"><table class="ohash-table">'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def facts_html(lines: Iterable[str]) -> str:
+    """Sentences as a list."""
+    return f'<ul class="ohash-facts">{"".join(f"<li>{html.escape(line)}</li>" for line in lines)}</ul>'
+
+
+def _item(dataset: Dataset, row: int) -> str:
+    name, label = name_of(dataset, row), label_of(dataset, row)
+    caption = f'<figcaption title="{html.escape(label)}">{html.escape(label)}</figcaption>' if label else ""
+    if dataset.thumbnails is not None:
+        source = f"data:image/png;base64,{picture(dataset.thumbnails[row])}"
+        return f'<figure><img alt="{html.escape(name)}" src="{source}">{caption}</figure>'
+    shown = name if dataset.ids is not None else f"row {row:,}"
+    return f'<figure class="wide"><div class="ohash-word">{html.escape(shown[:24])}</div>{caption}</figure>'

@@ -1,0 +1,81 @@
+"""Data of the user's own: uploads, within hard limits, and the file ``ohash-lab x.npy`` was started with."""
+
+import os
+from pathlib import Path
+from typing import Protocol
+
+import streamlit as st
+
+from ohash.streams.base import Dataset, Metric
+from ohash.streams.readers.limits import UPLOAD
+from ohash.streams.readers.own import Wishes, dataset_of, dataset_of_files
+from ohash.streams.readers.source import Source
+from ohash.streams.summary import Summary, summarize
+
+# Set by ohash-lab: vectors, their labels, pairs among them.
+FILES = ("OHASH_FILE", "OHASH_LABELS", "OHASH_PAIRS")
+
+
+class File(Protocol):
+    """What a browser sent."""
+
+    @property
+    def name(self) -> str:
+        """As the user's machine calls it."""
+
+    @property
+    def file_id(self) -> str:
+        """Another upload, another id."""
+
+    def getvalue(self) -> bytes:
+        """All of it."""
+
+
+def read(vectors: File, labels: File | None, pairs: File | None, metric: Metric) -> tuple[Dataset, Summary]:
+    """A dataset from uploads, checked; ValueError says what is wrong and what to do."""
+    files = [vectors, labels, pairs]
+    sources = [None if file is None else Source.upload(file.name, file.getvalue()) for file in files]
+    with_what = [word for word, file in (("labels", labels), ("pairs", pairs)) if file is not None]
+    assert sources[0] is not None
+    title = " with ".join([sources[0].name, *([" and ".join(with_what)] if with_what else [])])
+    ids = tuple("" if file is None else file.file_id for file in files)
+    try:
+        return _read(ids, title, metric, sources)
+    except MemoryError:
+        raise ValueError(f"{sources[0].name} does not fit into the memory of this server; take fewer rows") from None
+
+
+def of_command_line() -> tuple[Dataset | None, str]:
+    """The dataset this server was started with, or None; and what is wrong with it."""
+    names = tuple(os.environ.get(variable, "").strip() for variable in FILES)
+    if not names[0]:
+        return None, ""
+    try:
+        stamps = tuple(Path(name).stat().st_mtime_ns if name else 0 for name in names)
+        return _open(names, stamps), ""
+    except (ValueError, OSError) as error:
+        return None, str(error)
+
+
+@st.cache_resource(scope="session", max_entries=3, show_spinner="Reading and checking the file …")
+def _read(
+    ids: tuple[str, ...], title: str, metric: Metric, _sources: list[Source | None]
+) -> tuple[Dataset, Summary]:
+    vectors, labels, pairs = _sources
+    assert vectors is not None
+    dataset = dataset_of(vectors, labels, pairs, limits=UPLOAD, key="own", wishes=Wishes(title=title, metric=metric))
+    found = summarize(dataset)
+    if not found.good:
+        raise ValueError(f"{title} can be read, but no run can start on it: {found.problem}")
+    return dataset, found
+
+
+@st.cache_resource(max_entries=1, show_spinner="Opening your file …")
+def _open(names: tuple[str, ...], stamps: tuple[int, ...]) -> Dataset:
+    vectors, labels, pairs = (name or None for name in names)
+    assert vectors is not None
+    dataset = dataset_of_files(vectors, labels, pairs, key="own")
+    found = summarize(dataset)
+    if not found.good:
+        raise ValueError(f"{dataset.title} can be read, but no run can start on it: {found.problem}")
+    return dataset
