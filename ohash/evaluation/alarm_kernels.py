@@ -52,14 +52,15 @@ def page_hinkley(
 def adwin(start: int, values: Any, part: Any, buckets: Any, filled: Any, delta: float, fired: Any) -> int:
     """Take values in; `buckets` (LEVELS, PER_LEVEL + 1, 2) holds sums and squares, oldest first in each level."""
     alarms = 0
+    total, squares, held = part[SUM], part[SQUARES], part[FILLED]
     for t in range(values.shape[0]):
-        part[SUM] += values[t]
-        part[SQUARES] += values[t] * values[t]
-        part[FILLED] += 1.0
-        if part[FILLED] < BLOCK:
+        total += values[t]
+        squares += values[t] * values[t]
+        held += 1.0
+        if held < BLOCK:
             continue
-        add(part, buckets, filled)
-        part[:] = 0.0
+        add(total, squares, buckets, filled)
+        total = squares = held = 0.0
         risen = False
         while True:
             level, place, rises = strongest_cut(buckets, filled, delta)
@@ -70,13 +71,13 @@ def adwin(start: int, values: Any, part: Any, buckets: Any, filled: Any, delta: 
         if risen:
             fired[alarms] = start + t
             alarms += 1
+    part[SUM], part[SQUARES], part[FILLED] = total, squares, held
     return alarms
 
 
 @in_order
-def add(part: Any, buckets: Any, filled: Any) -> None:
+def add(total: float, squares: float, buckets: Any, filled: Any) -> None:
     """One more smallest bucket; where a level overflows, its two oldest become one of the next level."""
-    total, squares = part[SUM], part[SQUARES]
     for level in range(LEVELS):
         place = filled[level]
         buckets[level, place, SUM], buckets[level, place, SQUARES] = total, squares
@@ -98,11 +99,14 @@ def strongest_cut(buckets: Any, filled: Any, delta: float) -> tuple[int, int, bo
     The level is -1 if there is no such cut.
     """
     n, total, squares = 0.0, 0.0, 0.0
-    for level in range(LEVELS - 1, -1, -1):
+    size, top = float(BLOCK), 0
+    for level in range(LEVELS):
         for k in range(filled[level]):
-            n += BLOCK * 2.0**level
+            n += size
             total += buckets[level, k, SUM]
             squares += buckets[level, k, SQUARES]
+            top = level
+        size *= 2.0
     at, place, rises = -1, -1, False
     if n < 2 * BLOCK:
         return at, place, rises
@@ -110,19 +114,24 @@ def strongest_cut(buckets: Any, filled: Any, delta: float) -> tuple[int, int, bo
     log = np.log(2.0 * np.log(n) / delta)  # ln(2 / delta'), delta' = delta / ln n
     strongest = 1.0
     n_old, sum_old = 0.0, 0.0
-    for level in range(LEVELS - 1, -1, -1):
+    size = float(BLOCK << top)
+    for level in range(top, -1, -1):
         for k in range(filled[level]):
-            n_old += BLOCK * 2.0**level
+            n_old += size
             sum_old += buckets[level, k, SUM]
-            n_new = n - n_old
-            if n_new < BLOCK:
-                continue
-            m = 1.0 / (1.0 / n_old + 1.0 / n_new)
-            epsilon = np.sqrt(2.0 / m * variance * log) + 2.0 / (3.0 * m) * log
-            difference = (total - sum_old) / n_new - sum_old / n_old
+            if n - n_old < BLOCK:
+                break
+            per_product = 1.0 / (n_old * (n - n_old))
+            per_m = n * per_product  # 1 / n_old + 1 / n_new
+            difference = (total * n_old - sum_old * n) * per_product  # mean of the new part less that of the old
+            beyond = abs(difference) - 2.0 / 3.0 * per_m * log
+            if beyond <= 0.0 or beyond * beyond <= 2.0 * per_m * variance * log:
+                continue  # |difference| <= epsilon_cut
+            epsilon = np.sqrt(2.0 * per_m * variance * log) + 2.0 / 3.0 * per_m * log
             if abs(difference) > strongest * epsilon:
                 strongest = abs(difference) / epsilon
                 at, place, rises = level, k, difference > 0
+        size *= 0.5
     return at, place, rises
 
 

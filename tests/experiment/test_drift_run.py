@@ -1,0 +1,173 @@
+"""Runs in a world that moves: the dip, the alarms, and that neither chunks nor a save change them."""
+
+import argparse
+
+import numpy as np
+import pytest
+
+from ohash.cli import drift as command
+from ohash.evaluation.drift import detection, dip, forgetting, recovery
+from ohash.evaluation.ranking import mean_ap
+from ohash.experiment import saved
+from ohash.experiment.params import experiment
+from ohash.experiment.prequential import LAST_POINTS, MOST_CLASSES, ClassScores
+from ohash.experiment.run import Run
+from ohash.experiment.snapshot import take
+from ohash.streams.base import Dataset
+from tests.experiment.runs import advance, finish, own_data, small, straight
+
+AT = 3000
+
+
+def moving(kind, dataset="digits", **values):
+    return experiment(dataset, "oh", **{"r": 24, "pairs": 2 * AT, "drift": kind, "drift_at": AT, **values})
+
+
+@pytest.fixture(scope="module")
+def rotated():
+    return take(straight(moving("rotate", "blobs")), "done")
+
+
+def test_a_rotation_shows_a_dip_an_alarm_and_a_recovery(rotated):
+    pairs, values = rotated.checkpoints["pairs"], rotated.checkpoints["map"]
+    assert dip(pairs, values, AT) > 0.1
+    assert 0 < recovery(pairs, values, AT) <= AT
+    for name, found in rotated.alarms.items():
+        seen = detection(found, AT, rotated.t)
+        assert seen.delay < 500, name
+        assert seen.false_alarms == 0, name
+
+
+def test_the_prequential_map_dips_and_comes_back_too(rotated):
+    pairs, values = rotated.checkpoints["pairs"], rotated.checkpoints["map_prequential"]
+    assert np.isnan(values[0])  # nobody has come yet
+    assert np.isfinite(values[pairs > AT]).all()
+    assert dip(pairs, values, AT) > 0.1
+    assert 0 < recovery(pairs, values, AT) <= AT
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_without_a_drift_nothing_goes_off(seed):
+    now = take(straight(moving("none", seed=seed), judge=False), "done")
+    assert set(now.alarms) == {"page_hinkley_wrong", "page_hinkley_R", "adwin_wrong", "adwin_R"}
+    assert not any(now.alarms.values())
+
+
+def test_lsh_is_watched_by_its_own_loss():
+    params = experiment("digits", "lsh", r=24, pairs=2 * AT, drift="redefine", drift_at=AT)
+    now = take(straight(params, judge=False), "done")
+    assert any(AT <= place < AT + 1000 for place in now.alarms["page_hinkley_R"])
+
+
+@pytest.mark.parametrize("method", ["oh", "mmoh"])
+def test_chunks_change_neither_alarms_nor_scores(method):
+    params = small(method, drift="rotate", drift_at=400, pairs=1200)
+    runs = [straight(params), finish(Run(params), [1, 33, 7]), finish(Run(params), [250])]
+    assert any(runs[0].history.watch.alarms.values())
+    for other in runs[1:]:
+        assert other.history.watch.alarms == runs[0].history.watch.alarms
+        assert np.array_equal(other.class_map, runs[0].class_map, equal_nan=True)
+        assert np.array_equal(other.judged["map_prequential"], runs[0].judged["map_prequential"], equal_nan=True)
+
+
+@pytest.mark.parametrize("kind", ["rotate", "translate-slowly", "redefine", "prior"])
+@pytest.mark.parametrize("reencode", ["checkpoint", "never"])
+def test_a_resumed_run_equals_an_undisturbed_one(tmp_path, kind, reencode):
+    params = small(drift=kind, drift_at=450, pairs=1100, reencode=reencode)
+    whole = straight(params)
+    for t in (130, 700):
+        saved.save(advance(Run(params), t), tmp_path / "run.npz")
+        again = finish(saved.load(tmp_path / "run.npz"))
+        a, b = take(whole, "done"), take(again, "done")
+        assert a.alarms == b.alarms
+        assert np.array_equal(a.class_map, b.class_map, equal_nan=True)
+        for name in ("map", "map_prequential", "flipped", "recomputed"):
+            assert np.array_equal(a.checkpoints[name], b.checkpoints[name], equal_nan=True), name
+        one, other = whole.history.watch.state(), again.history.watch.state()
+        assert one.keys() == other.keys()
+        assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_another_beta_is_another_loss_and_no_drift():
+    params = experiment("digits", "oh", r=24, pairs=4000, beta=0.3).changed(2000, beta=0.9)
+    now = straight(params, judge=False)
+    assert not any(2000 <= place < 2200 for found in now.history.watch.alarms.values() for place in found)
+
+
+@pytest.mark.parametrize(("database", "train"), [("full", "database"), ("seen", "database"), ("full", "disjoint")])
+def test_arrived_points_ask_the_table_made_before_they_came(database, train):
+    run = Run(small(pairs=800, database=database, train=train))
+    last = run.schedule[-2]
+    advance(run, last)
+    made_at = run.table_at
+    while run.t < run.end:
+        run.step(100)
+    codes, searched = run.codes.copy(), run.judge.database
+    first = max(made_at, run.end - LAST_POINTS // 2)
+    assert made_at == last
+    i, j, _ = run.world.pairs(first, run.end)
+    points = np.stack([i, j], axis=1).ravel()
+    of_points = run.table.encode(run.Z[points])
+    keep = np.flatnonzero(run.seen[searched]) if database == "seen" else np.arange(len(searched))
+    own = [int(np.flatnonzero(searched[keep] == p)[0]) if p in searched[keep] else -1 for p in points]
+    assert (min(own) == -1) == (train == "disjoint")
+    labels = run.world.dataset.labels
+    expected = mean_ap(of_points, codes[0, keep], labels[points], labels[searched[keep]], query_rows=own)
+    finish(run)
+    assert run.judged["map_prequential"][-1] == pytest.approx(expected, abs=1e-12)
+    assert run.table_at == run.end
+
+
+@pytest.mark.parametrize("kind", ["metric", "multi", "clicks", "labels"])
+def test_every_similarity_has_its_prequential_map_or_none(kind):
+    dataset, values = own_data(kind)
+    run = straight(small(dataset="user", **values), dataset)
+    values = run.judged["map_prequential"][1:]
+    assert np.isnan(values).all() if kind == "clicks" else ((values > 0) & (values <= 1)).all()
+    assert run.class_map.shape == (len(run.judged), 4 if kind == "labels" else 0)
+
+
+def test_map_by_class_is_the_mean_over_its_queries():
+    run = straight(small(pairs=300))
+    labels = run.world.dataset.labels[run.judge.queries]
+    ap = run.last_record.ap
+    for c, value in enumerate(run.class_map[-1]):
+        mine = ap[(labels == c) & ~np.isnan(ap)]
+        assert value == pytest.approx(mine.mean()) if len(mine) else np.isnan(value)
+    assert run.class_map.shape == (len(run.judged), len(np.unique(run.world.dataset.labels)))
+
+
+def test_an_old_class_is_forgotten_when_similarity_moves_on():
+    now = take(straight(moving("rotate", "blobs")), "done")
+    lost = forgetting(now.class_map)
+    after = now.checkpoints["pairs"] >= AT
+    assert np.nanmax(lost[after]) > 0.1 > np.nanmax(lost[~after])
+
+
+def test_too_many_classes_are_not_kept():
+    X, n = np.random.default_rng(0).normal(size=(900, 3)), MOST_CLASSES + 1
+    scores = ClassScores(Dataset.from_arrays(X, labels=np.arange(900) % n))
+    assert scores.classes == 0
+    scores.add(np.arange(3), None)
+    assert scores.array.shape == (1, 0)
+
+
+def test_a_redefinition_leaves_the_table_alone_and_a_rotation_flips_it():
+    still, turned = (Run(small(drift=kind, drift_at=450, reencode="never")) for kind in ("redefine", "rotate"))
+    for run in (still, turned):
+        finish(run)
+    assert still.recomputed == still.flipped == 0
+    assert turned.recomputed == turned.codes.shape[1] * 16
+    assert 0 < turned.flipped < turned.recomputed
+
+
+def test_the_command_prints_a_line_for_each_alarm(capsys):
+    options = argparse.Namespace(
+        datasets=["blobs"], kinds=["none", "rotate"], method="oh", seeds=1, pairs=600, size=1.0
+    )  # fmt: skip
+    assert command.run(options) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum("page_hinkley" in line for line in lines) == 6
+    assert any("rotate" in line for line in lines)
+    with pytest.raises(ValueError, match="seeds must be >= 1"):
+        command.run(argparse.Namespace(**{**vars(options), "seeds": 0}))
