@@ -1,5 +1,7 @@
 """Columns of bounded size at fixed pair counts, and what is followed between them."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -131,7 +133,8 @@ def some_pairs(n, T, seed=0):
     tau = np.minimum(ratio, 0.1)
     trace = PairTrace(
         D_h=rng.integers(0, R_MAX + 1, shape), updated=tau > 0, R=rng.random(shape), loss=rng.random(shape),
-        ratio=ratio, tau=tau, norm2=rng.random(shape), p0=rng.integers(0, 5, shape), degenerate=rng.random(shape) < 0.01,
+        ratio=ratio, tau=tau, norm2=rng.random(shape), p0=rng.integers(0, 5, shape),
+        degenerate=rng.random(shape) < 0.01,
     )  # fmt: skip
     s = np.where(rng.random(n) < 0.3, 1, -1).astype(np.int8)
     return s, trace, rng.integers(0, R_MAX + 1, n), rng.random(n), rng.random(n)
@@ -146,7 +149,7 @@ def part_of(pairs, start, stop):
 def observed(pairs, cuts):
     observer = Observer(R_MAX, learns=True)
     edges = [0, *cuts, len(pairs[0])]
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in pairwise(edges):
         if start < stop:
             observer.observe(start, *part_of(pairs, start, stop))
     return observer

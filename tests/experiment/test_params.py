@@ -137,9 +137,8 @@ def test_unknown_keys_are_ignored_and_bad_values_named_and_defaulted():
 def test_what_does_not_fit_together_goes_back_to_its_default():
     params, problems = from_query({"r": "8", "alpha": "6", "beta": "0.5", "C": "0.3"})
     assert (params.model.r, params.model.alpha, params.model.beta, params.model.C) == (8, 0, 0.5, 0.3)
-    assert problems == [
-        "beta * r must be larger than alpha, got beta=0.5, r=8 (beta * r = 4) and alpha=6; raise beta or r, or lower alpha"
-    ]
+    assert len(problems) == 1
+    assert problems[0].startswith("beta * r must be larger than alpha, got beta=0.5, r=8 (beta * r = 4) and alpha=6")
 
 
 def test_unknown_dataset_and_method_are_named():
@@ -151,8 +150,9 @@ def test_unknown_dataset_and_method_are_named():
 NASTY = st.one_of(
     st.text(max_size=80),
     st.sampled_from(
-        ["", "nan", "inf", "-inf", "1e999", "-1", "0", "1" * 5000, "9" * 59, "0x10", "1_000", "٣", "²", "½", "\x00", "💥" * 50,
-         "../../etc/passwd", "<script>", "None", "True", "1e-320", "-0.0", "8192", "64", "1000000000", "2147483648"]
+        ["", "nan", "inf", "-inf", "1e999", "-1", "0", "1" * 5000, "9" * 59, "0x10", "1_000", "٣", "²", "½", "\x00",
+         "💥" * 50, "../../etc/passwd", "<script>", "None", "True", "1e-320", "-0.0", "8192", "64",
+         "1000000000", "2147483648"]
     ),
     st.integers().map(str),
     st.floats().map(str),

@@ -144,7 +144,7 @@ def test_a_bad_change_changes_nothing():
     going = advance(Run(small(alpha=4)), 50)
     before = going.params
     for bad in ({"beta": 0.1}, {"C": 0.2, "beta": 5.0}, {"r": 3.0}, {"C": float("nan")}):
-        with pytest.raises(ValueError, match="must be|may set"):
+        with pytest.raises(ValueError, match=r"must be|may set"):
             going.set(**bad)
         assert going.params is before
     for t in range(50, 66):

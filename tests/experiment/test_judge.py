@@ -1,0 +1,167 @@
+"""The scores of a checkpoint are those of the public functions on the codes of the hasher."""
+
+import numpy as np
+import pytest
+
+import ohash
+from ohash.evaluation.neighbours import exact_neighbours, recall_at_k
+from ohash.experiment import judge as judge_module
+from ohash.experiment.judge import SCORES, Judge
+from ohash.experiment.run import Run
+from ohash.experiment.snapshot import take
+from tests.experiment.runs import advance, own_data, small, straight
+
+
+def evaluate(judge, codes, r, seen=None):
+    work = judge.evaluate(codes, r, seen)
+    slices = 0
+    while True:
+        try:
+            next(work)
+            slices += 1
+        except StopIteration as finished:
+            return finished.value, slices
+
+
+def scores_of(run):
+    return {name: run.judged[name][-1] for name in SCORES}
+
+
+@pytest.mark.parametrize("method", ["oh", "mmoh", "lsh"])
+@pytest.mark.parametrize("part", ["validation", "test"])
+@pytest.mark.parametrize("train", ["database", "disjoint"])
+def test_scores_equal_direct_calls(method, part, train):
+    run = straight(small(method, r=20, judged_by=part, train=train))
+    parts, data = run.world.parts, run.world.dataset
+    queries = getattr(parts, part)
+    query_codes, db_codes = run.hasher.encode(run.Z[queries]), run.hasher.encode(run.Z[parts.database])
+    found = scores_of(run)
+    assert found["map"] == ohash.mean_ap(query_codes, db_codes, data.labels[queries], data.labels[parts.database])
+    record = ohash.retrieval(query_codes, db_codes, data.labels[queries], data.labels[parts.database], k=10)
+    assert (found["map_low"], found["map_high"], found["mrr"]) == (record.map_low, record.map_high, record.mrr)
+    assert (found["precision_10"], found["hit_10"]) == (record.precision_at_k[10], record.hit_at_k[10])
+    exact = exact_neighbours(data.X[queries], data.X[parts.database], min(100, len(parts.database) - 1), "l2")
+    assert found["recall_10"] == recall_at_k(query_codes, db_codes, exact, 10)
+    assert found["recall_100"] == recall_at_k(query_codes, db_codes, exact, exact.shape[1])
+    assert np.array_equal(run.last_record.ap, record.ap)
+
+
+def test_digits_at_the_default_setting():
+    run = straight(small(dataset="digits", r=48, m=300, pairs=300))
+    parts, labels = run.world.parts, run.world.dataset.labels
+    codes = run.hasher.encode(run.Z)
+    direct = ohash.mean_ap(
+        codes[parts.validation], codes[parts.database], labels[parts.validation], labels[parts.database]
+    )
+    assert run.judged["map"][-1] == direct
+
+
+def test_only_what_has_arrived_is_searched():
+    run = advance(Run(small(database="seen")), 100)
+    parts, labels = run.world.parts, run.world.dataset.labels
+    there = parts.database[run.seen[parts.database]]
+    assert 2 < len(there) < len(parts.database)
+    codes = run.hasher.encode(run.Z)
+    found = scores_of(run)
+    assert found["map"] == ohash.mean_ap(codes[parts.validation], codes[there], labels[parts.validation], labels[there])
+    X = run.world.dataset.X
+    exact = exact_neighbours(X[parts.validation], X[there], min(100, len(there) - 1), "l2")
+    assert found["recall_10"] == recall_at_k(codes[parts.validation], codes[there], exact, 10)
+
+
+def test_nothing_seen_is_no_number():
+    run = Run(small())
+    found, _ = evaluate(run.judge, run.codes, 16, np.zeros(run.world.dataset.n, bool))
+    assert set(found) == set(SCORES) and all(np.isnan(value) for value in found.values())
+
+
+@pytest.mark.parametrize("database", ["full", "seen"])
+@pytest.mark.parametrize("part", ["validation", "test"])
+def test_later_clicks_by_hand(database, part):
+    """hit@10 and MRR expected over ties, without the query itself and without what it clicked in training."""
+    dataset, values = own_data("clicks")
+    run = straight(small("oh", "user", judged_by=part, database=database, dtype="float64", **values), dataset)
+    source = run.world.stream().similarity
+    codes = np.unpackbits(np.asarray(run.hasher.encode(run.Z)), axis=1, bitorder="little")
+    train = source.parts.train
+    i, j = source.later(part)
+    hits, ranks, aps = [], [], []
+    rng = np.random.default_rng(0)
+    for query in np.unique(i):
+        known = {*dataset.pairs.j[train][dataset.pairs.i[train] == query]}
+        known |= {*dataset.pairs.i[train][dataset.pairs.j[train] == query]}
+        items = np.array(
+            [
+                row
+                for row in range(dataset.n)
+                if row != query and row not in known and run.seen[row] | (database == "full")
+            ]
+        )
+        relevant = np.isin(items, j[i == query])
+        if not relevant.any():
+            continue
+        D = (codes[items] != codes[query]).sum(axis=1)
+        sample = []
+        for _ in range(300):
+            ranked = relevant[np.lexsort((rng.random(len(D)), D))]
+            places = np.flatnonzero(ranked) + 1
+            sample.append((ranked[:10].any(), 1 / places[0], (np.arange(1, len(places) + 1) / places).mean()))
+        one = np.mean(sample, axis=0)
+        hits.append(one[0])
+        ranks.append(one[1])
+        aps.append(one[2])
+    found = scores_of(run)
+    assert run.last_record.queries == len(hits) > 20
+    assert found["hit_10"] == pytest.approx(np.mean(hits), abs=0.02)
+    assert found["mrr"] == pytest.approx(np.mean(ranks), abs=0.01)
+    assert found["map"] == pytest.approx(np.mean(aps), abs=0.01)
+    assert np.isfinite([found["recall_10"], found["recall_100"]]).all()
+
+
+def test_many_later_clicks_are_sampled_and_that_is_said(monkeypatch):
+    dataset, values = own_data("clicks")
+    monkeypatch.setattr(judge_module, "MOST_QUERIES", 25)
+    run = straight(small("oh", "user", pairs=50, **values), dataset)
+    assert len(run.judge.queries) == 25 and (np.diff(run.judge.queries) > 0).all()
+    assert "25 of " in run.judge.note and run.judge.note in take(run, "done").notes
+    again = straight(small("oh", "user", pairs=50, **values), dataset)
+    assert np.array_equal(run.judge.queries, again.judge.queries)
+
+
+def test_work_comes_in_slices(monkeypatch):
+    """A command is obeyed between two slices, so every kernel call of a checkpoint must be one."""
+    run = Run(small(dataset="digits"))
+    monkeypatch.setattr("ohash.evaluation.packed.BLOCK_WORK", 1500 * 10)
+    monkeypatch.setattr("ohash.evaluation.neighbours.BLOCK_BYTES", 1500 * 4 * 10)
+    _, slices = evaluate(Judge(run.world, 0, "validation"), run.codes, 16)
+    assert slices >= 4 * 10
+
+
+def test_scores_do_not_depend_on_slices(monkeypatch):
+    run = straight(small())
+    whole, _ = evaluate(
+        Judge(run.world, 0, "test"), run.hasher.encode(run.Z[Judge(run.world, 0, "test").rows])[None], 16
+    )
+    monkeypatch.setattr("ohash.evaluation.packed.BLOCK_WORK", 1)
+    monkeypatch.setattr("ohash.evaluation.neighbours.BLOCK_BYTES", 1)
+    again, _ = evaluate(
+        Judge(run.world, 0, "test"), run.hasher.encode(run.Z[Judge(run.world, 0, "test").rows])[None], 16
+    )
+    assert all(whole[name] == again[name] for name in SCORES)
+
+
+def test_drift_is_judged_in_the_world_as_it_is_now():
+    run = straight(small(drift="redefine", drift_at=350))
+    labels = run.world.dataset.superclasses
+    parts = run.world.parts
+    codes = run.hasher.encode(run.Z)
+    assert scores_of(run)["map"] == ohash.mean_ap(
+        codes[parts.validation], codes[parts.database], labels[parts.validation], labels[parts.database]
+    )
+    run = straight(small(drift="rotate", drift_at=350))
+    parts = run.world.parts
+    codes = run.hasher.encode(run.world.mapped(1))
+    labels = run.world.dataset.labels
+    assert scores_of(run)["map"] == ohash.mean_ap(
+        codes[parts.validation], codes[parts.database], labels[parts.validation], labels[parts.database]
+    )
