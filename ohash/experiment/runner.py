@@ -178,6 +178,8 @@ class Runner:
         if self.run is None:
             raise ValueError("there is nothing to save yet: the run is still being prepared")
         with self.between_steps():
+            with self._wake:
+                self._apply(self.run)  # what was set before belongs to it
             saved.save(self.run, path)
 
     # -- the thread ----------------------------------------------------------------------------------------------
