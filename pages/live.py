@@ -29,6 +29,5 @@ with st.container() if session.present else right:
     live.live_area(session)
     transport.gallery_bar(session)
     live.gallery_area(session)
-transport.takeaway(session, runner)
 if not session.present:
     below_the_fold(session, runner)

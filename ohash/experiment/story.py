@@ -25,7 +25,7 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
     if "map" in n and math.isfinite(n["map"]):
         sentence += (
             f": agreement with {truth_of(now)} {_from_to(n['map_start'], n['map'])}, "
-            f"agreement with the original distance {_from_to(n['recall_10_start'], n['recall_10'])}"
+            f"with the original distance it {_from_to(n['recall_10_start'], n['recall_10'])}"
         )
     return sentence + "."
 

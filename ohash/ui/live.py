@@ -6,11 +6,11 @@ from functools import partial
 import streamlit as st
 
 from ohash.experiment.gallery import nearest
-from ohash.experiment.presets import PRESETS
+from ohash.experiment.presets import PRESETS, preset
 from ohash.experiment.recording import Recording
 from ohash.experiment.runner import Runner
 from ohash.experiment.snapshot import Snapshot
-from ohash.experiment.story import health, headline
+from ohash.experiment.story import findings, headline, health
 from ohash.plots import live as charts
 from ohash.plots.chart import Chart
 from ohash.plots.echarts import option
@@ -21,6 +21,7 @@ from ohash.ui.numbers import numbers_html, status_html
 from ohash.ui.style import dark
 
 RESTING = ("paused", "done", "error", "stopped")
+TAKEAWAY_AFTER = 1000
 QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
 
 
@@ -40,14 +41,15 @@ def picture(session: state.Session, runner: Runner) -> Snapshot | None:
     if now is not None and now.t > 0:
         return now
     recorded = recording()
-    if recorded is not None and session.params == recorded.params and runner.state in ("waiting", "starting"):
+    if recorded is not None and session.params == recorded.params and runner.state in ("waiting", "starting", "running"):
         return recorded.frame(time.monotonic() - session.opened_at)
     return now
 
 
-def show(chart: Chart, key: str, height: int) -> None:
-    """A chart that ticks: ECharts with a stable key."""
-    st.echarts_chart(option(chart, dark=dark(), height=height), key=key, height=height, alt=chart.alt)
+def show(chart: Chart, key: str, height: int, width: int = 380) -> None:
+    """A chart that ticks: ECharts with a stable key. `width` is about what it will have, to wrap its title."""
+    spec = option(chart, dark=dark(), height=height, width=width, compact=True, title=True)
+    st.echarts_chart(spec, key=key, height=height, alt=chart.alt)
 
 
 def live_area(session: state.Session) -> None:
@@ -78,22 +80,22 @@ def _draw(session: state.Session) -> None:
     metric = QUALITY[view.get("quality") or "mAP"]
     reference = now.numbers.get("map_float") if metric == "map" else None
     with first:
-        show(charts.quality(now, metric, ghosts=ghosts, reference=reference, pinned=pinned), "chart_a", 250)
+        show(charts.quality(now, metric, ghosts=ghosts, reference=reference, pinned=pinned), "chart_a", 245, 610)
     with second:
-        show(charts.hills(now), "chart_b", 250)
+        show(charts.hills(now), "chart_b", 245, 340)
     if not session.present:
         c, d, e = st.columns([1.2, 1.2, 1])
         with c:
             show(charts.loss(now, per_pair=bool(view.get("per_pair")), log=bool(view.get("log_loss")),
-                             bound=bool(view.get("bound"))), "chart_c", 205)  # fmt: skip
+                             bound=bool(view.get("bound"))), "chart_c", 205, 340)  # fmt: skip
         with d:
-            show(charts.tau(now), "chart_d", 205)
+            show(charts.tau(now), "chart_d", 205, 340)
         e.html(numbers_html(now))
-    resting = runner.state in RESTING
-    if resting and not session.resting:  # the last tick: the page is drawn once more, and the timer is gone
-        session.resting = True
+    resting, moving = runner.state in RESTING, now.t > 0 and now.state != "recording"
+    redraw = (resting and not session.resting) or (moving and not session.moving)
+    session.resting, session.moving = resting, moving
+    if redraw:  # the rest of the page has something to show now, or the timer is no longer needed
         st.rerun()
-    session.resting = resting
 
 
 def gallery_area(session: state.Session) -> None:
@@ -111,6 +113,9 @@ def _gallery(session: state.Session) -> None:
         found = nearest(runner.run, session.query, before=session.before)
         dataset = runner.run.world.dataset
     st.html(gallery_html(found, dataset, dark=dark()))
+    now = runner.snapshot()
+    if session.preset and now is not None and now.t >= TAKEAWAY_AFTER:
+        st.success(preset(session.preset).conclusion(now), icon=":material/lightbulb:")
 
 
 def _beside(session: state.Session) -> list[charts.Ghost]:
@@ -122,10 +127,16 @@ def _words(session: state.Session, runner: Runner, now: Snapshot | None) -> None
     with st.container(key="headline"):
         st.markdown(headline(now, session.params, runner.state))
     if runner.state == "error":
-        st.error(f"{runner.error}", icon=":material/error:")
+        st.error(f"{runner.error}. Change a parameter, or press Reset.", icon=":material/error:")
     elif now is not None:
-        badge = "recording" if now.state == "recording" else runner.state
-        st.html(status_html(now, badge, health(now), dark=dark()))
+        with st.container(horizontal=True, vertical_alignment="center", key="status"):
+            badge = "recording" if now.state == "recording" else runner.state
+            st.html(status_html(now, badge, health(now), dark=dark()), width="content")
+            with st.popover("Health", type="tertiary", key="health"):
+                for finding in findings(now):
+                    sign = "✓" if finding.fine else "!"
+                    advice = f" — {finding.advice}" if finding.advice else ""
+                    st.markdown(f"{sign} **{finding.title}**: {finding.value}{advice}")
 
 
 def _waiting(session: state.Session, runner: Runner) -> str:

@@ -15,7 +15,7 @@ def numbers_html(now: Snapshot) -> str:
         _plain("pair-AUC · recent pairs", _number(n.get("auc"))),
         _plain("bits in all · bytes an item", f"{n['bits']:.0f} · {n['bytes']:.0f}"),
         _plain("pairs a second", f"{now.extra.get('pairs_per_second', 0):,.0f}" if now.extra else "–"),
-        _plain("database trained on", "yes, as in the paper" if now.database_seen else "no"),
+        _plain("database trained on", "yes" if now.database_seen else "no"),
     ]
     return f'<div class="ohash-numbers">{"".join(cells)}</div>'
 

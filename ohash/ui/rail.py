@@ -44,7 +44,8 @@ def controls(session: state.Session) -> None:
 def choose_data(session: state.Session) -> None:
     """The dataset and what makes two of its points similar."""
     specs = {key: spec for key, spec in datasets.datasets().items() if not spec.missing()}
-    titles = {key: spec.title for key, spec in specs.items()}
+    # a select box tells its options apart by what it shows, so two sets of one title need their size, too
+    titles = {key: f"{spec.title} · {spec.n:,} rows" if spec.n else spec.title for key, spec in specs.items()}
     for content, own in session.own.items():
         titles[f"{OWN}:{content}"] = own.title
     here = session.params.dataset if session.params.dataset != OWN else f"{OWN}:{session.params.content}"

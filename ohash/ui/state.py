@@ -54,6 +54,7 @@ class Session:
     before: bool = False
     opened_at: float = field(default_factory=time.monotonic)
     resting: bool = False
+    moving: bool = False
     looking: str = ""
 
 

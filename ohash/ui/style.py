@@ -4,15 +4,17 @@ import streamlit as st
 
 CSS = """
 <style>
-[data-testid="stMainBlockContainer"] {padding: 3.6rem 1.2rem 2rem 1.2rem; max-width: 1800px;}
+[data-testid="stMainBlockContainer"] {padding: 3.4rem 1.2rem 2rem 1.2rem; max-width: 1800px;}
 [data-testid="stMain"] {font-variant-numeric: tabular-nums;}
 .st-key-rail {gap: .3rem;}
 .st-key-rail [data-testid="stVerticalBlock"] {gap: .3rem;}
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] {gap: .45rem;}
 [data-testid="stColumn"] > [data-testid="stVerticalBlock"] {gap: .45rem;}
 .st-key-top, .st-key-transport {gap: .5rem;}
-.st-key-top [data-testid="stCaptionContainer"] p {margin: 0;}
+.st-key-top [data-testid="stCaptionContainer"] {margin: 0; padding: 0;}
 .st-key-headline p {margin: 0; line-height: 1.3;}
+.st-key-status {gap: .4rem; min-height: 0;}
+.st-key-status button {min-height: 0; padding: 0;}
 .ohash-status {font-variant-numeric: tabular-nums; opacity: .9; font-size: .9rem;}
 .ohash-numbers {display: grid; grid-template-columns: 1fr 1fr; gap: .1rem .8rem; font-variant-numeric: tabular-nums;}
 .ohash-numbers div {line-height: 1.15; padding: .22rem 0;}

@@ -6,7 +6,6 @@ import streamlit as st
 
 from ohash.experiment.presets import PRESETS, preset
 from ohash.experiment.runner import Pace, Runner
-from ohash.experiment.story import Finding, findings
 from ohash.ui import live, state
 
 PACES: dict[str, Pace] = {
@@ -56,7 +55,6 @@ def bar(session: state.Session, runner: Runner) -> None:
             st.toggle("loss: average per pair", key="view_per_pair")
             st.toggle("loss: logarithmic axes", key="view_log_loss")
             st.toggle("loss: the certificate's bound", key="view_bound")
-        _health(runner)
         st.button(
             "Present" if not session.present else "Back", icon=":material/slideshow:", on_click=_present,
             args=(session,), key="present",
@@ -74,27 +72,6 @@ def gallery_bar(session: state.Session) -> None:
             "codes", ("now", "before"), key=state.widget("codes", "before" if session.before else "now"),
             label_visibility="collapsed", required=True, on_change=_before, args=(session,),
         )  # fmt: skip
-
-
-def takeaway(session: state.Session, runner: Runner) -> None:
-    """The preset's conclusion, with the run's own numbers."""
-    now = runner.snapshot()
-    if session.preset and now is not None and now.t >= 1000:
-        text = preset(session.preset).conclusion(now)
-        if text:
-            st.success(text, icon=":material/lightbulb:")
-
-
-def _health(runner: Runner) -> None:
-    now = runner.snapshot()
-    with st.popover("Health", icon=":material/monitor_heart:"):
-        for finding in findings(now) if now is not None else []:
-            _finding(finding)
-
-
-def _finding(finding: Finding) -> None:
-    sign = "✓" if finding.fine else "!"
-    st.markdown(f"{sign} **{finding.title}**: {finding.value}" + (f" — {finding.advice}" if finding.advice else ""))
 
 
 def _preset_button(session: state.Session, key: str) -> None:
