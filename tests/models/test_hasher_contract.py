@@ -22,7 +22,7 @@ pytestmark = pytest.mark.parametrize("key", SPECS)
 
 def build(key, **options):
     spec = SPECS[key]
-    wanted = {"r": R, "seed": 5} | options
+    wanted = {"r": R, "seed": 5, "dims": "first r"} | options  # dims: `sign` has d bits otherwise
     return spec.build(spec.params(**{name: value for name, value in wanted.items() if name in spec.table}))
 
 
