@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.streams.base import Dataset, GivenPairs, Rows
-from ohash.streams.similarity import Drawn, Flags
+from ohash.streams.similarity import AT_ONCE, MOST_DRAWS, Drawn, Flags
 
 TRAIN_SHARE = 0.8
 VALIDATION_SHARE = 0.1
@@ -94,21 +94,23 @@ class GivenSimilarity:
         if len(self._negative):
             at = self._negative[rng.integers(0, len(self._negative), size)]
             return self._i[at], self._j[at]
-        found_i, found_j, have = [], [], 0
-        for _ in range(10_000):
-            i = self._i[self._positive[rng.integers(0, len(self._positive), 2 * size)]]
+        found_i, found_j, have, drawn = [], [], 0, 0
+        while have < size:
+            if drawn > MOST_DRAWS * max(1, have):
+                raise ValueError("no negatives could be sampled: hardly any pair of items is not a known positive")
+            count = max(64, 2 * size, min(drawn, AT_ONCE))
+            i = self._i[self._positive[rng.integers(0, len(self._positive), count)]]
             if self.negatives == "popularity":
-                at = np.searchsorted(self._popularity, rng.random(2 * size), side="right")
+                at = np.searchsorted(self._popularity, rng.random(count), side="right")
                 j = self._items[np.minimum(at, len(self._items) - 1)]
             else:
-                j = self.pool[rng.integers(0, len(self.pool), 2 * size)]
+                j = self.pool[rng.integers(0, len(self.pool), count)]
             keep = np.flatnonzero((i != j) & ~self.is_similar(i, j))[: size - have]
             found_i.append(i[keep])
             found_j.append(j[keep])
             have += len(keep)
-            if have == size:
-                return np.concatenate(found_i), np.concatenate(found_j)
-        raise ValueError("no negatives could be sampled: every pair of items is a known positive")
+            drawn += count
+        return np.concatenate(found_i), np.concatenate(found_j)
 
     def relevant(self, queries: Rows, database: Rows) -> Flags:
         """Known positives, also later ones, in either direction."""

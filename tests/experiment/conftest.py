@@ -27,6 +27,6 @@ def tiny():
     del registry.named()["tiny"]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def few_checkpoints(monkeypatch):
     monkeypatch.setattr(run_module, "REGULAR", 8)

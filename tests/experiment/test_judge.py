@@ -11,6 +11,8 @@ from ohash.experiment.run import Run
 from ohash.experiment.snapshot import take
 from tests.experiment.runs import advance, own_data, small, straight
 
+pytestmark = pytest.mark.usefixtures("few_checkpoints")
+
 
 def evaluate(judge, codes, r, seen=None):
     work = judge.evaluate(codes, r, seen)
@@ -102,7 +104,7 @@ def test_later_clicks_by_hand(database, part):
             continue
         D = (codes[items] != codes[query]).sum(axis=1)
         sample = []
-        for _ in range(300):
+        for _ in range(120):
             ranked = relevant[np.lexsort((rng.random(len(D)), D))]
             places = np.flatnonzero(ranked) + 1
             sample.append((ranked[:10].any(), 1 / places[0], (np.arange(1, len(places) + 1) / places).mean()))

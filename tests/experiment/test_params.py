@@ -61,7 +61,7 @@ def experiments(draw, method=None):
 
 @pytest.mark.parametrize("method", METHODS)
 @given(data=st.data())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 def test_links_and_files_bring_back_the_same_experiment(method, data):
     params = data.draw(experiments(method))
     query = params.to_query()
@@ -169,7 +169,7 @@ NASTY_CHANGES = st.one_of(
 
 
 @given(data=st.data(), method=st.sampled_from(METHODS))
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=80)
 def test_forged_links_never_raise_and_never_exceed_limits(data, method):
     rows = rows_of(experiment("digits", method))
     keys = data.draw(st.lists(st.sampled_from([*rows, "T", "dataset", "content", "junk"]), unique=True, max_size=10))

@@ -12,6 +12,8 @@ from ohash.experiment.snapshot import take
 from ohash.models.registry import find
 from tests.experiment.runs import advance, assert_same, finish, own_data, small, straight
 
+pytestmark = pytest.mark.usefixtures("few_checkpoints")
+
 CHANGES = (Change(0, "C", 0.05), Change(137, "beta", 0.9), Change(400, "C", 0.2), Change(400, "beta", 0.6))
 CASES = {
     "plain": {},

@@ -12,6 +12,8 @@ from ohash.streams.base import Dataset
 from tests.experiment.runs import advance, assert_same, finish, own_data, small, straight
 from tests.experiment.test_run import CASES, OWN, case
 
+pytestmark = pytest.mark.usefixtures("few_checkpoints")
+
 
 @pytest.mark.parametrize("name", CASES)
 def test_saved_in_the_middle_and_resumed_equals_the_straight_run(name, tmp_path):

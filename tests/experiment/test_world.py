@@ -13,6 +13,8 @@ from ohash.streams.base import Dataset
 from tests.experiment.runs import assert_same, finish, own_data, small, straight
 from tests.streams.stream_data import clicks, grouped
 
+pytestmark = pytest.mark.usefixtures("few_checkpoints")
+
 
 def test_runs_share_a_world_where_they_can():
     base = small()

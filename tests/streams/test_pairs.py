@@ -120,7 +120,7 @@ CASES = [
 
 @pytest.mark.parametrize(("kind", "more"), CASES)
 @given(data=st.data())
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=8)
 def test_pairs_do_not_depend_on_the_chunks(kind, more, data):
     found = stream(kind, **more)
     end = min(3 * BLOCK + 100, found.length or 10**9)
