@@ -72,6 +72,13 @@ _ROWS = (
         "Chance that a similar pair lies nearer than a dissimilar one, over the last pairs, each judged before it is "
         "learnt. 0.5 is guessing.",
     ),
+    Metric(
+        "map_prequential", "prequential mAP", "stream",
+        "mAP of the points that have just arrived, asked of the table made before they came: test, then train.",
+    ),
+    Metric(
+        "forgetting", "forgetting", "labels", "The largest mAP a class ever had, less its mAP now.", better="lower",
+    ),
     Metric("balance", "bit balance", "codes", "1 if every bit is 1 for half of the items, 0 if all bits are constant."),
     Metric("mean_entropy", "bit entropy", "codes", "Mean entropy of a bit over the items.", unit="bit"),
     Metric(

@@ -137,10 +137,9 @@ def test_map_by_class_is_the_mean_over_its_queries():
     assert run.class_map.shape == (len(run.judged), len(np.unique(run.world.dataset.labels)))
 
 
-def test_an_old_class_is_forgotten_when_similarity_moves_on():
-    now = take(straight(moving("rotate", "blobs")), "done")
-    lost = forgetting(now.class_map)
-    after = now.checkpoints["pairs"] >= AT
+def test_a_rotation_makes_it_forget_classes(rotated):
+    lost = forgetting(rotated.class_map)
+    after = rotated.checkpoints["pairs"] >= AT
     assert np.nanmax(lost[after]) > 0.1 > np.nanmax(lost[~after])
 
 
@@ -161,6 +160,7 @@ def test_a_redefinition_leaves_the_table_alone_and_a_rotation_flips_it():
     assert 0 < turned.flipped < turned.recomputed
 
 
+@pytest.mark.usefixtures("few_checkpoints")
 def test_the_command_prints_a_line_for_each_alarm(capsys):
     options = argparse.Namespace(
         datasets=["blobs"], kinds=["none", "rotate"], method="oh", seeds=1, pairs=600, size=1.0
