@@ -1,7 +1,8 @@
-"""A chart as an ECharts option for `st.echarts_chart`: plain data, no callbacks, dataframes for the points.
+"""A chart as an ECharts option for `st.echarts_chart`: plain data, no callbacks, tables for the points.
 
 What travels at every tick is bounded: at most `Series.most` points a series, four bytes a number, and series with the
-same x share a dataframe. Log axes get no value that is not positive.
+same x share a table. The tables are Arrow ones: Streamlit sends them as they are, and pandas in between would cost more
+than all the rest. Log axes get no value that is not positive.
 """
 
 import re
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
 from ohash.plots import theme
 from ohash.plots.chart import Chart, Series
@@ -67,7 +68,7 @@ def option(
 
 
 def _datasets(series: list[Series], chart: Chart) -> tuple[list[Option], list[tuple[int, int]]]:
-    """Dataframes, and for every series its dataframe and column; series of equal x share one."""
+    """Arrow tables, and for every series its table and column; series of equal x share one."""
     frames: dict[bytes, dict[str, npt.NDArray[Any]]] = {}
     places = []
     powers = by_powers(chart.y)
@@ -79,7 +80,7 @@ def _datasets(series: list[Series], chart: Chart) -> tuple[list[Option], list[tu
         if powers:
             frame[_free(f"log₁₀ {one.name}", frame)] = _small(np.log10(one.y))
         frame[name] = _small(one.y)
-    return [{"source": pd.DataFrame(frame)} for frame in frames.values()], places
+    return [{"source": pa.table(frame)} for frame in frames.values()], places
 
 
 def _free(name: str, frame: dict[str, Any]) -> str:

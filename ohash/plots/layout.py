@@ -23,6 +23,8 @@ def text_width(text: str, size: float) -> float:
 def limits(chart: Chart, which: Literal["x", "y"]) -> tuple[float, float]:
     """The ends of an axis: as declared, else around the data and the marks, at ticks."""
     axis: Axis = getattr(chart, which)
+    if axis.lo is not None and axis.hi is not None:
+        return axis.lo, axis.hi
     parts = [getattr(drawable(series, chart), which) for series in chart.series]
     parts.append(np.array([mark.at for mark in chart.marks if mark.axis == which and math.isfinite(mark.at)]))
     values = np.concatenate(parts)
