@@ -76,8 +76,8 @@ class MIHash(StreamLearner):
     def _absorb(self, rows: Rows, labels: Any) -> None:
         p = self.params
         learn_points(
-            self._Wt, self._bit_updates, self._clock, rows, labels, bool(self._form[0] > 0), self._rng.random(len(rows)),
-            self._kept, self._kept_words, self._kept_keys, self._projected, self._filled,
+            self._Wt, self._bit_updates, self._clock, rows, labels, bool(self._form[0] > 0),
+            self._rng.random(len(rows)), self._kept, self._kept_words, self._kept_keys, self._projected, self._filled,
             max(2, p.reservoir // 10), p.steepness, p.eta, p.bins,
         )  # fmt: skip
 
@@ -104,7 +104,7 @@ HASHER = HasherSpec(
     build=MIHash,
     restore=restore,
     differs="The true gradient of the mutual information, checked by finite differences: the authors' online program "
-    "uses sigmoids in (0, 1) where the derivative asks for codes in (-1, 1). As there, only the path through the code "
-    "of the new point is differentiated. Their trigger that holds back table updates is no part of the method here: the "
-    "run decides when to re-encode.",
+    "uses sigmoids in (0, 1) where the derivative asks for codes in (-1, 1). As there, only the path through the "
+    "code of the new point is differentiated. Their trigger that holds back table updates is no part of the method "
+    "here: the run decides when to re-encode.",
 )

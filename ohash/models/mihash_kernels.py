@@ -20,10 +20,10 @@ def same_label(a: Any, b: Any, flags: bool) -> bool:
     """The same class, or one flag in common."""
     if not flags:
         return bool(a[0] == b[0])
+    common = 0
     for k in range(a.shape[0]):
-        if a[k] & b[k]:
-            return True
-    return False
+        common |= a[k] & b[k]
+    return bool(common != 0)
 
 
 @kernel

@@ -1,8 +1,8 @@
 """What online methods whose bits are half-spaces share: W, mean, labels, rows in blocks, saving, all or nothing.
 
-`Wt` is (r, d), W transposed: a projection vector is contiguous. A subclass names its own arrays in ARRAYS, makes them in
-`_begin`, and learns blocks of centred rows in `_absorb` or blocks of pairs in `_absorb_pairs`, in a way that depends on
-the order of what comes and never on how it is cut.
+`Wt` is (r, d), W transposed: a projection vector is contiguous. A subclass names its own arrays in ARRAYS, makes them
+in `_begin`, and learns blocks of centred rows in `_absorb` or blocks of pairs in `_absorb_pairs`, in a way that depends
+on the order of what comes and never on how it is cut.
 """
 
 from collections.abc import Iterator
