@@ -27,7 +27,7 @@ State = Literal["waiting", "starting", "running", "paused", "done", "error", "st
 # Accelerating pace: pairs/s = FIRST_RATE + GROWTH * pairs; 100,000 pairs take about 27 s on a logarithmic axis.
 FIRST_RATE = 100.0
 GROWTH = 0.195
-STEP_SECONDS = 0.012
+STEP_SECONDS = 0.02
 PUBLISH_SECONDS = 0.1
 MOST_PAIRS = 16_384
 # What a paced run may catch up at most.

@@ -142,6 +142,17 @@ def test_same_seed_same_pairs_other_seed_other_pairs(kind, more):
     assert not (np.array_equal(first[0], other[0]) and np.array_equal(first[1], other[1]))
 
 
+@pytest.mark.parametrize(
+    ("kind", "more"), [one for one in CASES if one[1].get("order") != "once" and one[0] != "clicks"]
+)
+def test_no_block_repeats_another(kind, more):
+    found = stream(kind, **more)
+    blocks = [found.take(b * BLOCK, (b + 1) * BLOCK) for b in range(6)]
+    for a in range(6):
+        for b in range(a):
+            assert (blocks[a][1] == blocks[b][1]).mean() < 0.2  # chance meetings in a small pool
+
+
 def test_iterating_gives_the_same_pairs():
     found = stream("label", order="once")
     assert np.array_equal(np.array(list(found)).T, np.stack(found.take(0, 10**6)))
