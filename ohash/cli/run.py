@@ -49,9 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", metavar="FILE", help="go on with a run saved by --save")
     parser.add_argument("--save", metavar="FILE", help="save the whole run at the end, to be resumed")
     group = parser.add_argument_group("parameters")
+    taken = {option for action in parser._actions for option in action.option_strings}
     for key, row in sorted(_rows().items()):
+        name = f"--{key.replace('_', '-')}"
         group.add_argument(
-            f"--{key.replace('_', '-')}",
+            f"--param-{key}" if name in taken else name,
             dest=f"value_{key}",
             metavar="VALUE",
             help=f"{row.title} ({row.allowed}; default {row.default!r}). {row.help}".replace("%", "%%"),

@@ -54,15 +54,15 @@ class Observer:
     ) -> None:
         """Pairs start, start + 1, ... have been learnt; `trace` is None for a method that does not learn from pairs."""
         n = len(s)
-        bins = np.zeros((n, kernels.N_BINS), np.int32)
-        values = np.zeros((n, kernels.N_TOTALS))
-        bins[:, kernels.D_FROZEN], bins[:, kernels.SIMILAR] = D_frozen, s > 0
-        bins[:, kernels.D_NOW] = D_frozen if trace is None else _per_pair(trace.D_h, np.min)
-        bins[:, kernels.RATIO] = bins[:, kernels.TAU] = -1
-        values[:, kernels.CUM_R_FROZEN], values[:, kernels.CUM_LOSS_FROZEN] = R_frozen, loss_frozen
+        bins = np.zeros((kernels.N_BINS, n), np.int32)
+        values = np.zeros((kernels.N_TOTALS, n))
+        bins[kernels.D_FROZEN], bins[kernels.SIMILAR] = D_frozen, s > 0
+        bins[kernels.D_NOW] = D_frozen if trace is None else _per_pair(trace.D_h, np.min)
+        bins[kernels.RATIO] = bins[kernels.TAU] = -1
+        values[kernels.CUM_R_FROZEN], values[kernels.CUM_LOSS_FROZEN] = R_frozen, loss_frozen
         if trace is not None and self.learns:
             _learning(trace, s > 0, bins, values)
-        self.watch.push(values[:, kernels.CUM_R if self.learns else kernels.CUM_R_FROZEN])
+        self.watch.push(values[kernels.CUM_R if self.learns else kernels.CUM_R_FROZEN])
         wanted = self.columns.wanted(start, start + n)
         rows = np.empty((len(wanted), kernels.N_ROW))
         kernels.follow(
@@ -108,14 +108,15 @@ def _learning(trace: Any, similar: npt.NDArray[np.bool_], bins: npt.NDArray[np.i
     R = trace.R if trace.R.ndim == 1 else np.where(similar, trace.R.min(axis=1), trace.R.sum(axis=1))  # Eq. (28)
     updated = _per_pair(trace.updated, np.any)
     tau, ratio = _per_pair(trace.tau, np.max), _per_pair(trace.ratio, np.max)
-    bins[:, kernels.RATIO], bins[:, kernels.TAU] = LogBins.index(ratio), LogBins.index(tau)
     clipped = updated & (tau < ratio)
-    bins[:, kernels.OUTCOME] = np.where(clipped, kernels.CLIPPED, np.where(updated, kernels.UPDATED, kernels.PASSIVE))
-    values[:, kernels.CUM_R] = R
-    values[:, kernels.CUM_LOSS] = _per_pair(trace.loss, np.sum)
-    values[:, kernels.N_UPDATED] = updated
-    values[:, kernels.N_DEGENERATE] = _per_pair(trace.degenerate, np.any)
-    values[:, kernels.SUM_P0] = _per_pair(trace.p0, np.sum)
+    bins[kernels.RATIO] = bins[kernels.TAU] = LogBins.index(ratio)
+    bins[kernels.TAU, clipped] = LogBins.index(tau[clipped])
+    bins[kernels.OUTCOME] = kernels.UPDATED * updated + (kernels.CLIPPED - kernels.UPDATED) * clipped
+    values[kernels.CUM_R] = R
+    values[kernels.CUM_LOSS] = _per_pair(trace.loss, np.sum)
+    values[kernels.N_UPDATED] = updated
+    values[kernels.N_DEGENERATE] = _per_pair(trace.degenerate, np.any)
+    values[kernels.SUM_P0] = _per_pair(trace.p0, np.sum)
 
 
 def _per_pair(column: npt.NDArray[Any], combine: Any) -> npt.NDArray[Any]:

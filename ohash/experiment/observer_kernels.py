@@ -9,11 +9,11 @@ from ohash.core.compile import inlined, kernel
 # What a pair did.
 PASSIVE, UPDATED, CLIPPED = range(3)
 
-# Running totals, and columns of `values` (pairs, N_TOTALS).
+# Running totals, and rows of `values` (N_TOTALS, pairs).
 CUM_R, CUM_LOSS, CUM_R_FROZEN, CUM_LOSS_FROZEN, N_UPDATED, N_DEGENERATE, SUM_P0 = range(7)
 N_TOTALS = 7
 
-# Columns of `bins` (pairs, N_BINS) and of the ring buffer: distances now and frozen, similar?, ratio, tau, outcome.
+# Rows of `bins` (N_BINS, pairs), columns of the ring buffer: distances now and frozen, similar?, ratio, tau, outcome.
 D_NOW, D_FROZEN, SIMILAR, RATIO, TAU, OUTCOME = range(6)
 N_BINS = 6
 
@@ -50,21 +50,6 @@ def quantile_bin(counts: Any, total: int, q: float) -> float:
     return float(counts.shape[0] - 1)
 
 
-@inlined
-def count(bins: Any, by: int, D: Any, ratio: Any, tau: Any, outcome: Any) -> None:
-    """Add (by = 1) or take away (by = -1) one pair; D is (now and frozen, dissimilar and similar, r + 1).
-
-    Indices are made unsigned: numba then need not ask whether they count from the end.
-    """
-    similar = np.uint32(bins[SIMILAR])
-    D[0, similar, np.uint32(bins[D_NOW])] += by
-    D[1, similar, np.uint32(bins[D_FROZEN])] += by
-    if bins[RATIO] >= 0:
-        ratio[np.uint32(bins[RATIO])] += by
-        tau[np.uint32(bins[TAU])] += by
-    outcome[np.uint32(bins[OUTCOME])] += by
-
-
 @kernel
 def follow(
     start: int,
@@ -83,23 +68,35 @@ def follow(
 ) -> None:
     """Take pairs start, start + 1, ... in; fill rows[k] when the pair count reaches wanted[k].
 
-    Totals are added strictly one after another, so that chunking cannot change them.
+    D counts distances, (now and frozen, dissimilar and similar, r + 1); the other windows count bins. Totals are added
+    strictly one after another, so that chunking cannot change them. Written without calls: one with five arrays costs
+    more than all the rest.
     """
     window = ring.shape[0]
     k = 0
     place = start % window - 1
-    for t in range(bins.shape[0]):
+    for t in range(bins.shape[1]):
         place = place + 1 if place + 1 < window else 0
-        if start + t >= window:
-            count(ring[place], -1, D, ratio, tau, outcome)
-        for c in range(N_BINS):
-            ring[place, c] = bins[t, c]
-        count(ring[place], 1, D, ratio, tau, outcome)
-        if bins[t, RATIO] >= 0:
-            all_ratio[bins[t, RATIO]] += 1
-            all_tau[bins[t, TAU]] += 1
+        for by in (-1, 1):  # the pair that leaves the window, then the one that enters it
+            if by < 0:
+                if start + t < window:
+                    continue
+            else:
+                for c in range(N_BINS):
+                    ring[place, c] = bins[c, t]
+            # indices are made unsigned: numba then need not ask whether they count from the end
+            similar = np.uint32(ring[place, SIMILAR])
+            D[0, similar, np.uint32(ring[place, D_NOW])] += by
+            D[1, similar, np.uint32(ring[place, D_FROZEN])] += by
+            if ring[place, RATIO] >= 0:
+                ratio[np.uint32(ring[place, RATIO])] += by
+                tau[np.uint32(ring[place, TAU])] += by
+            outcome[np.uint32(ring[place, OUTCOME])] += by
+        if bins[RATIO, t] >= 0:
+            all_ratio[np.uint32(bins[RATIO, t])] += 1
+            all_tau[np.uint32(bins[TAU, t])] += 1
         for c in range(N_TOTALS):
-            totals[c] += values[t, c]
+            totals[c] += values[c, t]
         if k < wanted.shape[0] and start + t + 1 == wanted[k]:
             for c in range(N_TOTALS):
                 rows[k, c] = totals[c]

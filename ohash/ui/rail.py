@@ -80,13 +80,15 @@ def choose_method(session: state.Session) -> None:
 def _live_controls(session: state.Session) -> None:
     """β and C act on the running model; this fragment alone is drawn again when they move."""
     rows = rows_of(session.params)
-    values = flat(session.params) | {c.name: c.value for c in session.params.changes}
+    values = flat(session.params) | {c.name: c.value for c in session.params.changes} | session.wanted
 
     def change(key: str, value: Any) -> None:
         try:
             state.set_live(session, key, value)
         except ValueError as error:
             st.toast(str(error), icon=":material/error:")
+            return
+        st.rerun("live")
 
     for key in VISIBLE:
         if key in rows and rows[key].live:

@@ -53,6 +53,7 @@ class Session:
     query: int = 0
     before: bool = False
     opened_at: float = field(default_factory=time.monotonic)
+    wanted: dict[str, float] = field(default_factory=dict)
     resting: bool = False
     moving: bool = False
     looking: str = ""
@@ -104,7 +105,7 @@ def commit(session: Session, params: ExperimentParams, *, preset: str = "", keep
         if last is not None and last.t > 0:
             _remember(session, last, keep_ghost=keep_ghost)
         session.difference = difference(session.params, params)
-    session.params, session.preset, session.warnings = params, preset, []
+    session.params, session.preset, session.warnings, session.wanted = params, preset, [], {}
     _begin(session)
 
 
@@ -123,8 +124,16 @@ def start_preset(session: Session, preset: Preset) -> None:
 
 
 def set_live(session: Session, name: str, value: float) -> None:
-    """Change beta or C of the running model."""
-    runner(session).set(**{name: value})
+    """Change beta or C of the running model, and wait a moment until it has obeyed."""
+    live = runner(session)
+    command = live.set(**{name: value})
+    session.wanted[name] = value
+    deadline = time.monotonic() + 0.3
+    while time.monotonic() < deadline:
+        now = live.snapshot()
+        if now is not None and now.extra.get("ack", 0) >= command:
+            return
+        time.sleep(0.01)
 
 
 def dataset_of(session: Session, params: ExperimentParams) -> Dataset | None:
