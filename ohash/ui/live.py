@@ -41,7 +41,8 @@ def picture(session: state.Session, runner: Runner) -> Snapshot | None:
     if now is not None and now.t > 0:
         return now
     recorded = recording()
-    if recorded is not None and session.params == recorded.params and runner.state in ("waiting", "starting", "running"):
+    coming = runner.state in ("waiting", "starting", "running")
+    if coming and recorded is not None and session.params == recorded.params:
         return recorded.frame(time.monotonic() - session.opened_at)
     return now
 

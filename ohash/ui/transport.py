@@ -41,7 +41,9 @@ def bar(session: state.Session, runner: Runner) -> None:
             "pairs a step", STEPS, key="view_step", label_visibility="collapsed", width=92,
             format_func=lambda n: f"{n:,}",
         )  # fmt: skip
-        st.button("Reset", icon=":material/replay:", on_click=state.restart, args=(session,), key="reset", help="Key: R")
+        st.button(
+            "Reset", icon=":material/replay:", on_click=state.restart, args=(session,), key="reset", help="Key: R"
+        )
         st.button("New seed", icon=":material/casino:", on_click=_new_seed, args=(session,), key="new_seed")
         st.selectbox(
             "pace", list(PACES), key=state.widget("pace", _pace_name(session.pace)), label_visibility="collapsed",

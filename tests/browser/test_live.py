@@ -3,6 +3,7 @@
 import csv
 import io
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from tests.browser.conftest import Server
 from tests.browser.live_page import LivePage
 
 pytestmark = pytest.mark.browser
-DIGITS = "?dataset=digits&method=oh"
+DIGITS = "?dataset=digits&method=oh&pairs=100000000"
 
 
 @pytest.fixture
@@ -113,7 +114,9 @@ def test_dropped_connection_comes_back_to_the_same_run(live: LivePage) -> None:
     live.until(lambda: live.pairs == stood + 1, what="the same run, one pair further")
 
 
-@pytest.mark.parametrize("query", ["?r=-5&beta=nan&method=%3Cscript%3E&T=999999999", "?dataset=own&content=" + "f" * 5000])
+@pytest.mark.parametrize(
+    "query", ["?r=-5&beta=nan&method=%3Cscript%3E&T=999999999", "?dataset=own&content=" + "f" * 5000]
+)
 def test_forged_links_give_a_message(page: Any, server: Server, query: str) -> None:
     page.goto(f"{server.url}/{query}")
     message = page.locator("[data-testid=stAlert]").first
@@ -134,14 +137,13 @@ def test_export_downloads(live: LivePage) -> None:
     live.press("Export")
     with live.page.expect_download() as waiting:
         live.page.get_by_role("button", name="Checkpoints (CSV)").click()
-    with open(waiting.value.path()) as file:
-        rows = list(csv.DictReader(io.StringIO(file.read())))
+    rows = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
     assert float(rows[0]["pairs"]) == 0 and 0 < float(rows[-1]["map"]) < 1
 
 
 def test_share_shows_the_link(live: LivePage) -> None:
     live.press("Share")
-    live.page.get_by_text("dataset=digits&method=oh").first.wait_for()
+    live.page.get_by_text("dataset=digits&method=oh&pairs=100000000").first.wait_for()
 
 
 def test_preset_tells_its_story(live: LivePage) -> None:
