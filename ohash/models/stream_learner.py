@@ -1,4 +1,4 @@
-"""What online methods whose bits are half-spaces share: W, mean, labels, rows in blocks, saving, all or nothing.
+"""What the online methods share: W, mean, labels, rows in blocks, saving, all or nothing.
 
 `Wt` is (r, d), W transposed: a projection vector is contiguous. A subclass names its own arrays in ARRAYS, makes them
 in `_begin`, and learns blocks of centred rows in `_absorb` or blocks of pairs in `_absorb_pairs`, in a way that depends
@@ -50,8 +50,8 @@ class LearnerParams:
         check(self)
 
 
-class StreamLearner:
-    """h = sgn(Wᵀ(x - mean)), W learnt from a stream."""
+class StreamBase:
+    """h = sgn(Wᵀz - threshold), W learnt from a stream; z is x itself, or what `_map` makes of it."""
 
     key: str
     ARRAYS: ClassVar[tuple[str, ...]] = ("Wt", "mean", "bit_updates", "clock")
@@ -64,6 +64,7 @@ class StreamLearner:
         self._mean = np.zeros(0)
         self._bit_updates = np.zeros(0, np.int64)
         self._clock = np.zeros(2, np.int64)
+        self._centred = getattr(params, "center", "none") == "frozen"
 
     # -- what it is ----------------------------------------------------------------------------------------------
 
@@ -75,7 +76,7 @@ class StreamLearner:
     @property
     def d(self) -> int | None:
         """Columns of X, known once data have been seen."""
-        return None if self._Wt is None else int(self._Wt.shape[1])
+        return None if self._Wt is None else len(self._mean)
 
     @property
     def version(self) -> int:
@@ -86,18 +87,6 @@ class StreamLearner:
     def seen(self) -> int:
         """How many points or pairs have been learnt."""
         return int(self._clock[SEEN])
-
-    @property
-    def hyperplanes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
-        """(Wt (1, r, d), threshold (1, r)), read-only."""
-        planes, threshold = self._planes()
-        return read_only(planes[None]), read_only(threshold[None])
-
-    @property
-    def bit_updates(self) -> npt.NDArray[np.int64]:
-        """(1, r) how often each projection vector has moved."""
-        self._need_start()
-        return read_only(self._bit_updates[None])
 
     def start(self, d: int) -> None:
         """Draw the first W for d features now, instead of when the first data come."""
@@ -116,7 +105,7 @@ class StreamLearner:
             raise ValueError(f"warm_up must come before learning, but {self.seen} have been learnt")
         with self._all_or_nothing():
             self.start(X.shape[1])
-            if self.params.center == "frozen":
+            if self._centred:
                 self._mean[:] = X.mean(axis=0)
                 self._clock[VERSION] += 1
             self._prepare(X - self._mean)
@@ -140,6 +129,10 @@ class StreamLearner:
     def _check_labels(self, y: npt.ArrayLike | None, n: int) -> Labels | None:
         """Labels of n points in the form the method learns from; a method without labels ignores them."""
         return None
+
+    def _map(self, rows: Rows) -> Rows:
+        """The vectors W multiplies."""
+        return rows
 
     def _absorb(self, rows: Rows, labels: Any) -> None:
         raise NotImplementedError
@@ -176,7 +169,7 @@ class StreamLearner:
     def _gather(self, X: Rows, at: npt.NDArray[np.int64]) -> Rows:
         """Rows `at` of X, a centred copy in the precision of the method."""
         rows = validation.finite("X", validation.cast(X[at], self.params.dtype), rows=at)
-        return rows - self._mean.astype(rows.dtype) if self.params.center == "frozen" else rows
+        return rows - self._mean.astype(rows.dtype) if self._centred else rows
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -209,7 +202,7 @@ class StreamLearner:
         for start in range(0, len(X), ENCODE):
             rows = validation.cast(X[start : start + ENCODE], self.params.dtype)
             validation.finite("X", rows, rows=np.arange(start, start + len(rows)))
-            packed[start : start + ENCODE] = pack(rows @ planes.T >= threshold.astype(planes.dtype))
+            packed[start : start + ENCODE] = pack(self._map(rows) @ planes.T >= threshold.astype(planes.dtype))
         return Codes(packed, self.r, self.version)
 
     def save(self, path: str | Path) -> None:
@@ -224,10 +217,10 @@ class StreamLearner:
     def resume(self, values: dict[str, Any], arrays: Arrays) -> Self:
         """Go on from a saved state."""
         if "Wt" in arrays:
-            self._begin(arrays["Wt"].shape[-1])
+            self._begin(len(arrays["mean"]))
             for name in self.ARRAYS:
                 ours, saved = getattr(self, f"_{name}"), arrays[name]
-                fixed = name in StreamLearner.ARRAYS
+                fixed = name in StreamBase.ARRAYS
                 if ours.dtype != saved.dtype or ours.ndim != saved.ndim or (fixed and ours.shape != saved.shape):
                     raise ValueError(
                         f"{name} must be {ours.dtype} of shape {ours.shape}, got {saved.dtype} {saved.shape}"
@@ -245,6 +238,22 @@ class StreamLearner:
         if self._Wt is None:
             raise ValueError("W is not there yet: it is drawn when the first data tell d; call start(d) to draw it now")
         return self._Wt
+
+
+class StreamLearner(StreamBase):
+    """A learner whose bits are half-spaces of x itself, so that a code table follows it column by column."""
+
+    @property
+    def hyperplanes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+        """(Wt (1, r, d), threshold (1, r)), read-only."""
+        planes, threshold = self._planes()
+        return read_only(planes[None]), read_only(threshold[None])
+
+    @property
+    def bit_updates(self) -> npt.NDArray[np.int64]:
+        """(1, r) how often each projection vector has moved."""
+        self._need_start()
+        return read_only(self._bit_updates[None])
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
