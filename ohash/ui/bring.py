@@ -15,18 +15,20 @@ VECTORS = "One row an item: .npy, .npz, .csv, .tsv, .parquet, .fvecs, .bvecs, .m
 LABELS = "One label a row, numbers or texts, or 0/1 flags with one column a label."
 PAIRS = "Rows i, j that belong together (clicks); a third column s = 1 or -1 for similar or not, a fourth for the time."
 
+EXAMPLE = """np.save("x.npy", X)    # vectors, one row an item: this alone is enough
+np.save("y.npy", y)    # optional: one label a row, numbers or texts
+pd.DataFrame({"i": clicked, "j": together_with}).to_csv("clicks.csv", index=False)    # optional: row numbers or ids"""
+
 
 def panel(session: state.Session) -> None:
     """Three files, a distance, and what came of it."""
     wanted = session.params.content if session.params.dataset == OWN else ""
     if wanted and wanted not in session.own:
         st.info(
-            f"The link you opened needs data of somebody's own, with the fingerprint `{wanted}`. Upload that file here.",
+            f"The link you opened needs data of somebody's own: fingerprint `{wanted}`. Upload that file here.",
             icon=":material/link:",
         )
-    st.markdown(
-        "Your vectors stay on this server, in this session, and are gone when the tab is closed. Nothing is ever unpickled."
-    )
+    st.markdown("Your vectors stay on this server, in this session, and are gone with it. Nothing is ever unpickled.")
     first, second, third = st.columns(3)
     vectors = first.file_uploader("Vectors", key="upload_vectors", help=VECTORS)
     labels = second.file_uploader("Labels (optional)", key="upload_labels", help=LABELS)
@@ -39,11 +41,11 @@ def panel(session: state.Session) -> None:
         if labels is not None or pairs is not None:
             st.info("Labels and pairs belong to vectors: upload those too.", icon=":material/upload_file:")
         else:
-            st.caption(f"{VECTORS} Labels: {LABELS[0].lower()}{LABELS[1:]} Pairs: {PAIRS[0].lower()}{PAIRS[1:]}")
+            st.code(EXAMPLE, language="python")
         _mine(session)
         return
     try:
-        dataset, found = upload.read(vectors, labels, pairs, metric or METRICS[0])
+        dataset, found = upload.read(vectors, labels, pairs, metric)
     except ValueError as error:
         st.error(f"{error}.".replace("..", "."), icon=":material/error:")
         _mine(session)
@@ -56,7 +58,9 @@ def panel(session: state.Session) -> None:
     with st.container(horizontal=True):
         if st.button("Watch OH learn this", type="primary", icon=":material/play_arrow:", key="watch_upload"):
             data.watch(session, f"{OWN}:{content}")
-        st.button("Look at it", icon=":material/visibility:", key="look_upload", on_click=_look, args=(session, content))
+        st.button(
+            "Look at it", icon=":material/visibility:", key="look_upload", on_click=_look, args=(session, content)
+        )
 
 
 def _mine(session: state.Session) -> None:

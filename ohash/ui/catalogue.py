@@ -15,7 +15,7 @@ GROUPS = {
     "paper": "The paper's four",
     "folder": "Your data folder",
 }
-HEADER = ["data", "rows", "columns", "similar if", "licence", "here?"]
+HEADER = ["data", "rows", "columns", "similar if", "licence", "is it here"]
 MOST = 200
 
 
@@ -41,7 +41,11 @@ def everything() -> None:
         if group == "folder":
             _folder_words(bool(specs))
         if specs:
-            st.html(items.table_html(HEADER, [_row(spec) for spec in specs[:MOST]], numbers=frozenset({1, 2})))
+            st.html(
+                items.table_html(
+                    HEADER, [_row(spec) for spec in specs[:MOST]], numbers=frozenset({1, 2}), kind="ohash-list"
+                )
+            )
         if len(specs) > MOST:
             st.caption(f"and {len(specs) - MOST:,} more")
 

@@ -22,7 +22,7 @@ BY = {
     "label": "same label",
     "track": "views of one thing",
     "metric": "nearest 5 %",
-    "topk": "nearest k",
+    "topk": "nearest 50",
     "pairs": "your pairs",
     "clicks": "clicked together",
 }
@@ -81,7 +81,7 @@ def look(session: state.Session, key: str, dataset: Dataset) -> None:
         st.markdown("**What was measured**")
         st.html(items.facts_html(found.lines()[1:]))
     _similar(key, dataset)
-    _charts(dataset, seen)
+    _charts(key, dataset, seen)
 
 
 def watch(session: state.Session, key: str, **values: Any) -> None:
@@ -100,7 +100,7 @@ def watch(session: state.Session, key: str, **values: Any) -> None:
 def _head(session: state.Session, key: str, dataset: Dataset) -> None:
     about = " · ".join(text for text in (dataset.cite, dataset.licence, dataset.note) if text)
     spec = datasets.datasets().get(key)
-    by = state.flags().get("by")
+    by = state.flags().get(f"by {key}")
     chosen = {"similar_by": by} if by in dataset.similarities[1:] else {}
     st.markdown(f"#### {dataset.title}: {dataset.n:,} × {dataset.d:,}")
     if about:
@@ -120,7 +120,7 @@ def _shown(dataset: Dataset, seen: Portrait) -> None:
         st.markdown("**Some of the items**" if dataset.thumbnails is not None else "**Some of the names**")
         st.html(items.items_html(dataset, seen.shown))
         return
-    rows = seen.shown[:FEW]
+    rows = seen.shown[:: max(1, len(seen.shown) // FEW)][:FEW]
     few = min(FEW, dataset.d)
     st.markdown("**Some of the rows**" + (f", the first {few} of {dataset.d:,} columns" if few < dataset.d else ""))
     values = gather(dataset.X, rows)[:, :few]
@@ -135,21 +135,23 @@ def _shown(dataset: Dataset, seen: Portrait) -> None:
 def _similar(key: str, dataset: Dataset) -> None:
     st.markdown("##### What “similar” means here")
     by = dataset.similarities[0]
-    if len(dataset.similarities) > 1:
+    others = [MEANING[name] for name in dataset.similarities]
+    if len(others) > 1:
         by = st.segmented_control(
-            "similar by", dataset.similarities, default=by, key="view_by", required=True, label_visibility="collapsed",
-            format_func=lambda name: BY[name], help="Two points are " + "; or ".join(MEANING[s] for s in dataset.similarities),
+            "similar by", dataset.similarities, default=by, key=f"view_by {key}", required=True,
+            label_visibility="collapsed", format_func=lambda name: BY[name],
+            help=f"Two points are {'; or '.join(others)}.",
         ) or by  # fmt: skip
     try:
         _, found = _meaning(_identity(key, dataset), by, dataset)
     except ValueError as error:
         st.warning(f"No examples: {error}.", icon=":material/info:")
         return
-    st.markdown(found.sentence + (f" ({found.note})" if found.note else ""))
+    st.markdown(found.sentence)
     st.html(items.pairs_html(dataset, found, dark=dark()))
 
 
-def _charts(dataset: Dataset, seen: Portrait) -> None:
+def _charts(key: str, dataset: Dataset, seen: Portrait) -> None:
     left, right = st.columns([1, 1.2], gap="medium")
     drawn = [charts.norms(seen)]
     with left:
@@ -158,7 +160,7 @@ def _charts(dataset: Dataset, seen: Portrait) -> None:
             still.show(drawn[0], "chart_classes", 230, charts.balance_figure(seen, dark=dark()))
         still.show(drawn[-1], "chart_norms", 230)
     with right:
-        coloured = _coloured(seen)
+        coloured = _coloured(key, seen)
         chart = charts.projection(dataset, seen, coloured)
         still.show(chart, "chart_plane", 440, charts.projection_figure(dataset, seen, coloured, dark=dark()))
     with st.expander("These charts as numbers"):
@@ -167,7 +169,7 @@ def _charts(dataset: Dataset, seen: Portrait) -> None:
             st.dataframe(one.table(), height=200, hide_index=True)
 
 
-def _coloured(seen: Portrait) -> list[int]:
+def _coloured(key: str, seen: Portrait) -> list[int]:
     """Classes that stand out in the plane: no more than there are colours that stay apart."""
     most = len(charts.CLASS_ROLES)
     if not 1 < len(seen.classes) <= 60:
@@ -176,13 +178,13 @@ def _coloured(seen: Portrait) -> list[int]:
         return list(range(len(seen.classes)))
     picked = st.pills(
         f"Classes in colour, at most {most}", range(len(seen.classes)), selection_mode="multi", default=range(most),
-        format_func=lambda c: seen.classes[c], key="view_classes",
+        format_func=lambda c: seen.classes[c], key=f"view_classes {key}",
     )  # fmt: skip
     return sorted(picked)[:most]
 
 
 def _identity(key: str, dataset: Dataset) -> tuple[str, int]:
-    """What a cached look is known by: content for the user's own, else the object, which its cache entry keeps alive."""
+    """What a cached look is known by: content for the user's own, else the object, which its entry keeps alive."""
     return (f"{key}:{dataset.metric}", 0) if key.startswith(f"{OWN}:") else (key, id(dataset))
 
 

@@ -14,12 +14,14 @@ from ohash.ui.gallery import picture
 CSS = """
 <style>
 .ohash-items {display: flex; flex-wrap: wrap; gap: .45rem .4rem;}
-.ohash-items figure, .ohash-pair figure {margin: 0; text-align: center; font-size: .72rem; line-height: 1.2; width: 68px;}
+.ohash-items figure, .ohash-pair figure {margin: 0; width: 68px; text-align: center; font-size: .72rem;
+  line-height: 1.2;}
 .ohash-items img, .ohash-pair img {width: 56px; height: 56px; object-fit: contain; image-rendering: pixelated;
   border-radius: 4px; display: block; margin: 0 auto .15rem auto; background: #000;}
 .ohash-items figcaption, .ohash-pair figcaption {overflow: hidden; text-overflow: ellipsis; white-space: nowrap;}
 .ohash-word {min-width: 56px; height: 34px; display: flex; align-items: center; justify-content: center;
-  border: 1px solid rgba(128,128,128,.4); border-radius: 4px; padding: 0 .3rem; overflow-wrap: anywhere; font-size: .8rem;}
+  border: 1px solid rgba(128,128,128,.4); border-radius: 4px; padding: 0 .3rem; overflow-wrap: anywhere;
+  font-size: .8rem;}
 .ohash-items .wide, .ohash-pair .wide {width: 104px;}
 .ohash-pairs {display: grid; grid-template-columns: repeat(auto-fit, minmax(255px, 1fr)); gap: .3rem 1.2rem;}
 .ohash-pairs h5 {margin: 0 0 .3rem 0; padding: 0; font-size: .9rem;}
@@ -31,6 +33,17 @@ CSS = """
 .ohash-table th, .ohash-table td {padding: .22rem .7rem .22rem 0; border: 0;
   border-bottom: 1px solid rgba(128,128,128,.25); vertical-align: top;}
 .ohash-table .n {text-align: right; white-space: nowrap;}
+.ohash-list {table-layout: fixed;}
+.ohash-list th:nth-child(1) {width: 22%;} .ohash-list th:nth-child(2) {width: 7%;}
+.ohash-list th:nth-child(3) {width: 7%;}
+.ohash-list th:nth-child(4) {width: 16%;} .ohash-list th:nth-child(5) {width: 16%;}
+@media (max-width: 700px) {
+  .ohash-list thead {display: none;}
+  .ohash-list tr {display: block; border-bottom: 1px solid rgba(128,128,128,.25); padding: .35rem 0;}
+  .ohash-list td, .ohash-list .n {display: block; border: 0; padding: 0; text-align: left; white-space: normal;}
+  .ohash-list td::before {content: attr(data-label) ": "; opacity: .65;}
+  .ohash-list td:first-child {font-weight: 600;} .ohash-list td:first-child::before {content: "";}
+}
 .ohash-scroll {overflow-x: auto;}
 .ohash-facts {margin: 0; padding-left: 1.1rem; font-size: .92rem; line-height: 1.45;}
 </style>
@@ -46,7 +59,8 @@ def items_html(dataset: Dataset, rows: Iterable[int]) -> str:
     """Pictures with their labels, or words."""
     shown = [int(row) for row in rows]
     alt = f"{len(shown)} items of {dataset.title}"
-    return f'<div class="ohash-items" role="group" aria-label="{html.escape(alt)}">{"".join(_item(dataset, r) for r in shown)}</div>'
+    drawn = "".join(_item(dataset, row) for row in shown)
+    return f'<div class="ohash-items" role="group" aria-label="{html.escape(alt)}">{drawn}</div>'
 
 
 def pairs_html(dataset: Dataset, found: Meaning, *, dark: bool) -> str:
@@ -63,15 +77,23 @@ def pairs_html(dataset: Dataset, found: Meaning, *, dark: bool) -> str:
     return f'<div class="ohash-pairs">{"".join(parts)}</div>'
 
 
-def table_html(header: list[str], rows: list[list[str]], *, numbers: frozenset[int] = frozenset()) -> str:
-    """A table of texts (escaped here); columns in `numbers` are aligned to the right."""
+def table_html(
+    header: list[str], rows: list[list[str]], *, numbers: frozenset[int] = frozenset(), kind: str = ""
+) -> str:
+    """A table of texts (escaped here); columns in `numbers` are aligned to the right; `kind` is a further class."""
     side = [' class="n"' if at in numbers else "" for at in range(len(header))]
     head = "".join(f'<th scope="col"{side[at]}>{html.escape(text)}</th>' for at, text in enumerate(header))
     body = [
-        "<tr>" + "".join(f"<td{side[at]}>{html.escape(text)}</td>" for at, text in enumerate(row)) + "</tr>" for row in rows
+        "<tr>"
+        + "".join(
+            f'<td{side[at]} data-label="{html.escape(header[at])}">{html.escape(text)}</td>'
+            for at, text in enumerate(row)
+        )
+        + "</tr>"
+        for row in rows
     ]
     return (
-        '<div class="ohash-scroll"><table class="ohash-table">'
+        '<div class="ohash-scroll"><table class="ohash-table ' + f'{kind}">'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
 

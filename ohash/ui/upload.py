@@ -45,6 +45,14 @@ def read(vectors: File, labels: File | None, pairs: File | None, metric: Metric)
         raise ValueError(f"{sources[0].name} does not fit into the memory of this server; take fewer rows") from None
 
 
+def checked(dataset: Dataset) -> tuple[Dataset, Summary]:
+    """The dataset with its summary, if a run can start on it."""
+    found = summarize(dataset)
+    if not found.good:
+        raise ValueError(f"{dataset.title} can be read, but no run can start on it: {found.problem}")
+    return dataset, found
+
+
 def of_command_line() -> tuple[Dataset | None, str]:
     """The dataset this server was started with, or None; and what is wrong with it."""
     names = tuple(os.environ.get(variable, "").strip() for variable in FILES)
@@ -58,24 +66,15 @@ def of_command_line() -> tuple[Dataset | None, str]:
 
 
 @st.cache_resource(scope="session", max_entries=3, show_spinner="Reading and checking the file …")
-def _read(
-    ids: tuple[str, ...], title: str, metric: Metric, _sources: list[Source | None]
-) -> tuple[Dataset, Summary]:
+def _read(ids: tuple[str, ...], title: str, metric: Metric, _sources: list[Source | None]) -> tuple[Dataset, Summary]:
     vectors, labels, pairs = _sources
     assert vectors is not None
-    dataset = dataset_of(vectors, labels, pairs, limits=UPLOAD, key="own", wishes=Wishes(title=title, metric=metric))
-    found = summarize(dataset)
-    if not found.good:
-        raise ValueError(f"{title} can be read, but no run can start on it: {found.problem}")
-    return dataset, found
+    wishes = Wishes(title=title, metric=metric)
+    return checked(dataset_of(vectors, labels, pairs, limits=UPLOAD, key="own", wishes=wishes))
 
 
 @st.cache_resource(max_entries=1, show_spinner="Opening your file …")
 def _open(names: tuple[str, ...], stamps: tuple[int, ...]) -> Dataset:
     vectors, labels, pairs = (name or None for name in names)
     assert vectors is not None
-    dataset = dataset_of_files(vectors, labels, pairs, key="own")
-    found = summarize(dataset)
-    if not found.good:
-        raise ValueError(f"{dataset.title} can be read, but no run can start on it: {found.problem}")
-    return dataset
+    return checked(dataset_of_files(vectors, labels, pairs, key="own"))[0]

@@ -1,0 +1,114 @@
+"""Charts of a dataset: how large its classes are, how long its rows, and how it lies in the plane."""
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ohash.plots import words
+from ohash.plots.chart import Axis, Chart, Mark, Series
+from ohash.plots.plotly import figure
+from ohash.streams.base import Dataset
+from ohash.streams.portrait import Portrait, name_of
+
+# Classes drawn one by one, with their names below; beyond, only by rank.
+NAMED = 20
+# Colours that stay apart; more classes than these are not told apart by colour.
+CLASS_ROLES = ("now", "dissimilar", "distance", "bound", "threshold")
+
+
+def class_balance(seen: Portrait) -> Chart:
+    """Rows a class; many classes are ordered by size."""
+    sizes = seen.sizes if len(seen.sizes) <= NAMED else np.sort(seen.sizes)[::-1]
+    x = Axis(
+        "class" if len(sizes) <= NAMED else "classes by size", lo=-0.6, hi=max(1.0, len(sizes) - 0.4), format="count"
+    )
+    y = Axis("rows", lo=0, format="count")
+    if not len(sizes):
+        return Chart(
+            "There are no labels, so there are no classes", x, y, caption="No labels.", alt="No class balance."
+        )
+    least, most = int(sizes.min()), int(sizes.max())
+    title = f"{len(sizes):,} classes of {most:,} rows each"
+    if least != most:
+        title = f"{len(sizes):,} classes of {least:,} to {most:,} rows"
+        title += f": the largest is {most / max(1, least):.1f} times the smallest" if most >= 1.5 * least else ""
+    kind: Any = "bar" if len(sizes) <= NAMED else "hold"
+    series = Series("rows", np.arange(len(sizes)), sizes, kind=kind, role="now")
+    return Chart(title, x, y, (series,), alt=f"Bar chart of the rows of each class. {title}.")
+
+
+def norms(seen: Portrait) -> Chart:
+    """How long the rows are."""
+    found = seen.norms
+    middle = (found.edges[:-1] + found.edges[1:]) / 2
+    x, y = Axis("length of a row"), Axis("rows", lo=0, format="count")
+    if len(middle) == 1:
+        title = f"Every row has length {words.number(found.median)}: only directions differ"
+    else:
+        least, median, most = (words.number(value) for value in (found.least, found.median, found.most))
+        title = f"Rows are {least} to {most} long, half of them less than {median}"
+    mark = Mark(found.median, "median", role="threshold", dash="dotted")
+    of = f"of {seen.sampled:,} sampled rows" if seen.sampled else ""
+    series = Series("rows", middle, found.counts, kind="bar", role="now")
+    return Chart(
+        title, x, y, (series,), (mark,), caption=of, alt=f"Histogram of the lengths of the rows {of}. {title}."
+    )
+
+
+def projection(dataset: Dataset, seen: Portrait, coloured: Sequence[int] = ()) -> Chart:
+    """Sampled rows along their two principal directions; the classes `coloured` stand out, the rest is pale."""
+    found = seen.projection
+    share = sum(found.explained)
+    first, second = (words.percent(part) for part in found.explained)
+    title = f"Two directions hold {words.percent(share)} of the variance"
+    title += ": what is near here need not be near" if share < 0.5 else ""
+    x, y = Axis(f"first direction, {first}"), Axis(f"second direction, {second}")
+    if found.exact:
+        title, x, y = "The data lie in the plane, as drawn", Axis("first column"), Axis("second column")
+    parts: list[Series] = []
+    rest = np.ones(len(found.rows), bool)
+    for role, c in zip(CLASS_ROLES, coloured, strict=False):
+        mine = _of_class(dataset, found.rows, c)
+        rest &= ~mine
+        parts.append(_points(seen.classes[c], found.xy[mine], role))
+    name = "the other classes" if parts else "rows"
+    others = _points(name, found.xy[rest], "ghost" if parts else "now", 0.55 if parts else 0.6)
+    alt = f"Scatter plot of {len(found.rows):,} rows in the plane. {title}."
+    return Chart(title, x, y, (others, *parts) if rest.any() else tuple(parts), alt=alt)
+
+
+def balance_figure(seen: Portrait, *, dark: bool) -> Any:
+    """The class balance with the names of the classes under the bars."""
+    fig = figure(class_balance(seen), dark)
+    if 0 < len(seen.sizes) <= NAMED:
+        names = [html.escape(name if len(name) <= 14 else f"{name[:13]}…") for name in seen.classes]
+        angle = -40 if sum(map(len, names)) > 30 else 0
+        fig.update_xaxes(tickvals=list(range(len(names))), ticktext=names, title=None, tickangle=angle, automargin=True)
+    return fig
+
+
+def projection_figure(dataset: Dataset, seen: Portrait, coloured: Sequence[int] = (), *, dark: bool) -> Any:
+    """The projection; a point tells its name when pointed at, and both axes have one scale."""
+    chart = projection(dataset, seen, coloured)
+    fig = figure(chart, dark)
+    place = {
+        tuple(point): int(row) for point, row in zip(seen.projection.xy.tolist(), seen.projection.rows, strict=True)
+    }
+    for trace in fig.data:
+        names = [name_of(dataset, place[x, y]) for x, y in zip(trace.x.tolist(), trace.y.tolist(), strict=True)]
+        trace.update(text=[html.escape(name) for name in names], hovertemplate="%{text}<extra></extra>", marker_size=5)
+    fig.update_layout(hovermode="closest")
+    fig.update_yaxes(scaleanchor="x", range=None, autorange=True)
+    fig.update_xaxes(range=None, autorange=True)
+    return fig
+
+
+def _of_class(dataset: Dataset, rows: "np.ndarray[Any, Any]", c: int) -> "np.ndarray[Any, Any]":
+    assert dataset.labels is not None
+    return np.asarray(dataset.labels[rows, c] if dataset.multi_label else dataset.labels[rows] == c)
+
+
+def _points(name: str, xy: "np.ndarray[Any, Any]", role: str, opacity: float = 0.75) -> Series:
+    return Series(name, xy[:, 0], xy[:, 1], kind="points", role=role, opacity=opacity, most=2000)

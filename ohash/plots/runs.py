@@ -1,0 +1,38 @@
+"""Several runs in one chart: a score over the pairs, one line a run."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ohash.experiment.snapshot import Snapshot
+from ohash.plots import theme, words
+from ohash.plots.chart import Axis, Chart, Dash, Series
+from ohash.plots.over_pairs import last, pairs_axis, share_limits, x_of
+from ohash.plots.scores import SCORES, TRUTHS
+
+# A colour and a dash: runs stay apart without colour too.
+ROLES = ("now", "dissimilar", "distance", "bound", "threshold", "reference")
+DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
+MOST = len(ROLES) * len(DASHES)
+
+
+def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
+    """The runs (name, last picture), at most 18, over a logarithmic pair axis."""
+    score = SCORES[metric]
+    curves = []
+    for at, (name, now) in enumerate(runs[:MOST]):
+        y = now.checkpoints.get(metric, np.empty(0))
+        x = x_of(now.checkpoints) if len(y) else np.empty(0)
+        dash = DASHES[at // len(ROLES) if len(runs) > len(ROLES) else at % len(DASHES)]
+        curves.append(Series(name, x, y, role=ROLES[at % len(ROLES)], dash=dash, width=theme.THICK))
+    longest = max((now for _, now in runs), key=lambda now: now.t, default=None)
+    lo, hi = share_limits(*(series.y for series in curves))
+    axis = Axis("pairs", "log", lo=1, hi=100, format="count") if longest is None else pairs_axis(longest)
+    ends = {series.name: last(series.y) for series in curves if np.isfinite(series.y).any()}
+    title = f"{TRUTHS[score.metric.truth]}: {score.short} is not measured yet"
+    if ends:
+        best = max(ends, key=lambda name: ends[name])
+        title = f"{TRUTHS[score.metric.truth]}: {score.short} ends at {words.share(ends[best])}"
+        title += f" for the best of {len(curves)}: {best}" if len(curves) > 1 else f" for {best}"
+    alt = f"{title}. Line chart over pairs, one line a run."
+    return Chart(title, axis, Axis(score.name, lo=lo, hi=hi, format="share"), tuple(curves), (), score.metric.help, alt)

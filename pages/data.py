@@ -1,0 +1,25 @@
+"""Data: what there is, how to get the rest, and how to bring your own."""
+
+import streamlit as st
+
+from ohash.ui import bring, catalogue, data, items, state, style
+
+PARTS = {"look": "Look at one", "all": "Everything there is", "own": "Bring your own"}
+
+style.apply()
+items.apply()
+session = state.current()
+state.hub().poll(session.id)
+part = st.segmented_control(
+    "part", list(PARTS), key=state.part(session), format_func=lambda name: PARTS[name], required=True,
+    label_visibility="collapsed",
+)  # fmt: skip
+if part == "own":
+    bring.panel(session)
+elif part == "all":
+    catalogue.everything()
+else:
+    key = data.choose(session)
+    dataset = data.load(session, key)
+    if dataset is not None:
+        data.look(session, key, dataset)

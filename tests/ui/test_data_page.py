@@ -1,0 +1,242 @@
+"""The Data page: looking at every kind of dataset, the list of everything, uploads good and bad."""
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest  # noqa: TID251
+
+from ohash.plots import data as charts
+from ohash.streams.base import Dataset
+from ohash.streams.meaning import meaning
+from ohash.streams.portrait import name_of, portrait
+from ohash.streams.projection import leading, project
+from ohash.streams.registry import load
+from ohash.ui import catalogue, items, state, upload
+from tests.ui.data_files import Sent, clicks, npy, vectors
+
+APP = str(Path(__file__).parents[2] / "app.py")
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No file and no folder of the machine's owner; no run outlives its test."""
+    for variable in (*upload.FILES, "OHASH_DATA"):
+        monkeypatch.delenv(variable, raising=False)
+    yield
+    for lease in state.hub()._leases.values():
+        lease.stop()
+
+
+def page(part: str = "", query: dict[str, str] | None = None) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=30)
+    for key, value in (query or {"dataset": "digits"}).items():
+        app.query_params[key] = value
+    # the router must run once before a page is known; Live is left before its run is begun
+    app.session_state["ohash"] = None
+    if part:
+        app.session_state["view_part"] = part
+    app.switch_page("pages/data.py")
+    app.run()
+    assert not app.exception
+    return app
+
+
+def look_at(app: AppTest, key: str) -> AppTest:
+    app.selectbox(key="w_look").set_value(key).run()
+    assert not app.exception
+    return app
+
+
+def sent(app: AppTest, *files: Sent | None) -> AppTest:
+    for key, file in zip(("upload_vectors", "upload_labels", "upload_pairs"), files, strict=False):
+        if file is not None:
+            app.file_uploader(key=key).set_value((file.name, file.data, ""))
+    app.run()
+    assert not app.exception
+    return app
+
+
+def texts(app: AppTest) -> str:
+    return " ".join(element.value for element in [*app.markdown, *app.error, *app.success, *app.info, *app.warning])
+
+
+@pytest.mark.parametrize("key", ["digits", "fashion", "patches", "words", "moons", "blobs"])
+def test_every_kind_of_dataset_can_be_looked_at(key: str) -> None:
+    app = look_at(page(), key)
+    assert f"{load(key).n:,} × {load(key).d:,}" in texts(app)
+    assert "Two items are similar if" in texts(app)
+    assert app.button(key="watch").label == "Watch OH learn this"
+
+
+def test_another_meaning_of_similar_shows_other_pairs() -> None:
+    app = page()
+    app.segmented_control(key="view_by digits").set_value("metric").run()
+    assert "nearest 5 %" in texts(app)
+
+
+def test_watching_begins_the_dataset_on_live() -> None:
+    app = look_at(page(), "moons")
+    app.button(key="watch").click().run()
+    session = app.session_state["ohash"]
+    assert session.params.dataset == "moons"
+    assert state.hub().lease(session.id).runner is not None
+
+
+def test_everything_is_listed_with_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(tmp_path / "mine.npy", vectors()[0])
+    (tmp_path / "broken.npy").write_bytes(b"\x93NUMPY nothing")
+    monkeypatch.setenv("OHASH_DATA", str(tmp_path))
+    page("all")
+    groups = catalogue.by_group()
+    assert {"embedded", "synthetic", "package", "paper", "folder"} <= groups.keys()
+    rows = {spec.title: catalogue._row(spec) for specs in groups.values() for spec in specs}
+    assert rows["mine.npy"][1:3] == ["120", "6"]
+    assert rows["mine.npy"][-1] == "✓ here"
+    assert rows["broken.npy"][-1].startswith("cannot be read: broken.npy")
+    assert rows["GIST1M, 960-d GIST"][-1].startswith("not installed: put gist_base.fvecs")
+
+
+def test_without_a_data_folder_the_list_says_how_to_name_one() -> None:
+    assert "OHASH_DATA" in texts(page("all"))
+
+
+def test_a_bare_matrix_is_welcome_and_goes_to_live() -> None:
+    app = sent(page("own"), npy(vectors()[0]))
+    assert "x.npy: 120 rows of 6 float32 values" in app.success[0].value
+    app.button(key="watch_upload").click().run()
+    session = app.session_state["ohash"]
+    assert session.params.dataset == "own"
+    assert session.own[session.params.content].title == "x.npy"
+
+
+def test_a_matrix_with_clicks_can_be_looked_at() -> None:
+    app = sent(page("own"), npy(vectors()[0]), None, clicks())
+    app.button(key="look_upload").click().run()
+    assert not app.exception
+    assert "similar if clicked together" in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("x.npy", npy(vectors()[0]).data[:500], "truncated"),
+        ("x.pkl", pickle.dumps([1, 2]), "pickle"),
+        ("x.npy", npy(np.array([[1.0, np.nan]] * 30)).data, "finite"),
+        ("x.csv", b"", "empty"),
+        ("x.doc", b"hello", "must be one of"),
+        ("x.npy", npy(np.ones((2, 3))).data, "queries"),
+    ],
+)
+def test_a_bad_file_is_a_message_and_the_page_lives_on(name: str, data: bytes, said: str) -> None:
+    app = sent(page("own"), Sent(name, data))
+    assert said in app.error[0].value
+    assert app.session_state["ohash"].own == {}
+
+
+def test_labels_without_vectors_are_asked_for_them() -> None:
+    app = sent(page("own"), None, npy(vectors()[1], "y.npy"))
+    assert "upload those too" in app.info[0].value
+
+
+def test_a_link_to_data_of_ones_own_says_which_file_it_needs() -> None:
+    app = page(query={"dataset": "own", "content": "00ff"})
+    assert "00ff" in app.info[0].value
+
+
+@pytest.mark.parametrize(
+    ("labels", "pairs", "said"),
+    [
+        (npy(vectors()[1][:7], "y.npy"), None, "one label a row of x.npy"),
+        (None, Sent("p.csv", b"i,j\n1,5000\n"), "row numbers"),
+        (None, Sent("p.csv", b"i,j\na,b\n"), "ids"),
+    ],
+)
+def test_labels_and_pairs_that_do_not_fit_are_refused(labels: Sent | None, pairs: Sent | None, said: str) -> None:
+    app = sent(page("own"), npy(vectors()[0]), labels, pairs)
+    assert said in app.error[0].value
+
+
+def test_labels_give_classes() -> None:
+    X, y = vectors()
+    app = sent(page("own"), npy(X), npy(y, "y.npy"))
+    app.segmented_control(key="view_metric").set_value("cosine").run()
+    (dataset,) = {own.metric: own for own in app.session_state["ohash"].own.values()}.values()
+    assert (dataset.title, dataset.metric, len(dataset.class_names)) == ("x.npy with labels", "cosine", 3)
+
+
+def test_data_no_run_can_start_on_are_refused() -> None:
+    with pytest.raises(ValueError, match="no run can start"):
+        upload.checked(Dataset.from_arrays(vectors()[0], labels=np.arange(120)))
+
+
+def test_the_file_of_the_command_line_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "x.npy"
+    np.save(file, vectors()[0])
+    monkeypatch.setenv("OHASH_FILE", str(file))
+    app = AppTest.from_file(APP, default_timeout=30)
+    app.session_state["ohash"] = None
+    app.switch_page("pages/data.py")
+    app.run()
+    session = app.session_state["ohash"]
+    assert session.params.dataset == "own"
+    assert "x.npy: 120 × 6" in texts(app)
+
+
+def test_a_broken_file_of_the_command_line_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OHASH_FILE", str(tmp_path / "gone.npy"))
+    own, problem = upload.of_command_line()
+    assert own is None
+    assert "gone.npy" in problem
+
+
+def test_a_session_keeps_few_datasets_of_its_own_and_the_one_in_use() -> None:
+    session = page().session_state["ohash"]
+    for k in range(state.MOST_OWN + 3):
+        key = state.add_own(session, Dataset.from_arrays(vectors()[0] + k))
+        if k == 0:
+            session.params = session.params.with_values(dataset="own")
+            session.params = type(session.params)(**{**vars(session.params), "content": key})
+    assert len(session.own) == state.MOST_OWN
+    assert session.params.content in session.own
+
+
+def test_projection_finds_the_plane() -> None:
+    rng = np.random.default_rng(0)
+    plane = rng.normal(size=(200, 2)) @ np.diag([5, 3]) @ np.linalg.qr(rng.normal(size=(30, 2)))[0].T
+    found = project(Dataset.from_arrays(plane))
+    assert sum(found.explained) == pytest.approx(1)
+    exact = np.linalg.svd(plane - plane.mean(0))[1][:2]
+    assert leading(plane - plane.mean(0))[1][:2] == pytest.approx(exact)
+
+
+def test_examples_are_what_they_say() -> None:
+    digits = load("digits")
+    found = meaning(digits)
+    assert digits.labels is not None
+    assert all(digits.labels[i] == digits.labels[j] for i, j in found.similar)
+    assert all(digits.labels[i] != digits.labels[j] for i, j in found.dissimilar)
+
+
+def test_charts_say_what_they_show() -> None:
+    digits = load("digits")
+    seen = portrait(digits)
+    assert charts.class_balance(seen).title == "10 classes of 174 to 183 rows"
+    assert charts.class_balance(portrait(load("words"))).empty
+    unit = Dataset.from_arrays(np.eye(40))
+    assert charts.norms(portrait(unit)).title == "Every row has length 1: only directions differ"
+    chart = charts.projection(digits, seen, [3, 8])
+    assert [series.name for series in chart.series] == ["the other classes", "3", "8"]
+    fig = charts.projection_figure(digits, seen, [3, 8], dark=True)
+    assert set(fig.data[1].text) == {"3"}
+    assert charts.balance_figure(seen, dark=False).layout.xaxis.ticktext[0] == "0"
+
+
+def test_names_and_tables_are_escaped() -> None:
+    evil = Dataset.from_arrays(vectors()[0], ids=[f"<script>{k}" for k in range(120)])
+    assert name_of(evil, 5) == "<script>5"
+    assert "<script>" not in items.items_html(evil, [5])
+    assert "<script>" not in items.pairs_html(evil, meaning(evil), dark=False)
+    assert "<b>" not in items.table_html(["a"], [["<b>"]])

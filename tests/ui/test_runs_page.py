@@ -1,0 +1,148 @@
+"""The Runs page and its store: the empty state, the table, what differs, export, pin, open, delete."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest  # noqa: TID251
+
+from ohash.experiment.params import Change, experiment
+from ohash.experiment.run import Run
+from ohash.experiment.runs import Line, RunStore, differences, different, line_of, to_csv, to_json
+from ohash.experiment.snapshot import Snapshot, take
+from ohash.plots.runs import overlay
+from ohash.ui import state
+from ohash.ui.runs import SessionRuns, link
+
+APP = str(Path(__file__).parents[2] / "app.py")
+
+
+@pytest.fixture(autouse=True)
+def alone() -> Iterator[None]:
+    """No run outlives its test."""
+    yield
+    for lease in state.hub()._leases.values():
+        lease.stop()
+
+
+def made(**values: object) -> Snapshot:
+    run = Run(experiment("blobs2d", "oh", pairs=300, r=16, **values))
+    while not run.done:
+        run.step(100)
+    return take(run, "done")
+
+
+@pytest.fixture(scope="module")
+def pictures() -> list[Snapshot]:
+    return [made(), made(C=1.0), made(seed=5)]
+
+
+def page(pictures: list[Snapshot]) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=30)
+    session = state.Session(id="a session of the tests of runs", params=experiment("blobs2d"))
+    session.past = [state.Past(f"{now.params.key()}-{now.t}", "OH", now) for now in pictures]
+    app.session_state["ohash"] = session
+    app.switch_page("pages/runs.py")
+    app.run()
+    assert not app.exception
+    return app
+
+
+def named(pictures: list[Snapshot]) -> list[tuple[Line, Snapshot]]:
+    return [(line_of(str(at), now), now) for at, now in enumerate(pictures)]
+
+
+def test_nothing_run_yet_is_a_sentence_and_a_way_out() -> None:
+    app = page([])
+    assert "Nothing was run yet" in app.markdown[0].value
+    assert app.button(key="runs_start").label == "Start one on Live"
+
+
+def test_the_table_lists_every_run_with_start_and_end(pictures: list[Snapshot]) -> None:
+    table = page(pictures).dataframe[0].value
+    assert list(table["different from default"]) == [
+        "r = 16, n = 300",
+        "r = 16, C = 1, n = 300",
+        "r = 16, seed = 5, n = 300",
+    ]
+    assert list(table["pairs"]) == [300] * 3
+    assert table["mAP start"].between(0, 1).all()
+    assert (table["bits"] == 16).all()
+
+
+def test_selected_runs_are_drawn_and_compared(pictures: list[Snapshot]) -> None:
+    app = page(pictures)
+    assert any(element.value.startswith("**Labels: mAP ends at") for element in app.markdown)
+    compared = app.dataframe[1].value
+    assert list(compared["parameter"]) == ["C · aggressiveness", "seed"]
+
+
+def test_one_run_can_be_pinned_opened_and_deleted(pictures: list[Snapshot]) -> None:
+    app = page(pictures[:1])
+    session = app.session_state["ohash"]
+    app.button(key="run_pin").click().run()
+    assert session.pinned == session.past[0].key
+    assert "pinned" in app.dataframe[0].value["state"][0]
+    app.button(key="run_open").click().run()
+    assert session.params == pictures[0].params
+    app.switch_page("pages/runs.py").run()
+    lease = state.hub().lease(session.id)
+    lease.stop()
+    app.run()
+    app.button(key="run_delete").click().run()
+    assert session.past == []
+    assert session.pinned == ""
+
+
+def test_open_again_without_its_data_is_a_message(pictures: list[Snapshot]) -> None:
+    lost = Snapshot(**{**vars(pictures[0]), "params": experiment("own", "oh", content="00ff")})
+    app = page([lost])
+    app.button(key="run_open").click().run()
+    assert not app.exception
+    assert "00ff" in app.error[0].value
+
+
+def test_the_session_is_a_run_store(pictures: list[Snapshot]) -> None:
+    session = state.Session(id="a store", params=experiment("blobs2d"))
+    session.past = [state.Past(str(at), "OH", now) for at, now in enumerate(pictures)]
+    store: RunStore = SessionRuns(session)
+    assert [line.key for line in store.list()] == ["0", "1", "2"]
+    assert store.get("1") is pictures[1]
+    store.delete(["1", "not there", "live"])
+    assert [line.key for line in store.list()] == ["0", "2"]
+    with pytest.raises(KeyError):
+        store.get("1")
+
+
+def test_what_differs() -> None:
+    changed = experiment(r=32, changes=(Change(500, "beta", 0.4),))
+    assert different(changed) == "r = 32, β = 0.4 at 500"
+    found = differences([changed, experiment(method="mmoh", T=2)])
+    assert found["T · models"] == ["–", "2"]
+    assert found["live changes"] == ["beta = 0.4 at 500", "–"]
+    assert differences([changed, changed]) == {}
+
+
+def test_export_holds_every_checkpoint_and_every_parameter(pictures: list[Snapshot]) -> None:
+    rows = list(csv.DictReader(io.StringIO(to_csv(named(pictures)))))
+    assert len(rows) == sum(len(now.checkpoints["pairs"]) for now in pictures)
+    assert {row["run"] for row in rows} == {now.params.key() for now in pictures}
+    assert float(rows[0]["map"]) == pictures[0].checkpoints["map"][0]
+    described = json.loads(to_json(named(pictures)))
+    assert [one["params"]["seed"] for one in described] == [0, 0, 5]
+
+
+def test_the_link_is_the_experiment(pictures: list[Snapshot]) -> None:
+    assert link(pictures[2]).endswith("/?dataset=blobs2d&method=oh&r=16&seed=5&pairs=300")
+
+
+def test_overlay_names_the_best_and_keeps_runs_apart(pictures: list[Snapshot]) -> None:
+    chart = overlay([(f"run {at}", now) for at, now in enumerate(pictures)], "map")
+    assert chart.title.startswith("Labels: mAP ends at ")
+    assert len({(series.role, series.dash) for series in chart.series}) == 3
+    many = overlay([(str(k), pictures[0]) for k in range(30)], "recall_10")
+    assert len({(series.role, series.dash) for series in many.series}) == len(many.series) == 18
+    assert overlay([], "map").empty
