@@ -20,11 +20,17 @@ REPEATS = 7
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
     parser.add_argument("what", nargs="*", help="only these parts: " + ", ".join(PARTS))
+    parser.add_argument("--ui", action="store_true", help="measure the dashboard in headless Chromium instead")
+    parser.add_argument("--minutes", type=float, default=0, help="with --ui: also watch memory for so many minutes")
     parser.add_argument("--pairs", type=int, default=20_000, help="pairs per measurement (20000)")
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure and print."""
+    if options.ui:
+        from ohash.cli.bench_ui import measure  # noqa: PLC0415 (needs playwright, of the test extra)
+
+        return measure(options.minutes)
     unknown = set(options.what) - set(PARTS)
     if unknown:
         raise ValueError(f"bench knows {', '.join(PARTS)}, got {', '.join(sorted(unknown))}")

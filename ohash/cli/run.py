@@ -173,8 +173,8 @@ def _closing(now: Snapshot, test: dict[str, float]) -> str:
         f"{n['update_rate']:.0%} of the last pairs updated, pair-AUC {n['auc']:.3f}",
         f"agrees with labels or pairs:      mAP {n['map_start']:.3f} -> {n['map']:.3f} (validation), "
         f"{test['map']:.3f} on {test['queries']} test queries",
-        f"agrees with the original distance: recall@10 {n['recall_10_start']:.3f} -> {n['recall_10']:.3f} (validation), "
-        f"{test['recall_10']:.3f} on test",
+        f"agrees with the original distance: recall@10 {n['recall_10_start']:.3f} -> {n['recall_10']:.3f} "
+        f"(validation), {test['recall_10']:.3f} on test",
         "the database was " + ("trained on, as in the paper" if now.database_seen else "not trained on"),
     ]
     return "\n".join(lines)

@@ -25,7 +25,8 @@ def status_html(now: Snapshot, badge: str, health: str, *, dark: bool) -> str:
     dot = colour({"healthy": "similar", "look": "dissimilar", "ill": "wrong"}[health], dark=dark)
     words = {"healthy": "healthy", "look": "worth a look", "ill": "not healthy"}[health]
     return (
-        f'<div class="ohash-status"><b>{now.t:,}</b> pairs · {now.numbers["update_rate"]:.0%} updated · '
+        f'<div class="ohash-status" data-seq="{now.seq}" data-pairs="{now.t}" '
+        f'data-changes="{len(now.params.changes)}"><b>{now.t:,}</b> pairs · {now.numbers["update_rate"]:.0%} updated · '
         f'<span style="color:{dot}">●</span> {words} · {badge}</div>'
     )
 
