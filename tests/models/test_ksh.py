@@ -1,0 +1,108 @@
+"""KSH: gradient, residual identity, the refined bit is never worse, similar points agree in the end."""
+
+import numpy as np
+import pytest
+
+from ohash.core.codes import unpack
+from ohash.models.ksh import Residual, cost_and_gradient, refine, spectral
+from tests.models.digits_data import build, fitted_map, split
+
+
+def problem(seed, l=60, m=7, c=3, r=8):
+    rng = np.random.default_rng(seed)
+    Q = np.eye(c)[rng.integers(0, c, l)]
+    S = Residual(Q, r)
+    for _ in range(3):
+        S.explain(rng.choice([-1.0, 1.0], l))
+    return rng.normal(size=(l, m)), S, rng
+
+
+def test_the_operator_is_the_matrix_for_classes_and_for_flags():
+    K, S, rng = problem(0)
+    similar = (S.Q @ S.Q.T > 0) * 2.0 - 1
+    np.testing.assert_allclose(S.dense(), 8 * similar - S.H @ S.H.T, atol=1e-10)
+    flags = (rng.random((60, 5)) < 0.4).astype(float)
+    np.testing.assert_allclose(Residual(flags, 8).dense(), 8 * ((flags @ flags.T > 0) * 2.0 - 1), atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_gradient_is_that_of_finite_differences(seed):
+    K, S, rng = problem(seed)
+    a, eps = rng.normal(size=K.shape[1]), 1e-5
+    gradient = cost_and_gradient(a, K, S)[1]
+    for k in range(len(a)):
+        step = np.eye(len(a))[k] * eps
+        slope = (cost_and_gradient(a + step, K, S)[0] - cost_and_gradient(a - step, K, S)[0]) / (2 * eps)
+        assert abs(slope - gradient[k]) < 1e-6 * (1 + np.abs(gradient).max())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_residual_identity(seed):
+    """||S - hhᵀ||² = ||S||² - 2 hᵀSh + l²: the residual falls exactly when hᵀSh > l²/2."""
+    _, S, rng = problem(seed)
+    h, before = rng.choice([-1.0, 1.0], 60), S.dense()
+    S.explain(h)
+    np.testing.assert_allclose(
+        np.square(S.dense()).sum(), np.square(before).sum() - 2 * h @ before @ h + 60**2, rtol=1e-12
+    )
+
+
+def test_the_spectral_bit_is_the_top_eigenvector_and_refining_lowers_the_cost():
+    K, S, rng = problem(1)
+    white = np.linalg.qr(K)[0]
+    M = white.T @ S.times(white)
+    a = spectral(white, M)
+    assert np.isclose(np.square(white @ a).sum(), 60)
+    best = a @ M @ a
+    assert all(best + 1e-9 >= 60 * (v @ M @ v) / (v @ v) for v in rng.normal(size=(200, len(a))))
+    refined = refine(a, white, S, 300, 1e-6)
+    assert cost_and_gradient(refined, white, S)[0] < cost_and_gradient(a, white, S)[0]
+
+
+def test_kept_bits_are_never_worse_than_spectral_ones_and_the_residual_falls():
+    _, database, _, y = split(0, "rbf")
+    model = build("ksh", r=12, labelled=300)
+    model.fit(database, y)
+    assert (model.agreement[:, 1] >= model.agreement[:, 0]).all()
+    assert (model.agreement[:, 1] > 300**2 / 2).all()
+    H = unpack(model.encode(database), 12).astype(float)
+    inner, similar = H @ H.T / 12, y[:, None] == y
+    assert inner[similar].mean() > 0.3 > 0.1 > inner[~similar].mean()
+
+
+def test_several_labels_a_point_and_fewer_points_than_asked():
+    rng = np.random.default_rng(0)
+    flags = rng.random((150, 4)) < 0.3
+    X = flags @ rng.normal(size=(4, 10)) + 0.1 * rng.normal(size=(150, 10))
+    model = build("ksh", r=8, labelled=1000)
+    model.fit(X, flags)
+    H = unpack(model.encode(X), 8).astype(float)
+    similar = flags.astype(int) @ flags.T.astype(int) > 0
+    assert (H @ H.T)[similar].mean() > (H @ H.T)[~similar].mean() + 2
+
+
+def test_labels_are_needed():
+    with pytest.raises(ValueError, match="KSH learns from labels"):
+        build("ksh").fit(np.eye(4), None)
+
+
+def test_constant_data_do_no_harm():
+    model = build("ksh", r=4)
+    model.fit(np.ones((20, 3)), np.arange(20) % 2)
+    assert np.isfinite(model.W).all()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_digits(seed):
+    """BASELINES section 5: 0.963 at 32 bits with 500 labels, centred, unit-norm, 300 RBF anchors."""
+    assert fitted_map("ksh", seed, "rbf", labelled=500) > 0.903
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_digits_with_a_thousand_labels_within_a_minute_of_cpu(seed):
+    import time
+
+    since = time.thread_time()
+    assert fitted_map("ksh", seed, "rbf", labelled=1000) > 0.92
+    assert time.thread_time() - since < 60
