@@ -391,6 +391,31 @@ def test_a_visitor_is_let_in_at_full_speed(runner_of):
     until(lambda: runner.run.t > t)
 
 
+def test_a_visitor_waits_for_one_step_at_most(runner_of, monkeypatch):
+    """A lock alone would let the run take it again and again."""
+    steps = []
+    original = Run.step
+
+    def count(self, limit):
+        steps.append(1)
+        return original(self, limit)
+
+    monkeypatch.setattr(Run, "step", count)
+    runner = runner_of(small(pairs=10**9), judge=False).start()
+    until(lambda: len(steps) > 10)
+    with runner._wake:
+        runner._visitors += 1  # somebody has knocked, and has not come in yet
+        knocked = len(steps)
+    time.sleep(0.1)
+    assert len(steps) <= knocked + 1
+    with runner.between_steps():
+        pass
+    with runner._wake:
+        runner._visitors -= 1
+        runner._wake.notify_all()
+    until(lambda: len(steps) > knocked + 10)
+
+
 def test_several_viewers(runner_of):
     runner = runner_of(small(pairs=10**9), pace=20_000).start()
     until(lambda: runner.snapshot() is not None)
