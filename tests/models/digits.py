@@ -23,7 +23,9 @@ def balanced_pairs(y, pairs, seed):
     rng = np.random.default_rng(seed)
     i = rng.integers(0, len(y), pairs)
     similar = rng.random(pairs) < 0.5
-    j = np.array([rng.choice(np.flatnonzero((y == y[a]) == b)) for a, b in zip(i, similar, strict=True)])
+    j = rng.integers(0, len(y), pairs)
+    while (wrong := np.flatnonzero((y[i] == y[j]) != similar)).size:
+        j[wrong] = rng.integers(0, len(y), len(wrong))
     keep = i != j
     return i[keep], j[keep], np.where(similar, 1, -1)[keep]
 
