@@ -1,0 +1,79 @@
+"""AdaptHash: a pair moves the bits that are most confidently wrong, down the gradient of a squared similarity loss.
+
+(f(u)ᵀf(v) - r s)² with u = Wᵀx_i, v = Wᵀx_j and f a sigmoid in (-1, 1) (Cakir and Sclaroff, 2015).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from ohash.core.parameters import param
+from ohash.models.adapthash_kernels import learn_pairs
+from ohash.models.base import Arrays, HasherSpec, Trace
+from ohash.models.stream_learner import LearnerParams, Rows, StreamLearner
+
+
+@dataclass(frozen=True)
+class AdaptHashParams(LearnerParams):
+    """The benchmark's values, but for the step, which is divided by r."""
+
+    eta: float = param(
+        4.0, symbol="η", title="step size", lo=0, hi=1e3, lo_open=True, slider=(1e-2, 50), scale="log",
+        help="Length of a step, divided by r. Large steps are unstable.",
+    )  # fmt: skip
+    ratio: float = param(
+        0.9, symbol="α", title="hinge", lo=0.5, hi=1, slider=(0.5, 1), step=0.01,
+        help="Similar pairs may differ in (1 - α) r bits, dissimilar ones should in α r.",
+    )  # fmt: skip
+    lambda_: float = param(
+        0.01, symbol="λ", title="orthogonality", lo=0, hi=0.5, slider=(0, 0.1), step=0.001,
+        help="How strongly W is drawn towards orthogonal columns after each step; costs O(d r²).",
+    )  # fmt: skip
+
+
+class AdaptHash(StreamLearner):
+    """One step a pair with loss."""
+
+    key = "adapthash"
+
+    def __init__(self, params: AdaptHashParams | None = None) -> None:
+        """W is drawn when the first data tell d."""
+        super().__init__(params or AdaptHashParams())
+
+    def learn(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> Trace:
+        """Learn pairs strictly in order."""
+        return self._learn_pairs(X, i, j, s)
+
+    def _absorb_pairs(self, x_i: Rows, x_j: Rows, s: Rows, D_h: Rows, updated: Rows) -> None:
+        p = self.params
+        learn_pairs(
+            self._Wt, self._bit_updates, self._clock, x_i, x_j, s, p.ratio, p.eta / p.r, p.lambda_, D_h, updated
+        )
+
+
+def restore(values: dict[str, Any], arrays: Arrays) -> AdaptHash:
+    """An AdaptHash from its saved state."""
+    return AdaptHash(AdaptHashParams(**values["params"])).resume(values, arrays)
+
+
+HASHER = HasherSpec(
+    key="adapthash",
+    title="AdaptHash",
+    aliases=("adaptive hashing",),
+    cite="Cakir, Sclaroff: Adaptive Hashing for Fast Similarity Search, ICCV 2015",
+    bibtex="""@inproceedings{cakir2015adaptive,
+  title     = {Adaptive Hashing for Fast Similarity Search},
+  author    = {Cakir, Fatih and Sclaroff, Stan},
+  booktitle = {IEEE International Conference on Computer Vision},
+  year      = {2015}
+}""",
+    supervision="pairs",
+    consumes="pairs",
+    params=AdaptHashParams,
+    build=AdaptHash,
+    restore=restore,
+    differs="The step is divided by r: the factor (f(u)ᵀf(v) - r s) grows with r, and at the published step of 1 the "
+    "method is unstable (worse than random hyperplanes on digits). Only the hinge decides how many bits move, as "
+    "published.",
+)
