@@ -6,7 +6,8 @@ On l labelled points with centred (kernel) features K (l, m) and S = r S0, S0 = 
 2. refined by minimising -φᵀSφ, φ = 2 sigmoid(Ka) - 1, with Nesterov's gradient steps and backtracking,
 3. the better of both by hᵀSh, h = sgn(Ka); then S loses hhᵀ, the part that is explained.
 
-All of it happens in coordinates where KᵀK = I: there the steps of 2 are few. S is never formed for class labels: S0 = 2QQᵀ - 11ᵀ with Q the class indicators, so Sv costs O(l (classes + bits)).
+All of it happens in coordinates where KᵀK = I: there the steps of 2 are few. S is never formed for class labels:
+S0 = 2QQᵀ - 11ᵀ with Q the class indicators, so Sv costs O(l (classes + bits)).
 """
 
 from dataclasses import dataclass
@@ -68,10 +69,7 @@ class Residual:
 
     def times(self, V: Real) -> Real:
         """S V for a vector or a matrix of columns."""
-        if self.S0 is not None:
-            similar = self.S0 @ V
-        else:
-            similar = 2 * (self.Q @ (self.Q.T @ V)) - V.sum(axis=0)
+        similar = 2 * (self.Q @ (self.Q.T @ V)) - V.sum(axis=0) if self.S0 is None else self.S0 @ V
         return np.asarray(self.r * similar - self.H @ (self.H.T @ V))
 
     def explain(self, h: Real) -> None:
@@ -92,7 +90,7 @@ def cost_and_gradient(a: Real, K: Real, S: Residual) -> tuple[float, Real]:
 
 def refine(a: Real, K: Real, S: Residual, iterations: int, tolerance: float) -> Real:
     """Minimise the cost from a: Nesterov's accelerated gradient; the Lipschitz guess is doubled until a step holds."""
-    l, lipschitz = len(K), 1.0
+    lipschitz = 1.0
     before, momentum, momentum_before = a, 1.0, 0.0
     cost = cost_and_gradient(a, K, S)[0]
     best, best_cost = a, cost
@@ -112,7 +110,7 @@ def refine(a: Real, K: Real, S: Residual, iterations: int, tolerance: float) -> 
         change, cost = abs(cost_step - cost), cost_step
         if cost < best_cost:
             best, best_cost = a, cost
-        if change <= tolerance * l or square == 0:
+        if change <= tolerance * len(K) or square == 0:
             break
     return best
 
@@ -145,7 +143,7 @@ class KSH(HalfSpaces):
         rng = np.random.default_rng(p.seed)
         sample = rng.permutation(len(X))[: p.labelled]
         K, S = X[sample] - mean, Residual(Q[sample], self.r)
-        l, m = K.shape
+        m = K.shape[1]
         gram = K.T @ K
         gram += (RIDGE * np.trace(gram) / m or 1.0) * np.eye(m)
         whiten = np.linalg.inv(np.linalg.cholesky(gram)).T  # whitenᵀ gram whiten = I
