@@ -28,7 +28,8 @@ class Meaning:
     @property
     def sentence(self) -> str:
         """For a reader."""
-        share = f"{self.share:.1%}" if self.share >= 0.001 else f"{self.share:.3%}"
+        digits = 1 if self.share >= 0.01 else 2 if self.share >= 0.001 else 3
+        share = f"{self.share:.{digits}%}"
         if self.name == "clicks":
             return f"Two items are {self.words}, nine to each click."
         note = f" ({self.note})" if self.note else ""

@@ -124,12 +124,13 @@ def _shown(dataset: Dataset, seen: Portrait) -> None:
     few = min(FEW, dataset.d)
     st.markdown("**Some of the rows**" + (f", the first {few} of {dataset.d:,} columns" if few < dataset.d else ""))
     values = gather(dataset.X, rows)[:, :few]
+    known = int(dataset.labels is not None or dataset.tracks is not None)
     table = [
-        [f"{row:,}", label_of(dataset, int(row)), *(f"{value:.3g}" for value in line)]
+        [f"{row:,}", *[label_of(dataset, int(row))][:known], *(f"{value:.3g}" for value in line)]
         for row, line in zip(rows, values, strict=True)
     ]
-    header = ["row", "label", *(str(column) for column in range(few))]
-    st.html(items.table_html(header, table, numbers=frozenset({0, *range(2, few + 2)})))
+    header = ["row", *["label"][:known], *(str(column) for column in range(few))]
+    st.html(items.table_html(header, table, numbers=frozenset({0, *range(1 + known, 1 + known + few)})))
 
 
 def _similar(key: str, dataset: Dataset) -> None:

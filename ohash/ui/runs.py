@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from ohash.experiment.runs import LIVE, Line, RunStore, differences, line_of, to_csv, to_json
+from ohash.experiment.runs import ENDED, LIVE, Line, RunStore, differences, line_of, to_csv, to_json
 from ohash.experiment.snapshot import Snapshot
 from ohash.plots.runs import MOST, overlay
 from ohash.ui import state, still
@@ -48,7 +48,8 @@ class SessionRuns:
         found = {past.key: past.now for past in self._session.past}
         running = state.hub().lease(self._session.id).runner
         now = None if running is None else running.snapshot()
-        if now is not None and now.t > 0:
+        kept = now is not None and now.state in ENDED and f"{now.params.key()}-{now.t}" in found
+        if now is not None and now.t > 0 and not kept:  # a live run that is over may have been pinned, hence kept
             found[LIVE] = now
         return found
 

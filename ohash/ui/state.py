@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
 from ohash.experiment.params import OWN, ExperimentParams, Limits, experiment, from_query
 from ohash.experiment.presets import PRESETS, Preset
@@ -75,6 +76,7 @@ def current() -> Session:
     """The session of this tab; a new one is opened from the address bar."""
     session: Session | None = st.session_state.get("ohash")
     if session is None:
+        _through_the_router()
         session = Session(id=secrets.token_hex(8), params=PRESETS[0].params(), preset=PRESETS[0].key)
         st.session_state["ohash"] = session
         query = st.query_params.to_dict()
@@ -209,6 +211,13 @@ def show_part(name: str) -> None:
 def flags() -> Mapping[str, Any]:
     """Widgets that only change the view, by name."""
     return {str(name)[5:]: value for name, value in st.session_state.items() if str(name).startswith("view_")}
+
+
+def _through_the_router() -> None:
+    """Until app.py has run once in a server, Streamlit serves pages/ by itself and a deep link misses the router."""
+    if PagesManager.uses_pages_directory:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
 
 
 def _open_own(session: Session, *, first: bool) -> None:
