@@ -89,7 +89,7 @@ def restore(values: dict[str, Any], arrays: Arrays) -> LEGO:
 HASHER = HasherSpec(
     key="lego",
     title="LEGO-LSH",
-    aliases=("LEGO", "online metric learning and fast similarity search"),
+    aliases=("online metric learning and fast similarity search",),
     cite="Jain, Kulis, Dhillon, Grauman: Online Metric Learning and Fast Similarity Search, NIPS 2008",
     bibtex="""@inproceedings{jain2008online,
   title     = {Online Metric Learning and Fast Similarity Search},
