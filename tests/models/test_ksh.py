@@ -92,6 +92,10 @@ def test_constant_data_do_no_harm():
     assert np.isfinite(model.W).all()
 
 
+def test_as_many_labels_as_anchors_are_not_learnt_by_heart():
+    assert fitted_map("ksh", 0, "rbf", labelled=300) > 0.87
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_digits(seed):
     """BASELINES section 5: 0.963 at 32 bits with 500 labels, centred, unit-norm, 300 RBF anchors."""
