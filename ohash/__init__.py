@@ -35,6 +35,7 @@ from ohash.evaluation.ranking import mean_ap, retrieval  # noqa: E402
 from ohash.models.mmoh import MMOH  # noqa: E402
 from ohash.models.oh import OH  # noqa: E402
 from ohash.models.storage import load, save  # noqa: E402
+from ohash.streams.base import Dataset  # noqa: E402
 
-__all__ = ["MMOH", "OH", "FeatureMap", "KernelWarning", "gist512", "load", "mean_ap", "retrieval", "save"]
+__all__ = ["MMOH", "OH", "Dataset", "FeatureMap", "KernelWarning", "gist512", "load", "mean_ap", "retrieval", "save"]
 __version__ = "0.1.0"

@@ -15,7 +15,7 @@ except ValueError as problem:
     st.stop()
 state.write_query(session.params)
 for warning in session.warnings:
-    st.warning(f"The link was not quite right: {warning}", icon=":material/link:")
+    st.warning(warning, icon=":material/info:")
 
 with st.container(horizontal=True, key="top", vertical_alignment="center"):
     transport.presets(session)

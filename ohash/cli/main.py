@@ -24,10 +24,7 @@ def parser() -> argparse.ArgumentParser:
         description="Online Hashing from the command line. The dashboard is: python3 -m streamlit run app.py",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    top.add_argument("--data", metavar="DIR", help="folder with your own data sets (else the variable OHASH_DATA)")
-    top.add_argument(
-        "--plugin", metavar="FILE", action="append", default=[], help="Python file with a method or data set of yours"
-    )
+    _common(top)
     below = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in commands().items():
         text = (module.__doc__ or "").strip()
@@ -41,20 +38,31 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _common(options: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    options.add_argument("--data", metavar="DIR", help="folder with your own data sets (else the variable OHASH_DATA)")
+    options.add_argument(
+        "--plugin", metavar="FILE", action="append", default=[], help="Python file with a method or data set of yours"
+    )
+    return options
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; a mistake of the user's is one line on standard error, not a traceback."""
-    options = parser().parse_args(arguments)
+    command = "ohash"
     try:
-        if options.data:
-            use_folder(options.data)
-        for file in options.plugin:
+        early, _ = _common(argparse.ArgumentParser(add_help=False)).parse_known_args(arguments)
+        if early.data:
+            use_folder(early.data)
+        for file in early.plugin:
             registry.add_plugin(file)
+        options = parser().parse_args(arguments)  # plugins bring options of their own
+        command = f"ohash {options.command}"
         return int(commands()[options.command].run(options))
     except BrokenPipeError:  # the reader of our output (head, less) has gone
         sys.stderr.close()
         return 0
     except (ValueError, OSError) as error:
-        print(f"ohash {options.command}: {error}", file=sys.stderr)
+        print(f"{command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -4,7 +4,8 @@ Examples:
   python3 -m ohash run --dataset digits --method oh --r 48 --pairs 20000
   python3 -m ohash run --dataset fashion --method mmoh --T 4 --beta 0.4 --out results/
   python3 -m ohash run --features x.npy --labels y.npy --method oh --r 256
-  python3 -m ohash run --features x.npy --pairs-file clicks.parquet --judged-by test
+  python3 -m ohash run --features x.npy --pairs clicks.parquet --judged-by test
+  python3 -m ohash run --dataset digits --pairs 1000000 --save long.npz   (Ctrl-C, then --resume long.npz)
   python3 -m ohash run --link "dataset=digits&method=oh&r=64&seed=3"
 
 Every parameter of the method, the feature map, the stream, the drift and the run is an option of the same name
@@ -20,10 +21,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+from ohash.experiment import saved
 from ohash.experiment.export import summary, write
 from ohash.experiment.params import OWN, SEED, ExperimentParams, experiment, from_query, rows_of
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import Snapshot, take
+from ohash.experiment.story import truth_of
 from ohash.models.registry import hashers
 from ohash.streams.base import METRICS, Dataset
 from ohash.streams.readers.own import Wishes, dataset_of_files
@@ -62,29 +65,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run, show progress, write what was asked for."""
+    if options.value_pairs is not None and not options.value_pairs.strip().lstrip("+-").isdigit():
+        options.pairs_file, options.value_pairs = options.value_pairs, None  # --pairs clicks.csv
     dataset = _own_data(options)
-    if options.resume:
-        from ohash.experiment import saved  # noqa: PLC0415
-
-        going = saved.load(options.resume, dataset)
-    else:
-        going = Run(_params(options, dataset), dataset)
+    going = _resumed(options, dataset) if options.resume else Run(_params(options, dataset), dataset)
     for note in (going.judge.note, going.world.dataset.note):
         if note and not options.json:
             print(f"note: {note}")
-    now = _drive(going, quiet=options.quiet or options.json)
+    try:
+        now = _drive(going, quiet=options.quiet or options.json)
+    except KeyboardInterrupt:
+        if options.save:
+            saved.save(going, options.save)
+            print(f"\ninterrupted at pair {going.t:,}; go on with --resume {options.save}", file=sys.stderr)
+        raise
     report = summary(now) | {"test": _test_scores(going)}
     if options.out:
-        files = write(now, going.hasher, options.out)
+        files = write(now, going.model(), options.out)
         (Path(options.out) / "run.json").write_text(json.dumps(report, indent=2))
         if not options.json:
             print(f"wrote {', '.join(file.name for file in files)} to {options.out}")
     if options.save:
-        from ohash.experiment import saved  # noqa: PLC0415
-
         saved.save(going, options.save)
     print(json.dumps(report, indent=2) if options.json else _closing(now, report["test"]))
     return 0
+
+
+def _resumed(options: argparse.Namespace, dataset: Dataset | None) -> Run:
+    """A saved run; only its length may be changed."""
+    others = [key[6:] for key, value in vars(options).items() if key.startswith("value_") and value is not None]
+    if set(others) - {"pairs"}:
+        raise ValueError(
+            f"--resume goes on with the parameters of the saved run; leave out {', '.join(sorted(others))}"
+        )
+    going = saved.load(options.resume, dataset)
+    if options.value_pairs is not None:
+        going.extend(rows_of(going.params)["pairs"].parse(options.value_pairs))
+    return going
 
 
 def _rows() -> dict[str, Any]:
@@ -155,8 +172,9 @@ def _test_scores(going: Run) -> dict[str, float]:
     from ohash.experiment.judge import Judge  # noqa: PLC0415
 
     judge = Judge(going.world, going.stage, "test")
-    codes = going.hasher.encode(going.Z[judge.rows])
-    work = judge.evaluate(codes if codes.ndim == 3 else codes[None], going.hasher.r, None)
+    codes = going.table.encode(going.Z[judge.rows])  # by the hash of the table: stale codes show their cost here, too
+    seen = going.seen if going.params.run.database == "seen" else None
+    work = judge.evaluate(codes if codes.ndim == 3 else codes[None], going.hasher.r, seen)
     while True:
         try:
             next(work)
@@ -167,14 +185,14 @@ def _test_scores(going: Run) -> dict[str, float]:
 
 
 def _closing(now: Snapshot, test: dict[str, float]) -> str:
-    n = now.numbers
+    n, judged = now.numbers, now.params.run.judged_by
     lines = [
         f"{now.t:,} pairs, {n['bits']:.0f} bits ({n['bytes']:.0f} bytes an item), "
         f"{n['update_rate']:.0%} of the last pairs updated, pair-AUC {n['auc']:.3f}",
-        f"agrees with labels or pairs:      mAP {n['map_start']:.3f} -> {n['map']:.3f} (validation), "
+        f"agrees with {truth_of(now)}: mAP {n['map_start']:.3f} -> {n['map']:.3f} ({judged}), "
         f"{test['map']:.3f} on {test['queries']} test queries",
         f"agrees with the original distance: recall@10 {n['recall_10_start']:.3f} -> {n['recall_10']:.3f} "
-        f"(validation), {test['recall_10']:.3f} on test",
+        f"({judged}), {test['recall_10']:.3f} on test",
         "the database was " + ("trained on, as in the paper" if now.database_seen else "not trained on"),
     ]
     return "\n".join(lines)

@@ -39,8 +39,8 @@ def read_archive(path: str | Path, what: str, version: int) -> tuple[dict[str, A
                 f"path must be a {what} saved by ohash, got {path}, foreign or damaged ({error})"
             ) from error
     if found != version or header.get("what", "model") != what:
+        got = f"a {header.get('what', 'model')} of format {found}"
         raise ValueError(
-            f"path must be a {what} of format {version}, got {path}, a {header.get('what', 'model')} of format {found}; "
-            "install the ohash that wrote it"
+            f"path must be a {what} of format {version}, got {path}, {got}; install the ohash that wrote it"
         )
     return header, arrays

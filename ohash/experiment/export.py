@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ohash.experiment.params import ExperimentParams, experiment, flat
 from ohash.experiment.snapshot import Snapshot
+from ohash.models.storage import save
 
 Columns = dict[str, npt.NDArray[np.float64]]
 
@@ -95,5 +96,5 @@ def write(now: Snapshot, hasher: Any, folder: str | Path) -> list[Path]:
         written += [folder / f"{name}.csv", folder / f"{name}.parquet"]
     (folder / "run.json").write_text(json.dumps(summary(now), indent=2))
     (folder / "run.py").write_text(code_for(now.params))
-    hasher.save(folder / "model.npz")
+    save(hasher, folder / "model.npz")
     return [*written, folder / "run.json", folder / "run.py", folder / "model.npz"]

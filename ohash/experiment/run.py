@@ -166,13 +166,13 @@ class Run:
         codes = _with_models(self.hasher.encode(np.ascontiguousarray(self.Z[places])))
         D_h = hamming(codes[:, at[0::2]], codes[:, at[1::2]]).min(axis=0)
         if self.spec.consumes in ("points", "chunks"):
-            self.hasher.learn_points(self.Z, rows, self._labels(rows))
+            self.hasher.learn_points(self.Z, rows, self._labels(rows, self.stage))
         return Trace(D_h, np.zeros(len(i), np.bool_))
 
-    def _labels(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any] | None:
+    def _labels(self, rows: npt.NDArray[np.int64], stage: int) -> npt.NDArray[Any] | None:
         """Labels for the methods that want them; tracks serve as labels where those define similarity."""
-        data = self.world.drift.labels(self.world.dataset, self.stage)
-        known = data.tracks if self.world.stream(self.stage).similarity.name == "track" else data.labels
+        data = self.world.drift.labels(self.world.dataset, stage)
+        known = data.tracks if self.world.stream(stage).similarity.name == "track" else data.labels
         if known is None and self.spec.supervision == "labels":
             raise ValueError(f"{self.spec.title} learns from labels, and {data.title} has none; pick OH, or other data")
         return None if known is None else known[rows]
@@ -181,7 +181,7 @@ class Run:
         """A batch method is fitted to everything that has arrived."""
         rows = np.flatnonzero(self.seen)
         since = time.thread_time()
-        self.hasher.fit(np.ascontiguousarray(self.Z[rows]), self._labels(rows))
+        self.hasher.fit(np.ascontiguousarray(self.Z[rows]), self._labels(rows, self.stage))
         self.clock.add("cpu_learn", since)
 
     def _score_frozen(self, i: Any, j: Any, s: Any) -> tuple[Any, Any, Any]:
@@ -388,10 +388,31 @@ class Run:
         stops = [at for at in stops if start <= at <= t]
         for at, stop in zip(stops, [*stops[1:], t], strict=True):
             self._apply_changes(hasher, at)
-            if at < stop and self.spec.consumes == "pairs":
-                hasher.learn(self.world.mapped(self.world.drift.stage(at)), *self.world.pairs(at, stop))
+            if at < stop:
+                self._learn_again(hasher, at, stop)
         i, j, s = self.world.pairs(t, t + 1)
         return hasher, (int(i[0]), int(j[0]), int(s[0]))
+
+    def _learn_again(self, hasher: Any, start: int, stop: int) -> None:
+        """Pairs start to stop, of one stage, taught to another hasher; a batch method changes at checkpoints only."""
+        stage = self.world.drift.stage(start)
+        i, j, s = self.world.pairs(start, stop)
+        if self.spec.consumes == "pairs":
+            hasher.learn(self.world.mapped(stage), i, j, s)
+        elif self.spec.consumes in ("points", "chunks"):
+            rows = np.stack([i, j], axis=1).ravel()
+            hasher.learn_points(self.world.mapped(stage), rows, self._labels(rows, stage))
+
+    def model(self) -> Any:
+        """The hasher with the feature map it learnt on, ready to be saved and used on raw vectors."""
+        self.hasher.feature_map = self.world.feature_map
+        return self.hasher
+
+    def extend(self, pairs: int) -> None:
+        """Let a run go on to another number of pairs."""
+        self.params = self.params.with_values(pairs=pairs)
+        self.end = pairs if self.world.length is None else min(pairs, self.world.length)
+        self.schedule = checkpoints(self.end)
 
 
 def run(params: ExperimentParams, dataset: Dataset | None = None, *, every: int | None = None) -> Iterator[Snapshot]:

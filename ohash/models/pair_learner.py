@@ -111,13 +111,12 @@ class PairLearner:
     """
 
     key: str
-    T: int = 1
     params: OHParams
 
     def __init__(self, params: OHParams, W: npt.ArrayLike | None, T: int) -> None:
         """Keep the validated parameters; start at once if W is given."""
         self.params = params
-        self.T = T
+        self._T = T
         self.feature_map: FeatureMap | None = None
         self._rng = np.random.default_rng(params.seed)
         self._Wt: npt.NDArray[Any] | None = None
@@ -130,6 +129,26 @@ class PairLearner:
     def r(self) -> int:
         """Bits of a code of one model."""
         return self.params.r
+
+    @property
+    def T(self) -> int:
+        """Models."""
+        return self._T
+
+    @property
+    def seed(self) -> int:
+        """What W was drawn from."""
+        return self.params.seed
+
+    @property
+    def dtype(self) -> str:
+        """Precision of W."""
+        return self.params.dtype
+
+    @property
+    def center(self) -> str:
+        """Which mean is subtracted."""
+        return self.params.center
 
     @property
     def alpha(self) -> int:

@@ -52,6 +52,8 @@ def declared(modules: list[ModuleType], name: str) -> dict[str, Any]:
     for module in modules:
         spec = getattr(module, name, ())
         for one in spec if isinstance(spec, tuple) else (spec,):
+            if not hasattr(one, "key"):
+                raise ValueError(f"{name} of {module.__name__} must be a spec or a tuple of specs, got {one!r}")
             if one.key in found:
                 raise ValueError(f"{name} key {one.key!r} of {module.__name__} is taken already; choose another")
             found[one.key] = one
@@ -86,8 +88,10 @@ def _import_file(file: Path) -> ModuleType:
     sys.modules[spec.name] = module  # dataclasses and pickle look their module up
     try:
         spec.loader.exec_module(module)
-    except BaseException:
+    except BaseException as error:
         del sys.modules[spec.name]
+        if isinstance(error, Exception) and not isinstance(error, ValueError):
+            raise ValueError(f"plugin {file} could not be imported: {error!r}") from error
         raise
     return module
 

@@ -120,6 +120,8 @@ class Dataset:
     ) -> "Dataset":
         """A dataset of your own. `pairs` is (i, j), (i, j, s) or (i, j, s, time); i and j are row numbers or `ids`.
 
+        A tuple holds columns, a matrix or a list of tuples one pair a row, a table columns of these names.
+
         >>> rng = np.random.default_rng(0)
         >>> data = Dataset.from_arrays(rng.normal(size=(50, 4)), labels=np.arange(50) % 5)
         >>> data.similarities, data.queries
@@ -262,7 +264,20 @@ def _times(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     return found
 
 
+def _columns_of_pairs(pairs: Any) -> Any:
+    """A tuple holds columns; a matrix or a list of tuples holds one pair a row; a table has columns by name."""
+    if hasattr(pairs, "columns") and {"i", "j"} <= set(pairs.columns):
+        given = [np.asarray(pairs[name]) if name in pairs.columns else None for name in ("i", "j", "s", "time")]
+        return given if given[3] is not None else given[: 3 if given[2] is not None else 2]
+    if isinstance(pairs, np.ndarray) and pairs.ndim == 2 and pairs.shape[1] in (2, 3, 4):
+        return tuple(pairs.T)
+    if isinstance(pairs, list) and pairs and all(isinstance(pair, tuple) for pair in pairs):
+        return tuple(zip(*pairs, strict=True)) if len({len(pair) for pair in pairs}) == 1 else pairs
+    return pairs
+
+
 def _given_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> GivenPairs:
+    pairs = _columns_of_pairs(pairs)
     columns = [None if column is None else np.asarray(column) for column in pairs]
     shapes = {column.shape for column in columns if column is not None}
     if not 2 <= len(columns) <= 4 or len(shapes) != 1 or len(next(iter(shapes))) != 1 or shapes == {(0,)}:

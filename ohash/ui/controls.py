@@ -17,9 +17,10 @@ HALVES = (1.0, 1.5)
 
 def control(row: Parameter, value: Any, on_commit: Committed, *, options: tuple[str, ...] | None = None) -> None:
     """One widget for one declared parameter; `on_commit(key, value)` is called when the user has moved it."""
+    key = row.key if row.slider or row.choices or row.kind is bool else f"{row.key}_{value}"
 
     def changed() -> None:
-        on_commit(row.key, state.chosen(row.key))
+        on_commit(row.key, state.chosen(key))
 
     label = label_of(row)
     if row.kind is bool:
@@ -31,7 +32,8 @@ def control(row: Parameter, value: Any, on_commit: Committed, *, options: tuple[
             help=help_of(row), on_change=changed, format_func=lambda choice: choice.replace("_", " "),
         )  # fmt: skip
     elif row.slider is None:
-        st.number_input(label, key=state.widget(row.key, value), step=1, min_value=int(row.lo), max_value=int(row.hi),
+        # a key of its own for every value: the old number must not come back as if the user had typed it
+        st.number_input(label, key=state.widget(key, value), step=1, min_value=int(row.lo), max_value=int(row.hi),
                         help=help_of(row), on_change=changed)  # fmt: skip
     elif row.scale == "log":
         st.select_slider(

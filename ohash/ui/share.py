@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from ohash.experiment.export import code_for, summary, to_csv, to_parquet
+from ohash.models.storage import save
 from ohash.plots import live as charts
 from ohash.ui import state
 
@@ -82,7 +83,7 @@ def _model(session: state.Session) -> bytes:
     with tempfile.TemporaryDirectory() as folder, runner.between_steps():
         assert runner.run is not None
         file = Path(folder) / "model.npz"
-        runner.run.hasher.save(file)
+        save(runner.run.model(), file)
         return file.read_bytes()
 
 

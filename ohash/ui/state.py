@@ -81,7 +81,8 @@ def current() -> Session:
         st.session_state["ohash"] = session
         query = st.query_params.to_dict()
         if query:
-            session.params, session.warnings = from_query(query, LIMITS)
+            session.params, problems = from_query(query, LIMITS)
+            session.warnings = [f"The link was not quite right: {problem}" for problem in problems]
             session.preset = ""
         _open_own(session, first=not query)
     _token(session.id)

@@ -9,6 +9,8 @@ import pytest
 import ohash
 from ohash.cli import lab
 from ohash.cli.main import commands, main
+from ohash.experiment.run import Run
+from ohash.streams.registry import load
 
 
 @pytest.mark.parametrize("name", sorted(commands()))
@@ -46,11 +48,45 @@ def test_run_on_own_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         assert "agrees with" in capsys.readouterr().out
 
 
-def test_save_and_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    saved = str(tmp_path / "run.npz")
-    assert main(["run", "--pairs", "200", "--quiet", "--save", saved]) == 0
-    assert main(["run", "--resume", saved, "--quiet"]) == 0
-    assert capsys.readouterr().out.count("200 pairs") == 2
+def test_interrupted_run_is_saved_and_goes_on_as_if_nothing_had_happened(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = str(tmp_path / "run.npz")
+    options = ["run", "--r", "16", "--pairs", "300", "--json"]
+    assert main(options) == 0
+    straight = json.loads(capsys.readouterr().out)
+    learn = Run.step
+
+    def cut(self: Run, limit: int) -> int:
+        if self.t >= 150 and not self.evaluating:
+            raise KeyboardInterrupt
+        return learn(self, limit)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "step", cut)
+        assert main([*options, "--save", file]) == 130
+    assert "go on with --resume" in capsys.readouterr().err
+    assert main(["run", "--resume", file, "--json"]) == 0
+    resumed = json.loads(capsys.readouterr().out)
+    assert resumed["test"] == straight["test"] and resumed["pairs"] == 300
+    assert main(["run", "--resume", file, "--pairs", "400", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["pairs"] == 400
+    assert main(["run", "--resume", file, "--r", "32"]) == 2
+
+
+def test_exported_model_encodes_raw_vectors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--r", "16", "--pairs", "200", "--out", str(tmp_path), "--quiet"]) == 0
+    model = ohash.load(tmp_path / "model.npz")
+    codes = model.encode(model.feature_map.transform(load("digits").X[:50]))
+    assert codes.shape == (50, 2) and len(np.unique(codes, axis=0)) > 10
+    capsys.readouterr()
+
+
+def test_pairs_may_be_a_file_of_clicks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(300, 6)))
+    (tmp_path / "c.csv").write_text("i,j\n" + "\n".join(f"{k},{(k * 7 + 3) % 300}" for k in range(300)))
+    assert main(["run", "--features", str(tmp_path / "x.npy"), "--pairs", str(tmp_path / "c.csv"), "--quiet"]) == 0
+    assert "agrees with your pairs" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ def test_overrides_and_live_parameters_are_checked(override, message):
 
 def test_what_is_fixed_cannot_be_set():
     model = model_of("mmoh")
-    for name in ("r", "alpha", "W", "mean", "version"):
+    for name in ("r", "T", "alpha", "seed", "dtype", "center", "W", "mean", "version"):
         with pytest.raises(AttributeError):
             setattr(model, name, 1)
     for array in (model.W, model.mean, model.threshold, model.bit_updates, *model.hyperplanes):

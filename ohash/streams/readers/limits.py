@@ -61,7 +61,7 @@ class Limits:
 
 
 UPLOAD = Limits(200 * MIB, rows=2_000_000, columns=16_384, values=50_000_000, decoded=400 * MIB, where="as an upload")
-FOLDER = Limits(2**50, rows=2**34, columns=2**20, values=2**44, decoded=2**32, where="in the data folder")
+FOLDER = Limits(2**50, rows=2**34, columns=2**16, values=2**44, decoded=2**32, where="in the data folder")
 
 
 def in_words(size: int) -> str:
