@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ohash.core.codes import sgn
 from ohash.core.parameters import check, param
+from ohash.core.threads import one_blas_thread
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.half_spaces import HalfSpaces
 from ohash.models.rotated import random_rotation
@@ -82,7 +83,9 @@ class ITQ(HalfSpaces):
         rng = np.random.default_rng(self.params.seed)
         mean = X.mean(axis=0)
         axes = principal_axes(X - mean, self.r, rng)
-        R, self.objective = quantise((X - mean) @ axes, random_rotation(self.r, self.r, rng), self.params.iterations)
+        V, R = (X - mean) @ axes, random_rotation(self.r, self.r, rng)
+        with one_blas_thread():
+            R, self.objective = quantise(V, R, self.params.iterations)
         self.place(axes @ R, mean)
 
 

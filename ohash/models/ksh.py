@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ohash.core.codes import sgn
 from ohash.core.parameters import check, param
+from ohash.core.threads import one_blas_thread
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.half_spaces import HalfSpaces
 from ohash.models.sdh import indicator
@@ -142,7 +143,12 @@ class KSH(HalfSpaces):
         mean = X.mean(axis=0)
         rng = np.random.default_rng(p.seed)
         sample = rng.permutation(len(X))[: p.labelled]
-        K, S = X[sample] - mean, Residual(Q[sample], self.r)
+        with one_blas_thread():
+            A = self._bits(X[sample] - mean, Residual(Q[sample], self.r), rng)
+        self.place(A, mean)
+
+    def _bits(self, K: Real, S: Residual, rng: np.random.Generator) -> Real:
+        """A (m, r), bit after bit."""
         m = K.shape[1]
         gram = K.T @ K
         gram += (RIDGE * np.trace(gram) / m or 1.0) * np.eye(m)
@@ -153,7 +159,7 @@ class KSH(HalfSpaces):
         self.agreement = np.empty((self.r, 2))
         for k in range(self.r):
             a = spectral(white, M) * rng.choice([-1.0, 1.0])  # an eigenvector has no sign of its own
-            refined = refine(a, white, S, p.iterations, p.tolerance)
+            refined = refine(a, white, S, self.params.iterations, self.params.tolerance)
             h, h_refined = (sgn(white @ solution).astype(np.float64) for solution in (a, refined))
             self.agreement[k] = [float(found @ S.times(found)) for found in (h, h_refined)]
             if self.agreement[k, 1] >= self.agreement[k, 0]:
@@ -162,7 +168,7 @@ class KSH(HalfSpaces):
             A[:, k] = a
             S.explain(h)
             M -= np.outer(white.T @ h, h @ white)
-        self.place(whiten @ A, mean)
+        return np.asarray(whiten @ A)
 
 
 def restore(values: dict[str, Any], arrays: Arrays) -> KSH:

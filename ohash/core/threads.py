@@ -1,0 +1,28 @@
+"""One BLAS thread for loops of small products: threads that wait for each other cost more than they bring.
+
+On a busy machine with two cores the 50 rounds of ITQ took 0.2 s with one thread and 4 s with two.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_lock = threading.Lock()
+_inside: list[Any] = []  # the limit in force, once for every loop inside it
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS of this process to one thread; the limit ends with the last of the loops that overlap."""
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
+
+    with _lock:
+        _inside.append(_inside[0] if _inside else threadpool_limits(1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _lock:
+            limit = _inside.pop()
+            if not _inside:
+                limit.restore_original_limits()
