@@ -8,7 +8,7 @@ import pytest
 from tests.browser.conftest import Server
 from tests.browser.live_page import LivePage
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 DIGITS = "?dataset=digits&method=oh&pairs=100000000"
 
 
