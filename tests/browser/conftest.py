@@ -33,8 +33,8 @@ class Server:
             [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)],
             cwd=ROOT,
             env={**os.environ, **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         for _ in range(300):
             try:

@@ -28,7 +28,7 @@ def test_something_moves_on_landing(page: Any, server: Server) -> None:
     before = landing.pairs
     landing.until(lambda: landing.pairs != before, what="it goes on")
     landing.until(lambda: "recording" not in landing.status, what="the live run takes over")
-    assert page.locator("canvas").count() >= 4
+    landing.until(lambda: page.locator("canvas").count() >= 4, what="four charts")
 
 
 def test_pause_step_play_reset(live: LivePage) -> None:
