@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ohash.core import validation
 from ohash.core.codes import hamming
 from ohash.core.parameters import check, param
+from ohash.core.threads import one_blas_thread
 from ohash.models.base import Arrays, HasherSpec, Trace
 from ohash.models.half_spaces import HalfSpaces
 from ohash.models.rotated import random_rotation
@@ -174,7 +175,9 @@ class ClickWhitening(HalfSpaces):
         C = (1 - self.params.shrink) * C + self.params.shrink * np.trace(C) / d * np.eye(d)
         k = min(self.params.components or self.r, d)
         rotation = random_rotation(k, self.r, np.random.default_rng(self.params.seed))
-        self.place(discriminants(C, T, k, weigh=self.params.weigh) @ rotation, self.mean)
+        with one_blas_thread():
+            axes = discriminants(C, T, k, weigh=self.params.weigh)
+        self.place(axes @ rotation, self.mean)
 
 
 def restore(values: dict[str, Any], arrays: Arrays) -> ClickWhitening:
