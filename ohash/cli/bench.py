@@ -196,9 +196,10 @@ def engine(options: argparse.Namespace) -> None:
         for at in range(0, n, 4096):
             bare.hasher.learn(bare.Z, i[at : at + 4096], j[at : at + 4096], s[at : at + 4096])
         seconds = time.perf_counter() - start
-        watched = Runner(params, judge=False)
+        watched = Runner(params, judge=False).start()
+        while watched.run is None and not watched.finished.is_set():  # throughput, not preparation
+            time.sleep(0.001)
         start = time.perf_counter()
-        watched.start()
         while not watched.finished.wait(0.1):
             watched.snapshot()
         shares.append(seconds / (time.perf_counter() - start))
