@@ -172,7 +172,7 @@ def _test_scores(going: Run) -> dict[str, float]:
     from ohash.experiment.judge import Judge  # noqa: PLC0415
 
     judge = Judge(going.world, going.stage, "test")
-    codes = going.table.encode(going.Z[judge.rows])  # by the hash of the table: stale codes show their cost here, too
+    codes = going.table.encode(going.Z, judge.rows)  # by the hash of the table: stale codes show their cost here, too
     seen = going.seen if going.params.run.database == "seen" else None
     work = judge.evaluate(codes if codes.ndim == 3 else codes[None], going.hasher.r, seen)
     while True:

@@ -1,12 +1,13 @@
 """The code table: a database that is re-encoded while the hash learns, at the cost of what has really changed.
 
 An update of OH moves only the p0 columns it flips, so only those *dirty* columns of Wᵀx are computed again; a mean that
-moves shifts thresholds, and the raw projections stay. The table keeps the hash it was made with: queries encoded by
-`CodeTable.encode` and the codes of the database always belong together, however stale both are.
+moves shifts thresholds, and the raw projections stay, if there is room for them. The table keeps the hash it was made
+with: queries encoded by `CodeTable.encode` and the codes of the database always belong together, however stale.
 """
 
 import copy
-from collections.abc import Iterator
+import json
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from inspect import getattr_static
 from typing import Any
@@ -16,16 +17,21 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.codes import Codes
-from ohash.evaluation.table_kernels import GROUP, project_columns
+from ohash.evaluation.projections import RowsOf, blocks_of, project, projected, write_bits
+from ohash.models import registry
 from ohash.models.base import LinearHasher, OnlineHasher
 
-STEP_WORK = 30_000_000  # multiplications of one step of `iter_refresh`: about 10 ms
 ENCODE_ROWS = 4096  # rows at once for a method that is not linear
+# Projections beyond this many bytes are not kept: a moved threshold then costs as much as a moved column.
+KEPT_BYTES = 2**28
+MADE_BY = "made_by/"
+
+Flat = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Refresh:
-    """What one refresh cost: bits computed again (n for each dirty column), and bits that really changed.
+    """What one refresh cost: bits computed again (n for each projected column), and bits that really changed.
 
     The first one has nothing to compare with: it flips 0 bits.
     """
@@ -37,7 +43,7 @@ class Refresh:
 
 
 class CodeTable:
-    """Packed codes of X under `hasher`, brought up to date by `refresh`.
+    """Packed codes of X, or of some `rows` of it, under `hasher`, brought up to date by `refresh`.
 
     >>> from ohash import OH
     >>> X, model = np.eye(3, dtype=np.float32), OH(r=8, seed=1)
@@ -50,17 +56,21 @@ class CodeTable:
     True
     """
 
-    def __init__(self, hasher: OnlineHasher, X: npt.ArrayLike) -> None:
-        """Keep a reference to both; nothing is encoded before the first refresh."""
+    def __init__(
+        self, hasher: OnlineHasher, X: npt.ArrayLike, rows: Flat | None = None, *, finite: bool = False
+    ) -> None:
+        """Keep a reference; nothing is encoded before the first refresh. `finite`: X has been looked at already."""
         self._hasher = hasher
-        self._X = validation.finite("X", validation.matrix("X", X))
-        first = hasher.encode(self._X[:1])
+        self._of = RowsOf(validation.matrix("X", X), rows)
+        if not finite:
+            self._of.check_finite()
+        first = hasher.encode(self._of.block(0, 1))
         self._single = first.ndim == 2
         self._linear = getattr_static(hasher, "hyperplanes", None) is not None
         T = 1 if self._single else len(first)
-        self._codes = np.zeros((T, len(self._X), first.shape[-1]), np.uint8)
+        self._codes = np.zeros((T, len(self._of), first.shape[-1]), np.uint8)
         self._seen = np.full((T, hasher.r), -1, np.int64)  # bit_updates of the projections; -1: never computed
-        self._P = np.empty((0, 0))
+        self._P: npt.NDArray[Any] | None = None
         self._Wt = np.empty((0, 0, 0))
         self._threshold = np.full((T, hasher.r), np.nan)
         self._made_by: OnlineHasher = hasher
@@ -68,7 +78,7 @@ class CodeTable:
 
     @property
     def codes(self) -> Codes:
-        """Codes as of the last refresh, (n, ceil(r/8)) or (T, n, ceil(r/8)): read-only, and changed by the next one."""
+        """Codes as of the last refresh, (n, ceil(r/8)) or (T, n, ceil(r/8)), read-only."""
         packed = self._codes[0] if self._single else self._codes
         view = packed.view()
         view.flags.writeable = False
@@ -86,37 +96,63 @@ class CodeTable:
         """Whether the hash has changed since the last refresh."""
         return self.last is None or self.last.version != self._hasher.version
 
-    def encode(self, X: npt.ArrayLike) -> Codes:
+    def encode(self, X: npt.ArrayLike, rows: Flat | None = None) -> Codes:
         """Codes of other rows, queries say, under the hash that made the table."""
         version = self.version
-        if not self._linear:
-            return self._made_by.encode(np.asarray(X))
-        T, r, d = self._Wt.shape
-        rows = validation.finite("X", validation.matrix("X", X, d=d))
-        P = np.empty((T * r, len(rows)), self._Wt.dtype)
-        for _ in _project(self._Wt.reshape(T * r, d), np.arange(T * r), rows, P):
+        of = RowsOf(validation.matrix("X", X, d=self._Wt.shape[2] if self._linear else None), rows)
+        of.check_finite()
+        fresh = np.zeros((len(self._codes), len(of), self._codes.shape[-1]), np.uint8)
+        for _ in self._iter_encode(of, fresh):
             pass
-        positive = P.reshape(T, r, -1) >= self._threshold.astype(P.dtype)[:, :, None]
-        packed = np.packbits(positive, axis=1, bitorder="little").transpose(0, 2, 1)
-        return Codes(np.ascontiguousarray(packed[0] if self._single else packed), r, version)
+        return Codes(fresh[0] if self._single else fresh, self._hasher.r, version)
+
+    def iter_move(
+        self, X: npt.NDArray[Any], rows: Flat | None = None, *, finite: bool = False
+    ) -> Generator[float, None, int]:
+        """The same items look different now: re-encode them by the hash that made the table, however stale it is.
+
+        Yields the share done and returns how many bits flipped; until then the table is the old one.
+        """
+        of = RowsOf(validation.matrix("X", X), rows)
+        if len(of) != len(self._of):
+            raise ValueError(f"X must have the {len(self._of)} items of the table, got {len(of)}")
+        if not finite:
+            of.check_finite()
+        fresh, P = np.zeros_like(self._codes), self._place_for_projections(len(of))
+        yield from self._iter_encode(of, fresh, P)
+        flipped = int(np.bitwise_count(fresh ^ self._codes).sum(dtype=np.int64))
+        self._of, self._codes, self._P = of, fresh, P
+        return flipped
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """What a linear hasher's table needs to go on exactly as if it had never been put away."""
-        if not self._linear or self.last is None:
-            raise ValueError("only a refreshed table of a linear method can be saved")
+        """What a table needs to go on exactly as if it had never been put away: arrays, without pickle."""
+        if self.last is None:
+            raise ValueError("the table is empty: call refresh() before it is saved")
         cost = [self.last.version, self.last.columns, self.last.bits_recomputed, self.last.bits_flipped]
-        arrays = {"codes": self._codes, "seen": self._seen, "Wt": self._Wt, "threshold": self._threshold}
-        return {name: array.copy() for name, array in arrays.items()} | {"last": np.array(cost, np.int64)}
+        kept = {"codes": self._codes.copy(), "last": np.array(cost, np.int64)}
+        if self._linear:
+            arrays = {"seen": self._seen, "Wt": self._Wt, "threshold": self._threshold}
+            return kept | {name: array.copy() for name, array in arrays.items()}
+        values, arrays = self._made_by.state()
+        kept |= {f"{MADE_BY}{name}": array.copy() for name, array in arrays.items()}
+        return kept | {"made_by": np.array(json.dumps(values))}
 
     def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
-        """The inverse of `state`; the projections are computed again, by the W that made the table."""
-        self._codes, self._seen = np.array(state["codes"]), np.array(state["seen"])
-        self._Wt, self._threshold = np.array(state["Wt"]), np.array(state["threshold"])
+        """The inverse of `state`; projections are computed again, by the W that made the table."""
+        self._codes = np.array(state["codes"])
         self.last = Refresh(*(int(value) for value in state["last"]))
+        if not self._linear:
+            arrays = {name.removeprefix(MADE_BY): array for name, array in state.items() if name.startswith(MADE_BY)}
+            values = json.loads(str(state["made_by"]))
+            self._made_by = registry.find(registry.key_of(self._hasher)).restore(values, arrays)
+            return
+        self._seen = np.array(state["seen"])
+        self._Wt, self._threshold = np.array(state["Wt"]), np.array(state["threshold"])
         T, r, d = self._Wt.shape
-        self._P = np.empty((T * r, len(self._X)), self._Wt.dtype)
-        for _ in _project(self._Wt.reshape(T * r, d), np.arange(T * r), self._X, self._P):
-            pass
+        self._P = self._place_for_projections(len(self._of))
+        if self._P is not None:
+            for _ in project(self._Wt.reshape(T * r, d), np.arange(T * r), self._of, self._P):
+                pass
 
     def refresh(self) -> Refresh:
         """Bring the codes up to date and say what it cost."""
@@ -140,59 +176,64 @@ class CodeTable:
         Wt, threshold = (array.copy() for array in hasher.hyperplanes)
         bit_updates, version = hasher.bit_updates.copy(), hasher.version
         T, r, d = Wt.shape
-        n = len(self._X)
-        if not self._P.size:
-            self._P = np.empty((T * r, n), Wt.dtype)
+        if self.last is None:
+            self._Wt = Wt
+            self._P = self._place_for_projections(len(self._of))
         dirty = np.flatnonzero(bit_updates != self._seen)
-        self._seen.reshape(-1)[dirty] = -1  # half done, should the caller leave
-        yield from _project(Wt.reshape(T * r, d), dirty, self._X, self._P)
-        moved = threshold.astype(Wt.dtype) != self._threshold.astype(Wt.dtype)
+        low = threshold.astype(Wt.dtype)
+        moved = low != self._threshold.astype(Wt.dtype)
         moved.reshape(-1)[dirty] = True
-        flipped = self._threshold_bits(moved, threshold.astype(Wt.dtype))
-        self._seen, self._Wt, self._threshold = bit_updates, Wt, threshold
-        self.last = Refresh(version, len(dirty), n * len(dirty), 0 if self.last is None else flipped)
-        yield 1.0
-
-    def _threshold_bits(self, moved: npt.NDArray[np.bool_], threshold: npt.NDArray[Any]) -> int:
-        """Write every byte that holds a moved bit; return how many bits changed."""
-        T, r = moved.shape
-        P = self._P.reshape(T, r, -1)
+        columns, fresh = np.flatnonzero(moved), self._codes.copy()
+        if self._P is None:
+            blocks = projected(Wt.reshape(T * r, d), columns, self._of)
+            dirty = columns
+        else:
+            self._seen.reshape(-1)[dirty] = -1  # half done, should the caller leave
+            yield from project(Wt.reshape(T * r, d), dirty, self._of, self._P)
+            blocks = blocks_of(self._P, columns)
         flipped = 0
-        for m in range(T):
-            for byte in np.unique(np.flatnonzero(moved[m]) // 8):
-                bits = slice(8 * byte, min(8 * byte + 8, r))
-                column = np.packbits(P[m, bits] >= threshold[m, bits, None], axis=0, bitorder="little")[0]
-                flipped += int(np.bitwise_count(column ^ self._codes[m, :, byte]).sum(dtype=np.int64))
-                self._codes[m, :, byte] = column
-        return flipped
+        for start, P in blocks:
+            flipped += write_bits(fresh, r, columns, P >= low.reshape(-1)[columns, None], start)
+            if self._P is None:
+                yield min(0.99, (start + P.shape[1]) / len(self._of))
+        self._codes, self._seen, self._Wt, self._threshold = fresh, bit_updates, Wt, threshold
+        self.last = Refresh(version, len(dirty), len(self._of) * len(dirty), 0 if self.last is None else flipped)
+        yield 1.0
 
     def _refresh_all(self) -> Iterator[float]:
         """For a method without columns: all bits are computed again, by a copy of the hash as it is now."""
-        made_by, n = copy.deepcopy(self._hasher), len(self._X)
+        made_by, n = copy.deepcopy(self._hasher), len(self._of)
         if self.last is not None and made_by.version == self.last.version:
             self.last = Refresh(made_by.version, 0, 0, 0)
             return
         fresh = np.empty_like(self._codes)
-        for start in range(0, n, ENCODE_ROWS):
-            fresh[:, start : start + ENCODE_ROWS] = made_by.encode(self._X[start : start + ENCODE_ROWS])
-            yield min(start + ENCODE_ROWS, n) / n
+        yield from _encode_all(made_by, self._of, fresh)
         flipped = 0 if self.last is None else int(np.bitwise_count(fresh ^ self._codes).sum(dtype=np.int64))
-        self._codes[:], self._made_by = fresh, made_by
+        self._codes, self._made_by = fresh, made_by
         self.last = Refresh(made_by.version, self._seen.size, n * self._seen.size, flipped)
 
+    def _iter_encode(
+        self, of: RowsOf, fresh: npt.NDArray[np.uint8], P: npt.NDArray[Any] | None = None
+    ) -> Iterator[float]:
+        """Fill `fresh` (zeros) with the codes of rows under the hash of the table, and P with their projections."""
+        if not self._linear:
+            yield from _encode_all(self._made_by, of, fresh)
+            return
+        T, r, d = self._Wt.shape
+        everything, low = np.arange(T * r), self._threshold.astype(self._Wt.dtype).reshape(-1, 1)
+        for start, some in projected(self._Wt.reshape(T * r, d), everything, of):
+            if P is not None:
+                P[:, start : start + some.shape[1]] = some
+            write_bits(fresh, r, everything, some >= low, start)
+            yield (start + some.shape[1]) / len(of)
 
-def _project(
-    W: npt.NDArray[Any], columns: npt.NDArray[np.int64], X: npt.NDArray[Any], P: npt.NDArray[Any]
-) -> Iterator[float]:
-    """P[columns] = W[columns] Xᵀ in steps of about 10 ms; yields the share done."""
-    if not len(columns):
-        return
-    kernel = project_columns(W.dtype.name)
-    padding = -len(columns) % GROUP
-    some = np.concatenate([W[columns], np.zeros((padding, W.shape[1]), W.dtype)])
-    at = np.concatenate([columns, np.full(padding, -1)])
-    step = max(2, STEP_WORK // some.size)
-    for start in range(0, len(X), step):
-        rows = np.ascontiguousarray(X[start : start + step], dtype=W.dtype)
-        kernel(some, at, rows, start, P)
-        yield (start + len(rows)) / len(X)
+    def _place_for_projections(self, n: int) -> npt.NDArray[Any] | None:
+        """An array (T r, n), or None if it would be too large."""
+        size = self._seen.size * n * self._Wt.dtype.itemsize
+        return np.empty((self._seen.size, n), self._Wt.dtype) if self._linear and size <= KEPT_BYTES else None
+
+
+def _encode_all(made_by: OnlineHasher, of: RowsOf, fresh: npt.NDArray[np.uint8]) -> Iterator[float]:
+    for start in range(0, len(of), ENCODE_ROWS):
+        fresh[:, start : start + ENCODE_ROWS] = made_by.encode(of.block(start, start + ENCODE_ROWS))
+        yield min(start + ENCODE_ROWS, len(of)) / len(of)

@@ -30,8 +30,11 @@ MOST_QUERIES = 1000
 class Judge:
     """Queries, database and truth of one stage of a world."""
 
-    def __init__(self, world: World, stage: int, part: str) -> None:
-        """Collect what is relevant; exact neighbours follow at the first use."""
+    def __init__(self, world: World, stage: int, part: str, like: "Judge | None" = None) -> None:
+        """Collect what is relevant; exact neighbours follow at the first use.
+
+        `like` is a judge of another stage: only a redefinition changes what is relevant.
+        """
         self.world, self.stage = world, stage
         source = world.stream(stage).similarity
         self.name, self.note = source.name, source.note
@@ -49,6 +52,8 @@ class Judge:
             self.relevant: Any = partners_of(self.queries, i, j)
             self.hidden = source.partners(self.queries)
             self.own: Rows | None = self.queries
+        elif like is not None and world.params.drift.drift != "redefine":
+            self.queries, self.database, self.relevant, self.own = like.queries, like.database, like.relevant, None
         else:
             self.queries = getattr(world.parts, part)
             self.database = world.parts.database

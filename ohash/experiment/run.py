@@ -9,16 +9,15 @@ a pair count.
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from inspect import getattr_static
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.codes import hamming, pack, unpack
-from ohash.core.frozen_kernels import score_pairs
+from ohash.core.codes import hamming
 from ohash.core.loss import dissimilar_threshold
 from ohash.evaluation.table import CodeTable
+from ohash.experiment.frozen import Frozen
 from ohash.experiment.history import Columns
 from ohash.experiment.judge import SCORES, Judge
 from ohash.experiment.observer import Observer
@@ -97,12 +96,11 @@ class Run:
         self.class_scores = ClassScores(self.world.dataset)
         self.table_at = 0  # the pair count at which the table was made
         self.map_float: float | None = None
-        self._frozen = self._projections()
         self.recomputed = self.flipped = 0
         self._states: dict[int, tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]] = {}
         self._pending: Iterator[None] | None = None
-        self._enter_judge()
-        self.table = CodeTable(self.hasher, self._table_Z)
+        self.judge = Judge(self.world, self.stage, params.run.judged_by)
+        self.table = CodeTable(self.hasher, self.Z, self.judge.rows, finite=True)
         self.table.refresh()
         self.codes = _with_models(self.table.codes)
         self._at_boundary()
@@ -185,12 +183,10 @@ class Run:
         self.clock.add("cpu_learn", since)
 
     def _score_frozen(self, i: Any, j: Any, s: Any) -> tuple[Any, Any, Any]:
-        D_h, R, loss = np.empty(len(i), np.int64), np.empty(len(i)), np.empty(len(i))
         p = self.current()
         beta, alpha = getattr(p, "beta", 0.5), getattr(p, "alpha", 0)
         largest = getattr(p, "select", "smallest") == "largest"
-        score_pairs(self._frozen, i, j, s, alpha, dissimilar_threshold(beta, self.hasher.r), largest, D_h, R, loss)
-        return D_h, R, loss
+        return self.frozen.score(i, j, s, alpha, dissimilar_threshold(beta, self.hasher.r), largest=largest)
 
     def _apply_changes(self, hasher: Any, t: int) -> None:
         for change in self.params.changes:
@@ -209,16 +205,19 @@ class Run:
         return min([*ahead, self.end])
 
     def _at_boundary(self) -> None:
-        if self._stage_now() != self.stage:
-            self._enter_stage(self._stage_now())
         due = self.t in self.schedule
         refresh = due if self.params.run.reencode == "checkpoint" else self._refresh_due()
-        if due and self.spec.consumes == "batch" and self.t > 0:
+        moving = self._stage_now() != self.stage
+        if due and not moving:
+            self._take_stock()
+        if moving or (self.judge_checkpoints and (due or refresh)):
+            self._pending = self._work(moving=moving, refresh=refresh, judge=due)
+
+    def _take_stock(self) -> None:
+        """At a checkpoint a batch method is fitted again, and the model is kept for looking back."""
+        if self.spec.consumes == "batch" and self.t > 0:
             self._fit()
-        if due:
-            self._keep_state()
-        if self.judge_checkpoints and (due or refresh):
-            self._pending = self._work(refresh=refresh, judge=due)
+        self._keep_state()
 
     def _stage_now(self) -> int:
         """The stage of the next pair; after the last pair its own: a drift that never came is not judged."""
@@ -237,61 +236,43 @@ class Run:
             self.hasher.start(self.Z.shape[1])
         if self.spec.consumes == "batch":
             self._fit()
-        self._start_planes = self._planes()
+        self.frozen = Frozen(self.hasher)
+        self.frozen.enter(self.Z)
 
-    def _planes(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
-        """(W, threshold) of the start, for a method whose bits are half-spaces."""
-        if getattr_static(self.hasher, "hyperplanes", None) is None:
-            return None
-        Wt, threshold = self.hasher.hyperplanes
-        return np.array(Wt), np.array(threshold)
-
-    def _projections(self) -> npt.NDArray[Any]:
-        """Projections less thresholds of every row under the first (W, mean), (n, T, r); its signs if there is none."""
-        if self._start_planes is None:
-            codes = _with_models(self.hasher.encode(self.Z))
-            return np.ascontiguousarray(unpack(codes, self.hasher.r).transpose(1, 0, 2).astype(np.float32))
-        Wt, threshold = self._start_planes
-        T, r, d = Wt.shape
-        P = np.asarray(self.Z @ Wt.reshape(T * r, d).T).reshape(len(self.Z), T, r)
-        P -= threshold.astype(P.dtype)
-        return P
-
-    def _enter_stage(self, stage: int) -> None:
+    def _enter_stage(self, stage: int) -> Iterator[Any]:
         """The world looks different; the hash that made the table is the same, so its codes follow, however stale."""
-        self.stage, before = stage, self.Z
-        self.Z = self.world.mapped(stage)
-        self._enter_judge()
-        if self.Z is before:
-            return
-        self._frozen = self._projections()
-        codes = _with_models(self.table.encode(self._table_Z))
-        self.flipped += int(np.bitwise_count(codes ^ self.codes).sum(dtype=np.int64))
-        self.recomputed += codes.shape[0] * codes.shape[1] * int(self.hasher.r)
-        self._restore_table(self.table.state() | {"codes": codes})
-
-    def _enter_judge(self) -> None:
-        """Queries, database and truth of the stage, and the rows a table of codes must hold."""
-        self.judge = Judge(self.world, self.stage, self.params.run.judged_by)
-        self._table_Z = np.ascontiguousarray(self.Z[self.judge.rows])
-
-    def _restore_table(self, state: dict[str, npt.NDArray[Any]]) -> None:
-        self.table = CodeTable(self.hasher, self._table_Z)
-        self.table.restore(state)
-        self.codes = _with_models(self.table.codes)
+        Z = yield from self.world.iter_mapped(stage)
+        judge = Judge(self.world, stage, self.params.run.judged_by, like=self.judge)
+        if Z is not self.Z:
+            yield from self.frozen.iter_enter(Z)
+            self.flipped += yield from self.table.iter_move(Z, judge.rows, finite=True)
+            self.codes = _with_models(self.table.codes)
+            self.recomputed += self.codes.shape[0] * self.codes.shape[1] * int(self.hasher.r)
+        self.stage, self.Z, self.judge = stage, Z, judge
 
     def rejoin(self, table: dict[str, npt.NDArray[Any]]) -> None:
         """Take up a saved run: `hasher` and `t` are set already, nothing is pending."""
         self._pending = None
         self.stage = self._stage_now()
         self.Z = self.world.mapped(self.stage)
-        self._frozen = self._projections()
-        self._enter_judge()
-        self._restore_table(table)
+        self.frozen.enter(self.Z)
+        self.judge = Judge(self.world, self.stage, self.params.run.judged_by)
+        self.table = CodeTable(self.hasher, self.Z, self.judge.rows, finite=True)
+        self.table.restore(table)
+        self.codes = _with_models(self.table.codes)
         self._keep_state()
 
-    def _work(self, *, refresh: bool, judge: bool) -> Iterator[None]:
-        """Re-encode and judge, a few milliseconds at a time; points that have just come ask the old table first."""
+    def _work(self, *, moving: bool, refresh: bool, judge: bool) -> Iterator[None]:
+        """Enter a stage, re-encode and judge, a few milliseconds at a time.
+
+        Points that have just come ask the old table first.
+        """
+        if moving:
+            yield from self._timed("cpu_encode", self._enter_stage(self._stage_now()))
+            if judge:
+                self._take_stock()
+        if not self.judge_checkpoints:
+            return
         arrived: list[float] = []
         if judge:
             yield from self._timed("cpu_evaluate", self._ask_arrived(arrived))
@@ -335,7 +316,10 @@ class Run:
         scores["map_fresh"] = scores["map"]
         scores["map_prequential"] = map_prequential
         if self.params.run.reencode != "checkpoint" and self.table.stale:
-            again = yield from self.judge.evaluate(_with_models(self.hasher.encode(self._table_Z)), r, seen)
+            fresh = CodeTable(self.hasher, self.Z, self.judge.rows, finite=True)
+            for _ in fresh.iter_refresh():
+                yield
+            again = yield from self.judge.evaluate(_with_models(fresh.codes), r, seen)
             scores["map_fresh"] = again["map"]
         self._record(scores)
         if self.map_float is None:
@@ -365,7 +349,7 @@ class Run:
     @property
     def first_codes(self) -> npt.NDArray[np.uint8]:
         """Codes of the table's rows under the first (W, mean), (T, n, bytes): what the run started from."""
-        return np.ascontiguousarray(pack(self._frozen[self.judge.rows] >= 0).transpose(1, 0, 2))
+        return self.frozen.codes(self.judge.rows)
 
     # -- looking back ----------------------------------------------------------------------------------------------
 

@@ -6,13 +6,14 @@ Runs that differ only in method, r, beta, C and the like share one world, so a n
 import tempfile
 import threading
 from collections import OrderedDict
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.features import FeatureMap
+from ohash.core.features import BLOCK, FeatureMap
 from ohash.experiment.params import ExperimentParams
 from ohash.streams import registry
 from ohash.streams.base import Dataset, split
@@ -52,6 +53,7 @@ class World:
         if isinstance(self.stream().similarity, GivenSimilarity):  # all points are searched, and pairs name any of them
             self.parts = replace(self.parts, database_seen=True)
         self._check_drift()
+        self.drift.prepare(self.dataset.d)
         self.consumed, self.warm_rows = self._fit()
         if self.length == 0:
             raise ValueError(
@@ -84,22 +86,38 @@ class World:
 
     def raw(self, stage: int = 0) -> npt.NDArray[Any]:
         """The vectors as the world shows them in a stage; of moved ones the two latest stages are kept."""
-        X = self.dataset.X
-        if stage == 0 or self.params.drift.drift in OF_PAIRS:
-            return X
         with self._lock:
-            if stage not in self._moved:
-                _keep(self._moved, stage, self.drift.features(X, stage, _empty(X.shape, "float32")))
-            return self._moved[stage]
+            return _finish(self._iter_raw(stage))
 
     def mapped(self, stage: int = 0) -> npt.NDArray[Any]:
         """All rows after the feature map, (n, m), read-only; the two latest stages are kept."""
+        with self._lock:
+            return _finish(self.iter_mapped(stage))
+
+    def iter_mapped(self, stage: int = 0) -> Generator[None, None, npt.NDArray[Any]]:
+        """`mapped` in slices; runs that come here together may do it twice, and then share one of the results."""
         if self.params.drift.drift in OF_PAIRS:
             stage = 0
-        with self._lock:
-            if stage not in self._mapped:
-                _keep(self._mapped, stage, self._map(self.raw(stage)))
-            return self._mapped[stage]
+        known = self._mapped.get(stage)
+        if known is not None:
+            return known
+        X = yield from self._iter_raw(stage)
+        Z = _empty((len(X), self.feature_map.d_out), self.dtype)
+        for start in range(0, len(X), BLOCK):
+            Z[start : start + BLOCK] = self.feature_map.transform(X[start : start + BLOCK])
+            yield
+        return self._keep(self._mapped, stage, Z)
+
+    def _iter_raw(self, stage: int) -> Generator[None, None, npt.NDArray[Any]]:
+        X = self.dataset.X
+        if stage == 0 or self.params.drift.drift in OF_PAIRS:
+            return X
+        known = self._moved.get(stage)
+        if known is not None:
+            return known
+        moved = _empty(X.shape, "float32")
+        yield from self.drift.iter_features(X, stage, moved)
+        return self._keep(self._moved, stage, moved)
 
     def _check_drift(self) -> None:
         """What would go wrong at the drift is said at the start."""
@@ -112,14 +130,16 @@ class World:
             raise ValueError(f"drift={kind!r} needs similar_by='label', got {name!r}, which it would not change")
         self.stream(1)
 
-    def _map(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        shape = (len(X), self.feature_map.d_out)
-        if not _large(shape, self.dtype):
-            return self.feature_map.transform(X)
-        Z = _empty(shape, self.dtype)
-        for start in range(0, len(X), 65536):
-            Z[start : start + 65536] = self.feature_map.transform(X[start : start + 65536])
-        return Z
+    def _keep(
+        self, arrays: OrderedDict[int, npt.NDArray[Any]], stage: int, array: npt.NDArray[Any]
+    ) -> npt.NDArray[Any]:
+        """Keep an array, read-only, unless another run was faster; drop the oldest of more than two."""
+        array.flags.writeable = False
+        with self._lock:
+            found = arrays.setdefault(stage, array)
+            while len(arrays) > 2:
+                arrays.popitem(last=False)
+        return found
 
     def _fit(self) -> tuple[int, npt.NDArray[np.int64]]:
         """Fit the map on the first distinct points; the pairs that brought them are consumed."""
@@ -165,12 +185,13 @@ def _empty(shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
         return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
 
 
-def _keep(arrays: OrderedDict[int, npt.NDArray[Any]], stage: int, array: npt.NDArray[Any]) -> None:
-    """Keep an array, read-only, and drop the oldest of more than two."""
-    array.flags.writeable = False
-    arrays[stage] = array
-    while len(arrays) > 2:
-        arrays.popitem(last=False)
+def _finish(work: Generator[None, None, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    while True:
+        try:
+            next(work)
+        except StopIteration as finished:
+            array: npt.NDArray[Any] = finished.value
+            return array
 
 
 _worlds: OrderedDict[tuple[Any, ...], _Slot] = OrderedDict()

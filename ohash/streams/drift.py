@@ -14,7 +14,7 @@ Where vectors move, the things they describe stay the same: what was similar sta
 after another are an order of the stream (`StreamParams.order`), whatever the drift.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -24,14 +24,17 @@ import numpy.typing as npt
 
 from ohash.core.parameters import check, param
 from ohash.streams.base import Dataset
+from ohash.streams.readers.source import gather
 
 KINDS = ("none", "rotate", "rotate-slowly", "translate", "translate-slowly", "prior", "redefine")
 # Those that move the vectors; "prior" and "redefine" change the pairs.
 MOVING = ("rotate", "rotate-slowly", "translate", "translate-slowly")
 STEPS = 20
 RARER = 10
-# Rows moved at once: the vectors may be a memory map of gigabytes.
-BLOCK = 65_536
+# Multiplications of one slice: about 10 ms, and few rows at once of what may be a memory map of gigabytes.
+SLICE = 2**28
+# Rows the typical distance from the mean is measured on.
+SAMPLE = 20_000
 
 
 @dataclass(frozen=True)
@@ -76,26 +79,38 @@ class Drift:
         """The stage pair t lies in; 0 before the drift."""
         return sum(t >= boundary for boundary in self.boundaries)
 
-    def features(self, X: npt.NDArray[Any], stage: int, out: npt.NDArray[np.float32] | None = None) -> npt.NDArray[Any]:
-        """X as the world shows it in this stage; what has moved is written to `out`, if given."""
-        kind = self.params.drift
-        if stage == 0 or kind not in MOVING:
+    def features(self, X: npt.NDArray[Any], stage: int) -> npt.NDArray[Any]:
+        """X as the world shows it in this stage."""
+        if stage == 0 or self.params.drift not in MOVING:
             return X
-        share = self.params.drift_size * (stage / STEPS if kind.endswith("-slowly") else 1.0)
-        move = self._shift(X, share) if kind.startswith("translate") else self._turn(X.shape[1], share)
-        moved = np.empty(X.shape, np.float32) if out is None else out
-        for start in range(0, len(X), BLOCK):
-            moved[start : start + BLOCK] = move(X[start : start + BLOCK].astype(np.float32))
+        moved = np.empty(X.shape, np.float32)
+        for _ in self.iter_features(X, stage, moved):
+            pass
         return moved
 
-    def _turn(self, d: int, share: float) -> Callable[[npt.NDArray[np.float32]], npt.NDArray[Any]]:
-        turned = _turned(*_planes(self.seed, d), share)
-        return lambda rows: rows @ turned
+    def iter_features(self, X: npt.NDArray[Any], stage: int, out: npt.NDArray[np.float32]) -> Iterator[None]:
+        """Write X, as a stage >= 1 of a moving world shows it, to `out`; yields between slices."""
+        kind, d = self.params.drift, X.shape[1]
+        share = self.params.drift_size * (stage / STEPS if kind.endswith("-slowly") else 1.0)
+        if kind.startswith("translate"):
+            direction = np.random.default_rng([self.seed, 0xD21F7]).normal(size=d)
+            shift = direction * (_spread(X) * share / np.linalg.norm(direction))
+            block = max(1, SLICE // d)
+            for start in range(0, len(X), block):
+                out[start : start + block] = X[start : start + block].astype(np.float32) + shift
+                yield
+            return
+        turn = np.empty((d, d), np.float32)
+        yield from _iter_turned(*_planes(self.seed, d), share, turn)
+        block = max(1, SLICE // d**2)
+        for start in range(0, len(X), block):
+            out[start : start + block] = X[start : start + block].astype(np.float32) @ turn
+            yield
 
-    def _shift(self, X: npt.NDArray[Any], share: float) -> Callable[[npt.NDArray[np.float32]], npt.NDArray[Any]]:
-        direction = np.random.default_rng([self.seed, 0xD21F7]).normal(size=(X.shape[1],))
-        shift = direction * (_spread(X) * share / np.linalg.norm(direction))
-        return lambda rows: rows + shift
+    def prepare(self, d: int) -> None:
+        """Draw the planes of a rotation now: for many columns it takes a while, and cannot be done in slices."""
+        if self.params.drift.startswith("rotate"):
+            _planes(self.seed, d)
 
     def labels(self, dataset: Dataset, stage: int) -> Dataset:
         """The dataset with the labels that count in this stage."""
@@ -133,7 +148,10 @@ def rotation(rng: np.random.Generator, d: int, share: float) -> npt.NDArray[np.f
     >>> bool(np.allclose(Q @ Q.T, np.eye(6), atol=1e-5))
     True
     """
-    return _turned(*_draw_planes(rng, d), share)
+    turned = np.empty((d, d), np.float32)
+    for _ in _iter_turned(*_draw_planes(rng, d), share, turned):
+        pass
+    return turned
 
 
 def _draw_planes(rng: np.random.Generator, d: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -148,19 +166,24 @@ def _planes(seed: int, d: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.
     return _draw_planes(np.random.default_rng([seed, 0xD21F7]), d)
 
 
-def _turned(basis: npt.NDArray[np.float64], angles: npt.NDArray[np.float64], share: float) -> npt.NDArray[np.float32]:
+def _iter_turned(
+    basis: npt.NDArray[np.float64], angles: npt.NDArray[np.float64], share: float, out: npt.NDArray[np.float32]
+) -> Iterator[None]:
+    """Write the rotation by share times the angles to `out`; yields between slices."""
     turned = basis.copy()
     even, odd = basis[:, : 2 * len(angles) : 2], basis[:, 1 : 2 * len(angles) : 2]
     cos, sin = np.cos(share * angles), np.sin(share * angles)
     turned[:, : 2 * len(angles) : 2] = even * cos + odd * sin
     turned[:, 1 : 2 * len(angles) : 2] = odd * cos - even * sin
-    rotated: npt.NDArray[np.float32] = (turned @ basis.T).astype(np.float32)
-    return rotated
+    block = max(1, SLICE // len(basis) ** 2)
+    for start in range(0, len(basis), block):
+        out[start : start + block] = turned[start : start + block] @ basis.T
+        yield
 
 
 def _spread(X: npt.NDArray[Any]) -> float:
-    """Root mean squared distance from the mean, in two passes over blocks of rows."""
-    blocks = [slice(start, start + BLOCK) for start in range(0, len(X), BLOCK)]
-    mean = np.sum([X[block].sum(axis=0, dtype=np.float64) for block in blocks], axis=0) / len(X)
-    squares = sum(float(((X[block] - mean) ** 2).sum()) for block in blocks)
-    return float(np.sqrt(squares / len(X)))
+    """Root mean squared distance from the mean; of a large set from a sample of rows, always the same."""
+    if len(X) > SAMPLE:
+        X = gather(X, np.sort(np.random.default_rng(0).choice(len(X), SAMPLE, replace=False)))
+    mean = X.mean(axis=0, dtype=np.float64)
+    return float(np.sqrt(((X - mean) ** 2).sum() / len(X)))

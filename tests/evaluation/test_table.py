@@ -6,6 +6,7 @@ import pytest
 from ohash import MMOH, OH
 from ohash.core.codes import Codes, pack, sgn, unpack
 from ohash.evaluation.table import CodeTable
+from ohash.models.random_codes import RandomCodes, RandomCodesParams
 
 
 def data(n=301, d=33, dtype=np.float32):
@@ -41,18 +42,23 @@ MODELS = [
 ]
 
 
+@pytest.mark.parametrize("kept", [True, False])
 @pytest.mark.parametrize("build", MODELS)
-def test_the_table_equals_a_fresh_encode_and_a_fresh_table_after_any_learning(build):
+def test_the_table_equals_a_fresh_encode_and_a_fresh_table_after_any_learning(build, kept, monkeypatch):
     X, model = data(), build()
+    if not kept:  # projections are computed, used and thrown away
+        monkeypatch.setattr("ohash.evaluation.table.KEPT_BYTES", 0)
+        monkeypatch.setattr("ohash.evaluation.projections.STEP_WORK", 20_000)
     if model.params.center != "none":
         model.warm_up(X[:50])
     table = CodeTable(model, X)
     table.refresh()
     for round_, pairs in enumerate([1, 0, 2, 40]):
         if pairs:
-            before = model.bit_updates.copy()
+            before, low = model.bit_updates.copy(), _thresholds(model)
             learn(model, X, pairs, round_)
-            dirty = int((model.bit_updates != before).sum())
+            moved = model.bit_updates != before
+            dirty = int((moved if kept else moved | (low != _thresholds(model))).sum())
         else:
             dirty = 0
         assert table.stale == (table.version != model.version)
@@ -67,6 +73,44 @@ def test_the_table_equals_a_fresh_encode_and_a_fresh_table_after_any_learning(bu
         np.testing.assert_array_equal(table.codes, fresh.codes)  # whichever columns went together
         np.testing.assert_array_equal(table.encode(X), table.codes)
         np.testing.assert_array_equal(table.encode(X[5:6]), table.codes[..., 5:6, :])
+
+
+def _thresholds(model):
+    Wt, threshold = model.hyperplanes
+    return threshold.astype(Wt.dtype)
+
+
+@pytest.mark.parametrize("build", [*MODELS, lambda: RandomCodes(RandomCodesParams(r=13))])
+def test_items_that_look_different_are_encoded_by_the_hash_of_the_table(build):
+    X, model = data(), build()
+    rows = np.random.default_rng(1).permutation(len(X))[:40]
+    if getattr(getattr(model, "params", None), "center", "none") != "none":
+        model.warm_up(X[:50])
+    table = CodeTable(model, X, rows)
+    table.refresh()
+    old, version = table.codes.copy(), table.version
+    if hasattr(model, "learn"):
+        learn(model, X, 20, 3)
+    Y = (X[:, ::-1] + 0.1).astype(np.float32)
+    expected = table.encode(Y[rows])
+    steps = table.iter_move(Y, rows)
+    with pytest.raises(StopIteration) as finished:
+        while True:
+            np.testing.assert_array_equal(table.codes, old)  # until it is done
+            next(steps)
+    np.testing.assert_array_equal(table.codes, expected)
+    assert finished.value.value == int(np.bitwise_count(old ^ table.codes).sum(dtype=np.int64)) > 0
+    assert table.version == version
+    again = CodeTable(model, Y, rows)
+    again.restore(table.state())
+    for one in (table, again):
+        one.refresh()
+    fresh = CodeTable(model, Y[rows])
+    fresh.refresh()
+    np.testing.assert_array_equal(table.codes, fresh.codes)
+    np.testing.assert_array_equal(again.codes, fresh.codes)
+    with pytest.raises(ValueError, match="the 40 items of the table, got 301"):
+        next(table.iter_move(Y))
 
 
 def test_a_moving_mean_moves_thresholds_and_recomputes_nothing():
@@ -95,7 +139,7 @@ def test_queries_are_encoded_by_the_hash_of_the_table_while_the_model_goes_on():
 
 
 def test_a_refresh_left_early_keeps_the_old_codes_and_the_next_one_is_whole(monkeypatch):
-    monkeypatch.setattr("ohash.evaluation.table.STEP_WORK", 20_000)
+    monkeypatch.setattr("ohash.evaluation.projections.STEP_WORK", 20_000)
     X, model = data(), OH(r=24, seed=1)
     table = CodeTable(model, X)
     assert len(list(table.iter_refresh())) > 3
@@ -115,7 +159,7 @@ def test_a_refresh_left_early_keeps_the_old_codes_and_the_next_one_is_whole(monk
 
 
 def test_learning_during_a_refresh_belongs_to_the_next_one(monkeypatch):
-    monkeypatch.setattr("ohash.evaluation.table.STEP_WORK", 20_000)
+    monkeypatch.setattr("ohash.evaluation.projections.STEP_WORK", 20_000)
     X, model = data(), OH(r=24, seed=1)
     undisturbed = CodeTable(model, X)
     undisturbed.refresh()
@@ -153,7 +197,7 @@ class Planes:
 
 
 def test_a_model_set_back_during_a_refresh_does_not_meet_half_new_projections(monkeypatch):
-    monkeypatch.setattr("ohash.evaluation.table.STEP_WORK", 500)
+    monkeypatch.setattr("ohash.evaluation.projections.STEP_WORK", 500)
     X = data(d=6)
     model = Planes(np.random.default_rng(1).normal(size=(2, 6, 4)).astype(np.float32))
     table = CodeTable(model, X)

@@ -11,7 +11,7 @@ SMALL = {"m": 32, "r": 16, "pairs": 700}
 
 
 def small(method="oh", dataset="tiny", **values):
-    known = {} if method == "lsh" else {"alpha": 0}
+    known = {"alpha": 0} if method in ("oh", "mmoh") else {}
     return experiment(dataset, method, **{**SMALL, **known, **values})
 
 
@@ -60,7 +60,7 @@ def picture(run):
     shown |= {f"judged/{name}": run.judged[name] for name in run.judged.names if name not in CPU_COLUMNS}
     shown |= {f"recent/{name}": array for name, array in run.history.recent.items()}
     shown |= {f"observer/{name}": array for name, array in run.history.state().items()}
-    shown |= {"codes": np.asarray(run.codes), "seen": run.seen, "frozen": run._frozen}
+    shown |= {"codes": np.asarray(run.codes), "seen": run.seen, "frozen": run.frozen.projections(np.arange(len(run.Z)))}
     plain = {
         "t": run.t,
         "stage": run.stage,

@@ -40,6 +40,7 @@ CASES = {
     "translate": {"drift": "translate", "drift_at": 350, "method": "mmoh", "T": 2},
     "prior": {"drift": "prior", "drift_at": 250},
     "redefine": {"drift": "redefine", "drift_at": 250, "changes": (Change(250, "beta", 0.3),)},
+    "codes without half-spaces": {"method": "klsh", "p": 24, "t": 8, "drift": "rotate", "drift_at": 300},
 }  # fmt: skip
 OWN = ("labels", "clicks", "pairs", "multi", "metric")
 
@@ -183,6 +184,31 @@ def test_history_is_the_sum_of_the_trace(method):
     assert now.numbers["cum_R"] == pytest.approx(R.sum()) and now.numbers["updated"] == updated.sum()
     assert np.array_equal(now.bit_updates, model.bit_updates)
     assert now.selections.tolist() == trace.updated.reshape(700, -1).sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize("name", ["plain", "mmoh", "float64", "rotate", "codes without half-spaces"])
+def test_too_many_projections_to_keep_give_the_same_run(name, monkeypatch):
+    kept = straight(case(name))
+    monkeypatch.setattr("ohash.experiment.frozen.KEPT_BYTES", 0)
+    monkeypatch.setattr("ohash.evaluation.table.KEPT_BYTES", 0)
+    assert_same(finish(Run(case(name)), [1, 60, 7]), kept)
+
+
+@pytest.mark.parametrize("kind", ["rotate", "translate"])
+def test_a_drift_is_entered_in_slices(kind, monkeypatch):
+    params = small(drift=kind, drift_at=300)
+    whole = straight(params)
+    monkeypatch.setattr("ohash.experiment.world.BLOCK", 50)
+    monkeypatch.setattr("ohash.core.features.BLOCK", 50)
+    monkeypatch.setattr("ohash.streams.drift.SLICE", 1000)
+    monkeypatch.setattr("ohash.evaluation.projections.STEP_WORK", 10_000)
+    going = advance(Run(params), 299)
+    assert going.step(1) == 1 and going.evaluating
+    for _ in range(12):  # 240 rows in 5 blocks, moved, mapped and projected twice
+        assert going.step(100) == 0 and going.stage == 0
+    finish(going)
+    assert going.stage == 1 and np.array_equal(going.judged["pairs"], whole.judged["pairs"])
+    assert np.allclose(going.judged["map"], whole.judged["map"], atol=0.02)  # BLAS may round other blocks otherwise
 
 
 @pytest.mark.parametrize("method", ["oh", "mmoh", "lsh"])

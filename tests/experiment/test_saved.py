@@ -8,6 +8,7 @@ import pytest
 from ohash.experiment import saved
 from ohash.experiment.params import Change
 from ohash.experiment.run import Run
+from ohash.models.registry import hashers
 from ohash.streams.base import Dataset
 from tests.experiment.runs import advance, assert_same, finish, own_data, small, straight
 from tests.experiment.test_run import CASES, OWN, case
@@ -44,6 +45,21 @@ def test_own_data_must_be_brought_along(kind, tmp_path):
     moved = Dataset.from_arrays(np.asarray(dataset.X) + 1, labels=dataset.labels)
     with pytest.raises(ValueError, match="other data"):
         saved.load(tmp_path / "run.npz", moved)
+
+
+@pytest.mark.parametrize("reencode", ["checkpoint", "never"])
+@pytest.mark.parametrize("method", [key for key, spec in hashers().items() if not spec.linear])
+def test_a_method_without_half_spaces_drifts_and_is_resumed(method, reencode, tmp_path):
+    few = {"fasthash": {"depth": 1, "trees": 2, "sweeps": 1}, "klsh": {"p": 24, "t": 8}}.get(method, {})
+    params = small(method, r=4, pairs=150, drift="rotate", drift_at=90, reencode=reencode, **few)
+    whole = straight(params)
+    going = advance(Run(params), 100)
+    saved.save(going, tmp_path / "run.npz")
+    again = saved.load(tmp_path / "run.npz")
+    assert again.stage == 1
+    assert np.array_equal(again.codes, going.codes)
+    assert np.array_equal(again.table.encode(again.Z[:9]), going.table.encode(going.Z[:9]))
+    assert_same(finish(again), whole)
 
 
 def test_other_data_without_a_content_hash_is_noticed_too(tmp_path):

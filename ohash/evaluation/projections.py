@@ -1,0 +1,103 @@
+"""Wᵀx of many rows in steps of about 10 ms; digits depend on the row and the column alone, never on the step."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import validation
+from ohash.evaluation.table_kernels import GROUP, project_columns
+
+STEP_WORK = 30_000_000  # multiplications of one step: about 10 ms
+KEPT_BLOCK = 65_536  # rows of kept projections looked at at once
+
+Matrix = npt.NDArray[Any]
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOf:
+    """Some rows of X, or all; they are copied out a block at a time, as X may be a file of gigabytes."""
+
+    X: Matrix
+    rows: Rows | None = None
+
+    def __len__(self) -> int:
+        """How many."""
+        return len(self.X) if self.rows is None else len(self.rows)
+
+    def block(self, start: int, stop: int) -> Matrix:
+        """Rows start to stop."""
+        return self.X[start:stop] if self.rows is None else self.X[self.rows[start:stop]]
+
+    def check_finite(self, size: int = 4096) -> None:
+        """Raise for the first NaN or infinity."""
+        for start in range(0, len(self), size):
+            at = np.arange(start, min(start + size, len(self)))
+            validation.finite("X", self.block(start, start + size), rows=at if self.rows is None else self.rows[at])
+
+
+def project(W: Matrix, columns: Rows, of: RowsOf, P: Matrix) -> Iterator[float]:
+    """P[columns] = W[columns] Xᵀ, (T r, n); yields the share done."""
+    if not len(columns):
+        return
+    some, at = _padded(W, columns, columns)
+    kernel, step = project_columns(W.dtype.name), _step(some)
+    for start in range(0, len(of), step):
+        rows = np.ascontiguousarray(of.block(start, start + step), dtype=W.dtype)
+        kernel(some, at, rows, start, P)
+        yield (start + len(rows)) / len(of)
+
+
+def projected(W: Matrix, columns: Rows, of: RowsOf) -> Iterator[tuple[int, Matrix]]:
+    """The same without a place for all: (first row, W[columns] Xᵀ of a block of rows), block by block."""
+    if not len(columns):
+        return
+    some, at = _padded(W, columns, np.arange(len(columns)))
+    kernel, step = project_columns(W.dtype.name), _step(some)
+    for start in range(0, len(of), step):
+        rows = np.ascontiguousarray(of.block(start, start + step), dtype=W.dtype)
+        P = np.empty((len(columns), len(rows)), W.dtype)
+        kernel(some, at, rows, 0, P)
+        yield start, P
+
+
+def blocks_of(P: Matrix, columns: Rows) -> Iterator[tuple[int, Matrix]]:
+    """(first row, P[columns] of a block of rows) of projections that have been kept."""
+    for start in range(0, P.shape[1] if len(columns) else 0, KEPT_BLOCK):
+        yield start, P[columns, start : start + KEPT_BLOCK]
+
+
+def write_bits(codes: npt.NDArray[np.uint8], r: int, columns: Rows, positive: npt.NDArray[np.bool_], start: int) -> int:
+    """Set the bits of rising `columns` (numbers m r + k) in packed codes (T, n, bytes); return how many changed.
+
+    `positive` is (columns, rows), of the rows from `start` on.
+
+    >>> codes = np.zeros((1, 3, 1), np.uint8)
+    >>> write_bits(codes, 8, np.array([1, 6]), np.array([[True, True], [False, True]]), 1), codes[0, :, 0].tolist()
+    (3, [0, 2, 66])
+    """
+    stop, width = start + positive.shape[1], codes.shape[2]
+    models, bits = np.divmod(columns, r)
+    place, changed = models * width + bits // 8, 0
+    for some in np.split(np.arange(len(columns)), np.flatnonzero(np.diff(place)) + 1) if len(columns) else ():
+        m, byte = divmod(int(place[some[0]]), width)
+        shift = (bits[some] % 8).astype(np.uint8)
+        fresh = np.bitwise_or.reduce(positive[some].astype(np.uint8) << shift[:, None], axis=0)
+        old = codes[m, start:stop, byte]
+        fresh |= old & ~np.bitwise_or.reduce(np.uint8(1) << shift)
+        changed += int(np.bitwise_count(fresh ^ old).sum(dtype=np.int64))
+        codes[m, start:stop, byte] = fresh
+    return changed
+
+
+def _padded(W: Matrix, columns: Rows, places: Rows) -> tuple[Matrix, Rows]:
+    padding = -len(columns) % GROUP
+    some = np.concatenate([W[columns], np.zeros((padding, W.shape[1]), W.dtype)])
+    return some, np.concatenate([places, np.full(padding, -1)])
+
+
+def _step(some: Matrix) -> int:
+    return max(2, STEP_WORK // some.size)

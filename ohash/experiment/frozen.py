@@ -1,0 +1,95 @@
+"""The first hash of a run, kept for ever: what the same pairs would have cost without learning, and the first codes.
+
+Its projections of a row never change within a stage, so they are computed once for all rows where they fit in memory;
+beyond that, those of the rows of each chunk of pairs are computed as they come. Both give the same digits.
+"""
+
+import copy
+from collections.abc import Iterator
+from inspect import getattr_static
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.codes import pack, unpack
+from ohash.core.frozen_kernels import score_pairs
+from ohash.evaluation.projections import RowsOf, projected
+
+# Projections of all rows are kept up to this many bytes.
+KEPT_BYTES = 2**28
+ENCODE_ROWS = 4096
+
+Rows = npt.NDArray[np.int64]
+
+
+class Frozen:
+    """A hasher as it is now, whatever becomes of it; `iter_enter` shows it the rows of a stage."""
+
+    def __init__(self, hasher: Any) -> None:
+        """Copy the half-spaces, or the whole hasher if its bits are none."""
+        self.r = int(hasher.r)
+        self._hasher = None
+        self._shape: tuple[int, npt.DTypeLike] = int(getattr(hasher, "T", 1)), np.float32
+        if getattr_static(hasher, "hyperplanes", None) is None:
+            self._hasher = copy.deepcopy(hasher)
+        else:
+            Wt, threshold = hasher.hyperplanes
+            self._Wt, self._threshold = np.array(Wt), np.array(threshold)
+            self._shape = len(self._Wt), self._Wt.dtype
+        self._Z: npt.NDArray[Any] = np.empty((0, 0))
+        self._kept: npt.NDArray[Any] | None = None
+
+    def iter_enter(self, Z: npt.NDArray[Any]) -> Iterator[None]:
+        """From now on rows are rows of Z; yields between slices."""
+        T, dtype = self._shape
+        kept = None
+        if len(Z) * T * self.r * np.dtype(dtype).itemsize <= KEPT_BYTES:
+            kept, at = np.empty((len(Z), T, self.r), dtype), 0
+            for block in self._projections(RowsOf(Z)):
+                kept[at : at + len(block)] = block
+                at += len(block)
+                yield
+        self._Z, self._kept = Z, kept
+
+    def enter(self, Z: npt.NDArray[Any]) -> None:
+        """`iter_enter` at once."""
+        for _ in self.iter_enter(Z):
+            pass
+
+    def projections(self, rows: Rows) -> npt.NDArray[Any]:
+        """Projections less thresholds of rows, (n, T, r); only their signs for a method without half-spaces."""
+        if self._kept is not None:
+            return np.asarray(self._kept[rows])
+        return np.concatenate(list(self._projections(RowsOf(self._Z, rows))))
+
+    def codes(self, rows: Rows) -> npt.NDArray[np.uint8]:
+        """Packed codes of rows, (T, n, bytes)."""
+        parts = [rows[start : start + ENCODE_ROWS] for start in range(0, len(rows), ENCODE_ROWS)]
+        packed = np.concatenate([pack(self.projections(part) >= 0) for part in parts])
+        return np.ascontiguousarray(packed.transpose(1, 0, 2))
+
+    def score(
+        self, i: Rows, j: Rows, s: npt.NDArray[np.int8], alpha: int, br: float, *, largest: bool
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """D_h, R and l of pairs under the first hash."""
+        P = self._kept
+        if P is None:
+            places, at = np.unique(np.concatenate([i, j]), return_inverse=True)
+            P, i, j = self.projections(places), at[: len(i)], at[len(i) :]
+        D_h, R, loss = np.empty(len(i), np.int64), np.empty(len(i)), np.empty(len(i))
+        score_pairs(P, i, j, s, alpha, br, largest, D_h, R, loss)
+        return D_h, R, loss
+
+    def _projections(self, of: RowsOf) -> Iterator[npt.NDArray[Any]]:
+        """Blocks (rows, T, r), one after another."""
+        if self._hasher is not None:
+            for start in range(0, len(of), ENCODE_ROWS):
+                codes = np.asarray(self._hasher.encode(of.block(start, start + ENCODE_ROWS)))
+                codes = codes[None] if codes.ndim == 2 else codes
+                yield np.ascontiguousarray(unpack(codes, self.r).transpose(1, 0, 2).astype(np.float32))
+            return
+        T, r, d = self._Wt.shape
+        low = self._threshold.astype(self._Wt.dtype)
+        for _, P in projected(self._Wt.reshape(T * r, d), np.arange(T * r), of):
+            yield np.ascontiguousarray(P.T).reshape(-1, T, r) - low
