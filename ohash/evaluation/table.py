@@ -124,6 +124,10 @@ class CodeTable:
         self._of, self._codes, self._P = of, fresh, P
         return flipped
 
+    def follow(self, hasher: OnlineHasher) -> None:
+        """Take another object for the same hash, fitted elsewhere, say; codes stay until the next refresh."""
+        self._hasher = hasher
+
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """What a table needs to go on exactly as if it had never been put away: arrays, without pickle."""
         if self.last is None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ohash.core.codes import hamming
 from ohash.core.loss import dissimilar_threshold
 from ohash.evaluation.table import CodeTable
+from ohash.experiment.fitting import Fitter, Fitting
 from ohash.experiment.frozen import Frozen
 from ohash.experiment.history import Columns
 from ohash.experiment.judge import SCORES, Judge
@@ -72,8 +73,18 @@ class Clock:
 class Run:
     """The state of one experiment between two pairs."""
 
-    def __init__(self, params: ExperimentParams, dataset: Dataset | None = None, *, judge: bool = True) -> None:
-        """Prepare the world and the model; nothing is learnt yet. Without `judge` codes stay as they are."""
+    def __init__(
+        self,
+        params: ExperimentParams,
+        dataset: Dataset | None = None,
+        *,
+        judge: bool = True,
+        fitter: Fitter | None = None,
+    ) -> None:
+        """Prepare the world and the model; nothing is learnt yet. Without `judge` codes stay as they are.
+
+        With `fitter` long fits of batch methods happen elsewhere, with the same result; `wait` waits for them.
+        """
         if params.run.database == "seen" and params.stream.train == "disjoint":
             raise ValueError("database='seen' needs train='database': of a disjoint training part nothing is searched")
         self.params = params
@@ -86,6 +97,7 @@ class Run:
         self.stage = 0
         self.Z = self.world.mapped(0)
         self.clock = Clock()
+        self.fitting = Fitting(self, fitter)
         self.seen = np.zeros(self.world.dataset.n, dtype=bool)
         self.seen[self.world.warm_rows] = True
         self._start_hasher()
@@ -99,6 +111,7 @@ class Run:
         self.recomputed = self.flipped = 0
         self._states: dict[int, tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]] = {}
         self._pending: Iterator[None] | None = None
+        self._keep_state()
         self.judge = Judge(self.world, self.stage, params.run.judged_by)
         self.table = CodeTable(self.hasher, self.Z, self.judge.rows, finite=True)
         self.table.refresh()
@@ -120,7 +133,7 @@ class Run:
     def step(self, limit: int) -> int:
         """One small unit of work: a slice of a pending evaluation, or at most `limit` pairs. Returns pairs learnt."""
         if self._pending is not None:
-            if next(self._pending, "finished") == "finished":
+            if not self.fitting.waiting and next(self._pending, "finished") == "finished":
                 self._pending = None
             return 0
         if self.done or limit < 1:
@@ -132,6 +145,14 @@ class Run:
         self.t = stop
         self._at_boundary()
         return stop - start
+
+    def wait(self, seconds: float) -> None:
+        """Sleep until a fit that happens elsewhere is over, or some time has passed; not at all if there is none."""
+        self.fitting.wait(seconds)
+
+    def close(self) -> None:
+        """Stop what happens elsewhere; the run cannot go on."""
+        self.fitting.cancel()
 
     def set(self, **values: float) -> None:
         """Change beta or C of the running model before the next pair; the change becomes part of the parameters."""
@@ -175,12 +196,15 @@ class Run:
             raise ValueError(f"{self.spec.title} learns from labels, and {data.title} has none; pick OH, or other data")
         return None if known is None else known[rows]
 
-    def _fit(self) -> None:
-        """A batch method is fitted to everything that has arrived."""
+    def arrived(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
+        """What a batch method is fitted to: every row that has come, and its labels."""
         rows = np.flatnonzero(self.seen)
-        since = time.thread_time()
-        self.hasher.fit(np.ascontiguousarray(self.Z[rows]), self._labels(rows, self.stage))
-        self.clock.add("cpu_learn", since)
+        return np.ascontiguousarray(self.Z[rows]), self._labels(rows, self.stage)
+
+    def replace_hasher(self, hasher: Any) -> None:
+        """Go on with another object, fitted elsewhere."""
+        self.hasher = hasher
+        self.table.follow(hasher)
 
     def _score_frozen(self, i: Any, j: Any, s: Any) -> tuple[Any, Any, Any]:
         p = self.current()
@@ -207,17 +231,11 @@ class Run:
     def _at_boundary(self) -> None:
         due = self.t in self.schedule
         refresh = due if self.params.run.reencode == "checkpoint" else self._refresh_due()
-        moving = self._stage_now() != self.stage
-        if due and not moving:
-            self._take_stock()
-        if moving or (self.judge_checkpoints and (due or refresh)):
-            self._pending = self._work(moving=moving, refresh=refresh, judge=due)
-
-    def _take_stock(self) -> None:
-        """At a checkpoint a batch method is fitted again, and the model is kept for looking back."""
-        if self.spec.consumes == "batch" and self.t > 0:
-            self._fit()
-        self._keep_state()
+        moving, fit = self._stage_now() != self.stage, due and self.spec.consumes == "batch"
+        if due and not moving and not fit:
+            self._keep_state()
+        if moving or fit or (self.judge_checkpoints and (due or refresh)):
+            self._pending = self._work(moving=moving, fit=fit, refresh=refresh, judge=due)
 
     def _stage_now(self) -> int:
         """The stage of the next pair; after the last pair its own: a drift that never came is not judged."""
@@ -235,7 +253,7 @@ class Run:
         elif hasattr(self.hasher, "start"):
             self.hasher.start(self.Z.shape[1])
         if self.spec.consumes == "batch":
-            self._fit()
+            self.fitting.here()
         self.frozen = Frozen(self.hasher)
         self.frozen.enter(self.Z)
 
@@ -260,17 +278,20 @@ class Run:
         self.table = CodeTable(self.hasher, self.Z, self.judge.rows, finite=True)
         self.table.restore(table)
         self.codes = _with_models(self.table.codes)
+        self.fitting.forget()
         self._keep_state()
 
-    def _work(self, *, moving: bool, refresh: bool, judge: bool) -> Iterator[None]:
-        """Enter a stage, re-encode and judge, a few milliseconds at a time.
+    def _work(self, *, moving: bool, fit: bool, refresh: bool, judge: bool) -> Iterator[None]:
+        """Enter a stage, fit, re-encode and judge, a few milliseconds at a time.
 
         Points that have just come ask the old table first.
         """
         if moving:
             yield from self._timed("cpu_encode", self._enter_stage(self._stage_now()))
-            if judge:
-                self._take_stock()
+        if fit:
+            yield from self.fitting.bring_up_to_date()
+        if judge and (moving or fit):
+            self._keep_state()
         if not self.judge_checkpoints:
             return
         arrived: list[float] = []

@@ -17,6 +17,7 @@ import numpy as np
 
 from ohash.core.parameters import table
 from ohash.experiment import saved
+from ohash.experiment.fitting import Elsewhere
 from ohash.experiment.params import ExperimentParams
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import Snapshot, take
@@ -59,7 +60,9 @@ class Runner:
     ) -> None:
         """Nothing happens before `start`; `paused` starts standing still after the first picture."""
         self._make: Callable[[], Run] = lambda: (
-            Run(params, dataset, judge=judge) if resume_from is None else saved.load(resume_from, dataset)
+            Run(params, dataset, judge=judge, fitter=Elsewhere())
+            if resume_from is None
+            else saved.load(resume_from, dataset, fitter=Elsewhere())
         )
         self._params = params
         self.run: Run | None = None
@@ -194,6 +197,8 @@ class Runner:
             self.error = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
             self.state = "error"
         finally:
+            if self.run is not None:
+                self.run.close()
             try:
                 self._publish()
             finally:
@@ -234,10 +239,10 @@ class Runner:
             if picture != shown and (now - last_publish >= PUBLISH_SECONDS or (idle and not going)):
                 self._publish()
                 last_publish, shown = now, picture
-            if idle:
+            if idle or run.fitting.waiting:
                 with self._wake:
                     if heard == self._heard:
-                        self._wake.wait(0.005 if going else 0.5)
+                        self._wake.wait(0.005 if going or run.fitting.waiting else 0.5)
 
     def _one_step(self, run: Run, limit: int) -> tuple[int, float]:
         with _turns, self._work:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy.typing as npt
 
 from ohash.core.archive import read_archive, write_archive
+from ohash.experiment.fitting import Fitter
 from ohash.experiment.history import Columns
 from ohash.experiment.params import from_json
 from ohash.experiment.run import Run
@@ -21,6 +22,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 def save(run: Run, path: str | Path) -> None:
     """Write a run; an evaluation that is under way is finished first."""
     while run.evaluating:
+        run.wait(0.05)
         run.step(1)
     hasher, arrays = run.hasher.state()
     observer = run.history
@@ -55,7 +57,7 @@ def save(run: Run, path: str | Path) -> None:
     write_archive(path, header, flat)
 
 
-def load(path: str | Path, dataset: Dataset | None = None) -> Run:
+def load(path: str | Path, dataset: Dataset | None = None, *, fitter: Fitter | None = None) -> Run:
     """A run as it was saved; `dataset` is needed again if the run was on data of your own."""
     header, flat = read_archive(path, "run", FORMAT)
     parts: dict[str, Arrays] = {}
@@ -66,7 +68,7 @@ def load(path: str | Path, dataset: Dataset | None = None) -> Run:
         params, judge = from_json(header["params"]), bool(header["judge"])
     except Exception as error:
         raise ValueError(f"path must be a sound run, got {path}, whose parameters are damaged ({error!r})") from error
-    run = Run(params, dataset, judge=judge)
+    run = Run(params, dataset, judge=judge, fitter=fitter)
     if run.world.dataset.fingerprint() != header["fingerprint"]:
         raise ValueError(
             f"{path} was saved on other data: it needs the dataset with fingerprint {header['fingerprint']}, got "

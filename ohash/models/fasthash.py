@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core import validation
+from ohash.core import progress, validation
 from ohash.core.codes import Codes, pack
 from ohash.core.parameters import check, param
 from ohash.models.base import Arrays, HasherSpec
@@ -217,6 +217,7 @@ class FastHash:
             grown.append(self._grow(X, z, k))
             fitted = np.where(_vote(X, _flatten([grown[-1]]), 1)[:, 0] >= 0, 1, -1)
             D += fitted[pairs.rows] != fitted[pairs.indices]
+            progress.tell(k + 1, self.r)
         self.version += bool(self.trees)
         self.d, self.trees = X.shape[1], _flatten(grown)
 

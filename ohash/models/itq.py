@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core import progress
 from ohash.core.codes import sgn
 from ohash.core.parameters import check, param
 from ohash.core.threads import one_blas_thread
@@ -64,6 +65,7 @@ def quantise(V: Real, R: Real, iterations: int) -> tuple[Real, Real]:
         objective[2 * step] = np.square(B - projected).sum()
         R = nearest_rotation(V.T @ B)
         objective[2 * step + 1] = np.square(B - V @ R).sum()
+        progress.tell(step + 1, iterations)
     return R, objective
 
 

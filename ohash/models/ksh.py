@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core import progress
 from ohash.core.codes import sgn
 from ohash.core.parameters import check, param
 from ohash.core.threads import one_blas_thread
@@ -168,6 +169,7 @@ class KSH(HalfSpaces):
             A[:, k] = a
             S.explain(h)
             M -= np.outer(white.T @ h, h @ white)
+            progress.tell(k + 1, self.r)
         return np.asarray(whiten @ A)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core import progress
 from ohash.core.parameters import check, param
 from ohash.models import labels
 from ohash.models.base import Arrays, HasherSpec
@@ -101,7 +102,7 @@ class SDH(HalfSpaces):
         P = np.zeros((Phi.shape[1], self.r))
         hashed = np.zeros_like(B)
         found = []
-        for _ in range(p.iterations):
+        for step in range(p.iterations):
             W = np.linalg.solve(B.T @ B + p.lambda_ * np.eye(self.r), B.T @ Y)
             found.append(objective(Y, B, W, hashed, P, p.lambda_, p.nu))
             P = np.linalg.solve(gram, Phi.T @ B)
@@ -109,6 +110,7 @@ class SDH(HalfSpaces):
             found.append(objective(Y, B, W, hashed, P, p.lambda_, p.nu))
             flips = settle_bits(B, Y @ W.T + p.nu * hashed, W @ W.T, p.sweeps)
             found.append(objective(Y, B, W, hashed, P, p.lambda_, p.nu))
+            progress.tell(step + 1, p.iterations)
             if not flips:
                 break
         P = np.linalg.solve(gram, Phi.T @ B)

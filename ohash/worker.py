@@ -1,0 +1,59 @@
+"""``python3 -m ohash.worker``: a process that works for another one, over pipes.
+
+Frames (`ohash.core.frames`) come on standard input, {"task": name, "values": ...} with arrays, and go out on what was
+standard output: {"is": "ready"}, then for every task any number of {"is": "progress"} and one {"is": "done"} or
+{"is": "error"}. When the input ends, because the other process closed it or died, this one ends at once.
+"""
+
+import os
+import queue
+import signal
+import sys
+import threading
+import traceback
+from typing import IO, Any
+
+from ohash.core.frames import Frame, read_frame, write_frame
+
+
+def main() -> int:
+    """Serve until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who waits: it ends this process by the pipe
+    frames_in, frames_out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints goes to standard error, not between the frames
+    asked: queue.SimpleQueue[Frame] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(frames_in, asked), daemon=True).start()
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415
+
+    from ohash.experiment.tasks import TASKS  # noqa: PLC0415 (compiled kernels take a second to load)
+
+    with threadpool_limits(1):
+        write_frame(frames_out, {"is": "ready", "pid": os.getpid()})
+        while True:
+            _serve(*asked.get(), TASKS, frames_out)
+
+
+def _listen(stream: IO[bytes], asked: "queue.SimpleQueue[Frame]") -> None:
+    """Put frames into the queue, also while a task runs; the end of the input is the end of the process."""
+    try:
+        while (frame := read_frame(stream)) is not None:
+            asked.put(frame)
+    except EOFError:
+        pass
+    os._exit(0)
+
+
+def _serve(message: dict[str, Any], arrays: Any, tasks: dict[str, Any], out: IO[bytes]) -> None:
+    try:
+        values, found = tasks[message["task"]](
+            message["values"], arrays, lambda some: write_frame(out, {"is": "progress", "values": some})
+        )
+        reply = {"is": "done", "values": values}
+    except Exception as error:  # of any kind: it belongs to the one who asked
+        reply = {"is": "error", "kind": type(error).__name__, "message": str(error), "trace": traceback.format_exc()}
+        found = {}
+    write_frame(out, reply, found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

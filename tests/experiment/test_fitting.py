@@ -1,0 +1,128 @@
+"""Batch methods in a run: fitted when something new has come, and elsewhere without a difference."""
+
+import threading
+import time
+from concurrent.futures import Future
+
+import pytest
+
+from ohash.experiment import fitting, saved, tasks
+from ohash.experiment.params import experiment
+from ohash.experiment.run import Run
+from ohash.experiment.runner import Runner
+from tests.experiment.runs import assert_same, finish, straight
+from tests.experiment.test_runner import PATIENCE, until
+
+pytestmark = pytest.mark.usefixtures("few_checkpoints")
+
+
+class Thread:
+    """Fits in another thread; with a gate only when it opens."""
+
+    def __init__(self, gate=None):
+        self.gate, self.fits, self.cancelled = gate, 0, 0
+
+    def submit(self, values, arrays):
+        self.fits += 1
+        future = Future()
+        future.cancel = lambda: setattr(self, "cancelled", self.cancelled + 1) or True
+
+        def work():
+            if self.gate is None or self.gate.wait(PATIENCE):
+                future.set_result(tasks.fit(values, arrays))
+
+        threading.Thread(target=work, daemon=True).start()
+        return future
+
+
+@pytest.fixture
+def always_elsewhere(monkeypatch):
+    monkeypatch.setattr(fitting, "LONG_SECONDS", 0.0)
+
+
+def batch(**values):
+    return experiment("tiny", "itq", **{"m": 32, "r": 8, "pairs": 700, **values})
+
+
+def fits_of(monkeypatch, params):
+    counted = []
+    original = fitting.Fitting.here
+    monkeypatch.setattr(
+        fitting.Fitting, "here", lambda self: counted.append(int(self._run.seen.sum())) or original(self)
+    )
+    return finish(Run(params)), counted
+
+
+def test_no_fit_when_nothing_new_has_arrived(monkeypatch):
+    going, counted = fits_of(monkeypatch, batch(pairs=20_000))
+    assert counted == sorted(set(counted)), "each time there were more rows"
+    assert counted[-1] == going.seen.sum() and len(counted) < len(going.schedule)
+
+
+def test_a_drift_of_the_features_is_something_new(monkeypatch):
+    params = batch(pairs=20_000, drift="rotate", drift_at=10_000)
+    _, counted = fits_of(monkeypatch, params)
+    assert counted.count(counted[-1]) == 2  # all rows before, and all rows as they look after the drift
+
+
+@pytest.mark.usefixtures("always_elsewhere")
+@pytest.mark.parametrize("method", ["itq", "sdh", pytest.param("fasthash", marks=pytest.mark.slow)])
+def test_a_fit_elsewhere_makes_no_difference(method):
+    params = experiment("tiny", method, m=32, r=4, pairs=300, **({"trees": 3} if method == "fasthash" else {}))
+    fitter = Thread()
+    going = Run(params, fitter=fitter)
+    while not going.done:
+        going.step(97)
+        going.wait(1.0)
+    assert fitter.fits > 2
+    assert_same(going, straight(params))
+
+
+@pytest.mark.usefixtures("always_elsewhere")
+def test_a_live_run_in_real_workers_is_the_straight_run():
+    params = batch()
+    runner = Runner(params).start()
+    assert runner.finished.wait(PATIENCE) and (runner.state, runner.error) == ("done", "")
+    assert_same(runner.run, straight(params))
+
+
+@pytest.mark.usefixtures("always_elsewhere")
+def test_a_live_run_obeys_while_a_fit_goes_on(monkeypatch):
+    gate = threading.Event()
+    fitter = Thread(gate)
+    monkeypatch.setattr("ohash.experiment.runner.Elsewhere", lambda: fitter)
+    runner = Runner(batch()).start()
+    until(lambda: fitter.fits == 1)
+    runner.pause()
+    until(lambda: runner.snapshot() is not None and runner.snapshot().state == "paused")
+    assert runner.run.fitting.waiting and runner.run.t == runner.run.schedule[1]
+    with runner.between_steps():  # a visitor is let in, too
+        assert runner.run.fitting.waiting
+    started = time.monotonic()
+    runner.stop()
+    assert runner.state == "stopped" and fitter.cancelled == 1 and time.monotonic() - started < 2.0
+    gate.set()
+
+
+@pytest.mark.usefixtures("always_elsewhere")
+def test_a_failing_fit_is_an_error_of_the_run(monkeypatch):
+    class Broken:
+        def submit(self, values, arrays):
+            future = Future()
+            future.set_exception(RuntimeError("no memory"))
+            return future
+
+    monkeypatch.setattr("ohash.experiment.runner.Elsewhere", Broken)
+    runner = Runner(batch()).start()
+    assert runner.finished.wait(PATIENCE)
+    assert runner.state == "error" and "no memory" in runner.error
+
+
+@pytest.mark.usefixtures("always_elsewhere")
+def test_saving_waits_for_a_fit(tmp_path):
+    params = batch()
+    going = Run(params, fitter=Thread())
+    while not going.fitting.waiting:
+        going.step(97)
+    saved.save(going, tmp_path / "run.npz")
+    assert_same(finish(saved.load(tmp_path / "run.npz")), straight(params))
