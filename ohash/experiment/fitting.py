@@ -51,7 +51,7 @@ class Fitting:
     def __init__(self, run: "Run", fitter: Fitter | None) -> None:
         """Nothing is fitted yet."""
         self._run, self._fitter = run, fitter
-        self._fitted: tuple[int, int] | None = None  # rows and stage of the last fit
+        self.fitted: tuple[int, int] | None = None  # rows and stage of the last fit; None: not known
         self._seconds_a_row = 0.0
         self._job: Future[Frame] | None = None
 
@@ -70,13 +70,9 @@ class Fitting:
         if self._job is not None:
             self._job.cancel()
 
-    def forget(self) -> None:
-        """The hash came from a file: what it was fitted to is not known."""
-        self._fitted = None
-
     def bring_up_to_date(self) -> Iterator[None]:
         """Fit to everything that has arrived, if there is anything new; yields while that happens elsewhere."""
-        if self._fitted == self._now():
+        if self.fitted == self._now():
             return
         if self._fitter is None or self._seconds_a_row * self._now()[0] < LONG_SECONDS:
             self.here()
@@ -105,8 +101,8 @@ class Fitting:
 
     def _done(self, seconds: float) -> None:
         self._run.clock.seconds["cpu_learn"] += seconds
-        self._fitted = self._now()
-        self._seconds_a_row = seconds / max(1, self._fitted[0])
+        self.fitted = self._now()
+        self._seconds_a_row = seconds / max(1, self.fitted[0])
 
     def _now(self) -> tuple[int, int]:
         return int(self._run.seen.sum()), self._run.stage

@@ -278,7 +278,6 @@ class Run:
         self.table = CodeTable(self.hasher, self.Z, self.judge.rows, finite=True)
         self.table.restore(table)
         self.codes = _with_models(self.table.codes)
-        self.fitting.forget()
         self._keep_state()
 
     def _work(self, *, moving: bool, fit: bool, refresh: bool, judge: bool) -> Iterator[None]:

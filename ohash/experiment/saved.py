@@ -39,6 +39,7 @@ def save(run: Run, path: str | Path) -> None:
         "recomputed": run.recomputed,
         "flipped": run.flipped,
         "table_at": run.table_at,
+        "fitted": run.fitting.fitted,
         "judge": run.judge_checkpoints,
     }
     parts: dict[str, Arrays] = {
@@ -95,5 +96,7 @@ def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None
     run.seen[:] = parts["run"]["seen"]
     run.class_scores.restore(parts["run"]["class_map"])
     run.table_at = header["table_at"]
+    known = header.get("fitted")  # older files do not say
+    run.fitting.fitted = None if known is None else (int(known[0]), int(known[1]))
     run.clock.seconds = dict(header["seconds"])
     run.recomputed, run.flipped = header["recomputed"], header["flipped"]
