@@ -22,7 +22,9 @@ F²        ``F2``       largest ‖x (g - h)ᵀ‖²_F so far
 ========= ============ =============================================================================
 """
 
+import importlib as _importlib
 from pathlib import Path as _Path
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from ohash.core import kernel_cache as _kernel_cache
 
@@ -37,5 +39,32 @@ from ohash.models.oh import OH  # noqa: E402
 from ohash.models.storage import load, save  # noqa: E402
 from ohash.streams.base import Dataset  # noqa: E402
 
-__all__ = ["MMOH", "OH", "Dataset", "FeatureMap", "KernelWarning", "gist512", "load", "mean_ap", "retrieval", "save"]
+if _TYPE_CHECKING:
+    from ohash.experiment.history import History
+    from ohash.experiment.params import ExperimentParams, experiment
+    from ohash.experiment.run import run
+    from ohash.experiment.runner import Runner
+    from ohash.streams.pairs import pair_stream
+
+__all__ = [
+    "MMOH", "OH", "Dataset", "ExperimentParams", "FeatureMap", "History", "KernelWarning", "Runner", "experiment",
+    "gist512", "load", "mean_ap", "pair_stream", "retrieval", "run", "save",
+]  # fmt: skip
 __version__ = "0.1.0"
+
+# Imported when first asked for: a notebook that only hashes does not wait for the engine.
+_LAZY = {
+    "ExperimentParams": "ohash.experiment.params",
+    "History": "ohash.experiment.history",
+    "Runner": "ohash.experiment.runner",
+    "experiment": "ohash.experiment.params",
+    "pair_stream": "ohash.streams.pairs",
+    "run": "ohash.experiment.run",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Names of the engine."""
+    if name not in _LAZY:
+        raise AttributeError(f"module 'ohash' has no attribute {name!r}")
+    return getattr(_importlib.import_module(_LAZY[name]), name)

@@ -39,7 +39,7 @@ class FeatureParams:
         help="The first m distinct points of the stream become the anchors.",
     )  # fmt: skip
     sigma: float = param(
-        0.0, symbol="σ", title="kernel width", lo=0, hi=1e6, slider=(0, 2), step=0.05,
+        0.0, symbol="σ", title="kernel width", lo=0, hi=1e6, slider=(0, 2), step=0.05, word="auto",
         help="Width of the RBF kernel on normalised vectors; 0 = half the median distance of the warm-up. "
         "The paper uses 1.",
     )  # fmt: skip
@@ -81,12 +81,6 @@ class FeatureMap:
         dtype: str = "float32",
     ) -> None:
         """`sigma` is a number, or "auto" for half the median distance of the warm-up."""
-        if isinstance(sigma, str):
-            if sigma != "auto":
-                raise ValueError(f"sigma must be a number > 0 or 'auto', got {sigma!r}")
-            sigma = 0.0
-        elif sigma == 0:
-            raise ValueError("sigma must be a number > 0 or 'auto', got 0")
         if dtype not in ("float32", "float64"):
             raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
         self.params = FeatureParams(kernel, m, sigma, center_input, normalize)

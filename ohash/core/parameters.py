@@ -9,12 +9,17 @@ import numbers
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 Scale = Literal["linear", "log"]
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One row of the table. `lo` and `hi` bound what is accepted, `slider` what a slider offers."""
+    """One row of the table. `lo` and `hi` bound what is accepted, `slider` what a slider offers.
+
+    `word` is another name of the value `lo`, where that means no number: "auto", "natural".
+    """
 
     key: str
     kind: type
@@ -31,6 +36,7 @@ class Parameter:
     step: float | None = None
     choices: tuple[str, ...] = ()
     live: bool = False
+    word: str = ""
 
     @property
     def allowed(self) -> str:
@@ -38,20 +44,26 @@ class Parameter:
 
         >>> Parameter("beta", float, 0.5, "β", "ratio", "", lo=0, hi=1, lo_open=True).allowed
         'a number in (0, 1]'
+        >>> Parameter("sigma", float, 0.0, "σ", "width", "", lo=0, hi=1_000_000, word="auto").allowed
+        "a number in [0, 1000000] or 'auto'"
         """
         if self.kind is bool:
             return "true or false"
         if self.choices:
             return "one of " + ", ".join(repr(choice) for choice in self.choices)
         noun = "an integer" if self.kind is int else "a number"
+        lo, hi = (_plain(bound) for bound in (self.lo, self.hi))
         if self.lo == -math.inf and self.hi == math.inf:
             return noun
         if self.hi == math.inf:
-            return f"{noun} {'>' if self.lo_open else '>='} {self.lo:g}"
-        return f"{noun} in {'(' if self.lo_open else '['}{self.lo:g}, {self.hi:g}]"
+            return f"{noun} {'>' if self.lo_open else '>='} {lo}"
+        word = f" or {self.word!r}" if self.word else ""
+        return f"{noun} in {'(' if self.lo_open else '['}{lo}, {hi}]{word}"
 
     def convert(self, value: Any) -> Any:
         """The value as this parameter's own type, or a ValueError that says what is allowed."""
+        if self.word and isinstance(value, str) and value == self.word:
+            return self.kind(self.lo)
         if self.kind is bool:
             if isinstance(value, bool):
                 return value
@@ -63,7 +75,8 @@ class Parameter:
             above = number > self.lo if self.lo_open else number >= self.lo
             if above and number <= self.hi and (self.kind is float or number.is_integer()):
                 return self.kind(value)
-        raise ValueError(f"{self.key} must be {self.allowed}, got {value!r}; the default is {self.default!r}")
+        got = value.item() if isinstance(value, np.generic) else value
+        raise ValueError(f"{self.key} must be {self.allowed}, got {got!r}; the default is {self.default!r}")
 
     def parse(self, text: str) -> Any:
         """A value from a query string or a command line."""
@@ -101,6 +114,7 @@ def param(
     step: float | None = None,
     choices: tuple[str, ...] = (),
     live: bool = False,
+    word: str = "",
 ) -> Any:
     """A dataclass field that is a row of the parameter table; `live` ones may change while a run goes on."""
     row = {
@@ -116,6 +130,7 @@ def param(
         "step": step,
         "choices": choices,
         "live": live,
+        "word": word,
     }
     return dataclasses.field(default=default, metadata={"parameter": row})
 
@@ -139,6 +154,11 @@ def check(params: Any) -> None:
 
 def _type_name(annotation: Any) -> str:
     return annotation if isinstance(annotation, str) else str(annotation.__name__)
+
+
+def _plain(bound: float) -> str:
+    """A bound as one would write it: every digit of an integer, the shortest form of anything else."""
+    return str(int(bound)) if math.isfinite(bound) and float(bound).is_integer() else f"{bound:g}"
 
 
 def _is_finite(value: numbers.Real) -> bool:

@@ -1,6 +1,6 @@
 """History: columns of bounded size, whatever the length of the run.
 
-Rows are kept at fixed pair counts, never at chunk boundaries, so pace and chunk size cannot change a history. `Columns`
+Rows are kept at fixed pair counts, never at chunk boundaries, so pace and chunk size cannot change it. `History`
 keeps the multiples of a stride that doubles when the table is full, and a geometric skeleton (a few points an octave)
 that is never dropped, so that the beginning stays visible on a logarithmic axis.
 """
@@ -13,25 +13,14 @@ import numpy.typing as npt
 
 CAPACITY = 1024
 FIRST_STRIDE = 8
-# Points per octave of the skeleton: 1, 1.25, 1.5, 1.75 times a power of two.
-PER_OCTAVE = 4
+# 1 to 7, then 1, 1.25, 1.5 and 1.75 times each power of two.
+SKELETON = np.array([*range(1, 8), *(quarter << octave for octave in range(1, 58) for quarter in range(4, 8))])
 
 Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
 
 
-def on_skeleton(t: int) -> bool:
-    """Whether t is one of the never-dropped pair counts.
-
-    >>> [t for t in range(1, 33) if on_skeleton(t)]
-    [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32]
-    """
-    if t < 2 * PER_OCTAVE:
-        return t > 0
-    unit = 1 << (t.bit_length() - 1 - PER_OCTAVE.bit_length() + 1)
-    return t % unit == 0
-
-
-class Columns:
+class History:
     """Named float64 columns indexed by the pair count `pairs`."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -41,36 +30,29 @@ class Columns:
         self._rows = np.empty((CAPACITY + 256, len(self.names)))
         self._n = 0
 
-    def wants(self, t: int) -> bool:
-        """Whether a row at pair count t is kept."""
-        return t % self.stride == 0 or on_skeleton(t)
+    def wanted(self, start: int, stop: int) -> Counts:
+        """The pair counts in (start, stop] that are kept as things stand.
 
-    def next_after(self, t: int) -> int:
-        """The smallest kept pair count beyond t."""
-        regular = (t // self.stride + 1) * self.stride
-        if t + 1 < 2 * PER_OCTAVE:
-            return t + 1
-        unit = 1 << max(0, t.bit_length() - PER_OCTAVE.bit_length())
-        return min(regular, (t // unit + 1) * unit)
+        >>> History(()).wanted(0, 32).tolist()
+        [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32]
+        """
+        regular = np.arange(start // self.stride + 1, stop // self.stride + 1) * self.stride
+        return np.union1d(regular, SKELETON[(SKELETON > start) & (SKELETON <= stop)])
 
-    def wanted(self, start: int, stop: int) -> npt.NDArray[np.int64]:
-        """The pair counts in (start, stop] that are kept as things stand."""
-        found = []
-        at = self.next_after(start)
-        while at <= stop:
-            found.append(at)
-            at = self.next_after(at)
-        return np.array(found, np.int64)
-
-    def extend(self, pairs: npt.NDArray[np.int64], rows: Floats) -> None:
+    def extend(self, pairs: Counts, rows: Floats) -> None:
         """Add rows (columns in order, without `pairs`) of rising pair counts, but for those a doubled stride drops."""
-        for t, row in zip(pairs.tolist(), rows, strict=True):
-            if self._regular() >= CAPACITY:
+        while len(pairs):
+            if self._n and self._rows[self._n - 1, 0] >= CAPACITY * self.stride:
                 self._halve()
-            if self.wants(t):
-                self._rows[self._n, 0] = t
-                self._rows[self._n, 1:] = row
-                self._n += 1
+            keep = np.flatnonzero(self._wants(pairs))
+            last = np.searchsorted(pairs[keep], CAPACITY * self.stride) + 1  # the row that fills the table
+            keep = keep[:last]
+            if not len(keep):
+                return
+            self._rows[self._n : self._n + len(keep), 0] = pairs[keep]
+            self._rows[self._n : self._n + len(keep), 1:] = rows[keep]
+            self._n += len(keep)
+            pairs, rows = pairs[keep[-1] + 1 :], rows[keep[-1] + 1 :]
 
     def append(self, t: int, values: dict[str, float]) -> None:
         """Add a row at any pair count: for checkpoints, which are few by their schedule."""
@@ -97,7 +79,7 @@ class Columns:
         return {"names": list(self.names), "stride": self.stride}, self._rows[: self._n].copy()
 
     @classmethod
-    def from_state(cls, values: dict[str, Any], rows: Floats) -> "Columns":
+    def from_state(cls, values: dict[str, Any], rows: Floats) -> "History":
         """The inverse of `state`."""
         columns = cls(values["names"][1:])
         columns.stride = values["stride"]
@@ -105,13 +87,13 @@ class Columns:
         columns._n = len(rows)
         return columns
 
-    def _regular(self) -> int:
-        return 0 if self._n == 0 else int(self._rows[self._n - 1, 0]) // self.stride
+    def _wants(self, pairs: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        return (pairs % self.stride == 0) | np.isin(pairs, SKELETON)
 
     def _halve(self) -> None:
         self.stride *= 2
-        kept = [row for row in range(self._n) if self.wants(int(self._rows[row, 0]))]
-        self._rows[: len(kept)] = self._rows[kept]
+        kept = self._rows[: self._n][self._wants(self._rows[: self._n, 0])]
+        self._rows[: len(kept)] = kept
         self._n = len(kept)
 
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ohash.evaluation.alarms import Watch
 from ohash.experiment import observer_kernels as kernels
-from ohash.experiment.history import Columns, LogBins
+from ohash.experiment.history import History, LogBins
 from ohash.models.base import Trace
 
 # Pairs that count as recent, in the AUC, the histograms and the rates.
@@ -34,7 +34,7 @@ class Observer:
         self.learns = learns
         every = (*TOTALS, *RECENT)
         self._kept = [at for at, name in enumerate(every) if learns or name not in OF_LEARNERS]
-        self.columns = Columns(every[at] for at in self._kept)
+        self.columns = History(every[at] for at in self._kept)
         self.ring = np.zeros((WINDOW, kernels.N_BINS), np.int32)
         self.totals = np.zeros(kernels.N_TOTALS)
         self.D = np.zeros((2, 2, r + 1), np.int64)

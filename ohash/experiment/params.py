@@ -159,12 +159,25 @@ SEED = Parameter("seed", int, 0, "", "seed", "Draws the split, the pairs and the
 def experiment(dataset: str = "digits", method: str = "oh", **values: Any) -> ExperimentParams:
     """An experiment from defaults: `values` are any keys of the method's, the map's, the stream's or the run's table.
 
-    >>> experiment(r=32, beta=0.4).to_query()
-    {'dataset': 'digits', 'method': 'oh', 'r': '32', 'beta': '0.4'}
+    `changes` are live changes, (pair index, name, value) each; `similar_share=None` is the natural share.
+
+    >>> experiment(r=32, beta=0.4, changes=[(500, "C", 0.01)]).to_query()
+    {'dataset': 'digits', 'method': 'oh', 'r': '32', 'beta': '0.4', 'changes': '500:C:0.01'}
     """
-    changes = tuple(values.pop("changes", ()))
+    changes = tuple(map(_change, values.pop("changes", ())))
     content = values.pop("content", "")
+    if values.get("similar_share", 0) is None:
+        values["similar_share"] = "natural"
+    if dataset != OWN and not content:
+        datasets.find(dataset)
     return _build({"dataset": dataset, "method": method, **values}, changes, content)
+
+
+def _change(given: Any) -> Change:
+    try:
+        return given if isinstance(given, Change) else Change(*given)
+    except TypeError:
+        raise ValueError(f"a change must be (pair index, name, value), got {given!r}") from None
 
 
 def from_json(text: str) -> ExperimentParams:

@@ -19,7 +19,7 @@ from ohash.core.loss import dissimilar_threshold
 from ohash.evaluation.table import CodeTable
 from ohash.experiment.fitting import Fitter, Fitting
 from ohash.experiment.frozen import Frozen
-from ohash.experiment.history import Columns
+from ohash.experiment.history import History
 from ohash.experiment.judge import SCORES, Judge
 from ohash.experiment.observer import Observer
 from ohash.experiment.params import ExperimentParams
@@ -103,7 +103,7 @@ class Run:
         self._start_hasher()
         self.schedule = checkpoints(self.end)
         self.history = Observer(int(self.hasher.r), learns=hasattr(type(self.hasher), "certificates"))
-        self.judged = Columns(CHECKPOINT_COLUMNS)
+        self.judged = History(CHECKPOINT_COLUMNS)
         self.last_record: Any = None
         self.class_scores = ClassScores(self.world.dataset)
         self.table_at = 0  # the pair count at which the table was made

@@ -89,9 +89,9 @@ class Runner:
     # -- commands, from any thread -------------------------------------------------------------------------------
 
     def start(self) -> "Runner":
-        """Begin in the background; nothing begins after `stop`."""
+        """Begin in the background, once; nothing begins after `stop`."""
         with self._wake:
-            if not self._stop:
+            if not self._stop and self._thread.ident is None:
                 self._thread.start()
         return self
 
@@ -149,7 +149,7 @@ class Runner:
             self._thread.join(wait)
 
     def snapshot(self) -> Snapshot | None:
-        """The newest picture; None until the run is prepared."""
+        """The newest picture; None until the run is prepared, and for good if that failed (`state`, `error`)."""
         return self._slot
 
     def wait_for_step(self, seconds: float = 1.0) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ohash.core.archive import read_archive, write_archive
 from ohash.experiment.fitting import Fitter
-from ohash.experiment.history import Columns
+from ohash.experiment.history import History
 from ohash.experiment.params import from_json
 from ohash.experiment.run import Run
 from ohash.streams.base import Dataset
@@ -89,10 +89,10 @@ def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None
         raise ValueError(f"its W must be for {run.Z.shape[1]} features, got {run.hasher.d}")
     run.rejoin(parts["table"])
     observer = run.history
-    observer.columns = Columns.from_state(header["columns"], parts["run"]["columns"])
+    observer.columns = History.from_state(header["columns"], parts["run"]["columns"])
     observer.restore(parts["observer"])
     observer.watch.restore(parts["watch"])
-    run.judged = Columns.from_state(header["judged"], parts["run"]["judged"])
+    run.judged = History.from_state(header["judged"], parts["run"]["judged"])
     run.seen[:] = parts["run"]["seen"]
     run.class_scores.restore(parts["run"]["class_map"])
     run.table_at = header["table_at"]

@@ -36,7 +36,7 @@ class StreamParams:
         help="What makes two points similar: a shared label, one track, distance, or your own pairs.", eq="Sec. III-A",
     )  # fmt: skip
     similar_share: float = param(
-        -1.0, symbol="P(s=1)", title="similar share", lo=-1, hi=0.99, slider=(-1, 0.95), step=0.05,
+        -1.0, symbol="P(s=1)", title="similar share", lo=-1, hi=0.99, slider=(-1, 0.95), step=0.05, word="natural",
         help="Share of similar pairs; -1 = natural where that is at least 5 %, else 50 %.",
     )  # fmt: skip
     order: str = param(

@@ -8,15 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from ohash.experiment.history import CAPACITY, FIRST_STRIDE, Columns, LogBins, moving_mean, on_skeleton
+from ohash.experiment.history import CAPACITY, FIRST_STRIDE, History, LogBins, moving_mean
 from ohash.experiment.observer import TOTALS, WINDOW, Observer
 from ohash.experiment.run import checkpoints
 from ohash.models.pair_learner import PairTrace
 
 
+def on_skeleton(t):
+    """1 to 7, and of every octave its four quarters."""
+    return t < 8 or t % (1 << (t.bit_length() - 3)) == 0
+
+
 def filled(end, chunks):
     """Columns fed up to `end` in chunks; the value is the pair count itself."""
-    columns = Columns(("value",))
+    columns = History(("value",))
     t, k = 0, 0
     while t < end:
         stop = min(end, t + chunks[k % len(chunks)])
@@ -55,13 +60,12 @@ def test_rows_do_not_depend_on_the_chunks(chunks):
     assert np.array_equal(one._rows[: len(one)], other._rows[: len(other)])
 
 
-@given(st.integers(0, 10**7), st.integers(0, 10))
-def test_next_after_is_the_next_wanted(t, doublings):
-    columns = Columns(())
+@given(st.integers(0, 10**7), st.integers(0, 3000), st.integers(0, 10))
+def test_wanted_are_all_multiples_of_the_stride_and_the_skeleton(start, length, doublings):
+    columns = History(())
     columns.stride <<= doublings
-    following = columns.next_after(t)
-    assert following > t and columns.wants(following)
-    assert not any(columns.wants(between) for between in range(t + 1, min(following, t + 300)))
+    expected = [t for t in range(start + 1, start + length + 1) if t % columns.stride == 0 or on_skeleton(t)]
+    assert columns.wanted(start, start + length).tolist() == expected
 
 
 def test_a_column_cannot_be_written_and_a_snapshot_is_a_copy():
@@ -75,7 +79,7 @@ def test_a_column_cannot_be_written_and_a_snapshot_is_a_copy():
 
 def test_state_brings_columns_back():
     columns = filled(30_000, [999])
-    again = Columns.from_state(*columns.state())
+    again = History.from_state(*columns.state())
     assert again.names == columns.names and again.stride == columns.stride
     for t in (30_000, 60_000):
         for one in (columns, again):

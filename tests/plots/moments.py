@@ -39,7 +39,7 @@ def picture(name: str) -> Snapshot:
 
 
 def _long(now: Snapshot) -> Snapshot:
-    """As after a million pairs: the largest history that Columns keeps, and a long code."""
+    """As after a million pairs: the largest history that is kept, and a long code."""
     pairs = np.unique(np.r_[1, np.linspace(1024, 1_000_000, 1000).astype(int), np.geomspace(1, 1024, 60).astype(int)])
     rng = np.random.default_rng(0)
     columns = {name: np.cumsum(rng.random(len(pairs))) / len(pairs) for name in now.columns}
