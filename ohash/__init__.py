@@ -41,14 +41,14 @@ from ohash.streams.base import Dataset  # noqa: E402
 
 if _TYPE_CHECKING:
     from ohash.experiment.history import History
-    from ohash.experiment.params import ExperimentParams, experiment
+    from ohash.experiment.params import ExperimentParams
     from ohash.experiment.run import run
     from ohash.experiment.runner import Runner
     from ohash.streams.pairs import pair_stream
 
 __all__ = [
-    "MMOH", "OH", "Dataset", "ExperimentParams", "FeatureMap", "History", "KernelWarning", "Runner", "experiment",
-    "gist512", "load", "mean_ap", "pair_stream", "retrieval", "run", "save",
+    "MMOH", "OH", "Dataset", "ExperimentParams", "FeatureMap", "History", "KernelWarning", "Runner", "gist512",
+    "load", "mean_ap", "pair_stream", "retrieval", "run", "save",
 ]  # fmt: skip
 __version__ = "0.1.0"
 
@@ -57,7 +57,6 @@ _LAZY = {
     "ExperimentParams": "ohash.experiment.params",
     "History": "ohash.experiment.history",
     "Runner": "ohash.experiment.runner",
-    "experiment": "ohash.experiment.params",
     "pair_stream": "ohash.streams.pairs",
     "run": "ohash.experiment.run",
 }

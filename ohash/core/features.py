@@ -81,6 +81,12 @@ class FeatureMap:
         dtype: str = "float32",
     ) -> None:
         """`sigma` is a number, or "auto" for half the median distance of the warm-up."""
+        if isinstance(sigma, str):
+            if sigma != "auto":
+                raise ValueError(f"sigma must be a number > 0 or 'auto', got {sigma!r}")
+            sigma = 0.0
+        elif sigma == 0:
+            raise ValueError("sigma must be a number > 0 or 'auto', got 0")
         if dtype not in ("float32", "float64"):
             raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
         self.params = FeatureParams(kernel, m, sigma, center_input, normalize)

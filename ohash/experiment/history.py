@@ -88,7 +88,7 @@ class History:
         return columns
 
     def _wants(self, pairs: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        return (pairs % self.stride == 0) | np.isin(pairs, SKELETON)
+        return np.asarray((pairs % self.stride == 0) | np.isin(pairs, SKELETON))
 
     def _halve(self) -> None:
         self.stride *= 2

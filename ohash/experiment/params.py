@@ -168,8 +168,6 @@ def experiment(dataset: str = "digits", method: str = "oh", **values: Any) -> Ex
     content = values.pop("content", "")
     if values.get("similar_share", 0) is None:
         values["similar_share"] = "natural"
-    if dataset != OWN and not content:
-        datasets.find(dataset)
     return _build({"dataset": dataset, "method": method, **values}, changes, content)
 
 

@@ -115,3 +115,13 @@ def test_check_converts_in_place_and_table_skips_what_is_not_declared():
     assert type(Mine(n=np.int32(5)).n) is int
     with pytest.raises(ValueError, match=r"n must be an integer in \[1, 9\], got 10; the default is 4"):
         Mine(n=10)
+
+
+def test_a_word_may_stand_for_the_value_that_is_no_number():
+    assert FeatureParams(sigma="auto") == FeatureParams(sigma=0)  # type: ignore[arg-type]
+    row = table(FeatureParams)["sigma"]
+    assert row.parse("auto") == 0 and "or 'auto'" in row.allowed
+    with pytest.raises(ValueError, match=r"sigma must be a number in .0, 1000000. or 'auto', got 'half'"):
+        row.convert("half")
+    with pytest.raises(ValueError, match="got -1;"):
+        row.convert(np.int64(-1))

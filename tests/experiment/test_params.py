@@ -261,3 +261,10 @@ def test_from_json_refuses_what_it_does_not_know():
     with pytest.raises(ValueError, match="seed must be"):
         from_json(json.dumps(values | {"seed": -1}))
     assert isinstance(from_json('{"dataset": "digits", "method": "oh"}'), ExperimentParams)
+
+
+def test_changes_may_be_plain_triples_and_natural_share_none():
+    given = experiment(changes=[(500, "C", 0.01)], similar_share=None)
+    assert given == experiment(changes=(Change(500, "C", 0.01),), similar_share=-1)
+    with pytest.raises(ValueError, match=r"a change must be \(pair index, name, value\), got \(5,\)"):
+        experiment(changes=[(5,)])
