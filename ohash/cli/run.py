@@ -17,22 +17,28 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+from ohash.core.features import FeatureParams
+from ohash.core.parameters import Parameter, table
 from ohash.experiment import saved
 from ohash.experiment.export import summary, write
-from ohash.experiment.params import OWN, SEED, ExperimentParams, experiment, from_query, rows_of
+from ohash.experiment.params import OWN, SEED, ExperimentParams, RunParams, experiment, flat, from_query, rows_of
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import Snapshot, take
 from ohash.experiment.story import truth_of
 from ohash.models.registry import hashers
 from ohash.streams.base import METRICS, Dataset
+from ohash.streams.drift import DriftParams
+from ohash.streams.pairs import StreamParams
 from ohash.streams.readers.own import Wishes, dataset_of_files
 from ohash.streams.registry import datasets
 
 CHUNK = 4096
+MAIN = ("oh", "mmoh")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,16 +57,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.add_argument("--resume", metavar="FILE", help="go on with a run saved by --save")
     parser.add_argument("--save", metavar="FILE", help="save the whole run at the end, to be resumed")
-    group = parser.add_argument_group("parameters")
+    parser.usage = "python3 -m ohash run [options]"
     taken = {option for action in parser._actions for option in action.option_strings}
-    for key, row in sorted(_rows().items()):
-        name = f"--{key.replace('_', '-')}"
-        group.add_argument(
-            f"--param-{key}" if name in taken else name,
-            dest=f"value_{key}",
-            metavar="VALUE",
-            help=f"{row.title} ({row.allowed}; default {row.default!r}). {row.help}".replace("%", "%%"),
-        )
+    for title, rows in _groups().items():
+        group = parser.add_argument_group(title)
+        for key, (row, of) in rows.items():
+            name = f"--{key.replace('_', '-')}"
+            group.add_argument(
+                f"--param-{key}" if name in taken else name,
+                dest=f"value_{key}",
+                metavar="VALUE",
+                help=f"{row.title} ({row.allowed}; default {row.default!r}{of}). {row.help}".replace("%", "%%"),
+            )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -104,11 +112,26 @@ def _resumed(options: argparse.Namespace, dataset: Dataset | None) -> Run:
     return going
 
 
-def _rows() -> dict[str, Any]:
-    rows: dict[str, Any] = {"seed": SEED}
-    for key in hashers():
-        rows |= rows_of(experiment("digits", key))
-    return rows
+def _groups() -> dict[str, dict[str, tuple[Parameter, str]]]:
+    """Every declared parameter once, under a title, with the methods that have it; OH's own as OH declares them."""
+    own: dict[str, tuple[Parameter, str]] = {}
+    others: dict[str, tuple[Parameter, str]] = {}
+    have: dict[str, list[str]] = {}
+    for method in sorted(hashers(), key=lambda key: (key not in MAIN, key)):
+        started_with = flat(experiment("digits", method))  # a run centres by default, a model does not
+        for key, declared in hashers()[method].table.items():
+            row = replace(declared, default=started_with[key])
+            have.setdefault(key, []).append(method)
+            (own if method in MAIN else others).setdefault(key, (row, ""))
+    groups = {"OH and MMOH (other methods may allow other values)": own}
+    for title, part in (("stream", StreamParams), ("feature map", FeatureParams), ("drift", DriftParams)):
+        groups[title] = {key: (row, "") for key, row in table(part).items()}
+    groups["run"] = {"seed": (SEED, "")} | {key: (row, "") for key, row in table(RunParams).items()}
+    groups["other methods"] = {
+        key: (row, f"; {', '.join(have[key])}") for key, (row, _) in sorted(others.items()) if key not in own
+    }
+    own.pop("seed", None)
+    return groups
 
 
 def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentParams:
