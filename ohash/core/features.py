@@ -50,6 +50,11 @@ class FeatureParams:
     normalize: bool = param(
         True, symbol="‖x‖", title="unit length", help="Scale every vector to length 1.",
     )  # fmt: skip
+    warm: int = param(
+        0, symbol="", title="warm-up points", lo=0, hi=100_000,
+        help="Wait for at least so many distinct points before learning starts, so that methods with and without a "
+        "kernel see the same pairs; 0: as many as the map needs.",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         """Validate."""
@@ -58,7 +63,7 @@ class FeatureParams:
     @property
     def warm_up(self) -> int:
         """How many distinct points are needed before learning starts."""
-        return max(self.m if self.kernel == "rbf" else 0, LEAST_WARM_UP)
+        return max(self.m if self.kernel == "rbf" else 0, self.warm, LEAST_WARM_UP)
 
 
 class FeatureMap:
@@ -79,6 +84,8 @@ class FeatureMap:
         center_input: bool = True,
         normalize: bool = True,
         dtype: str = "float32",
+        *,
+        warm: int = 0,
     ) -> None:
         """`sigma` is a number, or "auto" for half the median distance of the warm-up."""
         if isinstance(sigma, str):
@@ -89,7 +96,7 @@ class FeatureMap:
             raise ValueError("sigma must be a number > 0 or 'auto', got 0")
         if dtype not in ("float32", "float64"):
             raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
-        self.params = FeatureParams(kernel, m, sigma, center_input, normalize)
+        self.params = FeatureParams(kernel, m, sigma, center_input, normalize, warm)
         self.dtype = dtype
         self.mean: npt.NDArray[np.float64] | None = None
         self.anchors: npt.NDArray[Any] | None = None
@@ -99,7 +106,10 @@ class FeatureMap:
     @classmethod
     def from_params(cls, params: FeatureParams, dtype: str) -> "FeatureMap":
         """A map as an experiment describes it, where sigma 0 means "auto"."""
-        return cls(params.kernel, params.m, params.sigma or "auto", params.center_input, params.normalize, dtype)
+        return cls(
+            params.kernel, params.m, params.sigma or "auto", params.center_input, params.normalize, dtype,
+            warm=params.warm,
+        )  # fmt: skip
 
     @property
     def d_out(self) -> int:

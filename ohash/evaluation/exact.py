@@ -26,33 +26,35 @@ def float_mean_ap(
     >>> float_mean_ap(np.array([[0.1]]), X, [[1, 2]], "l2")
     0.5833333333333333
     """
-    work = iter_float_mean_ap(X_query, X_db, relevant, metric, query_rows)
+    work = iter_float_ap(X_query, X_db, relevant, metric, query_rows)
     while True:
         try:
             next(work)
         except StopIteration as finished:
-            return float(finished.value)
+            ap = finished.value
+            return float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
 
 
-def iter_float_mean_ap(
+def iter_float_ap(
     X_query: npt.NDArray[Any],
     X_db: npt.NDArray[Any],
     relevant: Relation,
     metric: str,
     query_rows: npt.ArrayLike | None = None,
-) -> Generator[None, None, float]:
-    """`float_mean_ap`, a few queries at a time; the generator's return value is the result."""
-    flags = relevance(len(X_query), len(X_db), None, None, relevant, None, query_rows)
+    exclude: Relation | None = None,
+) -> Generator[None, None, npt.NDArray[np.float64]]:
+    """The AP of every query, NaN where nothing is relevant: what `significance.paired_bootstrap` wants."""
+    flags = relevance(len(X_query), len(X_db), None, None, relevant, exclude, query_rows)
     database = np.asarray(X_db, dtype=np.float32)
-    scores: list[float] = []
+    ap = np.full(len(X_query), np.nan)
     for start in range(0, len(X_query), BLOCK):
         stop = min(start + BLOCK, len(X_query))
         D = distances(np.asarray(X_query[start:stop], dtype=np.float32), database, metric)
-        for row, flag in zip(D, flags(start, stop), strict=True):
+        for at, (row, flag) in enumerate(zip(D, flags(start, stop), strict=True), start):
             shown = np.flatnonzero(flag <= RELEVANT)
             hits = flag[shown][np.argsort(row[shown], kind="stable")] == RELEVANT
             if hits.any():
                 ranks = np.flatnonzero(hits) + 1
-                scores.append(float((np.arange(1, len(ranks) + 1) / ranks).mean()))
+                ap[at] = (np.arange(1, len(ranks) + 1) / ranks).mean()
         yield
-    return float(np.mean(scores)) if scores else float("nan")
+    return ap

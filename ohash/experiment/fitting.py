@@ -105,4 +105,4 @@ class Fitting:
         self._seconds_a_row = seconds / max(1, self.fitted[0])
 
     def _now(self) -> tuple[int, int]:
-        return int(self._run.seen.sum()), self._run.stage
+        return len(self._run.rows_to_fit()), self._run.stage

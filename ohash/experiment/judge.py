@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation.exact import iter_float_mean_ap
+from ohash.evaluation.exact import iter_float_ap
 from ohash.evaluation.neighbours import iter_exact_neighbours
 from ohash.evaluation.ranking import Retrieval, iter_retrieval
 from ohash.experiment.world import World
@@ -118,10 +118,16 @@ class Judge:
 
     def float_reference(self) -> Generator[None, None, float]:
         """The mAP of the float vectors themselves, ranked by the original distance: a reference, not a ceiling."""
-        X, metric = self.world.raw(self.stage), self.world.dataset.metric
-        few = slice(0, FLOAT_QUERIES)
+        ap = yield from self.float_ap(FLOAT_QUERIES)
+        return float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
+
+    def float_ap(self, most: int | None = None) -> Generator[None, None, npt.NDArray[np.float64]]:
+        """The AP of the float vectors for the first `most` queries, or all; what codes may not find, they may not."""
+        X, few = self.world.raw(self.stage), slice(0, most)
         own = None if self.own is None else self.own[few]
-        return (yield from iter_float_mean_ap(X[self.queries[few]], X[self.database], self.relevant[few], metric, own))
+        hidden = None if self.hidden is None else self.hidden[few]
+        sides = X[self.queries[few]], X[self.database]
+        return (yield from iter_float_ap(*sides, self.relevant[few], self.world.dataset.metric, own, hidden))
 
     def _neighbours(self, database: Rows, own: Rows | None) -> Generator[None, None, Rows]:
         X = self.world.raw(self.stage)

@@ -43,6 +43,10 @@ class RunParams:
         "full", symbol="", title="database", choices=("full", "seen"),
         help="full: everything is searchable from the start. seen: only what has arrived in a pair.",
     )  # fmt: skip
+    fit_to: str = param(
+        "arrived", symbol="", title="batch methods are fitted to", choices=("arrived", "all"),
+        help="What a batch method is fitted to at a checkpoint: what has arrived, or everything at once.",
+    )  # fmt: skip
     judged_by: str = param(
         "validation", symbol="", title="judged by", choices=("validation", "test"),
         help="Which queries the curves are measured on. Tune on validation, report on test.",

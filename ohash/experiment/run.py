@@ -80,16 +80,17 @@ class Run:
         *,
         judge: bool = True,
         fitter: Fitter | None = None,
+        world: World | None = None,
     ) -> None:
         """Prepare the world and the model; nothing is learnt yet. Without `judge` codes stay as they are.
 
-        With `fitter` long fits of batch methods happen elsewhere, with the same result; `wait` waits for them.
+        `world` is one made for the same data, map, stream, drift, seed and precision. With `fitter` long fits of batch methods happen elsewhere, with the same result; `wait` waits for them.
         """
         if params.run.database == "seen" and params.stream.train == "disjoint":
             raise ValueError("database='seen' needs train='database': of a disjoint training part nothing is searched")
         self.params = params
         self.judge_checkpoints = judge
-        self.world: World = world_of(params, dataset)
+        self.world: World = world_of(params, dataset) if world is None else world
         self.spec = registry.find(params.method)
         self.t = 0
         self.end = params.run.pairs if self.world.length is None else min(params.run.pairs, self.world.length)
@@ -111,6 +112,7 @@ class Run:
         self.recomputed = self.flipped = 0
         self._states: dict[int, tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]] = {}
         self._pending: Iterator[None] | None = None
+        self._scored: tuple[tuple[int, int, int], dict[str, Any]] | None = None
         self._keep_state()
         self.judge = Judge(self.world, self.stage, params.run.judged_by)
         self.table = CodeTable(self.hasher, self.Z, self.judge.rows, finite=True)
@@ -196,9 +198,15 @@ class Run:
             raise ValueError(f"{self.spec.title} learns from labels, and {data.title} has none; pick OH, or other data")
         return None if known is None else known[rows]
 
+    def rows_to_fit(self) -> npt.NDArray[np.int64]:
+        """The rows a batch method is fitted to."""
+        if self.params.run.fit_to == "all":
+            return self.world.stream(self.stage).similarity.pool
+        return np.flatnonzero(self.seen)
+
     def arrived(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
-        """What a batch method is fitted to: every row that has come, and its labels."""
-        rows = np.flatnonzero(self.seen)
+        """What a batch method is fitted to: every row that has come (or that there is), and its labels."""
+        rows = self.rows_to_fit()
         return np.ascontiguousarray(self.Z[rows]), self._labels(rows, self.stage)
 
     def replace_hasher(self, hasher: Any) -> None:
@@ -332,7 +340,10 @@ class Run:
     def _judgement(self, map_prequential: float) -> Iterator[None]:
         seen = self.seen if self.params.run.database == "seen" else None
         r = int(self.hasher.r)
-        scores = yield from self.judge.evaluate(self.codes, r, seen)
+        made = self.stage, self.recomputed, self.flipped
+        if self._scored is None or self._scored[0] != made or seen is not None:
+            self._scored = made, (yield from self.judge.evaluate(self.codes, r, seen))
+        scores = dict(self._scored[1])  # the same codes have the same scores
         scores["map_fresh"] = scores["map"]
         scores["map_prequential"] = map_prequential
         if self.params.run.reencode != "checkpoint" and self.table.stale:

@@ -89,6 +89,13 @@ def test_warm_up_sizes():
     assert FeatureParams(m=300).warm_up == 300
     assert FeatureParams(m=16).warm_up == 100
     assert FeatureParams(kernel="none", m=5000).warm_up == 100
+    assert FeatureParams(kernel="none", warm=250).warm_up == 250
+
+
+def test_a_longer_warm_up_is_kept():
+    one = FeatureMap(kernel="none", warm=150).fit(points(200))
+    np.testing.assert_allclose(one.mean, points(200)[:150].mean(axis=0), rtol=1e-6)
+    assert FeatureMap.from_state(*one.state()).params == one.params
 
 
 @pytest.mark.parametrize(("scale", "word"), [(100.0, "dead"), (1e-3, "flat")])

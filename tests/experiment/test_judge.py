@@ -150,3 +150,22 @@ def test_drift_is_judged_in_the_world_as_it_is_now():
     assert scores_of(run)["map"] == ohash.mean_ap(
         codes[parts.validation], codes[parts.database], labels[parts.validation], labels[parts.database]
     )
+
+
+def test_the_float_vectors_are_judged_as_codes_are():
+    database, values = own_data("clicks")
+    judge = Judge(Run(small(dataset="own", **values), database).world, 0, "test")
+    work = judge.float_ap()
+    while True:
+        try:
+            next(work)
+        except StopIteration as finished:
+            ap = finished.value
+            break
+    X = database.X.astype(np.float32)
+    for at, query in enumerate(judge.queries):
+        hidden = {int(query), *judge.hidden[at].tolist()}
+        order = [row for row in np.argsort(((X - X[query]) ** 2).sum(axis=1), kind="stable") if int(row) not in hidden]
+        hits = np.flatnonzero(np.isin(order, judge.relevant[at])) + 1
+        expected = (np.arange(1, len(hits) + 1) / hits).mean() if len(hits) else np.nan
+        np.testing.assert_allclose(ap[at], expected)

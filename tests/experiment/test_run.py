@@ -491,3 +491,40 @@ def test_certificate_and_cpu_are_recorded():
 def test_experiment_defaults_run():
     now = take(advance(Run(experiment("blobs2d", "oh", m=50)), 300), "running")
     assert now.t == 300 and np.isfinite(now.numbers["map"])
+
+
+def test_a_method_without_kernel_may_wait_for_the_pairs_a_kernel_needs():
+    kernel, raw = Run(small(m=128)), Run(small(kernel="none", warm=128))
+    assert kernel.world.consumed == raw.world.consumed > Run(small(kernel="none")).world.consumed
+    np.testing.assert_array_equal(kernel.world.pairs(0, 500), raw.world.pairs(0, 500))
+    np.testing.assert_array_equal(kernel.world.warm_rows, raw.world.warm_rows)
+
+
+def test_a_batch_method_may_be_fitted_to_everything_at_once():
+    run = straight(small("itq", fit_to="all"))
+    assert len(set(run.judged["map"].tolist())) == 1  # a level line
+    assert run.recomputed == 0
+    whole = find("itq").build(run.params.model)
+    whole.fit(run.Z[run.world.parts.train], None)
+    np.testing.assert_array_equal(run.codes[0], whole.encode(run.Z[run.judge.rows]))
+
+
+@pytest.mark.parametrize("values", [{"method": "lsh"}, {"center": "running", "C": 1e-9}, {"reencode": "never"}])
+def test_codes_that_have_not_changed_are_not_judged_again(values, monkeypatch):
+    run = straight(small(**values))
+    judged = []
+    evaluate = type(run.judge).evaluate
+    monkeypatch.setattr(type(run.judge), "evaluate", lambda *args: judged.append(1) or evaluate(*args))
+    again = straight(small(**values))
+    assert_same(run, again)
+    assert values.get("method") != "lsh" or len(judged) == 1
+    assert run.judged["map"][-1] == score(run)
+
+
+def score(run):
+    work = run.judge.evaluate(run.codes, run.hasher.r, None)
+    while True:
+        try:
+            next(work)
+        except StopIteration as finished:
+            return finished.value["map"]
