@@ -44,17 +44,19 @@ if _TYPE_CHECKING:
     from ohash.experiment.params import ExperimentParams
     from ohash.experiment.run import run
     from ohash.experiment.runner import Runner
+    from ohash.index.hamming_index import HammingIndex
     from ohash.streams.pairs import pair_stream
 
 __all__ = [
-    "MMOH", "OH", "Dataset", "ExperimentParams", "FeatureMap", "History", "KernelWarning", "Runner", "gist512",
-    "load", "mean_ap", "pair_stream", "retrieval", "run", "save",
+    "MMOH", "OH", "Dataset", "ExperimentParams", "FeatureMap", "HammingIndex", "History", "KernelWarning", "Runner",
+    "gist512", "load", "mean_ap", "pair_stream", "retrieval", "run", "save",
 ]  # fmt: skip
 __version__ = "0.1.0"
 
-# Imported when first asked for: a notebook that only hashes does not wait for the engine.
+# Imported when first asked for: a notebook that only hashes does not wait for the engine or the index.
 _LAZY = {
     "ExperimentParams": "ohash.experiment.params",
+    "HammingIndex": "ohash.index.hamming_index",
     "History": "ohash.experiment.history",
     "Runner": "ohash.experiment.runner",
     "pair_stream": "ohash.streams.pairs",
@@ -63,7 +65,7 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> object:
-    """Names of the engine."""
+    """Names of the engine and of the index."""
     if name not in _LAZY:
         raise AttributeError(f"module 'ohash' has no attribute {name!r}")
     return getattr(_importlib.import_module(_LAZY[name]), name)

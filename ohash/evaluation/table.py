@@ -74,6 +74,7 @@ class CodeTable:
         self._Wt = np.empty((0, 0, 0))
         self._threshold = np.full((T, hasher.r), np.nan)
         self._made_by: OnlineHasher = hasher
+        self.moved = np.ones((T, hasher.r), np.bool_)  # the bits that the last refresh may have changed
         self.last: Refresh | None = None
 
     @property
@@ -121,7 +122,7 @@ class CodeTable:
         fresh, P = np.zeros_like(self._codes), self._place_for_projections(len(of))
         yield from self._iter_encode(of, fresh, P)
         flipped = int(np.bitwise_count(fresh ^ self._codes).sum(dtype=np.int64))
-        self._of, self._codes, self._P = of, fresh, P
+        self._of, self._codes, self._P, self.moved = of, fresh, P, np.ones_like(self.moved)
         return flipped
 
     def follow(self, hasher: OnlineHasher) -> None:
@@ -200,7 +201,7 @@ class CodeTable:
             flipped += write_bits(fresh, r, columns, P >= low.reshape(-1)[columns, None], start)
             if self._P is None:
                 yield min(0.99, (start + P.shape[1]) / len(self._of))
-        self._codes, self._seen, self._Wt, self._threshold = fresh, bit_updates, Wt, threshold
+        self._codes, self._seen, self._Wt, self._threshold, self.moved = fresh, bit_updates, Wt, threshold, moved
         self.last = Refresh(version, len(dirty), len(self._of) * len(dirty), 0 if self.last is None else flipped)
         yield 1.0
 
@@ -209,11 +210,13 @@ class CodeTable:
         made_by, n = copy.deepcopy(self._hasher), len(self._of)
         if self.last is not None and made_by.version == self.last.version:
             self.last = Refresh(made_by.version, 0, 0, 0)
+            self.moved = np.zeros_like(self.moved)
             return
         fresh = np.empty_like(self._codes)
         yield from _encode_all(made_by, self._of, fresh)
         flipped = 0 if self.last is None else int(np.bitwise_count(fresh ^ self._codes).sum(dtype=np.int64))
         self._codes, self._made_by = fresh, made_by
+        self.moved = np.ones_like(self.moved)
         self.last = Refresh(made_by.version, self._seen.size, n * self._seen.size, flipped)
 
     def _iter_encode(

@@ -1,0 +1,105 @@
+"""The tables of multi-index hashing: how codes are cut, which tables are out of date, what a search is to cost."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.index.substring_kernels import BIT, LENGTH, MODEL, fill_table
+from ohash.index.words import Words
+
+LONGEST = 24  # bits of a substring: its table has 2 ** 24 offsets, 64 MB
+SAMPLE = 2048  # rows by which the number of items to be met is estimated
+
+
+def substrings(r: int, n: int) -> int:
+    """Into how many parts a code is cut: about r / log2 n, so that a table has about as many values as rows.
+
+    >>> [substrings(64, 10**e) for e in (4, 5, 6, 7)], substrings(128, 10**6), substrings(5, 100)
+    ([5, 4, 3, 3], 6, 1)
+    """
+    return max(round(r / math.log2(max(n, 2))), -(-r // LONGEST), 1)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a search is expected to do: values looked up, and rows met in the tables."""
+
+    lookups: float
+    rows: float
+
+
+class MultiIndex:
+    """T m tables over the rows 0 to n of words (T, words, capacity)."""
+
+    def __init__(self, T: int, r: int, n: int) -> None:
+        """Cut the codes; all tables are out of date."""
+        self.n, self.m = n, substrings(r, n)
+        cuts = [round(part * r / self.m) for part in range(self.m + 1)]
+        parts = [(model, cuts[j], cuts[j + 1] - cuts[j]) for model in range(T) for j in range(self.m)]
+        begin = np.cumsum([0, *((1 << length) + 1 for _, _, length in parts)])
+        self.parts = np.array([(*part, begin[at]) for at, part in enumerate(parts)], np.int64)
+        self.stale = np.ones(len(parts), np.bool_)
+        self.offsets: npt.NDArray[np.int32] = np.zeros(0, np.int32)
+        self.rows: npt.NDArray[np.int32] = np.zeros((len(parts), 0), np.int32)
+        self._size = int(begin[-1])
+        self._sample: npt.NDArray[np.int64] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of all tables."""
+        return 4 * (self._size + len(self.parts) * self.n)
+
+    def touch(self, bits: npt.NDArray[np.bool_]) -> None:
+        """The codes have changed in `bits` (T, r): the tables that hold such a bit are out of date."""
+        for at, (model, bit, length, _) in enumerate(self.parts):
+            self.stale[at] |= bits[model, bit : bit + length].any()
+        self._sample = None
+
+    def fill(self, words: Words) -> int:
+        """Bring the tables up to date; returns how many had to be filled."""
+        if not self.offsets.size:
+            self.offsets, self.rows = np.empty(self._size, np.int32), np.empty((len(self.parts), self.n), np.int32)
+        out_of_date = np.flatnonzero(self.stale)
+        for at in out_of_date:
+            model, bit, length, begin = (int(value) for value in self.parts[at])
+            offsets = self.offsets[begin : begin + (1 << length) + 1]
+            fill_table()(words[model], self.n, bit, length, offsets, self.rows[at])
+            self.stale[at] = False
+        return len(out_of_date)
+
+    def group(self, together: bool) -> int:
+        """Tables of one group: those of a model, or all for a sum over models, which is one long code."""
+        return len(self.parts) if together else self.m
+
+    def expected(self, words: Words, query: Words, radius: int, together: bool) -> Expected:
+        """Of a search that must be complete to `radius`, for one query (T, words).
+
+        Values are counted; rows are estimated from a sample, and at least what evenly spread codes would give.
+        """
+        if self._sample is None:
+            at = np.unique(np.linspace(0, self.n - 1, min(SAMPLE, self.n)).astype(np.int64))
+            self._sample = np.stack([_values(words[part[MODEL]][:, at], part) for part in self.parts])
+        sample = self._sample
+        m = self.group(together)
+        lookups = rows = 0.0
+        for number, part in enumerate(self.parts):
+            level = (radius - number % m) // m
+            length = int(part[LENGTH])
+            values = float(sum(math.comb(length, a) for a in range(min(level, length) + 1)))
+            own = _values(query[part[MODEL]][:, None], part)
+            share = float((np.bitwise_count(sample[number] ^ own) <= level).mean())
+            lookups += values
+            rows += self.n * max(share, values / 2**length)
+        return Expected(lookups, rows)
+
+
+def _values(words: Words, part: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The substring of every item of one model (words, n)."""
+    w, shift, length = int(part[BIT]) >> 6, int(part[BIT]) & 63, int(part[LENGTH])
+    value = words[w] >> np.uint64(shift)
+    if shift + length > 64:
+        value = value | (words[w + 1] << np.uint64(64 - shift))
+    substring: npt.NDArray[np.uint64] = value & np.uint64((1 << length) - 1)
+    return substring.astype(np.int64)

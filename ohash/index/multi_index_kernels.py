@@ -1,0 +1,230 @@
+"""Multi-index hashing (Norouzi, Punjani, Fleet, TPAMI 2014): look near codes up instead of passing all of them.
+
+A code is cut into m substrings, each with a table from its value to the rows that have it. If two codes differ in at
+most m a + c bits (0 <= c < m), then they differ in at most a bits in one of the first c + 1 substrings, or in at most
+a - 1 in one of the others. So after the first c + 1 tables have been asked for every value at distance a, all items
+within m a + c are known; each is measured in full when it is first met.
+
+T models have T such sets of tables, asked in lock-step: an item within R of any model is met when every model is
+complete to R. For a sum over models the tables of all models make one set, of T m substrings of one long code.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+
+from ohash.core.compile import inlined, kernel_for
+from ohash.evaluation.hamming_kernels import MIN_SUM, SUM, array_type
+from ohash.index.machine_kernels import popcount64, prefetch
+from ohash.index.scan_kernels import CHUNK, NOTHING, ROW, push, scan_into
+from ohash.index.substring_kernels import BIT, LENGTH, MODEL, OFFSET, substring
+
+BATCH = 64  # values looked up, and items measured, together
+# What a query did: values looked up, items measured; LEVEL is the distance within a substring it came to.
+LOOKUPS, CANDIDATES, LEVEL = range(3)
+
+
+@inlined
+def next_mask(mask: int) -> int:
+    """The next larger number with as many bits (Gosper)."""
+    low = mask & -mask
+    ripple = mask + low
+    return ripple | (((mask ^ ripple) >> 2) // low)
+
+
+@inlined
+def item_key(query: Any, words: Any, at: int, combine: int, step: int) -> Any:
+    """The key of one item."""
+    near = total = np.int64(0)
+    for m in range(words.shape[0]):
+        D = np.int64(0)
+        for w in range(words.shape[1]):
+            D += np.int64(popcount64(words[m, w, at] ^ query[m, w]))
+        near = D if m == 0 else min(near, D)
+        total += D
+    if combine == SUM:
+        return total
+    return near * step + total if combine == MIN_SUM else near
+
+
+@inlined
+def first_time(seen: Any, row: int) -> bool:
+    """Mark a row; whether it was not marked before."""
+    bit = np.uint8(1 << (row & 7))
+    byte = seen[row >> 3]
+    seen[row >> 3] = byte | bit
+    return not byte & bit
+
+
+@inlined
+def choices(length: int, level: int) -> float:
+    """How many values lie at this distance: length over level."""
+    count = 1.0
+    for i in range(level):
+        count *= (length - i) / (i + 1)
+    return count
+
+
+@inlined
+def measure(
+    query: Any, words: Any, some: Any, combine: int, step: int, seen: Any, heap: Any, limit: int, listed: Any,
+    count: int, work: Any,
+) -> int:  # fmt: skip
+    """Offer new rows to the heap or, if there is none, list those with a key below `limit`; returns their number."""
+    T, W, capacity = words.shape
+    flat = words.reshape(-1)
+    fresh = 0
+    for row in some:
+        if first_time(seen, row):
+            some[fresh] = row
+            fresh += 1
+            for m in range(T * W):
+                prefetch(flat, m * capacity + row)
+    work[CANDIDATES] += fresh
+    for row in some[:fresh]:
+        key = item_key(query, words, row, combine, step)
+        value = (key << ROW) | row
+        if heap.shape[0] > 0:
+            if value < heap[0]:
+                push(heap, value)
+        elif key < limit:
+            if count < listed.shape[0]:
+                listed[count] = value
+            count += 1
+    return count
+
+
+@inlined
+def ask(
+    query: Any,  # (T, words)
+    words: Any,  # (T, words, capacity)
+    table: Any,  # MODEL, BIT, LENGTH, OFFSET
+    offsets: Any,  # (all tables,)
+    rows: Any,  # (n,)
+    level: int,
+    combine: int,
+    step: int,
+    seen: Any,  # one bit a row
+    heap: Any,  # (k,) or empty: then whatever has a key below `limit` is listed
+    limit: int,
+    listed: Any,
+    count: int,
+    costs: Any,  # of a look-up, of an item, and what all may cost
+    work: Any,
+    buckets: Any,  # (2, BATCH) scratch
+    some: Any,  # (BATCH,) scratch
+) -> int:
+    """Look up every value at distance `level` from the query's substring, measure what is new; returns `count`.
+
+    Memory is what takes the time, so a batch of values goes through each stage together, and every stage asks for what
+    the next one reads.
+    """
+    model, length, begin = table[MODEL], table[LENGTH], table[OFFSET]
+    own = substring(query[model].reshape(-1, 1), 0, table[BIT], length)
+    mask, end = (1 << level) - 1, 1 << length
+    spent = work[LOOKUPS] * costs[0] + work[CANDIDATES] * costs[1]
+    if spent + choices(length, level) * costs[0] > costs[2]:
+        work[LEVEL] = -1
+        return count
+    first, last = buckets[0], buckets[1]
+    while mask < end:
+        size = 0
+        while size < BATCH and mask < end:
+            first[size] = begin + (own ^ mask)
+            prefetch(offsets, first[size])
+            size += 1
+            mask = next_mask(mask) if mask > 0 else end
+        items = 0
+        for c in range(size):
+            at = first[c]
+            first[c], last[c] = offsets[at], offsets[at + 1]
+            items += last[c] - first[c]
+            prefetch(rows, first[c])
+        work[LOOKUPS] += size
+        spent += size * costs[0] + items * costs[1]
+        if spent > costs[2]:
+            work[LEVEL] = -1
+            return count
+        full = 0
+        for c in range(size):
+            for p in range(first[c], last[c]):
+                some[full] = rows[p]
+                prefetch(seen, some[full] >> 3)
+                full += 1
+                if full == BATCH:
+                    count = measure(query, words, some, combine, step, seen, heap, limit, listed, count, work)
+                    full = 0
+        count = measure(query, words, some[:full], combine, step, seen, heap, limit, listed, count, work)
+    return count
+
+
+def _ask_tables(
+    queries: Any,  # (b, T, words)
+    words: Any,  # (T, words, capacity)
+    n: int,
+    in_tables: int,  # rows 0 to this are in the tables, later ones are scanned
+    combine: int,
+    step: int,
+    tables: Any,  # (groups m, 4)
+    m: int,  # substrings of a group; the groups go in lock-step
+    offsets: Any,
+    rows: Any,  # (groups m, in_tables)
+    costs: Any,
+    found: Any,  # (b, k) int64, filled: key << 32 | row, in the order of a heap; k = 0 with a radius
+    radius: int,  # a search within it lists what it finds for one query
+    limit: int,  # the least key beyond the radius
+    listed: Any,
+    work: Any,  # (b, 3) LOOKUPS, CANDIDATES, LEVEL; LEVEL is -1 where the cost went beyond what it may be
+) -> int:
+    """The k nearest items of every query, or all within a radius of one: `listed` as far as it goes, and how many."""
+    D, tie, key = np.empty(CHUNK, np.uint16), np.empty(CHUNK, np.int32), np.empty(CHUNK, np.int32)
+    seen = np.zeros((in_tables + 7) // 8, np.uint8)
+    buckets, some = np.empty((2, BATCH), np.int64), np.empty(BATCH, np.int64)
+    groups = tables.shape[0] // m
+    longest = tables[:, LENGTH].max()
+    count = 0
+    found[:] = NOTHING
+    work[:] = 0
+    for b in range(queries.shape[0]):
+        query, heap = queries[b], found[b]
+        if b > 0:
+            seen[:] = 0
+        if heap.shape[0] > 0:
+            for start in range(in_tables, n, CHUNK):
+                scan_into(query, words, start, n, combine, step, D, tie, key, heap)
+        level = j = 0
+        while level <= longest:
+            for g in range(groups):
+                table = tables[g * m + j]
+                if level <= table[LENGTH] and work[b, LEVEL] >= 0:
+                    count = ask(
+                        query, words, table, offsets, rows[g * m + j], level, combine, step, seen, heap, limit,
+                        listed, count, costs, work[b], buckets, some,
+                    )  # fmt: skip
+            if work[b, LEVEL] < 0:
+                break
+            target = (heap[0] >> ROW) // step if heap.shape[0] > 0 else radius
+            if target <= m * level + j:
+                break
+            j += 1
+            if j == m:
+                j = 0
+                level += 1
+                work[b, LEVEL] = level
+    return count
+
+
+@cache
+def ask_tables() -> Callable[..., int]:
+    """Compiled at the first call on a machine, then read from disk."""
+    u8, i8, i4, f8 = numba.types.uint64, numba.types.int64, numba.types.int32, numba.types.float64
+    words = array_type(u8, 3, readonly=True)
+    signature = i8(
+        words, words, i8, i8, i8, i8, array_type(i8, 2, readonly=True), i8, array_type(i4, 1, readonly=True),
+        array_type(i4, 2, readonly=True), array_type(f8, 1, readonly=True), array_type(i8, 2), i8, i8,
+        array_type(i8, 1), array_type(i8, 2),
+    )  # fmt: skip
+    return kernel_for(signature, _ask_tables)
