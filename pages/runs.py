@@ -1,4 +1,4 @@
-"""Runs: what was run in this session, side by side."""
+"""Runs: what was run here and what is kept, side by side."""
 
 import streamlit as st
 
@@ -8,17 +8,21 @@ style.apply()
 items.apply()
 session = state.current()
 state.hub().poll(session.id)
-store = runs.SessionRuns(session)
+kept = runs.kept()
+if kept.problem:
+    st.warning(f"{kept.problem}.", icon=":material/info:")
+store = runs.AllRuns(session, kept)
 lines = store.list()
 if not lines:
     st.markdown("#### Nothing was run yet")
-    st.markdown("Every run of this tab appears here with its first pairs, to be compared and exported.")
+    st.markdown("Every run of this tab appears here with its first pairs, to be compared, kept and exported.")
     if st.button("Start one on Live", type="primary", icon=":material/play_arrow:", key="runs_start"):
         st.switch_page("pages/live.py")
     st.stop()
-st.markdown(f"#### {len(lines)} run{'s' if len(lines) > 1 else ''} in this session")
+st.markdown(f"#### {len(lines)} run{'s' if len(lines) > 1 else ''}")
 st.caption(
-    "Select rows to compare, click a column to sort. Runs last as long as this tab: export what you want to keep."
+    "Select rows to compare, click a column to sort. A run lasts as long as this tab unless it is kept. Kept runs and "
+    "the cells of sweeps are on disk; `python3 -m ohash runs` lists them, too."
 )
 picked = [(lines[row], store.get(lines[row].key)) for row in runs.table(session, lines)]
 runs.actions(session, store, picked)

@@ -26,6 +26,7 @@ from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, table
 from ohash.experiment import saved
 from ohash.experiment.export import summary, write
+from ohash.experiment.judged_on import judged_on
 from ohash.experiment.params import OWN, SEED, ExperimentParams, RunParams, experiment, flat, from_query, rows_of
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import Snapshot, take
@@ -87,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
             saved.save(going, options.save)
             print(f"\ninterrupted at pair {going.t:,}; go on with --resume {options.save}", file=sys.stderr)
         raise
-    report = summary(now) | {"test": _test_scores(going)}
+    report = summary(now) | {"test": judged_on(going, "test")[0]}
     if options.out:
         files = write(now, going.model(), options.out)
         (Path(options.out) / "run.json").write_text(json.dumps(report, indent=2))
@@ -188,23 +189,6 @@ def _progress(going: Run, elapsed: float) -> None:
     print(
         f"\r{bar} {going.t:>10,} / {going.end:,} pairs  {rate:>9,.0f}/s  {scores}", end="", file=sys.stderr, flush=True
     )
-
-
-def _test_scores(going: Run) -> dict[str, float]:
-    """The final codes judged once on the test queries."""
-    from ohash.experiment.judge import Judge  # noqa: PLC0415
-
-    judge = Judge(going.world, going.stage, "test")
-    codes = going.table.encode(going.Z, judge.rows)  # by the hash of the table: stale codes show their cost here, too
-    seen = going.seen if going.params.run.database == "seen" else None
-    work = judge.evaluate(codes if codes.ndim == 3 else codes[None], going.hasher.r, seen)
-    while True:
-        try:
-            next(work)
-        except StopIteration as finished:
-            scores: dict[str, Any] = finished.value
-            record = scores.pop("record")
-            return {**scores, "queries": record.queries, "queries_without_relevant_items": record.excluded}
 
 
 def _closing(now: Snapshot, test: dict[str, float]) -> str:

@@ -3,13 +3,13 @@
 import csv
 import io
 import json
-import platform
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.experiment.environment import environment
 from ohash.experiment.params import ExperimentParams, experiment, flat
 from ohash.experiment.snapshot import Snapshot
 from ohash.models.storage import save
@@ -56,14 +56,6 @@ def summary(now: Snapshot) -> dict[str, Any]:
         "notes": list(now.notes),
         "environment": environment(),
     }
-
-
-def environment() -> dict[str, str]:
-    """Versions and machine."""
-    from importlib.metadata import version  # noqa: PLC0415
-
-    packages = {name: version(name) for name in ("ohash", "numpy", "numba", "scipy", "scikit-learn")}
-    return {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system(), **packages}
 
 
 def code_for(params: ExperimentParams) -> str:

@@ -1,7 +1,7 @@
 """Runs that were made: what a list of them shows, and the small interface behind which they are kept.
 
-A session keeps its runs in memory; a store on disk has the same three methods. `Line` is what a list needs, without
-curves; `get` brings the whole picture.
+A session keeps its runs in memory; the store on disk (`store`) has the same three methods. `Line` is what a list needs,
+without curves; `get` brings the whole picture.
 """
 
 import csv
@@ -48,7 +48,7 @@ class Line:
 
 
 class RunStore(Protocol):
-    """Where runs are kept: a session's memory now, a database later."""
+    """Where runs are kept: a session's memory, or the store on disk."""
 
     def list(self) -> "list[Line]":
         """Every run, the newest last."""
@@ -62,15 +62,19 @@ class RunStore(Protocol):
 
 def line_of(key: str, now: Snapshot) -> Line:
     """What a list shows of a run."""
-    n = {name: value for name, value in now.numbers.items() if np.isfinite(value)}
-    state = now.state if key == LIVE or now.state in ENDED else "left"
+    return line_from(key, now.params, now.numbers, now.t, now.state)
+
+
+def line_from(key: str, params: ExperimentParams, numbers: dict[str, float], t: int, state: str) -> Line:
+    """The same without curves."""
+    n = {name: value for name, value in numbers.items() if np.isfinite(value)}
     return Line(
         key=key,
-        method=methods.find(now.params.method).title,
-        data=title_of(now.params),
-        different=different(now.params),
-        pairs=now.t,
-        state=state,
+        method=methods.find(params.method).title,
+        data=title_of(params),
+        different=different(params),
+        pairs=t,
+        state=state if key == LIVE or state in ENDED else "left",
         map_start=n.get("map_start"),
         map=n.get("map"),
         recall_start=n.get("recall_10_start"),

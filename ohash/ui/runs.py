@@ -1,13 +1,16 @@
-"""The Runs page: what this session has run, as a store, a table, an overlay, and what can be done with a run."""
+"""The Runs page: what this session has run and what is kept, a table, an overlay, and what can be done with a run."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
 
-from ohash.experiment.runs import ENDED, LIVE, Line, RunStore, differences, line_of, to_csv, to_json
+from ohash.experiment.home import home
+from ohash.experiment.runs import ENDED, LIVE, Line, differences, line_of, to_csv, to_json
 from ohash.experiment.snapshot import Snapshot
+from ohash.experiment.store import Store, StoreError
 from ohash.plots.runs import MOST, overlay
 from ohash.ui import state, still
 
@@ -21,6 +24,7 @@ COLUMNS = {
 }  # fmt: skip
 # Runs that are selected when the page opens.
 FIRST = 3
+MOST_LISTED = 1000
 
 Run = tuple[Line, Snapshot]
 
@@ -54,6 +58,51 @@ class SessionRuns:
         return found
 
 
+@st.cache_resource(ttl="1m", show_spinner=False)
+def _opened(folder: str) -> Store:
+    return Store(folder)
+
+
+def kept() -> Store:
+    """The store of this server; a folder that was repaired is noticed within a minute."""
+    return _opened(str(home()))
+
+
+class AllRuns:
+    """A `RunStore` of both: what is kept on disk, then what only this tab remembers, and the live run."""
+
+    def __init__(self, session: state.Session, store: Store) -> None:
+        """`store` is shared by all tabs, and with the command line."""
+        self._here, self._store = SessionRuns(session), store
+
+    def list(self) -> "list[Line]":
+        """The newest of the kept runs, then those of this tab that are not kept."""
+        kept = self._store.list()[-MOST_LISTED:]
+        known = {line.key for line in kept}
+        return [replace(line, state=f"{line.state}, kept") for line in kept] + [
+            line for line in self._here.list() if line.key not in known
+        ]
+
+    def get(self, key: str) -> Snapshot:
+        """From this tab, or from disk."""
+        try:
+            return self._here.get(key)
+        except KeyError:
+            return self._store.get(key)
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """From this tab and from disk."""
+        keys = list(keys)
+        self._here.delete(keys)
+        self._store.delete(keys)
+
+    def keep(self, runs: Sequence[Run]) -> None:
+        """Put runs of this tab on disk."""
+        for line, now in runs:
+            if line.key != LIVE or now.state in ENDED:
+                self._store.keep(now)
+
+
 def table(session: state.Session, lines: list[Line]) -> list[int]:
     """A sortable table; returns the rows that are selected."""
     shown = pd.DataFrame(
@@ -82,7 +131,7 @@ def table(session: state.Session, lines: list[Line]) -> list[int]:
     return sorted(picked["selection"]["rows"])
 
 
-def actions(session: state.Session, store: RunStore, runs: list[Run]) -> None:
+def actions(session: state.Session, store: AllRuns, runs: list[Run]) -> None:
     """Open, pin, export and delete."""
     one = runs[0] if len(runs) == 1 else None
     with st.container(horizontal=True, key="run_actions", vertical_alignment="center"):
@@ -94,9 +143,15 @@ def actions(session: state.Session, store: RunStore, runs: list[Run]) -> None:
         pinned = one is not None and session.pinned == one[0].key
         st.button(
             "Unpin" if pinned else "Pin as reference", icon=":material/keep:", disabled=one is None, key="run_pin",
-            on_click=_pin, args=(session, "" if pinned else one[0].key if one else ""),
+            on_click=_pin, args=(session, None if pinned else one),
             help="Draw this run on Live beside whatever runs there. Select one run.",
         )  # fmt: skip
+        new = [(line, now) for line, now in runs if not line.state.endswith("kept") and now.state in ENDED]
+        if st.button(
+            f"Keep {len(new)}" if len(new) > 1 else "Keep", icon=":material/save:", disabled=not new, key="run_keep",
+            help="Store the selected runs on this computer, with their curves. Only runs that are over.",
+        ):  # fmt: skip
+            _do(lambda: store.keep(new))
         st.download_button(
             "CSV", lambda: to_csv(runs), "ohash-runs.csv", "text/csv", on_click="ignore", key="run_csv",
             icon=":material/download:", disabled=not runs, help="The checkpoints of the selected runs.",
@@ -106,10 +161,11 @@ def actions(session: state.Session, store: RunStore, runs: list[Run]) -> None:
             icon=":material/download:", disabled=not runs, help="Parameters and numbers of the selected runs.",
         )  # fmt: skip
         old = [line.key for line, _ in runs if line.key != LIVE]
-        st.button(
+        if st.button(
             f"Delete {len(old)}" if len(old) > 1 else "Delete", icon=":material/delete:", disabled=not old,
-            on_click=store.delete, args=(old,), key="run_delete", help="The live run stays: it ends on Live.",
-        )  # fmt: skip
+            key="run_delete", help="From this tab and from disk. The live run stays: it ends on Live.",
+        ):  # fmt: skip
+            _do(lambda: store.delete(old))
     if one is not None:
         st.caption("Its link, for somebody else:")
         st.code(link(one[1]), language=None, wrap_lines=True)
@@ -162,8 +218,25 @@ def _open(session: state.Session, line: Line, now: Snapshot) -> None:
     st.switch_page("pages/live.py")
 
 
-def _pin(session: state.Session, key: str) -> None:
-    session.pinned = state.keep_live(session) if key == LIVE else key
+def _do(work: Callable[[], None]) -> None:
+    """Change the store and show the list again; a full disk or a read-only folder is a message."""
+    try:
+        work()
+    except StoreError as error:
+        st.error(f"{error}.", icon=":material/error:")
+    else:
+        st.rerun()
+
+
+def _pin(session: state.Session, one: Run | None) -> None:
+    """Pin a run, or none; one that is only on disk is remembered by the tab, too."""
+    if one is None or one[0].key == LIVE:
+        session.pinned = "" if one is None else state.keep_live(session)
+        return
+    line, now = one
+    if line.key not in {past.key for past in session.past}:
+        session.past = [*session.past, state.Past(line.key, f"{line.method} on {line.data}", now)]
+    session.pinned = line.key
 
 
 def _state(session: state.Session, line: Line) -> str:

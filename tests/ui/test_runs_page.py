@@ -9,20 +9,23 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
+from ohash.experiment.home import HOME
 from ohash.experiment.params import Change, experiment
 from ohash.experiment.run import Run
 from ohash.experiment.runs import Line, RunStore, differences, different, line_of, to_csv, to_json
 from ohash.experiment.snapshot import Snapshot, take
+from ohash.experiment.store import Store
 from ohash.plots.runs import overlay
 from ohash.ui import state
-from ohash.ui.runs import SessionRuns, link
+from ohash.ui.runs import AllRuns, SessionRuns, link
 
 APP = str(Path(__file__).parents[2] / "app.py")
 
 
 @pytest.fixture(autouse=True)
-def alone() -> Iterator[None]:
-    """No run outlives its test."""
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No run outlives its test, and nothing is kept yet."""
+    monkeypatch.setenv(HOME, str(tmp_path / "home"))
     yield
     for lease in state.hub()._leases.values():
         lease.stop()
@@ -146,3 +149,45 @@ def test_overlay_names_the_best_and_keeps_runs_apart(pictures: list[Snapshot]) -
     many = overlay([(str(k), pictures[0]) for k in range(30)], "recall_10")
     assert len({(series.role, series.dash) for series in many.series}) == len(many.series) == 18
     assert overlay([], "map").empty
+
+
+def test_a_kept_run_outlives_the_tab(pictures: list[Snapshot]) -> None:
+    app = page(pictures[:1])
+    app.button(key="run_keep").click().run()
+    assert list(app.dataframe[0].value["state"]) == ["done, kept"]
+    assert app.button(key="run_keep").disabled
+    (line,) = Store().list()
+    assert line.map == pictures[0].numbers["map"]
+    another = page([])
+    assert list(another.dataframe[0].value["state"]) == ["done, kept"]
+    another.button(key="run_pin").click().run()
+    assert another.session_state["ohash"].pinned == line.key == another.session_state["ohash"].past[0].key
+    another.button(key="run_delete").click().run()
+    assert not another.exception and Store().list() == []
+    assert "Nothing was run yet" in another.markdown[0].value
+
+
+def test_a_folder_that_cannot_be_written_is_a_message(
+    pictures: list[Snapshot], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(HOME, str(tmp_path / "file" / "home"))
+    app = page(pictures[:1])
+    assert "nothing can be kept" in app.warning[0].value
+    app.button(key="run_keep").click().run()
+    assert not app.exception and "nothing can be kept" in app.error[0].value
+    assert len(app.dataframe[0].value) == 1
+
+
+def test_both_stores_in_one_list(pictures: list[Snapshot]) -> None:
+    session = state.Session(id="a store of both", params=experiment("blobs2d"))
+    session.past = [state.Past(f"{now.params.key()}-{now.t}", "OH", now) for now in pictures[1:]]
+    disk = Store()
+    for now in pictures[:2]:
+        disk.keep(now)
+    both: RunStore = AllRuns(session, disk)
+    assert [line.state for line in both.list()] == ["done, kept", "done, kept", "done"]
+    keys = [line.key for line in both.list()]
+    assert both.get(keys[0]).params == pictures[0].params and both.get(keys[2]) is pictures[2]
+    both.delete(keys[1:])
+    assert [line.key for line in both.list()] == keys[:1] and session.past == []

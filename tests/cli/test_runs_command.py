@@ -1,0 +1,74 @@
+"""The command `runs`: list, filter, show, export, delete."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from ohash.cli.main import main
+from ohash.experiment.params import experiment
+from ohash.experiment.run import run
+from ohash.experiment.store import Store
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    *_, one = run(experiment("blobs", "oh", r=8, kernel="none", pairs=150))
+    *_, other = run(experiment("blobs", "lsh", r=8, kernel="none", pairs=150))
+    return one, other
+
+
+@pytest.fixture
+def folder(tmp_path, pictures):
+    store = Store(tmp_path / "home")
+    for now in pictures:
+        store.keep(now)
+    return str(store.folder)
+
+
+def said(capsys, *arguments):
+    code = main(["runs", *arguments])
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+def test_list_and_filter(folder, capsys, pictures):
+    code, out, _ = said(capsys, "--store", folder)
+    assert code == 0 and "2 runs in" in out and f"{pictures[0].numbers['map']:.3f}" in out
+    assert "1 run in" in said(capsys, "list", "--store", folder, "--method", "lsh")[1]
+    assert "no such runs" in said(capsys, "--store", folder, "--kind", "cell")[1]
+
+
+def test_show_by_the_beginning_of_a_key(folder, capsys, pictures):
+    key = pictures[1].params.key()
+    code, out, _ = said(capsys, "show", key[:10], "--store", folder)
+    shown = json.loads(out)
+    assert code == 0 and shown["params"]["method"] == "lsh" and shown["environment"]["python"]
+    code, _, err = said(capsys, "show", "zz", "--store", folder)
+    assert code == 2 and "fits 0 runs" in err
+
+
+def test_export(folder, capsys, pictures, tmp_path):
+    assert said(capsys, "export", "--store", folder, "--out", str(tmp_path / "runs.csv"))[0] == 0
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "runs.csv").read_text())))
+    assert len(rows) == sum(len(now.checkpoints["pairs"]) for now in pictures)
+    assert said(capsys, "export", "--store", folder, "--out", str(tmp_path / "runs.json"))[0] == 0
+    assert len(json.loads((tmp_path / "runs.json").read_text())) == 2
+    code, _, err = said(capsys, "export", "--store", folder, "--out", "runs.txt")
+    assert code == 2 and ".csv or .json" in err
+
+
+def test_delete_asks_first(folder, capsys, monkeypatch):
+    code, _, err = said(capsys, "delete", "--store", folder)
+    assert code == 2 and "needs keys" in err
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    assert "nothing was deleted" in said(capsys, "delete", "--store", folder, "--method", "lsh")[1]
+    assert "deleted 1" in said(capsys, "delete", "--store", folder, "--method", "lsh", "--yes")[1]
+    assert [line.method for line in Store(folder).list()] == ["OH"]
+
+
+def test_a_store_that_cannot_be_written_is_said(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    code, out, err = said(capsys, "--store", str(tmp_path / "file" / "home"))
+    assert code == 0 and "no such runs" in out and "nothing can be kept" in err
