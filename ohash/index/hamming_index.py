@@ -13,6 +13,7 @@ from ohash.evaluation.packed import RULES, Combine, at_least, code_array
 from ohash.index.chooser import Chooser
 from ohash.index.cost import UNLIMITED
 from ohash.index.engine import Engine, Values
+from ohash.index.export import Target, write
 from ohash.index.result import Nearest, Updated, Within
 from ohash.index.scan_kernels import ROW
 from ohash.index.words import BitOrder, Words, check_order, exchange, ordered, to_bytes, to_words
@@ -69,8 +70,7 @@ class HammingIndex:
     @property
     def codes(self) -> Codes:
         """All codes, packed as they came, (n, ceil(r/8)) or (T, n, ceil(r/8))."""
-        packed = ordered(to_bytes(self._engine.words[..., : len(self)], self.r), self.bitorder)
-        return Codes(packed[0] if self._single else packed, self.r, -1)
+        return self._packed(self.bitorder)
 
     @property
     def nbytes(self) -> int:
@@ -152,18 +152,26 @@ class HammingIndex:
 
     def save(self, path: str | Path) -> None:
         """Write the codes to .npz without pickle; tables are filled again when they are wanted."""
-        header = {"format": FORMAT, "what": "index", "r": self.r, "bitorder": self.bitorder, "single": self._single}
-        write_archive(path, header, {"codes": to_bytes(self._engine.words[..., : len(self)], self.r)})
+        header = {"format": FORMAT, "what": "index", "r": self.r, "bitorder": self.bitorder}
+        write_archive(path, header, {"codes": np.asarray(self._packed("little"))})
 
     @classmethod
     def load(cls, path: str | Path) -> "HammingIndex":
         """What `save` wrote; anything else is a ValueError."""
         header, arrays = read_archive(path, "index", FORMAT)
         try:
-            codes = ordered(arrays["codes"], check_order(header["bitorder"]))
-            return cls(codes[0] if header["single"] else codes, r=header["r"], bitorder=header["bitorder"])
+            bitorder = check_order(header["bitorder"])
+            return cls(ordered(arrays["codes"], bitorder), r=header["r"], bitorder=bitorder)
         except Exception as error:
             raise ValueError(f"path must be a sound index, got {path}, which is damaged ({error!r})") from error
+
+    def export(self, target: Target, folder: str | Path, bitorder: BitOrder | None = None) -> list[Path]:
+        """Write the codes for "faiss", "pgvector" or "milvus" into a folder; `ohash.index.export` has the formats."""
+        return write(self._packed("little"), target, folder, bitorder=bitorder)
+
+    def _packed(self, bitorder: BitOrder) -> Codes:
+        packed = ordered(to_bytes(self._engine.words[..., : len(self)], self.r), bitorder)
+        return Codes(packed[0] if self._single else packed, self.r, -1)
 
     # -- checks ----------------------------------------------------------------------------------------------------
 

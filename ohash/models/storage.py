@@ -1,25 +1,32 @@
 """Models on disk: one .npz, no pickle, a version number, written atomically.
 
 Plain values travel as JSON inside the archive. Whatever `learn` or `encode` depend on is stored, so that a loaded model
-goes on bit for bit as if it had never been saved.
+goes on bit for bit as if it had never been saved. The feature map a model learnt on travels with it, for every method.
 """
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ohash.core.archive import read_archive, write_archive
+from ohash.core.features import FeatureMap
 from ohash.models import registry
 
 if TYPE_CHECKING:
     from ohash.models.base import OnlineHasher
 
 FORMAT = 1
+MAP = "feature_map."
 
 
 def save(hasher: "OnlineHasher", path: str | Path) -> None:
     """Write `hasher` to `path` (.npz); an interrupted write leaves the old file."""
     values, arrays = hasher.state()
-    write_archive(path, {"format": FORMAT, "method": registry.key_of(hasher), "values": values}, arrays)
+    header = {"format": FORMAT, "method": registry.key_of(hasher), "values": values}
+    feature_map = getattr(hasher, "feature_map", None)
+    if feature_map is not None and "feature_map" not in values:  # pair learners keep theirs themselves
+        header["feature_map"], fitted = feature_map.state()
+        arrays = arrays | {f"{MAP}{name}": array for name, array in fitted.items()}
+    write_archive(path, header, arrays)
 
 
 def load(path: str | Path) -> Any:
@@ -27,6 +34,10 @@ def load(path: str | Path) -> Any:
     header, arrays = read_archive(path, "model", FORMAT)
     try:
         spec = registry.find(header["method"])
-        return spec.restore(header["values"], arrays)
+        fitted = {name.removeprefix(MAP): arrays.pop(name) for name in list(arrays) if name.startswith(MAP)}
+        hasher: Any = spec.restore(header["values"], arrays)
+        if "feature_map" in header:
+            hasher.feature_map = FeatureMap.from_state(header["feature_map"], fitted)
+        return hasher
     except Exception as error:
         raise ValueError(f"path must be a sound model, got {path}, which is damaged ({error!r})") from error

@@ -1,0 +1,83 @@
+"""Make a search index of your vectors, and take codes and encoder to faiss, pgvector, Milvus or plain NumPy.
+
+Examples:
+  python3 -m ohash run --features x.npy --pairs-file clicks.csv --method oh --out trained/
+  python3 -m ohash index trained/model.npz --features x.npy --out index/
+  python3 -m ohash index trained/model.npz --features x.npy --export pgvector numpy --out deployed/
+  python3 -m ohash index codes.npy --bits 48 --export faiss --out deployed/
+
+The index is index.npz, for ohash.HammingIndex.load. "numpy" writes encoder.py and encoder.npz, which turn a query into
+a code without ohash. Bit k of a code is bit k % 8 of byte k // 8, unless --bitorder says big (Milvus's habit).
+"""
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ohash
+from ohash.core.codes import Codes
+from ohash.evaluation.diagnostics import code_diagnostics
+from ohash.index.encoder import write_encoder
+from ohash.index.export import TARGETS
+from ohash.index.words import length_of
+from ohash.streams.readers.own import dataset_of_files
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options."""
+    parser.add_argument("file", metavar="MODEL.npz|CODES.npy", help="a model saved by ohash, or packed codes (uint8)")
+    parser.add_argument("--features", metavar="FILE", help="the vectors to be encoded by the model")
+    parser.add_argument("--export", nargs="+", default=[], choices=(*TARGETS, "numpy"), help="for these systems")
+    parser.add_argument("--out", metavar="DIR", default="index", help="where the files go (index)")
+    parser.add_argument("--bits", type=int, help="bits of a code in CODES.npy, where the last byte is not full")
+    parser.add_argument("--bitorder", choices=("little", "big"), help="of exported bytes (little; milvus: big)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Encode, index, export."""
+    out = Path(options.out)
+    model = None if options.file.endswith(".npy") else ohash.load(options.file)
+    if model is None and (options.features or "numpy" in options.export):
+        raise ValueError("--features and --export numpy need a model (MODEL.npz), got codes")
+    written = [] if "numpy" not in options.export else write_encoder(model, out, options.bitorder or "little")
+    targets = [target for target in options.export if target != "numpy"]
+    codes = _codes(options, model)
+    if codes is None:
+        if targets or not written:
+            raise ValueError("a model alone has no codes: give the vectors to be encoded with --features FILE")
+    else:
+        index = ohash.HammingIndex(codes)
+        out.mkdir(parents=True, exist_ok=True)
+        index.save(out / "index.npz")
+        written.append(out / "index.npz")
+        for target in targets:
+            written += index.export(target, out, options.bitorder if target == "milvus" else None)
+        _describe(index, codes)
+    print(f"wrote {', '.join(file.name for file in written)} to {out}")
+    return 0
+
+
+def _codes(options: argparse.Namespace, model: Any) -> Codes | None:
+    if model is None:
+        packed = np.load(options.file, allow_pickle=False)
+        return Codes(packed, length_of(packed, packed.shape[-1] if packed.ndim else 0, options.bits), -1)
+    if not options.features:
+        return None
+    X = dataset_of_files(options.features).X
+    feature_map = getattr(model, "feature_map", None)
+    return model.encode(X if feature_map is None else feature_map.transform(X))  # type: ignore[no-any-return]
+
+
+def _describe(index: ohash.HammingIndex, codes: Codes) -> None:
+    seen = code_diagnostics(codes)
+    print(f"{index!r}, {index.nbytes / 1e6:.3g} MB; distinct codes {seen.distinct:.0%}, bit balance {seen.balance:.2f}")
+    few = codes[..., :: max(1, codes.shape[-2] // 100), :]
+    index.search(few[..., :1, :], 1)  # compiled now
+    for k in (1, min(100, len(index))):
+        start = time.thread_time()
+        found = index.search(few, k)
+        spent = (time.thread_time() - start) / few.shape[-2]
+        print(f"the {k} nearest of a code: {1e3 * spent:.3g} ms by {found.by} ({found.why})")

@@ -1,0 +1,123 @@
+"""Codes for other systems: faiss, pgvector, Milvus.
+
+Hamming distance does not care how bits are ordered, as long as queries and items agree. Each format says its order:
+
+======== ========================================= ===========================================================
+system   a code is                                 bit k of the code
+======== ========================================= ===========================================================
+faiss    bytes, d = 8 ceil(r/8)                    bit k % 8 of byte k // 8 (little), as everywhere in ohash
+pgvector text of r digits, a value of ``bit(r)``   digit k, counted from the left
+Milvus   bytes, dim = 8 ceil(r/8)                  as the option `bitorder` says; their examples pack big
+======== ========================================= ===========================================================
+
+T models have no counterpart there, but for their sum: the Hamming distance of the T codes laid end to end.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.evaluation.packed import code_array
+from ohash.index.words import BitOrder, check_order, length_of, ordered
+
+Target = Literal["faiss", "pgvector", "milvus"]
+TARGETS: tuple[Target, ...] = ("faiss", "pgvector", "milvus")
+BLOCK = 16384  # rows turned into text at a time
+
+
+def end_to_end(codes: Any, r: int | None = None) -> tuple[npt.NDArray[np.uint8], int]:
+    """(codes of one model (n, ceil(R/8)), R): those of T models laid end to end, so that distances add up.
+
+    >>> end_to_end(np.uint8([[[0b101]], [[0b011]]]), r=3)
+    (array([[29]], dtype=uint8), 6)
+    """
+    packed = code_array("codes", codes)
+    r = length_of(codes, packed.shape[2], r)
+    if len(packed) == 1:
+        return packed[0], r
+    bits = np.unpackbits(packed, axis=-1, count=r, bitorder="little").transpose(1, 0, 2).reshape(packed.shape[1], -1)
+    return np.packbits(bits, axis=1, bitorder="little"), len(packed) * r
+
+
+def to_faiss(codes: Any, r: int | None = None) -> Any:
+    """A faiss IndexBinaryFlat that holds the codes; ask it with codes of the same `end_to_end` form."""
+    packed, _ = end_to_end(codes, r)
+    index = _faiss().IndexBinaryFlat(8 * packed.shape[1])
+    index.add(np.ascontiguousarray(packed))
+    return index
+
+
+def to_pgvector(codes: Any, r: int | None = None) -> Iterator[str]:
+    """Values of ``bit(r)``, one a code.
+
+    >>> list(to_pgvector(np.uint8([[0b001], [0b110]]), r=3))
+    ['100', '011']
+    """
+    packed, r = end_to_end(codes, r)
+    for start in range(0, len(packed), BLOCK):
+        bits = np.unpackbits(packed[start : start + BLOCK], axis=1, count=r, bitorder="little")
+        text = (bits + ord("0")).tobytes().decode("ascii")
+        yield from (text[at : at + r] for at in range(0, len(text), r))
+
+
+def to_milvus(codes: Any, r: int | None = None, bitorder: BitOrder = "big") -> npt.NDArray[np.uint8]:
+    """Rows of bytes for a field BINARY_VECTOR of dim = 8 x bytes: `row.tobytes()` is one value.
+
+    >>> to_milvus(np.uint8([[0b001]]), r=3)
+    array([[128]], dtype=uint8)
+    """
+    return ordered(end_to_end(codes, r)[0], check_order(bitorder))
+
+
+def write(
+    codes: Any, target: Target, folder: str | Path, *, r: int | None = None, bitorder: BitOrder | None = None
+) -> list[Path]:
+    """Write codes for one system into `folder`, with a note of how they are to be read; returns the files."""
+    if target not in TARGETS:
+        raise ValueError(f"target must be one of {', '.join(map(repr, TARGETS))}, got {target!r}")
+    order: BitOrder = check_order(bitorder or ("big" if target == "milvus" else "little"))
+    if order == "big" and target != "milvus":
+        raise ValueError(f"bitorder must be 'little' for {target}, which fixes it, got 'big'; 'milvus' has the choice")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    packed, R = end_to_end(codes, r)
+    note: dict[str, Any] = {"rows": len(packed), "bits": R, "models": len(code_array("codes", codes))}
+    if target == "faiss":
+        files = [folder / "codes.faiss"]
+        _faiss().write_index_binary(to_faiss(packed, R), str(files[0]))
+        note |= {"d": 8 * packed.shape[1], "bitorder": "little", "read": "faiss.read_index_binary('codes.faiss')"}
+    elif target == "pgvector":
+        files = [folder / "codes.sql"]
+        with files[0].open("w") as file:
+            file.writelines(_sql(packed, R))
+        note |= {"bitorder": "digit k of the text is bit k", "read": "psql -f codes.sql"}
+    else:
+        files = [folder / "codes.npy"]
+        np.save(files[0], to_milvus(packed, R, order), allow_pickle=False)
+        note |= {"dim": 8 * packed.shape[1], "bitorder": order, "read": "rows of bytes for BINARY_VECTOR, HAMMING"}
+    files.append(folder / f"{target}.json")
+    files[-1].write_text(json.dumps(note, indent=2) + "\n")
+    return files
+
+
+def _sql(packed: npt.NDArray[np.uint8], r: int) -> Iterator[str]:
+    yield "CREATE EXTENSION IF NOT EXISTS vector; -- pgvector 0.7.0 or later\n"
+    yield f"CREATE TABLE codes (id bigint PRIMARY KEY, code bit({r}) NOT NULL);\n"
+    yield "COPY codes (id, code) FROM STDIN;\n"
+    for row, text in enumerate(to_pgvector(packed, r)):
+        yield f"{row}\t{text}\n"
+    yield "\\.\n"
+    yield "-- exact: SELECT id FROM codes ORDER BY code <~> B'...' LIMIT 10;\n"
+    yield "-- approximate: CREATE INDEX ON codes USING hnsw (code bit_hamming_ops);\n"
+
+
+def _faiss() -> Any:
+    try:
+        import faiss  # noqa: PLC0415
+    except ImportError as error:
+        raise ValueError("export to faiss needs faiss: pip install ohash[faiss]") from error
+    return faiss

@@ -1,0 +1,171 @@
+"""Codes in other systems, and the encoder that runs without ohash."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import ohash
+from ohash.core.codes import pack
+from ohash.index.encoder import numpy_encoder, write_encoder
+from ohash.index.export import end_to_end, to_faiss, to_milvus, to_pgvector, write
+from ohash.models import registry
+
+RNG = np.random.default_rng(0)
+BITS = RNG.random((40, 13)) < 0.5
+CODES = pack(BITS)
+
+
+def test_faiss_finds_the_same():
+    pytest.importorskip("faiss")
+    index = ohash.HammingIndex(CODES, r=13)
+    distances, _ = to_faiss(CODES, 13).search(CODES[:9], 7)
+    np.testing.assert_array_equal(distances, index.search(CODES[:9], 7).distances)
+
+
+def test_faiss_file_of_two_models_adds_distances(tmp_path):
+    faiss = pytest.importorskip("faiss")
+    codes = RNG.integers(0, 256, (2, 30, 2), np.uint8)
+    index = ohash.HammingIndex(codes)
+    index.export("faiss", tmp_path)
+    back = faiss.read_index_binary(str(tmp_path / "codes.faiss"))
+    distances, _ = back.search(end_to_end(codes[:, :4])[0], 5)
+    np.testing.assert_array_equal(distances, index.search(codes[:, :4], 5, combine="sum").distances)
+
+
+def test_pgvector_text_is_the_bits_in_order(tmp_path):
+    assert list(to_pgvector(CODES, 13)) == ["".join("01"[int(bit)] for bit in row) for row in BITS]
+    write(CODES, "pgvector", tmp_path, r=13)
+    lines = (tmp_path / "codes.sql").read_text().splitlines()
+    assert "code bit(13)" in lines[1]
+    rows = [line.split("\t") for line in lines if "\t" in line]
+    assert [int(row) for row, _ in rows] == list(range(40)) and [text for _, text in rows] == list(
+        to_pgvector(CODES, 13)
+    )
+    assert lines[3 + 40] == "\\."
+
+
+def test_milvus_bytes(tmp_path):
+    np.testing.assert_array_equal(to_milvus(CODES, 13), np.packbits(BITS, axis=1))
+    np.testing.assert_array_equal(to_milvus(CODES, 13, "little"), CODES)
+    ohash.HammingIndex(np.packbits(BITS, axis=1), r=13, bitorder="big").export("milvus", tmp_path)
+    np.testing.assert_array_equal(np.load(tmp_path / "codes.npy"), np.packbits(BITS, axis=1))
+    assert json.loads((tmp_path / "milvus.json").read_text()) | {"read": ""} == {
+        "rows": 40, "bits": 13, "models": 1, "dim": 16, "bitorder": "big", "read": "",
+    }  # fmt: skip
+
+
+def test_refusals(tmp_path):
+    with pytest.raises(ValueError, match="target must be one of"):
+        write(CODES, "excel", tmp_path, r=13)
+    with pytest.raises(ValueError, match="bitorder must be 'little' for pgvector"):
+        write(CODES, "pgvector", tmp_path, r=13, bitorder="big")
+
+
+# -- the encoder -------------------------------------------------------------------------------------------------------
+
+X = (RNG.normal(size=(400, 10)) + 1).astype(np.float32)
+MAPS = {
+    "raw": None,
+    "unit": {"kernel": "none"},
+    "centred": {"kernel": "none", "normalize": False},
+    "rbf": {"m": 20},
+}
+
+
+def taught(key, feature_map, dtype="float32"):
+    spec = registry.find(key)
+    model = spec.build(
+        spec.params(**{k: v for k, v in {"r": 21, "seed": 1, "dtype": dtype}.items() if k in spec.table})
+    )
+    Z = X if feature_map is None else feature_map.transform(X)
+    if hasattr(model, "warm_up"):
+        model.warm_up(Z[:100])
+    if spec.consumes == "batch":
+        model.fit(Z, RNG.integers(0, 3, len(Z)))
+    elif spec.consumes == "pairs":
+        model.learn(Z, *RNG.integers(0, 400, (2, 50)), RNG.choice([-1, 1], 50))
+    model.feature_map = feature_map
+    return model, Z
+
+
+@pytest.mark.parametrize("options", MAPS.values(), ids=MAPS)
+@pytest.mark.parametrize("key", ["oh", "mmoh", "itq", "rotated", "lsh"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_encoder_is_the_model(tmp_path, key, options, dtype):
+    feature_map = None if options is None else ohash.FeatureMap(**options, dtype=dtype).fit(X)
+    if key == "itq" and feature_map is not None and options.get("m"):
+        pytest.skip("21 bits of 20 features")
+    model, Z = taught(key, feature_map, dtype)
+    write_encoder(model, tmp_path)
+    space = {"__file__": str(tmp_path / "encoder.py")}
+    exec((tmp_path / "encoder.py").read_text(), space)
+    codes = space["encode"](X)
+    expected = np.asarray(model.encode(Z))
+    assert codes.shape == expected.shape and codes.dtype == np.uint8
+    differing = np.unpackbits(codes ^ expected, axis=-1, count=21, bitorder="little").astype(bool)
+    Wt, threshold = model.hyperplanes
+    margin = np.abs(np.einsum("nd,trd->tnr", Z.astype(float), Wt) - threshold[:, None]).reshape(differing.shape)
+    assert (margin[differing] < 1e-5).all() and differing.mean() < 0.001
+
+
+def test_ten_lines_of_plain_numpy(tmp_path):
+    feature_map = ohash.FeatureMap(m=20).fit(X)
+    model, Z = taught("oh", feature_map)
+    source, arrays = numpy_encoder(model, "big")
+    body = source[source.index("def encode") :].splitlines()
+    assert len(body) <= 11 and "ohash" not in source
+    write_encoder(model, tmp_path, "big")
+    np.save(tmp_path / "x.npy", X)
+    code = "import encoder, numpy as np; np.save('codes.npy', encoder.encode(np.load('x.npy')))"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, env={"PATH": ""})
+    found = np.unpackbits(np.load(tmp_path / "codes.npy"), axis=1)[:, :21]
+    expected = np.unpackbits(np.asarray(model.encode(Z)), axis=1, count=21, bitorder="little")
+    assert (found == expected).mean() > 0.999
+    assert all(array.dtype != object for array in arrays.values())
+
+
+def test_a_model_without_half_spaces_is_refused():
+    model, _ = taught("random_codes", None)
+    with pytest.raises(ValueError, match=r"half-spaces.*random_codes"):
+        numpy_encoder(model)
+
+
+@pytest.mark.parametrize("key", ["itq", "lsh", "oh", "random_codes"])
+def test_every_saved_model_keeps_its_feature_map(tmp_path, key):
+    feature_map = ohash.FeatureMap(kernel="none").fit(X)
+    model, _ = taught(key, feature_map)
+    ohash.save(model, tmp_path / "m.npz")
+    back = ohash.load(tmp_path / "m.npz")
+    assert back.feature_map.transform(X).tobytes() == feature_map.transform(X).tobytes()
+    model.feature_map = None
+    ohash.save(model, tmp_path / "m.npz")
+    assert getattr(ohash.load(tmp_path / "m.npz"), "feature_map", None) is None
+
+
+# -- the command -------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_goes_all_the_way(tmp_path, capsys):
+    from ohash.cli.main import main
+
+    feature_map = ohash.FeatureMap(kernel="none").fit(X)
+    model, Z = taught("oh", feature_map)
+    ohash.save(model, tmp_path / "model.npz")
+    np.save(tmp_path / "x.npy", X)
+    out = tmp_path / "out"
+    wanted = ["--export", "pgvector", "milvus", "numpy", "--out", str(out)]
+    assert main(["index", str(tmp_path / "model.npz"), "--features", str(tmp_path / "x.npy"), *wanted]) == 0
+    assert "400 codes" in capsys.readouterr().out
+    index = ohash.HammingIndex.load(out / "index.npz")
+    np.testing.assert_array_equal(index.codes, model.encode(Z))
+    assert {file.name for file in out.iterdir()} == {
+        "index.npz", "codes.sql", "pgvector.json", "codes.npy", "milvus.json", "encoder.py", "encoder.npz",
+    }  # fmt: skip
+    np.save(tmp_path / "codes.npy", np.asarray(index.codes))
+    assert main(["index", str(tmp_path / "codes.npy"), "--bits", "21", "--out", str(out)]) == 0
+    assert ohash.HammingIndex.load(out / "index.npz").r == 21
+    assert main(["index", str(tmp_path / "model.npz"), "--out", str(out)]) == 2
+    assert "--features" in capsys.readouterr().err
