@@ -84,7 +84,8 @@ class Run:
     ) -> None:
         """Prepare the world and the model; nothing is learnt yet. Without `judge` codes stay as they are.
 
-        `world` is one made for the same data, map, stream, drift, seed and precision. With `fitter` long fits of batch methods happen elsewhere, with the same result; `wait` waits for them.
+        `world` is one made for the same data, map, stream, drift, seed and precision. With `fitter` long fits
+        of batch methods happen elsewhere, with the same result; `wait` waits for them.
         """
         if params.run.database == "seen" and params.stream.train == "disjoint":
             raise ValueError("database='seen' needs train='database': of a disjoint training part nothing is searched")
