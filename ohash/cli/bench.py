@@ -19,10 +19,13 @@ REPEATS = 7
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
-    parser.add_argument("what", nargs="*", help="only these parts: " + ", ".join(PARTS))
+    parser.add_argument(
+        "what", nargs="*", help=f"only these parts: {', '.join(PARTS)} (minutes, if named: {', '.join(LONG)})"
+    )
     parser.add_argument("--ui", action="store_true", help="measure the dashboard in headless Chromium instead")
     parser.add_argument("--minutes", type=float, default=0, help="with --ui: also watch memory for so many minutes")
     parser.add_argument("--pairs", type=int, default=20_000, help="pairs per measurement (20000)")
+    parser.add_argument("--codes", type=float, default=1e7, help="index: the largest number of codes (1e7)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -37,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
 
     with threadpool_limits(limits=1):
-        for name in options.what or PARTS:
+        for name in options.what or [name for name in PARTS if name not in LONG]:
             print(f"-- {name}")
             PARTS[name](options)
     return 0
@@ -206,10 +209,19 @@ def engine(options: argparse.Namespace) -> None:
     line("watched run: share of the bare learn throughput", max(shares), "", "bar 0.8")
 
 
+def index(options: argparse.Namespace) -> None:
+    """HammingIndex: scan, multi-index hashing and faiss."""
+    from ohash.cli.bench_index import measure  # noqa: PLC0415
+
+    measure(options)
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "learning": learning,
     "importing": importing,
     "retrieval": retrieval,
     "gist": gist,
     "engine": engine,
+    "index": index,
 }
+LONG = ("index",)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ohash.index.cost import FEW, LOOKUP, MARGIN, PILOTS, ROW
+from ohash.index.cost import FEW, MARGIN, PILOTS
 from ohash.index.engine import Engine, Values
-from ohash.index.multi_index_kernels import CANDIDATES, LEVEL, LOOKUPS
-from ohash.index.scan_kernels import ROW as ROW_BITS
+from ohash.index.multi_index_kernels import ITEMS, LEVEL, LOOKUPS
+from ohash.index.scan_kernels import ROW
 from ohash.index.words import Words
 
 
@@ -30,13 +30,13 @@ class Chooser:
         pilots = 0 if about in self._known else min(PILOTS, len(queries))
         found = engine.scan(queries[:pilots], rule, step, k)
         if pilots:
-            radii = (found[:, -1] >> ROW_BITS) // step
+            radii = (found[:, -1] >> ROW) // step
             self._estimate(about, queries[:pilots], rule, [int(radius) for radius in radii])
         rest = queries[pilots:]
         worth, why = self._worth(about, len(queries), len(rest))
         if not worth:
             return np.concatenate([found, engine.scan(rest, rule, step, k)]), 0, why
-        more, work = engine.look_up(rest, rule, step, k, engine.costs.limits)
+        more, work = engine.look_up(rest, rule, step, k, engine.costs.limits(k))
         late = work[:, LEVEL] < 0
         if late.any():
             more[late] = engine.scan(np.ascontiguousarray(rest[late]), rule, step, k)
@@ -56,7 +56,7 @@ class Chooser:
             return [engine.scan_ball(query, rule, step, radius) for query in queries], 0, why
         parts, works = [], []
         for query in queries:
-            part, work = engine.look_up_ball(query, rule, step, radius, engine.costs.limits)
+            part, work = engine.look_up_ball(query, rule, step, radius, engine.costs.limits(0))
             parts.append(engine.scan_ball(query, rule, step, radius) if part is None else part)
             works.append(work)
         work = np.concatenate(works)
@@ -65,31 +65,38 @@ class Chooser:
 
     def _estimate(self, about: tuple[str, int, int], queries: Words, rule: int, radii: list[int]) -> None:
         expected = [self._engine.expected(query, rule, radius) for query, radius in zip(queries, radii, strict=True)]
-        self._known[about] = float(np.mean([self._engine.costs.lookups(one) for one in expected]))
+        costs = self._engine.costs
+        self._known[about] = float(np.mean([costs.lookups(one.lookups, one.rows, one.items) for one in expected]))
 
     def _worth(self, about: tuple[str, int, int], asked: int, left: int) -> tuple[bool, str]:
         """Whether to look up the queries that are left of those asked, and if not, why."""
-        costs, known = self._engine.costs, self._known[about]
-        if known > MARGIN * costs.scan:
-            return False, f"look-ups would be {known / costs.scan:.2g} x the work of a scan"
-        self._saved += (costs.scan - known) * asked
-        if self._saved < costs.build:
-            more = (costs.build - self._saved) / (costs.scan - known)
+        known, build, scan = self._known[about], self._engine.costs.build, self._scan(about)
+        if known > MARGIN * scan:
+            return False, f"look-ups would be {known / scan:.2g} x the work of a scan"
+        self._saved += (scan - known) * asked
+        if self._saved < build:
+            more = (build - self._saved) / (scan - known)
             return False, (
-                f"look-ups would be {known / costs.scan:.2g} x the work of a scan, once about {more:,.0f} more queries "
+                f"look-ups would be {known / scan:.2g} x the work of a scan, once about {more:,.0f} more queries "
                 f"have paid for {self._engine.cut}"
             )
-        return left > 0, f"look-ups are {known / costs.scan:.2g} x the work of a scan, for the next queries"
+        return left > 0, f"look-ups will be {known / scan:.2g} x the work of a scan, from the next query on"
 
     def _saw(self, about: tuple[str, int, int], work: Values) -> None:
         """What it really cost; a query that was scanned after all cost both."""
         costs = self._engine.costs
-        spent = LOOKUP * work[:, LOOKUPS] + ROW * work[:, CANDIDATES]
-        spent = np.where(work[:, LEVEL] < 0, 2 * costs.scan, spent)
-        self._known[about] = 0.5 * (self._known[about] + float(spent.mean()))
+        spent = [
+            2 * self._scan(about) if level < 0 else costs.lookups(values, rows, items)
+            for values, rows, items, level in work.tolist()
+        ]
+        self._known[about] = 0.5 * (self._known[about] + float(np.mean(spent)))
+
+    def _scan(self, about: tuple[str, int, int]) -> float:
+        kind, k, _ = about
+        return self._engine.costs.scan(k if kind == "k" else 0)
 
     def _seen(self, work: Values) -> str:
-        asked, measured = work[:, LOOKUPS].mean(), work[:, CANDIDATES].mean()
+        asked, measured = work[:, LOOKUPS].mean(), work[:, ITEMS].mean()
         late = int((work[:, LEVEL] < 0).sum())
         return (
             f"{self._engine.cut}: {asked:,.0f} look-ups a query, {measured:,.0f} of {self._engine.n:,} items measured"

@@ -61,7 +61,7 @@ class Engine:
 
     def look_up(self, queries: Words, rule: int, step: int, k: int, limits: Floats) -> tuple[Values, Values]:
         """(the k nearest of every query, the work of each); where the work reached its limit nothing was found."""
-        found, work = np.empty((len(queries), k), np.int64), np.empty((len(queries), 3), np.int64)
+        found, work = np.empty((len(queries), k), np.int64), np.empty((len(queries), 4), np.int64)
         self._ask(queries, rule, step, limits, found, 0, 0, np.empty(0, np.int64), work)
         found.sort(axis=1)
         return found, work
@@ -76,7 +76,7 @@ class Engine:
         self, query: Words, rule: int, step: int, radius: int, limits: Floats
     ) -> tuple[Values | None, Values]:
         """(all within the radius of one query, the work); None where the work reached its limit."""
-        room, none, work = ROOM, np.empty((1, 0), np.int64), np.empty((1, 3), np.int64)
+        room, none, work = ROOM, np.empty((1, 0), np.int64), np.empty((1, 4), np.int64)
         while True:
             listed = np.empty(room, np.int64)
             count = self._ask(query[None], rule, step, limits, none, radius, (radius + 1) * step, listed, work)

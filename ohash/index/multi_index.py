@@ -24,10 +24,11 @@ def substrings(r: int, n: int) -> int:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a search is expected to do: values looked up, and rows met in the tables."""
+    """What a search is expected to do: values looked up, rows met under them, different items among those."""
 
     lookups: float
     rows: float
+    items: float
 
 
 class MultiIndex:
@@ -83,16 +84,19 @@ class MultiIndex:
             self._sample = np.stack([_values(words[part[MODEL]][:, at], part) for part in self.parts])
         sample = self._sample
         m = self.group(together)
-        lookups = rows = 0.0
+        lookups = rows = evenly = 0.0
+        met = np.zeros(sample.shape[1], np.bool_)
         for number, part in enumerate(self.parts):
             level = (radius - number % m) // m
             length = int(part[LENGTH])
             values = float(sum(math.comb(length, a) for a in range(min(level, length) + 1)))
             own = _values(query[part[MODEL]][:, None], part)
-            share = float((np.bitwise_count(sample[number] ^ own) <= level).mean())
+            near = np.bitwise_count(sample[number] ^ own) <= level
+            met |= near
             lookups += values
-            rows += self.n * max(share, values / 2**length)
-        return Expected(lookups, rows)
+            evenly += self.n * values / 2**length
+            rows += self.n * max(float(near.mean()), values / 2**length)
+        return Expected(lookups, rows, max(self.n * float(met.mean()), min(evenly, self.n)))
 
 
 def _values(words: Words, part: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

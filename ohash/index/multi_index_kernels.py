@@ -23,8 +23,9 @@ from ohash.index.scan_kernels import CHUNK, NOTHING, ROW, push, scan_into
 from ohash.index.substring_kernels import BIT, LENGTH, MODEL, OFFSET, substring
 
 BATCH = 64  # values looked up, and items measured, together
-# What a query did: values looked up, items measured; LEVEL is the distance within a substring it came to.
-LOOKUPS, CANDIDATES, LEVEL = range(3)
+# What a query did: values looked up, rows met under them, items measured (a row is, when it is met for the first time);
+# LEVEL is the distance within a substring it came to.
+LOOKUPS, ROWS, ITEMS, LEVEL = range(4)
 
 
 @inlined
@@ -69,6 +70,12 @@ def choices(length: int, level: int) -> float:
 
 
 @inlined
+def spent(work: Any, costs: Any) -> Any:
+    """What a query has cost so far."""
+    return work[LOOKUPS] * costs[0] + work[ROWS] * costs[1] + work[ITEMS] * costs[2]
+
+
+@inlined
 def measure(
     query: Any, words: Any, some: Any, combine: int, step: int, seen: Any, heap: Any, limit: int, listed: Any,
     count: int, work: Any,
@@ -83,7 +90,7 @@ def measure(
             fresh += 1
             for m in range(T * W):
                 prefetch(flat, m * capacity + row)
-    work[CANDIDATES] += fresh
+    work[ITEMS] += fresh
     for row in some[:fresh]:
         key = item_key(query, words, row, combine, step)
         value = (key << ROW) | row
@@ -112,7 +119,7 @@ def ask(
     limit: int,
     listed: Any,
     count: int,
-    costs: Any,  # of a look-up, of an item, and what all may cost
+    costs: Any,  # of a look-up, of a row, of an item, and what all may cost
     work: Any,
     buckets: Any,  # (2, BATCH) scratch
     some: Any,  # (BATCH,) scratch
@@ -125,8 +132,7 @@ def ask(
     model, length, begin = table[MODEL], table[LENGTH], table[OFFSET]
     own = substring(query[model].reshape(-1, 1), 0, table[BIT], length)
     mask, end = (1 << level) - 1, 1 << length
-    spent = work[LOOKUPS] * costs[0] + work[CANDIDATES] * costs[1]
-    if spent + choices(length, level) * costs[0] > costs[2]:
+    if spent(work, costs) + choices(length, level) * costs[0] > costs[3]:
         work[LEVEL] = -1
         return count
     first, last = buckets[0], buckets[1]
@@ -137,15 +143,13 @@ def ask(
             prefetch(offsets, first[size])
             size += 1
             mask = next_mask(mask) if mask > 0 else end
-        items = 0
         for c in range(size):
             at = first[c]
             first[c], last[c] = offsets[at], offsets[at + 1]
-            items += last[c] - first[c]
+            work[ROWS] += last[c] - first[c]
             prefetch(rows, first[c])
         work[LOOKUPS] += size
-        spent += size * costs[0] + items * costs[1]
-        if spent > costs[2]:
+        if spent(work, costs) > costs[3]:
             work[LEVEL] = -1
             return count
         full = 0
@@ -177,7 +181,7 @@ def _ask_tables(
     radius: int,  # a search within it lists what it finds for one query
     limit: int,  # the least key beyond the radius
     listed: Any,
-    work: Any,  # (b, 3) LOOKUPS, CANDIDATES, LEVEL; LEVEL is -1 where the cost went beyond what it may be
+    work: Any,  # (b, 4) LOOKUPS, ROWS, ITEMS, LEVEL; LEVEL is -1 where the cost went beyond what it may be
 ) -> int:
     """The k nearest items of every query, or all within a radius of one: `listed` as far as it goes, and how many."""
     D, tie, key = np.empty(CHUNK, np.uint16), np.empty(CHUNK, np.int32), np.empty(CHUNK, np.int32)

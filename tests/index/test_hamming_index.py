@@ -215,6 +215,7 @@ def test_what_is_expected_is_what_happens():
     expected = [engine.expected(query, rule, int(value >> 32)) for query, value in zip(q, found[:, -1], strict=True)]
     np.testing.assert_array_equal([one.lookups for one in expected], work[:, 0])
     assert 0.3 < np.mean([one.rows for one in expected]) / work[:, 1].mean() < 3
+    assert 0.3 < np.mean([one.items for one in expected]) / work[:, 2].mean() < 3
 
 
 def test_a_query_that_turns_out_dear_is_scanned_after_all(monkeypatch):
