@@ -51,6 +51,10 @@ class RunParams:
         "validation", symbol="", title="judged by", choices=("validation", "test"),
         help="Which queries the curves are measured on. Tune on validation, report on test.",
     )  # fmt: skip
+    judged_at: str = param(
+        "curve", symbol="", title="judged at", choices=("curve", "ends"),
+        help="curve: at some sixty checkpoints. ends: only before the first and after the last pair, which is quicker.",
+    )  # fmt: skip
     stop_when_flat: bool = param(
         False, symbol="", title="stop when mAP is flat",
         help="Stop when the last five checkpoints lie within 0.005 of each other.",

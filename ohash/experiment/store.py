@@ -54,7 +54,7 @@ class Store:
         wanted = {"kind": kind, "dataset": dataset, "method": method, "state": state}
         chosen = {name: value for name, value in wanted.items() if value}
         where = " AND ".join(f"{name} = ?" for name in chosen) or "1"
-        rows = self._read(f"SELECT key, record FROM runs WHERE {where} ORDER BY created, key", *chosen.values())
+        rows = self.rows(f"SELECT key, record FROM runs WHERE {where} ORDER BY created, key", *chosen.values())
         return [_line(key, json.loads(record)) for key, record in rows]
 
     def get(self, key: str) -> Snapshot:
@@ -65,8 +65,8 @@ class Store:
         """Forget these runs and remove their files."""
         keys = list(keys)
         for key in keys:
-            self._guard(lambda key=key: self.trace(key).unlink(missing_ok=True))
-        self._write(lambda db: db.executemany("DELETE FROM runs WHERE key = ?", [(key,) for key in keys]))
+            self.guarded(lambda key=key: self.trace(key).unlink(missing_ok=True))
+        self.change(lambda db: db.executemany("DELETE FROM runs WHERE key = ?", [(key,) for key in keys]))
 
     # -- runs as values and arrays ----------------------------------------------------------------------------------
 
@@ -77,12 +77,12 @@ class Store:
     def values(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """What is known of some runs (parameters, numbers, state, environment), without curves; unknown ones not."""
         wanted = set(keys)
-        rows = self._read("SELECT key, record FROM runs")
+        rows = self.rows("SELECT key, record FROM runs")
         return {key: json.loads(record) for key, record in rows if key in wanted}
 
     def frame(self, key: str) -> Frame:
         """Values and arrays of a run; where its trace is lost or damaged, `notes` says so."""
-        rows = self._read("SELECT record FROM runs WHERE key = ?", key)
+        rows = self.rows("SELECT record FROM runs WHERE key = ?", key)
         if not rows:
             raise KeyError(key)
         values = json.loads(rows[0][0])
@@ -95,14 +95,14 @@ class Store:
 
     def done(self) -> set[str]:
         """The keys of all runs that ended well."""
-        return {key for (key,) in self._read("SELECT key FROM runs WHERE state = 'done'")}
+        return {key for (key,) in self.rows("SELECT key FROM runs WHERE state = 'done'")}
 
     def save(self, key: str, values: dict[str, Any], arrays: Arrays, *, kind: str = CELL) -> None:
         """Keep a run. One that ended well is never replaced; one that failed may be tried again."""
         values = {"created": time.time(), **values, "kind": kind}
         if values["state"] != "error" and key not in self.done():
-            self._guard(lambda: write_trace(self.trace(key), values, arrays))
-        self._write(lambda db: _insert(db, key, values))
+            self.guarded(lambda: write_trace(self.trace(key), values, arrays))
+        self.change(lambda db: _insert(db, key, values))
 
     def keep(self, now: Snapshot, *, kind: str = LIVE_RUN) -> str:
         """Keep a picture of a run; returns its key."""
@@ -128,13 +128,13 @@ class Store:
 
     def _adopt(self) -> None:
         """List the files the database does not know: of a process that died in between, or of a damaged database."""
-        known = {key for (key,) in self._read("SELECT key FROM runs")}
+        known = {key for (key,) in self.rows("SELECT key FROM runs")}
         for file in sorted(self._traces.glob("*.parquet")):
             if file.stem in known:
                 continue
             try:
                 values = read_values(file)
-                self._write(lambda db, file=file, values=values: _insert(db, file.stem, values))
+                self.change(lambda db, file=file, values=values: _insert(db, file.stem, values))
             except FileNotFoundError:  # deleted by another process just now
                 continue
             except (ValueError, KeyError) as error:
@@ -147,7 +147,8 @@ class Store:
             f"nothing can be kept in {self.folder} ({error}); make it writable, or set {HOME} to another folder"
         )
 
-    def _read(self, sql: str, *values: Any) -> Rows:
+    def rows(self, sql: str, *values: Any) -> Rows:
+        """Read the database."""
         if not (self._readable and self._database.exists()):
             return []
         try:
@@ -170,16 +171,17 @@ class Store:
             self.problem = self.problem or f"{self._database} cannot be read ({error})"
             return []
 
-    def _write(self, work: Any) -> Any:
+    def change(self, work: Any) -> Any:
         """Do something in one transaction."""
 
         def inside() -> Any:
             with connected(self._database) as db, transaction(db):
                 return work(db)
 
-        return self._guard(inside)
+        return self.guarded(inside)
 
-    def _guard(self, work: Any) -> Any:
+    def guarded(self, work: Any) -> Any:
+        """Write something; what the system refuses is a StoreError in words."""
         if not self.writable:
             raise StoreError(self.problem)
         try:

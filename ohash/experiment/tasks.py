@@ -14,7 +14,9 @@ import numpy as np
 from ohash.core.frames import Arrays, Frame
 from ohash.core.progress import listening
 from ohash.core.threads import one_blas_thread
+from ohash.experiment.judged_on import judged_on
 from ohash.experiment.params import from_json
+from ohash.experiment.record import to_frame
 from ohash.experiment.run import CHUNK, Run
 from ohash.experiment.snapshot import take
 from ohash.models import registry
@@ -54,22 +56,33 @@ def fit(values: dict[str, Any], arrays: Arrays, report: Report = nobody) -> Fram
 
 
 def run(values: dict[str, Any], arrays: Arrays, report: Report = nobody) -> Frame:
-    """Run an experiment: progress at checkpoints, then its numbers and columns.
+    """Run an experiment: progress, then everything a store keeps (`record`), with the average precision of each query.
 
-    values: params (the text of `ExperimentParams.to_json`), and data: the key of a dataset that was shared before.
+    values: params (the text of `ExperimentParams.to_json`), and data: the key of a dataset that was shared before. The
+    final codes are judged on both kinds of queries: "scores/validation", "scores/test", "ap/validation", "ap/test".
     """
-    params = from_json(values["params"])
-    going = Run(params, _data[values["data"]] if values.get("data") else None)
-    told = -np.inf
-    while not going.done:
-        going.step(CHUNK)
-        if time.monotonic() - told >= REPORT_SECONDS:
-            told = time.monotonic()
-            report(_so_far(going))
-    now = take(going, "done")
-    found = {f"columns/{name}": column for name, column in now.columns.items()}
-    found |= {f"checkpoints/{name}": column for name, column in now.checkpoints.items()}
-    return {"t": now.t, "numbers": now.numbers, "similar_by": now.similar_by, "notes": list(now.notes)}, found
+    begun = time.perf_counter()
+    with one_blas_thread():
+        going = Run(from_json(values["params"]), _data[values["data"]] if values.get("data") else None)
+        told = -np.inf
+        while not going.done:
+            going.step(CHUNK)
+            if time.monotonic() - told >= REPORT_SECONDS:
+                told = time.monotonic()
+                report(_so_far(going))
+        judged = {part: judged_on(going, part) for part in ("validation", "test")}
+    more: dict[str, Any] = {f"scores/{part}": scores for part, (scores, _) in judged.items()}
+    more |= {"seconds": time.perf_counter() - begun, "fingerprint": going.world.dataset.fingerprint()}
+    more["state_bytes"] = sum(array.nbytes for array in going.hasher.state()[1].values())
+    return to_frame(take(going, "done"), more, {f"ap/{part}": ap for part, (_, ap) in judged.items()})
+
+
+def run_with(values: dict[str, Any], data: Frame) -> Frame:
+    """`run` where the data come along: on a cluster, which keeps them once a worker."""
+    key = values["data"]
+    if key not in _data:
+        _data[key] = dataset_from_frame(*data)
+    return run(values, {})
 
 
 def share(values: dict[str, Any], arrays: Arrays, report: Report = nobody) -> Frame:

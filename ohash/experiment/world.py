@@ -200,10 +200,9 @@ _worlds_lock = threading.Lock()
 
 def world_of(params: ExperimentParams, dataset: Dataset | None = None) -> World:
     """The world of an experiment, shared by all experiments with the same data, map, stream, drift, seed, precision."""
-    if dataset is not None:
-        return World(params, dataset)
     dtype = getattr(params.model, "dtype", "float32")
-    loaded = registry.load(params.dataset)  # itself part of the key: a file that has changed is another world
+    # the data themselves are part of the key: a file that has changed is another world
+    loaded = registry.load(params.dataset) if dataset is None else dataset
     key = (loaded, params.content, params.features, params.stream, params.drift, params.seed, dtype)
     with _worlds_lock:
         slot = _worlds.setdefault(key, _Slot())

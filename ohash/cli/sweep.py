@@ -1,0 +1,192 @@
+"""Run a sweep, a grid of experiments, on all cores or on a Dask cluster; what is done is never done again.
+
+Examples:
+  python3 -m ohash sweep beta.toml
+  python3 -m ohash sweep beta.toml --estimate
+  python3 -m ohash sweep beta.toml --cluster tcp://scheduler:8786
+  python3 -m ohash sweep beta.toml --export beta.csv
+
+A spec is a TOML or JSON file:
+
+  name = "beta"                      # what it is called
+  seeds = 3                          # how many, or a list
+  [base]                             # what all cells share
+  dataset = "fashion"
+  method = "oh"
+  pairs = 20000
+  [grid]                             # every combination of these
+  beta = [0.3, 0.4, 0.5, 0.6]
+  r = [16, 64]
+
+Every finished cell is stored at once (python3 -m ohash runs lists them), so Ctrl-C, a crash or a power cut lose only
+what was being computed: the same command goes on. Several processes may work on one sweep.
+"""
+
+import argparse
+import csv
+import math
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import Any
+
+from ohash.experiment.cost import estimate
+from ohash.experiment.executors import Cluster, Inline
+from ohash.experiment.pool import WorkerPool
+from ohash.experiment.results import Point, best, points
+from ohash.experiment.store import Store
+from ohash.experiment.sweep import Sweep, read
+from ohash.experiment.sweeping import Progress, Sweeping
+from ohash.experiment.words import duration
+
+LOG_SECONDS = 10.0
+COLUMNS = ("map", "recall_10", "precision_10", "auc", "cpu_learn", "seconds")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options."""
+    parser.add_argument("spec", metavar="SPEC", help="TOML or JSON file")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=int, metavar="N", help="processes of one thread each (default: all cores)")
+    where.add_argument("--inline", action="store_true", help="in this process, cell by cell")
+    where.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, tcp://host:8786")
+    parser.add_argument("--store", metavar="DIR", help="another store than that of OHASH_HOME")
+    parser.add_argument("--estimate", action="store_true", help="say what it will cost, and stop")
+    parser.add_argument("--export", metavar="FILE", help="write the results as .csv, one row a cell")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Estimate, run, print the table, report the best."""
+    sweep, store = read(options.spec), Store(options.store)
+    if store.problem and store.writable:
+        print(f"note: {store.problem}", file=sys.stderr)
+    cores = options.workers or (1 if options.inline else os.cpu_count() or 1)
+    if options.estimate:
+        cost = estimate(sweep, store)
+        print(f"{cost.cells} of {len(sweep.cells)} cells are left: about {duration(cost.on(cores))} on {cores} cores")
+        return 0
+    code = carry_out(sweep, store, executor(options), quiet=options.quiet)
+    print(table(sweep, points(sweep, store)))
+    print(verdict(sweep, store))
+    if options.export:
+        export(sweep, store, options.export)
+    return code
+
+
+def executor(options: argparse.Namespace) -> Executor:
+    """What the options ask for."""
+    if options.inline:
+        return Inline()
+    if options.cluster:
+        return Cluster(options.cluster)
+    return WorkerPool(options.workers)
+
+
+def carry_out(sweep: Sweep, store: Store, where: Executor, *, quiet: bool = False) -> int:
+    """Run what is left with progress on the terminal; 0 if all went well, 1 if cells failed, 130 if stopped."""
+    sweeping = Sweeping(sweep, store, where, None if quiet else Shown())
+    with _stopped_by_signals(sweeping):
+        try:
+            done = sweeping.run()
+        finally:
+            where.shutdown(wait=True, cancel_futures=True)
+    for key, error in list(sweeping.errors.items())[:10]:
+        print(f"cell {key} failed: {error}", file=sys.stderr)
+    if sweeping.cancelled.is_set():
+        print(f"stopped: {done.done} of {done.total} cells are kept; the same command goes on", file=sys.stderr)
+        return 130
+    return 1 if done.failed else 0
+
+
+def table(sweep: Sweep, found: list[Point]) -> str:
+    """One line a point: mean ± sd over seeds of the validation queries."""
+    names = list(sweep.axes) or ["sweep"]
+    rows = [[*names, "seeds", "mAP", "recall@10", "CPU s"]]
+    for point in found:
+        place = dict(point.at)
+        seeds = f"{len(point.numbers)}/{len(point.cells)}" + (f" ({point.failed} failed)" if point.failed else "")
+        scores = [_mean_sd(point, name) for name in ("map", "recall_10")]
+        rows.append([*(str(place.get(name, "–")) for name in names), seeds, *scores, f"{point.mean('cpu_learn'):.2f}"])
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+
+
+def verdict(sweep: Sweep, store: Store) -> str:
+    """The best point, chosen on validation queries, reported once on test queries."""
+    found = best(sweep, store)
+    if found is None:
+        return "no cell is finished"
+    place = ", ".join(f"{name} = {value}" for name, value in found.point.at) or sweep.name
+    spread = f", ± {found.test_sd:.3f} over seeds" if math.isfinite(found.test_sd) else ""
+    return (
+        f"best on validation queries: {place} (mAP {found.validation:.3f}); on {found.queries:,} test queries mAP "
+        f"{found.test.difference:.3f}, 95 % interval {found.test.low:.3f} to {found.test.high:.3f}{spread}"
+    )
+
+
+def export(sweep: Sweep, store: Store, path: str) -> None:
+    """One row a cell, finished or not."""
+    known = store.values(cell.key for cell in sweep.cells)
+    names = list(dict.fromkeys(name for cell in sweep.cells for name, _ in cell.at))
+    with open(path, "w", newline="") as file:  # noqa: PTH123 (newline)
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["run", *names, "seed", "state", *COLUMNS, "error"])
+        for cell in sweep.cells:
+            values = known.get(cell.key, {"state": "waiting", "numbers": {}})
+            numbers = {**values["numbers"], **values.get("scores/validation", {}), "seconds": values.get("seconds")}
+            place = dict(cell.at)
+            scores = [_cell(numbers.get(name)) for name in COLUMNS]
+            writer.writerow(
+                [cell.key, *(place.get(name, "") for name in names), cell.params.seed, values["state"], *scores,
+                 values.get("error", "")]
+            )  # fmt: skip
+    print(f"wrote {len(sweep.cells)} cells to {path}")
+
+
+@contextmanager
+def _stopped_by_signals(sweeping: Sweeping) -> Iterator[None]:
+    """Ctrl-C and a polite kill stop the sweep and keep what is done."""
+    before = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before[number] = signal.signal(number, lambda *_: sweeping.cancelled.set())
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class Shown:
+    """Progress in one line of a terminal, or, where it goes to a file, a line now and then."""
+
+    def __init__(self) -> None:
+        """Nothing is shown yet."""
+        self._terminal, self._last, self._text = sys.stderr.isatty(), float("-inf"), ""
+
+    def __call__(self, progress: Progress) -> None:
+        """Show it."""
+        left = f", {duration(progress.left)} left" if math.isfinite(progress.left) else ""
+        failed = f", {progress.failed} failed" if progress.failed else ""
+        text = f"{progress.done} of {progress.total} cells{failed}, {60 * progress.rate:.1f} a minute{left}"
+        over = progress.done + progress.failed == progress.total
+        if self._terminal:
+            share = (progress.done + progress.failed) / max(1, progress.total)
+            bar = "█" * round(24 * share) + "░" * (24 - round(24 * share))
+            print(f"\r{bar} {text:<84}", end="\n" if over else "", file=sys.stderr, flush=True)
+        elif text != self._text and (over or time.monotonic() - self._last >= LOG_SECONDS):
+            self._last, self._text = time.monotonic(), text
+            print(text, file=sys.stderr, flush=True)
+
+
+def _mean_sd(point: Point, name: str) -> str:
+    mean, sd = point.mean(name), point.sd(name)
+    return "–" if math.isnan(mean) else f"{mean:.3f}" + (f" ± {sd:.3f}" if math.isfinite(sd) else "")
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None or not math.isfinite(value) else f"{value:.17g}"

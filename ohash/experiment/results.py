@@ -1,0 +1,99 @@
+"""The results of a sweep: one row a point, mean and spread over seeds; the best chosen honestly.
+
+The best point is chosen on the validation queries, and only this one is reported on the test queries, with a confidence
+interval over queries and the spread over seeds.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.frames import Arrays
+from ohash.evaluation.significance import Difference, paired_bootstrap
+from ohash.experiment.store import Store
+from ohash.experiment.sweep import Cell, Sweep, Values
+
+METRIC = "map"
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a sweep: its place, its cells, and what the finished ones of them measured on validation queries."""
+
+    at: Values
+    cells: tuple[Cell, ...]
+    numbers: tuple[dict[str, float], ...]
+    failed: int = 0
+
+    @property
+    def waiting(self) -> int:
+        """Cells that are neither done nor failed."""
+        return len(self.cells) - len(self.numbers) - self.failed
+
+    def values(self, metric: str) -> npt.NDArray[np.float64]:
+        """One value a finished seed."""
+        found = np.array([numbers.get(metric, np.nan) for numbers in self.numbers], np.float64)
+        return found[np.isfinite(found)]
+
+    def mean(self, metric: str = METRIC) -> float:
+        """Over the seeds; NaN if nothing is there."""
+        values = self.values(metric)
+        return float(values.mean()) if len(values) else float("nan")
+
+    def sd(self, metric: str = METRIC) -> float:
+        """Standard deviation over the seeds; NaN for fewer than two."""
+        values = self.values(metric)
+        return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best point by its validation mAP, and what it reaches on the test queries."""
+
+    point: Point
+    validation: float
+    test: Difference
+    test_sd: float
+    queries: int
+
+
+def points(sweep: Sweep, store: Store) -> list[Point]:
+    """Every point of a sweep with what is known of it now."""
+    known = store.values(cell.key for cell in sweep.cells)
+    found = []
+    for at, cells in sweep.by_point():
+        mine = [known[cell.key] for cell in cells if cell.key in known]
+        numbers = tuple(_numbers(values) for values in mine if values["state"] == "done")
+        found.append(Point(at, tuple(cells), numbers, sum(values["state"] == "error" for values in mine)))
+    return found
+
+
+def best(sweep: Sweep, store: Store, found: list[Point] | None = None) -> Best | None:
+    """The best point, or None before any is finished; points without all their seeds do not compete with whole ones."""
+    found = points(sweep, store) if found is None else found
+    most = max((len(point.numbers) for point in found), default=0)
+    whole = [point for point in found if len(point.numbers) == most and np.isfinite(point.mean())]
+    if not whole:
+        return None
+    chosen = max(whole, key=lambda point: point.mean())
+    frames = [store.frame(cell.key) for cell in chosen.cells if cell.key in store.done()]
+    ap = np.concatenate([_test_ap(arrays) for _, arrays in frames])
+    if not np.isfinite(ap).any():
+        return None
+    each = [float(np.nanmean(_test_ap(arrays))) for _, arrays in frames]
+    sd = float(np.std(each, ddof=1)) if len(each) > 1 else float("nan")
+    interval = paired_bootstrap(ap, np.zeros_like(ap))
+    return Best(chosen, chosen.mean(), interval, sd, int(np.isfinite(ap).sum()))
+
+
+def _numbers(values: dict[str, Any]) -> dict[str, float]:
+    """Final numbers on validation queries, whatever the curves were judged by, and what it took."""
+    scores = dict(values.get("scores/validation", {}))
+    more = {name: values[name] for name in ("seconds", "state_bytes") if name in values}
+    return {**values["numbers"], **scores, **more}
+
+
+def _test_ap(arrays: Arrays) -> npt.NDArray[np.float64]:
+    return arrays.get("ap/test", np.full(1, np.nan))

@@ -1,0 +1,33 @@
+"""The sweeps of a store: what each consists of, one small file beside the runs; its cells are runs."""
+
+from ohash.experiment.store import Store
+from ohash.experiment.sweep import Sweep, read
+from ohash.experiment.traces import put
+
+SWEEPS = "sweeps"
+
+
+def put_sweep(store: Store, sweep: Sweep) -> None:
+    """Remember a sweep."""
+    file = store.folder / SWEEPS / f"{sweep.key}.json"
+    if not file.exists():
+        store.guarded(lambda: file.parent.mkdir(exist_ok=True))
+        store.guarded(lambda: put(file, sweep.to_json().encode()))
+
+
+def sweeps(store: Store) -> dict[str, Sweep]:
+    """Every sweep that was begun, by its key, the newest last; a file that cannot be read is left out, and said."""
+    found = {}
+    files = (store.folder / SWEEPS).glob("*.json")
+    for file in sorted(files, key=lambda file: (file.stat().st_mtime_ns, file.name)):
+        try:
+            found[file.stem] = read(file)
+        except (OSError, ValueError) as error:
+            store.problem = store.problem or f"a sweep of the store was left out: {error}"
+    return found
+
+
+def delete_sweep(store: Store, key: str) -> None:
+    """Forget a sweep; its cells stay."""
+    store.guarded(lambda: (store.folder / SWEEPS / f"{key}.json").unlink(missing_ok=True))
+    store.change(lambda db: db.execute("DELETE FROM activity WHERE sweep = ?", (key,)))

@@ -1,0 +1,147 @@
+"""The command `sweep`: table, estimate, export; killed and resumed; on a Dask cluster that loses a worker."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from ohash.cli.main import main
+from ohash.experiment.store import Store
+from ohash.experiment.sweep import read
+from tests.experiment.test_sweep import until
+
+SPEC = """
+name = "beta"
+seeds = {seeds}
+[base]
+dataset = "blobs"
+kernel = "none"
+r = 8
+pairs = {pairs}
+[grid]
+beta = [0.25, 0.5, 0.75]
+"""
+PATIENCE = 240.0
+
+
+def spec(folder, seeds=1, pairs=200):
+    file = folder / "beta.toml"
+    file.write_text(SPEC.format(seeds=seeds, pairs=pairs))
+    return file
+
+
+def started(file, store, *more):
+    call = [sys.executable, "-m", "ohash", "sweep", str(file), "--store", str(store), *more]
+    return subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def timeless(file, store):
+    """What was measured, by cell, without times."""
+    known = Store(store).values(cell.key for cell in read(file).cells)
+    return {
+        key: {name: value for name, value in values["numbers"].items() if not name.startswith("cpu_")}
+        for key, values in known.items()
+    }
+
+
+def test_table_estimate_and_export(tmp_path, capsys):
+    file, store = spec(tmp_path), str(tmp_path / "home")
+    assert main(["sweep", str(file), "--store", store, "--inline", "--estimate"]) == 0
+    assert "3 of 3 cells are left: about" in capsys.readouterr().out
+    assert main(["sweep", str(file), "--store", store, "--inline", "--export", str(tmp_path / "beta.csv")]) == 0
+    out = capsys.readouterr()
+    assert "best on validation queries: beta = " in out.out and "95 % interval" in out.out
+    assert "3 of 3 cells" in out.err
+    rows = list(csv.DictReader((tmp_path / "beta.csv").read_text().splitlines()))
+    assert [row["beta"] for row in rows] == ["0.25", "0.5", "0.75"] and {row["state"] for row in rows} == {"done"}
+    assert float(rows[0]["map"]) > 0
+    assert main(["sweep", str(file), "--store", store, "--inline", "--estimate"]) == 0
+    assert "0 of 3 cells are left" in capsys.readouterr().out
+
+
+def test_mistakes_are_one_line(tmp_path, capsys):
+    file = tmp_path / "bad.toml"
+    file.write_text("[grid]\nbeta = 3\n")
+    assert main(["sweep", str(file)]) == 2
+    assert "grid.beta must be a list of values" in capsys.readouterr().err
+    assert main(["sweep", str(tmp_path / "none.toml")]) == 2
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle_and_resumed_the_table_is_that_of_an_undisturbed_run(tmp_path):
+    file = spec(tmp_path, seeds=3, pairs=20_000)
+    calm = started(file, tmp_path / "calm", "--workers", "2")
+    said, errors = calm.communicate(timeout=PATIENCE)
+    assert calm.returncode == 0, errors
+    for _ in range(2):
+        torn = started(file, tmp_path / "torn", "--workers", "2")
+        before = len(Store(tmp_path / "torn").done())
+        until(lambda: len(Store(tmp_path / "torn").done()) > before, PATIENCE)  # noqa: B023
+        torn.send_signal(signal.SIGKILL)
+        torn.communicate()
+    assert len(Store(tmp_path / "torn").done()) < 9
+    last = started(file, tmp_path / "torn", "--workers", "2")
+    again, errors = last.communicate(timeout=PATIENCE)
+    assert last.returncode == 0, errors
+    assert timeless(file, tmp_path / "torn") == timeless(file, tmp_path / "calm")
+    assert _without_times(again) == _without_times(said)
+
+
+def _without_times(text):
+    return [" ".join(line.split()[:-1]) if "best" not in line else line for line in text.splitlines()]
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_what_is_done(tmp_path):
+    file = spec(tmp_path, seeds=20, pairs=20_000)
+    process = started(file, tmp_path / "home", "--workers", "1")
+    until(lambda: len(Store(tmp_path / "home").done()) > 0, PATIENCE)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 130 and "the same command goes on" in errors and "best on validation" in out
+    assert Store(tmp_path / "home").rows("SELECT * FROM claims") == []
+
+
+@pytest.mark.slow
+def test_a_cluster_that_loses_a_worker(tmp_path):
+    file = spec(tmp_path, seeds=4, pairs=20_000)
+    described = tmp_path / "scheduler.json"
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment}
+    dask = [sys.executable, "-m"]
+    where = ["--scheduler-file", str(described), "--no-dashboard"]
+    scheduler = [*dask, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", *where]
+    started_here = [subprocess.Popen(scheduler, **quiet)]
+    try:
+        until(described.exists, PATIENCE)
+        until(lambda: described.read_text().strip(), PATIENCE)
+        worker = [*dask, "distributed.cli.dask_worker", *where, "--nthreads", "1", "--no-nanny"]
+        workers = [subprocess.Popen([*worker, "--local-directory", str(tmp_path)], **quiet) for _ in range(2)]
+        started_here += workers
+        address = json.loads(described.read_text())["address"]
+        process = started(file, tmp_path / "home", "--cluster", address)
+        until(lambda: len(Store(tmp_path / "home").done()) > 1 or process.poll() is not None, PATIENCE)
+        workers[0].kill()
+        left = 12 - len(Store(tmp_path / "home").done())
+        out, errors = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0, errors
+        assert left > 1 and len(Store(tmp_path / "home").done()) == 12 and "best on validation" in out
+    finally:
+        for one in started_here:
+            one.kill()
+            one.wait()
+    here = started(file, tmp_path / "here", "--workers", "2")
+    _, errors = here.communicate(timeout=PATIENCE)
+    assert here.returncode == 0, errors
+    assert timeless(file, tmp_path / "home") == timeless(file, tmp_path / "here"), "the same numbers"
+
+
+@pytest.mark.slow
+def test_no_cluster_there_is_one_line(tmp_path):
+    process = started(spec(tmp_path), tmp_path / "home", "--cluster", "tcp://127.0.0.1:1")
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 2 and "address of a Dask scheduler" in errors.splitlines()[-1]
