@@ -76,9 +76,7 @@ class Judge:
         database, queries = codes[:, :n], codes[:, n:]
         relevant, hidden, own = self.relevant, self.hidden, self.own
         if seen is None:
-            if self._exact is None:
-                self._exact = yield from self._neighbours(self.database, own)
-            exact = self._exact
+            exact = yield from self.exact_neighbours()
         else:
             keep = np.flatnonzero(seen[self.database])
             if len(keep) < 2:
@@ -115,6 +113,18 @@ class Judge:
             "recall_100": recalls[NEIGHBOURS],
             "record": found,
         }
+
+    def exact_neighbours(self) -> Generator[None, None, Rows]:
+        """The nearest database rows of every query by the original distance, (n_queries, k); found once."""
+        if self._exact is None:
+            self._exact = yield from self._neighbours(self.database, self.own)
+        return self._exact
+
+    def share(self, other: "Judge") -> None:
+        """Take the exact neighbours of a judge of the same data, split and stage, if it has found them."""
+        same = self.world.dataset is other.world.dataset and self.stage == other.stage
+        if same and np.array_equal(self.queries, other.queries) and np.array_equal(self.database, other.database):
+            self._exact = other._exact
 
     def float_reference(self) -> Generator[None, None, float]:
         """The mAP of the float vectors themselves, ranked by the original distance: a reference, not a ceiling."""

@@ -151,6 +151,10 @@ class Run:
         self._at_boundary()
         return stop - start
 
+    def judge_only_at_the_end(self) -> None:
+        """No curve, only the last checkpoint, and no reference; for trials, before the first step."""
+        self.schedule, self._pending, self.map_float = [self.end], None, float("nan")
+
     def wait(self, seconds: float) -> None:
         """Sleep until a fit that happens elsewhere is over, or some time has passed; not at all if there is none."""
         self.fitting.wait(seconds)
@@ -202,8 +206,8 @@ class Run:
         return None if known is None else known[rows]
 
     def rows_to_fit(self) -> npt.NDArray[np.int64]:
-        """The rows a batch method is fitted to."""
-        if self.params.run.fit_to == "all":
+        """The rows a batch method is fitted to; first the warm-up in any case: a long fit can then follow elsewhere."""
+        if self.params.run.fit_to == "all" and self.fitting.fitted is not None:
             return self.world.stream(self.stage).similarity.pool
         return np.flatnonzero(self.seen)
 

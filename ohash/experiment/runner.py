@@ -39,9 +39,9 @@ Pace = float | NamedPace
 NAMED_PACES: tuple[NamedPace, ...] = ("accelerating", "unlimited")
 
 # Runs take turns by chunk: no more of them compute at once than there are cores.
-_turns = threading.BoundedSemaphore(max(1, os.cpu_count() or 1))
+COMPUTING = threading.BoundedSemaphore(max(1, os.cpu_count() or 1))
 # Preparing a run cannot be cut into chunks: it has its own line, so that live runs never wait for it.
-_preparing = threading.BoundedSemaphore(max(1, os.cpu_count() or 1))
+PREPARING = threading.BoundedSemaphore(max(1, os.cpu_count() or 1))
 
 
 class Runner:
@@ -190,7 +190,7 @@ class Runner:
     def _main(self) -> None:
         try:
             self.state = "starting"
-            with _preparing:
+            with PREPARING:
                 self.run = self._make()
             self._loop(self.run)
         except Exception as error:  # an error of any kind ends this run, and only this run
@@ -245,7 +245,7 @@ class Runner:
                         self._wake.wait(0.005 if going or run.fitting.waiting else 0.5)
 
     def _one_step(self, run: Run, limit: int) -> tuple[int, float]:
-        with _turns, self._work:
+        with COMPUTING, self._work:
             start = time.perf_counter()
             return run.step(limit), time.perf_counter() - start
 

@@ -43,7 +43,10 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One curve. `most` bounds the points drawn live; `listed` says whether the legend names it."""
+    """One curve. `most` bounds the points drawn live; `listed` says whether the legend names it.
+
+    `label` are words beside its last point; labels of several series are kept apart.
+    """
 
     name: str
     x: Values
@@ -56,6 +59,7 @@ class Series:
     fill: float = 0.0
     most: int = 400
     listed: bool = True
+    label: str = ""
 
     def __post_init__(self) -> None:
         """Check that x and y belong together."""

@@ -110,8 +110,13 @@ def _series(one: Series, at: int, place: tuple[int, int], chart: Chart, dark: bo
     }
     if one.kind == "bar":
         return drawn | {"type": "bar", "barMaxWidth": 48}
+    words = {"show": True, "formatter": one.label, "color": hue, "fontSize": theme.SIZE_COMPACT, "fontWeight": 600}
+    moved = {"moveOverlap": "shiftY"} if one.label else {}
     if one.kind == "points":
-        return drawn | {"type": "scatter", "symbolSize": 5}
+        drawn |= {"label": {**words, "position": "right"}, "labelLayout": moved} if one.label else {}
+        return drawn | {"type": "scatter", "symbolSize": 11 if one.label else 5}
+    if one.label:
+        drawn |= {"endLabel": {**words, "distance": 6}, "labelLayout": moved}
     drawn |= {
         "type": "line",
         "lineStyle": {"color": hue, "width": one.width, "type": DASHES[one.dash], "opacity": one.opacity},

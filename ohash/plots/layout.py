@@ -123,6 +123,23 @@ def place(
     return placed[::-1]
 
 
+def spread(places: Sequence[float], gap: float, lo: float, hi: float) -> list[float]:
+    """The places moved as little as needed to be `gap` apart, in the same order, within lo and hi if there is room.
+
+    >>> spread([10, 11, 50], 8, 0, 100), spread([98, 99], 8, 0, 100)
+    ([10.0, 18.0, 50.0], [92.0, 100.0])
+    """
+    order = sorted(range(len(places)), key=lambda at: places[at])
+    found = [0.0] * len(places)
+    last = -math.inf
+    for at in order:
+        last = found[at] = max(float(places[at]), last + gap)
+    last = float(max(hi, lo + gap * (len(places) - 1)) + gap)
+    for at in reversed(order):
+        last = found[at] = min(found[at], last - gap)
+    return found
+
+
 def exponent(value: float) -> float:
     """The power of ten, exact where there is one.
 

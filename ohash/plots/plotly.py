@@ -39,6 +39,7 @@ def figure(chart: Chart, dark: bool = False) -> go.Figure:
         yaxis=_axis(chart, "y", ground),
         bargap=0.25,
     )
+    _add_labels(fig, chart, dark)
     if chart.empty:
         middle = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5, "showarrow": False}
         fig.add_annotation(text=html.escape(chart.caption), font={"color": ground.faint}, **middle)
@@ -100,6 +101,28 @@ def _add_marks(fig: go.Figure, chart: Chart, dark: bool) -> int:
             place = {"textposition": mark.place, "yanchor": "bottom" if mark.side == "above" else "top"}
             fig.layout.shapes[-1].update(label={"text": html.escape(mark.label), "font": font, **place})
     return lanes
+
+
+def _add_labels(fig: go.Figure, chart: Chart, dark: bool) -> None:
+    """Words beside the last points, moved up or down where they would overlap."""
+    named = [(one, drawable(one, chart)) for one in chart.series if one.label]
+    named = [(one, drawn) for one, drawn in named if len(drawn.x)]
+    if not named:
+        return
+    (lo, hi), gap = layout.limits(chart, "y"), theme.SIZE + 2
+    at = [layout.position(float(drawn.y[-1]), lo, hi, chart.y.scale) * PLOT for _, drawn in named]
+    for (one, drawn), was, now in zip(named, at, layout.spread(at, gap, 0, PLOT), strict=True):
+        x, y = float(drawn.x[-1]), float(drawn.y[-1])
+        where = {
+            "x": layout.exponent(x) if chart.x.scale == "log" else x,
+            "y": layout.exponent(y) if chart.y.scale == "log" else y,
+        }
+        font = {"color": theme.colour(one.role, dark), "size": theme.SIZE}
+        fig.add_annotation(
+            text=html.escape(one.label), showarrow=False, xanchor="left", xshift=8, yshift=now - was, font=font, **where
+        )
+    longest = max(layout.text_width(one.label, theme.SIZE) for one, _ in named)
+    fig.update_layout(margin_r=24 + round(longest))
 
 
 def _add_line(fig: go.Figure, mark: Mark, dark: bool, ends: dict[str, Any]) -> None:

@@ -29,7 +29,8 @@ class _Figure:
         self.x_ends, self.y_ends = layout.limits(chart, "x"), layout.limits(chart, "y")
         self.y_ticks = layout.ticks(*self.y_ends, chart.y)
         wide = max((layout.text_width(layout.tick_label(at, chart.y), size) for at in self.y_ticks), default=0)
-        self.left, self.right = wide + 2.1 * size, width - 1.2 * size
+        beside = max((layout.text_width(one.label, size) + 0.6 * size for one in chart.series if one.label), default=0)
+        self.left, self.right = wide + 2.1 * size, width - max(1.2 * size, min(beside, 0.4 * width))
         self.listed = [one for one in chart.series if one.listed and len(one.x)]
         self.rows = self._legend_rows() if len(self.listed) > 1 else []
         upright = [mark for mark in chart.marks if mark.axis == "x"]
@@ -59,7 +60,7 @@ class _Figure:
         parts += [*self._legend(), *self._axes()]
         parts.append(f'<clipPath id="plot">{self._box()}</clipPath><g clip-path="url(#plot)" fill="none">')
         parts += [self._curve(drawable(one, self.chart)) for one in self.chart.series]
-        return "\n".join([*parts, "</g>", *self._marks(), "</svg>"]) + "\n"
+        return "\n".join([*parts, "</g>", *self._marks(), *self._labels(), "</svg>"]) + "\n"
 
     # -- places ---------------------------------------------------------------------------------------------------
 
@@ -146,6 +147,19 @@ class _Figure:
                 anchor = "start" if start else "end"
                 parts.append(_text(mark.label, *where, f'text-anchor="{anchor}" fill="{self.ground.faint}" {halo}'))
         return parts
+
+    def _labels(self) -> list[str]:
+        """Words beside the last points, moved up or down where they would overlap."""
+        named = [(one, drawable(one, self.chart)) for one in self.chart.series if one.label]
+        named = [(one, drawn) for one, drawn in named if len(drawn.x)]
+        places = layout.spread([self._y(drawn.y[-1]) for _, drawn in named], 1.15 * self.size, self.top, self.bottom)
+        return [
+            _text(
+                one.label, self._x(drawn.x[-1]) + 0.5 * self.size, y + 0.35 * self.size,
+                f'fill="{theme.colour(one.role, self.dark)}"',
+            )
+            for (one, drawn), y in zip(named, places, strict=True)
+        ]  # fmt: skip
 
     def _rule(self, mark: Mark, x1: float, y1: float, x2: float, y2: float) -> str:
         return _line(x1, y1, x2, y2, theme.colour(mark.role, self.dark), 0.6, DASHES[mark.dash])

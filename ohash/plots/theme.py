@@ -5,6 +5,7 @@ and green. Each colour has a contrast of at least 3 against its background (WCAG
 """
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 FONT = "'Source Sans', 'Source Sans 3', 'Source Sans Pro', Inter, Helvetica, Arial, sans-serif"
@@ -74,6 +75,7 @@ _OTHERS = (
     ("#a03a70", "#e88fbb"),
     ("#4d7a1f", "#98c965"),
 )
+_PALETTE = (*_OTHERS, _ORANGE, _PURPLE, _GREY, _BLUE)
 
 
 def ground(dark: bool = False) -> Ground:
@@ -90,9 +92,26 @@ def of_method(key: str) -> str:
     return f"method:{key}"
 
 
+def apart(keys: Sequence[str]) -> list[str]:
+    """Roles for methods in one chart: each its own colour, or the next free one where two would look alike.
+
+    >>> apart(["oh", "itq", "oh"])[:2], len({colour(role) for role in apart(["oh", "itq", "oh", "lsh"])})
+    (['method:oh', 'method:itq'], 4)
+    """
+    free = [f"palette:{at}" for at in range(len(_PALETTE))]
+    found: list[str] = []
+    for key in keys:
+        taken = {colour(role) for role in found}
+        wanted = [of_method(key), *free]
+        found.append(next((role for role in wanted if colour(role) not in taken), wanted[0]))
+    return found
+
+
 def colour(role: str, dark: bool = False) -> str:
     """The colour of a role; a method without one gets one of six by its name."""
     pair = ROLES.get(role)
+    if role.startswith("palette:"):
+        pair = _PALETTE[int(role.partition(":")[2]) % len(_PALETTE)]
     if pair is None:
         if not role.startswith("method:"):
             raise ValueError(f"role must be one of {', '.join(sorted(ROLES))} or method:<key>, got {role!r}")

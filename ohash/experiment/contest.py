@@ -1,0 +1,311 @@
+"""Contest: the background thread behind a comparison. All methods advance in turn, the one that is behind first.
+
+Phases: trials (if asked for), curves seed by seed, then what methods cost, then codes of other lengths. What goes wrong
+in one method is a message beside its name and stops nothing else.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.evaluation.ranking import iter_retrieval
+from ohash.experiment.background import Background
+from ohash.experiment.comparison import Comparison, Entry
+from ohash.experiment.costs import Cost, measure, measure_floats
+from ohash.experiment.fitting import Elsewhere
+from ohash.experiment.params import ExperimentParams
+from ohash.experiment.run import Run
+from ohash.experiment.runner import COMPUTING, MOST_PAIRS, PREPARING, STEP_SECONDS
+from ohash.experiment.standing import RERANKED, Ground, Length, Reference, Standing, Track, Trial
+from ohash.experiment.trials import draws
+from ohash.experiment.world import World, world_of
+from ohash.streams.base import Dataset
+
+PUBLISH_SECONDS = 0.15
+LENGTHS = (16, 32, 64, 128, 256)
+K = 10
+
+
+class Lane:
+    """One run of the contest; its error is its own."""
+
+    def __init__(self, entry: int, params: ExperimentParams) -> None:
+        """Nothing is prepared yet."""
+        self.entry, self.params = entry, params
+        self.run: Run | None = None
+        self.error = ""
+        self.reranked: dict[int, float] = {}
+        self._rate, self._chunk = 0.0, 64
+
+    @property
+    def t(self) -> int:
+        """Pairs learnt."""
+        return 0 if self.run is None else self.run.t
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to do."""
+        return bool(self.error) or (self.run is not None and self.run.done)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a fit goes on in another process."""
+        return self.run is not None and self.run.fitting.waiting
+
+    def step(self, make: Callable[[ExperimentParams], Run]) -> None:
+        """Prepare, learn some pairs, or do a slice of an evaluation."""
+        try:
+            if self.run is None:
+                with PREPARING:
+                    self.run = make(self.params)
+                return
+            with COMPUTING:
+                since = time.perf_counter()
+                learnt = self.run.step(self._chunk)
+            if learnt:
+                speed = learnt / max(time.perf_counter() - since, 1e-6)
+                self._rate = speed if self._rate == 0 else 0.9 * self._rate + 0.1 * speed
+                self._chunk = int(min(MOST_PAIRS, max(1, self._rate * STEP_SECONDS)))
+        except Exception as error:  # of any kind: the others go on
+            self.error = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+
+    def close(self) -> None:
+        """Stop what happens elsewhere."""
+        if self.run is not None:
+            self.run.close()
+
+    def track(self) -> Track:
+        """As it is now."""
+        run, state = self.run, "error" if self.error else "done" if self.done else "running"
+        if run is None:
+            return Track(self.entry, self.params.seed, 0, state, self.error, self.params, {})
+        T, r = run.codes.shape[0], int(run.hasher.r)
+        return Track(
+            self.entry, self.params.seed, run.t, "fitting" if self.waiting else state, self.error, run.params,
+            run.judged.snapshot(), run.last_record, T * r, T * -(-r // 8), dict(self.reranked),
+        )  # fmt: skip
+
+
+class Contest(Background):
+    """One comparison under way. `standing` is always the newest picture."""
+
+    def __init__(self, comparison: Comparison, dataset: Dataset | None = None, *, paused: bool = False) -> None:
+        """Nothing happens before `start`; `dataset` is the user's own, if the comparison is about that."""
+        super().__init__(f"ohash-compare-{comparison.key()}", paused=paused)
+        self.comparison, self._dataset = comparison, dataset
+        self.entries: tuple[Entry, ...] = comparison.entries
+        self.first: list[Lane] = []  # of the first seed; kept to look inside
+        self._lanes: list[Lane] = []
+        self._over: list[Track] = []
+        self._references: list[Reference] = []
+        self._costs: list[Cost | None] = [None] * (len(self.entries) + 1)
+        self._lengths: list[Length] = []
+        self._trials: list[Trial] = []
+        self._ground = Ground()
+        self._worlds: dict[tuple[Any, ...], World] = {}
+        self._phase, self._seq, self._published = "curves", 0, 0.0
+        self._slot = Standing(comparison, self.entries, "waiting", "curves", 0, comparison.run.pairs)
+
+    def standing(self) -> Standing:
+        """The newest picture."""
+        return self._slot
+
+    def stop(self, wait: float = 2.0) -> None:
+        """End the thread and what happens elsewhere."""
+        super().stop(wait)
+        for lane in [*self._lanes, *self.first]:
+            lane.close()
+
+    # -- phases --------------------------------------------------------------------------------------------------
+
+    def _work(self) -> Iterator[None]:
+        if self.comparison.contest.trials:
+            self._phase = "trials"
+            yield from self._tune()
+        for seed in self.comparison.seeds:
+            self._phase = "curves"
+            yield from self._curves(seed)
+            if seed == self.comparison.seeds[0]:
+                self._phase = "costs"
+                yield from self._measure()
+        if self.comparison.contest.sweep:
+            self._phase = "bits"
+            yield from self._sweep()
+        self._phase = ""
+
+    def _tune(self) -> Iterator[None]:
+        """The n-th draw of every method, then the next of every method; the best of each is used from then on."""
+        found = [draws(self.comparison, entry) for entry in self.entries]
+        best = [(-1.0, entry) for entry in self.entries]
+        for number in range(max(map(len, found))):
+            for at, several in enumerate(found):
+                if number >= len(several):
+                    continue
+                params = self.comparison.experiment(several[number]).with_values(judged_by="validation")
+                lane = Lane(at, params)
+                yield from self._to_the_end(lane)
+                score = float(lane.run.judged["map"][-1]) if lane.run and len(lane.run.judged) else float("nan")
+                self._trials.append(Trial(at, several[number].values, score, lane.error))
+                if score > best[at][0]:
+                    best[at] = score, several[number]
+        self.entries = tuple(entry for _, entry in best)
+
+    def _curves(self, seed: int) -> Iterator[None]:
+        self._lanes = [Lane(at, self.comparison.experiment(entry, seed)) for at, entry in enumerate(self.entries)]
+        if not self.first:
+            self.first = self._lanes
+        yield from self._in_turn(self._lanes, seed)
+        yield from self._refer(seed, again=True)
+        for lane in self._lanes:
+            yield from self._rerank(lane)
+        self._over += [lane.track() for lane in self._lanes]
+        self._lanes = []
+        if seed != self.comparison.seeds[0]:
+            self._worlds.clear()
+
+    def _in_turn(self, lanes: list[Lane], seed: int) -> Iterator[None]:
+        """The lane that is behind goes on; one that waits for another process is passed over."""
+        referred = False
+        while not all(lane.done for lane in lanes):
+            going = [lane for lane in lanes if not lane.done and not lane.waiting]
+            if not going:
+                time.sleep(0.005)
+            else:
+                min(going, key=lambda lane: (lane.run is not None, lane.t)).step(self._make)
+            if not referred and any(lane.run is not None for lane in lanes):
+                referred = True
+                yield from self._refer(seed)
+            yield
+
+    def _refer(self, seed: int, *, again: bool = False) -> Iterator[None]:
+        """The float vectors under the same judge; again at the end if the world has changed."""
+        run = next((lane.run for lane in self._lanes if lane.run is not None and not lane.error), None)
+        if run is None or (again and run.stage == 0):
+            return
+        self._ground = _ground_of(run)
+        work = run.judge.float_ap()
+        while True:
+            try:
+                next(work)
+            except StopIteration as finished:
+                ap: npt.NDArray[np.float64] = finished.value
+                break
+            yield
+        self._references = [one for one in self._references if one.seed != seed] + [Reference(seed, ap)]
+
+    def _rerank(self, lane: Lane) -> Iterator[None]:
+        """Recall@10 after the nearest codes have been sorted again: the exact neighbours among c · 10 of them."""
+        run = lane.run
+        if run is None or lane.error:
+            return
+        exact = yield from run.judge.exact_neighbours()
+        n, k = len(run.judge.database), min(K, exact.shape[1])
+        for found in iter_retrieval(
+            run.codes[:, n:], run.codes[:, :n], relevant=list(exact[:, :k]), query_rows=run.judge.own,
+            k=[c * k for c in RERANKED], r=int(run.hasher.r),
+        ):  # fmt: skip
+            lane.reranked = {c: found.precision_at_k[c * k] * c if c * k < n else 1.0 for c in RERANKED}
+            yield
+
+    def _measure(self) -> Iterator[None]:
+        floats = False
+        for at, lane in enumerate(self.first):
+            if lane.run is None or lane.error:
+                continue
+            if not floats:
+                floats = True
+                self._costs[-1] = measure_floats(lane.run)
+                yield
+            for cost in measure(lane.run):
+                self._costs[at] = cost
+                yield
+
+    def _sweep(self) -> Iterator[None]:
+        """Other lengths with the first seed, judged at the end; the length of the curves is there already."""
+        tried: set[tuple[int, int]] = set()
+        for lane in self.first:
+            if lane.run is not None and not lane.error:
+                yield from self._length(lane, tried)
+        for bits in LENGTHS:
+            for at, entry in enumerate(self.entries):
+                failed = self.first[at].run is None or self.first[at].error
+                if failed or "r" not in entry.spec.table or (at, bits) in tried:
+                    continue
+                try:
+                    lane = Lane(at, self.comparison.experiment(entry, bits=bits))
+                except ValueError:  # a threshold of its own may not fit so few bits
+                    continue
+                yield from self._to_the_end(lane)
+                if lane.run is not None and not lane.error:
+                    yield from self._length(lane, tried)
+
+    def _length(self, lane: Lane, tried: set[tuple[int, int]]) -> Iterator[None]:
+        yield from self._rerank(lane)
+        seen = lane.track()
+        if seen.record is not None and (lane.entry, seen.bits) not in tried:
+            tried.add((lane.entry, seen.bits))
+            scores = seen.last("map"), seen.last("recall_10")
+            self._lengths.append(Length(lane.entry, seen.bits, seen.bytes, *scores, seen.record.ap, seen.reranked))
+
+    def _to_the_end(self, lane: Lane) -> Iterator[None]:
+        """A run that is judged once, when it is over."""
+
+        def make(params: ExperimentParams) -> Run:
+            run = self._make(params)
+            run.judge_only_at_the_end()
+            return run
+
+        self._lanes = [lane]
+        while not lane.done:
+            if lane.waiting:
+                time.sleep(0.005)
+            lane.step(make)
+            yield
+        self._lanes = []
+
+    # -- around them ---------------------------------------------------------------------------------------------
+
+    def _make(self, params: ExperimentParams) -> Run:
+        run = Run(params, self._dataset, fitter=Elsewhere(), world=self._world(params))
+        for lane in [*self._lanes, *self.first]:
+            if lane.run is not None and lane.params.seed == params.seed:
+                run.judge.share(lane.run.judge)
+                break
+        return run
+
+    def _world(self, params: ExperimentParams) -> World:
+        if self._dataset is None:
+            return world_of(params)
+        dtype = getattr(params.model, "dtype", "float32")
+        key = (params.features, params.stream, params.drift, params.seed, dtype)
+        if key not in self._worlds:
+            self._worlds[key] = world_of(params, self._dataset)
+        return self._worlds[key]
+
+    def _publish(self, *, last: bool = False) -> None:
+        now = time.monotonic()
+        if not last and now - self._published < PUBLISH_SECONDS and self.state == self._slot.state:
+            return
+        self._published, self._seq = now, self._seq + 1
+        curves = self._lanes if self._phase == "curves" else []
+        tracks = [*self._over, *(lane.track() for lane in curves)]
+        reached = [lane.t for lane in curves if not lane.error]
+        ends = [lane.run.end for lane in [*curves, *self.first] if lane.run is not None]
+        end = max(ends, default=self.comparison.run.pairs)
+        self._slot = Standing(
+            self.comparison, self.entries, self.state, self._phase if self.state != "done" else "",
+            min(reached, default=0 if self._phase == "trials" else end), end, tuple(tracks), tuple(self._references),
+            tuple(self._costs), tuple(self._lengths), tuple(self._trials), self._ground, self._seq, self.error,
+        )  # fmt: skip
+
+
+def _ground_of(run: Run) -> Ground:
+    data, judge = run.world.dataset, run.judge
+    notes = tuple(note for note in (judge.note, data.note) if note)
+    return Ground(
+        data.title, data.n, data.d, data.metric, judge.name, len(judge.queries), len(judge.database),
+        run.world.parts.database_seen, notes,
+    )  # fmt: skip

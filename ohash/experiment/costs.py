@@ -1,0 +1,128 @@
+"""What a method costs in production: storage, time to encode and to search here, and what a refresh of the table takes.
+
+Times are measured on this machine, one query at a time. The searched table holds real codes, repeated to a round number
+of items, because the database of an experiment is too small to tell methods apart.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.evaluation.packed import code_pair
+from ohash.evaluation.search_kernels import search_queries
+from ohash.experiment.run import Run
+
+# Items of the table that is searched, and rows of the float matrix, whose time is scaled up to as many.
+SCANNED = 100_000
+SCANNED_FLOATS = 10_000
+CALLS = 200
+SEARCHES = 40
+BATCH = 2048
+NEIGHBOURS = 10
+# After which the work of one call is let go.
+AT_ONCE = 20
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Bits and bytes of a vector; seconds, median and 99th percentile; `rate` are vectors encoded a second.
+
+    `recomputed` is the share of all bits that a refresh of the table computes again, 0 for a hash that never changes.
+    """
+
+    bits: int
+    bytes: float
+    encode: tuple[float, float]
+    scan: tuple[float, float]
+    rate: float
+    recomputed: float
+
+    def memory(self, n: int) -> float:
+        """Bytes of n vectors."""
+        return self.bytes * n
+
+    @property
+    def reencode(self) -> float:
+        """Seconds to bring a million codes up to date once."""
+        return self.recomputed * 1e6 / self.rate if self.rate > 0 else math.nan
+
+
+def measure(run: Run) -> Iterator[Cost | None]:
+    """The cost of a run's hash as it is now; yields None between small pieces of work, and last the cost."""
+    X, rows = run.world.raw(run.stage), run.judge.queries
+    n = len(run.judge.database)
+    T, r = run.codes.shape[0], int(run.hasher.r)
+
+    def encode(at: Any) -> Any:
+        return run.hasher.encode(run.world.feature_map.transform(np.ascontiguousarray(X[at])))
+
+    encode(rows[:1])
+    encoding: list[float] = []
+    for start in range(0, CALLS, AT_ONCE):
+        encoding += [_seconds(lambda k=k: encode(rows[k % len(rows)][None])) for k in range(start, start + AT_ONCE)]  # type: ignore[misc]
+        yield None
+    batch = np.resize(run.judge.database, BATCH)
+    rate = BATCH / min(_seconds(lambda: encode(batch)) for _ in range(3))
+    yield None
+    scanning: list[float] = []
+    search = _search(run.codes[:, n:], np.take(run.codes[:, :n], np.resize(np.arange(n), SCANNED), axis=1), r)
+    search(0)
+    for start in range(0, SEARCHES, AT_ONCE):
+        scanning += [_seconds(lambda k=k: search(k)) for k in range(start, start + AT_ONCE)]  # type: ignore[misc]
+        yield None
+    yield Cost(T * r, float(T * -(-r // 8)), _percentiles(encoding), _percentiles(scanning), rate, recomputed(run))
+
+
+def measure_floats(run: Run) -> Cost:
+    """The cost of the float vectors themselves: one product with every vector, whatever the distance."""
+    X = run.world.raw(run.stage)
+    database = np.asarray(X[np.resize(run.judge.database, SCANNED_FLOATS)], np.float32)
+    queries = np.asarray(X[run.judge.queries[:SEARCHES]], np.float32)
+    half_squares = 0.5 * np.einsum("nd,nd->n", database, database)
+
+    def search(k: int) -> None:
+        near = half_squares - database @ queries[k % len(queries)]
+        first = np.argpartition(near, NEIGHBOURS)[:NEIGHBOURS]
+        first[np.argsort(near[first])]
+
+    search(0)
+    scale = SCANNED / SCANNED_FLOATS
+    p50, p99 = _percentiles([_seconds(lambda k=k: search(k)) for k in range(SEARCHES)])  # type: ignore[misc]
+    d = int(X.shape[1])
+    return Cost(32 * d, 4.0 * d, (0.0, 0.0), (scale * p50, scale * p99), math.inf, 0.0)
+
+
+def recomputed(run: Run) -> float:
+    """The mean share of bits computed again at a refresh after the first."""
+    refreshes = len(run.judged) - 1 if run.params.run.reencode == "checkpoint" else 0
+    if run.params.run.reencode == "every":
+        refreshes = run.t // run.params.run.reencode_every
+    bits = run.codes.shape[0] * run.codes.shape[1] * int(run.hasher.r)
+    return float(run.recomputed) / bits / refreshes if refreshes > 0 else 0.0
+
+
+def _search(queries: npt.NDArray[np.uint8], database: npt.NDArray[np.uint8], r: int) -> Callable[[int], None]:
+    pair, kernel = code_pair(queries, database, "min_sum", r), search_queries()
+    indices, distance = np.empty((1, NEIGHBOURS), np.int64), np.empty((1, NEIGHBOURS), np.int64)
+
+    def search(k: int) -> None:
+        at = k % pair.n_queries
+        kernel(pair.query_block(at, at + 1), pair.database, pair.combine, indices, distance)
+
+    return search
+
+
+def _seconds(call: Callable[[], Any]) -> float:
+    since = time.perf_counter()
+    call()
+    return time.perf_counter() - since
+
+
+def _percentiles(seconds: list[float]) -> tuple[float, float]:
+    p50, p99 = np.percentile(seconds, [50, 99])
+    return float(p50), float(p99)

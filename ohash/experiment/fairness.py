@@ -1,0 +1,46 @@
+"""The fairness line under every chart of a comparison: what each method was given, in one sentence a topic."""
+
+from collections.abc import Callable, Iterable
+
+from ohash.experiment.standing import Standing
+
+
+def fairness(standing: Standing) -> str:
+    """Total bits T · r, supervision, kernel, whether the database was trained on, queries, seeds, tuning."""
+    every = range(len(standing.entries))
+    anchors = standing.comparison.features.m
+
+    def bits(at: int) -> str:
+        return str(standing.bits(at) or "–")
+
+    def features(at: int) -> str:
+        return f"RBF kernel, {anchors} anchors" if _kernel(standing, at) else "raw vectors"
+
+    asked = {"bits in all": bits, "learns from": standing.supervision, "features": features}
+    parts = [f"{topic}: {_grouped(every, value, standing)}" for topic, value in asked.items()]
+    parts.append(f"database {'trained on' if standing.ground.database_seen else 'not trained on'}")
+    if any(entry.spec.consumes == "batch" for entry in standing.entries):
+        everything = standing.comparison.run.fit_to == "all"
+        batch = [standing.names[at] for at in every if standing.entries[at].spec.consumes == "batch"]
+        parts.append(f"{', '.join(batch)} fitted to {'everything at once' if everything else 'what has arrived'}")
+    seeds = len(standing.comparison.seeds)
+    parts.append(
+        f"{standing.ground.queries:,} {standing.comparison.run.judged_by} queries, {seeds} seed{'s' * (seeds > 1)}"
+    )
+    trials = standing.comparison.contest.trials
+    parts.append(f"tuned by {trials} trials each on the validation queries" if trials else "default parameters")
+    return " · ".join(parts)
+
+
+def _kernel(standing: Standing, at: int) -> bool:
+    return standing.comparison.on_kernel(standing.entries[at])
+
+
+def _grouped(every: Iterable[int], value: Callable[[int], str], standing: Standing) -> str:
+    """Methods with the same value together; a value that all share stands alone."""
+    groups: dict[str, list[str]] = {}
+    for at in every:
+        groups.setdefault(value(at), []).append(standing.names[at])
+    if len(groups) == 1:
+        return f"{next(iter(groups))} for all"
+    return ", ".join(f"{text} ({', '.join(names)})" for text, names in groups.items())

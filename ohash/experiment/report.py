@@ -1,0 +1,175 @@
+"""A comparison as files: checkpoints of every run, one line a method, a LaTeX table, the BibTeX of what is shown."""
+
+import csv
+import io
+import json
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.experiment.environment import environment
+from ohash.experiment.fairness import fairness
+from ohash.experiment.standing import RERANKED, Standing
+from ohash.experiment.verdict import FLOATS, gap, verdict
+from ohash.streams import registry as datasets
+
+Rows = list[dict[str, Any]]
+SPECIAL = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "·": r"$\cdot$", "×": r"$\times$",
+}  # fmt: skip
+CURVES = ("map", "map_low", "map_high", "precision_10", "recall_10", "recall_100", "recomputed", "flipped",
+          "cpu_learn", "cpu_encode")  # fmt: skip
+
+
+def results(standing: Standing) -> Rows:
+    """One row a method, the first one the measure of the others; last the float vectors, which are a reference."""
+    rows: Rows = []
+    for at, name in enumerate(standing.names):
+        record, cost, found = standing.record(at), standing.costs[at] if standing.costs else None, None
+        if at > 0 and standing.judged:
+            found = gap(standing, at, 0)
+        to_floats = gap(standing, at, FLOATS)
+        rows.append(
+            {
+                "method": name,
+                "learns_from": standing.supervision(at),
+                "bits": standing.bits(at) or None,
+                "map": standing.score(at, "map"),
+                "map_seed_spread": standing.spread(at, "map"),
+                "map_minus_first": math.nan if found is None else found.difference,
+                "map_minus_first_half": math.nan if found is None else found.half,
+                "map_minus_floats": math.nan if to_floats is None else to_floats.difference,
+                "map_minus_floats_half": math.nan if to_floats is None else to_floats.half,
+                "recall_10": standing.score(at, "recall_10"),
+                **{f"recall_10_reranked_{c}": standing.reranked(at, c) for c in RERANKED[1:]},
+                "precision_radius_2": math.nan if record is None else record.precision_radius,
+                "empty_balls": math.nan if record is None else record.empty_ball,
+                "recomputed_bits": standing.score(at, "recomputed"),
+                "cpu_seconds": standing.score(at, "cpu_learn") + standing.score(at, "cpu_encode"),
+                "bytes": math.nan if cost is None else cost.bytes,
+                "encode_p50_s": math.nan if cost is None else cost.encode[0],
+                "encode_p99_s": math.nan if cost is None else cost.encode[1],
+                "scan_p50_s": math.nan if cost is None else cost.scan[0],
+                "scan_p99_s": math.nan if cost is None else cost.scan[1],
+                "error": standing.errors.get(name, ""),
+            }
+        )
+    empty = dict.fromkeys(rows[0], math.nan) | {"learns_from": "nothing", "error": ""}
+    floats = {"method": "float vectors (reference)", "bits": 32 * standing.ground.d or None, "map": standing.map_float}
+    return [*rows, {**empty, **floats, "recall_10": 1.0, "bytes": 4.0 * standing.ground.d or math.nan}]
+
+
+def columns(standing: Standing) -> dict[str, npt.NDArray[Any]]:
+    """Every checkpoint of every run in one long table: method, seed, pairs, scores."""
+    parts = [track for track in standing.tracks if len(track.checkpoints.get("pairs", ()))]
+    sizes = [len(track.checkpoints["pairs"]) for track in parts]
+    found: dict[str, npt.NDArray[Any]] = {
+        "method": np.repeat(np.array([standing.names[track.entry] for track in parts], dtype=np.str_), sizes),
+        "seed": np.repeat(np.array([track.seed for track in parts], np.int64), sizes),
+    }
+    for name in ("pairs", *CURVES):
+        found[name] = np.concatenate([track.checkpoints[name] for track in parts]) if parts else np.empty(0)
+    return found
+
+
+def to_csv(rows: dict[str, npt.NDArray[Any]]) -> str:
+    """Columns as CSV; NaN is an empty cell, a text is quoted if it must be."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(rows)
+    for row in zip(*(column.tolist() for column in rows.values()), strict=True):
+        writer.writerow([_cell(value) for value in row])
+    return text.getvalue()
+
+
+def to_json(standing: Standing) -> str:
+    """The comparison, its results, trials, lengths, verdict and environment."""
+    rows = [{key: _plain(value) for key, value in row.items()} for row in results(standing)]
+    lengths = [
+        {
+            "method": standing.names[one.entry],
+            "bits": one.bits,
+            "map": _plain(one.map),
+            "recall_10": _plain(one.recall_10),
+        }
+        for one in standing.lengths
+    ]
+    trials = [
+        {"method": standing.names[one.entry], "values": dict(one.values), "map": _plain(one.map), "error": one.error}
+        for one in standing.trials
+    ]
+    whole = {
+        "query": standing.comparison.to_query(),
+        "state": standing.state,
+        "methods_in_force": [entry.text() for entry in standing.entries],
+        "fairness": fairness(standing),
+        "verdict": [f"{one.topic}: {one.text}" for one in verdict(standing)],
+        "results": rows,
+        "by_bits": lengths,
+        "trials": trials,
+        "data": {**vars(standing.ground), "notes": list(standing.ground.notes)},
+        "environment": environment(),
+    }
+    return json.dumps(whole, indent=2)
+
+
+def to_latex(standing: Standing) -> str:
+    """A booktabs table; methods of one supervision stand together, and only among them the best is bold."""
+    rows = results(standing)
+    kinds = [kind for kind in ("nothing", "pairs", "labels") if any(row["learns_from"] == kind for row in rows[:-1])]
+    lines = [
+        r"% \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_tex(standing.ground.title)}: {_tex(fairness(standing))}.}}",
+        r"\begin{tabular}{llrrrrr}",
+        r"\toprule",
+        r"method & learns from & bits & mAP & recall@10 & recall@10, 4$\times$ & bytes \\",
+    ]
+    for kind in kinds:
+        lines.append(r"\midrule")
+        group = [row for row in rows[:-1] if row["learns_from"] == kind]
+        best = {key: max((row[key] for row in group if math.isfinite(row[key])), default=math.nan) for key in SCORED}
+        lines += [_line(row, best) for row in group]
+    lines += [r"\midrule", _line(rows[-1], {})]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def to_bibtex(standing: Standing) -> str:
+    """Every method and the data, each once."""
+    found = [entry.spec.bibtex.strip() for entry in standing.entries]
+    spec = datasets.datasets().get(standing.comparison.dataset)
+    found += [spec.bibtex.strip()] if spec is not None and spec.bibtex else []
+    return "\n\n".join(dict.fromkeys(text for text in found if text)) + "\n"
+
+
+SCORED = ("map", "recall_10", "recall_10_reranked_4")
+
+
+def _line(row: dict[str, Any], best: dict[str, float]) -> str:
+    cells = [_tex(row["method"]), row["learns_from"], "--" if not row["bits"] else str(row["bits"])]
+    for key in SCORED:
+        value = row[key]
+        shown = "--" if not math.isfinite(value) else f"{value:.3f}".lstrip("0") if value < 1 else "1"
+        if key == "map" and math.isfinite(row["map_seed_spread"]):
+            shown += rf" $\pm$ {row['map_seed_spread']:.3f}"
+        cells.append(rf"\textbf{{{shown}}}" if math.isfinite(value) and best.get(key) == value else shown)
+    size = row["bytes"]
+    return " & ".join([*cells, "--" if not math.isfinite(size) else f"{size:.0f}"]) + r" \\"
+
+
+def _tex(text: str) -> str:
+    return "".join(SPECIAL.get(character, character) for character in text)
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.17g}"
+    return str(value)

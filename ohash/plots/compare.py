@@ -1,0 +1,264 @@
+"""Charts of a comparison: several methods over pairs, CPU time and bits, and the two truths against each other.
+
+A solid line learns from pairs, a dotted one from labels, a dashed one from nothing. Faint lines are single seeds, the
+thick one is their mean. The fairness line is the caption of every chart.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.experiment.fairness import fairness
+from ohash.experiment.standing import RERANKED, Standing, Track
+from ohash.experiment.verdict import supervised, truth
+from ohash.plots import theme, words
+from ohash.plots.chart import Axis, Chart, Dash, Mark, Series
+from ohash.plots.over_pairs import COARSE, decades, nothing, rounded_up, share_limits
+from ohash.plots.scores import SCORES
+from ohash.streams.drift import Drift
+
+Floats = npt.NDArray[Any]
+DASHES: dict[str, Dash] = {"pairs": "solid", "labels": "dotted", "nothing": "dashed"}
+FAINT = 0.35
+LEAST_SECONDS = 1e-3
+
+
+def curves(standing: Standing, metric: str = "map", *, over: str = "pairs") -> Chart:
+    """A score of every method over the pairs, or over the CPU time of learning and encoding."""
+    score = SCORES[metric]
+    tracks = [track for track in standing.tracks if track.judged]
+    x = _cpu_axis(tracks) if over == "cpu" else _pairs_axis(standing)
+    assert x.hi is not None
+    drawn: list[Series] = []
+    for at, role in enumerate(roles(standing)):
+        mine = [track for track in tracks if track.entry == at]
+        ended = [track for track in mine if track.state == "done"] or mine[:1]
+        if len(mine) > 1:
+            drawn += [_curve(standing, at, [one], metric, over, role, x.hi, faint=True) for one in mine]
+        if ended:
+            drawn.append(_curve(standing, at, ended, metric, over, role, x.hi))
+    lines = [*_drift_marks(standing)] if over == "pairs" else []
+    if metric == "map" and math.isfinite(standing.map_float):
+        lines.append(Mark(standing.map_float, f"float vectors {words.share(standing.map_float)}", "y", place="start"))
+    levels = np.array([line.at for line in lines if line.axis == "y"])
+    lo, hi = share_limits(*(one.y for one in drawn), levels)
+    y = Axis(score.name, lo=lo, hi=hi, format="share")
+    if not drawn:
+        return nothing(f"{score.short} is not measured yet", x, y)
+    title = _ranking(standing, metric)
+    return Chart(title, x, y, tuple(drawn), tuple(lines), fairness(standing), f"{title}. One line a method.")
+
+
+def truths(standing: Standing) -> Chart:
+    """Every method as a point: agrees with the original distance, agrees with the labels or pairs."""
+    x = Axis("recall@10: agrees with the original distance", lo=0, hi=1, format="share")
+    what = truth(standing)
+    drawn = []
+    for at, role in enumerate(roles(standing)):
+        tracks = standing.of(at)
+        if len(tracks) > 1:
+            pairs = np.array([[one.last("recall_10"), one.last("map")] for one in tracks])
+            drawn.append(_points("each seed", pairs[:, 0], pairs[:, 1], role, listed=False, opacity=FAINT))
+        if tracks:
+            across, up = (np.array([standing.score(at, column)]) for column in ("recall_10", "map"))
+            drawn.append(_points(standing.names[at], across, up, role))
+    if drawn and math.isfinite(standing.map_float):
+        one = _points("float vectors", np.array([1.0]), np.array([standing.map_float]), "reference")
+        drawn.append(one)
+    lo, hi = share_limits(*(one.y for one in drawn))
+    y = Axis(f"mAP: agrees with {what}", lo=lo, hi=hi, format="share")
+    if not drawn:
+        return nothing("The two truths are not measured yet", x, y)
+    groups = supervised(standing)
+    best = max((at for several in groups.values() for at in several), key=lambda at: standing.score(at, "map"))
+    near = max((at for several in groups.values() for at in several), key=lambda at: standing.score(at, "recall_10"))
+    title = f"{standing.names[best]} agrees most with {what}, {standing.names[near]} with the original distance"
+    title = f"{standing.names[best]} agrees most with both truths" if best == near else title
+    return Chart(title, x, y, tuple(drawn), (), fairness(standing), f"{title}. One point a method.")
+
+
+def by_bits(standing: Standing, metric: str = "map") -> Chart:
+    """A score against the total number of bits, at the end of learning."""
+    x = Axis("bits in all, T · r", "log", lo=8, hi=1000, format="count")
+    drawn = []
+    for at, role in enumerate(roles(standing)):
+        mine = sorted((one for one in standing.lengths if one.entry == at), key=lambda one: one.bits)
+        if not mine:
+            continue
+        bits = np.array([one.bits for one in mine], float)
+        values = np.array([getattr(one, metric) for one in mine])
+        name = standing.names[at]
+        kind: Any = "line" if len(mine) > 1 else "points"
+        dash = DASHES[standing.supervision(at)]
+        drawn.append(Series(name, bits, values, kind, role, dash, theme.THICK, listed=False, label=name))
+    lines = []
+    if metric == "map" and math.isfinite(standing.map_float):
+        label = f"float vectors {words.share(standing.map_float)}"
+        lines.append(Mark(standing.map_float, label, "y", place="start"))
+    lo, hi = share_limits(*(one.y for one in drawn), np.array([line.at for line in lines]))
+    y = Axis(SCORES[metric].name, lo=lo, hi=hi, format="share")
+    if not drawn:
+        return nothing("Codes of other lengths come last", x, y, "Codes of 16 to 256 bits are learnt after the curves.")
+    lowest, largest = min(float(one.x[0]) for one in drawn), max(float(one.x[-1]) for one in drawn)
+    x = Axis(x.label, "log", lo=0.8 * lowest, hi=max(1.3 * largest, 2 * lowest), format="count")
+    gains = {one.name: float(one.y[-1] - one.y[0]) for one in drawn if len(one.x) > 1}
+    title = f"{SCORES[metric].short} against bits"
+    if gains:
+        most = max(gains, key=lambda name: gains[name])
+        title = (
+            f"More bits help {most} most: {SCORES[metric].short} {gains[most]:+.2f} from the shortest to the longest"
+        )
+    return Chart(title, x, y, tuple(drawn), tuple(lines), fairness(standing), f"{title}. One line a method.")
+
+
+def precision_recall(standing: Standing) -> Chart:
+    """Precision and recall within every Hamming radius, all queries together; points joined, not interpolated."""
+    x, y = Axis("recall", lo=0, hi=1, format="share"), Axis("precision", lo=0, hi=1, format="share")
+    drawn = []
+    for at, role in enumerate(roles(standing)):
+        record = standing.record(at)
+        if record is None:
+            continue
+        curve = record.curve
+        some = curve.recall > 0
+        name, dash = standing.names[at], DASHES[standing.supervision(at)]
+        drawn.append(Series(name, curve.recall[some], curve.precision[some], "line", role, dash, theme.NORMAL))
+    if not drawn:
+        return nothing("Precision and recall are not measured yet", x, y)
+    half = {one.name: float(np.interp(0.5, one.x, one.y)) for one in drawn if len(one.x)}
+    best = max(half, key=lambda name: half[name])
+    title = f"When half of the relevant items are found, {best} is right most often: {words.percent(half[best])}"
+    return Chart(title, x, y, tuple(drawn), (), fairness(standing), f"{title}. One line a method.")
+
+
+def radius(standing: Standing) -> Chart:
+    """Precision within Hamming radius 2 against the share of queries that find nothing there."""
+    x = Axis("queries that find nothing within radius 2", lo=0, hi=1, format="share")
+    y = Axis("precision within radius 2", lo=0, hi=1, format="share")
+    found = [(at, standing.record(at)) for at in range(len(standing.entries))]
+    drawn = [
+        _points(standing.names[at], np.array([one.empty_ball]), np.array([one.precision_radius]), role)
+        for (at, one), role in zip(found, roles(standing), strict=True)
+        if one is not None
+    ]
+    if not drawn:
+        return nothing("Nothing was looked up yet", x, y)
+    best = max(drawn, key=lambda one: float(one.y[0]))
+    title = f"Bucket search: {best.name} is right {words.percent(float(best.y[0]))} within radius 2, and finds nothing "
+    title += f"for {words.percent(float(best.x[0]))} of the queries"
+    return Chart(title, x, y, tuple(drawn), (), fairness(standing), f"{title}. One point a method.")
+
+
+def reranking(standing: Standing) -> Chart:
+    """Recall@10 of exact neighbours if c times as many codes are sorted again by the float vectors."""
+    x = Axis("times as many candidates, re-ranked by the floats", "log", lo=0.9, hi=20, format="count")
+    y = Axis("recall@10", lo=0, hi=1, format="share")
+    drawn = []
+    for at, role in enumerate(roles(standing)):
+        values = np.array([standing.reranked(at, c) for c in RERANKED])
+        if np.isfinite(values).any():
+            name, dash = standing.names[at], DASHES[standing.supervision(at)]
+            line = Series(name, np.array(RERANKED, float), values, "line", role, dash, listed=False, label=name)
+            drawn.append(line)
+    if not drawn:
+        return nothing("Re-ranking is measured when the curves end", x, y)
+    best = max(drawn, key=lambda one: float(one.y[-2]))
+    title = f"Re-ranking 4 times as many, {best.name} finds {words.percent(float(best.y[-2]))} of the exact neighbours"
+    return Chart(title, x, y, tuple(drawn), (), fairness(standing), f"{title}. One line a method.")
+
+
+def recomputed(standing: Standing) -> Chart:
+    """Bits of the code table computed again so far: what following the stream costs the index."""
+    x = _pairs_axis(standing)
+    drawn = []
+    for at, role in enumerate(roles(standing)):
+        tracks = standing.of(at)[:1]
+        if tracks:
+            line = _curve(standing, at, tracks, "recomputed", "pairs", role, x.hi or 1)
+            drawn.append(line)
+    y = Axis("bits computed again", lo=0, format="count")
+    if not drawn:
+        return nothing("No code has been computed again yet", x, y)
+    most = max(drawn, key=lambda one: float(one.y[-1]))
+    y = Axis("bits computed again", lo=0, hi=rounded_up(max(1.0, float(most.y[-1]))), format="count")
+    title = f"{most.name} makes the table compute {words.large(float(most.y[-1]))} bits again"
+    if most.y[-1] == 0:
+        title = "No method makes the table compute anything again"
+    return Chart(title, x, y, tuple(drawn), _drift_marks(standing), fairness(standing), f"{title}. One line a method.")
+
+
+CHARTS = {
+    "mAP": lambda standing: curves(standing, "map"),
+    "recall@10": lambda standing: curves(standing, "recall_10"),
+    "mAP over CPU time": lambda standing: curves(standing, "map", over="cpu"),
+    "two truths": truths,
+    "mAP by bits": by_bits,
+    "precision-recall": precision_recall,
+    "radius 2": radius,
+    "re-ranking": reranking,
+    "bits recomputed": recomputed,
+}
+
+
+def roles(standing: Standing) -> list[str]:
+    """A colour for every method, different from each other."""
+    return theme.apart([entry.method for entry in standing.entries])
+
+
+def _curve(
+    standing: Standing, at: int, tracks: list[Track], column: str, over: str, role: str, end: float, faint: bool = False
+) -> Series:
+    """The mean over tracks; a hash that never changes is a level line up to where the others are."""
+    least = min(len(track.checkpoints["pairs"]) for track in tracks)
+    y = np.mean([track.checkpoints[column][:least] for track in tracks], axis=0)
+    x = np.mean([_x(track, over)[:least] for track in tracks], axis=0)
+    if over == "cpu" and standing.entries[at].spec.consumes == "nothing" and len(x):
+        x, y = np.append(x, end), np.append(y, y[-1])
+    name, dash = standing.names[at], DASHES[standing.supervision(at)]
+    if faint:
+        return Series(f"{name}, seed {tracks[0].seed}", x, y, "line", role, dash, theme.THIN, FAINT, listed=False)
+    return Series(name, x, y, "line", role, dash, theme.THICK, listed=False, label=name)
+
+
+def _x(track: Track, over: str) -> Floats:
+    if over == "cpu":
+        return np.maximum(LEAST_SECONDS, track.checkpoints["cpu_learn"] + track.checkpoints["cpu_encode"])
+    return np.maximum(1, track.checkpoints["pairs"])
+
+
+def _pairs_axis(standing: Standing) -> Axis:
+    most = max((track.t for track in standing.tracks), default=0)
+    return Axis("pairs", "log", lo=1, hi=rounded_up(max(100, most), COARSE), format="count")
+
+
+def _cpu_axis(tracks: list[Track]) -> Axis:
+    longest = max((float(_x(track, "cpu")[-1]) for track in tracks), default=1.0)
+    lo, hi = decades(LEAST_SECONDS, longest)
+    return Axis("CPU time of learning and encoding", "log", unit="s", lo=lo, hi=hi)
+
+
+def _drift_marks(standing: Standing) -> tuple[Mark, ...]:
+    edges = Drift(standing.comparison.drift, 0).boundaries
+    reached = max((track.t for track in standing.tracks), default=0)
+    shown = edges[:1] if len(edges) < 2 else (edges[0], edges[-1])
+    names = ("drift",) if len(edges) < 2 else ("drift begins", "drift ends")
+    found = zip(shown, names, strict=False)
+    return tuple(Mark(at, name, role="drift", dash="dashed") for at, name in found if at <= reached)
+
+
+def _ranking(standing: Standing, metric: str) -> str:
+    """Who leads, among those that were told the same."""
+    score = SCORES[metric]
+    parts = []
+    for kind, several in supervised(standing).items():
+        best = max(several, key=lambda at: standing.score(at, metric))
+        value = words.share(standing.score(best, metric))
+        parts.append((standing.score(best, metric), f"from {kind} {standing.names[best]} {value}"))
+    ordered = [text for _, text in sorted(parts, reverse=True)]
+    return f"{score.short}, best that learns {', '.join(ordered)}"
+
+
+def _points(name: str, x: Floats, y: Floats, role: str, *, listed: bool = True, opacity: float = 1.0) -> Series:
+    return Series(name, x, y, "points", role, opacity=opacity, listed=False, label=name if listed else "")

@@ -1,0 +1,254 @@
+"""The contest: the same results as single runs, in turn, seed by seed, and nobody's error but one's own."""
+
+import math
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from ohash.evaluation.neighbours import exact_neighbours, recall_with_reranking
+from ohash.experiment import contest as contest_module
+from ohash.experiment.contest import Contest
+from ohash.experiment.judge import Judge
+from ohash.experiment.run import Run
+from ohash.experiment.standing import RERANKED
+from ohash.streams.base import Dataset
+from tests.experiment.contests import finished, small
+from tests.experiment.runs import own_data, straight
+
+pytestmark = pytest.mark.usefixtures("few_checkpoints")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def here():
+    """No worker processes, and no long codes: fits are short."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(contest_module, "LENGTHS", (16, 32))
+    patch.setattr(contest_module, "Elsewhere", lambda: None)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="module")
+def over(here):
+    patch = pytest.MonkeyPatch()
+    patch.setattr("ohash.experiment.run.REGULAR", 8)
+    yield finished(small(("oh", "hcoh", "itq", "sign"), seeds=(0, 5), sweep=True))
+    patch.undo()
+
+
+def test_every_curve_is_that_of_a_run_alone(over):
+    now = over.standing()
+    assert (now.state, now.phase, now.errors) == ("done", "", {})
+    for track in now.tracks:
+        alone = straight(over.comparison.experiment(now.entries[track.entry], track.seed))
+        for column in ("pairs", "map", "recall_10", "recomputed", "flipped"):
+            np.testing.assert_array_equal(track.checkpoints[column], alone.judged[column])
+        np.testing.assert_array_equal(track.record.ap, alone.last_record.ap)
+    assert {(track.entry, track.seed) for track in now.tracks} == {(at, seed) for at in range(4) for seed in (0, 5)}
+
+
+def test_the_reference_is_every_query_by_the_original_distance(over):
+    now = over.standing()
+    run = Run(over.comparison.experiment(now.entries[0], 0))
+    X, queries, database = run.world.dataset.X, run.judge.queries, run.judge.database
+    order = np.argsort(((X[queries][:, None] - X[database][None]) ** 2).sum(axis=2), axis=1, kind="stable")
+    hits = np.take_along_axis(run.judge.relevant, order, axis=1)
+    precision = np.cumsum(hits, axis=1) / np.arange(1, len(database) + 1)
+    expected = (precision * hits).sum(axis=1) / hits.sum(axis=1)
+    reference = next(one for one in now.references if one.seed == 0)
+    np.testing.assert_allclose(reference.ap, expected)
+    assert math.isclose(now.map_float, np.mean([one.map for one in now.references]))
+
+
+def test_re_ranking_is_that_of_the_evaluation(over):
+    now = over.standing()
+    for lane in over.first:
+        run = lane.run
+        X, n = run.world.dataset.X, len(run.judge.database)
+        exact = exact_neighbours(X[run.judge.queries], X[run.judge.database], 10, "l2")
+        codes = np.asarray(run.codes)
+        expected = recall_with_reranking(codes[:, n:], codes[:, :n], exact, 10, RERANKED)
+        track = next(one for one in now.tracks if one.entry == lane.entry and one.seed == 0)
+        assert track.reranked == pytest.approx(expected)
+
+
+def test_costs_are_measured(over):
+    *costs, floats = over.standing().costs
+    assert [cost.bits for cost in costs] == [16, 16, 16, 8]  # sign: one a dimension
+    assert [cost.bytes for cost in costs] == [2, 2, 2, 1]
+    for cost in costs:
+        assert 0 < cost.encode[0] <= cost.encode[1]
+        assert 0 < cost.scan[0] <= cost.scan[1]
+        assert cost.memory(10**6) == cost.bytes * 10**6
+    assert [cost.recomputed > 0 for cost in costs] == [True, True, True, False]
+    assert costs[3].reencode == 0
+    assert (floats.bits, floats.bytes) == (256, 32)
+
+
+def test_other_lengths_are_learnt_at_the_end(over):
+    now = over.standing()
+    found = {(one.entry, one.bits) for one in now.lengths}
+    assert {(0, bits) for bits in (16, 32)} <= found
+    assert {bits for entry, bits in found if entry == 3} == {8}
+    longer = next(one for one in now.lengths if (one.entry, one.bits) == (0, 32))
+    alone = straight(over.comparison.experiment(now.entries[0], bits=32))
+    assert longer.map == alone.judged["map"][-1]
+    assert longer.recall_10 == alone.judged["recall_10"][-1]
+
+
+def test_means_and_spreads_are_over_seeds(over):
+    now = over.standing()
+    scores = [track.last("map") for track in now.of(0)]
+    assert now.score(0, "map") == pytest.approx(np.mean(scores))
+    assert now.spread(0, "map") == pytest.approx(np.std(scores, ddof=1))
+
+
+def test_an_error_of_one_method_is_a_message_and_stops_nothing_else():
+    dataset, values = own_data("clicks")
+    now = finished(small(("oh", "hcoh", "lsh"), dataset="own", **values), dataset).standing()
+    assert now.state == "done"
+    assert list(now.errors) == ["HCOH"]
+    assert "learns from labels" in now.errors["HCOH"]
+    assert now.judged == [0, 2]
+
+
+def test_an_error_in_the_middle_is_a_message_too(monkeypatch):
+    step = Run.step
+
+    def broken(run, limit):
+        if run.params.method == "itq" and run.t > 100:
+            raise ZeroDivisionError("by design")
+        return step(run, limit)
+
+    monkeypatch.setattr(Run, "step", broken)
+    now = finished(small()).standing()
+    assert now.errors == {"ITQ": "ZeroDivisionError: by design"}
+    assert now.judged == [0, 2]
+    assert len(now.tracks[1].checkpoints["map"]) > 1  # what it had shown stays
+    assert now.state == "done"
+
+
+def test_methods_stay_level():
+    contest = Contest(small(("oh", "hcoh", "lsh"), pairs=3000))
+    work = contest._work()
+    apart = 0
+    while not all(lane.done for lane in contest.first) or not contest.first:
+        next(work)
+        reached = [lane.t for lane in contest.first if lane.run is not None and not lane.done]
+        if len(reached) == 3:
+            chunk = max(lane._chunk for lane in contest.first)
+            apart = max(apart, max(reached) - min(reached) - chunk)
+    assert apart <= 3000 / 8  # a chunk, at most up to the next checkpoint
+
+
+def test_pause_resume_and_stop():
+    contest = Contest(small(pairs=10**7), paused=True)
+    contest.start()
+    deadline = time.monotonic() + 20
+    while contest.standing().state != "paused" and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert contest.standing().state == "paused"
+    assert not contest.first
+    contest.resume()
+    while not contest.standing().judged and time.monotonic() < deadline + 60:
+        time.sleep(0.01)
+    contest.pause()
+    while contest.state != "paused":
+        time.sleep(0.01)
+    stood = [lane.t for lane in contest.first]
+    time.sleep(0.1)
+    assert stood == [lane.t for lane in contest.first]
+    with contest.between_steps():
+        assert contest.first[0].run.codes is not None
+    contest.stop()
+    assert contest.finished.wait(5)
+    assert contest.standing().state == "stopped"
+
+
+def test_stop_before_start():
+    contest = Contest(small())
+    contest.stop()
+    contest.start()
+    assert contest.finished.is_set()
+    assert contest.state == "stopped"
+
+
+def test_an_error_of_the_contest_itself_is_shown(monkeypatch):
+    monkeypatch.setattr(contest_module, "measure_floats", lambda run: 1 / 0)
+    now = finished(small()).standing()
+    assert (now.state, now.error) == ("error", "ZeroDivisionError: division by zero")
+    assert now.judged == [0, 1, 2]
+
+
+def test_visitors_are_let_in_while_it_runs():
+    contest = Contest(small(pairs=10**7))
+    contest.start()
+    seen = []
+
+    def visit():
+        for _ in range(20):
+            with contest.between_steps():
+                seen.append([lane.t for lane in contest.first])
+
+    visitor = threading.Thread(target=visit)
+    visitor.start()
+    visitor.join(30)
+    contest.stop()
+    assert len(seen) == 20
+
+
+def test_own_data_share_one_world_a_feature_map():
+    dataset, values = own_data("labels")
+    contest = finished(small(("oh", "hcoh", "sign", "itq"), dataset="own", **values), dataset)
+    assert len({id(lane.run.world) for lane in contest.first}) == 1
+    assert contest.standing().ground.title == dataset.title
+
+
+def test_given_neighbours_are_found_once(monkeypatch):
+    calls = []
+    neighbours = Judge._neighbours
+    monkeypatch.setattr(Judge, "_neighbours", lambda *args: calls.append(1) or neighbours(*args))
+    finished(small(sweep=True))
+    assert len(calls) <= 3  # at most one a method of the curves, none for other lengths
+
+
+def test_trials_are_on_validation_and_the_best_are_reported_on_test():
+    contest = finished(small(("oh", "lsh"), trials=4))
+    now = contest.standing()
+    mine = [trial for trial in now.trials if trial.entry == 0]
+    assert [trial.entry for trial in now.trials] == [0, 1, 0, 0, 0]  # nothing of LSH can be tuned
+    best = max(mine, key=lambda trial: trial.map)
+    assert now.entries[0].values == best.values
+    check = straight(contest.comparison.experiment(now.entries[0]).with_values(judged_by="validation"))
+    assert check.judged["map"][-1] == best.map
+    assert {track.params.run.judged_by for track in now.tracks} == {"test"}
+    assert {track.params.model.C for track in now.tracks if track.entry == 0} == {dict(best.values).get("C", 0.1)}
+
+
+def test_equal_seeds_equal_standings():
+    one, other = (finished(small(("oh", "itq"), trials=3)).standing() for _ in range(2))
+    assert one.trials == other.trials
+    for a, b in zip(one.tracks, other.tracks, strict=True):
+        np.testing.assert_array_equal(a.checkpoints["map"], b.checkpoints["map"])
+
+
+def test_a_drift_refers_to_the_world_as_it_is_at_the_end():
+    now = finished(small(("oh", "lsh"), drift="redefine", drift_at=200, kernel="none")).standing()
+    run = straight(now.tracks[0].params)
+    assert run.stage == 1
+    work = run.judge.float_ap()
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            np.testing.assert_array_equal(now.references[0].ap, done.value)
+            break
+
+
+def test_a_dataset_that_is_too_small_is_every_methods_message():
+    dataset = Dataset.from_arrays(np.random.default_rng(0).normal(size=(40, 4)), labels=np.arange(40) % 2)
+    now = finished(small(("oh", "lsh"), dataset="own", kernel="rbf", m=300), dataset).standing()
+    assert now.state == "done"
+    assert "m must be at most" in now.errors["OH"]

@@ -1,0 +1,175 @@
+"""The verdict says what the numbers say: made-up standings with known answers, and the files that carry them."""
+
+import csv
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+
+from ohash.evaluation.significance import paired_bootstrap
+from ohash.experiment.comparison import compare
+from ohash.experiment.dips import dips
+from ohash.experiment.fairness import fairness
+from ohash.experiment.report import columns, results, to_bibtex, to_csv, to_json, to_latex
+from ohash.experiment.standing import Ground, Length, Standing, Track
+from ohash.experiment.verdict import gap, supervised, verdict
+from tests.experiment.standings import QUERIES, standing
+
+
+def said(now):
+    return {one.topic: one.text for one in verdict(now)}
+
+
+def test_a_gap_is_a_paired_bootstrap_over_the_same_queries():
+    now = standing({"oh": 0.7, "itq": 0.55})
+    a, b = (now.record(at).ap for at in (0, 1))
+    expected = paired_bootstrap(a, b, resamples=1000)
+    found = gap(now, 0, 1)
+    assert (found.difference, found.low, found.high) == expected
+    assert found.sure
+    assert math.isnan(found.spread)
+    assert gap(now, 0).difference == pytest.approx(np.mean(a - now.references[0].ap))
+
+
+def test_a_gap_over_seeds_has_their_spread():
+    now = standing({"oh": 0.7, "itq": 0.55}, seeds=(0, 1, 2))
+    found = gap(now, 0, 1)
+    each = [np.mean(one.record.ap - other.record.ap) for one, other in zip(now.of(0), now.of(1), strict=True)]
+    assert found.seeds == 3
+    assert found.spread == pytest.approx(np.std(each, ddof=1))
+    assert "over 3 seeds" in found.size
+
+
+def test_who_follows_the_labels():
+    text = said(standing({"oh": 0.7, "itq": 0.55, "lsh": 0.4}))["To follow your labels"]
+    assert text.startswith("OH at 64 bits (learns from pairs) beats the float vectors themselves (cosine) by .20")
+    assert "it beats ITQ at 64 bits (the best of 2 that learn from nothing) by .15" in text
+
+
+def test_what_cannot_be_told_apart_is_not_ranked():
+    text = said(standing({"oh": 0.502, "itq": 0.5}, noise=0.2))["To follow your labels"]
+    assert "cannot be told apart from the float vectors" in text
+    assert "cannot be told apart from ITQ" in text
+    assert "beats" not in text
+
+
+def test_a_method_that_is_worse_is_said_to_be():
+    text = said(standing({"oh": 0.4, "itq": 0.55}))["To follow your labels"]
+    assert "stays behind the float vectors themselves (cosine) by .1" in text
+    assert "stays behind ITQ" in text
+
+
+def test_labels_are_another_race_than_pairs():
+    now = standing({"oh": 0.6, "sdh": 0.9, "itq": 0.5})
+    found = said(now)
+    assert found["To follow your labels"].startswith("OH")
+    assert "SDH at 64 bits (learns from labels) reaches mAP .9" in found["With the labels themselves"]
+    assert supervised(now) == {"labels": [1], "pairs": [0], "nothing": [2]}
+
+
+def test_random_codes_win_nothing():
+    assert "only random codes" in said(standing({"random_codes": 0.9}))["To follow your labels"]
+
+
+def test_what_compresses_the_distance():
+    reranked = {
+        "sign": {1: 0.6, 2: 0.8, 4: 0.95, 16: 1.0},
+        "itq": {1: 0.5, 2: 0.7, 4: 0.85, 16: 0.99},
+        "oh": {1: 0.99, 2: 1.0, 4: 1.0, 16: 1.0},  # supervised: not asked
+    }
+    text = said(standing({"oh": 0.7, "itq": 0.5, "sign": 0.5}, reranked=reranked))["To compress cosine"]
+    assert text.startswith("Sign at 64 bits with 4 × re-ranking finds 95% of the ten exact neighbours")
+    assert "8 bytes a vector, 1/256 of the floats, which must be kept" in text
+
+
+def test_re_ranking_much_of_a_small_database_proves_nothing():
+    now = standing({"itq": 0.5}, reranked={"itq": {1: 0.5, 2: 0.7, 4: 0.85, 16: 0.99}})
+    small = Standing(**{**vars(now), "ground": Ground("x", 2500, 512, "cosine", "label", QUERIES, 1500, True)})
+    assert "with 2 × re-ranking finds 70%" in said(small)["To compress cosine"]
+    assert "nothing here reaches 90%" in said(small)["To compress cosine"]
+
+
+def test_more_bits_are_worth_a_word():
+    now = standing({"oh": 0.6, "itq": 0.5})
+    ap = now.record(0).ap
+    lengths = tuple(
+        Length(0, bits, bits // 8, float(np.mean(ap)) + gain, 0.3, ap + gain, {})
+        for bits, gain in ((16, -0.1), (64, 0.0), (256, 0.1))
+    )
+    longer = Standing(**{**vars(now), "lengths": lengths})
+    assert "At 256 bits it reaches .7" in said(longer)["To follow your labels"]
+    assert "to the float vectors" in said(longer)["To follow your labels"]
+
+
+def test_nothing_is_said_before_there_are_numbers():
+    one = compare()
+    assert verdict(Standing(one, one.entries, "waiting", "curves", 0, 100)) == []
+
+
+def test_the_fairness_line_names_everything():
+    text = fairness(standing({"oh": 0.6, "sdh": 0.7, "itq": 0.5, "sign": 0.4}, seeds=(0, 1)))
+    assert "bits in all: 64 for all" in text
+    assert "pairs (OH), labels (SDH), nothing (ITQ, Sign)" in text
+    assert "RBF kernel, 300 anchors (OH, SDH), raw vectors (ITQ, Sign)" in text
+    assert "database trained on" in text
+    assert "SDH, ITQ fitted to what has arrived" in text
+    assert "200 test queries, 2 seeds" in text
+    assert text.endswith("default parameters")
+
+
+def test_rows_of_results():
+    rows = results(standing({"oh": 0.7, "itq": 0.55}))
+    assert [row["method"] for row in rows] == ["OH", "ITQ", "float vectors (reference)"]
+    assert rows[1]["map_minus_first"] == pytest.approx(-0.15, abs=0.02)
+    assert rows[0]["map_minus_floats"] == pytest.approx(0.2, abs=0.02)
+    assert rows[2]["bits"] == 32 * 512
+
+
+def test_files():
+    now = standing({"oh": 0.7, "sdh": 0.8, "itq": 0.55}, seeds=(0, 1))
+    table = list(csv.DictReader(io.StringIO(to_csv(columns(now)))))
+    assert len(table) == 3 * 2 * 3
+    assert {row["method"] for row in table} == {"OH", "SDH", "ITQ"}
+    whole = json.loads(to_json(now))
+    assert whole["query"] == now.comparison.to_query()
+    assert whole["results"][0]["map"] == pytest.approx(now.score(0, "map"))
+    assert whole["verdict"]
+
+
+def test_latex_ranks_only_within_one_supervision():
+    text = to_latex(standing({"oh": 0.7, "sdh": 0.8, "itq": 0.55, "lsh": 0.4}))
+    assert text.count(r"\midrule") == 4  # nothing, pairs, labels, the reference
+    bold = [line.partition(" &")[0] for line in text.splitlines() if r"\textbf{.7" in line or r"\textbf{.8" in line]
+    assert bold == ["OH", "SDH"]
+    assert text.count("{") == text.count("}")
+    assert r"\toprule" in text and r"\bottomrule" in text
+
+
+def test_latex_survives_any_title():
+    now = standing({"oh": 0.7})
+    odd = Standing(**{**vars(now), "ground": Ground(r"50% of a_b & c\d^2 #1 {x}", 10, 5, "l2", "label", 5, 100, True)})
+    caption = next(line for line in to_latex(odd).splitlines() if line.startswith(r"\caption"))
+    assert r"50\% of a\_b \& c\textbackslash{}d\textasciicircum{}2 \#1 \{x\}" in caption
+
+
+def test_bibtex_names_each_source_once():
+    text = to_bibtex(standing({"oh": 0.7, "mmoh": 0.8, "itq": 0.5}))
+    assert text.count("@article{huang2017online") == 1
+    assert "gong" in text.lower()
+
+
+def test_dips_of_a_drift():
+    now = standing({"oh": 0.7, "lsh": 0.5}, drift="rotate", drift_at=300)
+    pairs = np.array([0.0, 100, 200, 300, 400, 500])
+    curves = ([0.8, 0.8, 0.8, 0.3, 0.5, 0.8], [0.6, 0.6, 0.6, 0.2, 0.2, 0.2])
+    tracks = tuple(
+        Track(**{**vars(one), "checkpoints": {**one.checkpoints, "pairs": pairs, "map": np.array(curve)}})
+        for one, curve in zip(now.tracks, curves, strict=True)
+    )
+    oh, lsh = dips(Standing(**{**vars(now), "tracks": tracks}))
+    assert (oh.before, oh.depth, oh.recovery) == pytest.approx((0.8, 0.5, 200))
+    assert lsh.depth == pytest.approx(0.4)
+    assert math.isnan(lsh.recovery)
+    assert dips(standing({"oh": 0.7})) == []

@@ -1,0 +1,118 @@
+"""Charts of a comparison: every one at any moment, drawable by every renderer, methods told apart, fairness below."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from ohash.experiment.comparison import compare
+from ohash.experiment.standing import Length, Standing
+from ohash.plots import compare as charts
+from ohash.plots import layout, theme
+from ohash.plots.chart import Axis, Chart, Series
+from ohash.plots.echarts import option
+from ohash.plots.plotly import figure
+from ohash.plots.svg import to_svg
+from tests.experiment.standings import standing
+
+SIX = {"oh": 0.7, "mmoh": 0.68, "sdh": 0.8, "itq": 0.55, "sign": 0.5, "lsh": 0.4}
+
+
+def full(**values):
+    now = standing(SIX, **values)
+    lengths = [
+        Length(at, bits, bits // 8, level + bits / 2000, 0.3, np.full(200, level), {1: 0.3, 4: 0.6})
+        for at, level in enumerate(SIX.values())
+        for bits in (16, 64, 256)
+    ]
+    return Standing(**{**vars(now), "lengths": tuple(lengths)})
+
+
+def empty():
+    one = compare("fashion", tuple(SIX))
+    return Standing(one, one.entries, "starting", "curves", 0, 100)
+
+
+@pytest.mark.parametrize("name", charts.CHARTS)
+@pytest.mark.parametrize("moment", [empty, full, lambda: full(seeds=(0, 1, 2)), lambda: full(drift="rotate")])
+def test_every_chart_at_any_moment_by_every_renderer(name, moment):
+    chart = charts.CHARTS[name](moment())
+    assert chart.title and chart.alt
+    assert chart.empty == (moment is empty)
+    drawn = option(chart, dark=True, title=True)
+    assert drawn["series"]
+    assert figure(chart).to_json()
+    assert to_svg(chart).startswith("<svg")
+    if not chart.empty:
+        assert "learns from: pairs (OH, MMOH)" in chart.caption
+        assert len(chart.table())
+
+
+def test_methods_are_told_apart_by_colour_and_supervision_by_dash():
+    chart = charts.curves(full())
+    assert len({theme.colour(one.role) for one in chart.series}) == 6
+    assert {one.name: one.dash for one in chart.series} == {
+        "OH": "solid", "MMOH": "solid", "SDH": "dotted", "ITQ": "dashed", "Sign": "dashed", "LSH": "dashed",
+    }  # fmt: skip
+    assert [one.label for one in chart.series] == list(full().names)
+
+
+def test_faint_seeds_and_a_thick_mean():
+    now = full(seeds=(0, 1, 2))
+    chart = charts.curves(now)
+    mine = [one for one in chart.series if one.name.startswith("OH")]
+    assert [one.opacity < 1 for one in mine] == [True, True, True, False]
+    np.testing.assert_allclose(mine[-1].y, np.mean([one.y for one in mine[:-1]], axis=0))
+    assert mine[-1].width > mine[0].width
+
+
+def test_titles_rank_only_those_that_were_told_the_same():
+    title = charts.curves(full()).title
+    assert title == "mAP, best that learns from labels SDH .80, from pairs OH .70, from nothing ITQ .55"
+
+
+def test_the_float_vectors_are_a_line_and_a_point():
+    now = full()
+    assert [mark.label for mark in charts.curves(now).marks] == ["float vectors .50"]
+    point = charts.truths(now).series[-1]
+    assert (point.name, float(point.x[0])) == ("float vectors", 1.0)
+    assert charts.curves(now, "recall_10").marks == ()
+
+
+def test_what_never_changes_reaches_the_end_of_the_cpu_axis():
+    chart = charts.curves(full(), over="cpu")
+    level = next(one for one in chart.series if one.name == "LSH")
+    assert level.x[-1] == chart.x.hi
+    assert chart.x.unit == "s"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_colours_of_any_six_methods_differ(dark):
+    keys = ["oh", "itq", "itq", "sdh", "hcoh", "rotated"]
+    assert len({theme.colour(role, dark) for role in theme.apart(keys)}) == len(keys)
+
+
+def test_labels_stand_beside_the_last_point_and_apart():
+    lines = tuple(
+        Series(f"m{k}", np.array([1.0, 2.0]), np.array([0.5, 0.5 + k / 1000]), label=f"m{k}") for k in range(4)
+    )
+    chart = Chart("t", Axis("x"), Axis("y", lo=0, hi=1), lines)
+    drawn = option(chart, width=400)
+    assert [one["endLabel"]["formatter"] for one in drawn["series"][:-1]] == ["m0", "m1", "m2", "m3"]
+    assert drawn["grid"]["right"] > 16
+    heights = [float(y) for y in re.findall(r'<text x="[\d.]+" y="([\d.]+)" fill="#\w+">m\d', to_svg(chart))]
+    assert len(heights) == 4
+    assert min(abs(a - b) for k, a in enumerate(heights) for b in heights[:k]) > 7
+    notes = json.loads(figure(chart).to_json())["layout"]["annotations"]
+    assert [note["text"] for note in notes] == ["m0", "m1", "m2", "m3"]
+
+
+def test_spread_keeps_order_and_bounds():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        places = rng.uniform(0, 100, rng.integers(1, 9)).tolist()
+        found = layout.spread(places, 10, 0, 100)
+        order = np.argsort(places, kind="stable")
+        assert np.all(np.diff(np.array(found)[order]) >= 10 - 1e-9)
+        assert -1e-9 <= min(found) and max(found) <= 100 + 1e-9
