@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.distance import distances
+from ohash.core.coarse import Coarse
+from ohash.core.rows import RowsOf
 from ohash.evaluation.ranking_kernels import RELEVANT
 from ohash.evaluation.relevance import Relation, relevance
 
-BLOCK = 8
+HELD_BYTES = 2**26  # of distances
+BLOCK_WORK = 300_000_000  # multiplications of one slice
 
 
 def float_mean_ap(
@@ -37,24 +39,35 @@ def float_mean_ap(
 
 def iter_float_ap(
     X_query: npt.NDArray[Any],
-    X_db: npt.NDArray[Any],
+    X_db: npt.NDArray[Any] | RowsOf,
     relevant: Relation,
     metric: str,
     query_rows: npt.ArrayLike | None = None,
     exclude: Relation | None = None,
 ) -> Generator[None, None, npt.NDArray[np.float64]]:
-    """The AP of every query, NaN where nothing is relevant: what `significance.paired_bootstrap` wants."""
-    flags = relevance(len(X_query), len(X_db), None, None, relevant, exclude, query_rows)
-    database = np.asarray(X_db, dtype=np.float32)
+    """The AP of every query, NaN where nothing is relevant: what `significance.paired_bootstrap` wants.
+
+    In slices; the generator's return value is the result.
+    """
+    database = X_db if isinstance(X_db, RowsOf) else RowsOf(np.asarray(X_db))
+    n = len(database)
+    flags = relevance(len(X_query), n, None, None, relevant, exclude, query_rows)
+    coarse = Coarse.on(database.X, database.rows, metric)
+    step = max(1, HELD_BYTES // (n * coarse.dtype.itemsize))
     ap = np.full(len(X_query), np.nan)
-    for start in range(0, len(X_query), BLOCK):
-        stop = min(start + BLOCK, len(X_query))
-        D = distances(np.asarray(X_query[start:stop], dtype=np.float32), database, metric)
-        for at, (row, flag) in enumerate(zip(D, flags(start, stop), strict=True), start):
+    for start in range(0, len(X_query), step):
+        A = coarse.prepare(np.asarray(X_query[start : start + step]))
+        D = np.empty((len(A), n), coarse.dtype)
+        width = max(1, BLOCK_WORK // A.size)
+        for at in range(0, n, width):
+            D[:, at : at + width] = coarse.distances(A, coarse.prepare(database.block(at, at + width)))[0]
+            yield
+        for row, distances in enumerate(D, start):
+            flag = flags(row, row + 1)[0]
             shown = np.flatnonzero(flag <= RELEVANT)
-            hits = flag[shown][np.argsort(row[shown], kind="stable")] == RELEVANT
+            hits = flag[shown][np.argsort(distances[shown], kind="stable")] == RELEVANT
             if hits.any():
                 ranks = np.flatnonzero(hits) + 1
-                ap[at] = (np.arange(1, len(ranks) + 1) / ranks).mean()
-        yield
+                ap[row] = (np.arange(1, len(ranks) + 1) / ranks).mean()
+            yield
     return ap

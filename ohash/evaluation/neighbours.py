@@ -1,16 +1,20 @@
 """*Agrees with the original distance*: do the codes find the neighbours that the float vectors have?
 
 The exact neighbours come from BLAS in blocks, their last digits from float64: all that lie, up to rounding, as near as
-the k-th are measured again one by one. So ties and near-duplicates come out right, too.
+the k-th are measured again one by one. So ties and near-duplicates come out right, too. Of the database, which may be a
+file of gigabytes, one block is held at a time.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.coarse import Coarse
+from ohash.core.distance import pair_distances
+from ohash.core.rows import RowsOf
 from ohash.evaluation.packed import Combine, at_least, code_array
 from ohash.evaluation.ranking import retrieval
 from ohash.evaluation.relevance import own_rows
@@ -18,8 +22,10 @@ from ohash.evaluation.search import Indices
 
 Metric = Literal["cosine", "l2", "dot"]
 
-BLOCK_BYTES = 8_000_000  # of products held at once
-ROUNDING = 64  # products may be wrong by this many units in the last place of ‖q‖ max ‖x‖
+BLOCK_BYTES = 8_000_000  # of distances held at once
+BLOCK_WORK = 500_000_000  # multiplications of one step
+MEASURED = 16  # queries whose candidates are measured between two steps
+MOST_CANDIDATES = 2**22
 
 
 def exact_neighbours(
@@ -40,56 +46,114 @@ def exact_neighbours(
     >>> exact_neighbours([[1.0, 0.0]], [[0.0, 2.0], [3.0, 1.0], [1.0, 0.1]], k=2, metric="dot")
     array([[1, 2]])
     """
-    return np.concatenate(list(iter_exact_neighbours(X_query, X_db, k, metric, query_rows=query_rows)))
+    work = iter_exact_neighbours(X_query, X_db, k, metric, query_rows=query_rows)
+    while True:
+        try:
+            next(work)
+        except StopIteration as finished:
+            found: Indices = finished.value
+            return found
 
 
 def iter_exact_neighbours(
     X_query: npt.ArrayLike,
-    X_db: npt.ArrayLike,
+    X_db: npt.ArrayLike | RowsOf,
     k: int = 100,
     metric: Metric = "cosine",
     *,
     query_rows: npt.ArrayLike | None = None,
-    block: int | None = None,
-) -> Iterator[Indices]:
-    """`exact_neighbours`, a block of queries at a time."""
+) -> Generator[float, None, Indices]:
+    """`exact_neighbours`, a block of the database at a time: yields the share done, returns the neighbours."""
     if metric not in ("cosine", "l2", "dot"):
         raise ValueError(f"metric must be 'cosine', 'l2' or 'dot', got {metric!r}")
-    database = _real("X_db", X_db, None)
-    queries = _real("X_query", X_query, database)
-    n = len(database)
-    own = None if query_rows is None else own_rows(query_rows, len(queries), n)
+    database = X_db if isinstance(X_db, RowsOf) else RowsOf(validation.matrix("X_db", X_db))
+    queries = validation.finite("X_query", validation.matrix("X_query", X_query))
+    n, d = len(database), database.X.shape[1]
+    if queries.shape[1] != d:
+        raise ValueError(f"X_query must have the {d} columns of X_db, got shape {queries.shape}")
+    own = np.full(len(queries), -1) if query_rows is None else own_rows(query_rows, len(queries), n)
     k = at_least("k", k, 1)
-    most = n if own is None else n - 1
+    most = n if query_rows is None else n - 1
     if k > most:
         raise ValueError(f"k must be at most {most}, the rows of X_db a query can find, got {k}")
-    if metric == "l2":  # distances do not change, but their digits are no longer lost in large norms
-        centre = database.mean(axis=0)
-        database, queries = database - centre, queries - centre
-    elif metric == "cosine":
-        database, queries = _unit(database), _unit(queries)
-    half_squares = 0.5 * np.einsum("ij,ij->i", database, database)
-    largest = float(half_squares.max())
-    unit = ROUNDING * float(np.finfo(database.dtype).eps)
-    size = max(1, BLOCK_BYTES // (n * database.itemsize)) if block is None else at_least("block", block, 1)
-    for start in range(0, len(queries), size):
-        some = queries[start : start + size]
-        near = some @ database.T
-        if metric == "l2":
-            near -= half_squares  # -‖q - x‖²/2 up to what depends on q alone
-        if own is not None:
-            at = own[start : start + size]
-            found = np.flatnonzero(at >= 0)
-            near[found, at[found]] = -np.inf
-        kth = np.partition(near, n - k, axis=1)[:, n - k]
-        indices = np.empty((len(some), k), np.int64)
-        for row, query in enumerate(some.astype(np.float64)):
-            slack = unit * (np.sqrt(2 * largest * (query @ query)) + largest)
-            close = np.flatnonzero(near[row] >= kth[row] - slack)
-            vectors = database[close].astype(np.float64)
-            nearness = -((vectors - query) ** 2).sum(axis=1) if metric == "l2" else vectors @ query
-            indices[row] = close[np.argsort(-nearness, kind="stable")[:k]]
-        yield indices
+    coarse = Coarse.on(database.X, database.rows, metric)
+    found = np.empty((len(queries), k), np.int64)
+    waiting = [np.arange(len(queries))]
+    while waiting:
+        some = waiting.pop()
+        try:
+            close = yield from _candidates(queries[some], database, k, coarse, own[some])
+        except _TooManyTiesError:
+            waiting += np.array_split(some, 2)
+            continue
+        for at, (row, items) in enumerate(zip(some, close, strict=True)):
+            vectors = database.take(items)
+            apart = pair_distances(vectors, np.broadcast_to(queries[row], vectors.shape), metric)
+            found[row] = items[np.lexsort((items, apart))[:k]]
+            if at % MEASURED == 0:
+                yield 1.0
+    return found
+
+
+class _TooManyTiesError(Exception):
+    """More items are as near as the k-th than can be held for so many queries."""
+
+
+def _candidates(
+    queries: npt.NDArray[Any], database: RowsOf, k: int, coarse: Coarse, own: Indices
+) -> Generator[float, None, list[Indices]]:
+    """For each query all items that, up to rounding, may be among its k nearest."""
+    A = coarse.prepare(queries)
+    width = max(1, min(BLOCK_BYTES // (len(A) * A.itemsize), BLOCK_WORK // A.size))
+    pool, worst = _Pool(len(A), k), np.zeros(len(A))
+    for start in range(0, len(database), width):
+        rows = validation.finite("X_db", database.block(start, start + width), rows=np.arange(start, start + width))
+        D, slack = coarse.distances(A, coarse.prepare(rows))
+        np.maximum(worst, slack[:, 0], out=worst)
+        mine = np.flatnonzero((own >= start) & (own < start + len(rows)))
+        D[mine, own[mine] - start] = np.inf
+        pool.add(D, start, 2 * worst)
+        if pool.size > max(MOST_CANDIDATES, 8 * k * len(A)) and len(A) > 1:
+            raise _TooManyTiesError
+        yield min(0.99, (start + len(rows)) / len(database))
+    return pool.items(2 * worst)
+
+
+class _Pool:
+    """The items that may still be among the k nearest of each query."""
+
+    def __init__(self, queries: int, k: int) -> None:
+        self.k, self.kth = k, np.full(queries, np.inf)  # the k-th distance so far
+        self._parts: list[tuple[Indices, Indices, npt.NDArray[Any]]] = []
+        self.size = self._sorted = 0
+
+    def add(self, D: npt.NDArray[Any], start: int, slack: npt.NDArray[np.float64]) -> None:
+        """Distances (queries, block) of the items from `start` on, and how far beyond the k-th still counts."""
+        if not self._sorted and self.k < D.shape[1]:
+            self.kth = np.minimum(self.kth, np.partition(D, self.k - 1, axis=1)[:, self.k - 1])
+        q, i = np.nonzero((self.kth + slack)[:, None] >= D)
+        q, i = q[np.isfinite(D[q, i])], i[np.isfinite(D[q, i])]
+        self._parts.append((q, i + start, D[q, i]))
+        self.size += len(q)
+        if self.size > 2 * max(self._sorted, self.k * len(self.kth)):
+            self._sort(slack)
+
+    def items(self, slack: npt.NDArray[np.float64]) -> list[Indices]:
+        """What is left, query by query."""
+        self._sort(slack)
+        q, items, _ = self._parts[0]
+        return np.split(items, np.searchsorted(q, np.arange(1, len(self.kth))))
+
+    def _sort(self, slack: npt.NDArray[np.float64]) -> None:
+        q, items, apart = (np.concatenate(column) for column in zip(*self._parts, strict=True))
+        order = np.lexsort((apart, q))
+        q, items, apart = q[order], items[order], apart[order]
+        first, count = np.searchsorted(q, np.arange(len(self.kth))), np.bincount(q, minlength=len(self.kth))
+        enough = np.flatnonzero(count >= self.k)
+        self.kth[enough] = np.minimum(self.kth[enough], apart[first[enough] + self.k - 1])
+        keep = apart <= (self.kth + slack)[q]
+        self._parts = [(q[keep], items[keep], apart[keep])]
+        self.size = self._sorted = int(keep.sum())
 
 
 def recall_at_k(
@@ -145,17 +209,3 @@ def recall_with_reranking(
         k=[factor * k for factor in factors],
     ).precision_at_k  # fmt: skip
     return {factor: found[factor * k] * factor if factor * k < n else 1.0 for factor in factors}
-
-
-def _real(name: str, X: npt.ArrayLike, like: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
-    """A finite matrix in float32, or in float64 if it came so."""
-    matrix = validation.finite(name, validation.matrix(name, X))
-    if like is not None and matrix.shape[1] != like.shape[1]:
-        raise ValueError(f"{name} must have the {like.shape[1]} columns of X_db, got shape {matrix.shape}")
-    wanted = matrix.dtype if matrix.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-    return np.ascontiguousarray(matrix, dtype=wanted if like is None else like.dtype)
-
-
-def _unit(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    norm = np.linalg.norm(X, axis=1, keepdims=True)
-    return X / np.where(norm > 0, norm, 1)

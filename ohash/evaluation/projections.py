@@ -1,13 +1,12 @@
 """Wᵀx of many rows in steps of about 10 ms; digits depend on the row and the column alone, never on the step."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core import validation
+from ohash.core.rows import RowsOf
 from ohash.evaluation.table_kernels import GROUP, project_columns
 
 STEP_WORK = 30_000_000  # multiplications of one step: about 10 ms
@@ -15,28 +14,6 @@ KEPT_BLOCK = 65_536  # rows of kept projections looked at at once
 
 Matrix = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class RowsOf:
-    """Some rows of X, or all; they are copied out a block at a time, as X may be a file of gigabytes."""
-
-    X: Matrix
-    rows: Rows | None = None
-
-    def __len__(self) -> int:
-        """How many."""
-        return len(self.X) if self.rows is None else len(self.rows)
-
-    def block(self, start: int, stop: int) -> Matrix:
-        """Rows start to stop."""
-        return self.X[start:stop] if self.rows is None else self.X[self.rows[start:stop]]
-
-    def check_finite(self, size: int = 4096) -> None:
-        """Raise for the first NaN or infinity."""
-        for start in range(0, len(self), size):
-            at = np.arange(start, min(start + size, len(self)))
-            validation.finite("X", self.block(start, start + size), rows=at if self.rows is None else self.rows[at])
 
 
 def project(W: Matrix, columns: Rows, of: RowsOf, P: Matrix) -> Iterator[float]:

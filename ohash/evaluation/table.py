@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.codes import Codes
-from ohash.evaluation.projections import RowsOf, blocks_of, project, projected, write_bits
+from ohash.core.rows import RowsOf
+from ohash.evaluation.projections import blocks_of, project, projected, write_bits
 from ohash.models import registry
 from ohash.models.base import LinearHasher, OnlineHasher
 

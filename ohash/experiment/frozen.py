@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from ohash.core.codes import pack, unpack
 from ohash.core.frozen_kernels import score_pairs
-from ohash.evaluation.projections import RowsOf, projected
+from ohash.core.rows import RowsOf
+from ohash.evaluation.projections import projected
 
 # Projections of all rows are kept up to this many bytes.
 KEPT_BYTES = 2**28

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.rows import RowsOf
 from ohash.evaluation.exact import iter_float_ap
 from ohash.evaluation.neighbours import iter_exact_neighbours
 from ohash.evaluation.ranking import Retrieval, iter_retrieval
@@ -136,17 +137,25 @@ class Judge:
         X, few = self.world.raw(self.stage), slice(0, most)
         own = None if self.own is None else self.own[few]
         hidden = None if self.hidden is None else self.hidden[few]
-        sides = X[self.queries[few]], X[self.database]
+        sides = X[self.queries[few]], RowsOf(X, self.database)
         return (yield from iter_float_ap(*sides, self.relevant[few], self.world.dataset.metric, own, hidden))
 
     def _neighbours(self, database: Rows, own: Rows | None) -> Generator[None, None, Rows]:
-        X = self.world.raw(self.stage)
+        X, metric = self.world.raw(self.stage), self.world.dataset.metric
         k = min(NEIGHBOURS, len(database) - 1)
-        found = []
-        for block in iter_exact_neighbours(X[self.queries], X[database], k, self.world.dataset.metric, query_rows=own):
-            found.append(block)
-            yield
-        return np.concatenate(found)
+        work = iter_exact_neighbours(X[self.queries], RowsOf(X, database), k, metric, query_rows=own)
+        found: Rows = yield from _quiet(work)
+        return found
+
+
+def _quiet(work: Generator[Any, None, Rows]) -> Generator[None, None, Rows]:
+    while True:
+        try:
+            next(work)
+        except StopIteration as finished:
+            found: Rows = finished.value
+            return found
+        yield
 
 
 def _last(records: Iterator[Retrieval]) -> Generator[None, None, Retrieval]:

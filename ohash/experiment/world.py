@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.features import BLOCK, FeatureMap
+from ohash.core.rows import gather
 from ohash.experiment.params import ExperimentParams
 from ohash.streams import registry
 from ohash.streams.base import Dataset, split
@@ -104,7 +105,7 @@ class World:
         X = yield from self._iter_raw(stage)
         Z = _empty((len(X), self.feature_map.d_out), self.dtype)
         for start in range(0, len(X), BLOCK):
-            Z[start : start + BLOCK] = self.feature_map.transform(X[start : start + BLOCK])
+            Z[start : start + BLOCK] = self.feature_map.transform(gather(X, slice(start, start + BLOCK)))
             yield
         return self._keep(self._mapped, stage, Z)
 

@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.parameters import check, param
+from ohash.core.rows import gather
 from ohash.streams.base import Dataset
-from ohash.streams.readers.source import gather
 
 KINDS = ("none", "rotate", "rotate-slowly", "translate", "translate-slowly", "prior", "redefine")
 # Those that move the vectors; "prior" and "redefine" change the pairs.
@@ -97,14 +97,14 @@ class Drift:
             shift = direction * (_spread(X) * share / np.linalg.norm(direction))
             block = max(1, SLICE // d)
             for start in range(0, len(X), block):
-                out[start : start + block] = X[start : start + block].astype(np.float32) + shift
+                out[start : start + block] = gather(X, slice(start, start + block)).astype(np.float32) + shift
                 yield
             return
         turn = np.empty((d, d), np.float32)
         yield from _iter_turned(*_planes(self.seed, d), share, turn)
         block = max(1, SLICE // d**2)
         for start in range(0, len(X), block):
-            out[start : start + block] = X[start : start + block].astype(np.float32) @ turn
+            out[start : start + block] = gather(X, slice(start, start + block)).astype(np.float32) @ turn
             yield
 
     def prepare(self, d: int) -> None:

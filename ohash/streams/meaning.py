@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ohash.core.rows import gather
 from ohash.streams.base import Dataset, Rows, split
-from ohash.streams.readers.source import gather
 from ohash.streams.similar_by import similarity
 from ohash.streams.similarity import Drawn
 from ohash.streams.summary import MEANING, POOL

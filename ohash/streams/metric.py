@@ -4,8 +4,9 @@ That is the paper's rule for 22K LabelMe. Every point has its own radius, the di
 database, so a pair is similar when it is no farther apart than the larger of two radii. Radii are exact, in blocks, up
 to `EXACT` database points; beyond, they are estimated from a sample, and `note` says so.
 
-Distances come from float32 products; whatever lies, up to rounding, on the edge of a ball is measured again in float64.
-So the last neighbour is always inside, and the truth of a pair does not depend on how it was asked for.
+Distances come from products in float32; whatever lies, up to rounding, on the edge of a ball is measured again in
+float64. So the last neighbour is always inside, and the truth of a pair does not depend on how it was asked for. Equal
+points are looked at once: among many of them every distance is a tie.
 """
 
 from dataclasses import dataclass, field
@@ -13,17 +14,21 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.distance import Real, distances, pair_distances, unit
+from ohash.core.coarse import Coarse
+from ohash.core.distance import Real, pair_distances
+from ohash.core.rows import gather
 from ohash.streams.base import Dataset, Rows
+from ohash.streams.equal_rows import EqualRows
 from ohash.streams.similarity import Drawn, Flags, rejected, uniform_pairs
 
 EXACT = 50_000
+# Values of the database that may be held at once; with more columns fewer points are exact.
+VALUES = 2**27
 SAMPLE = 5_000
 # Up to this many pairs of a point and a neighbour, all similar pairs are listed once; beyond, rejection finds them.
 LISTED = 8_000_000
 BLOCK = 2**23  # distances held at once
 PAIRS = 4_096  # pairs measured at once in float64
-ROUNDING = 64  # a product may be wrong by this many units in the last place of (‖a‖ + max ‖b‖)²
 
 Squares = npt.NDArray[np.float64]
 
@@ -41,29 +46,35 @@ class MetricSimilarity:
     name: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Measure the radii of the pool; those of queries follow when they are asked for."""
+        """Measure the radii of the pool, unless it is large; others follow when they are asked for."""
         self.name = "metric" if self.k is None else "topk"
         n = len(self.database)
         self.neighbours = max(1, round(self.share * n)) if self.k is None else self.k
         if not 1 <= self.neighbours < n:
             raise ValueError(f"similar_by='{self.name}' needs 1 to {n - 1} neighbours, got {self.neighbours}")
         self._reference = self.database
-        if n > EXACT:
-            self._reference = self.database[np.random.default_rng(0).choice(n, SAMPLE, replace=False)]
-            self.note = f"radii estimated from {SAMPLE:,} of {n:,} database points"
-        # distances do not change, but their digits are no longer lost in a large common offset
-        l2 = self.dataset.metric == "l2"
-        self._centre = self.dataset.X[self._reference].mean(axis=0, dtype=np.float64) if l2 else np.float64(0)
+        if n > EXACT or n * self.dataset.d > VALUES:
+            sample = np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False)
+            self._reference = np.sort(self.database[sample])
+            self.note = f"radii estimated from {len(sample):,} of {n:,} database points"
+        self._coarse = Coarse.on(self.dataset.X, self._reference, self.dataset.metric)
         self._radius = np.full(self.dataset.n, np.nan)
+        self._in_reference = np.zeros(self.dataset.n, bool)
+        self._in_reference[self._reference] = True
+        # a point is not its own neighbour, so equal points have equal radii if both are there, or neither
+        self._equal = EqualRows(self.dataset.X, self._in_reference)
         self._pairs: Drawn | None = None
-        self._measure(self.pool)
+        self._few = len(self.pool) * self.neighbours <= LISTED
+        self._B: Real | None = None
+        if self._reference is self.database:
+            self._measure(self.pool)
 
     @property
     def natural_share(self) -> float:
         """Exact while all similar pairs are listed, otherwise from 20,000 seeded pairs."""
-        n = len(self.pool)
-        if self._few:
-            return 2 * len(self._listed()[0]) / (n * (n - 1))
+        n, listed = len(self.pool), self._listed()
+        if listed is not None:
+            return 2 * len(listed[0]) / (n * (n - 1))
         return float(self.is_similar(*uniform_pairs(np.random.default_rng(0), self.pool, 20_000)).mean())
 
     def is_similar(self, i: Rows, j: Rows) -> Flags:
@@ -73,9 +84,10 @@ class MetricSimilarity:
 
     def draw_similar(self, rng: np.random.Generator, size: int) -> Drawn:
         """Uniform among the similar pairs."""
-        if not self._few:
+        listed = self._listed()
+        if listed is None:
             return rejected(rng, self, size, wanted=True)
-        a, b = self._listed()
+        a, b = listed
         at = rng.integers(0, len(a), size)
         swap = rng.random(size) < 0.5
         return np.where(swap, b[at], a[at]), np.where(swap, a[at], b[at])
@@ -87,80 +99,105 @@ class MetricSimilarity:
     def relevant(self, queries: Rows, database: Rows) -> Flags:
         """Either of two; a query's own radius is measured against the database."""
         self._measure(np.union1d(queries, database))
-        B = self._rows(database)
-        step = max(1, BLOCK // len(database))
-        blocks = [queries[start : start + step] for start in range(0, len(queries), step)]
-        return np.concatenate([self._near(block, database, B) for block in blocks])
-
-    @property
-    def _few(self) -> bool:
-        """Whether all similar pairs are worth a list."""
-        return len(self.pool) * self.neighbours <= LISTED
+        return self._near(queries, database)
 
     def _apart(self, i: Rows, j: Rows) -> Squares:
         """The distances that count, in float64."""
         X, metric = self.dataset.X, self.dataset.metric
         parts = [slice(start, start + PAIRS) for start in range(0, len(i), PAIRS)]
-        return np.concatenate([np.empty(0), *(pair_distances(X[i[part]], X[j[part]], metric) for part in parts)])
+        measured = (pair_distances(gather(X, i[part]), gather(X, j[part]), metric) for part in parts)
+        return np.concatenate([np.empty(0), *measured])
 
     def _rows(self, rows: Rows) -> Real:
-        X = self.dataset.X[rows].astype(np.float64) - self._centre
-        return (unit(X) if self.dataset.metric == "cosine" else X).astype(np.float32)
+        """Prepared rows, copied out a block at a time."""
+        found = np.empty((len(rows), self.dataset.d), self._coarse.dtype)
+        step = max(1, BLOCK // self.dataset.d)
+        for start in range(0, len(rows), step):
+            found[start : start + step] = self._coarse.prepare(gather(self.dataset.X, rows[start : start + step]))
+        return found
 
-    def _coarse(self, A: Real, B: Real) -> tuple[Real, Squares]:
-        """Distances (a, b), and by how much those of a row may be wrong, (a, 1)."""
-        norms = [np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64)) for rows in (A, B)]
-        slack = ROUNDING * float(np.finfo(np.float32).eps) * (norms[0] + norms[1].max()) ** 2
-        return distances(A, B, self.dataset.metric), slack[:, None]
+    def _near(self, rows: Rows, others: Rows) -> Flags:
+        """Which of `others` are similar to each of `rows`; both have radii."""
+        (first, at), (second, to) = (np.unique(self._equal.first(some), return_inverse=True) for some in (rows, others))
+        near = np.empty((len(first), len(second)), bool)
+        step = max(1, min(len(second), BLOCK // max(self.dataset.d, min(len(first), 1024))))
+        for start in range(0, len(second), step):
+            some = second[start : start + step]
+            B = self._rows(some)
+            for row in range(0, len(first), max(1, BLOCK // len(some))):
+                part = slice(row, row + max(1, BLOCK // len(some)))
+                near[part, start : start + step] = self._near_block(first[part], some, B)
+        if len(first) == len(rows) and len(second) == len(others) and _rising(at) and _rising(to):
+            return near
+        return np.asarray(near[at][:, to])
 
-    def _near(self, rows: Rows, others: Rows, B: Real) -> Flags:
-        """Which of `others`, whose vectors are B, are similar to each of `rows`."""
-        D, slack = self._coarse(self._rows(rows), B)
+    def _near_block(self, rows: Rows, others: Rows, B: Real) -> Flags:
+        D, slack = self._coarse.distances(self._rows(rows), B)
         D = D - np.maximum(self._radius[rows][:, None], self._radius[others])
         near = np.asarray(D <= 0)
-        a, b = np.nonzero(np.abs(D) <= slack)
-        near[a, b] = self.is_similar(rows[a], others[b])
+        if slack.any():
+            a, b = np.nonzero(np.abs(D) <= slack)
+            near[a, b] = self._apart(rows[a], others[b]) <= np.maximum(self._radius[rows[a]], self._radius[others[b]])
         return near
 
     def _measure(self, rows: Rows) -> None:
         rows = rows[np.isnan(self._radius[rows])]
         if not len(rows):
             return
+        first = self._equal.first(rows)
+        new = np.unique(first[np.isnan(self._radius[first])])
+        if self._B is None:
+            self._B = self._rows(self._reference)
+        step = max(1, min(BLOCK // len(self._reference), BLOCK // self.dataset.d))
+        for start in range(0, len(new), step):
+            block = new[start : start + step]
+            self._radius[block] = self._radii(block, self._B)
+        self._radius[rows] = self._radius[first]
+        if self._reference is self.database:  # as large as the data, and hardly needed again
+            self._B = None
+
+    def _radii(self, block: Rows, B: Real) -> Squares:
+        """Distances to the last neighbour in the reference, whose prepared rows are B."""
         reference = self._reference
-        B = self._rows(reference)
-        position = np.full(self.dataset.n, -1)
-        position[reference] = np.arange(len(reference))
         rank = round(self.neighbours * len(reference) / len(self.database))
         rank = min(max(1, rank), len(reference) - 1)
-        step = max(1, BLOCK // len(reference))
-        for start in range(0, len(rows), step):
-            block = rows[start : start + step]
-            D, slack = self._coarse(self._rows(block), B)
-            own = position[block]
-            D[np.flatnonzero(own >= 0), own[own >= 0]] = np.inf  # a point is not its own neighbour
-            last = np.partition(D, rank - 1, axis=1)[:, rank - 1 : rank]
-            for row, off, edge in zip(block, D - last, 2 * slack[:, 0], strict=True):
-                # nearer by more than rounding can hide: surely inside; on the edge: measured, ranked among themselves
-                on_edge = reference[np.abs(off) <= edge]
-                inside = int(np.count_nonzero(off < -edge))
-                apart = self._apart(np.full(len(on_edge), row), on_edge)
-                self._radius[row] = np.partition(apart, rank - 1 - inside)[rank - 1 - inside]
+        D, slack = self._coarse.distances(self._rows(block), B)
+        own = np.flatnonzero(self._in_reference[block])
+        D[own, np.searchsorted(reference, block[own])] = np.inf  # a point is not its own neighbour
+        last = np.partition(D, rank - 1, axis=1)[:, rank - 1 : rank]
+        if not slack.any():
+            return np.asarray(last[:, 0], np.float64)
+        # nearer by more than rounding can hide: surely inside; on the edge: measured, ranked among themselves
+        off = D - last
+        inside = np.count_nonzero(off < -2 * slack, axis=1)
+        a, b = np.nonzero(np.abs(off) <= 2 * slack)
+        apart = self._apart(block[a], reference[b])
+        order = np.lexsort((apart, a))
+        first = np.searchsorted(a, np.arange(len(block)))
+        return np.asarray(apart[order][first + rank - 1 - inside])
 
-    def _listed(self) -> Drawn:
-        """All similar pairs of the pool, each once."""
-        if self._pairs is None:
-            B = self._rows(self.pool)
+    def _listed(self) -> Drawn | None:
+        """All similar pairs of the pool, each once; None if there are too many."""
+        if self._pairs is None and self._few:
+            self._measure(self.pool)
             step = max(1, BLOCK // len(self.pool))
-            first, second = [], []
+            first, second, count = [], [], 0
             for start in range(0, len(self.pool), step):
-                a, b = np.nonzero(self._near(self.pool[start : start + step], self.pool, B))
+                a, b = np.nonzero(self._near(self.pool[start : start + step], self.pool))
                 later = b > a + start
                 first.append(self.pool[a[later] + start])
                 second.append(self.pool[b[later]])
-            found = np.concatenate(first), np.concatenate(second)
-            if not len(found[0]):
+                count += len(first[-1])
+                if count > 2 * LISTED:  # hardly any pair is not similar
+                    self._few = False
+                    return None
+            if not count:
                 raise ValueError(
                     f"no two points of the training pool are similar by {self.name}; raise the number of neighbours"
                 )
-            self._pairs = found
+            self._pairs = np.concatenate(first), np.concatenate(second)
         return self._pairs
+
+
+def _rising(at: npt.NDArray[np.intp]) -> bool:
+    return bool((np.diff(at) > 0).all())

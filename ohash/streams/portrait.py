@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.rows import gather
 from ohash.streams.base import Dataset, Rows
 from ohash.streams.projection import Projection, project, sample_rows
-from ohash.streams.readers.source import gather
 
 MOST_NORMS = 20_000
 SHOWN = 30

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.distance import unit
+from ohash.core.rows import gather
 from ohash.streams.base import Dataset, Rows
-from ohash.streams.readers.source import gather
 
 MOST = 1_200
 # Values looked at: beyond this many columns fewer rows must do.

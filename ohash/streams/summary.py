@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.rows import gather
 from ohash.streams.base import Dataset, split
-from ohash.streams.readers.source import gather
 from ohash.streams.readers.table import first_not_finite
 from ohash.streams.similar_by import similarity
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from ohash.core.rows import gather
 from ohash.experiment.params import OWN, experiment
 from ohash.plots import data as charts
 from ohash.streams import registry as datasets
@@ -11,7 +12,6 @@ from ohash.streams.base import Dataset
 from ohash.streams.cached import reporting
 from ohash.streams.meaning import Meaning, meaning
 from ohash.streams.portrait import Portrait, label_of, portrait
-from ohash.streams.readers.source import gather
 from ohash.streams.summary import MEANING, Summary, summarize
 from ohash.ui import catalogue, items, state, still
 from ohash.ui.style import dark

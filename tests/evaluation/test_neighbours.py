@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohash.core.codes import pack
+from ohash.core.rows import RowsOf
+from ohash.evaluation import neighbours
 from ohash.evaluation.neighbours import exact_neighbours, iter_exact_neighbours, recall_at_k, recall_with_reranking
 from ohash.evaluation.search import iter_search, search
 from tests.evaluation import reference
@@ -22,14 +24,51 @@ def nearness(metric, q, X):
 
 @pytest.mark.parametrize("metric", ["cosine", "l2", "dot"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_exact_neighbours_equal_brute_force(metric, dtype):
+def test_exact_neighbours_equal_brute_force(metric, dtype, monkeypatch):
     rng = np.random.default_rng(0)
     X, Q = rng.normal(3, 1, (300, 7)).astype(dtype), rng.normal(3, 1, (40, 7)).astype(dtype)
     brute = [np.argsort(-nearness(metric, q.astype(float), X.astype(float)), kind="stable")[:10] for q in Q]
     np.testing.assert_array_equal(exact_neighbours(Q, X, 10, metric), brute)
-    blocks = list(iter_exact_neighbours(Q, X, 10, metric, block=7))
-    assert [len(block) for block in blocks] == [7, 7, 7, 7, 7, 5]
-    np.testing.assert_array_equal(np.concatenate(blocks), brute)
+    rows = rng.permutation(300)[:90]
+    few = [np.argsort(-nearness(metric, q.astype(float), X[rows].astype(float)), kind="stable")[:10] for q in Q]
+    monkeypatch.setattr(neighbours, "BLOCK_BYTES", 7 * 40 * 4)  # 3 or 7 items at a time: fewer than k, too
+    shares, found = run(iter_exact_neighbours(Q, RowsOf(X, rows), 10, metric))
+    np.testing.assert_array_equal(found, few)
+    assert len(shares) > 12 and shares == sorted(shares)
+    np.testing.assert_array_equal(exact_neighbours(Q, X, 10, metric), brute)
+
+
+def run(work):
+    """What a generator yields, and what it returns."""
+    shares = []
+    while True:
+        try:
+            shares.append(next(work))
+        except StopIteration as finished:
+            return shares, finished.value
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e25])
+@pytest.mark.parametrize("metric", ["cosine", "l2", "dot"])
+def test_very_small_and_very_large_numbers(metric, scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5)).astype(np.float32) * np.float32(scale)
+    brute = [np.argsort(-nearness(metric, q, X.astype(float)), kind="stable")[:7] for q in X[:9].astype(float)]
+    np.testing.assert_array_equal(exact_neighbours(X[:9], X, 7, metric), brute)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "float16", "bool"])
+def test_bytes_and_halves_are_measured_exactly(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2 if dtype == "bool" else 100, (300, 12)).astype(dtype)
+    brute = [np.argsort(-nearness("l2", q, X.astype(float)), kind="stable")[:9] for q in X[:20].astype(float)]
+    np.testing.assert_array_equal(exact_neighbours(X[:20], X, 9, "l2"), brute)
+
+
+def test_more_ties_than_can_be_held_are_taken_query_by_query(monkeypatch):
+    monkeypatch.setattr(neighbours, "MOST_CANDIDATES", 50)
+    X = np.full((200, 3), 0.3, np.float32)
+    assert (exact_neighbours(X[:5], X, 4, "l2", query_rows=np.arange(5))[4] == np.arange(4)).all()
 
 
 def test_float32_neighbours_far_from_the_origin_keep_their_digits():

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 import scipy.io
 
+from ohash.core.rows import gather
 from ohash.streams.readers import mat, npy, npz
 from ohash.streams.readers.formats import READERS, peek_path, read_path, read_upload
 from ohash.streams.readers.limits import UPLOAD, Limits
-from ohash.streams.readers.source import MAP_FROM, Source, gather
+from ohash.streams.readers.source import MAP_FROM, Source
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(40, 6)).astype(np.float32)
@@ -453,3 +454,24 @@ def test_unknown_extensions_name_the_known_ones() -> None:
 def test_headers_are_not_needed_to_hold_text() -> None:
     assert npy.NUMBERS + npy.TEXT == "fiubUS"
     assert npz.arrays(Source.upload("x.npz", _npz(a=np.array(["p", "q"]))), UPLOAD)["a"].tolist() == ["p", "q"]
+
+
+def test_a_map_that_was_looked_at_is_let_go_again(tmp_path: Path) -> None:
+    """Scattered rows of a large file must not stay in memory: with the pages around them that would be all of it."""
+    status = Path("/proc/self/status")
+    if not status.is_file():
+        pytest.skip("only Linux tells how much of a file is in memory")
+    X = np.lib.format.open_memmap(tmp_path / "x.npy", "w+", np.float32, (40_000, 1024))
+    X[::100] = 1
+    X.flush()
+    del X
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+
+    def held() -> int:
+        return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("RssFile"))
+
+    before = held()
+    rows = np.arange(0, 40_000, 10)
+    assert gather(mapped, rows).sum() == 400 * 1024
+    assert sum(gather(mapped, slice(at, at + 4000)).sum() for at in range(0, 40_000, 4000)) == 400 * 1024
+    assert held() - before < 20_000  # of 164,000 kB

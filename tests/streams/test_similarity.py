@@ -130,6 +130,48 @@ def test_metric_rule_equals_brute_force(metric, data):
         assert {tuple(pair) for pair in zip(*drawn, strict=True)} <= set(zip(a[near[a, b]], b[near[a, b]], strict=True))
 
 
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+@pytest.mark.parametrize("distinct", [1, 3, 40])
+def test_equal_points_are_measured_once(metric, distinct, monkeypatch):
+    """Among equal points every distance is a tie; all pairs of 600 in float64 would be 360,000."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(distinct, 4))[rng.integers(0, distinct, 600)].astype(np.float32)
+    dataset = Dataset.from_arrays(X, metric=metric)
+    parts = split(dataset, 0)
+    measured = []
+    apart = MetricSimilarity._apart
+    monkeypatch.setattr(MetricSimilarity, "_apart", lambda self, i, j: (measured.append(len(i)), apart(self, i, j))[1])
+    source = MetricSimilarity(dataset, parts.train, parts.database)
+    near = source.relevant(parts.test, parts.database)
+    share = source.natural_share
+    assert sum(measured) < 600 * 2 * distinct
+    monkeypatch.undo()
+    expected = either_of_two(X, parts.train, parts.database, source.neighbours, metric)
+    assert np.array_equal(near, expected[np.ix_(parts.test, parts.database)])
+    pool = expected[np.ix_(parts.train, parts.train)]
+    assert share == pytest.approx((pool.sum() - np.trace(pool)) / (len(pool) * (len(pool) - 1)))
+
+
+def test_whole_numbers_need_no_second_look(monkeypatch):
+    X = np.random.default_rng(0).integers(0, 2, (300, 24)).astype(np.float32)
+    dataset = Dataset.from_arrays(X)
+    parts = split(dataset, 0)
+    monkeypatch.setattr(MetricSimilarity, "_apart", None)
+    source = MetricSimilarity(dataset, parts.train, parts.database)
+    near = source.relevant(parts.test, parts.database)
+    monkeypatch.undo()
+    expected = either_of_two(X, parts.train, parts.database, source.neighbours, "l2")
+    assert np.array_equal(near, expected[np.ix_(parts.test, parts.database)])
+
+
+def test_hardly_any_pair_that_is_not_similar_is_not_listed(monkeypatch):
+    monkeypatch.setattr(metric_module, "LISTED", 3000)
+    source = source_of(Dataset.from_arrays(np.ones((300, 2))), "metric")
+    assert source.natural_share == 1.0
+    i, j = source.draw_similar(np.random.default_rng(0), 50)
+    assert (i != j).all()
+
+
 @pytest.mark.parametrize("block", [1, 64, 1000])
 def test_metric_rule_does_not_depend_on_the_block(monkeypatch, block):
     dataset = Dataset.from_arrays(np.random.default_rng(0).normal(size=(150, 8)), queries=(5, 5))

@@ -1,7 +1,6 @@
 """Where bytes come from: a file of the data folder or an upload, read through one interface."""
 
 import io
-import mmap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -11,20 +10,6 @@ import numpy.typing as npt
 
 # Smaller files are read at once: a map breaks the process if its file is cut while it is in use.
 MAP_FROM = 16 * 2**20
-
-
-def gather(X: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """``X[rows]``, copied; of a mapped file without reading ahead, which takes 100 times as long for scattered rows."""
-    mapped: Any = X
-    while isinstance(mapped, np.ndarray):
-        mapped = mapped.base
-    if not isinstance(mapped, mmap.mmap) or not hasattr(mmap, "MADV_RANDOM"):
-        return np.asarray(X[rows])
-    mapped.madvise(mmap.MADV_RANDOM)
-    try:
-        return np.asarray(X[rows])
-    finally:
-        mapped.madvise(mmap.MADV_NORMAL)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ohash.core.rows import gather
 from ohash.streams.readers.limits import BadFileError, Limits
 from ohash.streams.readers.source import MAP_FROM, Source
 from ohash.streams.readers.table import Peek, Table
@@ -31,7 +32,7 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     looked_at = (
         np.arange(rows) if source.size < MAP_FROM else np.unique(np.linspace(0, rows - 1, LOOKED_AT).astype(int))
     )
-    dimensions = np.ascontiguousarray(whole[looked_at, :ahead]).view("<i4")[:, 0]
+    dimensions = np.ascontiguousarray(gather(whole, looked_at)[:, :ahead]).view("<i4")[:, 0]
     if (dimensions != d).any():
         row = int(looked_at[np.flatnonzero(dimensions != d)[0]])
         got = int(dimensions[dimensions != d][0])
