@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.codes import hamming
+from ohash.core.codes import hamming, unpack
 from ohash.core.loss import dissimilar_threshold
 from ohash.evaluation.table import CodeTable
 from ohash.experiment.fitting import Fitter, Fitting
@@ -40,6 +40,8 @@ FIRST_CHECKPOINT = 100
 REGULAR = 40
 FLAT = 0.005
 KEPT_STATES = 16
+# The balance of the bits is taken over about so many codes.
+ROWS_OF_BALANCE = 4096
 CHUNK = 4096
 
 
@@ -109,6 +111,7 @@ class Run:
         self.history = Observer(int(self.hasher.r), learns=hasattr(type(self.hasher), "certificates"))
         self.judged = History(CHECKPOINT_COLUMNS)
         self.last_record: Any = None
+        self.bit_ones: npt.NDArray[np.float64] = np.empty((0, 0))
         self.class_scores = ClassScores(self.world.dataset)
         self.table_at = 0  # the pair count at which the table was made
         self.map_float: float | None = None
@@ -366,6 +369,8 @@ class Run:
     def _record(self, scores: dict[str, Any]) -> None:
         self.last_record = scores.pop("record", None)
         self.class_scores.add(self.judge.queries, self.last_record)
+        some = self.codes[:, :: max(1, self.codes.shape[1] // ROWS_OF_BALANCE)]
+        self.bit_ones = unpack(some, int(self.hasher.r)).mean(axis=1)
         row = {**scores, **self.clock.seconds, "recomputed": self.recomputed, "flipped": self.flipped}
         if hasattr(self.hasher, "certificate"):
             c = self.hasher.certificate

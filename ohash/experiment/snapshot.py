@@ -22,7 +22,8 @@ class Snapshot:
     """Pair count, state, columns of the history, checkpoints, histograms of the recent pairs, and single numbers.
 
     `database_seen` says whether the searched items were trained on; `notes` are what a reader of the numbers must know.
-    `alarms` are the pairs at which each drift alarm went off, `class_map` is mAP by checkpoint and class.
+    `alarms` are the pairs at which each drift alarm went off, `class_map` is mAP by checkpoint and class,
+    `bit_ones` the share of ones by model and bit in the codes judged last (empty before that).
     """
 
     t: int
@@ -43,6 +44,7 @@ class Snapshot:
     extra: dict[str, Any] = field(default_factory=dict)
     alarms: dict[str, tuple[int, ...]] = field(default_factory=dict)
     class_map: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    bit_ones: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
 
 def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[str, Any] | None = None) -> Snapshot:
@@ -97,4 +99,5 @@ def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[s
         extra=extra or {},
         alarms=observer.watch.alarms,
         class_map=run.class_map,
+        bit_ones=run.bit_ones,
     )

@@ -5,9 +5,9 @@ method that does not learn from pairs it says what that method has not.
 """
 
 from ohash.plots.ghost import Ghost, ghost_of
-from ohash.plots.scores import SCORES, both_truths, quality, stale_gap
+from ohash.plots.scores import SCORES, both_truths, prequential, quality, stale_gap
 from ohash.plots.stream_charts import hills, loss, tau, tau_quantiles, update_rate
-from ohash.plots.work_charts import bits, certificate, cost, per_bit, selections
+from ohash.plots.work_charts import bit_balance, bits, certificate, cost, per_bit, selections
 
 # Every chart that needs nothing but a snapshot, in the order of the page.
 CHARTS = {
@@ -20,13 +20,15 @@ CHARTS = {
     "update_rate": update_rate,
     "bits": bits,
     "per_bit": per_bit,
+    "bit_balance": bit_balance,
     "selections": selections,
     "stale_gap": stale_gap,
+    "prequential": prequential,
     "cost": cost,
     "certificate": certificate,
 }
 
 __all__ = [
-    "CHARTS", "SCORES", "Ghost", "bits", "both_truths", "certificate", "cost", "ghost_of", "hills", "loss", "per_bit",
-    "quality", "selections", "stale_gap", "tau", "tau_quantiles", "update_rate",
+    "CHARTS", "SCORES", "Ghost", "bit_balance", "bits", "both_truths", "certificate", "cost", "ghost_of", "hills",
+    "loss", "per_bit", "prequential", "quality", "selections", "stale_gap", "tau", "tau_quantiles", "update_rate",
 ]  # fmt: skip

@@ -124,6 +124,28 @@ def both_truths(now: Snapshot, *, log: bool = True) -> Chart:
     return Chart(title, x, Axis("score", lo=lo, hi=hi, format="share"), tuple(curves), marks(now), caption, alt)
 
 
+def prequential(now: Snapshot, *, log: bool = True) -> Chart:
+    """Test, then train: what the points and pairs that have just come say of the codes before they are learnt."""
+    x, source = pairs_axis(now, log=log), now.checkpoints
+    y_axis = Axis("score", lo=0, hi=1, format="share")
+    points, pairs = source["map_prequential"], now.columns.get("auc", np.empty(0))
+    curves = []
+    told = []
+    if np.isfinite(pairs).any():
+        curves.append(Series(f"pair AUC, last {WINDOW:,}", x_of(now.columns), pairs, role="distance"))
+        told.append(f"pair AUC {words.share(last(pairs))}")
+    if np.isfinite(points).any():
+        curves.append(Series("mAP of new points", x_of(source), points, role="labels", width=theme.THICK))
+        told.insert(0, f"mAP {words.share(last(points))}")
+    if not curves:
+        return nothing("No new point has asked the table yet", x, y_axis)
+    title = f"New points and pairs, before they are learnt: {', '.join(told)}"
+    caption = "Each new point searches the table as it was; each new pair is ranked by its Hamming distance."
+    lo, hi = share_limits(*(series.y for series in curves))
+    y_axis = Axis("score", lo=lo, hi=hi, format="share")
+    return Chart(title, x, y_axis, tuple(curves), marks(now), caption, f"{title}. Lines over pairs.")
+
+
 def stale_gap(now: Snapshot, *, log: bool = True) -> Chart:
     """The mAP of the codes as stored against that if every code were computed afresh."""
     x, source = pairs_axis(now, log=log), now.checkpoints

@@ -36,26 +36,37 @@ def bits(now: Snapshot, *, log: bool = False) -> Chart:
 
 def per_bit(now: Snapshot) -> Chart:
     """How often each bit was updated; the models of MMOH follow one another."""
-    T, r = now.bit_updates.shape
-    x_axis = Axis("bit", lo=0.5, hi=T * r + 0.5, format="count")
+    x_axis = _bits_axis(*now.bit_updates.shape)
     y_axis = Axis("updates", lo=0, format="count")
     counts = now.bit_updates.ravel()
     if not counts.any():
         return without(now, "updates per bit", x_axis, y_axis)
-    width = -(-len(counts) // MOST_BARS)
-    whole = np.append(counts, np.full(-len(counts) % width, np.nan))
-    y = np.nanmean(whole.reshape(-1, width), axis=1)
-    x = 1 + np.arange(len(y)) * width + (width - 1) / 2
-    curve = Series("updates", np.r_[0, x, x[-1] + width], np.r_[0, y, 0], "step", "now", width=theme.THIN, fill=0.45)
+    curve, width = _bars("updates", counts)
     mean = float(counts.mean())
-    lines = [Mark(mean, "", "y", "reference", "dashed")]
-    lines += [Mark(r * m + 0.5, f"model {m + 1}", role="reference", dash="dotted") for m in range(T) if T > 1]
+    lines = [Mark(mean, "", "y", "reference", "dashed"), *_models(*now.bit_updates.shape)]
     most, least = int(counts.max()), int(counts.min())
     title = f"The busiest bit was updated {words.count(most)} times, the idlest {words.count(least)}"
     caption = f"Dashed: the mean, {words.large(mean)}. A bit that is never updated stays as it was drawn."
     caption += f" Each step is the mean of {width} bits." if width > 1 else ""
-    y_axis = Axis("updates", lo=0, hi=rounded_up(float(y.max())), format="count")
+    y_axis = Axis("updates", lo=0, hi=rounded_up(float(curve.y.max())), format="count")
     return Chart(title, x_axis, y_axis, (curve,), tuple(lines), caption, f"{title}. Bars, one a bit.")
+
+
+def bit_balance(now: Snapshot) -> Chart:
+    """The share of ones of each bit: a bit that halves the data carries most, a constant one nothing."""
+    y_axis = Axis("ones", unit="%", lo=0, hi=100, format="percent")
+    if not now.bit_ones.size:
+        return nothing("The balance of the bits is not measured yet", _bits_axis(*now.bit_updates.shape), y_axis)
+    shares = now.bit_ones.ravel()
+    curve, width = _bars("ones", 100 * shares)
+    lines = (Mark(50, "half", "y", "reference", "dashed"), *_models(*now.bit_ones.shape))
+    balance = float((1 - np.abs(2 * shares - 1)).mean())
+    constant = int(((shares == 0) | (shares == 1)).sum())
+    title = f"The bits are {words.percent(balance)} balanced; {constant or 'none'} of {len(shares)} never change"
+    caption = "A bit is balanced when half of the items have it. The codes judged last."
+    caption += f" Each step is the mean of {width} bits." if width > 1 else ""
+    x_axis = _bits_axis(*now.bit_ones.shape)
+    return Chart(title, x_axis, y_axis, (curve,), lines, caption, f"{title}. Bars, one a bit.")
 
 
 def selections(now: Snapshot) -> Chart:
@@ -115,3 +126,22 @@ def certificate(now: Snapshot, *, log: bool = True) -> Chart:
         caption += f" The bound asks for C ≥ {words.number(need)}: true at {words.percent(enough)} of the updates."
     y_axis = Axis("relative gap", "log", lo=lo, hi=hi, format="power")
     return Chart(title, x_axis, y_axis, curves, marks(now), caption, f"{title}. Line over pairs, logarithmic axis.")
+
+
+def _bits_axis(T: int, r: int) -> Axis:
+    return Axis("bit", lo=0.5, hi=T * r + 0.5, format="count")
+
+
+def _models(T: int, r: int) -> list[Mark]:
+    """Where each of several models begins."""
+    return [Mark(r * m + 0.5, f"model {m + 1}", role="reference", dash="dotted") for m in range(T) if T > 1]
+
+
+def _bars(name: str, values: Floats) -> tuple[Series, int]:
+    """One step a bit, or the mean of as many bits as are needed to keep the steps visible."""
+    width = -(-len(values) // MOST_BARS)
+    whole = np.append(values, np.full(-len(values) % width, np.nan))
+    y = np.nanmean(whole.reshape(-1, width), axis=1)
+    x = 1 + np.arange(len(y)) * width + (width - 1) / 2
+    steps = Series(name, np.r_[0, x, x[-1] + width], np.r_[0, y, 0], "step", "now", width=theme.THIN, fill=0.45)
+    return steps, width

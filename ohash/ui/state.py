@@ -131,7 +131,7 @@ def set_live(session: Session, name: str, value: float) -> None:
     live = runner(session)
     command = live.set(**{name: value})
     session.wanted[name] = value
-    deadline = time.monotonic() + 0.3
+    deadline = time.monotonic() + 2.0
     while time.monotonic() < deadline:
         now = live.snapshot()
         if now is not None and now.extra.get("ack", 0) >= command:
