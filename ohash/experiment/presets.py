@@ -8,15 +8,23 @@ from ohash.experiment.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
+class Beside:
+    """A second run to compare with: what it is called, and what differs (None: the default of its method)."""
+
+    label: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Preset:
-    """A named experiment. `beside` are parameters of a second run shown as a ghost; {names} are `Snapshot.numbers`."""
+    """A named experiment. {names} in the takeaway are `Snapshot.numbers`, {beside_...} those of the run beside it."""
 
     key: str
     title: str
     story: str
     takeaway: str
     values: dict[str, Any] = field(default_factory=dict)
-    beside: dict[str, Any] | None = None
+    beside: Beside | None = None
 
     def params(self) -> ExperimentParams:
         """The experiment."""
@@ -26,11 +34,14 @@ class Preset:
         """The experiment to compare with, if there is one."""
         if self.beside is None:
             return None
-        return experiment(**{"dataset": "fashion", "method": "oh", **self.values, **self.beside})
+        values = {"dataset": "fashion", "method": "oh", **self.values, **self.beside.values}
+        return experiment(**{key: value for key, value in values.items() if value is not None})
 
-    def conclusion(self, now: Snapshot) -> str:
-        """The takeaway with this run's numbers; empty until they are there."""
+    def conclusion(self, now: Snapshot, beside: Snapshot | None = None) -> str:
+        """The takeaway with the runs' own numbers; empty until they are there."""
         numbers = {**now.numbers, "gain": now.numbers.get("map", 0) - now.numbers.get("map_start", 0)}
+        if beside is not None:
+            numbers |= {f"beside_{name}": value for name, value in beside.numbers.items()}
         try:
             return self.takeaway.format(**numbers)
         except (KeyError, ValueError):
@@ -52,40 +63,42 @@ PRESETS = (
     ),
     Preset(
         "drift", "The world changes",
-        "After 10,000 pairs the feature space is rotated. A frozen hash never recovers; OH does.",
-        "After the change mAP is {map:.2f}. It started at {map_start:.2f}.",
+        "After 10,000 pairs the feature space is rotated. A copy that stops learning there never recovers; OH does.",
+        "Some time after the change mAP is {map:.2f}; the copy that stopped learning has {beside_map:.2f}.",
         {"drift": "rotate", "drift_at": 10_000, "drift_size": 0.5, "C": 1.0, "center": "ema"},
-        {"C": 1e-6},
+        Beside("frozen at the change", {"changes": ((10_000, "C", 1e-9),)}),
     ),
     Preset(
         "small-beta", "β too small",
         "Dissimilar pairs are content with 10 % different bits: everything crowds together.",
-        "mAP ends at {map:.2f}; pair-AUC is {auc:.2f}. The hills overlap because nothing pushes them apart.",
-        {"beta": 0.1}, {"beta": 0.5},
+        "mAP is {map:.2f}, with β = 0.5 {beside_map:.2f}; pair-AUC is {auc:.2f}. The hills overlap because nothing "
+        "pushes them apart.",
+        {"beta": 0.1}, Beside("β = 0.5", {"beta": 0.5}),
     ),
     Preset(
         "large-beta", "β too large",
         "Dissimilar pairs should differ in 90 % of the bits, which cannot hold for ten classes at once.",
-        "{update_rate:.0%} of the pairs still trigger an update, and mAP is {map:.2f}.",
-        {"beta": 0.9}, {"beta": 0.5},
+        "{update_rate:.0%} of the pairs still trigger an update, and mAP is {map:.2f}; with β = 0.5 it is "
+        "{beside_map:.2f}.",
+        {"beta": 0.9}, Beside("β = 0.5", {"beta": 0.5}),
     ),
     Preset(
         "mmoh", "MMOH against OH",
         "Four models of 24 bits against one of 96: the same storage, so the comparison is fair.",
-        "MMOH at {bits:.0f} bits in all reaches mAP {map:.2f}; the thin line is OH with the same bits.",
-        {"method": "mmoh", "T": 4, "r": 24}, {"method": "oh", "r": 96},
+        "With {bits:.0f} bits in all MMOH reaches mAP {map:.2f} and OH {beside_map:.2f}.",
+        {"method": "mmoh", "T": 4, "r": 24}, Beside("OH with 96 bits", {"method": "oh", "r": 96, "T": None}),
     ),
     Preset(
         "no-centring", "No centring",
         "Kernel values are all positive, so without their mean most hyperplanes miss the data.",
-        "Without centring mAP is {map:.2f}. No other choice matters as much.",
-        {"center": "none"}, {"center": "frozen"},
+        "Without centring mAP is {map:.2f}, with it {beside_map:.2f}.",
+        {"center": "none"}, Beside("centred", {"center": "frozen"}),
     ),
     Preset(
         "noise", "Noisy clicks",
         "30 % of the pairs carry the wrong label, as real clicks do.",
-        "With 30 % wrong labels mAP still goes {map_start:.2f} → {map:.2f}.",
-        {"noise": 0.3}, {"noise": 0.0},
+        "With 30 % wrong labels mAP goes {map_start:.2f} → {map:.2f}; with none it reaches {beside_map:.2f}.",
+        {"noise": 0.3}, Beside("no wrong labels", {"noise": 0.0}),
     ),
     Preset(
         "paper", "The paper's setting",

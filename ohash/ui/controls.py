@@ -27,8 +27,9 @@ def control(row: Parameter, value: Any, on_commit: Committed, *, options: tuple[
         st.toggle(label, key=state.widget(row.key, value), help=help_of(row), on_change=changed)
     elif row.choices:
         choices = list(options or row.choices)
+        choices += [] if value in choices else [value]
         st.selectbox(
-            label, choices if value in choices else [*choices, value], key=state.widget(row.key, value),
+            label, choices, key=state.widget(row.key, value, choices),
             help=help_of(row), on_change=changed, format_func=lambda choice: choice.replace("_", " "),
         )  # fmt: skip
     elif row.slider is None:
@@ -36,15 +37,17 @@ def control(row: Parameter, value: Any, on_commit: Committed, *, options: tuple[
         st.number_input(label, key=state.widget(key, value), step=1, min_value=int(row.lo), max_value=int(row.hi),
                         help=help_of(row), on_change=changed)  # fmt: skip
     elif row.scale == "log":
+        steps = log_options(row, value)
         st.select_slider(
-            label, log_options(row, value), key=state.widget(row.key, value), format_func=lambda v: f"{v:,g}",
-            help=help_of(row), on_change=changed,
+            label, steps, key=state.widget(row.key, value, steps), format_func=lambda v: f"{v:,g}", help=help_of(row),
+            on_change=changed,
         )  # fmt: skip
     else:
         lo, hi = (row.kind(bound) for bound in row.slider)
+        lo, hi = min(lo, value), max(hi, value)
         st.slider(
-            label, min(lo, value), max(hi, value), step=row.kind(row.step or 1), key=state.widget(row.key, value),
-            help=help_of(row), on_change=changed,
+            label, lo, hi, step=row.kind(row.step or 1), key=state.widget(row.key, value, (lo, hi)), help=help_of(row),
+            on_change=changed,
         )  # fmt: skip
 
 

@@ -39,8 +39,8 @@ def choose(session: state.Session) -> str:
         session.looking = state.chosen("look")
 
     st.selectbox(
-        "Look at", list(titles), key=state.widget("look", session.looking), format_func=lambda key: titles[key],
-        on_change=picked, help="What is here now. How to get the rest: Everything there is.",
+        "Look at", list(titles), key=state.widget("look", session.looking, list(titles)),
+        format_func=lambda key: titles[key], on_change=picked, help="What is here now. How to get the rest: Everything there is.",
     )  # fmt: skip
     return session.looking
 

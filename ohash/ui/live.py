@@ -116,12 +116,21 @@ def _gallery(session: state.Session) -> None:
     st.html(gallery_html(found, dataset, dark=dark()))
     now = runner.snapshot()
     if session.preset and now is not None and now.t >= TAKEAWAY_AFTER:
-        st.success(preset(session.preset).conclusion(now), icon=":material/lightbulb:")
+        beside = [other for other in _pictures_beside(session) if other.t >= TAKEAWAY_AFTER]
+        told = preset(session.preset).conclusion(now, beside[0] if beside else None)
+        if told:
+            st.success(told, icon=":material/lightbulb:")
 
 
 def _beside(session: state.Session) -> list[charts.Ghost]:
+    story = preset(session.preset).beside if session.preset else None
+    label = story.label if story is not None else "for comparison"
+    return [charts.ghost_of(picture, label) for picture in _pictures_beside(session)]
+
+
+def _pictures_beside(session: state.Session) -> list[Snapshot]:
     pictures = [one.snapshot() for one in state.hub().lease(session.id).beside]
-    return [charts.ghost_of(p, "for comparison") for p in pictures if p is not None and p.t > 0]
+    return [picture for picture in pictures if picture is not None and picture.t > 0]
 
 
 def _words(session: state.Session, runner: Runner, now: Snapshot | None) -> None:

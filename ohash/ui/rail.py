@@ -53,7 +53,7 @@ def choose_data(session: state.Session) -> None:
     if here not in titles:
         order, titles = [here, *order], {**titles, here: "data that are not here"}
     st.selectbox(
-        "Data", order, key=state.widget("dataset", here), format_func=lambda key: titles[key],
+        "Data", order, key=state.widget("dataset", here, order), format_func=lambda key: titles[key],
         on_change=lambda: _pick_data(session, state.chosen("dataset")),
         help="What is learnt. Your own vectors: open the Data page.",
     )  # fmt: skip

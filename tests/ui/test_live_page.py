@@ -1,0 +1,191 @@
+"""The Live page without a browser: landing, links, controls, presets, transport, faults."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest  # noqa: TID251
+
+from ohash.experiment.params import experiment
+from ohash.experiment.presets import PRESETS
+from ohash.ui import state
+
+APP = str(Path(__file__).parents[2] / "app.py")
+SMALL = {"dataset": "blobs2d", "method": "oh", "r": "16", "pairs": "100000000"}
+
+
+@pytest.fixture(autouse=True)
+def alone() -> Iterator[None]:
+    """No run outlives its test."""
+    yield
+    for lease in state.hub()._leases.values():
+        lease.stop()
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=60)
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def session_of(app: AppTest) -> state.Session:
+    found: state.Session = app.session_state["ohash"]
+    return found
+
+
+def until(app: AppTest, true: Callable[[], bool]) -> None:
+    """Redraw as the timer would, which AppTest has not."""
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+        app.run()
+        assert not app.exception
+
+
+def link_of(app: AppTest) -> dict[str, str]:
+    return {key: value if isinstance(value, str) else value[0] for key, value in app.query_params.items()}
+
+
+def moving(app: AppTest) -> bool:
+    now = state.runner(session_of(app)).snapshot()
+    return now is not None and now.t > 0
+
+
+def test_a_bare_address_opens_the_first_preset() -> None:
+    app = opened()
+    assert session_of(app).params == PRESETS[0].params()
+    assert link_of(app) == PRESETS[0].params().to_query()
+    assert [button.label for button in app.button][:3] == [preset.title for preset in PRESETS[:3]]
+
+
+def test_link_to_controls_to_link() -> None:
+    query = {**SMALL, "beta": "0.4", "C": "0.02", "noise": "0.1", "seed": "7"}
+    app = opened(**query)
+    assert app.slider(key="w_beta").value == 0.4
+    assert app.select_slider(key="w_C").value == 0.02
+    assert app.select_slider(key="w_r").value == 16
+    assert app.slider(key="w_noise").value == 0.1
+    assert link_of(app) == query
+    app.select_slider(key="w_r").set_value(24).run()
+    assert link_of(app) == {**query, "r": "24"}
+
+
+def test_beta_acts_on_the_running_model_and_is_in_the_link() -> None:
+    app = opened(**SMALL)
+    until(app, lambda: moving(app))
+    live = state.runner(session_of(app))
+    app.slider(key="w_beta").set_value(0.6).run()
+    until(app, lambda: "changes" in link_of(app))
+    at, name, value = link_of(app)["changes"].split(":")
+    assert (name, value) == ("beta", "0.6") and int(at) > 0
+    assert state.runner(session_of(app)) is live, "the run goes on"
+    app.run()
+    assert app.slider(key="w_beta").value == 0.6
+
+
+def test_a_slider_is_only_set_when_the_experiment_changed_it() -> None:
+    app = opened(**SMALL)
+    app.slider(key="w_beta").set_value(0.6).run()
+    app.run()
+    assert app.slider(key="w_beta").value == 0.6
+    app.session_state["w_beta"] = 0.7  # the user has moved on, and an older picture is drawn
+    app.run()
+    assert app.slider(key="w_beta").value == 0.7
+    app.button(key="preset_small-beta").click().run()
+    assert app.slider(key="w_beta").value == 0.1
+
+
+def test_another_r_is_another_run_and_leaves_a_ghost() -> None:
+    app = opened(**SMALL)
+    until(app, lambda: moving(app))
+    before = state.runner(session_of(app))
+    app.select_slider(key="w_r").set_value(32).run()
+    assert state.runner(session_of(app)) is not before
+    assert len(session_of(app).ghosts) == 1
+    assert any("r 16 → 32" in caption.value for caption in app.caption)
+
+
+def test_a_new_seed_is_one_new_run() -> None:
+    app = opened(**SMALL)
+    until(app, lambda: moving(app))
+    app.button(key="new_seed").click().run()
+    seed = session_of(app).params.seed
+    app.run()
+    assert session_of(app).params.seed == seed and len(session_of(app).ghosts) == 1
+
+
+def test_pause_step_play() -> None:
+    app = opened(**SMALL)
+    until(app, lambda: moving(app))
+    app.button(key="play").click().run()
+    until(app, lambda: state.runner(session_of(app)).state == "paused")
+    live = state.runner(session_of(app))
+    assert live.run is not None
+    stood = live.run.t
+    app.selectbox(key="view_step").set_value(10).run()
+    app.button(key="step").click().run()
+    assert live.run.t == stood + 10
+    assert app.button(key="play").label == "Play"
+    app.button(key="play").click().run()
+    until(app, lambda: live.run is not None and live.run.t > stood + 10)
+
+
+def test_reset_begins_again_without_the_live_changes() -> None:
+    app = opened(**SMALL, changes="5:beta:0.3")
+    until(app, lambda: moving(app))
+    app.button(key="reset").click().run()
+    assert session_of(app).params == experiment("blobs2d", "oh", r=16, pairs=100_000_000)
+    assert "changes" not in link_of(app)
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
+def test_every_preset_starts_from_its_button(preset: state.Preset) -> None:
+    app = opened(**SMALL)
+    app.button(key=f"preset_{preset.key}").click().run()
+    assert session_of(app).params == preset.params()
+    assert link_of(app) == preset.params().to_query()
+    assert len(state.hub().lease(session_of(app).id).beside) == (preset.beside_params() is not None)
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ({"method": "<script>"}, "method must be one of"),
+        ({"dataset": "../../etc/passwd"}, "dataset must be one of"),
+        ({"r": "-5"}, "r must be an integer"),
+        ({"beta": "nan"}, "beta must be a number"),
+        ({"r": "8192", "method": "mmoh", "T": "64"}, "must be at most 2048 bits on this server"),
+        ({"changes": "1:r:5"}, "changes ignored"),
+        ({"changes": "%00%00"}, "changes ignored"),
+    ],
+)
+def test_forged_links_are_warnings_and_defaults(query: dict[str, str], message: str) -> None:
+    app = opened(**query)
+    assert any(message in warning.value for warning in app.warning), [warning.value for warning in app.warning]
+    assert app.button(key="play")
+
+
+def test_a_link_to_data_of_somebodys_own_says_so_and_offers_others() -> None:
+    app = opened(dataset="own", content="abc123")
+    assert "abc123" in app.error[0].value and "upload" in app.error[0].value
+    app.selectbox(key="w_dataset").set_value("blobs2d").run()
+    assert not app.error and session_of(app).params.dataset == "blobs2d"
+
+
+def test_a_run_that_cannot_start_is_a_message_with_a_way_out() -> None:
+    app = opened(dataset="words", method="sdh")
+    until(app, lambda: bool(app.error))
+    assert "labels" in app.error[0].value and "Reset" in app.error[0].value
+
+
+def test_present_hides_the_rail() -> None:
+    app = opened(**SMALL)
+    app.button(key="present").click().run()
+    assert not [slider for slider in app.slider if slider.key == "w_beta"]
+    app.button(key="present").click().run()
+    assert app.slider(key="w_beta").value == 0.5
