@@ -40,7 +40,8 @@ def choose(session: state.Session) -> str:
 
     st.selectbox(
         "Look at", list(titles), key=state.widget("look", session.looking, list(titles)),
-        format_func=lambda key: titles[key], on_change=picked, help="What is here now. How to get the rest: Everything there is.",
+        format_func=lambda key: titles[key], on_change=picked,
+        help="What is here now. How to get the rest: Everything there is.",
     )  # fmt: skip
     return session.looking
 
