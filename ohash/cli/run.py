@@ -24,8 +24,11 @@ from urllib.parse import parse_qsl
 
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, table
+from ohash.evaluation.metrics import METRICS as METRIC_TABLE
 from ohash.experiment import saved
+from ohash.experiment.closing import NAMES
 from ohash.experiment.export import summary, write
+from ohash.experiment.judge import RERANKED
 from ohash.experiment.judged_on import judged_on
 from ohash.experiment.params import OWN, SEED, ExperimentParams, RunParams, experiment, flat, from_query, rows_of
 from ohash.experiment.run import Run
@@ -191,6 +194,14 @@ def _progress(going: Run, elapsed: float) -> None:
     )
 
 
+def _of_codes(n: dict[str, float]) -> list[str]:
+    """The diagnostics, if the codes are bits."""
+    if "balance" not in n:
+        return []
+    words = {name: METRIC_TABLE[name].label for name in NAMES}
+    return ["codes: " + ", ".join(f"{label} {n[name]:.3f}" for name, label in words.items())]
+
+
 def _closing(now: Snapshot, test: dict[str, float]) -> str:
     n, judged = now.numbers, now.params.run.judged_by
     lines = [
@@ -200,6 +211,9 @@ def _closing(now: Snapshot, test: dict[str, float]) -> str:
         f"{test['map']:.3f} on {test['queries']} test queries",
         f"agrees with the original distance: recall@10 {n['recall_10_start']:.3f} -> {n['recall_10']:.3f} "
         f"({judged}), {test['recall_10']:.3f} on test",
+        "after the nearest have been sorted again by the float vectors: recall@10 on test "
+        + ", ".join(f"{test[f'recall_10_x{factor}']:.3f} of {10 * factor}" for factor in RERANKED[1:]),
+        *_of_codes(n),
         "the database was " + ("trained on, as in the paper" if now.database_seen else "not trained on"),
     ]
     return "\n".join(lines)

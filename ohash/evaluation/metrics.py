@@ -26,13 +26,16 @@ class Metric:
     lo: float = 0.0
     hi: float = 1.0
 
-    def name(self, value: int | None = None) -> str:
-        """The label with its k or radius put in.
+    def name(self, value: int | None = None, times: int | None = None) -> str:
+        """The label with its k or radius put in, and with how many times as many were re-ranked.
 
         >>> METRICS["map_at_k"].name(1000), METRICS["precision_radius"].name(2), METRICS["map"].name()
         ('mAP@1000 (min)', 'precision within 2', 'mAP')
+        >>> METRICS["recall_with_reranking"].name(10, 4)
+        'recall@10, 4 x re-ranked'
         """
-        return self.label if value is None else self.label.replace("@k", f"@{value}").replace("ρ", str(value))
+        label = self.label if times is None else self.label.replace(" c x ", f" {times} x ")
+        return label if value is None else label.replace("@k", f"@{value}").replace("ρ", str(value))
 
 
 _ROWS = (
@@ -64,7 +67,7 @@ _ROWS = (
         "Share of the k nearest float vectors among the k nearest codes, expected over ties.",
     ),
     Metric(
-        "recall_with_reranking", "recall@k, re-ranked", "distance",
+        "recall_with_reranking", "recall@k, c x re-ranked", "distance",
         "The same after the nearest c k codes have been sorted again by the float vectors.",
     ),
     Metric(

@@ -194,10 +194,11 @@ def _records(
             codes.query_block(start, stop), codes.database, flags(start, stop), codes.combine, ties == "stable",
             np.array(ks, np.int64), min(radius, codes.radii - 1), harmonic, scores[start:stop], counts, sums,
         )  # fmt: skip
-        yield partial(_record, scores[:stop], counts, sums, ks, radius)
+        yield partial(record_of, scores[:stop], counts, sums, ks, radius)
 
 
-def _record(scores: Vector, counts: npt.NDArray[np.int64], sums: Vector, ks: Sequence[int], radius: int) -> Retrieval:
+def record_of(scores: Vector, counts: npt.NDArray[np.int64], sums: Vector, ks: Sequence[int], radius: int) -> Retrieval:
+    """The record of what a scoring kernel has filled: means over the queries that have something relevant."""
     R = scores[:, columns.N_RELEVANT]
     scored = scores[R > 0]
     queries = len(scored)

@@ -94,6 +94,11 @@ class CodeTable:
         return self.last.version
 
     @property
+    def made_by(self) -> OnlineHasher:
+        """The hash that made the codes, as it was then; of a linear method only its half-spaces are kept."""
+        return self._hasher if self._linear else self._made_by
+
+    @property
     def stale(self) -> bool:
         """Whether the hash has changed since the last refresh."""
         return self.last is None or self.last.version != self._hasher.version

@@ -1,21 +1,26 @@
 """A query and its nearest items, as the code table finds them now, or as it found them before anything was learnt."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.evaluation.search import search
+from ohash.experiment.estimates import Estimates, FrozenEstimates
 from ohash.experiment.run import Run
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Rows of the dataset: the query, its nearest items with their distance, and whether each is relevant."""
+    """Rows of the dataset: the query, its nearest items with their distance, and whether each is relevant.
+
+    Distances are whole numbers of bits, or real numbers for a method that estimates the original distance.
+    """
 
     query: int
     rows: npt.NDArray[np.int64]
-    distances: npt.NDArray[np.int64]
+    distances: npt.NDArray[Any]
     relevant: npt.NDArray[np.bool_]
     t: int
 
@@ -30,10 +35,15 @@ def nearest(run: Run, number: int, k: int = 10, *, before: bool = False) -> Foun
     judge = run.judge
     at = number % len(judge.queries)
     n = len(judge.database)
-    codes = run.first_codes if before else run.codes
     hide = {int(judge.own[at])} if judge.own is not None else set()
     few = min(n, k + len(hide))
-    found, distance = search(codes[:, n + at : n + at + 1], codes[:, :n], few)
+    found: npt.NDArray[np.int64]
+    distance: npt.NDArray[Any]
+    if run.spec.asymmetric:
+        found, distance = _by_estimate(run, at, few, before=before)
+    else:
+        codes = run.first_codes if before else run.codes
+        found, distance = search(codes[:, n + at : n + at + 1], codes[:, :n], few)
     keep = [q for q, item in enumerate(found[0]) if int(judge.database[item]) not in hide][:k]
     items = found[0][keep]
     wanted = judge.relevant[at]
@@ -45,3 +55,11 @@ def nearest(run: Run, number: int, k: int = 10, *, before: bool = False) -> Foun
         relevant=np.asarray(flags, dtype=bool),
         t=0 if before else run.t,
     )
+
+
+def _by_estimate(run: Run, at: int, k: int, *, before: bool) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    """The k nearest items of one query by the method's own distance; ties by index."""
+    hasher = run.frozen.hasher if before and isinstance(run.frozen, FrozenEstimates) else run.table.made_by
+    D = Estimates(hasher, run.Z, run.judge.database).stored().of(run.judge.queries[at : at + 1])
+    order = np.argsort(D, axis=1, kind="stable")[:, :k]
+    return order, np.take_along_axis(D, order, axis=1)

@@ -1,7 +1,8 @@
 """Judge: the two truths of a run, side by side, measured at checkpoints in slices of a few milliseconds.
 
 *Agrees with your labels or pairs*: mAP, precision@10; for clicks hit@10 and MRR on later clicks. *Agrees with the
-original distance*: recall@10 and recall@100 of the exact neighbours. They move in opposite directions while OH learns.
+original distance*: recall@10 and recall@100 of the exact neighbours, and recall@10 after the nearest 20, 40 and 160
+have been sorted again by the float vectors. They move in opposite directions while OH learns.
 """
 
 from collections.abc import Generator, Iterator
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.rows import RowsOf
+from ohash.evaluation.by_distance import Distances, iter_ranking
 from ohash.evaluation.exact import iter_float_ap
 from ohash.evaluation.neighbours import iter_exact_neighbours
 from ohash.evaluation.ranking import Retrieval, iter_retrieval
@@ -19,8 +21,13 @@ from ohash.streams.given import GivenSimilarity, partners_of
 
 Codes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int64]
+# Oversampling: the nearest 10 c are sorted again by the float vectors.
+RERANKED = (1, 2, 4, 16)
 # What a checkpoint records; columns of History.
-SCORES = ("map", "map_low", "map_high", "precision_10", "hit_10", "mrr", "recall_10", "recall_100")
+SCORES = (
+    "map", "map_low", "map_high", "precision_10", "hit_10", "mrr", "recall_10", "recall_100",
+    *(f"recall_10_x{factor}" for factor in RERANKED[1:]),
+)  # fmt: skip
 NEIGHBOURS = 100
 # The reference line is measured on this many queries.
 FLOAT_QUERIES = 100
@@ -70,11 +77,19 @@ class Judge:
         return np.concatenate([self.database, self.queries])
 
     def evaluate(
-        self, codes: Codes, r: int, seen: npt.NDArray[np.bool_] | None
+        self,
+        codes: Codes,
+        r: int,
+        seen: npt.NDArray[np.bool_] | None,
+        distances: Distances | None = None,
     ) -> Generator[None, None, dict[str, Any]]:
-        """Scores of codes (T, database + queries, bytes) over the seen part of the database; yields between slices."""
+        """Scores of codes (T, database + queries, bytes) over the seen part of the database; yields between slices.
+
+        With `distances` (of the queries to the whole database) the ranking goes by them instead of the codes.
+        """
         n = len(self.database)
         database, queries = codes[:, :n], codes[:, n:]
+        keep = np.arange(n)
         relevant, hidden, own = self.relevant, self.hidden, self.own
         if seen is None:
             exact = yield from self.exact_neighbours()
@@ -92,17 +107,22 @@ class Judge:
             hidden = None if hidden is None else [place[rows][place[rows] >= 0] for rows in hidden]
             own = None if own is None else place[own]
             exact = yield from self._neighbours(self.database[keep], own)
-        found = yield from _last(
-            iter_retrieval(queries, database, relevant=relevant, exclude=hidden, query_rows=own, k=10, r=r)
-        )
+
+        def rank(**given: Any) -> Generator[None, None, Retrieval]:
+            if distances is None:
+                return _last(iter_retrieval(queries, database, query_rows=own, r=r, **given))
+            some = distances if len(keep) == n else lambda start, stop: distances(start, stop)[:, keep]
+            return _last(iter_ranking(some, len(self.queries), len(keep), query_rows=own, **given))
+
+        found = yield from rank(relevant=relevant, exclude=hidden, k=10)
         recalls = {}
-        for k in (10, NEIGHBOURS):
+        for k, factors in ((10, RERANKED), (NEIGHBOURS, (1,))):
             few = min(k, exact.shape[1])
-            # share of the k exact neighbours among the k nearest codes: `recall_at_k`, in slices
-            near = yield from _last(
-                iter_retrieval(queries, database, relevant=list(exact[:, :few]), query_rows=own, k=few, r=r)
-            )
-            recalls[k] = near.precision_at_k[few]
+            # the share of the k exact neighbours among the c k nearest: `recall_with_reranking`, in slices
+            near = yield from rank(relevant=list(exact[:, :few]), k=[factor * few for factor in factors])
+            for factor in factors:
+                share = near.precision_at_k[factor * few] * factor
+                recalls[k, factor] = share if factor * few < len(keep) else 1.0
         return {
             "map": found.map,
             "map_low": found.map_low,
@@ -110,8 +130,9 @@ class Judge:
             "precision_10": found.precision_at_k[10],
             "hit_10": found.hit_at_k[10],
             "mrr": found.mrr,
-            "recall_10": recalls[10],
-            "recall_100": recalls[NEIGHBOURS],
+            "recall_10": recalls[10, 1],
+            "recall_100": recalls[NEIGHBOURS, 1],
+            **{f"recall_10_x{factor}": recalls[10, factor] for factor in RERANKED[1:]},
             "record": found,
         }
 

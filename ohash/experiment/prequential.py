@@ -5,11 +5,13 @@ database, each without itself. Their mAP follows a drift of the stream even wher
 """
 
 from collections.abc import Generator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.evaluation.by_distance import Distances, iter_ranking
 from ohash.evaluation.ranking import retrieval
 from ohash.streams.base import Dataset
 from ohash.streams.given import GivenSimilarity
@@ -28,11 +30,18 @@ Floats = npt.NDArray[np.float64]
 
 
 def sliding_map(
-    source: Similarity, points: Rows, codes: Codes, database: Rows, db_codes: Codes, r: int
+    source: Similarity,
+    points: Rows,
+    codes: Codes,
+    database: Rows,
+    db_codes: Codes,
+    r: int,
+    distances: Distances | None = None,
 ) -> Generator[None, None, float]:
     """The mAP of points (n,) with codes (T, n, bytes) on the database; yields between slices.
 
-    NaN without points, and for given pairs, where what was trained on is no answer.
+    With `distances` of the points to the database the ranking goes by them. NaN without points, and for given pairs,
+    where what was trained on is no answer.
     """
     if not len(points) or len(database) < 2 or isinstance(source, GivenSimilarity):
         return float("nan")
@@ -42,19 +51,20 @@ def sliding_map(
     found = []
     for start in range(0, len(points), step):
         some = points[start : start + step]
-        found.append(
-            retrieval(
-                codes[:, start : start + step],
-                db_codes,
-                relevant=source.relevant(some, database),
-                query_rows=place[some],
-                k=(),
-                r=r,
-            ).ap
-        )
+        given: dict[str, Any] = {"relevant": source.relevant(some, database), "query_rows": place[some], "k": ()}
+        if distances is None:
+            record = retrieval(codes[:, start : start + step], db_codes, r=r, **given)
+        else:
+            D = distances(start, start + len(some))
+            (record,) = iter_ranking(partial(_rows, D), len(some), len(database), block=len(some), **given)
+        found.append(record.ap)
         yield
     ap = np.concatenate(found)
     return float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
+
+
+def _rows(D: npt.NDArray[np.float32], start: int, stop: int) -> npt.NDArray[np.float32]:
+    return D[start:stop]
 
 
 class ClassScores:

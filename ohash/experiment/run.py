@@ -7,7 +7,7 @@ a pair count.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,10 @@ import numpy.typing as npt
 
 from ohash.core.codes import hamming, unpack
 from ohash.core.loss import dissimilar_threshold
+from ohash.evaluation.by_distance import Distances
 from ohash.evaluation.table import CodeTable
+from ohash.experiment.closing import code_numbers
+from ohash.experiment.estimates import Estimates, FrozenEstimates
 from ohash.experiment.fitting import Fitter, Fitting
 from ohash.experiment.frozen import Frozen
 from ohash.experiment.history import History
@@ -118,6 +121,7 @@ class Run:
         self.recomputed = self.flipped = 0
         self._states: dict[int, tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]] = {}
         self._pending: Iterator[None] | None = None
+        self._diagnosed: tuple[tuple[int, int, int], dict[str, float]] | None = None
         self._scored: tuple[tuple[int, int, int], dict[str, Any]] | None = None
         self._keep_state()
         self.judge = Judge(self.world, self.stage, params.run.judged_by)
@@ -193,9 +197,12 @@ class Run:
         if self.spec.consumes == "nothing":
             return None
         rows = np.stack([i, j], axis=1).ravel()
-        places, at = np.unique(rows, return_inverse=True)
-        codes = _with_models(self.hasher.encode(np.ascontiguousarray(self.Z[places])))
-        D_h = hamming(codes[:, at[0::2]], codes[:, at[1::2]]).min(axis=0)
+        if isinstance(self.frozen, FrozenEstimates):
+            D_h = self.frozen.pairs(self.hasher, self.Z, i, j)
+        else:
+            places, at = np.unique(rows, return_inverse=True)
+            codes = _with_models(self.hasher.encode(np.ascontiguousarray(self.Z[places])))
+            D_h = hamming(codes[:, at[0::2]], codes[:, at[1::2]]).min(axis=0)
         if self.spec.consumes in ("points", "chunks"):
             self.hasher.learn_points(self.Z, rows, self._labels(rows, self.stage))
         return Trace(D_h, np.zeros(len(i), np.bool_))
@@ -272,7 +279,7 @@ class Run:
             self.hasher.start(self.Z.shape[1])
         if self.spec.consumes == "batch":
             self.fitting.here()
-        self.frozen = Frozen(self.hasher)
+        self.frozen = Frozen(self.hasher) if self.spec.hamming else FrozenEstimates(self.hasher, warm)
         self.frozen.enter(self.Z)
 
     def _enter_stage(self, stage: int) -> Iterator[Any]:
@@ -345,14 +352,28 @@ class Run:
             keep = np.flatnonzero(self.seen[database])
             database, db_codes = database[keep], np.ascontiguousarray(db_codes[:, keep])
         source = self.world.stream(self.stage).similarity
-        found.append((yield from sliding_map(source, points, codes, database, db_codes, int(self.hasher.r))))
+        distances: Distances | None = None
+        if self.spec.asymmetric and len(points):
+            stored = Estimates(self.table.made_by, self.Z, database)
+            yield from stored.iter_store()
+            distances = lambda start, stop: stored.of(points[start:stop])  # noqa: E731
+        found.append((yield from sliding_map(source, points, codes, database, db_codes, int(self.hasher.r), distances)))
+
+    def distances(self, judge: Judge, hasher: Any) -> Generator[None, None, Distances | None]:
+        """Distances of a judge's queries to its database by the method's own measure, if it has one."""
+        if not self.spec.asymmetric:
+            return None
+        stored = Estimates(hasher, self.Z, judge.database)
+        yield from stored.iter_store()
+        return lambda start, stop: stored.of(judge.queries[start:stop])
 
     def _judgement(self, map_prequential: float) -> Iterator[None]:
         seen = self.seen if self.params.run.database == "seen" else None
         r = int(self.hasher.r)
         made = self.stage, self.recomputed, self.flipped
         if self._scored is None or self._scored[0] != made or seen is not None:
-            self._scored = made, (yield from self.judge.evaluate(self.codes, r, seen))
+            distances = yield from self.distances(self.judge, self.table.made_by)
+            self._scored = made, (yield from self.judge.evaluate(self.codes, r, seen, distances))
         scores = dict(self._scored[1])  # the same codes have the same scores
         scores["map_fresh"] = scores["map"]
         scores["map_prequential"] = map_prequential
@@ -360,11 +381,15 @@ class Run:
             fresh = CodeTable(self.hasher, self.Z, self.judge.rows, finite=True)
             for _ in fresh.iter_refresh():
                 yield
-            again = yield from self.judge.evaluate(_with_models(fresh.codes), r, seen)
+            distances = yield from self.distances(self.judge, self.hasher)
+            again = yield from self.judge.evaluate(_with_models(fresh.codes), r, seen, distances)
             scores["map_fresh"] = again["map"]
         self._record(scores)
         if self.map_float is None:
             self.map_float = yield from self.judge.float_reference()
+        if self.t >= self.end or self._flat():
+            yield
+            self.code_numbers()
 
     def _record(self, scores: dict[str, Any]) -> None:
         self.last_record = scores.pop("record", None)
@@ -388,6 +413,13 @@ class Run:
     def class_map(self) -> npt.NDArray[np.float64]:
         """The mAP of each class at each checkpoint, (checkpoints, classes); no columns without single labels."""
         return self.class_scores.array
+
+    def code_numbers(self) -> dict[str, float]:
+        """What the codes of the database say by themselves: balance, entropy, correlation, distinct ones."""
+        made = self.stage, self.recomputed, self.flipped
+        if self._diagnosed is None or self._diagnosed[0] != made:
+            self._diagnosed = made, code_numbers(self.codes[:, : len(self.judge.database)], self.hasher.r, self.spec)
+        return self._diagnosed[1]
 
     @property
     def first_codes(self) -> npt.NDArray[np.uint8]:

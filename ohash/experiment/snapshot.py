@@ -67,11 +67,13 @@ def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[s
         "update_rate": moved / max(1, int(outcome.sum())),
         "clipped_rate": int(outcome[CLIPPED]) / max(1, moved),
         "bits": float(T * run.hasher.r),
-        "bytes": float(T * -(-run.hasher.r // 8)),
+        "bytes": float(T * -(-run.hasher.r // 8) + getattr(run.hasher, "extra_bytes", 0)),
         "warm_up_pairs": float(run.world.consumed),
         "similar_share": run.world.stream(run.stage).similar_share,
         "mean_kernel": run.world.feature_map.mean_kernel,
     }
+    if run.done:
+        numbers |= run.code_numbers()
     if run.map_float is not None:
         numbers["map_float"] = run.map_float
     learns = hasattr(run.hasher, "bit_updates")

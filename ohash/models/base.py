@@ -16,6 +16,7 @@ consumes   called
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from importlib.util import find_spec
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -82,6 +83,20 @@ class LinearHasher(OnlineHasher, Protocol):
         """(T, r) how often each projection vector has moved."""
 
 
+@runtime_checkable
+class AsymmetricHasher(OnlineHasher, Protocol):
+    """A method with a distance of its own: items are what it keeps of them, a query stays a float vector.
+
+    The engine ranks by it wherever a ranking is judged or shown.
+    """
+
+    def quantise(self, X: npt.NDArray[Any]) -> Any:
+        """What is stored of mapped rows: their codes, and whatever else an item takes."""
+
+    def estimate_distances(self, queries: npt.NDArray[Any], stored: Any) -> npt.NDArray[np.float32]:
+        """Estimated distances of mapped queries to stored items, (queries, items); small is near."""
+
+
 class PairHasher(OnlineHasher, Protocol):
     """A method that learns from pairs."""
 
@@ -105,7 +120,11 @@ class BatchHasher(OnlineHasher, Protocol):
 
 @dataclass(frozen=True)
 class HasherSpec:
-    """The card of a method: how it is named, cited, supervised, tuned, built and brought back from a file."""
+    """The card of a method: how it is named, cited, supervised, tuned, built and brought back from a file.
+
+    `asymmetric`: it ranks by a distance of its own (`AsymmetricHasher`). `hamming`: the Hamming distance of its codes
+    means something. `needs`: a package it cannot do without, an optional extra of the same name.
+    """
 
     key: str
     title: str
@@ -119,6 +138,14 @@ class HasherSpec:
     aliases: tuple[str, ...] = ()
     differs: str = ""
     linear: bool = True
+    asymmetric: bool = False
+    hamming: bool = True
+    needs: str = ""
+
+    @property
+    def missing(self) -> str:
+        """How to get what the method needs and is not here; "" if all is."""
+        return f"pip install ohash[{self.needs}]" if self.needs and find_spec(self.needs) is None else ""
 
     @property
     def table(self) -> dict[str, Parameter]:

@@ -54,6 +54,7 @@ class RaBitQ(Rotated):
     """
 
     key = "rabitq"
+    extra_bytes = 8  # an item takes two floats beside its code
 
     def __init__(self, params: RaBitQParams | None = None) -> None:
         """R is drawn when the first data tell d."""
@@ -145,6 +146,7 @@ HASHER = HasherSpec(
     params=RaBitQParams,
     build=RaBitQ,
     restore=restore,
+    asymmetric=True,
     differs="One centroid (the mean of the warm-up) instead of one a cluster, and queries stay in floating point "
     "instead of 4 bits. r is free: fewer bits than d take r rows of the rotation, more stack rotations; the paper has "
     "r = d. `encode` gives plain bits for Hamming distance; `estimate` is the method's own, better distance.",

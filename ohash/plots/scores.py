@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.evaluation.metrics import METRICS, Metric
+from ohash.experiment.judge import RERANKED
 from ohash.experiment.observer import WINDOW
 from ohash.experiment.snapshot import Snapshot
 from ohash.plots import theme, words
@@ -29,11 +30,12 @@ class Score:
     column: str
     metric: Metric
     k: int | None = None
+    times: int | None = None
 
     @property
     def name(self) -> str:
         """As the legend and the axis name it."""
-        return self.metric.name(self.k)
+        return self.metric.name(self.k, self.times)
 
     @property
     def short(self) -> str:
@@ -52,6 +54,7 @@ SCORES = {
         Score("mrr", METRICS["mrr"]),
         Score("recall_10", METRICS["recall_at_k"], 10),
         Score("recall_100", METRICS["recall_at_k"], 100),
+        *(Score(f"recall_10_x{c}", METRICS["recall_with_reranking"], 10, c) for c in RERANKED[1:]),
         Score("auc", METRICS["pair_auc"]),
     )
 }

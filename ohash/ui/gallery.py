@@ -20,9 +20,16 @@ def gallery_html(found: Found, dataset: Dataset, *, dark: bool) -> str:
         sign = "✓" if right else "✗"
         parts.append(
             f'<figure>{_item(dataset, int(row), edge)}<span style="color:{edge}"><b>{sign}</b></span> '
-            f"<span>{int(distance)} bit{'s' if distance != 1 else ''}</span></figure>"
+            f"<span>{_distance(distance)}</span></figure>"
         )
     return f'<div class="ohash-gallery" role="img" aria-label="{html.escape(_alt(found))}">{"".join(parts)}</div>'
+
+
+def _distance(distance: np.generic) -> str:
+    """Bits, or the real number of a method that estimates the original distance."""
+    if not np.issubdtype(distance.dtype, np.integer):
+        return f"{distance:.2f}"
+    return f"{distance} bit{'s' if distance != 1 else ''}"
 
 
 def _item(dataset: Dataset, row: int, edge: str) -> str:

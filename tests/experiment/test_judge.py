@@ -1,17 +1,26 @@
 """The scores of a checkpoint are those of the public functions on the codes of the hasher."""
 
+import importlib.util
+
 import numpy as np
 import pytest
 
 import ohash
-from ohash.evaluation.neighbours import exact_neighbours, recall_at_k
+from ohash.evaluation.by_distance import iter_ranking
+from ohash.evaluation.diagnostics import code_diagnostics
+from ohash.evaluation.neighbours import exact_neighbours, recall_at_k, recall_with_reranking
 from ohash.experiment import judge as judge_module
+from ohash.experiment import saved
+from ohash.experiment.closing import CORRELATED, NAMES
+from ohash.experiment.gallery import nearest
 from ohash.experiment.judge import SCORES, Judge
+from ohash.experiment.judged_on import judged_on
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import take
 from tests.experiment.runs import advance, own_data, small, straight
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
+FAISS = pytest.mark.skipif(importlib.util.find_spec("faiss") is None, reason="needs faiss")
 
 
 def evaluate(judge, codes, r, seen=None):
@@ -46,6 +55,48 @@ def test_scores_equal_direct_calls(method, part, train):
     assert found["recall_10"] == recall_at_k(query_codes, db_codes, exact, 10)
     assert found["recall_100"] == recall_at_k(query_codes, db_codes, exact, exact.shape[1])
     assert np.array_equal(run.last_record.ap, record.ap)
+    again = recall_with_reranking(query_codes, db_codes, exact, 10)
+    assert [found["recall_10"], *(found[f"recall_10_x{c}"] for c in (2, 4, 16))] == [again[c] for c in (1, 2, 4, 16)]
+    seen, numbers = code_diagnostics(db_codes, correlation_rows=CORRELATED), take(run, "done").numbers
+    assert {name: numbers[name] for name in NAMES} == {name: getattr(seen, name) for name in NAMES}
+
+
+@pytest.mark.parametrize("method", ["rabitq", "int8", pytest.param("pq", marks=FAISS)])
+@pytest.mark.parametrize("database", ["full", "seen"])
+def test_methods_with_a_distance_of_their_own_are_ranked_by_it(method, database):
+    run = straight(small(method, r=24, database=database, kernel="none"))
+    judge, data = run.judge, run.world.dataset
+    rows = judge.database if database == "full" else judge.database[run.seen[judge.database]]
+    D = run.hasher.estimate_distances(run.Z[judge.queries], run.hasher.quantise(run.Z[rows]))
+    relevant = data.labels[judge.queries][:, None] == data.labels[rows]
+    *_, record = iter_ranking(lambda a, b: D[a:b], *D.shape, relevant=relevant, k=10)
+    found = scores_of(run)
+    assert found["map"] == pytest.approx(record.map, abs=1e-6)
+    assert found["precision_10"] == pytest.approx(record.precision_at_k[10], abs=1e-6)
+    exact = exact_neighbours(data.X[judge.queries], data.X[rows], 10, "l2")
+    for factor in (1, 2, 4):
+        near = np.argsort(D, axis=1)[:, : 10 * factor]
+        recall = np.mean([np.isin(a, b).mean() for a, b in zip(exact, near, strict=True)])
+        assert found["recall_10" if factor == 1 else f"recall_10_x{factor}"] == pytest.approx(recall, abs=0.01)
+    assert found["recall_10"] > 0.3, "an estimate that finds nothing is none"
+    scores, ap = judged_on(run, "test")
+    assert 0 < scores["map"] <= 1 and len(ap) == scores["queries"] + scores["queries_without_relevant_items"]
+
+
+@pytest.mark.parametrize("method", ["rabitq", "int8", pytest.param("pq", marks=FAISS)])
+def test_pairs_and_gallery_of_such_methods(method, tmp_path):
+    run = straight(small(method, r=24, kernel="none"))
+    numbers = take(run, "done").numbers
+    assert numbers["auc"] > 0.6 and numbers["bytes"] == -(-run.hasher.r // 8) + 8 * (method == "rabitq")
+    assert ("balance" in numbers) == (method == "rabitq")
+    for before in (False, True):
+        found = nearest(run, 3, before=before)
+        assert len(found.rows) == 10 and (np.diff(found.distances) >= 0).all()
+    D = run.hasher.estimate_distances(run.Z[run.judge.queries[3:4]], run.hasher.quantise(run.Z[run.judge.database]))
+    assert nearest(run, 3).rows[0] == run.judge.database[D[0].argmin()]
+    saved.save(run, tmp_path / "run.npz")
+    back = saved.load(tmp_path / "run.npz")
+    assert scores_of(back) == scores_of(run)
 
 
 def test_digits_at_the_default_setting():

@@ -8,7 +8,7 @@ import pytest
 import ohash
 from ohash.core.codes import Codes
 from ohash.models import registry
-from ohash.models.base import LinearHasher, OnlineHasher
+from ohash.models.base import AsymmetricHasher, LinearHasher, OnlineHasher
 from tests.core.reference import random_stream
 
 SPECS = registry.hashers()
@@ -22,6 +22,8 @@ pytestmark = pytest.mark.parametrize("key", SPECS)
 
 def build(key, **options):
     spec = SPECS[key]
+    if spec.missing:
+        pytest.skip(f"needs {spec.missing}")
     wanted = {"r": R, "seed": 5, "dims": "first r"} | options  # dims: `sign` has d bits otherwise
     return spec.build(spec.params(**{name: value for name, value in wanted.items() if name in spec.table}))
 
@@ -62,6 +64,22 @@ def test_it_follows_the_protocol(key):
     assert isinstance(model, OnlineHasher) and model.key == key and model.r == R
     if SPECS[key].linear:
         assert isinstance(teach(key, model), LinearHasher)
+    assert isinstance(model, AsymmetricHasher) == SPECS[key].asymmetric
+    assert SPECS[key].hamming or SPECS[key].asymmetric, "codes must be compared somehow"
+
+
+def test_own_distances(key):
+    if not SPECS[key].asymmetric:
+        pytest.skip("ranks by Hamming distance")
+    model = teach(key, build(key))
+    before, stored = bits(model), model.quantise(X)
+    assert len(stored) == len(X)
+    D = model.estimate_distances(X[:9], stored)
+    assert D.shape == (9, len(X)) and D.dtype == np.float32 and np.isfinite(D).all()
+    np.testing.assert_allclose(model.estimate_distances(X[3:4], stored)[0], D[3], rtol=1e-4, atol=1e-4)
+    exact = np.square(X[:9, None].astype(float) - X).sum(axis=2)
+    assert np.corrcoef(D.ravel(), exact.ravel())[0, 1] > 0.4, "distances that have nothing to do with the vectors"
+    assert bits(model) == before
 
 
 def test_codes_are_packed_and_know_their_hash(key):

@@ -1,0 +1,53 @@
+"""What methods share whose code stands for an approximation of the vector: the distance of a query to that.
+
+The query stays a float vector, so only the item's error counts (the asymmetric distance of Jégou, Douze and Schmid).
+Their codes are numbers, not bits: Hamming distance says nothing about them.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import validation
+from ohash.core.codes import Codes
+from ohash.core.distance import distances
+from ohash.models.storage import save
+
+BLOCK = 4096  # items decoded at a time
+
+
+class Reconstruction:
+    """A base for methods that can `decode`; `d` is the number of columns once data have been seen."""
+
+    d: int | None
+
+    def encode(self, X: npt.ArrayLike) -> Codes:
+        """Packed codes (n, ceil(r/8))."""
+        raise NotImplementedError
+
+    def decode(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+        """The vectors (n, d) that codes stand for."""
+        raise NotImplementedError
+
+    def rows(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+        """X checked, as float32."""
+        return validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), "float32"))
+
+    def quantise(self, X: npt.ArrayLike) -> Codes:
+        """What is stored of the rows of X: their codes alone."""
+        return self.encode(X)
+
+    def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+        """Squared Euclidean distances from queries to what codes stand for, (queries, items)."""
+        rows = self.rows(queries)
+        parts = [
+            distances(rows, self.decode(np.asarray(stored[start : start + BLOCK])), "l2")
+            for start in range(0, len(stored), BLOCK)
+        ]
+        return np.concatenate(parts, axis=1).astype(np.float32, copy=False)
+
+    def save(self, path: str | Path) -> None:
+        """Write to .npz."""
+        save(self, path)  # type: ignore[arg-type]
