@@ -11,22 +11,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation.ranking import iter_retrieval
 from ohash.experiment.background import Background
 from ohash.experiment.comparison import Comparison, Entry
-from ohash.experiment.costs import Cost, measure, measure_floats
+from ohash.experiment.costs import Cost, bytes_of, measure, measure_floats
 from ohash.experiment.fitting import Elsewhere
+from ohash.experiment.judge import RERANKED
 from ohash.experiment.params import ExperimentParams
 from ohash.experiment.run import Run
 from ohash.experiment.runner import COMPUTING, MOST_PAIRS, PREPARING, STEP_SECONDS
-from ohash.experiment.standing import RERANKED, Ground, Length, Reference, Standing, Track, Trial
+from ohash.experiment.standing import Ground, Length, Reference, Standing, Track, Trial
 from ohash.experiment.trials import draws
 from ohash.experiment.world import World, world_of
 from ohash.streams.base import Dataset
 
 PUBLISH_SECONDS = 0.15
 LENGTHS = (16, 32, 64, 128, 256)
-K = 10
 
 
 class Lane:
@@ -37,7 +36,6 @@ class Lane:
         self.entry, self.params = entry, params
         self.run: Run | None = None
         self.error = ""
-        self.reranked: dict[int, float] = {}
         self._rate, self._chunk = 0.0, 64
 
     @property
@@ -85,8 +83,15 @@ class Lane:
         T, r = run.codes.shape[0], int(run.hasher.r)
         return Track(
             self.entry, self.params.seed, run.t, "fitting" if self.waiting else state, self.error, run.params,
-            run.judged.snapshot(), run.last_record, T * r, T * -(-r // 8), dict(self.reranked),
+            run.judged.snapshot(), run.last_record, T * r, bytes_of(run), _reranked(run),
         )  # fmt: skip
+
+
+def _reranked(run: Run) -> dict[int, float]:
+    """Recall@10 of the last checkpoint, after the nearest c · 10 have been sorted again by the float vectors."""
+    if not len(run.judged):
+        return {}
+    return {c: float(run.judged["recall_10" if c == 1 else f"recall_10_x{c}"][-1]) for c in RERANKED}
 
 
 class Contest(Background):
@@ -159,8 +164,6 @@ class Contest(Background):
             self.first = self._lanes
         yield from self._in_turn(self._lanes, seed)
         yield from self._refer(seed, again=True)
-        for lane in self._lanes:
-            yield from self._rerank(lane)
         self._over += [lane.track() for lane in self._lanes]
         self._lanes = []
         if seed != self.comparison.seeds[0]:
@@ -196,20 +199,6 @@ class Contest(Background):
             yield
         self._references = [one for one in self._references if one.seed != seed] + [Reference(seed, ap)]
 
-    def _rerank(self, lane: Lane) -> Iterator[None]:
-        """Recall@10 after the nearest codes have been sorted again: the exact neighbours among c · 10 of them."""
-        run = lane.run
-        if run is None or lane.error:
-            return
-        exact = yield from run.judge.exact_neighbours()
-        n, k = len(run.judge.database), min(K, exact.shape[1])
-        for found in iter_retrieval(
-            run.codes[:, n:], run.codes[:, :n], relevant=list(exact[:, :k]), query_rows=run.judge.own,
-            k=[c * k for c in RERANKED], r=int(run.hasher.r),
-        ):  # fmt: skip
-            lane.reranked = {c: found.precision_at_k[c * k] * c if c * k < n else 1.0 for c in RERANKED}
-            yield
-
     def _measure(self) -> Iterator[None]:
         floats = False
         for at, lane in enumerate(self.first):
@@ -243,7 +232,7 @@ class Contest(Background):
                     yield from self._length(lane, tried)
 
     def _length(self, lane: Lane, tried: set[tuple[int, int]]) -> Iterator[None]:
-        yield from self._rerank(lane)
+        yield
         seen = lane.track()
         if seen.record is not None and (lane.entry, seen.bits) not in tried:
             tried.add((lane.entry, seen.bits))

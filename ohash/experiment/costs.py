@@ -70,12 +70,23 @@ def measure(run: Run) -> Iterator[Cost | None]:
     rate = BATCH / min(_seconds(lambda: encode(batch)) for _ in range(3))
     yield None
     scanning: list[float] = []
-    search = _search(run.codes[:, n:], np.take(run.codes[:, :n], np.resize(np.arange(n), SCANNED), axis=1), r)
+    items = np.resize(np.arange(n), SCANNED)
+    if run.spec.asymmetric:
+        search, scale = _estimate(run), SCANNED / SCANNED_FLOATS
+    else:
+        search, scale = _search(run.codes[:, n:], np.take(run.codes[:, :n], items, axis=1), r), 1.0
     search(0)
     for start in range(0, SEARCHES, AT_ONCE):
         scanning += [_seconds(lambda k=k: search(k)) for k in range(start, start + AT_ONCE)]  # type: ignore[misc]
         yield None
-    yield Cost(T * r, float(T * -(-r // 8)), _percentiles(encoding), _percentiles(scanning), rate, recomputed(run))
+    scan = scale * np.array(_percentiles(scanning))
+    yield Cost(T * r, bytes_of(run), _percentiles(encoding), (float(scan[0]), float(scan[1])), rate, recomputed(run))
+
+
+def bytes_of(run: Run) -> int:
+    """Bytes of an item: its codes, and what else the method stores with them."""
+    T, r = run.codes.shape[0], int(run.hasher.r)
+    return int(T * -(-r // 8) + getattr(run.hasher, "extra_bytes", 0))
 
 
 def measure_floats(run: Run) -> Cost:
@@ -113,6 +124,19 @@ def _search(queries: npt.NDArray[np.uint8], database: npt.NDArray[np.uint8], r: 
     def search(k: int) -> None:
         at = k % pair.n_queries
         kernel(pair.query_block(at, at + 1), pair.database, pair.combine, indices, distance)
+
+    return search
+
+
+def _estimate(run: Run) -> Callable[[int], None]:
+    """The same for a method with a distance of its own, on fewer items."""
+    stored = run.hasher.quantise(np.ascontiguousarray(run.Z[np.resize(run.judge.database, SCANNED_FLOATS)]))
+    queries = np.ascontiguousarray(run.Z[run.judge.queries[:SEARCHES]])
+
+    def search(k: int) -> None:
+        near = run.hasher.estimate_distances(queries[k % len(queries)][None], stored)[0]
+        first = np.argpartition(near, NEIGHBOURS)[:NEIGHBOURS]
+        first[np.argsort(near[first])]
 
     return search
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from ohash.experiment.environment import environment
 from ohash.experiment.fairness import fairness
-from ohash.experiment.standing import RERANKED, Standing
+from ohash.experiment.judge import RERANKED
+from ohash.experiment.standing import Standing
 from ohash.experiment.verdict import FLOATS, gap, verdict
 from ohash.streams import registry as datasets
 

@@ -14,7 +14,6 @@ from ohash.experiment.costs import Cost
 from ohash.experiment.params import ExperimentParams
 
 Floats = npt.NDArray[np.float64]
-RERANKED = (1, 2, 4, 16)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.evaluation.significance import paired_bootstrap
-from ohash.experiment.standing import RERANKED, Length, Standing
+from ohash.experiment.judge import RERANKED
+from ohash.experiment.standing import Length, Standing
 
 FLOATS = -1
 # "Finds the neighbours" means this share of them.

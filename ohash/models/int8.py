@@ -11,10 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import Codes
+from ohash.core.distance import distances
 from ohash.core.parameters import check, param
 from ohash.models.base import Arrays, HasherSpec
+from ohash.models.lookup_kernels import byte_distances
 from ohash.models.reconstruction import Reconstruction
 
+FEW = 16  # queries that are measured byte by byte; for more it pays to decode items and multiply matrices
+BLOCK = 4096  # items decoded at a time
 WIDER = 0.1  # of the range seen in the warm-up, on each side: later values are larger now and then
 
 
@@ -87,6 +91,18 @@ class Int8(Reconstruction):
         used = len(self._levels)
         number = np.rint((X[:, :used] - self.low[:used]) / self.step[:used])
         return Codes(np.clip(number, 0, self._levels - 1).astype(np.uint8), self.r, self.version)
+
+    def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+        """Squared Euclidean distances from queries to what codes stand for, (queries, items)."""
+        rows, codes = self.rows(queries), np.ascontiguousarray(stored)
+        found = np.empty((len(rows), len(codes)), np.float32)
+        if len(rows) > FEW or self.params.dims != "all":
+            for start in range(0, len(codes), BLOCK):
+                some = slice(start, start + BLOCK)
+                found[:, some] = distances(rows, self.decode(codes[some]), "l2")
+        else:
+            byte_distances()(rows, codes, self.low, self.step, found)
+        return found
 
     def decode(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """The vectors that codes stand for; dimensions that are not stored are in the middle of their range."""

@@ -14,8 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import Codes
+from ohash.core.distance import distances
 from ohash.core.parameters import check, param
 from ohash.models.base import Arrays, HasherSpec
+from ohash.models.lookup_kernels import sum_parts
 from ohash.models.reconstruction import Reconstruction
 
 MOST_POINTS = 64  # training points for each centroid; more change little, and take as many times longer
@@ -92,6 +94,27 @@ class PQ(Reconstruction):
         quantiser = self._quantiser(faiss, X.shape[1])
         with _one_thread(faiss):
             return Codes(quantiser.compute_codes(_padded(X, quantiser.d)), self.r, self.version)
+
+    def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+        """Squared Euclidean distances from queries to what codes stand for, summed part by part from tables."""
+        rows = self.rows(queries)
+        assert self.centroids is not None
+        M, ksub, dsub = self.centroids.shape
+        parts = _padded(rows, M * dsub).reshape(len(rows), M, dsub)
+        tables = np.zeros((len(rows), M, 256), np.float32)
+        for part in range(M):
+            tables[:, part, :ksub] = distances(np.ascontiguousarray(parts[:, part]), self.centroids[part], "l2")
+        found = np.empty((len(rows), len(stored)), np.float32)
+        sum_parts()(tables, self.numbers(np.asarray(stored)), found)
+        return found
+
+    def numbers(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """The centroids of codes, (n, M)."""
+        b = bits_of_a_part(self.r)
+        if b == 8:
+            return np.ascontiguousarray(codes)
+        bits = np.unpackbits(codes, axis=1, count=self.r, bitorder="little").reshape(len(codes), -1, b)
+        return np.packbits(bits, axis=2, bitorder="little")[:, :, 0]
 
     def decode(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """The vectors that codes stand for."""

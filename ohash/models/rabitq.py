@@ -18,9 +18,8 @@ import numpy.typing as npt
 from ohash.core.codes import Codes, pack, unpack
 from ohash.core.validation import cast, finite, matrix
 from ohash.models.base import Arrays, HasherSpec
+from ohash.models.lookup_kernels import sum_parts
 from ohash.models.rotated import Rotated, RotatedParams
-
-BLOCK = 4096  # items unpacked at a time
 
 
 @dataclass(frozen=True)
@@ -86,12 +85,17 @@ class RaBitQ(Rotated):
         stored = database if isinstance(database, Quantised) else self.quantise(database)
         Rq = self._rotate(queries)[0]
         found = np.empty((len(Rq), len(stored)), np.float32)
-        for start in range(0, len(stored), BLOCK):
-            some = slice(start, start + BLOCK)
-            b = unpack(np.asarray(stored.codes[some]), self.r).astype(Rq.dtype)
-            alignment = np.where(stored.alignment[some] > 0, stored.alignment[some], np.inf)  # x = mean: estimate 0
-            found[:, some] = (Rq @ b.T) / (np.sqrt(self.r) * alignment)
+        sum_parts()(self._tables(Rq), np.ascontiguousarray(stored.codes), found)  # √r <Rq', b>
+        alignment = np.where(stored.alignment > 0, stored.alignment, np.inf)  # x = mean: estimate 0
+        found /= np.float32(np.sqrt(self.r)) * alignment
         return found
+
+    def _tables(self, Rq: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+        """(queries, bytes, 256): what each value of a byte adds to √r <Rq', b>."""
+        padded = np.zeros((len(Rq), -(-self.r // 8), 8), np.float64)
+        padded.reshape(len(Rq), -1)[:, : self.r] = Rq
+        signs = unpack(np.arange(256, dtype=np.uint8)[:, None], 8)
+        return (padded @ signs.T.astype(np.float64)).astype(np.float32)
 
     def estimate_distances(
         self, queries: npt.ArrayLike, database: "npt.ArrayLike | Quantised"

@@ -12,10 +12,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.codes import Codes
-from ohash.core.distance import distances
 from ohash.models.storage import save
-
-BLOCK = 4096  # items decoded at a time
 
 
 class Reconstruction:
@@ -41,12 +38,7 @@ class Reconstruction:
 
     def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """Squared Euclidean distances from queries to what codes stand for, (queries, items)."""
-        rows = self.rows(queries)
-        parts = [
-            distances(rows, self.decode(np.asarray(stored[start : start + BLOCK])), "l2")
-            for start in range(0, len(stored), BLOCK)
-        ]
-        return np.concatenate(parts, axis=1).astype(np.float32, copy=False)
+        raise NotImplementedError
 
     def save(self, path: str | Path) -> None:
         """Write to .npz."""

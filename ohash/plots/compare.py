@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.experiment.fairness import fairness
-from ohash.experiment.standing import RERANKED, Standing, Track
+from ohash.experiment.judge import RERANKED
+from ohash.experiment.standing import Standing, Track
 from ohash.experiment.verdict import supervised, truth
 from ohash.plots import theme, words
 from ohash.plots.chart import Axis, Chart, Dash, Mark, Series

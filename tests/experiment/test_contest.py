@@ -10,9 +10,8 @@ import pytest
 from ohash.evaluation.neighbours import exact_neighbours, recall_with_reranking
 from ohash.experiment import contest as contest_module
 from ohash.experiment.contest import Contest
-from ohash.experiment.judge import Judge
+from ohash.experiment.judge import RERANKED, Judge
 from ohash.experiment.run import Run
-from ohash.experiment.standing import RERANKED
 from ohash.streams.base import Dataset
 from tests.experiment.contests import finished, small
 from tests.experiment.runs import own_data, straight

@@ -22,15 +22,17 @@ def taught(key, rows=X, **options):
 
 
 @pytest.mark.parametrize("key", METHODS)
-def test_distances_are_those_to_what_codes_stand_for(key):
-    model = taught(key, r=40)
+@pytest.mark.parametrize("asked", [1, 7, 40])
+@pytest.mark.parametrize("r", [40, 20])
+def test_distances_are_those_to_what_codes_stand_for(key, asked, r):
+    model = taught(key, r=r)
     assert isinstance(model, base.AsymmetricHasher)
     stored = model.quantise(X)
     np.testing.assert_array_equal(stored, model.encode(X))
     decoded = model.decode(np.asarray(stored)).astype(float)
     assert decoded.shape == X.shape
-    expected = np.square(X[:7, None].astype(float) - decoded).sum(axis=2)
-    np.testing.assert_allclose(model.estimate_distances(X[:7], stored), expected, rtol=1e-4, atol=1e-4)
+    expected = np.square(X[:asked, None].astype(float) - decoded).sum(axis=2)
+    np.testing.assert_allclose(model.estimate_distances(X[:asked], stored), expected, rtol=1e-4, atol=1e-4)
     np.testing.assert_array_equal(model.encode(model.decode(np.asarray(stored))), stored)
 
 

@@ -42,6 +42,21 @@ def test_what_is_stored():
     assert 0.75 < stored.alignment.mean() < 0.85, "sqrt(2 / pi) in high dimensions"
 
 
+@pytest.mark.parametrize("r", [5, 16, 70])
+def test_the_estimate_is_the_formula(r):
+    queries, X, _, _ = split(0)
+    model = build("rabitq", r=r, seed=2, dtype="float64")
+    model.warm_up(X)
+    stored = model.quantise(X[:50])
+    centred = queries[:6].astype(float) - X.mean(axis=0, dtype=np.float64)
+    Rq = centred / np.linalg.norm(centred, axis=1)[:, None] @ model.W
+    b = unpack(np.asarray(stored.codes), r) / np.sqrt(r)
+    expected = [
+        [sum(q[k] * item[k] for k in range(r)) / a for item, a in zip(b, stored.alignment, strict=True)] for q in Rq
+    ]
+    np.testing.assert_allclose(model.estimate(queries[:6], stored), expected, rtol=1e-4, atol=1e-5)
+
+
 def test_the_estimate_ranks_better_than_hamming_and_distances_follow():
     queries, X, _, _ = split(0)
     model = build("rabitq", r=64, seed=0)
