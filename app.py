@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-st.set_page_config(page_title="ohash", page_icon=":material/fingerprint:", layout="wide")
+from ohash.ui.style import ICON
+
+st.set_page_config(page_title="ohash", page_icon=ICON, layout="wide")
 st.navigation(
     {
         "": [

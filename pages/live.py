@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui import live, rail, share, state, style, transport
+from ohash.ui import client, live, rail, share, state, style, transport
 from ohash.ui.below import below_the_fold
 
 style.apply()
@@ -14,6 +14,7 @@ except ValueError as problem:
     rail.choose_data(session)
     st.stop()
 state.write_query(session.params)
+client.ask(session)
 for warning in session.warnings:
     st.warning(warning, icon=":material/info:")
 

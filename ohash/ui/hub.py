@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from ohash.experiment.runner import Runner
 
 GRACE_SECONDS = 10.0
+LAST_PICTURE_SECONDS = 2.0
 PAUSE_UNWATCHED_SECONDS = 120.0
 STOP_UNWATCHED_SECONDS = 600.0
 MOST_RUNS = int(os.environ.get("OHASH_MAX_RUNS", "32"))
@@ -87,6 +88,8 @@ class Hub:
             if lease is None:
                 return
             lease.polled_at = self._clock()
+            # a picture under way when the tab is closed proves nothing; one begun later proves that the tab is there
+            lease.attached |= lease.polled_at - lease.detached_at > LAST_PICTURE_SECONDS
             if lease.paused_unwatched and lease.runner is not None:
                 lease.paused_unwatched = False
                 for runner in lease.runners():

@@ -22,6 +22,7 @@ from ohash.ui.style import dark
 
 RESTING = ("paused", "done", "error", "stopped")
 TAKEAWAY_AFTER = 1000
+PHONE_SECONDS = 0.5
 QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
 
 
@@ -57,7 +58,7 @@ def live_area(session: state.Session) -> None:
     """Everything that moves; ticks while the run does."""
     runner = state.runner(session)
     ticking = runner.state not in RESTING
-    every = state.hub().interval() if ticking else None
+    every = max(state.hub().interval(), PHONE_SECONDS * session.narrow) if ticking else None
     st.fragment(partial(_draw, session), run_every=every, key="live")()
 
 

@@ -26,9 +26,14 @@ def status_html(now: Snapshot, badge: str, health: str, *, dark: bool) -> str:
     words = {"healthy": "healthy", "look": "worth a look", "ill": "not healthy"}[health]
     return (
         f'<div class="ohash-status" data-seq="{now.seq}" data-pairs="{now.t}" '
-        f'data-changes="{len(now.params.changes)}"><b>{now.t:,}</b> pairs · {now.numbers["update_rate"]:.0%} updated · '
+        f'data-changes="{len(now.params.changes)}"><b>{now.t:,}</b> pairs · {_updated(now)}'
         f'<span style="color:{dot}">●</span> {words} · {badge}</div>'
     )
+
+
+def _updated(now: Snapshot) -> str:
+    """The share of recent pairs that moved the model, of a method that learns from pairs."""
+    return f"{now.numbers['update_rate']:.0%} updated · " if "update_rate" in now.columns else ""
 
 
 def _cell(title: str, value: float | None, start: float | None) -> str:

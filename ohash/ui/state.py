@@ -59,6 +59,7 @@ class Session:
     resting: bool = False
     moving: bool = False
     looking: str = ""
+    narrow: bool = False
 
 
 @st.cache_resource
@@ -212,6 +213,11 @@ def _shown() -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
     """What every widget shows, and what it offers."""
     found: tuple[dict[str, Any], dict[str, tuple[Any, ...]]] = st.session_state.setdefault("ohash_shown", ({}, {}))
     return found
+
+
+def said_by(component: str) -> Any:
+    """What a component reported; for callbacks."""
+    return st.session_state[component]
 
 
 def part(session: Session) -> str:

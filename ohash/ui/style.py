@@ -2,6 +2,17 @@
 
 import streamlit as st
 
+# Eight bits of a code. Material icons and emoji would be fetched from the network.
+ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#1f5fa8"/>'
+    + "".join(
+        f'<rect x="{4 + 6 * (bit % 4)}" y="{8 + 9 * (bit // 4)}" width="5" height="7" rx="1" '
+        f'fill="{"#ffffff" if 0b10110010 >> bit & 1 else "#f28e2b"}"/>'
+        for bit in range(8)
+    )
+    + "</svg>"
+)
+
 CSS = """
 <style>
 [data-testid="stMainBlockContainer"] {padding: 3.4rem 1.2rem 2rem 1.2rem; max-width: 1800px;}

@@ -164,3 +164,15 @@ def test_dark_and_phone(browser: Any, server: Server, width: int, height: int, s
     context.close()
     assert overflow <= 1
     assert (background != "rgb(255, 255, 255)") == (scheme == "dark")
+
+
+def test_who_wants_no_motion_gets_a_run_that_waits(browser: Any, server: Server) -> None:
+    context = browser.new_context(reduced_motion="reduce")
+    opened = context.new_page()
+    opened.set_default_timeout(90_000)
+    live = LivePage(opened, server.url, DIGITS)
+    live.until(lambda: "paused" in live.status, what="it stands still without being told")
+    stood = live.pairs
+    live.press("Play")
+    live.until(lambda: live.pairs > stood, what="Play starts it")
+    context.close()

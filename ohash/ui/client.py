@@ -1,0 +1,39 @@
+"""What only the browser knows: whether its user wants things to stand still, and whether it is a phone."""
+
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from ohash.ui import state
+
+# Told once a page load, and only if there is something to tell: an ordinary laptop costs no extra run.
+# A value set while the component is being mounted can be lost, hence the timer.
+ASK = """
+export default function ({ setStateValue }) {
+  if (window.ohashTold) return;
+  window.ohashTold = true;
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const narrow = innerWidth < 640;
+  if (still || narrow) setTimeout(() => setStateValue("client", { still, narrow }), 200);
+}
+"""
+
+
+@cache
+def _component() -> Any:
+    return st.components.v2.component("ohash_client", js=ASK)
+
+
+def ask(session: state.Session) -> None:
+    """Take note of the browser; one that wants no motion gets a run that waits for Play."""
+
+    def told() -> None:
+        client = state.said_by("ohash_client").client or {}
+        session.narrow = bool(client.get("narrow"))
+        if client.get("still"):
+            session.playing = False
+            for runner in state.hub().lease(session.id).runners():
+                runner.pause()
+
+    _component()(key="ohash_client", on_client_change=told, height=1)

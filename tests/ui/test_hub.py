@@ -1,0 +1,138 @@
+"""Who watches, how many may run, and when a run ends; with a clock of our own."""
+
+import pytest
+
+from ohash.ui import hub as hubs
+from ohash.ui.hub import Hub
+
+
+class FakeRunner:
+    """As much of a Runner as the hub sees."""
+
+    def __init__(self) -> None:
+        self.state = "waiting"
+        self.finished = self
+        self.heard: list[str] = []
+
+    def is_set(self) -> bool:
+        return self.state in ("done", "stopped")
+
+    def start(self) -> None:
+        self.state = "running"
+
+    def stop(self, wait: float = 2.0) -> None:
+        self.state = "stopped"
+
+    def pause(self) -> None:
+        self.heard.append("pause")
+        self.state = "paused"
+
+    def resume(self) -> None:
+        self.heard.append("resume")
+        self.state = "running"
+
+
+class World:
+    """A hub and its clock."""
+
+    def __init__(self, most: int = 2) -> None:
+        self.now = 1000.0
+        self.hub = Hub(most, clock=lambda: self.now)
+
+    def run(self, session: str, beside: int = 0) -> FakeRunner:
+        runner = FakeRunner()
+        self.hub.run(session, runner, [FakeRunner() for _ in range(beside)])  # type: ignore[arg-type, list-item]
+        return runner
+
+    def after(self, seconds: float, *polling: str) -> None:
+        for _ in range(round(seconds)):
+            self.now += 1
+            for session in polling:
+                self.hub.poll(session)
+            self.hub.tend()
+
+
+def test_a_closed_tab_ends_its_run_after_the_grace() -> None:
+    world = World()
+    runner = world.run("a")
+    assert runner.state == "running"
+    world.hub.detach("a")
+    world.after(hubs.GRACE_SECONDS - 1)
+    assert runner.state == "running"
+    world.after(3)
+    assert runner.state == "stopped" and world.hub.active == 0
+
+
+def test_a_picture_under_way_when_the_tab_closes_does_not_keep_the_run() -> None:
+    world = World()
+    runner = world.run("a")
+    world.hub.detach("a")
+    world.hub.poll("a")
+    world.after(hubs.GRACE_SECONDS + 2)
+    assert runner.state == "stopped"
+
+
+def test_who_goes_on_looking_keeps_the_run_though_the_connection_was_reported_lost() -> None:
+    world = World()
+    runner = world.run("a")
+    world.hub.detach("a")
+    world.after(5, "a")
+    world.after(hubs.GRACE_SECONDS + 5)
+    assert runner.state == "running"
+
+
+def test_coming_back_within_the_grace_keeps_the_run() -> None:
+    world = World()
+    runner = world.run("a")
+    world.hub.detach("a")
+    world.after(5)
+    assert world.hub.lease("a").runner is runner
+    world.after(60)
+    assert runner.state == "running"
+
+
+def test_nobody_looks_so_it_rests_and_then_ends_and_a_look_wakes_it() -> None:
+    world = World()
+    runner = world.run("a")
+    world.after(hubs.PAUSE_UNWATCHED_SECONDS + 2)
+    assert runner.state == "paused"
+    world.hub.poll("a")
+    assert runner.state == "running" and runner.heard == ["pause", "resume"]
+    world.after(hubs.STOP_UNWATCHED_SECONDS + 2)
+    assert runner.state == "stopped"
+
+
+def test_a_run_the_user_paused_is_not_woken_by_looking() -> None:
+    world = World()
+    runner = world.run("a")
+    runner.state = "paused"
+    world.after(hubs.PAUSE_UNWATCHED_SECONDS + 2)
+    world.hub.poll("a")
+    assert runner.state == "paused" and runner.heard == []
+
+
+def test_beyond_the_limit_runs_wait_in_line() -> None:
+    world = World(most=2)
+    first, second, third, fourth = (world.run(session) for session in "abcd")
+    assert [run.state for run in (first, second, third, fourth)] == ["running", "running", "waiting", "waiting"]
+    assert [world.hub.place_in_line(session) for session in "abcd"] == [0, 0, 1, 2]
+    first.state = "done"
+    world.hub.tend()
+    assert third.state == "running" and world.hub.place_in_line("d") == 1
+
+
+def test_a_new_run_takes_the_place_of_the_old_one_with_all_beside_it() -> None:
+    world = World()
+    old = world.run("a", beside=1)
+    beside = world.hub.lease("a").beside[0]
+    new = world.run("a")
+    assert (old.state, beside.state, new.state) == ("stopped", "stopped", "running")
+    assert world.hub.active == 1
+
+
+@pytest.mark.parametrize(("viewers", "seconds"), [(1, 0.2), (2, 0.2), (5, 0.5), (10, 1.0), (40, 1.0)])
+def test_pictures_come_slower_for_many(viewers: int, seconds: float) -> None:
+    world = World(most=100)
+    for session in range(viewers):
+        world.run(str(session))
+    assert world.hub.interval() == pytest.approx(seconds)
