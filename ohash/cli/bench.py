@@ -216,6 +216,13 @@ def index(options: argparse.Namespace) -> None:
     measure(options)
 
 
+def methods(options: argparse.Namespace) -> None:
+    """A step of every method, as a ratio to OH."""
+    from ohash.cli.bench_methods import measure  # noqa: PLC0415
+
+    measure()
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "learning": learning,
     "importing": importing,
@@ -223,5 +230,6 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "gist": gist,
     "engine": engine,
     "index": index,
+    "methods": methods,
 }
-LONG = ("index",)
+LONG = ("index", "methods")

@@ -1,25 +1,54 @@
-"""List every hashing method with what it consumes, its supervision and its parameters.
+"""List every hashing method with what it consumes, its supervision and its parameters, or show one in full.
 
-Methods are found by scan, in plugins (--plugin FILE, OHASH_PLUGINS) and in installed entry points.
+Examples:
+  python3 -m ohash methods
+  python3 -m ohash methods sketch_hash
+  python3 -m ohash methods --bibtex > methods.bib
+
+Methods are found by scan, in plugins (--plugin FILE, OHASH_PLUGINS) and in installed entry points. Names clash in the
+literature: aliases are understood, too.
 """
 
 import argparse
+import textwrap
 
-from ohash.models.registry import hashers
+from ohash.models.base import HasherSpec
+from ohash.models.registry import find, hashers
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
+    parser.add_argument("name", nargs="?", help="show this method in full, by key, title or alias")
     parser.add_argument("--bibtex", action="store_true", help="print the BibTeX entries instead")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the table."""
-    for key, spec in sorted(hashers().items()):
-        if options.bibtex:
-            print(spec.bibtex, end="\n\n")
-            continue
-        print(f"{key:12} {spec.title:10} supervision: {spec.supervision:7} consumes: {spec.consumes:8} {spec.cite}")
+    """Print the table, or a card."""
+    specs = sorted(hashers().values(), key=lambda spec: spec.key) if options.name is None else [find(options.name)]
+    if options.bibtex:
+        print("\n\n".join(dict.fromkeys(spec.bibtex for spec in specs)))
+        return 0
+    for spec in specs:
+        print(_head(spec))
         for row in spec.table.values():
-            print(f"             {row.symbol or '-':>7} {row.key:9} {row.allowed:32} default {row.default!r}")
+            print(f"             {row.symbol or '-':>7} {row.key:10} {row.allowed:32} default {row.default!r}")
+            if options.name is not None:
+                print(textwrap.indent(textwrap.fill(row.help, 90), " " * 32))
+    if options.name is not None:
+        print(_rest(specs[0]))
     return 0
+
+
+def _head(spec: HasherSpec) -> str:
+    line = f"{spec.key:16} {spec.title:28} supervision: {spec.supervision:7} consumes: {spec.consumes:8} {spec.cite}"
+    if spec.aliases:
+        line += f"\n{'':16} also: {', '.join(spec.aliases)}"
+    if spec.missing:
+        line += f"\n{'':16} needs: {spec.missing}"
+    return line
+
+
+def _rest(spec: HasherSpec) -> str:
+    ranked = "its own distance of a float query to a code" if spec.asymmetric else "Hamming distance"
+    differs = textwrap.fill(f"Differs from the original: {spec.differs}", 110) if spec.differs else ""
+    return "\n\n".join(part for part in (f"Ranked by {ranked}.", differs, spec.bibtex) if part)
