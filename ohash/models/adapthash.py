@@ -66,7 +66,8 @@ HASHER = HasherSpec(
   title     = {Adaptive Hashing for Fast Similarity Search},
   author    = {Cakir, Fatih and Sclaroff, Stan},
   booktitle = {IEEE International Conference on Computer Vision},
-  year      = {2015}
+  year      = {2015},
+  pages     = {1044--1052}
 }""",
     supervision="pairs",
     consumes="pairs",

@@ -170,7 +170,9 @@ HASHER = HasherSpec(
   title     = {Towards Optimal Discrete Online Hashing with Balanced Similarity},
   author    = {Lin, Mingbao and Ji, Rongrong and Liu, Hong and Sun, Xiaoshuai and Wu, Yongjian and Wu, Yunsheng},
   booktitle = {AAAI Conference on Artificial Intelligence},
-  year      = {2019}
+  year      = {2019},
+  pages     = {8722--8729},
+  eprint    = {1901.10185}
 }""",
     supervision="labels",
     consumes="chunks",

@@ -64,7 +64,8 @@ HASHER = HasherSpec(
   title     = {Supervised Online Hashing via {Hadamard} Codebook Learning},
   author    = {Lin, Mingbao and Ji, Rongrong and Liu, Hong and Wu, Yongjian},
   booktitle = {ACM International Conference on Multimedia},
-  year      = {2018}
+  year      = {2018},
+  doi       = {10.1145/3240508.3240519}
 }""",
     supervision="labels",
     consumes="points",

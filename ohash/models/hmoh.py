@@ -79,7 +79,10 @@ HASHER = HasherSpec(
   title   = {Hadamard Matrix Guided Online Hashing},
   author  = {Lin, Mingbao and Ji, Rongrong and Liu, Hong and Sun, Xiaoshuai and Chen, Shen and Tian, Qi},
   journal = {International Journal of Computer Vision},
-  year    = {2020}
+  year    = {2020},
+  volume  = {128},
+  number  = {8},
+  pages   = {2279--2306}
 }""",
     supervision="labels",
     consumes="points",

@@ -105,7 +105,9 @@ HASHER = HasherSpec(
   title     = {Iterative Quantization: A Procrustean Approach to Learning Binary Codes},
   author    = {Gong, Yunchao and Lazebnik, Svetlana},
   booktitle = {IEEE Conference on Computer Vision and Pattern Recognition},
-  year      = {2011}
+  year      = {2011},
+  pages     = {817--824},
+  doi       = {10.1109/CVPR.2011.5995432}
 }""",
     supervision="none",
     consumes="batch",

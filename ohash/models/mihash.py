@@ -96,7 +96,9 @@ HASHER = HasherSpec(
   title     = {{MIHash}: Online Hashing with Mutual Information},
   author    = {Cakir, Fatih and He, Kun and Bargal, Sarah Adel and Sclaroff, Stan},
   booktitle = {IEEE International Conference on Computer Vision},
-  year      = {2017}
+  year      = {2017},
+  pages     = {437--445},
+  eprint    = {1703.08919}
 }""",
     supervision="labels",
     consumes="points",

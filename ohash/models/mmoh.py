@@ -107,4 +107,6 @@ HASHER = HasherSpec(
     params=MMOHParams,
     build=build,
     restore=restore,
+    differs="As OH. Among models with the same least loss the first is moved. The paper does not say how T models rank "
+    "items: here by the least Hamming distance, then by the sum.",
 )

@@ -71,7 +71,7 @@ HASHER = HasherSpec(
     key="oecc",
     title="OECC",
     aliases=("online supervised hashing", "OSH (supervised)", "Online ECC hashing"),
-    cite="Cakir, Sclaroff: Online Supervised Hashing for Ever-Growing Datasets, 2015; "
+    cite="Cakir, Bargal, Sclaroff: Online Supervised Hashing for Ever-Growing Datasets, arXiv 1511.03257, 2015; "
     "Cakir, Bargal, Sclaroff: Online Supervised Hashing, CVIU 2016",
     bibtex="""@article{cakir2016online,
   title   = {Online Supervised Hashing},

@@ -137,13 +137,15 @@ def restore(values: dict[str, Any], arrays: Arrays) -> RaBitQ:
 HASHER = HasherSpec(
     key="rabitq",
     title="RaBitQ (1 bit)",
+    aliases=("1-bit RaBitQ",),
     cite="Gao, Long: RaBitQ: quantizing high-dimensional vectors with a theoretical error bound, SIGMOD 2024",
     bibtex="""@article{gao2024rabitq,
   title   = {{RaBitQ}: Quantizing High-Dimensional Vectors with a Theoretical Error Bound for Approximate Nearest
              Neighbor Search},
   author  = {Gao, Jianyang and Long, Cheng},
   journal = {Proceedings of the ACM on Management of Data},
-  year    = {2024}
+  year    = {2024},
+  doi     = {10.1145/3654970}
 }""",
     supervision="none",
     consumes="nothing",

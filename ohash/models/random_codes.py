@@ -93,7 +93,9 @@ HASHER = HasherSpec(
   title     = {Fast Splittable Pseudorandom Number Generators},
   author    = {Steele, Guy L. and Lea, Doug and Flood, Christine H.},
   booktitle = {ACM International Conference on Object Oriented Programming Systems Languages and Applications},
-  year      = {2014}
+  year      = {2014},
+  pages     = {453--472},
+  doi       = {10.1145/2660193.2660195}
 }""",
     supervision="none",
     consumes="nothing",

@@ -92,7 +92,11 @@ HASHER = HasherSpec(
   title   = {Iterative Quantization: A Procrustean Approach to Learning Binary Codes for Large-Scale Image Retrieval},
   author  = {Gong, Yunchao and Lazebnik, Svetlana and Gordo, Albert and Perronnin, Florent},
   journal = {IEEE Transactions on Pattern Analysis and Machine Intelligence},
-  year    = {2013}
+  year    = {2013},
+  volume  = {35},
+  number  = {12},
+  pages   = {2916--2929},
+  doi     = {10.1109/TPAMI.2012.193}
 }""",
     supervision="none",
     consumes="nothing",

@@ -78,7 +78,9 @@ HASHER = HasherSpec(
   title     = {Online Sketching Hashing},
   author    = {Leng, Cong and Wu, Jiaxiang and Cheng, Jian and Bai, Xiao and Lu, Hanqing},
   booktitle = {IEEE Conference on Computer Vision and Pattern Recognition},
-  year      = {2015}
+  year      = {2015},
+  pages     = {2503--2511},
+  doi       = {10.1109/CVPR.2015.7298865}
 }""",
     supervision="none",
     consumes="chunks",

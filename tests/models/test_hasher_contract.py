@@ -55,6 +55,7 @@ def test_the_card_is_complete(key):
     assert spec.bibtex.startswith("@") and spec.bibtex.count("{") == spec.bibtex.count("}")
     assert spec.consumes in ("nothing", "pairs", "points", "chunks", "batch")
     assert spec.supervision in ("none", "pairs", "labels")
+    assert spec.aliases and spec.differs, "other names, and an honest word on what differs from the original"
     assert "r" in spec.table and all(row.help for row in spec.table.values())
     assert spec.params() == spec.params(**{name: row.default for name, row in spec.table.items()})
 
