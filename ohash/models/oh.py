@@ -113,6 +113,6 @@ HASHER = HasherSpec(
     build=build,
     restore=restore,
     differs="β r is taken as a whole number where it is one up to rounding; a pair that cannot move W (zero vectors) "
-    "is skipped and counted; ties between bits go to the lower index; centring is a choice made in the open. The bound of "
-    "Theorem 2 is used in a corrected form: as printed it is false.",
+    "is skipped and counted; ties between bits go to the lower index; centring is a choice made in the open. The "
+    "bound of Theorem 2 is used in a corrected form: as printed it is false.",
 )
