@@ -1,24 +1,15 @@
 """The dashboard's acceptance bars, measured in headless Chromium against a server started for the purpose."""
 
 import os
-import shutil
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ohash.cli.lab import app_file
+from ohash.cli.browser import Dashboard, chromium
 from ohash.experiment.params import experiment
 from ohash.experiment.run import Run
 
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--js-flags=--expose-gc",
-]  # fmt: skip
 QUERY = "?dataset=digits&method=oh&pairs=100000000"
 SECONDS = 10.0
 WATCH = """() => {
@@ -32,31 +23,23 @@ WATCH = """() => {
 
 def measure(minutes: float) -> int:
     """Print every bar of the acceptance table."""
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415
-
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        raise ValueError("bench --ui needs chromium on the PATH: apt-get install chromium")
     headless = _headless_rate()
-    server, url = _server()
+    server = Dashboard()
     try:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-            page = _open(browser, url)
+        with chromium() as browser:
+            page = _open(browser, server.url)
             _pace(page, "unlimited")
             _rates(page, headless)
             _latency(page)
             _pace(page, "10/s")
-            _server_cost(page, server.pid)
+            _server_cost(page, server.process.pid)
             _pace(page, "unlimited")
             if minutes:
-                _memory(page, server.pid, minutes)
-            _five(browser, url, page)
-            _closing(browser, page, server.pid)
-            browser.close()
+                _memory(page, server.process.pid, minutes)
+            _five(browser, server.url, page)
+            _closing(browser, page, server.process.pid)
     finally:
-        server.terminate()
-        server.wait(10)
+        server.stop()
     return 0
 
 
@@ -72,22 +55,6 @@ def _headless_rate() -> float:
     while time.perf_counter() - start < 4:
         run.step(4096)
     return (run.t - first) / (time.perf_counter() - start)
-
-
-def _server() -> tuple[subprocess.Popen[bytes], str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    call = [sys.executable, "-m", "streamlit", "run", str(app_file()), "--server.port", str(port)]
-    server = subprocess.Popen(call, cwd=app_file().parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    url = f"http://localhost:{port}"
-    for _ in range(300):
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
-                return server, url
-        except OSError:
-            time.sleep(0.1)
-    raise ValueError("the dashboard did not start")
 
 
 def _open(browser: Any, url: str) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import Server
+from ohash.cli.browser import Dashboard
 from tests.browser.live_page import LivePage
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -13,7 +13,7 @@ DIGITS = "?dataset=digits&method=oh&pairs=100000000"
 
 
 def test_beyond_the_limit_runs_wait_and_a_closed_tab_makes_room(browser: Any) -> None:
-    server = Server(OHASH_MAX_RUNS="1")
+    server = Dashboard(OHASH_MAX_RUNS="1")
     try:
         first = LivePage(browser.new_page(), server.url, DIGITS)
         first.until(lambda: first.pairs > 0, what="the first run moves")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import Server
+from ohash.cli.browser import Dashboard
 from tests.browser.live_page import LivePage
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -16,13 +16,13 @@ DIGITS = "?dataset=digits&method=oh&pairs=100000000"
 
 
 @pytest.fixture
-def live(page: Any, server: Server) -> LivePage:
+def live(page: Any, server: Dashboard) -> LivePage:
     opened = LivePage(page, server.url, DIGITS)
     opened.until(lambda: opened.pairs > 0, what="something moves")
     return opened
 
 
-def test_something_moves_on_landing(page: Any, server: Server) -> None:
+def test_something_moves_on_landing(page: Any, server: Dashboard) -> None:
     landing = LivePage(page, server.url)
     landing.until(lambda: landing.pairs > 0, what="a recording or a live run")
     before = landing.pairs
@@ -95,7 +95,7 @@ def test_reload_restarts_from_the_link(live: LivePage) -> None:
     live.until(lambda: live.pairs > 0, what="it starts again")
 
 
-def test_two_tabs_are_two_runs(live: LivePage, browser: Any, server: Server) -> None:
+def test_two_tabs_are_two_runs(live: LivePage, browser: Any, server: Dashboard) -> None:
     live.paused()
     stood = live.pairs
     other = LivePage(browser.new_page(), server.url, DIGITS)
@@ -117,7 +117,7 @@ def test_dropped_connection_comes_back_to_the_same_run(live: LivePage) -> None:
 @pytest.mark.parametrize(
     "query", ["?r=-5&beta=nan&method=%3Cscript%3E&T=999999999", "?dataset=own&content=" + "f" * 5000]
 )
-def test_forged_links_give_a_message(page: Any, server: Server, query: str) -> None:
+def test_forged_links_give_a_message(page: Any, server: Dashboard, query: str) -> None:
     page.goto(f"{server.url}/{query}")
     message = page.locator("[data-testid=stAlert]").first
     message.wait_for()
@@ -125,7 +125,7 @@ def test_forged_links_give_a_message(page: Any, server: Server, query: str) -> N
     assert "must be" in message.inner_text() or "needs data" in message.inner_text()
 
 
-def test_an_error_inside_a_run_is_shown(page: Any, server: Server) -> None:
+def test_an_error_inside_a_run_is_shown(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/?dataset=blobs2d&method=oh&m=100000")
     page.locator("[data-testid=stAlert]").first.wait_for()
     assert "m must be" in page.locator("[data-testid=stAlert]").first.inner_text()
@@ -153,7 +153,7 @@ def test_preset_tells_its_story(live: LivePage) -> None:
 
 
 @pytest.mark.parametrize(("width", "height", "scheme"), [(1280, 800, "dark"), (390, 844, "light")])
-def test_dark_and_phone(browser: Any, server: Server, width: int, height: int, scheme: str) -> None:
+def test_dark_and_phone(browser: Any, server: Dashboard, width: int, height: int, scheme: str) -> None:
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
     opened = context.new_page()
     opened.set_default_timeout(90_000)
@@ -166,7 +166,7 @@ def test_dark_and_phone(browser: Any, server: Server, width: int, height: int, s
     assert (background != "rgb(255, 255, 255)") == (scheme == "dark")
 
 
-def test_who_wants_no_motion_gets_a_run_that_waits(browser: Any, server: Server) -> None:
+def test_who_wants_no_motion_gets_a_run_that_waits(browser: Any, server: Dashboard) -> None:
     context = browser.new_context(reduced_motion="reduce")
     opened = context.new_page()
     opened.set_default_timeout(90_000)
