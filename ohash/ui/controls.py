@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from ohash.core.parameters import Parameter
-from ohash.ui import state
+from ohash.ui.slots import chosen, slot
 
 Committed = Callable[[str, Any], None]
 
@@ -17,38 +17,36 @@ HALVES = (1.0, 1.5)
 
 def control(row: Parameter, value: Any, on_commit: Committed, *, options: tuple[str, ...] | None = None) -> None:
     """One widget for one declared parameter; `on_commit(key, value)` is called when the user has moved it."""
-    key = row.key if row.slider or row.choices or row.kind is bool else f"{row.key}_{value}"
+    label, shown = label_of(row), slot(row.key, value, _options(row, value, options))
 
     def changed() -> None:
-        on_commit(row.key, state.chosen(key))
+        on_commit(row.key, chosen(shown))
 
-    label = label_of(row)
+    asked: dict[str, Any] = {"key": shown.key, "help": help_of(row), "on_change": changed}
     if row.kind is bool:
-        st.toggle(label, key=state.widget(row.key, value), help=help_of(row), on_change=changed)
+        st.toggle(label, shown.initial, **asked)
     elif row.choices:
-        choices = list(options or row.choices)
-        choices += [] if value in choices else [value]
-        st.selectbox(
-            label, choices, key=state.widget(row.key, value, choices),
-            help=help_of(row), on_change=changed, format_func=lambda choice: choice.replace("_", " "),
-        )  # fmt: skip
+        st.selectbox(label, shown.options, shown.index, format_func=lambda one: one.replace("_", " "), **asked)
     elif row.slider is None:
-        # a key of its own for every value: the old number must not come back as if the user had typed it
-        st.number_input(label, key=state.widget(key, value), step=1, min_value=int(row.lo), max_value=int(row.hi),
-                        help=help_of(row), on_change=changed)  # fmt: skip
+        st.number_input(label, int(row.lo), int(row.hi), shown.initial, step=1, **asked)
     elif row.scale == "log":
-        steps = log_options(row, value)
-        st.select_slider(
-            label, steps, key=state.widget(row.key, value, steps), format_func=lambda v: f"{v:,g}", help=help_of(row),
-            on_change=changed,
-        )  # fmt: skip
+        st.select_slider(label, shown.options, shown.initial, format_func=lambda v: f"{v:,g}", **asked)
     else:
-        lo, hi = (row.kind(bound) for bound in row.slider)
-        lo, hi = min(lo, value), max(hi, value)
-        st.slider(
-            label, lo, hi, step=row.kind(row.step or 1), key=state.widget(row.key, value, (lo, hi)), help=help_of(row),
-            on_change=changed,
-        )  # fmt: skip
+        lo, hi = shown.options
+        st.slider(label, lo, hi, shown.initial, step=row.kind(row.step or 1), **asked)
+
+
+def _options(row: Parameter, value: Any, options: tuple[str, ...] | None) -> tuple[Any, ...]:
+    """What a select box or a log slider offers, the ends of a linear slider; the value is always among them."""
+    if row.choices:
+        choices = options or row.choices
+        return choices if value in choices else (*choices, value)
+    if row.slider is None or row.kind is bool:
+        return ()
+    if row.scale == "log":
+        return tuple(log_options(row, value))
+    lo, hi = (row.kind(bound) for bound in row.slider)
+    return min(lo, value), max(hi, value)
 
 
 def label_of(row: Parameter) -> str:

@@ -14,6 +14,7 @@ from ohash.streams.meaning import Meaning, meaning
 from ohash.streams.portrait import Portrait, label_of, portrait
 from ohash.streams.summary import MEANING, Summary, summarize
 from ohash.ui import catalogue, items, state, still
+from ohash.ui.slots import chosen, slot
 from ohash.ui.style import dark
 
 # Values of a row shown as numbers.
@@ -35,12 +36,13 @@ def choose(session: state.Session) -> str:
     if session.looking not in titles:
         session.looking = here if here in titles else next(iter(titles))
 
+    look = slot("look", session.looking, tuple(titles))
+
     def picked() -> None:
-        session.looking = state.chosen("look")
+        session.looking = chosen(look)
 
     st.selectbox(
-        "Look at", list(titles), key=state.widget("look", session.looking, list(titles)),
-        format_func=lambda key: titles[key], on_change=picked,
+        "Look at", look.options, look.index, key=look.key, format_func=lambda key: titles[key], on_change=picked,
         help="What is here now. How to get the rest: Everything there is.",
     )  # fmt: skip
     return session.looking

@@ -10,6 +10,7 @@ from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui import state
 from ohash.ui.controls import control
+from ohash.ui.slots import chosen, slot
 
 VISIBLE = ("beta", "C", "r", "T")
 # The rest in the order a reader expects, under their headings.
@@ -52,9 +53,10 @@ def choose_data(session: state.Session) -> None:
     order = sorted(titles, key=lambda key: (specs[key].group != "embedded" if key in specs else False, titles[key]))
     if here not in titles:
         order, titles = [here, *order], {**titles, here: "data that are not here"}
+    data = slot("dataset", here, order)
     st.selectbox(
-        "Data", order, key=state.widget("dataset", here, order), format_func=lambda key: titles[key],
-        on_change=lambda: _pick_data(session, state.chosen("dataset")),
+        "Data", order, data.index, key=data.key, format_func=lambda key: titles[key],
+        on_change=lambda: _pick_data(session, chosen(data)),
         help="What is learnt. Your own vectors: open the Data page.",
     )  # fmt: skip
     row = rows_of(session.params)["similar_by"]
@@ -68,11 +70,12 @@ def choose_data(session: state.Session) -> None:
 def choose_method(session: state.Session) -> None:
     """The method, with its supervision beside its name."""
     specs = methods.hashers()
+    order = sorted(specs, key=lambda key: (key not in ("oh", "mmoh"), key))
+    method = slot("method", session.params.method, order)
     st.selectbox(
-        "Method", sorted(specs, key=lambda key: (key not in ("oh", "mmoh"), key)),
-        key=state.widget("method", session.params.method),
+        "Method", order, method.index, key=method.key,
         format_func=lambda key: f"{specs[key].title} · learns from {specs[key].supervision}".replace("none", "nothing"),
-        on_change=lambda: _commit(session, "method", state.chosen("method")),
+        on_change=lambda: _commit(session, "method", chosen(method)),
         help="OH: one model. MMOH: several that share the work.",
     )  # fmt: skip
 

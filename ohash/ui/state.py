@@ -1,8 +1,8 @@
-"""What a session remembers: experiment, live run, ghosts, own data. The only file that touches session_state."""
+"""What a session remembers: experiment, live run, ghosts, own data. Only this and slots.py touch session_state."""
 
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,6 @@ from ohash.ui.upload import of_command_line
 MOST_GHOSTS = 5
 MOST_RUNS_KEPT = 50
 MOST_OWN = 4
-_UNKNOWN = object()
 LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
 
 
@@ -185,34 +184,6 @@ def write_query(params: ExperimentParams) -> None:
     wanted = params.to_query()
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
-
-
-def widget(key: str, value: Any, options: Sequence[Any] = ()) -> str:
-    """A widget's key, with its value set where the experiment and not the user has changed it.
-
-    Setting it at every run would push a slider back that the user has moved on in the meantime. With other options it
-    is another widget to Streamlit, which knows no value yet.
-    """
-    name = f"w_{key}"
-    shown, offered = _shown()
-    if name not in st.session_state or shown.get(name, _UNKNOWN) != value or offered.get(name) != tuple(options):
-        st.session_state[name] = shown[name] = value
-        offered[name] = tuple(options)
-    return name
-
-
-def chosen(key: str) -> Any:
-    """What the user chose in a widget; for callbacks."""
-    name = f"w_{key}"
-    value = st.session_state[name]
-    _shown()[0][name] = value
-    return value
-
-
-def _shown() -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
-    """What every widget shows, and what it offers."""
-    found: tuple[dict[str, Any], dict[str, tuple[Any, ...]]] = st.session_state.setdefault("ohash_shown", ({}, {}))
-    return found
 
 
 def said_by(component: str) -> Any:

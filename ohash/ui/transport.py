@@ -7,6 +7,7 @@ import streamlit as st
 from ohash.experiment.presets import PRESETS, preset
 from ohash.experiment.runner import Pace, Runner
 from ohash.ui import live, state
+from ohash.ui.slots import Slot, chosen, slot
 
 PACES: dict[str, Pace] = {
     "accelerating": "accelerating", "10/s": 10.0, "100/s": 100.0, "1,000/s": 1000.0, "10,000/s": 10_000.0,
@@ -45,9 +46,10 @@ def bar(session: state.Session, runner: Runner) -> None:
             "Reset", icon=":material/replay:", on_click=state.restart, args=(session,), key="reset", help="Key: R"
         )
         st.button("New seed", icon=":material/casino:", on_click=_new_seed, args=(session,), key="new_seed")
+        pace = slot("pace", _pace_name(session.pace), tuple(PACES))
         st.selectbox(
-            "pace", list(PACES), key=state.widget("pace", _pace_name(session.pace)), label_visibility="collapsed",
-            on_change=_set_pace, args=(session, runner), width=150,
+            "pace", pace.options, pace.index, key=pace.key, label_visibility="collapsed", on_change=_set_pace,
+            args=(session, pace), width=150,
         )  # fmt: skip
         st.segmented_control(
             "quality", list(live.QUALITY), default="mAP", key="view_quality", label_visibility="collapsed",
@@ -70,9 +72,10 @@ def gallery_bar(session: state.Session) -> None:
     with st.container(horizontal=True, key="gallery_bar", vertical_alignment="center"):
         st.markdown("**A query and its ten nearest** · ✓ relevant, ✗ not, Hamming distance in bits")
         st.button("Another query", icon=":material/shuffle:", on_click=_another, args=(session,), key="another")
+        codes = slot("codes", "before" if session.before else "now", ("now", "before"))
         st.segmented_control(
-            "codes", ("now", "before"), key=state.widget("codes", "before" if session.before else "now"),
-            label_visibility="collapsed", required=True, on_change=_before, args=(session,),
+            "codes", codes.options, default=codes.initial, key=codes.key, label_visibility="collapsed", required=True,
+            on_change=_before, args=(session, codes),
         )  # fmt: skip
 
 
@@ -106,8 +109,8 @@ def _new_seed(session: state.Session) -> None:
     state.commit(session, session.params.with_values(seed=secrets.randbelow(10_000)), preset=session.preset)
 
 
-def _set_pace(session: state.Session, runner: Runner) -> None:
-    session.pace = PACES[state.chosen("pace")]
+def _set_pace(session: state.Session, pace: Slot) -> None:
+    session.pace = PACES[chosen(pace)]
     for one in state.hub().lease(session.id).runners():
         one.pace(session.pace)
 
@@ -120,8 +123,8 @@ def _another(session: state.Session) -> None:
     session.query += 1
 
 
-def _before(session: state.Session) -> None:
-    session.before = state.chosen("codes") == "before"
+def _before(session: state.Session, codes: Slot) -> None:
+    session.before = chosen(codes) == "before"
 
 
 def _present(session: state.Session) -> None:

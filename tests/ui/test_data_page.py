@@ -45,7 +45,7 @@ def page(part: str = "", query: dict[str, str] | None = None) -> AppTest:
 
 
 def look_at(app: AppTest, key: str) -> AppTest:
-    app.selectbox(key="w_look").set_value(key).run()
+    next(box for box in app.selectbox if str(box.key).startswith("w_look_")).set_value(key).run()
     assert not app.exception
     return app
 

@@ -1,0 +1,58 @@
+"""Widgets that show the experiment's value and never throw a user's newer choice back. Touches session_state.
+
+Streamlit offers two ways to give a widget a value, and both race with a user who moves it while a page is drawn: set in
+session_state at every run, an older picture pushes the slider back; set once, a run that is interrupted leaves it at
+its minimum, which then arrives as if somebody had chosen it. So a value is given as the default only, under a key that
+changes whenever the experiment, and not the user, has changed it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+STORE = "ohash_slots"
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A widget by `key` with its default `initial`; `shown` is what it shows now as far as anybody knows."""
+
+    name: str
+    generation: int
+    initial: Any
+    shown: Any
+    options: tuple[Any, ...]
+
+    @property
+    def key(self) -> str:
+        """The widget's key."""
+        return f"w_{self.name}_{self.generation}"
+
+    @property
+    def index(self) -> int:
+        """Where the default stands among the options."""
+        return self.options.index(self.initial)
+
+
+def slot(name: str, value: Any, options: Sequence[Any] = ()) -> Slot:
+    """The widget called `name`, which should show `value`; another one if it would show something else.
+
+    With other options, or after another page, it is a new widget to Streamlit, which has forgotten its value.
+    """
+    known: dict[str, Slot] = st.session_state.setdefault(STORE, {})
+    found, offered = known.get(name), tuple(options)
+    if found is None or found.shown != value or found.options != offered or found.key not in st.session_state:
+        generation = 0 if found is None else found.generation + 1
+        known[name] = Slot(name, generation, value, value, offered)
+    return known[name]
+
+
+def chosen(one: Slot) -> Any:
+    """What the user chose; for callbacks."""
+    value = st.session_state[one.key]
+    known: dict[str, Slot] = st.session_state.setdefault(STORE, {})
+    if known.get(one.name, one).key == one.key:
+        known[one.name] = replace(known.get(one.name, one), shown=value)
+    return value
