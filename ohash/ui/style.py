@@ -40,6 +40,9 @@ CSS = """
   border: 2px solid transparent; border-radius: 4px; overflow: hidden; text-overflow: ellipsis;}
 .ohash-gallery .query {padding-right: .5rem; border-right: 1px solid rgba(128,128,128,.4); margin-right: .2rem;}
 .ohash-present [data-testid="stMain"] {font-size: 1.25rem;}
+@media (max-width: 640px) {
+  [data-testid="stColumn"]:has(.st-key-rail) {order: 2;}
+}
 </style>
 """
 
