@@ -50,14 +50,19 @@ COLUMNS = ("map", "recall_10", "precision_10", "auc", "cpu_learn", "seconds")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
     parser.add_argument("spec", metavar="SPEC", help="TOML or JSON file")
+    add_where(parser)
+    parser.add_argument("--estimate", action="store_true", help="say what it will cost, and stop")
+    parser.add_argument("--export", metavar="FILE", help="write the results as .csv, one row a cell")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def add_where(parser: argparse.ArgumentParser) -> None:
+    """Where cells are computed and kept."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--workers", type=int, metavar="N", help="processes of one thread each (default: all cores)")
     where.add_argument("--inline", action="store_true", help="in this process, cell by cell")
     where.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, tcp://host:8786")
     parser.add_argument("--store", metavar="DIR", help="another store than that of OHASH_HOME")
-    parser.add_argument("--estimate", action="store_true", help="say what it will cost, and stop")
-    parser.add_argument("--export", metavar="FILE", help="write the results as .csv, one row a cell")
-    parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -70,7 +75,8 @@ def run(options: argparse.Namespace) -> int:
         cost = estimate(sweep, store)
         print(f"{cost.cells} of {len(sweep.cells)} cells are left: about {duration(cost.on(cores))} on {cores} cores")
         return 0
-    code = carry_out(sweep, store, executor(options), quiet=options.quiet)
+    with shut_down(executor(options)) as where:
+        code = carry_out(sweep, store, where, quiet=options.quiet)
     print(table(sweep, points(sweep, store)))
     print(verdict(sweep, store))
     if options.export:
@@ -87,14 +93,20 @@ def executor(options: argparse.Namespace) -> Executor:
     return WorkerPool(options.workers)
 
 
+@contextmanager
+def shut_down(where: Executor) -> Iterator[Executor]:
+    """Use an executor; at the end nothing goes on."""
+    try:
+        yield where
+    finally:
+        where.shutdown(wait=True, cancel_futures=True)
+
+
 def carry_out(sweep: Sweep, store: Store, where: Executor, *, quiet: bool = False) -> int:
     """Run what is left with progress on the terminal; 0 if all went well, 1 if cells failed, 130 if stopped."""
     sweeping = Sweeping(sweep, store, where, None if quiet else Shown())
     with _stopped_by_signals(sweeping):
-        try:
-            done = sweeping.run()
-        finally:
-            where.shutdown(wait=True, cancel_futures=True)
+        done = sweeping.run()
     for key, error in list(sweeping.errors.items())[:10]:
         print(f"cell {key} failed: {error}", file=sys.stderr)
     if sweeping.cancelled.is_set():

@@ -7,6 +7,7 @@ import dataclasses
 import math
 import numbers
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -137,6 +138,11 @@ def param(
 
 def table(params: Any) -> dict[str, Parameter]:
     """The declared rows of a params dataclass (or of an instance), by key, in order."""
+    return dict(_rows_of(params if isinstance(params, type) else type(params)))
+
+
+@cache
+def _rows_of(params: type) -> dict[str, Parameter]:
     rows = {}
     for field in dataclasses.fields(params):
         row = field.metadata.get("parameter")

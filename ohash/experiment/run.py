@@ -181,19 +181,20 @@ class Run:
     # -- learning ------------------------------------------------------------------------------------------------
 
     def _learn(self, start: int, stop: int) -> None:
-        since = time.thread_time()
         i, j, s = self.world.pairs(start, stop)
         frozen = self._score_frozen(i, j, s)
         trace = self._teach(i, j, s)
         self.seen[i] = True
         self.seen[j] = True
         self.history.observe(start, s, trace, *frozen)
-        self.clock.add("cpu_learn", since)
 
     def _teach(self, i: Any, j: Any, s: Any) -> Trace | None:
         """Give the method what it consumes: the pairs, their points one after another, or nothing yet."""
         if self.spec.consumes == "pairs":
-            return self.hasher.learn(self.Z, i, j, s)  # type: ignore[no-any-return]
+            since = time.thread_time()
+            learnt: Trace = self.hasher.learn(self.Z, i, j, s)
+            self.clock.add("cpu_learn", since)
+            return learnt
         if self.spec.consumes == "nothing":
             return None
         rows = np.stack([i, j], axis=1).ravel()
@@ -204,7 +205,9 @@ class Run:
             codes = _with_models(self.hasher.encode(np.ascontiguousarray(self.Z[places])))
             D_h = hamming(codes[:, at[0::2]], codes[:, at[1::2]]).min(axis=0)
         if self.spec.consumes in ("points", "chunks"):
-            self.hasher.learn_points(self.Z, rows, self._labels(rows, self.stage))
+            labels, since = self._labels(rows, self.stage), time.thread_time()
+            self.hasher.learn_points(self.Z, rows, labels)
+            self.clock.add("cpu_learn", since)
         return Trace(D_h, np.zeros(len(i), np.bool_))
 
     def _labels(self, rows: npt.NDArray[np.int64], stage: int) -> npt.NDArray[Any] | None:

@@ -46,7 +46,7 @@ class Cell:
     params: ExperimentParams
     at: Values
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Its name in the store."""
         return self.params.key()
@@ -74,7 +74,7 @@ class Sweep:
                     found.setdefault(cell.key, cell)
         return tuple(found.values())
 
-    @property
+    @cached_property
     def axes(self) -> dict[str, list[Any]]:
         """What varies, seeds apart: key -> its values in order."""
         keys = list(dict.fromkeys(key for cell in self.cells for key, _ in cell.at))

@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ohash.core.frames import Frame
-from ohash.experiment.claims import Claims
 from ohash.experiment.environment import environment
 from ohash.experiment.executors import give, slots, stop
 from ohash.experiment.store import Store, StoreError
@@ -20,6 +19,7 @@ from ohash.experiment.sweep import Cell, Sweep
 from ohash.experiment.sweep_files import put_sweep
 from ohash.experiment.tasks import run
 from ohash.experiment.worker import TaskError
+from ohash.experiment.workshare import Claims
 
 BEAT_SECONDS = 1.0
 WAIT_SECONDS = 0.2

@@ -46,6 +46,7 @@ class Series:
     """One curve. `most` bounds the points drawn live; `listed` says whether the legend names it.
 
     `label` are words beside its last point; labels of several series are kept apart.
+    `spread` is the half width of a band around it, drawn by what stands still (Plotly and SVG).
     """
 
     name: str
@@ -60,9 +61,12 @@ class Series:
     most: int = 400
     listed: bool = True
     label: str = ""
+    spread: Values | None = None
 
     def __post_init__(self) -> None:
         """Check that x and y belong together."""
+        if self.spread is not None and len(self.spread) != len(self.y):
+            raise ValueError(f"series {self.name!r} must have one spread a point, got {len(self.spread)}")
         if len(self.x) != len(self.y):
             raise ValueError(f"series {self.name!r} must have as many x as y, got {len(self.x)} and {len(self.y)}")
 

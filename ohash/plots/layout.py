@@ -25,7 +25,10 @@ def limits(chart: Chart, which: Literal["x", "y"]) -> tuple[float, float]:
     axis: Axis = getattr(chart, which)
     if axis.lo is not None and axis.hi is not None:
         return axis.lo, axis.hi
-    parts = [getattr(drawable(series, chart), which) for series in chart.series]
+    drawn = [drawable(series, chart) for series in chart.series]
+    parts = [getattr(series, which) for series in drawn]
+    if which == "y":
+        parts += [series.y + sign * series.spread for series in drawn if series.spread is not None for sign in (-1, 1)]
     parts.append(np.array([mark.at for mark in chart.marks if mark.axis == which and math.isfinite(mark.at)]))
     values = np.concatenate(parts)
     if axis.scale == "log":

@@ -4,10 +4,12 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from ohash.plots import layout, theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
+from ohash.plots.heat import HeatMap
 from ohash.plots.thin import drawable
 
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot"}
@@ -22,7 +24,9 @@ LANE, PLOT, WIDTH = 16, 300, 640
 def figure(chart: Chart, dark: bool = False) -> go.Figure:
     """The figure, with every point of every series."""
     ground = theme.ground(dark)
-    fig = go.Figure([_trace(drawable(one, chart), chart, dark) for one in chart.series])
+    drawn = [drawable(one, chart) for one in chart.series]
+    bands = [_band(one, dark) for one in drawn if one.spread is not None and len(one.x) > 1]
+    fig = go.Figure([*bands, *(_trace(one, chart, dark) for one in drawn)])
     lanes = _add_marks(fig, chart, dark)
     font = {"family": theme.FONT, "size": theme.SIZE, "color": ground.ink}
     fig.update_layout(
@@ -79,6 +83,37 @@ def _trace(one: Series, chart: Chart, dark: bool) -> Any:
         common |= {"fill": "tozeroy", "fillcolor": _transparent(hue, one.fill or 0.25)}
     line = {"color": hue, "width": one.width, "dash": DASHES[one.dash], "shape": SHAPES[one.kind]}
     return go.Scatter(mode="lines", line=line, **common)
+
+
+def _band(one: Series, dark: bool) -> Any:
+    """What lies within the spread of a curve."""
+    x, y = np.r_[one.x, one.x[::-1]], np.r_[one.y + one.spread, (one.y - one.spread)[::-1]]
+    fill = _transparent(theme.colour(one.role, dark), 0.18)
+    shape = {"x": x, "y": y, "fill": "toself", "fillcolor": fill, "line": {"width": 0}}
+    return go.Scatter(mode="lines", hoverinfo="skip", showlegend=False, name=f"{one.name} ± spread", **shape)
+
+
+def heat_figure(heat: HeatMap, dark: bool = False) -> go.Figure:
+    """A heat map; cells that are not known are empty."""
+    ground = theme.ground(dark)
+    font = {"family": theme.FONT, "size": theme.SIZE, "color": ground.ink}
+    colours = [[0.0, ground.background], [1.0, theme.colour("now", dark)]]
+    bar = {"title": {"text": html.escape(heat.value)}, "outlinewidth": 0, "thickness": 12}
+    fig = go.Figure(
+        go.Heatmap(
+            x=list(heat.x), y=list(heat.y), z=heat.z, text=heat.texts(), texttemplate="%{text}", colorscale=colours,
+            colorbar=bar, hovertemplate="%{x}, %{y}: %{z:.4g}<extra></extra>", xgap=2, ygap=2, hoverongaps=False,
+        )
+    )  # fmt: skip
+    axis = {"type": "category", "showgrid": False, "zeroline": False}
+    fig.update_layout(
+        title={"text": html.escape(heat.title), "x": 0, "xref": "paper"}, font=font, paper_bgcolor=ground.background,
+        plot_bgcolor=ground.background, hoverlabel={"bgcolor": ground.background, "font": font},
+        margin={"l": 64, "r": 24, "t": 60, "b": 52},
+        xaxis={**axis, "title": {"text": html.escape(heat.x_label)}},
+        yaxis={**axis, "title": {"text": html.escape(heat.y_label)}},
+    )  # fmt: skip
+    return fig
 
 
 def _add_marks(fig: go.Figure, chart: Chart, dark: bool) -> int:

@@ -119,6 +119,10 @@ class _Figure:
             return f'<g fill="{hue}" fill-opacity="{one.opacity:g}">{dots}</g>'
         x, y = _corners(x, y, one.kind)
         parts = []
+        if one.spread is not None:
+            ends = [[self._y(value) for value in one.y + sign * one.spread] for sign in (1, -1)]
+            band = _path([*x, *x[::-1]], [*ends[0], *ends[1][::-1]])
+            parts.append(f'<path d="{band}Z" fill="{hue}" fill-opacity="0.18"/>')
         if one.fill or one.kind == "area":
             area = _path([x[0], *x, x[-1]], [self.bottom, *y, self.bottom])
             parts.append(f'<path d="{area}Z" fill="{hue}" fill-opacity="{one.fill or 0.25:g}"/>')

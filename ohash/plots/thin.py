@@ -35,15 +35,19 @@ def drawable(series: Series, chart: Chart) -> Series:
     if chart.y.scale == "log":
         known &= y > 0
     x, y, known = x[fine], y[fine], known[fine]
-    return _with(series, x[known], y[known])
+    spread = None
+    if series.spread is not None:
+        width = np.asarray(series.spread, np.float64)[fine][known]
+        spread = np.where(np.isfinite(width), width, 0.0)
+    return _with(series, x[known], y[known], spread)
 
 
 def thinned(series: Series, chart: Chart) -> Series:
     """What is drawn live: at most `series.most` points."""
     clean = drawable(series, chart)
     rows = kept_rows(clean.x, series.most, chart.x.scale)
-    return _with(clean, clean.x[rows], clean.y[rows])
+    return _with(clean, clean.x[rows], clean.y[rows], None if clean.spread is None else clean.spread[rows])
 
 
-def _with(series: Series, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> Series:
-    return Series(**{**vars(series), "x": x, "y": y})
+def _with(series: Series, x: npt.NDArray[Any], y: npt.NDArray[Any], spread: npt.NDArray[Any] | None) -> Series:
+    return Series(**{**vars(series), "x": x, "y": y, "spread": spread})

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from ohash.evaluation.significance import paired_bootstrap
-from ohash.experiment import claims, cost, sweeping, tasks
-from ohash.experiment.claims import Claims, activity, cancel
+from ohash.experiment import cost, sweeping, tasks, workshare
 from ohash.experiment.executors import Inline
 from ohash.experiment.results import best, points
 from ohash.experiment.store import Store, StoreError
 from ohash.experiment.sweep import from_values, read, sweep
 from ohash.experiment.sweep_files import delete_sweep, sweeps
 from ohash.experiment.sweeping import Sweeping
+from ohash.experiment.workshare import Claims, activity, cancel
 
 BASE = {"dataset": "tiny", "m": 16, "r": 8, "pairs": 120, "judged_at": "ends"}
 
@@ -207,7 +207,7 @@ def test_the_claim_of_the_dead_is_free(store, monkeypatch):
     dead.owner = mine.owner
     other.release(["b"])
     assert dead.take(["b"], 1) == ["b"] and other.take(["a", "b"], 2) == ["b"]
-    monkeypatch.setattr(claims, "STALE_SECONDS", -1.0)
+    monkeypatch.setattr(workshare, "STALE_SECONDS", -1.0)
     assert Claims(store).take(["a", "b"], 2) == ["a", "b"]
 
 

@@ -1,0 +1,116 @@
+"""Reproduce the paper: its figures on the data that are here, and a verdict on each of its claims.
+
+Examples:
+  python3 -m ohash paper                          (every figure, quick: under a quarter of an hour on two cores)
+  python3 -m ohash paper 2 5                      (two figures)
+  python3 -m ohash paper --profile full --cluster tcp://scheduler:8786
+  python3 -m ohash paper --html report.html --svg figures/ --latex tables.tex --bibtex refs.bib
+  python3 -m ohash paper --only-report --html report.html     (what is in the store, without running anything)
+
+Figures are 2 to 8 as in the paper, and "kernel". The real datasets of the paper are used where --data finds them.
+Finished cells are kept (python3 -m ohash runs), so that it goes on where it was stopped.
+"""
+
+import argparse
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+from ohash.cli.sweep import add_where, carry_out, executor, shut_down
+from ohash.experiment.paper.claims import Finding, judge
+from ohash.experiment.paper.claims_of_cost import CLAIMS
+from ohash.experiment.paper.figures import FIGURES, PROFILES, Figure
+from ohash.experiment.paper.measured import Measured
+from ohash.experiment.paper.tables import bibtex, claims_table, figure_table
+from ohash.experiment.store import Store
+from ohash.experiment.words import duration
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options."""
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", help=f"{', '.join(FIGURES)} (default: all)")
+    parser.add_argument("--profile", choices=sorted(PROFILES), default="quick", help="quick (default) or full")
+    add_where(parser)
+    parser.add_argument("--only-report", action="store_true", help="run nothing, say what is known")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--html", metavar="FILE", help="a report that needs no server")
+    parser.add_argument("--svg", metavar="DIR", help="the figures for print")
+    parser.add_argument("--latex", metavar="FILE", help="the tables (booktabs)")
+    parser.add_argument("--bibtex", metavar="FILE", help="what to cite")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run, judge, print, write."""
+    unknown = [name for name in options.figures if name not in FIGURES]
+    if unknown:
+        raise ValueError(f"FIGURE must be one of {', '.join(FIGURES)}, got {', '.join(unknown)}")
+    figures = [FIGURES[name] for name in options.figures or FIGURES]
+    profile, store = PROFILES[options.profile], Store(options.store)
+    code = 0
+    if not options.only_report:
+        with shut_down(executor(options)) as where:
+            for figure in figures:
+                print(f"{figure.place}: {figure.title}")
+                code = max(code, carry_out(figure.sweep(profile), store, where, quiet=options.quiet))
+                if code == 130:
+                    return code
+    measured = Measured(store, profile)
+    findings = claims_of(measured, figures)
+    for figure in figures:
+        _print_figure(measured, figure)
+    _print_claims(findings)
+    _write(options, measured, figures, findings)
+    return code
+
+
+def claims_of(measured: Measured, figures: Sequence[Figure]) -> list[Finding]:
+    """The claims that these figures decide."""
+    shown = {figure.key for figure in figures}
+    return [judge(claim, measured) for claim in CLAIMS if set(claim.figures) <= shown]
+
+
+def _print_figure(measured: Measured, figure: Figure) -> None:
+    table = figure_table(measured, figure)
+    done, total = measured.progress(figure)
+    print(f"\n{table.title}; {done} of {total} cells, {duration(measured.cost(figure))} of CPU time")
+    widths = [max(len(row[at]) for row in (table.header, *table.rows)) for at in range(len(table.header))]
+    for row in (table.header, *table.rows):
+        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _print_claims(findings: Sequence[Finding]) -> None:
+    print("\nClaims")
+    for found in findings:
+        held = f"; {found.held}" if found.held else ""
+        print(f"  {found.verdict.upper():14} {found.claim.words} ({found.claim.place}{held})")
+        print(textwrap.indent(textwrap.fill(found.claim.test, 100), " " * 17))
+        for part in found.parts:
+            effect = "" if part.effect is None else f": {part.effect}"
+            print(f"{'':17}- {part.setting}, {part.what or part.note}{effect} -> {part.verdict}")
+
+
+def _write(
+    options: argparse.Namespace, measured: Measured, figures: Sequence[Figure], findings: Sequence[Finding]
+) -> None:
+    if options.html:
+        from ohash.plots.paper_report import report  # noqa: PLC0415 (pandas only if it is needed)
+
+        Path(options.html).write_text(report(measured, figures, findings), encoding="utf-8")
+        print(f"wrote {options.html}")
+    if options.svg:
+        from ohash.plots.paper import charts  # noqa: PLC0415
+        from ohash.plots.svg import to_svg  # noqa: PLC0415
+
+        folder = Path(options.svg)
+        folder.mkdir(parents=True, exist_ok=True)
+        for figure in figures:
+            for at, chart in enumerate(charts(measured, figure), 1):
+                (folder / f"figure-{figure.key}-{at}.svg").write_text(to_svg(chart), encoding="utf-8")
+        print(f"wrote figures to {folder}")
+    if options.latex:
+        tables = [figure_table(measured, figure).latex() for figure in figures]
+        Path(options.latex).write_text("\n".join([*tables, claims_table(findings).latex()]), encoding="utf-8")
+        print(f"wrote {options.latex}")
+    if options.bibtex:
+        Path(options.bibtex).write_text(bibtex(measured), encoding="utf-8")
+        print(f"wrote {options.bibtex}")

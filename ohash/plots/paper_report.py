@@ -1,0 +1,110 @@
+"""The reproduction as one HTML file that needs no server and no network: claims, figures as SVG, tables, BibTeX."""
+
+import html
+import time
+from collections.abc import Sequence
+
+from ohash.experiment.environment import environment
+from ohash.experiment.paper.claims import Finding
+from ohash.experiment.paper.figures import Figure
+from ohash.experiment.paper.measured import Measured
+from ohash.experiment.paper.tables import Table, bibtex, claims_table, figure_table
+from ohash.experiment.words import duration
+from ohash.plots import theme
+from ohash.plots.paper import charts
+from ohash.plots.svg import to_svg
+
+SIGNS = {"holds": "✓ holds", "does not hold": "✗ does not hold", "cannot tell": "? cannot tell"}
+STYLE = f"""
+body {{ font-family: {theme.FONT}; color: {theme.LIGHT.ink}; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
+  line-height: 1.45; }}
+table {{ border-collapse: collapse; font-size: .85rem; }}
+.wide {{ overflow-x: auto; }}
+th, td {{ text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid {theme.LIGHT.grid}; }}
+th {{ border-bottom: 1.5px solid {theme.LIGHT.faint}; }}
+td {{ font-variant-numeric: tabular-nums; }}
+.verdict {{ font-weight: 600; white-space: nowrap; }}
+.holds {{ color: {theme.colour("now")}; }} .fails {{ color: {theme.colour("dissimilar")}; }}
+.open {{ color: {theme.LIGHT.faint}; }}
+.figures {{ display: flex; flex-wrap: wrap; gap: 1rem; }} .figures svg {{ max-width: 100%; height: auto; }}
+dl {{ display: grid; grid-template-columns: max-content 1fr; gap: .1rem .8rem; font-size: .9rem; }}
+dt {{ color: {theme.LIGHT.faint}; }} dd {{ margin: 0; }}
+pre {{ background: #f6f7f9; padding: .8rem; overflow-x: auto; font-size: .75rem; }}
+"""
+CLASSES = {"holds": "holds", "does not hold": "fails", "cannot tell": "open"}
+
+
+def report(measured: Measured, figures: Sequence[Figure], findings: Sequence[Finding]) -> str:
+    """The whole page."""
+    counts = {verdict: sum(found.verdict == verdict for found in findings) for verdict in SIGNS}
+    lead = (
+        f"Of {len(findings)} claims {counts['holds']} hold here, {counts['does not hold']} do not, and on "
+        f"{counts['cannot tell']} the data cannot tell. A claim that fails is a finding: it may depend on the data, "
+        "the feature scale, or a choice the paper leaves open."
+    )
+    made = environment()
+    with_what = ", ".join(f"{name} {made[name]}" for name in ("ohash", "numpy", "numba", "python") if made[name])
+    where = f"{made['cpu']}, {made['cores']} cores; {with_what}" + (
+        f"; commit {made['commit']}" if made["commit"] else ""
+    )
+    parts = [
+        "<!doctype html>", '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        "<title>Online Hashing, reproduced</title>", f"<style>{STYLE}</style></head><body>",
+        "<h1>Online Hashing, reproduced</h1>",
+        "<p>Huang, Yang, Zheng: Online Hashing, IEEE TNNLS 2017. Every number below was measured.</p>",
+        f"<dl><dt>profile</dt><dd>{_e(measured.profile.title)} ({_e(measured.profile.describe())})</dd>"
+        f"<dt>made</dt><dd>{time.strftime('%Y-%m-%d %H:%M')}</dd><dt>with</dt><dd>{_e(where)}</dd></dl>",
+        f"<h2>Claims</h2><p>{_e(lead)}</p>", _claims(findings), "<h2>Figures</h2>",
+        *(_figure(measured, figure) for figure in figures), "<h2>To cite</h2>",
+        f"<details><summary>BibTeX</summary><pre>{_e(bibtex(measured))}</pre></details>",
+        f"<details><summary>The claims in LaTeX</summary><pre>{_e(claims_table(findings).latex())}</pre></details>",
+        "</body></html>",
+    ]  # fmt: skip
+    return "\n".join(parts)
+
+
+def _claims(findings: Sequence[Finding]) -> str:
+    rows = []
+    for found in findings:
+        claim = found.claim
+        inside = "".join(
+            f"<tr><td>{_e(part.setting)}</td><td>{_e(part.what or part.note)}</td>"
+            f"<td>{'–' if part.effect is None else _e(str(part.effect))}</td><td>{_sign(part.verdict)}</td></tr>"
+            for part in found.parts
+        )
+        rows.append(
+            f'<tr id="{_e(claim.key)}"><td>{_e(claim.words)}<br><small>{_e(claim.place)}</small></td>'
+            f"<td>{_sign(found.verdict)}<br><small>{_e(found.held)}</small></td><td><small>{_e(claim.test)}</small><table>{inside}</table></td></tr>"
+        )
+    head = "<tr><th>claim</th><th>verdict</th><th>test, and the effect with its 95 % interval</th></tr>"
+    return f'<div class="wide"><table>{head}{"".join(rows)}</table></div>'
+
+
+def _figure(measured: Measured, figure: Figure) -> str:
+    done, total = measured.progress(figure)
+    drawn = "".join(to_svg(chart, width=112, height=76) for chart in charts(measured, figure))
+    table = figure_table(measured, figure)
+    name = figure.title if figure.key == "kernel" else f"{figure.place.partition(',')[0]}: {figure.title}"
+    cost = f"{done} of {total} cells, {duration(measured.cost(figure))} of CPU time"
+    return (
+        f'<section id="figure-{_e(figure.key)}"><h3>{_e(name)}</h3>'
+        f"<dl><dt>the paper</dt><dd>{_e(figure.paper)}</dd><dt>here</dt><dd>{_e(figure.ours)}</dd>"
+        f'<dt>cost</dt><dd>{_e(cost)}</dd></dl><div class="figures">{drawn}</div>'
+        f"<details><summary>Numbers</summary>{_html(table)}</details>"
+        f"<details><summary>LaTeX</summary><pre>{_e(table.latex())}</pre></details></section>"
+    )
+
+
+def _html(table: Table) -> str:
+    head = "".join(f"<th>{_e(name)}</th>" for name in table.header)
+    rows = "".join("<tr>" + "".join(f"<td>{_e(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
+    return f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
+
+
+def _sign(verdict: str) -> str:
+    return f'<span class="verdict {CLASSES[verdict]}">{_e(SIGNS[verdict])}</span>'
+
+
+def _e(text: str) -> str:
+    return html.escape(text)

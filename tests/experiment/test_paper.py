@@ -1,0 +1,229 @@
+"""The paper's figures as sweeps, and its claims as tests: verdicts follow the numbers, and say when they cannot."""
+
+import re
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ohash.cli.main import main
+from ohash.experiment.executors import Inline
+from ohash.experiment.paper import figures
+from ohash.experiment.paper import settings as data
+from ohash.experiment.paper.claims import Claim, judge
+from ohash.experiment.paper.claims_of_cost import CLAIMS
+from ohash.experiment.paper.figures import FIGURES, FULL, QUICK
+from ohash.experiment.paper.measured import Measured, Missing
+from ohash.experiment.paper.tables import bibtex, claims_table, figure_table
+from ohash.experiment.paper.verdicts import (
+    SWING,
+    Effect,
+    Part,
+    above,
+    all_of,
+    below,
+    difference,
+    equal,
+    ratio,
+    within,
+)  # fmt: skip
+from ohash.experiment.store import Store
+from ohash.experiment.sweeping import Sweeping
+from ohash.plots.paper import charts
+from ohash.plots.paper_report import report
+
+numbers = st.floats(-1, 1)
+effects = st.tuples(numbers, numbers, numbers).map(sorted).map(lambda ends: Effect(ends[1], ends[0], ends[2]))
+
+
+# -- verdicts --------------------------------------------------------------------------------------------------------
+
+
+@given(effects, numbers)
+def test_a_verdict_needs_the_whole_interval_on_one_side(effect, than):
+    assert (above(effect, than) == "holds") == (effect.low > than)
+    assert (above(effect, than) == "does not hold") == (effect.high <= than)
+    assert (below(effect, than) == "holds") == (effect.high < than)
+    assert not above(effect, than) == below(effect, than) == "holds"
+
+
+@given(effects)
+def test_equal_and_within(effect):
+    assert equal(effect) == within(effect, -0.03, 0.03)
+    assert (equal(effect) == "holds") == (max(abs(effect.low), abs(effect.high)) < 0.03)
+    if effect.low >= 0.03:
+        assert equal(effect) == "does not hold"
+
+
+def test_one_failure_is_enough():
+    assert all_of(["holds", "holds"]) == "holds"
+    assert all_of(["holds", "cannot tell"]) == "cannot tell"
+    assert all_of(["holds", "cannot tell", "does not hold"]) == "does not hold"
+    assert all_of([]) == "cannot tell"
+
+
+def test_one_seed_swings_and_several_speak_for_themselves():
+    rng = np.random.default_rng(0)
+    a = [rng.uniform(0.5, 0.6, 300) for _ in range(5)]
+    b = [one - 0.1 - 0.001 * at for at, one in enumerate(a)]
+    alone = difference(a[:1], b[:1])
+    assert alone.value == pytest.approx(0.1) and alone.low == pytest.approx(0.1 - SWING)
+    several = difference(a, b)
+    assert several.value == pytest.approx(0.102) and 0.095 < several.low < 0.102 < several.high < 0.11
+    noisy = difference(a, [one + shift for one, shift in zip(a, (-0.2, 0.2, -0.1, 0.15, 0.05), strict=True)])
+    assert above(noisy) == "cannot tell", "seeds disagree, however many queries there are"
+    assert ratio([2.0], [1.0]).low < 2 < ratio([2.0], [1.0]).high
+
+
+# -- figures -----------------------------------------------------------------------------------------------------------
+
+
+def test_every_figure_of_the_paper_is_there_for_every_embedded_dataset():
+    assert [key for key in FIGURES if key.isdigit()] == ["2", "3", "4", "5", "6", "7", "8"]
+    for profile in (QUICK, FULL):
+        measured = Measured(Store(), profile)
+        for figure in FIGURES.values():
+            places = measured.cells(figure)
+            assert {where.setting for where in places} == {one.key for one in figure.settings()}
+            assert {where.method for where in places} == set(figure.methods)
+            assert all(len(cells) == profile.seeds for cells in places.values())
+    assert {one.dataset for one in data.EMBEDDED} == {"patches", "fashion", "digits"}
+
+
+def test_every_claim_names_its_figures_place_and_test():
+    assert len({claim.key for claim in CLAIMS}) == len(CLAIMS) >= 30
+    for claim in CLAIMS:
+        assert set(claim.figures) <= set(FIGURES) and claim.test and re.search(r"Section|Theorem", claim.place)
+
+
+def test_nothing_run_is_nothing_told():
+    measured = Measured(Store(), FULL)
+    for claim in CLAIMS:
+        found = judge(claim, measured)
+        assert found.verdict == "cannot tell" and found.parts and all(part.note for part in found.parts)
+    assert "–" in figure_table(measured, FIGURES["2"]).rows[0]
+    assert all(chart.empty for figure in FIGURES.values() for chart in charts(measured, figure))
+
+
+# -- verdicts follow the numbers ---------------------------------------------------------------------------------------
+
+
+class Told(Measured):
+    """What a test says was measured: mAP by (figure, method, x)."""
+
+    def __init__(self, values, **numbers):
+        super().__init__(Store(), replace(QUICK, seeds=3))
+        self.told, self.said = values, numbers
+
+    def seeds(self, figure, setting, method, x):
+        if (figure, method, x) not in self.told:
+            raise Missing("not told")
+        return [(figure, method, x, seed) for seed in range(3)]
+
+    def ap(self, seeds):
+        rng = np.random.default_rng(zlib.crc32(repr(seeds[0][:3]).encode()))
+        return [self.told[seed[:3]] + rng.normal(0, 0.02, 200) for seed in seeds]
+
+    def best(self, figure, setting, choices):
+        known = {choice: self.told[figure, *choice] for choice in choices if (figure, *choice) in self.told}
+        return max(known, key=known.get)
+
+
+def claim(key) -> Claim:
+    return next(one for one in CLAIMS if one.key == key)
+
+
+def verdict(key, values, kind="labels"):
+    setting = next(one for one in data.EMBEDDED if one.kind == kind)
+    return judge(claim(key), Told(values), [setting]).verdict
+
+
+def by_beta(values):
+    return {("2", "oh", beta): value for beta, value in zip(figures.BETAS, values, strict=True)}
+
+
+def test_beta():
+    hill = by_beta([0.3, 0.4, 0.5, 0.6, 0.61, 0.5, 0.45, 0.4, 0.3])
+    assert verdict("beta-shape", hill) == verdict("beta-best", hill) == "holds"
+    rising = by_beta(np.linspace(0.3, 0.7, 9))
+    assert verdict("beta-shape", rising) == verdict("beta-best", rising) == "does not hold"
+    flat = by_beta([0.5, 0.5, 0.5, 0.5, 0.5, 0.501, 0.5, 0.5, 0.5])
+    assert verdict("beta-shape", flat) == verdict("beta-best", flat) == "cannot tell"
+
+
+def test_models_bits_and_rivals():
+    assert verdict("T-metric", {("3", "mmoh", 4): 0.6, ("3", "mmoh", 1): 0.5}, "metric") == "holds"
+    assert verdict("T-labels", {("3", "mmoh", 4): 0.6, ("3", "mmoh", 1): 0.5}) == "does not hold"
+    assert verdict("T-labels", {("3", "mmoh", 4): 0.505, ("3", "mmoh", 1): 0.5}) == "holds"
+    table = {("6", method, 64): 0.5 for method in figures.ONLINE} | {("6", "mmoh", 64): 0.7, ("6", "oh", 64): 0.6}
+    assert verdict("mmoh-first", table) == verdict("oh-second", table) == "holds"
+    table["6", "lego", 64] = 0.8
+    assert verdict("mmoh-first", table) == verdict("oh-second", table) == "does not hold"
+    assert verdict("mmoh-first", table, "tracks") == "holds", "there LEGO-LSH is said to be its equal"
+    assert verdict("lego", {**table, ("6", "oh", 64): 0.79}, "tracks") == "holds"
+    batch = {("8", "ksh", 64): 0.8, ("8", "sdh", 64): 0.6, ("8", "mmoh", 64): 0.7}
+    assert verdict("batch", batch) == "holds" and verdict("batch", {**batch, ("8", "ksh", 64): 0.65}) == "does not hold"
+    gap = {("8", "oh", 16): 0.5, ("8", "kernel_lsh", 16): 0.45, ("8", "oh", 64): 0.7, ("8", "kernel_lsh", 64): 0.5}
+    assert verdict("klsh-gap", gap) == verdict("klsh", gap) == "holds"
+
+
+def test_c():
+    values = {
+        ("4", "oh", C): value for C, value in zip(figures.CS, (0.3, 0.35, 0.5, 0.6, 0.65, 0.65, 0.66), strict=True)
+    }
+    assert verdict("C-small", values) == verdict("C-best", values) == verdict("C-large", values) == "holds"
+    assert verdict("C-large", {**values, ("4", "oh", 10.0): 0.4}) == "does not hold"
+
+
+def test_held_is_counted_by_dataset():
+    always = replace(claim("kernel"), judge=lambda measured, setting: [Part(setting.title, "", None, "holds")])
+    found = judge(always, Told({}), data.EMBEDDED)
+    assert found.held == "holds on 4 of 4" and found.verdict == "holds"
+
+
+def test_the_command_says_what_is_known(tmp_path, capsys):
+    files = {name: tmp_path / name for name in ("report.html", "tables.tex", "refs.bib", "figures")}
+    code = main([
+        "paper", "2", "--only-report", "--store", str(tmp_path / "home"), "--html", str(files["report.html"]),
+        "--latex", str(files["tables.tex"]), "--bibtex", str(files["refs.bib"]), "--svg", str(files["figures"]),
+    ])  # fmt: skip
+    out = capsys.readouterr().out
+    assert code == 0 and "0 of 36 cells" in out and "CANNOT TELL" in out
+    assert all(file.exists() for file in files.values())
+    assert main(["paper", "9"]) == 2
+
+
+# -- from a real store -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def small_paper(tmp_path_factory):
+    """A very small profile of two figures, really run on digits."""
+    profile = replace(QUICK, key="tiny", bits=(8, 16), timed_bits=(8, 64), pairs=300)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "settings", lambda: (data.EMBEDDED[3],))
+        store = Store(tmp_path_factory.mktemp("paper"))
+        for key in ("3", "kernel"):
+            assert Sweeping(FIGURES[key].sweep(profile), store, Inline()).run().failed == 0
+        yield Measured(store, profile)
+
+
+def test_tables_charts_and_report(small_paper):
+    three = FIGURES["3"]
+    table = figure_table(small_paper, three)
+    assert table.header[2:] == ("T = 1", "T = 2", "T = 3", "T = 4") and len(table.rows) == 1
+    assert all(0 < float(cell) < 1 for cell in table.rows[0][2:])
+    assert small_paper.progress(three) == (4, 4) and small_paper.cost(three) > 0
+    (chart,) = charts(small_paper, three)
+    assert [float(value) for value in chart.series[0].x] == [1, 2, 3, 4]
+    findings = [judge(claim("T-labels"), small_paper, [data.EMBEDDED[3]])]
+    assert findings[0].parts[0].effect is not None
+    page = report(small_paper, [three, FIGURES["kernel"]], findings)
+    assert page.count("<svg") == 2 and "Section VII-B2" in page and "<script" not in page
+    assert not re.search(r"(?:src|href)=\"(?:http|//)", page), "nothing is fetched"
+    latex = "\n".join([table.latex(), claims_table(findings).latex()])
+    assert latex.isascii() and latex.count(r"\toprule") == 2 and latex.count("{") == latex.count("}")
+    assert "@article{huang2017online" in bibtex(small_paper).lower() or "huang" in bibtex(small_paper).lower()
