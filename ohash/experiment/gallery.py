@@ -46,13 +46,11 @@ def nearest(run: Run, number: int, k: int = 10, *, before: bool = False) -> Foun
         found, distance = search(codes[:, n + at : n + at + 1], codes[:, :n], few)
     keep = [q for q, item in enumerate(found[0]) if int(judge.database[item]) not in hide][:k]
     items = found[0][keep]
-    wanted = judge.relevant[at]
-    flags = wanted[items] if isinstance(judge.relevant, np.ndarray) else np.isin(items, wanted)
     return Found(
         query=int(judge.queries[at]),
         rows=judge.database[items],
         distances=distance[0][keep],
-        relevant=np.asarray(flags, dtype=bool),
+        relevant=judge.is_relevant(at, items),
         t=0 if before else run.t,
     )
 

@@ -18,6 +18,7 @@ from ohash.evaluation.neighbours import iter_exact_neighbours
 from ohash.evaluation.ranking import Retrieval, iter_retrieval
 from ohash.experiment.world import World
 from ohash.streams.given import GivenSimilarity, partners_of
+from ohash.streams.similarity import Similarity
 
 Codes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int64]
@@ -31,6 +32,8 @@ SCORES = (
 NEIGHBOURS = 100
 # The reference line is measured on this many queries.
 FLOAT_QUERIES = 100
+# Flags of queries and items that are held as bytes; more are packed.
+DENSE = 2**27
 # Later clicks may come from as many rows as there are; a checkpoint asks this many of them.
 MOST_QUERIES = 1000
 
@@ -65,11 +68,19 @@ class Judge:
         else:
             self.queries = getattr(world.parts, part)
             self.database = world.parts.database
-            self.relevant = source.relevant(self.queries, self.database)
+            self.relevant = _relevant(source, self.queries, self.database)
             self.own = None
         if not len(self.queries):
             raise ValueError(f"there are no {part} queries; give the dataset more rows or more pairs")
         self._exact: Rows | None = None
+
+    def is_relevant(self, query: int, items: Rows) -> npt.NDArray[np.bool_]:
+        """Which database items, by place, a query should find."""
+        wanted = self.relevant[query]
+        if not isinstance(self.relevant, np.ndarray):
+            return np.isin(items, wanted)
+        whole = wanted if wanted.dtype == bool else np.unpackbits(wanted, bitorder="little")
+        return np.asarray(whole[items], dtype=bool)
 
     @property
     def rows(self) -> Rows:
@@ -101,7 +112,7 @@ class Judge:
             place = np.full(n, -1)
             place[keep] = np.arange(len(keep))
             if isinstance(relevant, np.ndarray):
-                relevant = relevant[:, keep]
+                relevant = _columns(relevant, n, keep)
             else:
                 relevant = [place[rows][place[rows] >= 0] for rows in relevant]
             hidden = None if hidden is None else [place[rows][place[rows] >= 0] for rows in hidden]
@@ -167,6 +178,23 @@ class Judge:
         work = iter_exact_neighbours(X[self.queries], RowsOf(X, database), k, metric, query_rows=own)
         found: Rows = yield from _quiet(work)
         return found
+
+
+def _relevant(source: Similarity, queries: Rows, database: Rows) -> npt.NDArray[Any]:
+    """(queries, database) flags; packed, eight to a byte, where there are very many."""
+    step = max(1, DENSE // len(database))
+    if len(queries) <= step:
+        return source.relevant(queries, database)
+    blocks = (source.relevant(queries[at : at + step], database) for at in range(0, len(queries), step))
+    return np.concatenate([np.packbits(block, axis=1, bitorder="little") for block in blocks])
+
+
+def _columns(relevant: npt.NDArray[Any], n: int, keep: Rows) -> npt.NDArray[Any]:
+    """Some columns of flags, packed if they were."""
+    if relevant.dtype == bool:
+        return relevant[:, keep]
+    rows = (np.unpackbits(row, count=n, bitorder="little")[keep] for row in relevant)
+    return np.stack([np.packbits(row, bitorder="little") for row in rows])
 
 
 def _quiet(work: Generator[Any, None, Rows]) -> Generator[None, None, Rows]:

@@ -122,6 +122,18 @@ def test_only_what_has_arrived_is_searched():
     assert found["recall_10"] == recall_at_k(codes[parts.validation], codes[there], exact, 10)
 
 
+@pytest.mark.parametrize("values", [{}, {"database": "seen"}, {"similar_by": "metric"}])
+def test_very_many_flags_are_packed_and_change_nothing(values, monkeypatch):
+    plain = straight(small(pairs=200, **values))
+    monkeypatch.setattr(judge_module, "DENSE", 1000)
+    packed = straight(small(pairs=200, **values))
+    assert packed.judge.relevant.dtype == np.uint8 and plain.judge.relevant.dtype == bool
+    assert scores_of(packed) == scores_of(plain) and packed.map_float == plain.map_float
+    items = np.array([5, 0, 17])
+    for query in range(3):
+        assert np.array_equal(packed.judge.is_relevant(query, items), plain.judge.relevant[query, items])
+
+
 def test_nothing_seen_is_no_number():
     run = Run(small())
     found, _ = evaluate(run.judge, run.codes, 16, np.zeros(run.world.dataset.n, bool))
