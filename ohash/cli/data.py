@@ -4,13 +4,13 @@ Examples:
   python3 -m ohash data
   python3 -m ohash data fashion
   python3 -m ohash --data ~/vectors data
-  python3 -m ohash data --features x.npy --labels y.npy
+  python3 -m ohash data --features x.npy --labels y.npy --metric cosine
 """
 
 import argparse
 
-from ohash.streams.base import Dataset
-from ohash.streams.readers.own import dataset_of_files
+from ohash.cli import own_files
+from ohash.streams.base import DatasetSpec
 from ohash.streams.registry import datasets, load
 from ohash.streams.summary import summarize
 
@@ -18,25 +18,28 @@ from ohash.streams.summary import summarize
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
     parser.add_argument("name", nargs="?", help="describe this dataset")
-    parser.add_argument("--features", metavar="FILE", help="describe your own vectors")
-    parser.add_argument("--labels", metavar="FILE", help="labels of --features")
-    parser.add_argument("--pairs-file", metavar="FILE", help="pairs among --features")
+    own_files.add_options(parser)
+    parser.add_argument("--pairs", dest="pairs_file", metavar="FILE", help="the same as --pairs-file")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print."""
-    dataset: Dataset | None = None
-    if options.features:
-        dataset = dataset_of_files(options.features, options.labels, options.pairs_file)
-    elif options.name:
+    dataset = own_files.chosen(options, options.name)
+    if dataset is None and options.name:
         dataset = load(options.name)
     if dataset is not None:
         print("\n".join(summarize(dataset).lines()))
         return 0
-    for key, spec in sorted(datasets().items(), key=lambda item: (item[1].group, item[0])):
-        missing = spec.missing()
-        size = f"{spec.n:,} x {spec.d}" if spec.n else "-"
-        print(f"{spec.group:10} {key:20} {size:>16}  {spec.title}; {spec.task}; {spec.licence}")
-        if missing:
-            print(f"{'':10} {'':20} {'':>16}  not here: {missing}")
+    for _, spec in sorted(datasets().items(), key=lambda item: (item[1].group, item[0])):
+        print("\n".join(_lines(spec)))
     return 0
+
+
+def _lines(spec: DatasetSpec) -> list[str]:
+    """A line of facts, and one with what to do if the dataset cannot be had as it is."""
+    missing = spec.missing()
+    absent = "not installed" if spec.group == "package" else spec.absent.removeprefix("is ")
+    size = f"{spec.n:,} x {spec.d:,}" if spec.n else "-"
+    known = "" if spec.group == "folder" and missing else f"; {spec.task}; {spec.licence}"
+    line = f"{spec.group:10} {spec.key:24} {size:>15}  {absent if missing else 'available':14} {spec.title}{known}"
+    return [line, f"{'':53}{missing}"] if missing else [line]

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import ohash
+from ohash.streams.base import METRICS
 
 
 def app_file() -> Path:
@@ -28,6 +29,8 @@ def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], d
     for name in ("labels", "pairs"):
         if getattr(options, name):
             environment[f"OHASH_{name.upper()}"] = str(_existing(getattr(options, name)))
+    if options.metric:
+        environment["OHASH_METRIC"] = options.metric
     app = app_file()
     # the config file lies beside app.py, and streamlit reads it there; --config is not needed
     return [sys.executable, "-m", "streamlit", "run", str(app), *extra], environment
@@ -41,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--data", metavar="DIR", help="folder with your own data sets")
     options.add_argument("--labels", metavar="FILE", help="labels of the vectors in FILE")
     options.add_argument("--pairs", metavar="FILE", help="similar pairs (clicks) among the vectors in FILE")
+    options.add_argument("--metric", choices=METRICS, help="original distance of the vectors in FILE")
     options.add_argument("file", metavar="FILE", nargs="?", help="vectors to open: .npy, .npz, .csv, .parquet, ...")
     return options
 

@@ -5,6 +5,7 @@ Examples:
   python3 -m ohash run --dataset fashion --method mmoh --T 4 --beta 0.4 --out results/
   python3 -m ohash run --features x.npy --labels y.npy --method oh --r 256
   python3 -m ohash run --features x.npy --pairs clicks.parquet --judged-by test
+  python3 -m ohash --data ~/cifar run --dataset cifar10 --paper    (the paper's protocol: its parameters and features)
   python3 -m ohash run --dataset digits --pairs 1000000 --save long.npz   (Ctrl-C, then --resume long.npz)
   python3 -m ohash run --link "dataset=digits&method=oh&r=64&seed=3"
 
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+from ohash.cli import own_files
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, table
 from ohash.evaluation.metrics import METRICS as METRIC_TABLE
@@ -30,15 +32,15 @@ from ohash.experiment.closing import NAMES
 from ohash.experiment.export import summary, write
 from ohash.experiment.judge import RERANKED
 from ohash.experiment.judged_on import judged_on
-from ohash.experiment.params import OWN, SEED, ExperimentParams, RunParams, experiment, flat, from_query, rows_of
+from ohash.experiment.paper import paper_key, protocol
+from ohash.experiment.params import SEED, ExperimentParams, RunParams, experiment, flat, from_query, rows_of
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import Snapshot, take
 from ohash.experiment.story import truth_of
 from ohash.models.registry import hashers
-from ohash.streams.base import METRICS, Dataset
+from ohash.streams.base import Dataset
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
-from ohash.streams.readers.own import Wishes, dataset_of_files
 from ohash.streams.registry import datasets
 
 CHUNK = 4096
@@ -49,10 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """One option for every declared parameter of every method."""
     parser.add_argument("--dataset", default="digits", help="one of: " + ", ".join(sorted(datasets())))
     parser.add_argument("--method", default="oh", help="one of: " + ", ".join(sorted(hashers())))
-    parser.add_argument("--features", metavar="FILE", help="your own vectors instead of --dataset")
-    parser.add_argument("--labels", metavar="FILE", help="labels of --features")
-    parser.add_argument("--pairs-file", metavar="FILE", help="pairs i, j[, s][, time] among --features (clicks)")
-    parser.add_argument("--metric", choices=METRICS, help="original distance of --features (l2)")
+    own_files.add_options(parser)
+    parser.add_argument("--paper", action="store_true", help="the paper's parameters and features for --dataset")
     parser.add_argument(
         "--link", metavar="QUERY", help="take the experiment from a dashboard link; other options are added"
     )
@@ -77,9 +77,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run, show progress, write what was asked for."""
-    if options.value_pairs is not None and not options.value_pairs.strip().lstrip("+-").isdigit():
+    if options.value_pairs is not None and not own_files.is_number(options.value_pairs):
         options.pairs_file, options.value_pairs = options.value_pairs, None  # --pairs clicks.csv
-    dataset = _own_data(options)
+    if options.link and (options.paper or (options.metric and not options.features)):
+        raise ValueError("--paper and --metric go with --dataset; a --link says everything itself")
+    if options.paper and not options.features:
+        options.dataset = paper_key(options.dataset)
+    dataset = own_files.chosen(options, options.dataset)
     going = _resumed(options, dataset) if options.resume else Run(_params(options, dataset), dataset)
     for note in (going.judge.note, going.world.dataset.note):
         if note and not options.json:
@@ -99,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"wrote {', '.join(file.name for file in files)} to {options.out}")
     if options.save:
         saved.save(going, options.save)
-    print(json.dumps(report, indent=2) if options.json else _closing(now, report["test"]))
+    print(json.dumps(report, indent=2) if options.json else _closing(now, report["test"], going.world.dataset.metric))
     return 0
 
 
@@ -146,7 +150,8 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
             print(f"link: {problem}", file=sys.stderr)
     else:
         key = options.dataset if dataset is None else dataset.key
-        params = experiment(key, options.method, content="" if dataset is None else dataset.fingerprint())
+        start = protocol if options.paper else experiment
+        params = replace(start(key, options.method), content="" if dataset is None else dataset.fingerprint())
     rows = rows_of(params)
     for key, value in vars(options).items():
         name = key.removeprefix("value_")
@@ -157,16 +162,6 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
     if dataset is not None:
         values.setdefault("kernel", dataset.kernel)
     return params.with_values(**values)
-
-
-def _own_data(options: argparse.Namespace) -> Dataset | None:
-    if not options.features:
-        if options.labels or options.pairs_file or options.metric:
-            raise ValueError("--labels, --pairs-file and --metric belong to --features FILE")
-        return None
-    return dataset_of_files(
-        options.features, options.labels, options.pairs_file, key=OWN, wishes=Wishes(metric=options.metric)
-    )
 
 
 def _drive(going: Run, *, quiet: bool) -> Snapshot:
@@ -202,14 +197,14 @@ def _of_codes(n: dict[str, float]) -> list[str]:
     return ["codes: " + ", ".join(f"{label} {n[name]:.3f}" for name, label in words.items())]
 
 
-def _closing(now: Snapshot, test: dict[str, float]) -> str:
+def _closing(now: Snapshot, test: dict[str, float], metric: str) -> str:
     n, judged = now.numbers, now.params.run.judged_by
     lines = [
         f"{now.t:,} pairs, {n['bits']:.0f} bits ({n['bytes']:.0f} bytes an item), "
         f"{n['update_rate']:.0%} of the last pairs updated, pair-AUC {n['auc']:.3f}",
         f"agrees with {truth_of(now)}: mAP {n['map_start']:.3f} -> {n['map']:.3f} ({judged}), "
         f"{test['map']:.3f} on {test['queries']} test queries",
-        f"agrees with the original distance: recall@10 {n['recall_10_start']:.3f} -> {n['recall_10']:.3f} "
+        f"agrees with the original distance ({metric}): recall@10 {n['recall_10_start']:.3f} -> {n['recall_10']:.3f} "
         f"({judged}), {test['recall_10']:.3f} on test",
         "after the nearest have been sorted again by the float vectors: recall@10 on test "
         + ", ".join(f"{test[f'recall_10_x{factor}']:.3f} of {10 * factor}" for factor in RERANKED[1:]),

@@ -42,6 +42,11 @@ def gather(X: npt.NDArray[Any], rows: npt.NDArray[np.integer[Any]] | slice) -> n
     return found
 
 
+def is_mapped(X: npt.NDArray[Any]) -> bool:
+    """Whether an array looks into a file."""
+    return _map_of(X) is not None
+
+
 def _map_of(X: npt.NDArray[Any]) -> mmap.mmap | None:
     """The map an array looks into; None if it has memory of its own, or the system cannot be advised."""
     below: Any = X

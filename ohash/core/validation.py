@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+# Values looked at at once: the flags of a large matrix are large themselves.
+FINITE_BLOCK = 2**22
+
 Index = npt.NDArray[np.int64]
 Pairs = tuple[Index, Index, npt.NDArray[np.int8]]
 
@@ -43,12 +46,17 @@ def finite(name: str, X: npt.NDArray[Any], *, rows: npt.ArrayLike | None = None)
     Traceback (most recent call last):
     ValueError: X must be finite, got nan at row 7, column 1; remove or impute that row
     """
-    if X.dtype.kind == "f" and not np.isfinite(X).all():
-        row, column = (int(v) for v in np.argwhere(~np.isfinite(X))[0])
-        known_by = row if rows is None else int(np.asarray(rows)[row])
-        raise ValueError(
-            f"{name} must be finite, got {X[row, column]} at row {known_by}, column {column}; remove or impute that row"
-        )
+    block = max(1, FINITE_BLOCK // max(1, X.shape[1]))
+    for start in range(0, len(X) if X.dtype.kind == "f" else 0, block):
+        good = np.isfinite(X[start : start + block])
+        if not good.all():
+            row, column = (int(v) for v in np.argwhere(~good)[0])
+            row += start
+            known_by = row if rows is None else int(np.asarray(rows)[row])
+            raise ValueError(
+                f"{name} must be finite, got {X[row, column]} at row {known_by}, column {column}; "
+                "remove or impute that row"
+            )
     return X
 
 

@@ -1,7 +1,7 @@
 """Dataset: vectors, what is known about them, and their seeded split into training pool, database and queries."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -9,12 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
-from ohash.core.rows import gather
+from ohash.core.rows import gather, is_mapped
 
 Metric = Literal["l2", "cosine", "dot"]
 Rows = npt.NDArray[np.int64]
 
 METRICS: tuple[Metric, ...] = ("l2", "cosine", "dot")
+LEAST_ROWS = 4
+# A mapped matrix up to this many bytes is searched for NaN at once.
+SEARCHED = 256 * 2**20
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Dataset:
     `labels` is (n,) of classes, or a boolean matrix (n, L) where two points are similar if they share one label.
     `tracks` groups views of one thing. `queries` declares how many (validation, test) queries are split off.
     `kernel` is the feature map that suits the vectors: "rbf" for descriptors, "none" for learnt embeddings.
+    `natural` is the similarity that comes first, "topk" say; left empty, it is the first that there is.
     """
 
     key: str
@@ -59,6 +63,7 @@ class Dataset:
     note: str = ""
     fixed_test: Rows | None = None
     superclasses: npt.NDArray[np.int64] | None = None
+    natural: str = ""
     presets: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -71,6 +76,10 @@ class Dataset:
                 raise ValueError(f"{name} must have one entry a row of X, {n}, got {len(value)}")
         if self.metric not in METRICS:
             raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {self.metric!r}")
+        if n < LEAST_ROWS:
+            raise ValueError(
+                f"X must have at least {LEAST_ROWS} rows (two to search, a query each for validation and test), got {n}"
+            )
         if sum(self.queries) >= n - 1 or min(self.queries) < 1:
             raise ValueError(
                 f"queries must be two counts >= 1 that leave a database of 2 of the {n} rows, got {self.queries}"
@@ -101,7 +110,8 @@ class Dataset:
             found.append("track")
         if self.labels is not None:
             found.append("label")
-        return (*found, "metric", "topk")
+        found += ["metric", "topk"]
+        return tuple(sorted(found, key=lambda name: name != self.natural))
 
     @classmethod
     def from_arrays(
@@ -129,6 +139,8 @@ class Dataset:
         (('label', 'metric', 'topk'), (2, 3))
         """
         X = validation.matrix("X", X)
+        if X.nbytes <= SEARCHED or not is_mapped(X):  # of a large map where its rows are used
+            validation.finite("X", X)
         names = None if ids is None else _column("ids", ids, len(X)).astype(np.str_)
         if names is not None and len(np.unique(names)) != len(names):
             raise ValueError("ids must be distinct, got a repeated one; drop duplicates or leave ids out")
@@ -151,6 +163,7 @@ class Dataset:
     def fingerprint(self) -> str:
         """A hash of the content (of a sample of it beyond 64 MB), so that a link can name the file it needs."""
         digest = hashlib.sha256(f"{self.X.shape} {self.X.dtype}".encode())
+        digest.update(b"" if self.metric == "l2" else self.metric.encode())  # it is part of the truth
         step = max(1, self.X.nbytes // 2**26)
         digest.update(np.ascontiguousarray(gather(self.X, np.arange(0, self.n, step))).tobytes())
         for value in (self.labels, self.tracks):
@@ -202,7 +215,9 @@ def default_queries(n: int) -> tuple[int, int]:
 class DatasetSpec:
     """The card of a dataset, readable without loading it.
 
-    `missing` says how to get it, or "" if it is here; `size` is that of its file in bytes, 0 if it has none of its own.
+    `missing` says how to get it, or "" if it is here, and `absent` what is the matter with it then; `size` is that of
+    its file in bytes, 0 if it has none of its own. `similar_share` is the natural share of similar pairs, or its limits
+    where that depends on the files. `presets` are the paper's parameters, for the features of the dataset `paper_key`.
     """
 
     key: str
@@ -217,9 +232,12 @@ class DatasetSpec:
     missing: Callable[[], str] = lambda: ""
     group: str = "synthetic"
     similar_by: str = "label"
-    similar_share: float | None = None
+    similar_share: float | tuple[float, float] | None = None
     size: int = 0
     kernel: Literal["rbf", "none"] = "rbf"
+    absent: str = "is not here"
+    presets: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    paper_key: str = ""
 
 
 def _column(name: str, values: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
@@ -243,13 +261,19 @@ def _labels(labels: npt.ArrayLike, n: int) -> tuple[npt.NDArray[Any], tuple[str,
     else:
         if found.dtype.kind == "f" and not np.isfinite(found).all():
             raise ValueError("labels must be finite, got NaN or infinity; give unlabelled rows a class of their own")
+        if found.dtype.kind == "f" and (found % 1 != 0).any():
+            at = int(np.flatnonzero(found % 1 != 0)[0])
+            raise ValueError(
+                f"labels must be classes, whole numbers or texts, got {found[at]:g} at row {at}; cut a measurement "
+                "into classes first, or leave labels out"
+            )
         try:
             values, found = np.unique(found, return_inverse=True)
         except TypeError:
             kinds = ", ".join(sorted({type(value).__name__ for value in found.tolist()}))
             raise ValueError(f"labels must be of one kind, numbers or texts, got a mixture of {kinds}") from None
         classes = len(values)
-        names = tuple(str(value) for value in values)
+        names = tuple(str(value).removesuffix(".0") for value in values)
     if classes < 2:
         raise ValueError("labels must have at least 2 classes, got 1: every pair would be similar; leave labels out")
     return found, names

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
-from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.base import LEAST_ROWS, Dataset, DatasetSpec
 from ohash.streams.readers import own
 from ohash.streams.readers.beside import NOTHING, Beside, beside, inside
 from ohash.streams.readers.formats import PICKLES, READERS, peek_path
-from ohash.streams.readers.limits import in_words
+from ohash.streams.readers.limits import FOLDER, in_words
+from ohash.streams.readers.role import role
+from ohash.streams.readers.source import Source
 
 DATA = "OHASH_DATA"
 DEPTH = 3
@@ -31,7 +33,10 @@ Stamp = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Entry:
-    """One file of the folder; `problem` says why it cannot be read, or is empty; `stamp` are the times of its files."""
+    """One file of the folder; `problem` says why it is no dataset, or is empty; `stamp` are the times of its files.
+
+    `absent` puts the problem in a word: it cannot be read, or it holds pairs or labels, which belong to vectors.
+    """
 
     key: str
     title: str
@@ -41,6 +46,7 @@ class Entry:
     d: int = 0
     exact: bool = True
     problem: str = ""
+    absent: str = "cannot be read"
     said: Beside = NOTHING
     stamp: tuple[int, ...] = ()
 
@@ -112,11 +118,19 @@ def _entry(key: str, file: Path, root: Path) -> Entry:
         if not inside(file, root):
             raise ValueError(f"{file.name} is a link out of the data folder, which is not followed; copy the file")
         size = file.stat().st_size
+        what = role(Source.file(file), FOLDER)
+        if what != "vectors" and not file.with_suffix(".toml").is_file():
+            named = file.relative_to(root).as_posix()
+            use = f"they belong to vectors: name them in a TOML beside those, {what} = {file.name!r}, or with --{what}"
+            return Entry(key, file.name, file, size, problem=f"{use} {named}", absent=f"holds {what}")
         said = beside(file, root)
         peek = peek_path(file, said.wishes.variable)
     except (ValueError, OSError) as error:
         return Entry(key, file.name, file, size, problem=str(error), said=said)
     title = said.wishes.title or file.name
+    if peek.exact and peek.rows < LEAST_ROWS:
+        few = f"{file.name} must have at least {LEAST_ROWS} rows to be searched, got {peek.rows}"
+        return Entry(key, title, file, size, peek.rows, peek.columns, problem=few, absent="is too small", said=said)
     files = [file, file.with_suffix(".toml"), said.labels, said.pairs]
     stamp = tuple(one.stat().st_mtime_ns for one in files if one is not None and one.is_file())
     return Entry(key, title, file, size, peek.rows, peek.columns, peek.exact, said=said, stamp=stamp)
@@ -137,6 +151,7 @@ def _spec(entry: Entry) -> DatasetSpec:
         cite=said.wishes.cite or f"{entry.path.name} of your data folder",
         load=partial(_load, entry),
         missing=partial(str, entry.problem),
+        absent=entry.absent,
         group="folder",
         similar_by=similar_by,
         size=entry.size,

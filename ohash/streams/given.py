@@ -14,6 +14,8 @@ from ohash.streams.similarity import AT_ONCE, MOST_DRAWS, Drawn, Flags
 
 TRAIN_SHARE = 0.8
 VALIDATION_SHARE = 0.1
+# Clicks among the pairs of a stream whose negatives are sampled: one in ten.
+CLICKS = 0.1
 # The least share of positives in one pass over the clicks: a pass must end.
 LEAST_SHARE = 1e-6
 
@@ -70,9 +72,17 @@ class GivenSimilarity:
 
     @property
     def natural_share(self) -> float:
-        """As given; with sampled negatives a tenth of the pairs is similar."""
+        """As given; of clicks, how many of all pairs of clicked items have been clicked."""
         n = len(self._positive) + len(self._negative)
-        return len(self._positive) / n if len(self._negative) else 0.1
+        if len(self._negative):
+            return len(self._positive) / n
+        distinct = len(np.unique(self._keys(self._i[self._positive], self._j[self._positive])))
+        return distinct / (len(self.pool) * (len(self.pool) - 1) / 2)
+
+    @property
+    def mixed_share(self) -> float:
+        """The share of similar pairs in a stream where the natural one is too small."""
+        return 0.5 if len(self._negative) else CLICKS
 
     def is_similar(self, i: Rows, j: Rows) -> Flags:
         """A known positive."""

@@ -28,7 +28,10 @@ class GroupSimilarity:
         if len(pairs) < 2:
             raise ValueError(f"similar_by='{self.name}' needs at least 2 groups in the training pool, got 1")
         if pairs.sum() == 0:
-            raise ValueError(f"similar_by='{self.name}' needs two points of one group, got none: no pair is similar")
+            raise ValueError(
+                f"similar_by='{self.name}' needs two points of one group, got none: no pair is similar; are these "
+                "ids or measurements?"
+            )
         self._share = float(pairs.sum() / (len(self.pool) * (len(self.pool) - 1)))
         self._cumulative = np.cumsum(pairs) / pairs.sum()
 

@@ -6,12 +6,11 @@ import numpy as np
 
 from ohash.core.rows import gather
 from ohash.streams.base import Dataset, Rows, split
-from ohash.streams.similar_by import similarity
+from ohash.streams.similar_by import TOP_K, similarity
 from ohash.streams.similarity import Drawn
-from ohash.streams.summary import MEANING, POOL
+from ohash.streams.summary import POOL, in_words
 
 Couples = tuple[tuple[int, int], ...]
-TOP_K = 50
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Meaning:
         digits = 1 if self.share >= 0.01 else 2 if self.share >= 0.001 else 3
         share = f"{self.share:.{digits}%}"
         if self.name == "clicks":
-            return f"Two items are {self.words}, nine to each click."
+            return f"Two items are {self.words}; {share.replace('%', ' %')} of all pairs of clicked items have been."
         note = f" ({self.note})" if self.note else ""
         return f"Two items are {self.words}; naturally {share.replace('%', ' %')} of all pairs are{note}."
 
@@ -55,7 +54,7 @@ def meaning(dataset: Dataset, similar_by: str = "auto", count: int = 3, seed: in
     found = similarity(part, split(part, seed), name, top_k=k)
     return Meaning(
         name=name,
-        words=MEANING[name].replace("nearest k", f"nearest {TOP_K}"),
+        words=in_words(name),
         share=found.natural_share,
         similar=_couples(found.draw_similar(rng, count), rows),
         dissimilar=_couples(found.draw_dissimilar(rng, count), rows),

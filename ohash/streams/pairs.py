@@ -13,12 +13,11 @@ import numpy.typing as npt
 from ohash.core.parameters import check, param
 from ohash.streams.base import Dataset, Rows, split
 from ohash.streams.given import GivenSimilarity
-from ohash.streams.similar_by import NAMES, similarity
-from ohash.streams.similarity import Similarity, uniform_pairs
+from ohash.streams.similar_by import NAMES, TOP_K, similarity
+from ohash.streams.similarity import NATURAL_AT_LEAST, Similarity, similar_share_of, uniform_pairs
 
 BLOCK = 1024
 ORDERS = ("shuffled", "class", "time", "once")
-NATURAL_AT_LEAST = 0.05
 # Partners tried, in turn, for a point that arrives and is due to meet one of a kind.
 TRIES = (16, 64, 256)
 RESHUFFLES = 50
@@ -37,7 +36,7 @@ class StreamParams:
     )  # fmt: skip
     similar_share: float = param(
         -1.0, symbol="P(s=1)", title="similar share", lo=-1, hi=0.99, slider=(-1, 0.95), step=0.05, word="natural",
-        help="Share of similar pairs; -1 = natural where that is at least 5 %, else 50 %.",
+        help="Share of similar pairs; -1 = natural where that is at least 5 %, else 50 % (clicks: 10 %).",
     )  # fmt: skip
     order: str = param(
         "shuffled", symbol="t", title="order", choices=ORDERS,
@@ -58,7 +57,7 @@ class StreamParams:
         help="Clicks only: how the dissimilar partner is sampled.",
     )  # fmt: skip
     top_k: int = param(
-        50, symbol="k", title="neighbours", lo=1, hi=100_000, slider=(1, 500), scale="log",
+        TOP_K, symbol="k", title="neighbours", lo=1, hi=100_000, slider=(1, 500), scale="log",
         help="With similar by 'topk': how many nearest neighbours are similar.",
     )  # fmt: skip
     train: str = param(
@@ -81,8 +80,7 @@ class PairStream:
         self.seed = seed
         self.natural_share = source.natural_share
         natural = params.similar_share < 0 and self.natural_share >= NATURAL_AT_LEAST
-        given = params.similar_share if params.similar_share >= 0 else 0.5
-        self.similar_share = self.natural_share if natural else given
+        self.similar_share = similar_share_of(source, params.similar_share)
         # natural pairs are drawn as they come, except where unlisted pairs have no truth of their own
         self._as_they_come = natural and not isinstance(source, GivenSimilarity)
         self.length: int | None = None

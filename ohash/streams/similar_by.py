@@ -6,6 +6,7 @@ from ohash.streams.groups import GroupSimilarity, MultiLabelSimilarity
 from ohash.streams.metric import MetricSimilarity
 from ohash.streams.similarity import Similarity
 
+TOP_K = 10
 NAMES = ("auto", "label", "track", "metric", "topk", "pairs", "clicks")
 
 
@@ -15,7 +16,7 @@ def similarity(
     similar_by: str = "auto",
     *,
     negatives: str = "uniform",
-    top_k: int = 50,
+    top_k: int = TOP_K,
 ) -> Similarity:
     """The similarity `similar_by` of a dataset; "auto" is its natural one."""
     name = dataset.similarities[0] if similar_by == "auto" else similar_by

@@ -15,6 +15,7 @@ from ohash.streams.base import Rows
 Flags = npt.NDArray[np.bool_]
 Drawn = tuple[Rows, Rows]
 
+NATURAL_AT_LEAST = 0.05
 # Draws that may be spent on one pair of a rare kind, and how many are made at once.
 MOST_DRAWS = 1_000_000
 AT_ONCE = 65_536
@@ -42,6 +43,15 @@ class Similarity(Protocol):
 
     def relevant(self, queries: Rows, database: Rows) -> Flags:
         """(queries, database) which items should be found."""
+
+
+def similar_share_of(source: Similarity, wanted: float) -> float:
+    """The share of similar pairs a stream has: as wanted; else natural, or half and half where that is rare."""
+    if wanted >= 0:
+        return wanted
+    natural = source.natural_share
+    mixed: float = getattr(source, "mixed_share", 0.5)
+    return natural if natural >= NATURAL_AT_LEAST else mixed
 
 
 def uniform_pairs(rng: np.random.Generator, pool: Rows, size: int) -> Drawn:

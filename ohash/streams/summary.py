@@ -12,7 +12,8 @@ import numpy.typing as npt
 from ohash.core.rows import gather
 from ohash.streams.base import Dataset, split
 from ohash.streams.readers.table import first_not_finite
-from ohash.streams.similar_by import similarity
+from ohash.streams.similar_by import TOP_K, similarity
+from ohash.streams.similarity import similar_share_of
 
 WHOLE = 20_000_000
 SAMPLE = 20_000
@@ -26,6 +27,7 @@ MEANING = {
     "pairs": "similar as your pairs say",
     "clicks": "similar if clicked together; negatives are sampled",
 }
+DISTANCES = {"l2": "Euclidean (L2)", "cosine": "cosine, only directions count", "dot": "dot product"}
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,9 @@ class Summary:
     zero_rows: int
     kernel: str
     sampled: int
+    metric: str = "l2"
+    negative: bool = True
+    mixed_share: float | None = None
     problem: str = ""
 
     @property
@@ -60,32 +65,55 @@ class Summary:
         least, median, most = self.norms
         of = f" (of {self.sampled:,} sampled rows)" if self.sampled else ""
         said = [f"{self.title}: {self.rows:,} rows of {self.columns:,} {self.dtype} values"]
-        if self.not_finite is not None:
-            row, column = self.not_finite
-            said.append(f"not finite: the first NaN or infinity is at row {row}, column {column}; remove or impute it")
+        said.append(self._checks(of))
         said.append(f"norms: {least:.4g} least, {median:.4g} median, {most:.4g} most{of}")
         if self.classes:
             said.append(f"classes: {self.classes:,}, the smallest of {self.smallest_class:,} rows")
         if self.pairs:
             said.append(f"pairs: {self.pairs:,}")
-        share = "" if self.similar_share is None else f"; naturally {self.similar_share:.2%} of the pairs"
-        said.append(f"similarity: {self.similar_by}, {MEANING[self.similar_by]}{share}")
+        said.append(f"similarity: {self.similar_by}, {in_words(self.similar_by)}{self._share_in_words}")
+        said.append(f"original distance: {DISTANCES[self.metric]}")
         said.append(
-            "feature map: kernel off, which suits learnt embeddings"
-            if self.kernel == "none"
-            else "feature map: RBF kernel, which suits descriptors such as pixels and GIST"
+            "feature map: RBF kernel, which suits descriptors such as pixels and GIST"
+            if self.kernel == "rbf"
+            else "feature map: kernel off, which suits learnt embeddings"
+            + (
+                ""
+                if self.negative
+                else "; no value is negative, as in pixels and counts: if it is such, try the RBF kernel"
+            )
         )
-        if self.duplicates:
-            said.append(f"duplicate rows: {self.duplicates:,}{of}")
-        if self.constant:
-            shown = ", ".join(str(column) for column in self.constant[:8])
-            more = ", ..." if len(self.constant) > 8 else ""
-            said.append(f"constant columns: {len(self.constant):,} ({shown}{more}){of}; they carry nothing")
         if self.zero_rows:
             said.append(f"zero rows: {self.zero_rows:,}{of}; all of them get one code")
         if self.problem:
             said.append(f"problem: {self.problem}")
         return said
+
+    def _checks(self, of: str) -> str:
+        """What was looked for, found or not."""
+        finite = "all values are finite"
+        if self.not_finite is not None:
+            row, column = self.not_finite
+            finite = f"the first NaN or infinity is at row {row}, column {column}: remove or impute it"
+        constant = "no constant column"
+        if self.constant:
+            shown = ", ".join(str(column) for column in self.constant[:8])
+            more = ", ..." if len(self.constant) > 8 else ""
+            constant = f"constant columns: {len(self.constant):,} ({shown}{more}), which carry nothing"
+        duplicates = f"duplicate rows: {self.duplicates:,}" if self.duplicates else "no duplicate row"
+        return f"checked: {finite}; {duplicates}; {constant}{of}"
+
+    @property
+    def _share_in_words(self) -> str:
+        if self.similar_share is None:
+            return ""
+        digits = 2 if self.similar_share >= 0.001 else 4
+        share = f"; naturally {self.similar_share:.{digits}%} of the pairs".replace("%", " %")
+        if self.similar_by == "clicks" and self.mixed_share is not None:
+            share += f" of clicked items; a run mixes {self.mixed_share:.0%} clicks with sampled negatives".replace(
+                "%", " %"
+            )
+        return share
 
 
 def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summary:
@@ -95,8 +123,8 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
     >>> for line in summarize(load("blobs2d")).lines()[:3]:
     ...     print(line)
     Blobs in the plane: 2,000 rows of 2 float32 values
+    checked: all values are finite; no duplicate row; no constant column
     norms: 0.06059 least, 1.049 median, 2.108 most
-    classes: 5, the smallest of 400 rows
     """
     X, sampled = dataset.X, 0
     rows = np.arange(dataset.n)
@@ -109,11 +137,12 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
     norms = np.sqrt(np.einsum("nd,nd->n", values, values, dtype=np.float64))
     duplicates = len(values) - len(_distinct(values))
     share: float | None = None
+    mixed: float | None = None
     problem = ""
     if bad is not None:
         problem = "values that are not finite"
-    elif 2 * duplicates < len(values):  # among equal points every distance is a tie, and measuring says nothing
-        share, problem = _share(dataset, similar_by, seed)
+    else:
+        share, mixed, problem = _share(dataset, similar_by, seed)
     counts = _class_sizes(dataset)
     return Summary(
         title=dataset.title,
@@ -132,20 +161,32 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
         zero_rows=int((norms == 0).sum()),
         kernel=dataset.kernel,
         sampled=sampled,
+        metric=dataset.metric,
+        negative=bool((values < 0).any()),
+        mixed_share=mixed,
         problem=problem,
     )
 
 
-def _share(dataset: Dataset, similar_by: str, seed: int) -> tuple[float | None, str]:
-    """Natural share of similar pairs; by distance on a part of a large set."""
-    name = dataset.similarities[0] if similar_by == "auto" else similar_by
+def in_words(similar_by: str) -> str:
+    """What a similarity means."""
+    return MEANING[similar_by].replace("nearest k", f"nearest {TOP_K}")
+
+
+def _share(dataset: Dataset, similar_by: str, seed: int) -> tuple[float | None, float | None, str]:
+    """Natural share of similar pairs, by distance on a part of a large set; the share a run mixes; what is wrong."""
+    name, k = dataset.similarities[0] if similar_by == "auto" else similar_by, TOP_K
     if name in ("metric", "topk") and dataset.n > POOL:
         some = np.sort(np.random.default_rng(seed).choice(dataset.n, POOL, replace=False))
+        k = max(1, round(TOP_K * POOL / dataset.n))
         dataset = Dataset.from_arrays(gather(dataset.X, some), metric=dataset.metric)
     try:
-        return similarity(dataset, split(dataset, seed), name).natural_share, ""
+        source = similarity(dataset, split(dataset, seed), name, top_k=k)
+        share = source.natural_share
     except ValueError as error:
-        return None, str(error)
+        return None, None, str(error)
+    problem = "every pair is similar: there is nothing to tell apart" if share >= 1 else ""
+    return share, similar_share_of(source, -1.0), problem
 
 
 def _class_sizes(dataset: Dataset) -> npt.NDArray[np.int64]:

@@ -1,5 +1,7 @@
 """Upload data of one's own: vectors, if there are any labels or pairs, and the distance that counts."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from ohash.experiment.params import OWN
@@ -54,6 +56,9 @@ def panel(session: state.Session) -> None:
     st.success(f"{found.lines()[0]}. It is now among the data sets of Live.", icon=":material/check_circle:")
     if content == wanted:
         st.info("This is the file your link needs.", icon=":material/link:")
+    other = next((one for one in METRICS if replace(dataset, metric=one).fingerprint() == wanted), metric)
+    if other != metric:
+        st.info(f"This is the file your link needs, with the distance {other}: choose that.", icon=":material/link:")
     st.html(items.facts_html(found.lines()[1:]))
     with st.container(horizontal=True):
         if st.button("Watch OH learn this", type="primary", icon=":material/play_arrow:", key="watch_upload"):

@@ -67,6 +67,6 @@ def _row(spec: DatasetSpec) -> list[str]:
     missing = spec.missing()
     here = "✓ here"
     if missing:
-        here = f"cannot be read: {missing}" if spec.group == "folder" else f"not installed: {missing}"
+        here = f"{spec.absent if spec.group == 'folder' else 'not installed'}: {missing}"
     rows, columns = (f"{spec.n:,}", f"{spec.d:,}") if spec.n else ("–", "–")
     return [spec.title, rows, columns, spec.task, spec.licence, here]

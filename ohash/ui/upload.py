@@ -6,7 +6,7 @@ from typing import Protocol
 
 import streamlit as st
 
-from ohash.streams.base import Dataset, Metric
+from ohash.streams.base import METRICS, Dataset, Metric
 from ohash.streams.readers.limits import UPLOAD
 from ohash.streams.readers.own import Wishes, dataset_of, dataset_of_files
 from ohash.streams.readers.source import Source
@@ -14,6 +14,7 @@ from ohash.streams.summary import Summary, summarize
 
 # Set by ohash-lab: vectors, their labels, pairs among them.
 FILES = ("OHASH_FILE", "OHASH_LABELS", "OHASH_PAIRS")
+METRIC = "OHASH_METRIC"
 
 
 class File(Protocol):
@@ -60,7 +61,7 @@ def of_command_line() -> tuple[Dataset | None, str]:
         return None, ""
     try:
         stamps = tuple(Path(name).stat().st_mtime_ns if name else 0 for name in names)
-        return _open(names, stamps), ""
+        return _open(names, stamps, os.environ.get(METRIC, "").strip()), ""
     except (ValueError, OSError) as error:
         return None, str(error)
 
@@ -74,7 +75,8 @@ def _read(ids: tuple[str, ...], title: str, metric: Metric, _sources: list[Sourc
 
 
 @st.cache_resource(max_entries=1, show_spinner="Opening your file …")
-def _open(names: tuple[str, ...], stamps: tuple[int, ...]) -> Dataset:
+def _open(names: tuple[str, ...], stamps: tuple[int, ...], metric: str) -> Dataset:
     vectors, labels, pairs = (name or None for name in names)
     assert vectors is not None
-    return checked(dataset_of_files(vectors, labels, pairs, key="own"))[0]
+    wishes = Wishes(metric=metric if metric in METRICS else None)
+    return checked(dataset_of_files(vectors, labels, pairs, key="own", wishes=wishes))[0]

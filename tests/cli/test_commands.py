@@ -128,3 +128,71 @@ def test_lab_opens_the_checkout_and_names_the_file(tmp_path: Path) -> None:
 def test_lab_refuses_what_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     assert lab.main(["/nowhere/x.npy"]) == 2
     assert "does not exist" in capsys.readouterr().err
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 4
+    np.save(tmp_path / "x.npy", rng.normal(size=(200, 6)) + 2 * rng.normal(size=(4, 6))[y])
+    np.save(tmp_path / "y.npy", y)
+    pairs = "\n".join(f"{k},{(k + 4) % 200}" for k in range(200))
+    (tmp_path / "clicks.csv").write_text(f"i,j\n{pairs}\n")
+    return tmp_path
+
+
+def test_pairs_is_a_number_or_a_file(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    x, clicks = str(own / "x.npy"), str(own / "clicks.csv")
+    for more in (["--pairs", clicks, "--order", "once"], ["--pairs-file", clicks, "--pairs", "300"]):
+        assert main(["run", "--features", x, *more, "--quiet"]) == 0
+        assert "agrees with your pairs" in capsys.readouterr().out
+    assert main(["run", "--features", x, "--labels", str(own / "y.npy"), "--pairs", "1_00", "--quiet"]) == 0
+    out = capsys.readouterr().out
+    assert "100 pairs" in out and "agrees with labels" in out
+    assert main(["data", "--features", x, "--pairs", clicks]) == 0
+    assert "similarity: clicks" in capsys.readouterr().out
+
+
+def test_the_distance_can_be_said(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in (["folder:x"], ["--features", str(own / "x.npy")], ["digits"]):
+        assert main(["--data", str(own), "data", *name, "--metric", "cosine"]) == 0
+        assert "original distance: cosine" in capsys.readouterr().out
+    assert (
+        main(["--data", str(own), "run", "--dataset", "folder:x", "--metric", "dot", "--pairs", "50", "--quiet"]) == 0
+    )
+    assert "original distance (dot)" in capsys.readouterr().out
+
+
+def test_another_distance_is_another_experiment(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run saved on one distance is not resumed on another."""
+    run = ["--data", str(own), "run", "--dataset", "folder:x", "--quiet"]
+    assert main([*run, "--metric", "cosine", "--pairs", "40", "--save", str(own / "r.npz")]) == 0
+    assert main([*run, "--resume", str(own / "r.npz"), "--pairs", "60"]) == 2
+    assert "other data" in capsys.readouterr().err
+    assert main([*run, "--metric", "cosine", "--resume", str(own / "r.npz"), "--pairs", "60"]) == 0
+
+
+def test_the_list_says_what_every_file_is(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (own / "cut.npy").write_bytes((own / "x.npy").read_bytes()[:-8])
+    assert main(["--data", str(own), "data"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    state = {line.split()[1]: line for line in lines if line.startswith(("folder", "embedded", "package"))}
+    for key, words in {
+        "folder:x": "available", "folder:y": "holds labels", "folder:clicks": "holds pairs",
+        "folder:cut": "cannot be read", "digits": "available",
+    }.items():  # fmt: skip
+        assert words in state[key]
+    assert "truncated" in lines[lines.index(state["folder:cut"]) + 1]
+
+
+def test_the_papers_protocol(capsys: pytest.CaptureFixture[str]) -> None:
+    few = ["--pairs", "60", "--json"]
+    assert main(["run", "--dataset", "digits", "--paper", *few]) == 0
+    found = json.loads(capsys.readouterr().out)["params"]
+    assert (found["r"], found["C"], found["beta"], found["sigma"], found["judged_by"]) == (48, 1.0, 0.5, 1.0, "test")
+    assert main(["run", "--dataset", "digits", "--paper", "--method", "lsh", "--r", "16", *few]) == 0
+    capsys.readouterr()
+    assert main(["run", "--dataset", "cifar10", "--paper"]) == 2
+    assert "'cifar10-gist' is not here" in capsys.readouterr().err
+    assert main(["run", "--link", "dataset=digits", "--paper"]) == 2
+    assert "--dataset" in capsys.readouterr().err

@@ -73,12 +73,45 @@ def test_bad_files_are_listed_with_the_reason(root: Path) -> None:
     assert _problem("folder:good") == ""
     assert "truncated" in _problem("folder:cut")
     assert "pickle" in _problem("folder:p")
-    assert "TOML" in _problem("folder:labels")
+    assert "'labels.npy'" in _problem("folder:labels")
     assert "PAR1" in _problem("folder:noise")
     assert "empty" in _problem("folder:empty")
     assert "'lables'" in _problem("folder:toml")
     with pytest.raises(ValueError, match="truncated"):
         load("folder:cut")
+
+
+def test_pairs_and_labels_that_nobody_named_are_no_vectors(root: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    np.save(root / "x.npy", X)
+    np.save(root / "labels.npy", np.arange(200) % 3)
+    np.save(root / "names.npy", np.array(["a", "b"] * 100))
+    np.save(root / "rows.npy", np.arange(40).reshape(20, 2))
+    np.savez(root / "archive.npz", i=np.arange(5), j=np.arange(5), s=np.ones(5))
+    (root / "clicks.csv").write_text("query,item,time\n1,2,3\n")
+    (root / "class.csv").write_text("label\na\nb\n")
+    pq.write_table(pa.table({"i": [1, 2], "j": [3, 4]}), root / "clicked.parquet")
+    (root / "plane.csv").write_text("a,b\n" + "0.5,1\n" * 9)
+    specs = folder.folder_specs()
+    held = {key: spec.absent for key, spec in specs.items() if spec.missing()}
+    pairs, labels = "holds pairs", "holds labels"
+    assert held == {
+        "folder:labels": labels, "folder:names": labels, "folder:class": labels, "folder:rows": pairs,
+        "folder:archive": pairs, "folder:clicks": pairs, "folder:clicked": pairs,
+    }  # fmt: skip
+    assert set(specs) - set(held) == {"folder:x", "folder:plane"}
+    with pytest.raises(ValueError, match=r"dataset 'folder:clicks' holds pairs: .*pairs = 'clicks\.csv'"):
+        load("folder:clicks")
+    (root / "x.toml").write_text("pairs = 'clicks.csv'\nlabels = 'labels.npy'")
+    assert not {"folder:clicks", "folder:labels"} & set(folder.folder_specs())
+
+
+def test_too_few_rows_are_told_in_the_list(root: Path) -> None:
+    np.save(root / "x.npy", X[:3])
+    assert "at least 4 rows" in _problem("folder:x")
+    assert folder.folder_specs()["folder:x"].absent == "is too small"
 
 
 def test_links_out_of_the_folder_are_not_followed(root: Path, tmp_path: Path) -> None:

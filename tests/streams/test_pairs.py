@@ -324,7 +324,7 @@ def test_given_pairs_once_and_in_time():
 
 @pytest.mark.parametrize("order", ["shuffled", "time", "once"])
 def test_click_streams_never_touch_later_clicks(order):
-    found = stream("clicks", order=order)
+    found = stream("clicks", order=order, similar_share=0.1)
     source = found.similarity
     later = {tuple(sorted(pair)) for part in ("validation", "test") for pair in zip(*source.later(part), strict=True)}
     i, j, s = found.take(0, 8 * BLOCK)

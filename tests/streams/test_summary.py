@@ -38,7 +38,33 @@ def test_a_bare_matrix_and_clicks() -> None:
 
 def test_points_that_are_all_the_same() -> None:
     summary = summarize(Dataset.from_arrays(np.ones((300, 4))))
-    assert (summary.duplicates, summary.similar_share) == (299, None)
+    assert (summary.duplicates, summary.similar_share) == (299, 1.0)
+    assert not summary.good and "nothing to tell apart" in summary.lines()[-1]
+
+
+@pytest.mark.parametrize(("metric", "words"), [("l2", "Euclidean"), ("cosine", "cosine"), ("dot", "dot product")])
+def test_the_original_distance_is_named(metric: str, words: str) -> None:
+    lines = summarize(Dataset.from_arrays(X, metric=metric)).lines()  # type: ignore[arg-type]
+    assert any(line.startswith(f"original distance: {words}") for line in lines)
+
+
+def test_a_kernel_is_suggested_where_nothing_is_negative() -> None:
+    assert "RBF" not in "\n".join(summarize(Dataset.from_arrays(X)).lines())
+    assert "try the RBF kernel" in "\n".join(summarize(Dataset.from_arrays(np.abs(X))).lines())
+
+
+def test_the_natural_share_of_clicks_is_measured() -> None:
+    """200 different pairs among 201 items: 1 % of all. Of 300 clicks the first 240 are trained on."""
+    i = np.arange(300) % 150
+    summary = summarize(Dataset.from_arrays(X, pairs=(i, i + 150)))
+    assert summary.similar_share == pytest.approx(150 / (300 * 299 / 2))
+    assert "a run mixes" in "\n".join(summary.lines())
+
+
+def test_top_k_says_how_many() -> None:
+    summary = summarize(Dataset.from_arrays(X), "topk")
+    assert "nearest 10" in "\n".join(summary.lines())
+    assert 10 / 270 / 1.5 < (summary.similar_share or 0) < 2 * 10 / 270
 
 
 def test_flags_of_labels() -> None:
@@ -51,7 +77,7 @@ def test_flags_of_labels() -> None:
 def test_what_is_not_finite_is_placed() -> None:
     A = X.copy()
     A[17, 3] = np.nan
-    summary = summarize(Dataset.from_arrays(A))
+    summary = summarize(not_looked_at(A))
     assert summary.not_finite == (17, 3)
     assert not summary.good
     assert "row 17, column 3" in "\n".join(summary.lines())
@@ -72,4 +98,9 @@ def test_a_large_set_is_sampled_and_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     assert "(of 100 sampled rows)" in "\n".join(summary.lines())
     rows = np.sort(np.random.default_rng(0).choice(300, 100, replace=False))
     A[rows[5], 4] = np.inf
-    assert summarize(Dataset.from_arrays(A)).not_finite == (int(rows[5]), 4)
+    assert summarize(not_looked_at(A)).not_finite == (int(rows[5]), 4)
+
+
+def not_looked_at(A: np.ndarray) -> Dataset:
+    """As a large mapped file comes: its values are not searched for NaN at once."""
+    return Dataset(key="user", title="large", X=A, queries=(20, 20))

@@ -127,7 +127,7 @@ def test_a_matrix_with_clicks_can_be_looked_at() -> None:
         ("x.npy", npy(np.array([[1.0, np.nan]] * 30)).data, "finite"),
         ("x.csv", b"", "empty"),
         ("x.doc", b"hello", "must be one of"),
-        ("x.npy", npy(np.ones((2, 3))).data, "queries"),
+        ("x.npy", npy(np.ones((2, 3))).data, "at least 4 rows"),
     ],
 )
 def test_a_bad_file_is_a_message_and_the_page_lives_on(name: str, data: bytes, said: str) -> None:
@@ -163,8 +163,19 @@ def test_labels_give_classes() -> None:
     X, y = vectors()
     app = sent(page("own"), npy(X), npy(y, "y.npy"))
     app.segmented_control(key="view_metric").set_value("cosine").run()
-    (dataset,) = {own.metric: own for own in app.session_state["ohash"].own.values()}.values()
+    found = {own.metric: own for own in app.session_state["ohash"].own.values()}
+    assert set(found) == {"l2", "cosine"}  # another distance, other data
+    dataset = found["cosine"]
     assert (dataset.title, dataset.metric, len(dataset.class_names)) == ("x.npy with labels", "cosine", 3)
+
+
+def test_a_link_needs_the_file_with_its_distance() -> None:
+    X, _ = vectors()
+    wanted = Dataset.from_arrays(X, metric="cosine").fingerprint()
+    app = sent(page("own", query={"dataset": "own", "content": wanted}), npy(X))
+    assert any("with the distance cosine" in one.value for one in app.info)
+    app.segmented_control(key="view_metric").set_value("cosine").run()
+    assert any("This is the file your link needs" in one.value for one in app.info)
 
 
 def test_data_no_run_can_start_on_are_refused() -> None:

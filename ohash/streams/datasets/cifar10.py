@@ -19,6 +19,7 @@ FILES = (*(f"data_batch_{k}.bin" for k in range(1, 6)), "test_batch.bin")
 RECORD = 1 + 3 * 32 * 32
 TEST = 1_000
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+SETTING = setting(beta=0.4, similar_by="label")
 BIBTEX = """@techreport{krizhevsky2009learning,
   title       = {Learning Multiple Layers of Features from Tiny Images},
   author      = {Krizhevsky, Alex},
@@ -59,7 +60,7 @@ def load(key: str, title: str, gist: bool) -> Dataset:
         licence=DATASET[0].licence,
         cite=DATASET[0].cite,
         superclasses=np.isin(labels, (0, 1, 8, 9)).astype(np.int64),
-        presets=setting(beta=0.4, similar_by="label"),
+        presets=SETTING,
     )
 
 
@@ -97,6 +98,8 @@ def _spec(key: str, title: str, d: int, gist: bool) -> DatasetSpec:
         missing=missing,
         group="paper",
         similar_share=0.1,
+        presets=SETTING,
+        paper_key="cifar10-gist",
     )
 
 

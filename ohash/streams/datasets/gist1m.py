@@ -5,13 +5,14 @@ choice, which would have to be copied out of the map. Neighbours are the nearest
 """
 
 from ohash.streams.base import Dataset, DatasetSpec
-from ohash.streams.datasets.paper_setting import VALIDATION, put, queries, setting
+from ohash.streams.datasets.paper_setting import EITHER_OF_TWO, VALIDATION, put, queries, setting
 from ohash.streams.folder import find_files
 from ohash.streams.readers.formats import read_path
 
 TRAIN, TEST = 500_000, 1_000
 ROWS = TRAIN + TEST + VALIDATION
 FILES = ("gist_base.fvecs", "gist_learn.fvecs")
+SETTING = setting(beta=0.4, similar_by="metric")
 BIBTEX = """@article{jegou2011product,
   title   = {Product Quantization for Nearest Neighbor Search},
   author  = {J{\\'e}gou, Herv{\\'e} and Douze, Matthijs and Schmid, Cordelia},
@@ -39,7 +40,7 @@ def load() -> Dataset:
         licence=DATASET.licence,
         cite=DATASET.cite,
         note=f"the first {len(X):,} rows of {file.name}",
-        presets=setting(beta=0.4, similar_by="metric"),
+        presets=SETTING,
     )
 
 
@@ -56,4 +57,6 @@ DATASET = DatasetSpec(
     missing=missing,
     group="paper",
     similar_by="metric",
+    similar_share=EITHER_OF_TWO,
+    presets=SETTING,
 )

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.streams.base import Dataset, DatasetSpec
-from ohash.streams.datasets.paper_setting import put, queries, setting
+from ohash.streams.datasets.paper_setting import EITHER_OF_TWO, put, queries, setting
 from ohash.streams.folder import find_files
 from ohash.streams.readers import mat
 from ohash.streams.readers.formats import guarded
@@ -14,6 +14,7 @@ from ohash.streams.readers.source import Source
 FILE = "LabelMe_gist.mat"
 WANTED = ["gist", "img", "ndxtrain", "ndxtest"]
 TEST = 2_000
+SETTING = setting(beta=0.5, similar_by="metric")
 BIBTEX = """@inproceedings{torralba2008small,
   title     = {Small Codes and Large Image Databases for Recognition},
   author    = {Torralba, Antonio and Fergus, Rob and Weiss, Yair},
@@ -49,7 +50,7 @@ def load() -> Dataset:
         fixed_test=test,
         licence=DATASET.licence,
         cite=DATASET.cite,
-        presets=setting(beta=0.5, similar_by="metric"),
+        presets=SETTING,
     )
 
 
@@ -73,4 +74,6 @@ DATASET = DatasetSpec(
     missing=missing,
     group="paper",
     similar_by="metric",
+    similar_share=EITHER_OF_TWO,
+    presets=SETTING,
 )

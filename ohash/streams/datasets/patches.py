@@ -9,6 +9,14 @@ from ohash.streams.base import Dataset, DatasetSpec
 from ohash.streams.samples.reading import read_sample, sample_folder
 
 FILE = "patches_gist.npz"
+# what the photos come from; the warps are our own
+BIBTEX = """@article{vanderwalt2014scikit,
+  title   = {scikit-image: Image Processing in Python},
+  author  = {van der Walt, St{\\'e}fan and Sch{\\"o}nberger, Johannes L. and Nunez-Iglesias, Juan and
+             Boulogne, Fran{\\c{c}}ois and Warner, Joshua D. and Yager, Neil and Gouillart, Emmanuelle and Yu, Tony},
+  journal = {PeerJ},
+  volume  = {2}, pages = {e453}, year = {2014}
+}"""
 
 
 def missing() -> str:
@@ -40,6 +48,7 @@ DATASET = DatasetSpec(
     d=512,
     licence="CC0, public domain and CC BY 2.0; credits in sample_data/README.md",
     cite="photos of the scikit-image and scikit-learn packages, warped by ohash",
+    bibtex=BIBTEX,
     load=load,
     missing=missing,
     group="embedded",

@@ -48,6 +48,12 @@ def coded(name: str, found: npt.NDArray[Any]) -> Labels:
     if found.dtype.kind == "f" and not np.isfinite(found).all():
         at = int(np.flatnonzero(~np.isfinite(found))[0])
         raise BadFileError(f"{name} must have a label in every row, got {found[at]} at row {at}")
+    if found.dtype.kind == "f" and (found % 1 != 0).any():
+        at = int(np.flatnonzero(found % 1 != 0)[0])
+        raise BadFileError(
+            f"{name} must hold classes, whole numbers or texts, got {found[at]:g} at row {at}; cut a measurement into "
+            "classes first"
+        )
     names, codes = np.unique(found, return_inverse=True)
     return codes.astype(np.int64), tuple(_shown(value) for value in names)
 

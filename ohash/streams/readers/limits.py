@@ -41,9 +41,8 @@ class Limits:
             ("values (rows x columns)", rows * columns, self.values),
         ):
             if got > most:
-                raise BadFileError(
-                    f"{name} must have at most {most:,} {what} {self.where}, got {got:,}; {self._way_out}"
-                )
+                way_out = "keep fewer columns" if what == "columns" else self._way_out
+                raise BadFileError(f"{name} must have at most {most:,} {what} {self.where}, got {got:,}; {way_out}")
 
     def check_decoded(self, name: str, size: int) -> None:
         """Refuse what would take too much memory."""

@@ -58,6 +58,11 @@ def arrays(source: Source, limits: Limits) -> dict[str, npt.NDArray[Any]]:
     return {key: _unpack(source, limits, member) for key, member in found.items()}
 
 
+def names(source: Source) -> list[str]:
+    """The names of the arrays."""
+    return list(_members(source))
+
+
 def _members(source: Source) -> dict[str, Member]:
     """The members with their headers; those that are no plain arrays are left out, unless there is nothing else."""
     _check_directory(source)

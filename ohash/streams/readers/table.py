@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.streams.base import SEARCHED
 from ohash.streams.readers.limits import BadFileError
 
-# A matrix up to this many bytes is searched for NaN at once; a larger, mapped one where its rows are used.
-SEARCHED = 256 * 2**20
 BLOCK_BYTES = 2**24
 
 

@@ -1,0 +1,35 @@
+"""The options that name a user's own files, shared by the commands that take them."""
+
+import argparse
+from dataclasses import replace
+
+from ohash.experiment.params import OWN
+from ohash.streams.base import METRICS, Dataset
+from ohash.streams.readers.own import Wishes, dataset_of_files
+from ohash.streams.registry import load
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Vectors, labels, pairs, distance."""
+    parser.add_argument("--features", metavar="FILE", help="your own vectors: .npy, .npz, .csv, .parquet, .fvecs, ...")
+    parser.add_argument("--labels", metavar="FILE", help="labels of --features")
+    parser.add_argument("--pairs-file", metavar="FILE", help="pairs i, j[, s][, time] among --features (clicks)")
+    parser.add_argument("--metric", choices=METRICS, help="original distance, instead of the one the data declare")
+
+
+def is_number(text: str | None) -> bool:
+    """Whether the value of --pairs is a number of pairs; anything else names a file of them."""
+    return text is not None and text.strip().lstrip("+-").replace("_", "").isdigit()
+
+
+def chosen(options: argparse.Namespace, name: str | None) -> Dataset | None:
+    """The dataset of --features; or the named one if --metric gives it another distance; else None."""
+    if options.features:
+        wishes = Wishes(metric=options.metric)
+        return dataset_of_files(options.features, options.labels, options.pairs_file, key=OWN, wishes=wishes)
+    if options.labels or options.pairs_file:
+        raise ValueError(
+            "--labels and --pairs FILE belong to --features FILE; in a data folder they are named in a TOML beside the "
+            "vectors"
+        )
+    return None if options.metric is None or name is None else replace(load(name), metric=options.metric)
