@@ -9,6 +9,7 @@ st.navigation(
     {
         "": [
             st.Page("pages/live.py", title="Live", default=True),
+            st.Page("pages/compare.py", title="Compare", url_path="compare"),
             st.Page("pages/data.py", title="Data", url_path="data"),
         ],
         "Experiments": [st.Page("pages/runs.py", title="Runs", url_path="runs")],

@@ -43,7 +43,7 @@ class ContestParams:
         help="suits: methods without supervision work on the vectors themselves. same: one feature map for all.",
     )  # fmt: skip
     trials: int = param(
-        0, symbol="n", title="tuning trials", lo=0, hi=100, slider=(0, 50), step=5,
+        0, symbol="", title="tuning trials", lo=0, hi=100, slider=(0, 50), step=5,
         help="Random parameters tried for every method on the validation queries, the defaults first; the best are "
         "used. 0: the defaults.",
     )  # fmt: skip

@@ -146,42 +146,32 @@ class Contest(Background):
         found = [draws(self.comparison, entry) for entry in self.entries]
         best = [(-1.0, entry) for entry in self.entries]
         for number in range(max(map(len, found))):
-            for at, several in enumerate(found):
-                if number >= len(several):
-                    continue
-                params = self.comparison.experiment(several[number]).with_values(judged_by="validation")
-                lane = Lane(at, params)
-                yield from self._to_the_end(lane)
-                score = float(lane.run.judged["map"][-1]) if lane.run and len(lane.run.judged) else float("nan")
-                self._trials.append(Trial(at, several[number].values, score, lane.error))
+            due = [(at, several[number]) for at, several in enumerate(found) if number < len(several)]
+            judged = {"judged_by": "validation"}
+            lanes = [Lane(at, self.comparison.experiment(entry).with_values(**judged)) for at, entry in due]
+            yield from self._to_the_end(lanes)
+            for lane, (at, entry) in zip(lanes, due, strict=True):
+                score = lane.track().last("map") if not lane.error else float("nan")
+                self._trials.append(Trial(at, entry.values, score, lane.error))
                 if score > best[at][0]:
-                    best[at] = score, several[number]
+                    best[at] = score, entry
         self.entries = tuple(entry for _, entry in best)
 
     def _curves(self, seed: int) -> Iterator[None]:
         self._lanes = [Lane(at, self.comparison.experiment(entry, seed)) for at, entry in enumerate(self.entries)]
         if not self.first:
             self.first = self._lanes
-        yield from self._in_turn(self._lanes, seed)
+        referred = False
+        for _ in _in_turn(self._lanes, self._make_curve):
+            if not referred and any(lane.run is not None for lane in self._lanes):
+                referred = True
+                yield from self._refer(seed)
+            yield
         yield from self._refer(seed, again=True)
         self._over += [lane.track() for lane in self._lanes]
         self._lanes = []
         if seed != self.comparison.seeds[0]:
             self._worlds.clear()
-
-    def _in_turn(self, lanes: list[Lane], seed: int) -> Iterator[None]:
-        """The lane that is behind goes on; one that waits for another process is passed over."""
-        referred = False
-        while not all(lane.done for lane in lanes):
-            going = [lane for lane in lanes if not lane.done and not lane.waiting]
-            if not going:
-                time.sleep(0.005)
-            else:
-                min(going, key=lambda lane: (lane.run is not None, lane.t)).step(self._make)
-            if not referred and any(lane.run is not None for lane in lanes):
-                referred = True
-                yield from self._refer(seed)
-            yield
 
     def _refer(self, seed: int, *, again: bool = False) -> Iterator[None]:
         """The float vectors under the same judge; again at the end if the world has changed."""
@@ -219,15 +209,17 @@ class Contest(Background):
             if lane.run is not None and not lane.error:
                 yield from self._length(lane, tried)
         for bits in LENGTHS:
+            lanes = []
             for at, entry in enumerate(self.entries):
                 failed = self.first[at].run is None or self.first[at].error
                 if failed or "r" not in entry.spec.table or (at, bits) in tried:
                     continue
                 try:
-                    lane = Lane(at, self.comparison.experiment(entry, bits=bits))
+                    lanes.append(Lane(at, self.comparison.experiment(entry, bits=bits)))
                 except ValueError:  # a threshold of its own may not fit so few bits
                     continue
-                yield from self._to_the_end(lane)
+            yield from self._to_the_end(lanes)
+            for lane in lanes:
                 if lane.run is not None and not lane.error:
                     yield from self._length(lane, tried)
 
@@ -239,23 +231,24 @@ class Contest(Background):
             scores = seen.last("map"), seen.last("recall_10")
             self._lengths.append(Length(lane.entry, seen.bits, seen.bytes, *scores, seen.record.ap, seen.reranked))
 
-    def _to_the_end(self, lane: Lane) -> Iterator[None]:
-        """A run that is judged once, when it is over."""
+    def _to_the_end(self, lanes: list[Lane]) -> Iterator[None]:
+        """Runs that are judged once, when they are over."""
 
         def make(params: ExperimentParams) -> Run:
             run = self._make(params)
             run.judge_only_at_the_end()
             return run
 
-        self._lanes = [lane]
-        while not lane.done:
-            if lane.waiting:
-                time.sleep(0.005)
-            lane.step(make)
-            yield
+        self._lanes = lanes
+        yield from _in_turn(lanes, make)
         self._lanes = []
 
     # -- around them ---------------------------------------------------------------------------------------------
+
+    def _make_curve(self, params: ExperimentParams) -> Run:
+        run = self._make(params)
+        run.judge_less_often()
+        return run
 
     def _make(self, params: ExperimentParams) -> Run:
         run = Run(params, self._dataset, fitter=Elsewhere(), world=self._world(params))
@@ -289,6 +282,30 @@ class Contest(Background):
             min(reached, default=0 if self._phase == "trials" else end), end, tuple(tracks), tuple(self._references),
             tuple(self._costs), tuple(self._lengths), tuple(self._trials), self._ground, self._seq, self.error,
         )  # fmt: skip
+
+
+def _in_turn(lanes: list[Lane], make: Callable[[ExperimentParams], Run]) -> Iterator[None]:
+    """The lane that is behind goes on; one that waits for another process is passed over."""
+    while not all(lane.done for lane in lanes):
+        going = [lane for lane in lanes if not lane.done and not lane.waiting]
+        if going:
+            min(going, key=lambda lane: (lane.run is not None, lane.t)).step(make)
+        else:
+            time.sleep(0.005)
+        yield
+
+
+def contested(comparison: Comparison, dataset: Dataset | None = None) -> Standing:
+    """The end of a comparison, in this thread: for notebooks and scripts.
+
+    >>> from ohash.experiment.comparison import compare
+    >>> standing = contested(compare("blobs2d", ("oh", "lsh"), pairs=300, bits=8, kernel="none", sweep=False))
+    >>> standing.state, standing.names, standing.score(0, "map") > 0
+    ('done', ('OH', 'LSH'), True)
+    """
+    contest = Contest(comparison, dataset)
+    contest._main()
+    return contest.standing()
 
 
 def _ground_of(run: Run) -> Ground:

@@ -14,21 +14,21 @@ def fairness(standing: Standing) -> str:
         return str(standing.bits(at) or "–")
 
     def features(at: int) -> str:
-        return f"RBF kernel, {anchors} anchors" if _kernel(standing, at) else "raw vectors"
+        return f"RBF, {anchors} anchors" if _kernel(standing, at) else "raw vectors"
 
     asked = {"bits in all": bits, "learns from": standing.supervision, "features": features}
     parts = [f"{topic}: {_grouped(every, value, standing)}" for topic, value in asked.items()]
     parts.append(f"database {'trained on' if standing.ground.database_seen else 'not trained on'}")
-    if any(entry.spec.consumes == "batch" for entry in standing.entries):
+    batch = [standing.names[at] for at in every if standing.entries[at].spec.consumes == "batch"]
+    if batch:
         everything = standing.comparison.run.fit_to == "all"
-        batch = [standing.names[at] for at in every if standing.entries[at].spec.consumes == "batch"]
         parts.append(f"{', '.join(batch)} fitted to {'everything at once' if everything else 'what has arrived'}")
     seeds = len(standing.comparison.seeds)
     parts.append(
         f"{standing.ground.queries:,} {standing.comparison.run.judged_by} queries, {seeds} seed{'s' * (seeds > 1)}"
     )
     trials = standing.comparison.contest.trials
-    parts.append(f"tuned by {trials} trials each on the validation queries" if trials else "default parameters")
+    parts.append(f"{trials} tuning trials each on validation" if trials else "default parameters")
     return " · ".join(parts)
 
 
@@ -37,10 +37,12 @@ def _kernel(standing: Standing, at: int) -> bool:
 
 
 def _grouped(every: Iterable[int], value: Callable[[int], str], standing: Standing) -> str:
-    """Methods with the same value together; a value that all share stands alone."""
+    """Methods with the same value together, the largest group last as "the rest"."""
     groups: dict[str, list[str]] = {}
     for at in every:
         groups.setdefault(value(at), []).append(standing.names[at])
     if len(groups) == 1:
-        return f"{next(iter(groups))} for all"
-    return ", ".join(f"{text} ({', '.join(names)})" for text, names in groups.items())
+        return next(iter(groups))
+    *few, most = sorted(groups, key=lambda text: len(groups[text]))
+    rest = "the rest" if len(groups[most]) > 2 else ", ".join(groups[most])
+    return ", ".join([*(f"{text} ({', '.join(groups[text])})" for text in few), f"{most} ({rest})"])

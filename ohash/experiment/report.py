@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.experiment.comparison import Comparison
 from ohash.experiment.environment import environment
 from ohash.experiment.fairness import fairness
 from ohash.experiment.judge import RERANKED
@@ -84,6 +85,34 @@ def to_csv(rows: dict[str, npt.NDArray[Any]]) -> str:
     for row in zip(*(column.tolist() for column in rows.values()), strict=True):
         writer.writerow([_cell(value) for value in row])
     return text.getvalue()
+
+
+def rows_to_csv(rows: Rows) -> str:
+    """Rows as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(rows[0])
+    for row in rows:
+        writer.writerow([_cell(value) for value in row.values()])
+    return text.getvalue()
+
+
+def code_for(comparison: Comparison) -> str:
+    """Python that repeats a comparison with the package."""
+    query = comparison.to_query()
+    own = "" if not comparison.content else "# dataset='own': give your Dataset as the second argument of `contested`\n"
+    return (
+        "from ohash.experiment.comparison import from_query\n"
+        "from ohash.experiment.contest import contested\n"
+        "from ohash.experiment.verdict import verdict\n\n"
+        f"comparison, problems = from_query({query!r})\n"
+        f"{own}standing = contested(comparison)\n"
+        "for entry, name in enumerate(standing.names):\n"
+        '    scores = standing.score(entry, "map"), standing.score(entry, "recall_10")\n'
+        '    print(f"{name:>20}  mAP {scores[0]:.3f}  recall@10 {scores[1]:.3f}")\n'
+        "for sentence in verdict(standing):\n"
+        '    print(f"{sentence.topic}: {sentence.text}")\n'
+    )
 
 
 def to_json(standing: Standing) -> str:
@@ -171,6 +200,8 @@ def _plain(value: Any) -> Any:
 
 
 def _cell(value: Any) -> str:
+    if value is None:
+        return ""
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.17g}"
     return str(value)

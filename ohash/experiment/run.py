@@ -158,6 +158,10 @@ class Run:
         self._at_boundary()
         return stop - start
 
+    def judge_less_often(self) -> None:
+        """Every second checkpoint, the first and the last; for comparisons, before the first step."""
+        self.schedule = sorted({*self.schedule[::2], self.end})
+
     def judge_only_at_the_end(self) -> None:
         """No curve, only the last checkpoint, and no reference; for trials, before the first step."""
         self.schedule, self._pending, self.map_float = [self.end], None, float("nan")

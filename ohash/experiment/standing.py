@@ -170,5 +170,9 @@ class Standing:
 
     @property
     def judged(self) -> list[int]:
-        """Methods that have a score."""
-        return [at for at in range(len(self.entries)) if math.isfinite(self.score(at, "map"))]
+        """Methods that have a score; of those that learn, only after they have learnt something."""
+        return [at for at in range(len(self.entries)) if math.isfinite(self.score(at, "map")) and self._learnt(at)]
+
+    def _learnt(self, entry: int) -> bool:
+        still = self.entries[entry].spec.consumes == "nothing"
+        return still or any(track.last("pairs") > 0 for track in self.of(entry))

@@ -75,7 +75,8 @@ def verdict(standing: Standing) -> list[Sentence]:
     """Sentences, most important first; none until there are numbers."""
     if not standing.judged:
         return []
-    return [found for found in (_follow(standing), _other_supervision(standing), _compress(standing)) if found]
+    said = (_follow(standing), _other_supervision(standing), _one_by_one(standing), _compress(standing))
+    return [sentence for sentence in said if sentence is not None]
 
 
 def truth(standing: Standing) -> str:
@@ -107,10 +108,6 @@ def _follow(standing: Standing) -> Sentence:
     text = f"{_name(standing, best)} {_against(gap(standing, best), floats)}"
     text += f": mAP {_score(standing.score(best, 'map'))}"
     text += f" to {_score(standing.map_float)}" if math.isfinite(standing.map_float) else ""
-    plain = groups.get("nothing", [])
-    if kind != "nothing" and plain:
-        clause = _against(gap(standing, best, plain[0]), _name(standing, plain[0], best_of=len(plain)))
-        text += f"; it {clause}"
     return Sentence(topic, f"{text}.{_longer(standing, best)}")
 
 
@@ -121,6 +118,29 @@ def _other_supervision(standing: Standing) -> Sentence | None:
     best = groups["labels"][0]
     score = f"{_name(standing, best)} reaches mAP {_score(standing.score(best, 'map'))}"
     return Sentence("With the labels themselves", f"{score}; it is told more than pairs tell, so this is another race.")
+
+
+def _one_by_one(standing: Standing, first: int = 0) -> Sentence | None:
+    """The first method against each of the others, with what they learn from."""
+    others = [at for at in standing.judged if at != first]
+    if first not in standing.judged or not others:
+        return None
+    groups: dict[str, dict[str, list[str]]] = {"ahead of": {}, "not to be told apart from": {}, "behind": {}}
+    for at in sorted(others, key=lambda at: -standing.score(at, "map")):
+        found = gap(standing, first, at)
+        if found is None:
+            continue
+        how = "not to be told apart from" if not found.sure else "ahead of" if found.difference > 0 else "behind"
+        by = f"{standing.names[at]} by {found.size}" if found.sure else standing.names[at]
+        groups[how].setdefault(standing.supervision(at), []).append(by)
+    parts = [
+        f"{how} {', '.join(several)} (learn{'s' * (len(several) == 1)} from {kind})"
+        for how, kinds in groups.items()
+        for kind, several in kinds.items()
+    ]
+    if not parts:
+        return None
+    return Sentence(f"{standing.names[first]} against each", f"{'; '.join(parts)}.")
 
 
 def _longer(standing: Standing, entry: int) -> str:
@@ -191,10 +211,8 @@ def _against(found: Gap | None, other: str) -> str:
     return f"{verb} {other} by {found.size}"
 
 
-def _name(standing: Standing, entry: int, *, best_of: int = 0) -> str:
-    kind = standing.supervision(entry)
-    told = f"learns from {kind}" if best_of < 2 else f"the best of {best_of} that learn from {kind}"
-    return f"{standing.names[entry]} at {standing.bits(entry)} bits ({told})"
+def _name(standing: Standing, entry: int) -> str:
+    return f"{standing.names[entry]} at {standing.bits(entry)} bits (learns from {standing.supervision(entry)})"
 
 
 def _aps(standing: Standing, side: int) -> dict[int, npt.NDArray[np.float64]]:

@@ -24,6 +24,8 @@ Floats = npt.NDArray[Any]
 DASHES: dict[str, Dash] = {"pairs": "solid", "labels": "dotted", "nothing": "dashed"}
 FAINT = 0.35
 LEAST_SECONDS = 1e-3
+# Pair 0 stands at the left end of the logarithmic axis; the first checkpoint after it is at 100.
+LEFT = 10
 
 
 def curves(standing: Standing, metric: str = "map", *, over: str = "pairs") -> Chart:
@@ -42,7 +44,7 @@ def curves(standing: Standing, metric: str = "map", *, over: str = "pairs") -> C
             drawn.append(_curve(standing, at, ended, metric, over, role, x.hi))
     lines = [*_drift_marks(standing)] if over == "pairs" else []
     if metric == "map" and math.isfinite(standing.map_float):
-        lines.append(Mark(standing.map_float, f"float vectors {words.share(standing.map_float)}", "y", place="start"))
+        lines.append(_reference(standing, drawn))
     levels = np.array([line.at for line in lines if line.axis == "y"])
     lo, hi = share_limits(*(one.y for one in drawn), levels)
     y = Axis(score.name, lo=lo, hi=hi, format="share")
@@ -72,11 +74,12 @@ def truths(standing: Standing) -> Chart:
     y = Axis(f"mAP: agrees with {what}", lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing("The two truths are not measured yet", x, y)
-    groups = supervised(standing)
-    best = max((at for several in groups.values() for at in several), key=lambda at: standing.score(at, "map"))
-    near = max((at for several in groups.values() for at in several), key=lambda at: standing.score(at, "recall_10"))
-    title = f"{standing.names[best]} agrees most with {what}, {standing.names[near]} with the original distance"
-    title = f"{standing.names[best]} agrees most with both truths" if best == near else title
+    ranked = [at for several in supervised(standing).values() for at in several]
+    title = f"Agreement with {what} against agreement with the original distance"
+    if ranked:
+        best, near = (max(ranked, key=lambda at: standing.score(at, column)) for column in ("map", "recall_10"))
+        title = f"{standing.names[best]} agrees most with {what}, {standing.names[near]} with the original distance"
+        title = f"{standing.names[best]} agrees most with both truths" if best == near else title
     return Chart(title, x, y, tuple(drawn), (), fairness(standing), f"{title}. One point a method.")
 
 
@@ -96,21 +99,19 @@ def by_bits(standing: Standing, metric: str = "map") -> Chart:
         drawn.append(Series(name, bits, values, kind, role, dash, theme.THICK, listed=False, label=name))
     lines = []
     if metric == "map" and math.isfinite(standing.map_float):
-        label = f"float vectors {words.share(standing.map_float)}"
-        lines.append(Mark(standing.map_float, label, "y", place="start"))
+        lines.append(_reference(standing, drawn))
     lo, hi = share_limits(*(one.y for one in drawn), np.array([line.at for line in lines]))
     y = Axis(SCORES[metric].name, lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing("Codes of other lengths come last", x, y, "Codes of 16 to 256 bits are learnt after the curves.")
     lowest, largest = min(float(one.x[0]) for one in drawn), max(float(one.x[-1]) for one in drawn)
-    x = Axis(x.label, "log", lo=0.8 * lowest, hi=max(1.3 * largest, 2 * lowest), format="count")
+    lo, hi = decades(lowest, largest)
+    x = Axis(x.label, "log", lo=lo, hi=hi, format="count")
     gains = {one.name: float(one.y[-1] - one.y[0]) for one in drawn if len(one.x) > 1}
     title = f"{SCORES[metric].short} against bits"
     if gains:
         most = max(gains, key=lambda name: gains[name])
-        title = (
-            f"More bits help {most} most: {SCORES[metric].short} {gains[most]:+.2f} from the shortest to the longest"
-        )
+        title = f"More bits help {most} most: {SCORES[metric].short} {gains[most]:+.2f}"
     return Chart(title, x, y, tuple(drawn), tuple(lines), fairness(standing), f"{title}. One line a method.")
 
 
@@ -142,7 +143,7 @@ def radius(standing: Standing) -> Chart:
     drawn = [
         _points(standing.names[at], np.array([one.empty_ball]), np.array([one.precision_radius]), role)
         for (at, one), role in zip(found, roles(standing), strict=True)
-        if one is not None
+        if one is not None and math.isfinite(one.precision_radius)  # a distance of its own has no radius
     ]
     if not drawn:
         return nothing("Nothing was looked up yet", x, y)
@@ -226,12 +227,12 @@ def _curve(
 def _x(track: Track, over: str) -> Floats:
     if over == "cpu":
         return np.maximum(LEAST_SECONDS, track.checkpoints["cpu_learn"] + track.checkpoints["cpu_encode"])
-    return np.maximum(1, track.checkpoints["pairs"])
+    return np.maximum(LEFT, track.checkpoints["pairs"])
 
 
 def _pairs_axis(standing: Standing) -> Axis:
     most = max((track.t for track in standing.tracks), default=0)
-    return Axis("pairs", "log", lo=1, hi=rounded_up(max(100, most), COARSE), format="count")
+    return Axis("pairs", "log", lo=LEFT, hi=rounded_up(max(100, most), COARSE), format="count")
 
 
 def _cpu_axis(tracks: list[Track]) -> Axis:
@@ -258,7 +259,19 @@ def _ranking(standing: Standing, metric: str) -> str:
         value = words.share(standing.score(best, metric))
         parts.append((standing.score(best, metric), f"from {kind} {standing.names[best]} {value}"))
     ordered = [text for _, text in sorted(parts, reverse=True)]
+    if not ordered:
+        return f"{score.short} before anything was learnt"
     return f"{score.short}, best that learns {', '.join(ordered)}"
+
+
+def _reference(standing: Standing, drawn: list[Series]) -> Mark:
+    """The line of the float vectors, its label on the side where fewer curves begin."""
+    level = standing.map_float
+    starts = [float(one.y[0]) - level for one in drawn if one.label and len(one.y)]
+    above = min((gap for gap in starts if gap >= 0), default=1.0)
+    below = min((-gap for gap in starts if gap < 0), default=1.0)
+    label = f"float vectors {words.share(level)}"
+    return Mark(level, label, "y", place="start", side="above" if above >= below else "below")
 
 
 def _points(name: str, x: Floats, y: Floats, role: str, *, listed: bool = True, opacity: float = 1.0) -> Series:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ohash.plots import theme
+from ohash.plots import layout, theme
 from ohash.plots.chart import Chart, Series
 from ohash.plots.echarts_frame import DASHES, Frame, Option, axis_option, by_powers, framed, marks_option
 from ohash.plots.thin import thinned
@@ -42,6 +42,7 @@ def option(
     heading = textwrap.wrap(chart.title, max(20, int(width / (0.5 * (size + 2))))) if title else []
     frame = framed(chart, width, height, size, heading=len(heading) * (size + 6), legend=len(listed) > 1)
     lines = [_series(one, at, place, chart, dark) for at, (one, place) in enumerate(zip(series, places, strict=True))]
+    _add_labels(chart, lines, frame, dark)
     drawn: Option = {
         "animation": False,
         "backgroundColor": ground.background if toolbox else "transparent",
@@ -110,13 +111,8 @@ def _series(one: Series, at: int, place: tuple[int, int], chart: Chart, dark: bo
     }
     if one.kind == "bar":
         return drawn | {"type": "bar", "barMaxWidth": 48}
-    words = {"show": True, "formatter": one.label, "color": hue, "fontSize": theme.SIZE_COMPACT, "fontWeight": 600}
-    moved = {"moveOverlap": "shiftY"} if one.label else {}
     if one.kind == "points":
-        drawn |= {"label": {**words, "position": "right"}, "labelLayout": moved} if one.label else {}
         return drawn | {"type": "scatter", "symbolSize": 11 if one.label else 5}
-    if one.label:
-        drawn |= {"endLabel": {**words, "distance": 6}, "labelLayout": moved}
     drawn |= {
         "type": "line",
         "lineStyle": {"color": hue, "width": one.width, "type": DASHES[one.dash], "opacity": one.opacity},
@@ -128,6 +124,17 @@ def _series(one: Series, at: int, place: tuple[int, int], chart: Chart, dark: bo
     if one.fill or one.kind == "area":
         drawn["areaStyle"] = {"color": hue, "opacity": one.fill or 0.25}
     return drawn
+
+
+def _add_labels(chart: Chart, lines: list[Option], frame: Frame, dark: bool) -> None:
+    for beside in layout.labels(chart, frame.inner, frame.plot, frame.size):
+        hue = theme.colour(beside.series.role, dark)
+        text = {"show": True, "formatter": beside.series.label, "color": hue, "fontSize": frame.size, "fontWeight": 600}
+        line = lines[next(at for at, one in enumerate(chart.series) if one is beside.series)]
+        if line["type"] == "scatter":
+            line["label"] = {**text, "position": "right", "offset": [0, -beside.up]}
+        else:
+            line["endLabel"] = {**text, "distance": 6, "offset": [0, -beside.up]}
 
 
 # -- around the points ---------------------------------------------------------------------

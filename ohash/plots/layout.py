@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ohash.plots import words
-from ohash.plots.chart import Axis, Chart, Mark
+from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.thin import drawable
 
 # Width of a character in units of the type size, on the generous side.
@@ -126,21 +126,48 @@ def place(
     return placed[::-1]
 
 
-def spread(places: Sequence[float], gap: float, lo: float, hi: float) -> list[float]:
-    """The places moved as little as needed to be `gap` apart, in the same order, within lo and hi if there is room.
+@dataclass(frozen=True)
+class Beside:
+    """The label of a series beside its last point; `at` is where the point lies, `up` how far the label must move."""
 
-    >>> spread([10, 11, 50], 8, 0, 100), spread([98, 99], 8, 0, 100)
-    ([10.0, 18.0, 50.0], [92.0, 100.0])
+    series: Series
+    at: tuple[float, float]
+    up: float
+
+
+def labels(chart: Chart, width: float, height: float, size: float) -> list[Beside]:
+    """Labels beside last points, in a plot of this size, moved up or down where they would overlap."""
+    x_ends, y_ends = limits(chart, "x"), limits(chart, "y")
+    found: list[tuple[Series, tuple[float, float], float, float]] = []
+    for one in chart.series:
+        drawn = drawable(one, chart)
+        if one.label and len(drawn.x):
+            at = float(drawn.x[-1]), float(drawn.y[-1])
+            across = position(at[0], *x_ends, chart.x.scale) * width
+            found.append((one, at, across, position(at[1], *y_ends, chart.y.scale) * height))
+    places = [(across, text_width(one.label, size), up) for one, _, across, up in found]
+    moved = spread(places, 1.2 * size, 0, height)
+    return [Beside(one, at, to - up) for (one, at, _, up), to in zip(found, moved, strict=True)]
+
+
+def spread(places: Sequence[tuple[float, float, float]], gap: float, lo: float, hi: float) -> list[float]:
+    """Texts at (x, width, y): their y, moved as little as needed so that those side by side are `gap` apart.
+
+    >>> spread([(0, 9, 10), (5, 9, 11), (50, 9, 12)], 8, 0, 100), spread([(0, 9, 98), (0, 9, 99)], 8, 0, 100)
+    ([10.0, 18.0, 12.0], [92.0, 100.0])
     """
-    order = sorted(range(len(places)), key=lambda at: places[at])
-    found = [0.0] * len(places)
-    last = -math.inf
-    for at in order:
-        last = found[at] = max(float(places[at]), last + gap)
-    last = float(max(hi, lo + gap * (len(places) - 1)) + gap)
-    for at in reversed(order):
-        last = found[at] = min(found[at], last - gap)
-    return found
+    order = sorted(range(len(places)), key=lambda at: places[at][2])
+    found = [float(place[2]) for place in places]
+
+    def meet(one: int, other: int) -> bool:
+        (x, wide, _), (x_other, wide_other, _) = places[one], places[other]
+        return x < x_other + wide_other and x_other < x + wide
+
+    for k, at in enumerate(order):
+        found[at] = max([found[at], lo, *(found[below] + gap for below in order[:k] if meet(at, below))])
+    for k, at in reversed(list(enumerate(order))):
+        found[at] = min([found[at], hi, *(found[above] - gap for above in order[k + 1 :] if meet(at, above))])
+    return [float(value) for value in found]
 
 
 def exponent(value: float) -> float:

@@ -140,24 +140,17 @@ def _add_marks(fig: go.Figure, chart: Chart, dark: bool) -> int:
 
 def _add_labels(fig: go.Figure, chart: Chart, dark: bool) -> None:
     """Words beside the last points, moved up or down where they would overlap."""
-    named = [(one, drawable(one, chart)) for one in chart.series if one.label]
-    named = [(one, drawn) for one, drawn in named if len(drawn.x)]
-    if not named:
-        return
-    (lo, hi), gap = layout.limits(chart, "y"), theme.SIZE + 2
-    at = [layout.position(float(drawn.y[-1]), lo, hi, chart.y.scale) * PLOT for _, drawn in named]
-    for (one, drawn), was, now in zip(named, at, layout.spread(at, gap, 0, PLOT), strict=True):
-        x, y = float(drawn.x[-1]), float(drawn.y[-1])
-        where = {
-            "x": layout.exponent(x) if chart.x.scale == "log" else x,
-            "y": layout.exponent(y) if chart.y.scale == "log" else y,
-        }
-        font = {"color": theme.colour(one.role, dark), "size": theme.SIZE}
+    found = layout.labels(chart, WIDTH, PLOT, theme.SIZE)
+    for one in found:
+        at = [layout.exponent(value) if axis.scale == "log" else value
+              for value, axis in zip(one.at, (chart.x, chart.y), strict=True)]  # fmt: skip
+        font = {"color": theme.colour(one.series.role, dark), "size": theme.SIZE}
         fig.add_annotation(
-            text=html.escape(one.label), showarrow=False, xanchor="left", xshift=8, yshift=now - was, font=font, **where
-        )
-    longest = max(layout.text_width(one.label, theme.SIZE) for one, _ in named)
-    fig.update_layout(margin_r=24 + round(longest))
+            text=html.escape(one.series.label), x=at[0], y=at[1], xanchor="left", xshift=8, yshift=one.up,
+            showarrow=False, font=font,
+        )  # fmt: skip
+    if found:
+        fig.update_layout(margin_r=24 + round(max(layout.text_width(one.series.label, theme.SIZE) for one in found)))
 
 
 def _add_line(fig: go.Figure, mark: Mark, dark: bool, ends: dict[str, Any]) -> None:

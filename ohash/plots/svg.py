@@ -154,15 +154,13 @@ class _Figure:
 
     def _labels(self) -> list[str]:
         """Words beside the last points, moved up or down where they would overlap."""
-        named = [(one, drawable(one, self.chart)) for one in self.chart.series if one.label]
-        named = [(one, drawn) for one, drawn in named if len(drawn.x)]
-        places = layout.spread([self._y(drawn.y[-1]) for _, drawn in named], 1.15 * self.size, self.top, self.bottom)
+        size = self.size
         return [
             _text(
-                one.label, self._x(drawn.x[-1]) + 0.5 * self.size, y + 0.35 * self.size,
-                f'fill="{theme.colour(one.role, self.dark)}"',
+                one.series.label, self._x(one.at[0]) + 0.5 * size, self._y(one.at[1]) - one.up + 0.35 * size,
+                f'fill="{theme.colour(one.series.role, self.dark)}"',
             )
-            for (one, drawn), y in zip(named, places, strict=True)
+            for one in layout.labels(self.chart, self.right - self.left, self.bottom - self.top, size)
         ]  # fmt: skip
 
     def _rule(self, mark: Mark, x1: float, y1: float, x2: float, y2: float) -> str:

@@ -53,7 +53,9 @@ def panel(session: state.Session) -> None:
         _mine(session)
         return
     content = state.add_own(session, dataset)
-    st.success(f"{found.lines()[0]}. It is now among the data sets of Live.", icon=":material/check_circle:")
+    st.success(
+        f"{found.lines()[0]}. It is now among the data sets of Live and Compare.", icon=":material/check_circle:"
+    )
     if content == wanted:
         st.info("This is the file your link needs.", icon=":material/link:")
     other = next((one for one in METRICS if replace(dataset, metric=one).fingerprint() == wanted), metric)
@@ -63,6 +65,8 @@ def panel(session: state.Session) -> None:
     with st.container(horizontal=True):
         if st.button("Watch OH learn this", type="primary", icon=":material/play_arrow:", key="watch_upload"):
             data.watch(session, f"{OWN}:{content}")
+        if st.button("Compare methods on it", icon=":material/compare_arrows:", key="compare_upload"):
+            data.compare(session, f"{OWN}:{content}")
         st.button(
             "Look at it", icon=":material/visibility:", key="look_upload", on_click=_look, args=(session, content)
         )

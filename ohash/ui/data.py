@@ -100,6 +100,17 @@ def watch(session: state.Session, key: str, **values: Any) -> None:
     st.switch_page("pages/live.py")
 
 
+def compare(session: state.Session, key: str) -> None:
+    """Begin a comparison on this dataset and go there."""
+    dataset, _, content = key.partition(":") if key.startswith(f"{OWN}:") else (key, "", "")
+    try:
+        state.compare(session, state.usual_comparison(session, dataset, content))
+    except ValueError as error:
+        st.error(f"The comparison could not start: {error}.", icon=":material/error:")
+        return
+    st.switch_page("pages/compare.py")
+
+
 def _head(session: state.Session, key: str, dataset: Dataset) -> None:
     about = " · ".join(text for text in (dataset.cite, dataset.licence, dataset.note) if text)
     spec = datasets.datasets().get(key)
@@ -111,6 +122,8 @@ def _head(session: state.Session, key: str, dataset: Dataset) -> None:
     with st.container(horizontal=True, key="data_head", vertical_alignment="center"):
         if st.button("Watch OH learn this", type="primary", icon=":material/play_arrow:", key="watch"):
             watch(session, key, **chosen)
+        if st.button("Compare methods on this", icon=":material/compare_arrows:", key="compare_data"):
+            compare(session, key)
         if dataset.presets and st.button("With the paper's setting", icon=":material/article:", key="watch_paper"):
             watch(session, key, **dataset.presets)
         if spec is not None and spec.bibtex:

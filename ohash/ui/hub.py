@@ -10,8 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-
-from ohash.experiment.runner import Runner
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 GRACE_SECONDS = 10.0
 LAST_PICTURE_SECONDS = 2.0
@@ -20,25 +19,50 @@ STOP_UNWATCHED_SECONDS = 600.0
 MOST_RUNS = int(os.environ.get("OHASH_MAX_RUNS", "32"))
 
 
+class Work(Protocol):
+    """What runs in the background: a Runner, a Contest."""
+
+    finished: threading.Event
+
+    @property
+    def state(self) -> str:
+        """One of the states of a background thread: waiting, running, paused, done, ..."""
+
+    def start(self) -> Any:
+        """Begin."""
+
+    def stop(self, wait: float = ...) -> None:
+        """End."""
+
+    def pause(self) -> None:
+        """Stand still."""
+
+    def resume(self) -> None:
+        """Go on."""
+
+
+W = TypeVar("W", bound=Work)
+
+
 @dataclass
-class Lease:
+class Lease(Generic[W]):
     """One session's claim on one live run."""
 
     session: str
-    runner: Runner | None = None
+    runner: W | None = None
     attached: bool = True
     detached_at: float = 0.0
     polled_at: float = 0.0
     started: bool = False
     paused_unwatched: bool = False
-    beside: list[Runner] = field(default_factory=list)
+    beside: list[W] = field(default_factory=list)
 
     @property
     def running(self) -> bool:
         """Whether it is learning now."""
         return self.runner is not None and self.runner.state == "running"
 
-    def runners(self) -> list[Runner]:
+    def runners(self) -> list[W]:
         """The run and what runs beside it."""
         return [one for one in (self.runner, *self.beside) if one is not None]
 
@@ -49,16 +73,16 @@ class Lease:
         self.runner, self.beside, self.started = None, [], False
 
 
-class Hub:
-    """All leases of the server."""
+class Hub(Generic[W]):
+    """All leases of the server on one kind of work."""
 
     def __init__(self, most: int = MOST_RUNS, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock` is replaced in tests."""
         self.most, self._clock = most, clock
-        self._leases: dict[str, Lease] = {}
+        self._leases: dict[str, Lease[W]] = {}
         self._lock = threading.RLock()
 
-    def lease(self, session: str) -> Lease:
+    def lease(self, session: str) -> Lease[W]:
         """The lease of a session, taken up again if it was detached."""
         with self._lock:
             lease = self._leases.setdefault(session, Lease(session, polled_at=self._clock()))
@@ -72,7 +96,7 @@ class Hub:
             if lease is not None:
                 lease.attached, lease.detached_at = False, self._clock()
 
-    def run(self, session: str, runner: Runner, beside: list[Runner] | None = None) -> None:
+    def run(self, session: str, runner: W, beside: list[W] | None = None) -> None:
         """Give a session a new run instead of its old one; it starts when there is room."""
         with self._lock:
             lease = self.lease(session)
@@ -141,7 +165,7 @@ class Hub:
                     for runner in lease.runners():
                         runner.start()
 
-    def watch(self) -> "Hub":
+    def watch(self) -> Self:
         """Tend every two seconds from a thread of its own."""
 
         def forever() -> None:

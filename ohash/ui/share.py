@@ -40,10 +40,10 @@ def _share(session: state.Session) -> None:
         "it with `python3 -m streamlit run app.py --server.address 0.0.0.0`, open it under this machine's address, and "
         "let the class scan:"
     )
-    st.html(_qr(address))
+    st.html(qr(address))
 
 
-def _qr(text: str) -> str:
+def qr(text: str) -> str:
     import segno  # noqa: PLC0415
 
     return str(segno.make(text, error="l").svg_inline(scale=3, border=2, light="white"))
@@ -66,16 +66,16 @@ def _export(session: state.Session) -> None:
         "tau": charts.tau(now),
     }
     name = f"ohash-{now.params.key()}"
-    _file("History (CSV)", lambda: to_csv(now.columns), f"{name}-history.csv", "text/csv")
-    _file("Checkpoints (CSV)", lambda: to_csv(now.checkpoints), f"{name}-checkpoints.csv", "text/csv")
-    _file("History (Parquet)", lambda: to_parquet(now.columns), f"{name}-history.parquet", "application/octet-stream")
-    _file("Parameters and numbers (JSON)", lambda: json.dumps(summary(now), indent=2), f"{name}.json", JSON)
-    _file("Figures (HTML)", lambda: to_html(list(figures.values())), f"{name}.html", "text/html")
+    offer("History (CSV)", lambda: to_csv(now.columns), f"{name}-history.csv", "text/csv")
+    offer("Checkpoints (CSV)", lambda: to_csv(now.checkpoints), f"{name}-checkpoints.csv", "text/csv")
+    offer("History (Parquet)", lambda: to_parquet(now.columns), f"{name}-history.parquet", "application/octet-stream")
+    offer("Parameters and numbers (JSON)", lambda: json.dumps(summary(now), indent=2), f"{name}.json", JSON)
+    offer("Figures (HTML)", lambda: to_html(list(figures.values())), f"{name}.html", "text/html")
     for title, chart in figures.items():
-        _file(f"Figure {title} (SVG)", partial(to_svg, chart), f"{name}-{title}.svg", "image/svg+xml")
-    _file("Code for this run", lambda: code_for(now.params), f"{name}.py", "text/x-python")
+        offer(f"Figure {title} (SVG)", partial(to_svg, chart), f"{name}-{title}.svg", "image/svg+xml")
+    offer("Code for this run", lambda: code_for(now.params), f"{name}.py", "text/x-python")
     if run is not None:
-        _file("Model (npz)", lambda: _model(session), f"{name}.npz", "application/octet-stream")
+        offer("Model (npz)", lambda: _model(session), f"{name}.npz", "application/octet-stream")
 
 
 def _model(session: state.Session) -> bytes:
@@ -87,7 +87,7 @@ def _model(session: state.Session) -> bytes:
         return file.read_bytes()
 
 
-def _file(label: str, data: Callable[[], str | bytes], name: str, mime: str) -> None:
+def offer(label: str, data: Callable[[], str | bytes], name: str, mime: str) -> None:
     """A button whose file is made only when it is pressed."""
     st.download_button(
         label, data, file_name=name, mime=mime, on_click="ignore", key=f"export_{label}", width="stretch"

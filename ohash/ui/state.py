@@ -1,14 +1,18 @@
-"""What a session remembers: experiment, live run, ghosts, own data. Only this and slots.py touch session_state."""
+"""What a session remembers: experiment, comparison, live run, own data. Only this and slots.py touch session_state."""
 
+import os
 import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
+from ohash.experiment import comparison as comparisons
+from ohash.experiment.comparison import Comparison
+from ohash.experiment.contest import Contest
 from ohash.experiment.params import OWN, ExperimentParams, Limits, experiment, from_query
 from ohash.experiment.presets import PRESETS, Preset
 from ohash.experiment.runner import Pace, Runner
@@ -23,6 +27,7 @@ from ohash.ui.upload import of_command_line
 MOST_GHOSTS = 5
 MOST_RUNS_KEPT = 50
 MOST_OWN = 4
+MOST_CONTESTS = int(os.environ.get("OHASH_MAX_COMPARISONS", "8"))
 LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
 
 
@@ -59,15 +64,37 @@ class Session:
     moving: bool = False
     looking: str = ""
     narrow: bool = False
+    comparison: Comparison | None = None
+    contest: Contest | None = None
+    sides: tuple[int, int] = (0, 1)
+    compare_resting: bool = False
+
+
+class Linked(Protocol):
+    """What an address can name."""
+
+    def to_query(self) -> dict[str, str]:
+        """Its link."""
 
 
 @st.cache_resource
-def hub() -> Hub:
+def hub() -> Hub[Runner]:
     """The server's live runs."""
-    return Hub().watch()
+    return Hub[Runner]().watch()
 
 
-@st.cache_resource(scope="session", on_release=lambda session: hub().detach(session), show_spinner=False)
+@st.cache_resource
+def contests() -> Hub[Contest]:
+    """The server's comparisons."""
+    return Hub[Contest](MOST_CONTESTS).watch()
+
+
+def _detach(session: str) -> None:
+    hub().detach(session)
+    contests().detach(session)
+
+
+@st.cache_resource(scope="session", on_release=_detach, show_spinner=False)
 def _token(session: str) -> str:
     """Lives as long as the connection: its release tells the hub that the session has gone."""
     return session
@@ -81,7 +108,10 @@ def current() -> Session:
         session = Session(id=secrets.token_hex(8), params=PRESETS[0].params(), preset=PRESETS[0].key)
         st.session_state["ohash"] = session
         query = st.query_params.to_dict()
-        if query:
+        if "methods" in query:
+            session.comparison, problems = comparisons.from_query(query, LIMITS)
+            session.warnings = [f"The link was not quite right: {problem}" for problem in problems]
+        elif query:
             session.params, problems = from_query(query, LIMITS)
             session.warnings = [f"The link was not quite right: {problem}" for problem in problems]
             session.preset = ""
@@ -140,7 +170,46 @@ def set_live(session: Session, name: str, value: float) -> None:
         time.sleep(0.01)
 
 
-def dataset_of(session: Session, params: ExperimentParams) -> Dataset | None:
+def contest(session: Session) -> Contest:
+    """The session's comparison under way, begun if there is none; one that is over is kept."""
+    if session.comparison is None:
+        session.comparison = usual_comparison(session, session.params.dataset, session.params.content)
+    known = session.contest
+    if known is not None and known.comparison == session.comparison and known.state == "done":
+        return known
+    lease = contests().lease(session.id)
+    if lease.runner is None or lease.runner.comparison != session.comparison:
+        own = dataset_of(session, session.comparison)
+        session.contest = Contest(session.comparison, own)
+        session.compare_resting = False
+        contests().run(session.id, session.contest)
+        return session.contest
+    return lease.runner
+
+
+def compare(session: Session, comparison: Comparison, *, again: bool = False) -> None:
+    """Another comparison, or the same from the beginning."""
+    if again:
+        contests().lease(session.id).stop()
+        session.contest = None
+    session.comparison, session.warnings, session.sides = comparison, [], (0, 1)
+
+
+def usual_comparison(session: Session, dataset: str, content: str = "") -> Comparison:
+    """What is compared first on some data: with what suits clicks if there are any."""
+    own = session.own.get(content) if dataset == OWN else None
+    usual = comparisons.FOR_CLICKS if own is not None and own.pairs is not None else comparisons.DEFAULT
+    return comparisons.compare(dataset, usual, content=content)
+
+
+def pin(session: Session, now: Snapshot, name: str) -> None:
+    """Draw a run on Live as the reference."""
+    key = f"{now.params.key()}-{now.t}"
+    session.past = [*(past for past in session.past if past.key != key), Past(key, name, now)][-MOST_RUNS_KEPT:]
+    session.pinned = key
+
+
+def dataset_of(session: Session, params: ExperimentParams | Comparison) -> Dataset | None:
     """The session's own data if the experiment is about them."""
     if params.dataset != OWN:
         return None
@@ -155,7 +224,8 @@ def dataset_of(session: Session, params: ExperimentParams) -> Dataset | None:
 def add_own(session: Session, dataset: Dataset) -> str:
     """Keep uploaded data for this session; returns its fingerprint."""
     key = dataset.fingerprint()
-    others = [one for one in session.own if one not in (key, session.params.content)]
+    used = {key, session.params.content, session.comparison.content if session.comparison else ""}
+    others = [one for one in session.own if one not in used]
     for old in others[: max(0, len(session.own) + 1 - MOST_OWN)]:
         del session.own[old]
     session.own[key] = dataset
@@ -179,9 +249,9 @@ def forget(session: Session, keys: set[str]) -> None:
         session.pinned = ""
 
 
-def write_query(params: ExperimentParams) -> None:
-    """The address bar is the experiment."""
-    wanted = params.to_query()
+def write_query(shown: Linked) -> None:
+    """The address bar is the experiment, or the comparison."""
+    wanted = shown.to_query()
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -45,20 +46,28 @@ def test_a_gap_over_seeds_has_their_spread():
 def test_who_follows_the_labels():
     text = said(standing({"oh": 0.7, "itq": 0.55, "lsh": 0.4}))["To follow your labels"]
     assert text.startswith("OH at 64 bits (learns from pairs) beats the float vectors themselves (cosine) by .20")
-    assert "it beats ITQ at 64 bits (the best of 2 that learn from nothing) by .15" in text
+
+
+def test_the_first_method_against_each_of_the_others():
+    text = said(standing({"oh": 0.6, "mmoh": 0.7, "itq": 0.55, "lsh": 0.4, "sdh": 0.6}, noise=0.02))["OH against each"]
+    ahead, alike, behind = text.removesuffix(".").split("; ")
+    assert re.fullmatch(r"ahead of ITQ by \.050 ± \.\d+, LSH by \.200 ± \.\d+ \(learn from nothing\)", ahead)
+    assert alike == "not to be told apart from SDH (learns from labels)"
+    assert re.fullmatch(r"behind MMOH by \.100 ± \.\d+ \(learns from pairs\)", behind)
+    assert "OH against each" not in said(standing({"oh": 0.6}))
 
 
 def test_what_cannot_be_told_apart_is_not_ranked():
-    text = said(standing({"oh": 0.502, "itq": 0.5}, noise=0.2))["To follow your labels"]
-    assert "cannot be told apart from the float vectors" in text
-    assert "cannot be told apart from ITQ" in text
-    assert "beats" not in text
+    found = said(standing({"oh": 0.502, "itq": 0.5}, noise=0.2))
+    assert "cannot be told apart from the float vectors" in found["To follow your labels"]
+    assert "beats" not in found["To follow your labels"]
+    assert found["OH against each"] == "not to be told apart from ITQ (learns from nothing)."
 
 
 def test_a_method_that_is_worse_is_said_to_be():
-    text = said(standing({"oh": 0.4, "itq": 0.55}))["To follow your labels"]
-    assert "stays behind the float vectors themselves (cosine) by .1" in text
-    assert "stays behind ITQ" in text
+    found = said(standing({"oh": 0.4, "itq": 0.55}))
+    assert "stays behind the float vectors themselves (cosine) by .1" in found["To follow your labels"]
+    assert found["OH against each"].startswith("behind ITQ by .15")
 
 
 def test_labels_are_another_race_than_pairs():
@@ -108,11 +117,18 @@ def test_nothing_is_said_before_there_are_numbers():
     assert verdict(Standing(one, one.entries, "waiting", "curves", 0, 100)) == []
 
 
+def test_what_has_not_learnt_is_not_judged():
+    now = standing({"oh": 0.7})
+    first = {name: column[:1] for name, column in now.tracks[0].checkpoints.items()}
+    start = Track(**{**vars(now.tracks[0]), "checkpoints": first, "t": 0})
+    assert verdict(Standing(**{**vars(now), "tracks": (start,)})) == []
+
+
 def test_the_fairness_line_names_everything():
     text = fairness(standing({"oh": 0.6, "sdh": 0.7, "itq": 0.5, "sign": 0.4}, seeds=(0, 1)))
-    assert "bits in all: 64 for all" in text
-    assert "pairs (OH), labels (SDH), nothing (ITQ, Sign)" in text
-    assert "RBF kernel, 300 anchors (OH, SDH), raw vectors (ITQ, Sign)" in text
+    assert "bits in all: 64 ·" in text
+    assert "learns from: pairs (OH), labels (SDH), nothing (ITQ, Sign)" in text
+    assert "RBF, 300 anchors (OH, SDH), raw vectors (ITQ, Sign)" in text
     assert "database trained on" in text
     assert "SDH, ITQ fitted to what has arrived" in text
     assert "200 test queries, 2 seeds" in text

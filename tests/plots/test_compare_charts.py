@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ohash.experiment.comparison import compare
-from ohash.experiment.standing import Length, Standing
+from ohash.experiment.standing import Length, Standing, Track
 from ohash.plots import compare as charts
 from ohash.plots import layout, theme
 from ohash.plots.chart import Axis, Chart, Series
@@ -34,8 +34,17 @@ def empty():
     return Standing(one, one.entries, "starting", "curves", 0, 100)
 
 
+def start():
+    """Judged, and nothing learnt yet; the others are not even prepared."""
+    now = full()
+    first = now.tracks[0]
+    checkpoints = {name: column[:1] for name, column in first.checkpoints.items()}
+    track = Track(**{**vars(first), "checkpoints": checkpoints, "t": 0, "state": "running"})
+    return Standing(**{**vars(now), "tracks": (track,), "references": ()})
+
+
 @pytest.mark.parametrize("name", charts.CHARTS)
-@pytest.mark.parametrize("moment", [empty, full, lambda: full(seeds=(0, 1, 2)), lambda: full(drift="rotate")])
+@pytest.mark.parametrize("moment", [empty, start, full, lambda: full(seeds=(0, 1, 2)), lambda: full(drift="rotate")])
 def test_every_chart_at_any_moment_by_every_renderer(name, moment):
     chart = charts.CHARTS[name](moment())
     assert chart.title and chart.alt
@@ -45,7 +54,7 @@ def test_every_chart_at_any_moment_by_every_renderer(name, moment):
     assert figure(chart).to_json()
     assert to_svg(chart).startswith("<svg")
     if not chart.empty:
-        assert "learns from: pairs (OH, MMOH)" in chart.caption
+        assert "learns from: labels (SDH), pairs (OH, MMOH), nothing (the rest)" in chart.caption
         assert len(chart.table())
 
 
@@ -100,6 +109,7 @@ def test_labels_stand_beside_the_last_point_and_apart():
     chart = Chart("t", Axis("x"), Axis("y", lo=0, hi=1), lines)
     drawn = option(chart, width=400)
     assert [one["endLabel"]["formatter"] for one in drawn["series"][:-1]] == ["m0", "m1", "m2", "m3"]
+    assert len({one["endLabel"]["offset"][1] for one in drawn["series"][:-1]}) == 4
     assert drawn["grid"]["right"] > 16
     heights = [float(y) for y in re.findall(r'<text x="[\d.]+" y="([\d.]+)" fill="#\w+">m\d', to_svg(chart))]
     assert len(heights) == 4
@@ -108,11 +118,14 @@ def test_labels_stand_beside_the_last_point_and_apart():
     assert [note["text"] for note in notes] == ["m0", "m1", "m2", "m3"]
 
 
-def test_spread_keeps_order_and_bounds():
+def test_spread_keeps_labels_apart_and_inside():
     rng = np.random.default_rng(0)
     for _ in range(50):
-        places = rng.uniform(0, 100, rng.integers(1, 9)).tolist()
+        n = int(rng.integers(1, 9))
+        places = list(zip(rng.uniform(0, 60, n), rng.uniform(5, 40, n), rng.uniform(0, 100, n), strict=True))
         found = layout.spread(places, 10, 0, 100)
-        order = np.argsort(places, kind="stable")
-        assert np.all(np.diff(np.array(found)[order]) >= 10 - 1e-9)
+        for k, (x, wide, _) in enumerate(places):
+            for j, (x_other, wide_other, _) in enumerate(places[:k]):
+                if x < x_other + wide_other and x_other < x + wide:
+                    assert abs(found[k] - found[j]) >= 10 - 1e-9
         assert -1e-9 <= min(found) and max(found) <= 100 + 1e-9

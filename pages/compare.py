@@ -1,0 +1,35 @@
+"""Compare: up to six methods on exactly the same stream, what each costs, and a verdict computed from the numbers."""
+
+import streamlit as st
+
+from ohash.ui import compare, compare_cards, compare_rail, compare_share, state, style
+
+style.apply()
+compare_cards.apply()
+session = state.current()
+state.hub().poll(session.id)
+try:
+    contest = state.contest(session)
+except ValueError as problem:
+    st.error(str(problem), icon=":material/link_off:")
+    if session.comparison is not None:
+        compare_rail.choose_data(session, session.comparison)
+    st.stop()
+state.write_query(contest.comparison)
+for warning in session.warnings:
+    st.warning(warning, icon=":material/info:")
+
+with st.container(horizontal=True, key="top", vertical_alignment="center"):
+    compare.transport(session, contest)
+    compare_share.buttons(contest.comparison, contest.standing())
+compare.verdict_area(session)
+left, right = st.columns([1, 4])
+with left, st.container(key="rail"):
+    compare_rail.controls(session, contest.comparison)
+with right:
+    compare.curves_area(session)
+    compare.rest_area(session)
+    compare.gallery_bar(session, contest.standing())
+    compare.gallery_area(session)
+    compare.to_live(session, contest)
+    compare.more_charts(contest.standing())

@@ -1,0 +1,249 @@
+"""The Compare page: it begins by itself, every choice begins it again, errors are messages, links are whole."""
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest  # noqa: TID251
+
+from ohash.experiment import contest as contest_module
+from ohash.experiment.comparison import compare, from_query
+from ohash.experiment.contest import Contest
+from ohash.experiment.params import experiment
+from ohash.streams.base import Dataset
+from ohash.ui import compare_cards as cards
+from ohash.ui import state, upload
+from ohash.ui.compare_share import link
+from tests.experiment.standings import standing
+from tests.ui.data_files import clicks, npy, vectors
+
+APP = str(Path(__file__).parents[2] / "app.py")
+SMALL = {"dataset": "blobs2d", "methods": "oh,itq,lsh", "bits": "8", "pairs": "300", "kernel": "none", "sweep": "0"}
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No file of the machine's owner, no worker processes, and nothing outlives its test."""
+    for variable in (*upload.FILES, "OHASH_DATA"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(contest_module, "Elsewhere", lambda: None)
+    yield
+    for hub in (state.hub(), state.contests()):
+        for lease in hub._leases.values():
+            lease.stop()
+
+
+def page(**query: str) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=60)
+    for key, value in (query or SMALL).items():
+        app.query_params[key] = value
+    app.session_state["ohash"] = None  # the router must run once before a page is known
+    app.switch_page("pages/compare.py")
+    app.run()
+    assert not app.exception
+    return app
+
+
+def contest(app: AppTest) -> Contest:
+    found: Contest = state.contest(app.session_state["ohash"])
+    return found
+
+
+def widget(kind: Any, name: str) -> Any:
+    """A widget whose key changes with what it shows."""
+    return next(one for one in kind if one.key and re.fullmatch(rf"w_{name}_\d+", one.key))
+
+
+def over(app: AppTest) -> AppTest:
+    assert contest(app).finished.wait(60)
+    app.run()
+    assert not app.exception
+    return app
+
+
+def texts(app: AppTest) -> str:
+    parts = [*app.markdown, *app.caption, *app.error, *app.warning, *app.info]
+    return " ".join(element.value for element in parts) + " ".join(element.proto.body for element in app.get("html"))
+
+
+def test_a_link_is_opened_and_written_back() -> None:
+    app = page()
+    assert contest(app).comparison == from_query(SMALL)[0]
+    assert dict(app.query_params) == contest(app).comparison.to_query()
+    assert widget(app.multiselect, "methods").value == ["oh", "itq", "lsh"]
+    assert widget(app.select_slider, "bits").value == 8
+
+
+def test_without_a_link_it_begins_with_what_users_ask() -> None:
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.session_state["ohash"] = None
+    app.switch_page("pages/compare.py")
+    app.run()
+    assert not app.exception
+    assert contest(app).comparison == compare("fashion")
+    assert contest(app).state in ("starting", "running")
+
+
+def test_verdict_results_costs_and_fairness_when_it_is_over() -> None:
+    shown = texts(over(page()))
+    assert "To follow your labels:" in shown
+    assert "OH against each:" in shown
+    assert 'data-state="done"' in shown
+    assert "float vectors (reference)" in shown
+    assert "1M · 100M vectors" in shown
+    assert shown.count("learns from: pairs (OH), nothing (ITQ, LSH)") >= 3  # under every chart
+
+
+def test_other_methods_begin_again() -> None:
+    app = page()
+    first = contest(app)
+    widget(app.multiselect, "methods").set_value(["lsh", "oh", "hcoh"]).run()
+    assert not app.exception
+    assert contest(app).comparison.names == ("LSH", "OH", "HCOH")
+    assert contest(app) is not first
+    assert first.finished.wait(10)
+    assert app.query_params["methods"] == "lsh,oh,hcoh"
+
+
+def test_no_method_at_all_is_a_message() -> None:
+    app = page()
+    widget(app.multiselect, "methods").set_value([]).run()
+    assert "at least one method" in texts(app)
+    assert contest(app).comparison == from_query(SMALL)[0]
+
+
+def test_bits_seeds_and_a_methods_own_parameter() -> None:
+    app = page()
+    widget(app.select_slider, "bits").set_value(16).run()
+    widget(app.segmented_control, "seeds").set_value(3).run()
+    widget(app.select_slider, "C").set_value(1.0).run()
+    assert not app.exception
+    found = contest(app).comparison
+    assert (found.contest.bits, found.seeds, found.entries[0].text()) == (16, (0, 1, 2), "oh:C=1")
+    assert from_query(found.to_query()) == (found, [])
+
+
+def test_what_does_not_go_together_is_a_message_and_changes_nothing() -> None:
+    app = page()
+    before = contest(app).comparison
+    widget(app.selectbox, "database").set_value("seen").run()
+    widget(app.selectbox, "train").set_value("disjoint").run()
+    over(app)
+    assert "database='seen' needs train='database'" in texts(app)  # beside every method, and nothing breaks
+    assert before.run.database == "full"
+
+
+def test_pause_and_again() -> None:
+    app = page(**{**SMALL, "pairs": "10000000"})
+    app.button(key="compare_play").click().run()
+    deadline = time.monotonic() + 20
+    while contest(app).state != "paused" and time.monotonic() < deadline:
+        time.sleep(0.02)
+    app.run()
+    assert app.button(key="compare_play").label == "Play"
+    first = contest(app)
+    app.button(key="reset").click().run()
+    assert not app.exception
+    assert contest(app) is not first
+    assert contest(app).comparison == first.comparison
+
+
+def test_a_bad_link_is_named() -> None:
+    app = page(dataset="blobs2d", methods="oh,<script>,itq", bits="99999", seeds="x", pairs="300")
+    shown = texts(app)
+    assert "method must be one of" in shown
+    assert "bits must be" in shown
+    assert "seed must be" in shown
+
+
+def test_data_that_are_not_here_are_a_message_with_a_way_out() -> None:
+    app = page(dataset="own", methods="oh", content="00ff")
+    assert "00ff" in texts(app)
+    widget(app.selectbox, "compare_data").set_value("blobs2d").run()
+    assert not app.exception
+    assert contest(app).comparison.dataset == "blobs2d"
+
+
+def test_a_method_that_cannot_learn_here_is_a_message() -> None:
+    X, _ = vectors()
+    i = np.random.default_rng(0).integers(0, 100, 300)
+    own = Dataset.from_arrays(X, pairs=(i, i + 3 * np.random.default_rng(1).integers(1, 6, 300)))
+    app = page()
+    session = app.session_state["ohash"]
+    content = state.add_own(session, own)
+    state.compare(session, compare("own", ("oh", "hcoh"), content=content, pairs=200, bits=8, sweep=False))
+    shown = texts(over(app.run()))
+    assert "HCOH: HCOH learns from labels" in shown
+    assert "To follow your clicks:" in shown
+
+
+def test_uploaded_vectors_and_clicks_are_compared_with_what_suits_them() -> None:
+    app = page()
+    app.session_state["view_part"] = "own"
+    app.switch_page("pages/data.py").run()
+    vectors_file, clicks_file = npy(vectors()[0]), clicks()
+    app.file_uploader(key="upload_vectors").set_value((vectors_file.name, vectors_file.data, ""))
+    app.file_uploader(key="upload_pairs").set_value((clicks_file.name, clicks_file.data, ""))
+    app.run()
+    app.button(key="compare_upload").click().run()
+    assert not app.exception
+    found = contest(app).comparison
+    assert found.dataset == "own" and found.content in app.session_state["ohash"].own
+    assert found.names[:2] == ("OH", "Click whitening")
+
+
+def test_any_method_can_be_pinned_on_live() -> None:
+    app = over(page())
+    app.selectbox(key="view_to_live").set_value(1).run()
+    app.button(key="compare_pin").click().run()
+    assert not app.exception
+    session = app.session_state["ohash"]
+    assert session.pinned == session.past[-1].key
+    assert session.past[-1].now.params.method == "itq"
+    assert "ITQ" in session.past[-1].label
+
+
+def test_a_method_can_be_watched_on_live() -> None:
+    app = over(page())
+    app.button(key="compare_watch").click().run()
+    assert not app.exception
+    assert app.session_state["ohash"].params == contest(app).comparison.experiment(contest(app).entries[0])
+
+
+def test_what_is_over_stays_when_the_page_is_left() -> None:
+    app = over(page())
+    first = contest(app)
+    state.contests().lease(app.session_state["ohash"].id).stop()
+    app.switch_page("pages/data.py").run()
+    app.switch_page("pages/compare.py").run()
+    assert contest(app) is first
+
+
+def test_more_charts_and_tables() -> None:
+    app = over(page())
+    for key in ("open_more", "open_tables"):
+        app.session_state[key] = True
+    app.run()
+    assert not app.exception
+
+
+def test_the_link_is_the_comparison() -> None:
+    one = compare("digits", ("oh:C=1", "itq"), (1, 2))
+    assert link(one).endswith("?dataset=digits&methods=oh%3AC%3D1%2Citq&seeds=1%2C2")
+
+
+def test_links_of_live_are_not_taken_for_comparisons() -> None:
+    app = page(dataset="digits", method="lsh")
+    assert app.session_state["ohash"].params == experiment("digits", "lsh")
+    assert contest(app).comparison == compare("digits")
+
+
+def test_names_of_files_are_text_and_not_html() -> None:
+    now = standing({"oh": 0.7, "itq": 0.5})
+    shown = cards.results_html(now, dark=False) + cards.costs_html(now, dark=True) + cards.verdict_html(now, [], "done")
+    assert "<script" not in shown
+    assert shown.count("<article>") == 3
