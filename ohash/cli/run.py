@@ -32,8 +32,8 @@ from ohash.experiment.closing import NAMES
 from ohash.experiment.export import summary, write
 from ohash.experiment.judge import RERANKED
 from ohash.experiment.judged_on import judged_on
-from ohash.experiment.paper import paper_key, protocol
 from ohash.experiment.params import SEED, ExperimentParams, RunParams, experiment, flat, from_query, rows_of
+from ohash.experiment.protocol import paper_key, protocol
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import Snapshot, take
 from ohash.experiment.story import truth_of

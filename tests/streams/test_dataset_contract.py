@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ohash.experiment.paper import protocol
+from ohash.experiment.protocol import protocol
 from ohash.streams.base import Dataset, DatasetSpec, split
 from ohash.streams.pairs import pair_stream
 from ohash.streams.registry import find, load, named
