@@ -47,7 +47,8 @@ CSS = """
 """
 
 # Streamlit keeps the key R for itself (it runs the script again, which does no harm), so a button cannot have it.
-RESET_BY_R = """
+# ECharts drops its read-out at every new picture; the pointer's last place is told to it again, so that it stays.
+SCRIPT = """
 <script>
 if (!window.ohashKeys) {
   window.ohashKeys = true;
@@ -58,15 +59,24 @@ if (!window.ohashKeys) {
       if (button) button.click();
     }
   });
+  let pointer = null;
+  document.addEventListener("mousemove", (event) => {
+    if (event.isTrusted) pointer = event.target.tagName === "CANVAS" ? event : null;
+  }, true);
+  setInterval(() => {
+    if (pointer && pointer.target.isConnected && document.querySelector(".ohash-status"))
+      pointer.target.dispatchEvent(
+        new MouseEvent("mousemove", {clientX: pointer.clientX, clientY: pointer.clientY, bubbles: true}));
+  }, 100);
 }
 </script>
 """
 
 
 def apply() -> None:
-    """Send the style sheet and the one key."""
+    """Send the style sheet, the one key, and what keeps the read-outs."""
     st.html(CSS)
-    st.html(RESET_BY_R, unsafe_allow_javascript=True)
+    st.html(SCRIPT, unsafe_allow_javascript=True)
 
 
 def dark() -> bool:

@@ -176,3 +176,13 @@ def test_who_wants_no_motion_gets_a_run_that_waits(browser: Any, server: Dashboa
     live.press("Play")
     live.until(lambda: live.pairs > stood, what="Play starts it")
     context.close()
+
+
+def test_a_read_out_stays_while_pictures_come(live: LivePage) -> None:
+    chart = live.page.locator("canvas").first.bounding_box()
+    live.page.mouse.move(chart["x"] + chart["width"] / 2, chart["y"] + chart["height"] * 0.6)
+    shown = []
+    for _ in range(30):
+        time.sleep(0.15)
+        shown.append(live.page.get_by_text("each checkpoint").locator("visible=true").count() > 0)
+    assert sum(shown) > len(shown) / 2, "the chart is drawn again five times a second, and the read-out comes back"
