@@ -20,10 +20,14 @@ Matrix = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class BSODHParams(LearnerParams):
-    """The authors' weights for CIFAR-10; smaller chunks, and a bounded past."""
+    """The authors' weights for CIFAR-10 and a bounded past.
+
+    Chunks of 1,000 were chosen on the validation queries of Fashion-MNIST: mAP 0.76 with 500, 0.79 with 1,000, 0.80
+    with the authors' 2,000, after which a short stream may have renewed W only once.
+    """
 
     chunk: int = param(
-        500, symbol="n_t", title="points a chunk", lo=2, hi=20_000, slider=(50, 2000), scale="log",
+        1000, symbol="n_t", title="points a chunk", lo=2, hi=20_000, slider=(50, 2000), scale="log",
         help="W is renewed after so many points. The paper: 2000.",
     )  # fmt: skip
     past: int = param(
@@ -181,6 +185,6 @@ HASHER = HasherSpec(
     restore=restore,
     differs="The steps follow from the printed objective; the published program multiplies by r twice and leaves out "
     "sigma. The past is a uniform sample of bounded size, where the paper keeps every code for ever: memory and time "
-    "a chunk would grow with the stream. The first chunk serves as its own past. Chunks are smaller, so that W is "
-    "renewed more often.",
+    "a chunk would grow with the stream. The first chunk serves as its own past. Chunks are half as long, so that W "
+    "is renewed more often.",
 )

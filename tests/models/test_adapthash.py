@@ -62,5 +62,20 @@ def test_every_step_equals_the_formula(lambda_):
     assert moved > 5 and quiet > 0
 
 
+def test_the_step_follows_the_length_of_the_vectors():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 6))
+    one, other = (AdaptHash(AdaptHashParams(r=8, dtype="float64")) for _ in range(2))
+    one.warm_up(X)
+    other.start(6)
+    assert one._square[0] == pytest.approx((X**2).sum(axis=1).mean()) and other._square[0] == 1
+    exact = AdaptHash(AdaptHashParams(r=8, eta=4.0 / one._square[0], dtype="float64"))
+    pairs = rng.integers(0, 30, 20), rng.integers(30, 60, 20), rng.choice([-1, 1], 20)
+    one.learn(X, *pairs)
+    exact.learn(X, *pairs)
+    np.testing.assert_allclose(one._Wt, exact._Wt, atol=1e-12)
+
+
 def test_digits():
+    """The step was chosen on other data."""
     assert mean_map("adapthash") > 0.523 - 0.06

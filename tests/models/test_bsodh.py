@@ -59,4 +59,5 @@ def test_nothing_changes_before_a_chunk_is_full():
 
 
 def test_digits():
-    assert mean_map("bsodh", chunk=300) > 0.829 - 0.06
+    """Three chunks of the 1,500 points; 0.79 to 0.87 with chunks of 150 to 750."""
+    assert mean_map("bsodh", chunk=500) > 0.829 - 0.06

@@ -78,4 +78,5 @@ def test_equal_points_are_skipped_and_targets_need_a_warm_up():
 
 
 def test_digits():
+    """The step was chosen on other data."""
     assert mean_map("lego") > 0.664 - 0.06
