@@ -12,7 +12,11 @@ st.navigation(
             st.Page("pages/compare.py", title="Compare", url_path="compare"),
             st.Page("pages/data.py", title="Data", url_path="data"),
         ],
-        "Experiments": [st.Page("pages/runs.py", title="Runs", url_path="runs")],
+        "Experiments": [
+            st.Page("pages/runs.py", title="Runs", url_path="runs"),
+            st.Page("pages/sweeps.py", title="Sweeps", url_path="sweeps"),
+            st.Page("pages/paper.py", title="Paper", url_path="paper"),
+        ],
     },
     position="top",
 ).run()

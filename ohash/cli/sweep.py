@@ -23,7 +23,6 @@ what was being computed: the same command goes on. Several processes may work on
 """
 
 import argparse
-import csv
 import math
 import os
 import signal
@@ -32,19 +31,18 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
 
 from ohash.experiment.cost import estimate
 from ohash.experiment.executors import Cluster, Inline
 from ohash.experiment.pool import WorkerPool
-from ohash.experiment.results import Point, best, points
+from ohash.experiment.results import Point, best, points, to_csv
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Sweep, read
 from ohash.experiment.sweeping import Progress, Sweeping
 from ohash.experiment.words import duration
 
 LOG_SECONDS = 10.0
-COLUMNS = ("map", "recall_10", "precision_10", "auc", "cpu_learn", "seconds")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +78,8 @@ def run(options: argparse.Namespace) -> int:
     print(table(sweep, points(sweep, store)))
     print(verdict(sweep, store))
     if options.export:
-        export(sweep, store, options.export)
+        Path(options.export).write_text(to_csv(sweep, store))
+        print(f"wrote {len(sweep.cells)} cells to {options.export}")
     return code
 
 
@@ -141,25 +140,6 @@ def verdict(sweep: Sweep, store: Store) -> str:
     )
 
 
-def export(sweep: Sweep, store: Store, path: str) -> None:
-    """One row a cell, finished or not."""
-    known = store.values(cell.key for cell in sweep.cells)
-    names = list(dict.fromkeys(name for cell in sweep.cells for name, _ in cell.at))
-    with open(path, "w", newline="") as file:  # noqa: PTH123 (newline)
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["run", *names, "seed", "state", *COLUMNS, "error"])
-        for cell in sweep.cells:
-            values = known.get(cell.key, {"state": "waiting", "numbers": {}})
-            numbers = {**values["numbers"], **values.get("scores/validation", {}), "seconds": values.get("seconds")}
-            place = dict(cell.at)
-            scores = [_cell(numbers.get(name)) for name in COLUMNS]
-            writer.writerow(
-                [cell.key, *(place.get(name, "") for name in names), cell.params.seed, values["state"], *scores,
-                 values.get("error", "")]
-            )  # fmt: skip
-    print(f"wrote {len(sweep.cells)} cells to {path}")
-
-
 @contextmanager
 def _stopped_by_signals(sweeping: Sweeping) -> Iterator[None]:
     """Ctrl-C and a polite kill stop the sweep and keep what is done."""
@@ -198,7 +178,3 @@ class Shown:
 def _mean_sd(point: Point, name: str) -> str:
     mean, sd = point.mean(name), point.sd(name)
     return "–" if math.isnan(mean) else f"{mean:.3f}" + (f" ± {sd:.3f}" if math.isfinite(sd) else "")
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None or not math.isfinite(value) else f"{value:.17g}"

@@ -52,8 +52,9 @@ class RunParams:
         help="Which queries the curves are measured on. Tune on validation, report on test.",
     )  # fmt: skip
     judged_at: str = param(
-        "curve", symbol="", title="judged at", choices=("curve", "ends"),
-        help="curve: at some sixty checkpoints. ends: only before the first and after the last pair, which is quicker.",
+        "curve", symbol="", title="judged at", choices=("curve", "tenths", "ends"),
+        help="curve: at some sixty checkpoints. tenths: after every tenth. ends: only before the first and after the "
+        "last pair. Fewer are quicker.",
     )  # fmt: skip
     stop_when_flat: bool = param(
         False, symbol="", title="stop when mAP is flat",

@@ -4,6 +4,8 @@ The best point is chosen on the validation queries, and only this one is reporte
 interval over queries and the spread over seeds.
 """
 
+import csv
+import io
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +18,7 @@ from ohash.experiment.store import Store
 from ohash.experiment.sweep import Cell, Sweep, Values
 
 METRIC = "map"
+COLUMNS = ("map", "recall_10", "precision_10", "auc", "cpu_learn", "seconds")
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,22 @@ def best(sweep: Sweep, store: Store, found: list[Point] | None = None) -> Best |
     sd = float(np.std(each, ddof=1)) if len(each) > 1 else float("nan")
     interval = paired_bootstrap(ap, np.zeros_like(ap))
     return Best(chosen, chosen.mean(), interval, sd, int(np.isfinite(ap).sum()))
+
+
+def to_csv(sweep: Sweep, store: Store) -> str:
+    """One row a cell, finished or not; an empty cell is "not measured"."""
+    known = store.values(cell.key for cell in sweep.cells)
+    names = list(dict.fromkeys(name for cell in sweep.cells for name, _ in cell.at))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["run", *names, "seed", "state", *COLUMNS, "error"])
+    for cell in sweep.cells:
+        values = known.get(cell.key, {"state": "waiting", "numbers": {}})
+        numbers, place = _numbers(values), dict(cell.at)
+        scores = [f"{numbers[name]:.17g}" if np.isfinite(numbers.get(name, np.nan)) else "" for name in COLUMNS]
+        where = [place.get(name, "") for name in names]
+        writer.writerow([cell.key, *where, cell.params.seed, values["state"], *scores, values.get("error", "")])
+    return text.getvalue()
 
 
 def _numbers(values: dict[str, Any]) -> dict[str, float]:

@@ -56,8 +56,9 @@ def checkpoints(pairs: int, at: str = "curve") -> list[int]:
     >>> checkpoints(100_000)[:6], checkpoints(100_000)[-3:]
     ([0, 100, 133, 177, 237, 316], [94998, 97498, 100000])
     """
-    if at == "ends":
-        return [0, pairs]
+    if at != "curve":
+        tenths = 10 if at == "tenths" else 1
+        return sorted({pairs * k // tenths for k in range(tenths + 1)})
     step = max(1, pairs // REGULAR)
     found, t = [0], float(min(FIRST_CHECKPOINT, pairs))
     while t < pairs - step / 2:

@@ -6,18 +6,13 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np  # noqa: F401 (for the example)
 
-import ohash
 from ohash.core.frames import Arrays, Frame, read_frame, write_frame
+from ohash.experiment.child import environment_of_child
 
-# One thread each: workers, not threads, fill the cores.
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
 LAST_WORDS = 2000
 
 
@@ -45,12 +40,10 @@ class Worker:
 
     def __init__(self) -> None:
         """Start the process; it needs a second or two to load, which `call` waits for."""
-        here = str(Path(ohash.__file__).parents[1])
-        path = os.pathsep.join([here, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]).rstrip(os.pathsep)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "ohash.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=self._errors, env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
+            stderr=self._errors, env=environment_of_child(one_thread=True),
         )  # fmt: skip
         self._has: set[str] = set()  # keys of the data it was given
         self._ready = False

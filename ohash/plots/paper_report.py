@@ -55,7 +55,7 @@ def report(measured: Measured, figures: Sequence[Figure], findings: Sequence[Fin
         "<p>Huang, Yang, Zheng: Online Hashing, IEEE TNNLS 2017. Every number below was measured.</p>",
         f"<dl><dt>profile</dt><dd>{_e(measured.profile.title)} ({_e(measured.profile.describe())})</dd>"
         f"<dt>made</dt><dd>{time.strftime('%Y-%m-%d %H:%M')}</dd><dt>with</dt><dd>{_e(where)}</dd></dl>",
-        f"<h2>Claims</h2><p>{_e(lead)}</p>", _claims(findings), "<h2>Figures</h2>",
+        f"<h2>Claims</h2><p>{_e(lead)}</p>", claims_html(findings), "<h2>Figures</h2>",
         *(_figure(measured, figure) for figure in figures), "<h2>To cite</h2>",
         f"<details><summary>BibTeX</summary><pre>{_e(bibtex(measured))}</pre></details>",
         f"<details><summary>The claims in LaTeX</summary><pre>{_e(claims_table(findings).latex())}</pre></details>",
@@ -64,7 +64,8 @@ def report(measured: Measured, figures: Sequence[Figure], findings: Sequence[Fin
     return "\n".join(parts)
 
 
-def _claims(findings: Sequence[Finding]) -> str:
+def claims_html(findings: Sequence[Finding]) -> str:
+    """The table of claims: words and place, verdict, test, and on every dataset the effect with its interval."""
     rows = []
     for found in findings:
         claim = found.claim
@@ -75,10 +76,11 @@ def _claims(findings: Sequence[Finding]) -> str:
         )
         rows.append(
             f'<tr id="{_e(claim.key)}"><td>{_e(claim.words)}<br><small>{_e(claim.place)}</small></td>'
-            f"<td>{_sign(found.verdict)}<br><small>{_e(found.held)}</small></td><td><small>{_e(claim.test)}</small><table>{inside}</table></td></tr>"
+            f"<td>{_sign(found.verdict)}<br><small>{_e(found.held)}</small></td>"
+            f'<td><small>{_e(claim.test)}</small><table class="parts">{inside}</table></td></tr>'
         )
     head = "<tr><th>claim</th><th>verdict</th><th>test, and the effect with its 95 % interval</th></tr>"
-    return f'<div class="wide"><table>{head}{"".join(rows)}</table></div>'
+    return f'<div class="wide"><table class="claims">{head}{"".join(rows)}</table></div>'
 
 
 def _figure(measured: Measured, figure: Figure) -> str:

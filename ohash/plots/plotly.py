@@ -105,6 +105,11 @@ def heat_figure(heat: HeatMap, dark: bool = False) -> go.Figure:
             colorbar=bar, hovertemplate="%{x}, %{y}: %{z:.4g}<extra></extra>", xgap=2, ygap=2, hoverongaps=False,
         )
     )  # fmt: skip
+    places = [(name, other, [column, row]) for row, other in enumerate(heat.y) for column, name in enumerate(heat.x)]
+    fig.add_scatter(  # invisible, and there to be clicked: a heat map itself cannot be
+        x=[one[0] for one in places], y=[one[1] for one in places], customdata=[one[2] for one in places],
+        mode="markers", marker={"size": 34, "symbol": "square", "opacity": 0}, hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
     axis = {"type": "category", "showgrid": False, "zeroline": False}
     fig.update_layout(
         title={"text": html.escape(heat.title), "x": 0, "xref": "paper"}, font=font, paper_bgcolor=ground.background,

@@ -34,13 +34,8 @@ def lines(sweep: Sweep, found: Sequence[Point], measure: str, along: str) -> Cha
     """Mean ± sd over seeds of a measure along one parameter, one line a combination of the others."""
     label, is_share = MEASURES[measure]
     axes = sweep.axes
-    groups: dict[tuple[tuple[str, Any], ...], list[Point]] = {}
-    for point in found:
-        rest = tuple((key, value) for key, value in point.at if key != along and key in axes)
-        groups.setdefault(rest, []).append(point)
     curves: list[Series] = []
-    for at, (rest, unsorted) in enumerate(groups.items()):
-        some = sorted(unsorted, key=lambda point: dict(point.at)[along])
+    for at, (rest, some) in enumerate(groups_of(sweep, found, along)):
         x = np.array([dict(point.at)[along] for point in some], np.float64)
         y, sd = (np.array([getattr(point, name)(measure) for point in some]) for name in ("mean", "sd"))
         role, dash = _look(rest, at)
@@ -56,6 +51,17 @@ def lines(sweep: Sweep, found: Sequence[Point], measure: str, along: str) -> Cha
     title = f"{label} against {symbol(sweep, along)}" + (f" ({done} of {total} cells)" if done < total else "")
     caption = "Mean over seeds, the band is one standard deviation. Judged on validation queries."
     return Chart(title, _axis(sweep, along, values), y_axis, tuple(curves), (), caption, f"{title}. Line chart.")
+
+
+def groups_of(
+    sweep: Sweep, found: Sequence[Point], along: str
+) -> list[tuple[tuple[tuple[str, Any], ...], list[Point]]]:
+    """What each line is, and its points in order; the same order as the lines of the chart."""
+    groups: dict[tuple[tuple[str, Any], ...], list[Point]] = {}
+    for point in found:
+        rest = tuple((key, value) for key, value in point.at if key != along and key in sweep.axes)
+        groups.setdefault(rest, []).append(point)
+    return [(rest, sorted(some, key=lambda point: float(dict(point.at)[along]))) for rest, some in groups.items()]
 
 
 def heat(sweep: Sweep, found: Sequence[Point], measure: str, x: str, y: str) -> HeatMap:

@@ -131,7 +131,7 @@ def _sweep(figure: Figure, profile: Profile, data: tuple[Setting, ...]) -> Sweep
     base, grid = dict(BASE), _grid(figure, profile)
     base["pairs"] = {"5": 1_000_000, "7": 40_000}.get(figure.key, profile.pairs)
     if figure.key == "7":
-        base["judged_at"] = "curve"
+        base["judged_at"] = "tenths"
     cases = [
         _case(figure, profile, setting, method) for setting in data for method in _methods(figure, profile, setting)
     ]

@@ -1,0 +1,178 @@
+"""A new sweep: what varies, from the same parameter table as everything else, and what it will cost."""
+
+import os
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from ohash.core.parameters import Parameter
+from ohash.experiment.cost import Cost, estimate
+from ohash.experiment.params import OWN, experiment, flat, rows_of
+from ohash.experiment.store import Store
+from ohash.experiment.sweep import Sweep, sweep
+from ohash.experiment.words import duration
+from ohash.models import registry as methods
+from ohash.streams import registry as datasets
+from ohash.ui import state
+
+MOST_CELLS = 2000
+# In the order a reader expects; the others follow.
+FIRST = ("beta", "C", "r", "T", "m", "sigma", "kernel", "similar_share", "noise", "alpha")
+OFFERED: dict[str, tuple[float, ...]] = {
+    "beta": (0.1, 0.3, 0.5, 0.7, 0.9), "C": (1e-4, 1e-3, 1e-2, 0.1, 1), "r": (16, 32, 64, 128), "T": (1, 2, 3, 4),
+    "m": (50, 100, 200, 300), "sigma": (0.25, 0.5, 1, 2), "similar_share": (0.1, 0.3, 0.5, 0.7),
+    "noise": (0, 0.1, 0.2, 0.3, 0.4), "alpha": (0, 1, 2, 4),
+}  # fmt: skip
+# What a sweep has fields of its own for, or what is no question of quality.
+NOT_VARIED = ("seed", "judged_by", "judged_at", "stop_when_flat", "dtype")
+
+
+def build(session: state.Session) -> Sweep | None:
+    """The sweep the widgets describe, or None with what is wrong said."""
+    specs = {key: spec for key, spec in datasets.datasets().items() if not spec.missing()}
+    here = session.params.dataset if session.params.dataset in specs else "fashion"
+    if session.params.dataset == OWN:
+        st.info(
+            "Uploaded data live in this tab only, and a sweep is a process of its own: put the file into a folder, "
+            "start with `ohash-lab --data FOLDER`, and it is in the list.", icon=":material/info:",
+        )  # fmt: skip
+    left, right = st.columns(2)
+    order = sorted(specs, key=lambda key: (specs[key].group != "embedded", specs[key].title))
+    dataset = left.selectbox(
+        "Data", order, order.index(here), key="sweep_data", format_func=lambda key: specs[key].title
+    )  # fmt: skip
+    known = methods.hashers()
+    chosen = right.multiselect(
+        "Methods", sorted(known, key=lambda key: (key not in ("oh", "mmoh"), key)), [session.params.method],
+        key="sweep_methods", format_func=lambda key: known[key].title, max_selections=6,
+    )  # fmt: skip
+    if not chosen:
+        st.caption("Choose a method.")
+        return None
+    rows = _common_rows(dataset, chosen)
+    base = _base(session, dataset, chosen, rows)
+    varied = st.multiselect(
+        "What varies", list(rows), [key for key in FIRST[:1] if key in rows], key="sweep_varied", max_selections=3,
+        format_func=lambda key: _name(rows[key]), help="Every combination of the values is run. At most three.",
+    )  # fmt: skip
+    grid, problems = _grid(rows, varied)
+    left, middle, right = st.columns([1, 1, 1])
+    pairs = left.number_input("Pairs of a cell", 100, 10_000_000, 20_000, 1_000, key="sweep_pairs")
+    seeds = middle.number_input(
+        "Seeds", 1, 20, 2, key="sweep_seeds", help="Each point is run so often; the spread tells noise from effect."
+    )  # fmt: skip
+    name = right.text_input("Name", " × ".join(varied) or "one point", key="sweep_name", max_chars=60)
+    for problem in problems:
+        st.error(problem, icon=":material/error:")
+    if problems:
+        return None
+    try:
+        found = sweep(
+            name, base={**base, "dataset": dataset, "pairs": int(pairs), "judged_at": "ends"}, grid=grid,
+            cases=[{"method": method} for method in chosen], seeds=int(seeds),
+        )  # fmt: skip
+    except ValueError as error:
+        st.error(f"{error}.", icon=":material/error:")
+        return None
+    if len(found.cells) > MOST_CELLS:
+        st.error(
+            f"From here a sweep may have {MOST_CELLS:,} cells, this one has {len(found.cells):,}; use fewer values, or "
+            "`python3 -m ohash sweep`.", icon=":material/error:",
+        )  # fmt: skip
+        return None
+    _say_base(base)
+    return found
+
+
+def cost_of(chosen: Sweep, store: Store) -> None:
+    """Cells and time, measured."""
+    cores = os.cpu_count() or 1
+    cost = _cost(chosen.key, len(store.done()), chosen, store)
+    if not cost.cells:
+        st.markdown(f"**{len(chosen.cells)} cells**, all of them done already.")
+        return
+    st.markdown(
+        f"**{cost.cells} cells** × {cost.seconds / cost.cells:.1f} s measured here: about "
+        f"**{duration(cost.on(cores))}** on {cores} cores."
+        + (f" {len(chosen.cells) - cost.cells} more are done already." if cost.cells < len(chosen.cells) else "")
+    )
+
+
+@st.cache_data(show_spinner="Measuring one cell …", max_entries=64)
+def _cost(key: str, done: int, _chosen: Sweep, _store: Store) -> Cost:
+    return estimate(_chosen, _store, most_measured=4)
+
+
+def _common_rows(dataset: str, chosen: list[str]) -> dict[str, Parameter]:
+    """Parameters that all chosen methods have."""
+    tables = [rows_of(experiment(dataset, method)) for method in chosen]
+    keys = [key for key in tables[0] if all(key in table for table in tables) and key not in NOT_VARIED]
+    keys.sort(key=lambda key: FIRST.index(key) if key in FIRST else len(FIRST))
+    return {key: tables[0][key] for key in keys}
+
+
+def _base(session: state.Session, dataset: str, chosen: list[str], rows: dict[str, Parameter]) -> dict[str, Any]:
+    """What was changed on Live stays as it is there, if the data and the method are the same."""
+    if session.params.dataset != dataset or session.params.method not in chosen:
+        return {}
+    here, default = flat(session.params), flat(experiment(dataset, session.params.method))
+    return {key: here[key] for key in rows if here[key] != default[key] and key != "pairs"}
+
+
+def _say_base(base: dict[str, Any]) -> None:
+    said = ", ".join(
+        f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}" for key, value in base.items()
+    )
+    st.caption(f"Everything else as on Live: {said}." if said else "Everything else at its default.")
+
+
+def _grid(rows: dict[str, Parameter], varied: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
+    """The values of each, as typed."""
+    grid: dict[str, list[Any]] = {}
+    problems = []
+    for key, column in zip(varied, st.columns(max(1, len(varied))), strict=False):
+        row = rows[key]
+        text = column.text_input(
+            f"Values of {row.symbol or row.title}", ", ".join(row.format(value) for value in offered(row)),
+            key=f"sweep_values_{key}", help=f"{row.title}: {row.allowed}. Separated by commas.",
+        )  # fmt: skip
+        try:
+            grid[key] = list(dict.fromkeys(row.parse(one.strip()) for one in text.split(",") if one.strip()))
+            if not grid[key]:
+                raise ValueError(f"{key} needs at least one value")
+        except ValueError as error:
+            problems.append(f"{error}.")
+    return grid, problems
+
+
+def offered(row: Parameter) -> list[Any]:
+    """Values that are worth a try: all choices, or five over the slider.
+
+    >>> from ohash.experiment.params import experiment, rows_of
+    >>> offered(rows_of(experiment())["beta"])
+    [0.1, 0.3, 0.5, 0.7, 0.9]
+    """
+    if row.key in OFFERED:
+        return [row.convert(value) for value in OFFERED[row.key]]
+    if row.kind is bool:
+        return [False, True]
+    if row.choices:
+        return list(row.choices)
+    lo, hi = row.slider or (row.lo, row.hi)
+    if not (np.isfinite(lo) and np.isfinite(hi)):
+        return [row.default]
+    if row.scale == "log" and hi > 0:
+        lo = max(lo, hi / 1e6)
+        return list(dict.fromkeys(row.convert(_tidy(row, value)) for value in np.geomspace(lo, hi, 5)))
+    return list(dict.fromkeys(row.convert(_tidy(row, value)) for value in np.linspace(lo, hi, 7)[1:-1]))
+
+
+def _tidy(row: Parameter, value: float) -> float:
+    found = float(f"{value:.1g}")
+    found = float(round(found)) if row.kind is int else found
+    return min(max(found, row.lo), row.hi) if not row.lo_open or found > row.lo else value
+
+
+def _name(row: Parameter) -> str:
+    return f"{row.symbol} · {row.title}" if row.symbol else row.title

@@ -1,0 +1,220 @@
+"""The Paper page: run the figures, read the verdicts on the claims, look at every figure, take the report away."""
+
+import io
+import zipfile
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+import ohash
+from ohash.experiment import launch
+from ohash.experiment.paper.claims import Finding, judge
+from ohash.experiment.paper.claims_of_cost import CLAIMS
+from ohash.experiment.paper.figures import FIGURES, PROFILES, Figure, Profile
+from ohash.experiment.paper.measured import Measured
+from ohash.experiment.paper.tables import bibtex, claims_table, figure_table
+from ohash.experiment.store import Store, StoreError
+from ohash.experiment.words import duration
+from ohash.experiment.workshare import activity, cancel
+from ohash.plots.paper import charts
+from ohash.plots.paper_report import SIGNS, claims_html, report
+from ohash.plots.svg import to_svg
+from ohash.plots.theme import colour
+from ohash.ui import items, still
+from ohash.ui.style import dark
+
+PARTS = {"claims": "Claims", "figures": "Figures", "symbols": "Symbols"}
+WATCH_SECONDS = 3.0
+CSS = """
+.wide {overflow-x: auto;}
+.claims {border-collapse: collapse; font-size: .88rem; width: 100%; font-variant-numeric: tabular-nums;}
+.claims th {text-align: left; opacity: .75;}
+.claims th, .claims td {vertical-align: top; padding: .25rem .7rem .25rem 0; border: 0;
+  border-bottom: 1px solid rgba(128,128,128,.25);}
+.claims .verdict {font-weight: 600; white-space: nowrap;}
+.parts {border-collapse: collapse; font-size: .82rem; margin-top: .2rem;}
+.parts td {border: 0; padding: .05rem .7rem .05rem 0;}
+@media (max-width: 700px) {.claims > tbody > tr > td {display: block; border: 0;}
+  .claims > tbody > tr {display: block; border-bottom: 1px solid rgba(128,128,128,.25);} .claims th {display: none;}}
+"""
+
+
+class Shown(NamedTuple):
+    """What is known of one profile."""
+
+    measured: Measured
+    findings: list[Finding]
+
+
+@st.cache_resource(show_spinner="Reading the store …", max_entries=4)
+def _known(folder: str, profile: str, done: int, _store: Store) -> Shown:
+    measured = Measured(_store, PROFILES[profile])
+    return Shown(measured, [judge(claim, measured) for claim in CLAIMS])
+
+
+def known(store: Store, profile: Profile) -> Shown:
+    """Read again whenever a cell has been added."""
+    return _known(str(store.folder), profile.key, len(store.done()), store)
+
+
+def choose() -> Profile:
+    """Quick or full."""
+    wanted = st.query_params.get("profile", "quick")
+    chosen = st.segmented_control(
+        "Profile", list(PROFILES), default=wanted if wanted in PROFILES else "quick", key="paper_profile",
+        format_func=lambda key: PROFILES[key].title, label_visibility="collapsed", required=True,
+    )  # fmt: skip
+    if st.query_params.to_dict() != {"profile": chosen}:
+        st.query_params.from_dict({"profile": chosen})
+    return PROFILES[chosen]
+
+
+def progress(store: Store, profile: Profile) -> None:
+    """How much has been run, drawn again while it runs; start and cancel."""
+    alive = bool(_running(store, profile))
+    st.fragment(_progress, run_every=WATCH_SECONDS if alive else None, key="paper_progress")(store, profile, alive)
+
+
+def _progress(store: Store, profile: Profile, was_alive: bool) -> None:
+    alive = _running(store, profile)
+    if bool(alive) != was_alive:
+        st.rerun()
+    cells = {cell.key for figure in FIGURES.values() for cell in figure.sweep(profile).cells}
+    done = len(cells & store.done())
+    words = f"**{done} of {len(cells)} cells** ({profile.describe()})"
+    if alive:
+        words += f"; {alive}"
+    st.progress(done / max(1, len(cells)), text=words)
+    with st.container(horizontal=True, key="paper_controls", vertical_alignment="center"):
+        if alive:
+            if st.button("Cancel", icon=":material/stop:", key="paper_cancel", help="Finished cells stay."):
+                for figure in FIGURES.values():
+                    cancel(store, figure.sweep(profile).key)
+            if st.button("Show what is there", icon=":material/refresh:", key="paper_refresh"):
+                st.rerun()
+        elif done < len(cells):
+            _start_button(store, profile, begun=done > 0)
+
+
+def _start_button(store: Store, profile: Profile, *, begun: bool) -> None:
+    if not st.button(
+        "Go on" if begun else "Reproduce the paper", icon=":material/play_arrow:", type="primary", key="paper_start",
+        disabled=not store.writable, help="As a process of its own: it goes on without this page.",
+    ):  # fmt: skip
+        return
+    if any(now.alive for now in activity(store).values()):
+        st.error("A sweep is running on this machine: wait, or cancel it first.", icon=":material/error:")
+        return
+    try:
+        launch.start_paper(profile.key, [], store)
+    except (OSError, StoreError) as error:
+        st.error(f"{error}.", icon=":material/error:")
+        return
+    st.rerun()
+
+
+def _running(store: Store, profile: Profile) -> str:
+    """What is being run now, in words; empty if nothing is."""
+    now = activity(store)
+    for figure in FIGURES.values():
+        found = now.get(figure.sweep(profile).key)
+        if found is not None and found.alive:
+            here = f"{found.progress['done']} of {found.progress['total']}"
+            return "stopping …" if found.state == "cancelling" else f"running {_name(figure)}, {here}"
+    return "starting …" if launch.running(store, f"paper-{profile.key}") else ""
+
+
+def claims(shown: Shown) -> None:
+    """A table of verdicts; every claim opens to its test and its numbers."""
+    counts = {verdict: sum(found.verdict == verdict for found in shown.findings) for verdict in SIGNS}
+    st.markdown(
+        f"Of {len(shown.findings)} claims **{counts['holds']} hold** on the data here, **{counts['does not hold']} do "
+        f"not**, and on **{counts['cannot tell']}** the data cannot tell. A claim that fails is a finding: it may "
+        "depend on the data, on the scale of the features, or on a choice the paper leaves open."
+    )
+    wanted = st.pills(
+        "Show", list(SIGNS), selection_mode="multi", default=list(SIGNS), key="paper_verdicts",
+        format_func=lambda verdict: f"{SIGNS[verdict]} ({counts[verdict]})", label_visibility="collapsed",
+    )  # fmt: skip
+    _table([found for found in shown.findings if found.verdict in wanted])
+
+
+def _table(found: list[Finding]) -> None:
+    """The colours of the theme, the table of the report."""
+    hues = {"holds": colour("now", dark()), "fails": colour("dissimilar", dark()), "open": "inherit"}
+    styles = "".join(f".claims .{name} {{color: {hue};}}" for name, hue in hues.items())
+    st.html(f"<style>{CSS}{styles}</style>{claims_html(found)}")
+
+
+def figures(shown: Shown) -> None:
+    """One figure: the paper's setting, ours, plots, numbers, cost."""
+    key = st.selectbox("Figure", list(FIGURES), key="paper_figure", format_func=lambda key: _name(FIGURES[key]))
+    figure = FIGURES[key]
+    done, total = shown.measured.progress(figure)
+    st.markdown(f"**The paper** ({figure.place}): {figure.paper}\n\n**Here**: {figure.ours}")
+    st.caption(f"{done} of {total} cells, {duration(shown.measured.cost(figure))} of CPU time.")
+    drawn = charts(shown.measured, figure)
+    columns = st.columns(2) if len(drawn) > 1 else [st.container()]
+    for at, chart in enumerate(drawn):
+        with columns[at % len(columns)]:
+            still.show(chart, f"paper_{key}_{at}", 340)
+    table = figure_table(shown.measured, figure)
+    with st.expander("Numbers"):
+        st.html(items.table_html(list(table.header), [list(row) for row in table.rows]))
+    decided = [found for found in shown.findings if key in found.claim.figures]
+    if decided:
+        st.markdown("**What the paper concludes from it**")
+        _table(decided)
+
+
+def symbols() -> None:
+    """The paper's symbols and their names in the code; the only copy is the docstring of the package."""
+    rows = [line for line in (ohash.__doc__ or "").splitlines() if line and not line.startswith("=")]
+    start = next(at for at, line in enumerate(rows) if line.startswith("paper"))
+    cells: list[list[str]] = []
+    for line in rows[start + 1 :]:
+        parts = [line[:10].strip(), line[10:23].strip(), line[23:].strip()]
+        if parts[0]:
+            cells.append([part.replace("``", "") for part in parts])
+        elif cells:  # a row that goes on
+            cells[-1] = [
+                f"{old} {new}".strip() for old, new in zip(cells[-1], (p.replace("``", "") for p in parts), strict=True)
+            ]
+    st.html(items.table_html(["paper", "code", "meaning"], cells))
+
+
+def take_away(shown: Shown) -> None:
+    """The report and its parts as files."""
+    chosen = list(FIGURES.values())
+    name = f"online-hashing-{shown.measured.profile.key}"
+    files: dict[str, tuple[Callable[[], str | bytes], str, str]] = {
+        "HTML report": (lambda: report(shown.measured, chosen, shown.findings), f"{name}.html", "text/html"),
+        "LaTeX": (lambda: _latex(shown), f"{name}.tex", "text/x-tex"),
+        "BibTeX": (lambda: bibtex(shown.measured), f"{name}.bib", "text/plain"),
+        "SVG": (lambda: _figures_as_zip(shown), f"{name}-figures.zip", "application/zip"),
+    }
+    with st.container(horizontal=True, key="paper_files"):
+        for label, (made, file, mime) in files.items():
+            make: Any = made
+            st.download_button(
+                label, make, file, mime, icon=":material/download:", on_click="ignore", key=f"paper_{file}"
+            )  # fmt: skip
+
+
+def _latex(shown: Shown) -> str:
+    tables = [figure_table(shown.measured, figure).latex() for figure in FIGURES.values()]
+    return "\n".join([*tables, claims_table(shown.findings).latex()])
+
+
+def _figures_as_zip(shown: Shown) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for figure in FIGURES.values():
+            for at, chart in enumerate(charts(shown.measured, figure), 1):
+                archive.writestr(f"figure-{figure.key}-{at}.svg", to_svg(chart))
+    return data.getvalue()
+
+
+def _name(figure: Figure) -> str:
+    return f"Figure {figure.key}: {figure.title}" if figure.key.isdigit() else figure.title

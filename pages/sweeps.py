@@ -1,0 +1,29 @@
+"""Sweeps: a grid of experiments, what it costs, and its results as they come."""
+
+import streamlit as st
+
+from ohash.ui import items, new_sweep, runs, state, style, sweeps
+
+style.apply()
+items.apply()
+session = state.current()
+state.hub().poll(session.id)
+store = runs.kept()
+if store.problem:
+    st.warning(f"{store.problem}.", icon=":material/info:")
+chosen, found = sweeps.choose(store)
+if found is None:
+    st.markdown("#### A new sweep")
+    st.caption(
+        "Every combination of the values, on all cores, in a process of its own: close this page, and it goes on. Each "
+        "finished cell is kept at once, and is never run again."
+    )
+    wanted = new_sweep.build(session)
+    if wanted is not None:
+        new_sweep.cost_of(wanted, store)
+        if st.button(
+            "Start", type="primary", icon=":material/play_arrow:", key="sweep_new", disabled=not store.writable
+        ):
+            sweeps.start(store, wanted)
+else:
+    sweeps.watch(session, store, found)

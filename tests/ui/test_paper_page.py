@@ -1,0 +1,106 @@
+"""The Paper page: what is not run is said, verdicts come from the store, figures are drawn, files are offered."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest  # noqa: TID251
+
+from ohash.experiment import launch
+from ohash.experiment.executors import Inline
+from ohash.experiment.home import HOME
+from ohash.experiment.paper import figures
+from ohash.experiment.paper.figures import FIGURES, PROFILES, QUICK
+from ohash.experiment.paper.settings import EMBEDDED
+from ohash.experiment.params import experiment
+from ohash.experiment.store import Store
+from ohash.experiment.sweeping import Sweeping
+from ohash.experiment.workshare import Claims, activity
+from ohash.ui import paper, state
+
+APP = str(Path(__file__).parents[2] / "app.py")
+TINY = replace(QUICK, bits=(8, 16), timed_bits=(8, 64), pairs=300)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Figure 3 on digits, run with few pairs, in place of the quick profile."""
+    folder = tmp_path_factory.mktemp("paper")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "settings", lambda: (EMBEDDED[3],))
+        patch.setitem(PROFILES, "quick", TINY)
+        Sweeping(FIGURES["3"].sweep(TINY), Store(folder), Inline()).run()
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(HOME, str(home))
+    yield
+    for lease in state.hub()._leases.values():
+        lease.stop()
+
+
+def page(**query: str) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.session_state["ohash"] = state.Session(id="a session of the tests of the paper", params=experiment("blobs2d"))
+    app.switch_page("pages/paper.py")
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def table(app: AppTest) -> str:
+    return next(one.proto.body for one in app.get("html") if 'class="claims"' in one.proto.body)
+
+
+def test_claims_are_judged_from_the_store() -> None:
+    app = page()
+    assert "The number of models hardly matters" in table(app) and "T = 4 less T = 1" in table(app)
+    assert any("claims" in one.value and "cannot tell" in one.value for one in app.markdown)
+    before = table(app).count("<tr id=")
+    assert before >= 30
+    app.button_group(key="paper_verdicts").set_value(["holds"]).run()
+    assert table(app).count("<tr id=") < before
+
+
+def test_a_figure_has_settings_plots_numbers_and_conclusions() -> None:
+    app = page()
+    app.button_group(key="paper_part").set_value("figures").run()
+    app.selectbox(key="paper_figure").set_value("3").run()
+    assert not app.exception
+    text = " ".join(one.value for one in app.markdown)
+    assert "**The paper**" in text and "T from 1 to 4" in text and "mAP against T" in text
+    assert any("4 of 4 cells" in one.value for one in app.caption)
+    app.button_group(key="paper_part").set_value("symbols").run()
+    assert not app.exception
+
+
+def test_start_and_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+    monkeypatch.setattr(launch, "start_paper", lambda profile, chosen, store: started.append(profile))
+    app = page()
+    app.button(key="paper_start").click().run()
+    assert started == ["quick"]
+    store, key = Store(), FIGURES["3"].sweep(TINY).key
+    claims = Claims(store)
+    claims.beat(key, "running", 0.0, {"done": 1, "failed": 0, "total": 4})
+    app = page()
+    app.button(key="paper_cancel").click().run()
+    assert activity(store)[key].state == "cancelling"
+    claims.beat(key, "cancelled", 0.0, {"done": 1, "failed": 0, "total": 4})
+
+
+def test_the_profile_is_in_the_address() -> None:
+    app = page(profile="full")
+    assert app.query_params["profile"] == "full"
+    assert app.button_group(key="paper_profile").value in ("full", ["full"])
+    assert page(profile="nonsense").query_params["profile"] == "quick"
+
+
+def test_the_files_hold_what_was_measured(home: Path) -> None:
+    shown = paper.known(Store(home), TINY)
+    assert "\\toprule" in paper._latex(shown) and paper._figures_as_zip(shown)[:2] == b"PK"

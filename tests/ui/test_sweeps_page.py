@@ -1,0 +1,169 @@
+"""The Sweeps page: a grid from the parameter table, its cost, its results, cancel, go on, open, share."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest  # noqa: TID251
+
+from ohash.experiment import launch
+from ohash.experiment.executors import Inline
+from ohash.experiment.home import HOME
+from ohash.experiment.params import experiment
+from ohash.experiment.results import points
+from ohash.experiment.store import Store
+from ohash.experiment.sweep import Sweep, sweep
+from ohash.experiment.sweep_files import sweeps
+from ohash.experiment.sweeping import Sweeping
+from ohash.experiment.workshare import Claims, activity
+from ohash.plots import sweeps as charts
+from ohash.plots.plotly import figure, heat_figure
+from ohash.ui import state
+from ohash.ui.sweeps import decoded, encoded, link
+
+APP = str(Path(__file__).parents[2] / "app.py")
+BASE = {"dataset": "blobs2d", "r": 8, "m": 16, "pairs": 150, "judged_at": "ends"}
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A store of its own; no live run outlives its test."""
+    monkeypatch.setenv(HOME, str(tmp_path / "home"))
+    yield Store()
+    for lease in state.hub()._leases.values():
+        lease.stop()
+
+
+@pytest.fixture
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What would have been started."""
+    calls: list[str] = []
+
+    def start(sweep_: Sweep, store: Store) -> None:
+        launch.put_sweep(store, sweep_)
+        calls.append(sweep_.key)
+
+    monkeypatch.setattr(launch, "start_sweep", start)
+    return calls
+
+
+def one_axis(**more: Any) -> Sweep:
+    return sweep("beta", **{"base": BASE, "grid": {"beta": [0.25, 0.5]}, "seeds": 2, **more})
+
+
+def page(**query: str) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.session_state["ohash"] = state.Session(id="a session of the tests of sweeps", params=experiment("blobs2d"))
+    app.switch_page("pages/sweeps.py")
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_a_new_sweep_shows_its_cost_and_starts(launched: list[str], alone: Store) -> None:
+    app = page()
+    assert "A new sweep" in app.markdown[0].value
+    app.selectbox(key="sweep_data").set_value("blobs2d").run()
+    app.number_input(key="sweep_pairs").set_value(200).run()
+    app.text_input(key="sweep_values_beta").set_value("0.25, 0.5").run()
+    assert any("4 cells" in one.value and "measured here" in one.value for one in app.markdown)
+    app.button(key="sweep_new").click().run()
+    assert not app.exception and len(launched) == 1
+    (started,) = sweeps(alone).values()
+    assert started.key == launched[0] and started.axes == {"beta": [0.25, 0.5]} and len(started.cells) == 4
+    assert app.query_params["sweep"] == started.key
+
+
+def test_what_is_wrong_with_a_grid_is_said(launched: list[str]) -> None:
+    app = page()
+    app.text_input(key="sweep_values_beta").set_value("0.5, 7").run()
+    assert not app.exception and "beta must be" in app.error[0].value and "7" in app.error[0].value
+    app.text_input(key="sweep_values_beta").set_value(" , ").run()
+    assert "at least one value" in app.error[0].value
+    app.text_input(key="sweep_values_beta").set_value("0.5").run()
+    app.multiselect(key="sweep_methods").set_value([]).run()
+    assert not app.exception and not launched
+
+
+def test_a_finished_sweep_is_drawn_judged_and_opened(alone: Store) -> None:
+    chosen = one_axis()
+    Sweeping(chosen, alone, Inline()).run()
+    app = page(sweep=chosen.key)
+    table = app.dataframe[0].value
+    assert list(table["β"]) == ["0.25", "0.5"] and list(table["seeds"]) == ["2 of 2"] * 2
+    assert list(table["mAP"]) == pytest.approx([point.mean() for point in points(chosen, alone)])
+    assert any("Best on validation queries" in one.value and "95 % interval" in one.value for one in app.markdown)
+    assert any(one.value.startswith("**mAP against β") for one in app.markdown)
+    assert not [one for one in app.button if one.key == "sweep_start"], "nothing is left to do"
+
+
+def test_half_a_sweep_goes_on(alone: Store, launched: list[str]) -> None:
+    Sweeping(one_axis(seeds=1), alone, Inline()).run()
+    wide = one_axis()
+    launch.put_sweep(alone, wide)
+    app = page(sweep=wide.key)
+    assert list(app.dataframe[0].value["seeds"]) == ["1 of 2"] * 2
+    app.button(key="sweep_start").click().run()
+    assert launched == [wide.key]
+    app.button(key="sweep_delete").click().run()
+    assert wide.key not in sweeps(alone) and len(alone.done()) == 2
+
+
+def test_a_running_sweep_can_be_cancelled_and_no_second_started(alone: Store, launched: list[str]) -> None:
+    chosen, other = one_axis(), one_axis(seeds=3)
+    launch.put_sweep(alone, chosen)
+    launch.put_sweep(alone, other)
+    claims = Claims(alone)
+    claims.beat(chosen.key, "running", 0.0, {"done": 0, "failed": 0, "total": 4, "here": 0, "seconds": 1.0})
+    app = page(sweep=other.key)
+    app.button(key="sweep_start").click().run()
+    assert not launched and "Another sweep is running" in app.error[0].value
+    app = page(sweep=chosen.key)
+    app.button(key="sweep_cancel").click().run()
+    assert activity(alone)[chosen.key].state == "cancelling"
+    assert claims.beat(chosen.key, "running", 0.0, {"done": 0, "failed": 0, "total": 4, "here": 0, "seconds": 1.0})
+
+
+def test_failures_are_listed(alone: Store) -> None:
+    bad = one_axis(grid={"m": [16, 9000]}, seeds=1)
+    Sweeping(bad, alone, Inline()).run()
+    app = page(sweep=bad.key)
+    assert list(app.dataframe[0].value["failed"]) == [0, 1]
+    assert any("m must be at most" in one.value for one in app.code)
+
+
+def test_a_link_is_the_sweep_and_a_bad_one_a_warning() -> None:
+    chosen = one_axis()
+    assert decoded(encoded(chosen)) == chosen and link(chosen).count("spec=") == 1
+    app = page(spec=encoded(chosen))
+    assert app.button(key="sweep_start").label == "Start"
+    for bad in ("%%%", "AAAA", encoded(chosen)[:40]):
+        app = page(spec=bad)
+        assert "no sweep" in app.warning[0].value
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(HOME, str(tmp_path / "file" / "home"))
+    app = page()
+    assert "nothing can be kept" in app.warning[0].value and app.button(key="sweep_new").disabled
+
+
+def test_two_numbers_make_a_heat_map_and_methods_lines(alone: Store) -> None:
+    two = one_axis(grid={"beta": [0.25, 0.5], "C": [0.1, 1.0]}, seeds=1)
+    Sweeping(two, alone, Inline()).run()
+    found = points(two, alone)
+    drawn = charts.heat(two, found, "map", "beta", "C")
+    assert drawn.z.shape == (2, 2) and drawn.z[1, 0] == found[1].mean() and not drawn.empty
+    assert len(heat_figure(drawn).data[1].customdata) == 4
+    assert drawn.table().shape == (2, 3)
+    several = sweep("methods", base=BASE, grid={"r": [8, 16]}, cases=[{"method": "oh"}, {"method": "lsh"}])
+    Sweeping(several, alone, Inline()).run()
+    chart = charts.lines(several, points(several, alone), "map", "r")
+    assert [series.name for series in chart.series if series.listed] == ["OH", "LSH"]
+    assert len(figure(chart).data) == 4
+    app = page(sweep=two.key)
+    assert app.selectbox(key=f"sweep_view_{two.key}").value == ("heat", "")
