@@ -28,6 +28,7 @@ KINDS = {
     "rotated sign, words": ("words", "rotated", 1),
 }
 LIMIT = 0.5  # seconds that one measurement may take
+VERDICT_CODES = 1_000_000  # codes on which the cost model is checked
 
 
 @dataclass
@@ -165,7 +166,7 @@ def _verdict(lines: list[Line]) -> None:
     print(f"auto is within 25 % of the faster one in {len(right)} of {len(lines)} cases")
     if not won:
         print("the scan wins everywhere here")
-    n, rng = 1_000_000, np.random.default_rng(0)
+    n, rng = VERDICT_CODES, np.random.default_rng(0)
     index = ohash.HammingIndex(rng.integers(0, 256, (n, 8), np.uint8))
     queries = rng.integers(0, 256, (8, 8), np.uint8)
     index.search(queries[:1], 10, method="mih")
@@ -177,5 +178,5 @@ def _verdict(lines: list[Line]) -> None:
     scan = _each(lambda q: index.search(q, 10, method="scan"), queries)
     mih = _each(lambda q: index.search(q, 10, method="mih"), queries)
     print(
-        f"cost model, 10^6 uniform codes, k = 10: look-ups / scan predicted {predicted:.2f}, measured {mih / scan:.2f}"
+        f"cost model, {n:,} uniform codes, k = 10: look-ups / scan predicted {predicted:.2f}, measured {mih / scan:.2f}"
     )

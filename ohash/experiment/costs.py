@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation.packed import code_pair
-from ohash.evaluation.search_kernels import search_queries
 from ohash.experiment.run import Run
+from ohash.index.hamming_index import HammingIndex
 
 # Items of the table that is searched, and rows of the float matrix, whose time is scaled up to as many.
 SCANNED = 100_000
@@ -118,12 +117,11 @@ def recomputed(run: Run) -> float:
 
 
 def _search(queries: npt.NDArray[np.uint8], database: npt.NDArray[np.uint8], r: int) -> Callable[[int], None]:
-    pair, kernel = code_pair(queries, database, "min_sum", r), search_queries()
-    indices, distance = np.empty((1, NEIGHBOURS), np.int64), np.empty((1, NEIGHBOURS), np.int64)
+    index = HammingIndex(database, r=r)
 
     def search(k: int) -> None:
-        at = k % pair.n_queries
-        kernel(pair.query_block(at, at + 1), pair.database, pair.combine, indices, distance)
+        at = k % queries.shape[1]
+        index.search(queries[:, at : at + 1], NEIGHBOURS, method="scan")
 
     return search
 

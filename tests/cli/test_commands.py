@@ -196,3 +196,24 @@ def test_the_papers_protocol(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'cifar10-gist' is not here" in capsys.readouterr().err
     assert main(["run", "--link", "dataset=digits", "--paper"]) == 2
     assert "--dataset" in capsys.readouterr().err
+
+
+def test_bench_index_prints_the_crossover(monkeypatch, capsys):
+    from ohash.cli import bench_index
+
+    monkeypatch.setattr(bench_index, "KINDS", {"uniform": None})
+    monkeypatch.setattr(bench_index, "LIMIT", 0.01)
+    monkeypatch.setattr(bench_index, "VERDICT_CODES", 20_000)
+    assert main(["bench", "index", "--codes", "1e4"]) == 0
+    printed = capsys.readouterr().out
+    assert "10,000" in printed and "multi-index hashing is faster in" in printed and "cost model" in printed
+
+
+def test_methods_shows_a_card_by_any_name(capsys):
+    assert main(["methods", "product quantization"]) == 0
+    printed = capsys.readouterr().out
+    assert (
+        printed.startswith("pq") and "Differs from the original" in printed and "@article{jegou2011product" in printed
+    )
+    assert main(["methods", "no such method"]) == 2
+    assert "method must be one of" in capsys.readouterr().err
