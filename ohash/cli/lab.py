@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import ohash
+from ohash.models.registry import PLUGINS
 from ohash.streams.base import METRICS
 
 
@@ -29,6 +30,9 @@ def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], d
     for name in ("labels", "pairs"):
         if getattr(options, name):
             environment[f"OHASH_{name.upper()}"] = str(_existing(getattr(options, name)))
+    if options.plugin:
+        files = [str(_existing(file)) for file in options.plugin]
+        environment[PLUGINS] = os.pathsep.join([*filter(None, [environment.get(PLUGINS)]), *files])
     if options.metric:
         environment["OHASH_METRIC"] = options.metric
     app = app_file()
@@ -45,6 +49,9 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--labels", metavar="FILE", help="labels of the vectors in FILE")
     options.add_argument("--pairs", metavar="FILE", help="similar pairs (clicks) among the vectors in FILE")
     options.add_argument("--metric", choices=METRICS, help="original distance of the vectors in FILE")
+    options.add_argument(
+        "--plugin", metavar="FILE", action="append", help="Python file with a method or data set of yours"
+    )
     options.add_argument("file", metavar="FILE", nargs="?", help="vectors to open: .npy, .npz, .csv, .parquet, ...")
     return options
 

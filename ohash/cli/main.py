@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 import sys
 from types import ModuleType
+from typing import Any
 
 import ohash.cli
 from ohash.models import registry
@@ -35,14 +36,20 @@ def parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(one)
+        _common(one, again=True)
     return top
 
 
-def _common(options: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    options.add_argument("--data", metavar="DIR", help="folder with your own data sets (else the variable OHASH_DATA)")
+def _common(options: argparse.ArgumentParser, *, again: bool = False) -> argparse.ArgumentParser:
+    """What every command understands, before its name or (`again`) after it."""
+    unset: Any = argparse.SUPPRESS if again else None
     options.add_argument(
-        "--plugin", metavar="FILE", action="append", default=[], help="Python file with a method or data set of yours"
+        "--data", metavar="DIR", default=unset, help="folder with your own data sets (else the variable OHASH_DATA)"
     )
+    options.add_argument(
+        "--plugin", metavar="FILE", action="append", default=unset if again else [],
+        help="Python file with a method or data set of yours",
+    )  # fmt: skip
     return options
 
 

@@ -29,7 +29,7 @@ from ohash.core.parameters import Parameter, table
 from ohash.evaluation.metrics import METRICS as METRIC_TABLE
 from ohash.experiment import saved
 from ohash.experiment.closing import NAMES
-from ohash.experiment.export import summary, write
+from ohash.experiment.export import YOURS, summary, write
 from ohash.experiment.judge import RERANKED
 from ohash.experiment.judged_on import judged_on
 from ohash.experiment.params import SEED, ExperimentParams, RunParams, experiment, flat, from_query, rows_of
@@ -49,8 +49,8 @@ MAIN = ("oh", "mmoh")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """One option for every declared parameter of every method."""
-    parser.add_argument("--dataset", default="digits", help="one of: " + ", ".join(sorted(datasets())))
-    parser.add_argument("--method", default="oh", help="one of: " + ", ".join(sorted(hashers())))
+    parser.add_argument("--dataset", help="digits, or another one of: " + ", ".join(sorted(datasets())))
+    parser.add_argument("--method", help="oh, or another one of: " + ", ".join(sorted(hashers())))
     own_files.add_options(parser)
     parser.add_argument("--paper", action="store_true", help="the paper's parameters and features for --dataset")
     parser.add_argument(
@@ -79,6 +79,9 @@ def run(options: argparse.Namespace) -> int:
     """Run, show progress, write what was asked for."""
     if options.value_pairs is not None and not own_files.is_number(options.value_pairs):
         options.pairs_file, options.value_pairs = options.value_pairs, None  # --pairs clicks.csv
+    if options.link and (options.dataset or options.method):
+        raise ValueError("--link names dataset and method already; leave out --dataset and --method, or the link")
+    options.dataset, options.method = options.dataset or "digits", options.method or "oh"
     if options.link and (options.paper or (options.metric and not options.features)):
         raise ValueError("--paper and --metric go with --dataset; a --link says everything itself")
     if options.paper and not options.features:
@@ -97,7 +100,8 @@ def run(options: argparse.Namespace) -> int:
         raise
     report = summary(now) | {"test": judged_on(going, "test")[0]}
     if options.out:
-        files = write(now, going.model(), options.out)
+        own = (options.features, options.labels, options.pairs_file) if options.features else YOURS
+        files = write(now, going.model(), options.out, own)
         (Path(options.out) / "run.json").write_text(json.dumps(report, indent=2))
         if not options.json:
             print(f"wrote {', '.join(file.name for file in files)} to {options.out}")
@@ -197,6 +201,15 @@ def _of_codes(n: dict[str, float]) -> list[str]:
     return ["codes: " + ", ".join(f"{label} {n[name]:.3f}" for name, label in words.items())]
 
 
+def _of_clicks(n: dict[str, float], test: dict[str, float], similar_by: str) -> list[str]:
+    """Where the truth is clicks, what matters is whether the clicked item is among the first."""
+    if similar_by not in ("clicks", "pairs") or not {"hit_10", "mrr"} <= test.keys():
+        return []
+    return [
+        f"later pairs: hit@10 {n['hit_10']:.3f}, MRR {n['mrr']:.3f}; on test {test['hit_10']:.3f}, {test['mrr']:.3f}"
+    ]
+
+
 def _closing(now: Snapshot, test: dict[str, float], metric: str) -> str:
     n, judged = now.numbers, now.params.run.judged_by
     lines = [
@@ -204,6 +217,7 @@ def _closing(now: Snapshot, test: dict[str, float], metric: str) -> str:
         f"{n['update_rate']:.0%} of the last pairs updated, pair-AUC {n['auc']:.3f}",
         f"agrees with {truth_of(now)}: mAP {n['map_start']:.3f} -> {n['map']:.3f} ({judged}), "
         f"{test['map']:.3f} on {test['queries']} test queries",
+        *_of_clicks(n, test, now.similar_by),
         f"agrees with the original distance ({metric}): recall@10 {n['recall_10_start']:.3f} -> {n['recall_10']:.3f} "
         f"({judged}), {test['recall_10']:.3f} on test",
         "after the nearest have been sorted again by the float vectors: recall@10 on test "

@@ -131,8 +131,8 @@ class FeatureMap:
         rows, seen = _first_distinct(X, points, self.params.warm_up)
         if len(rows) < self.params.warm_up:
             raise ValueError(
-                f"the warm-up needs {self.params.warm_up} distinct points, got {len(rows)} from {len(points) // 2} "
-                "pairs; give more pairs or lower m"
+                f"i and j must bring {self.params.warm_up} distinct points (the warm-up, max(m, 100)), got {len(rows)} "
+                f"from {len(points) // 2} pairs; give more pairs"
             )
         self._fit(X, rows)
         return -(-seen // 2)

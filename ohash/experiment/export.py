@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.experiment.environment import environment
-from ohash.experiment.params import ExperimentParams, experiment, flat
+from ohash.experiment.params import OWN, ExperimentParams, experiment, flat
 from ohash.experiment.snapshot import Snapshot
 from ohash.models.storage import save
 
@@ -58,8 +58,13 @@ def summary(now: Snapshot) -> dict[str, Any]:
     }
 
 
-def code_for(params: ExperimentParams) -> str:
-    """Python that repeats this run with the package."""
+# Of data of one's own: vectors, labels, pairs.
+Files = tuple[str, str | None, str | None]
+YOURS: Files = ("your vectors.npy", None, None)
+
+
+def code_for(params: ExperimentParams, files: Files = YOURS) -> str:
+    """Python that repeats this run with the package; `files` are those of a run on data of one's own."""
     base = flat(experiment(params.dataset, params.method))
     values = {key: value for key, value in flat(params).items() if value != base.get(key)}
     arguments = [repr(params.dataset), repr(params.method), *(f"{key}={value!r}" for key, value in values.items())]
@@ -68,16 +73,22 @@ def code_for(params: ExperimentParams) -> str:
         imports.insert(0, "Change")
         changes = ", ".join(f"Change({c.at}, {c.name!r}, {c.value!r})" for c in params.changes)
         arguments.append(f"changes=({changes},)")
+    own = data = ""
+    if params.dataset == OWN:
+        own = "from ohash.streams.readers.own import dataset_of_files\n"
+        data = f"data = dataset_of_files({', '.join(map(repr, files))}, key={OWN!r})  # vectors, labels, pairs\n"
+        data += f"assert data.fingerprint() == {params.content!r}, 'these are other data'\n"
+        arguments.append("content=data.fingerprint()")
     return (
         f"from ohash.experiment.params import {', '.join(imports)}\n"
-        "from ohash.experiment.run import run\n\n"
-        f"params = experiment({', '.join(arguments)})\n"
-        "for now in run(params):\n"
+        f"from ohash.experiment.run import run\n{own}\n"
+        f"{data}params = experiment({', '.join(arguments)})\n"
+        f"for now in run(params{', data' if data else ''}):\n"
         "    print(f\"{now.t:>9,} pairs  mAP {now.numbers['map']:.3f}  recall@10 {now.numbers['recall_10']:.3f}\")\n"
     )
 
 
-def write(now: Snapshot, hasher: Any, folder: str | Path) -> list[Path]:
+def write(now: Snapshot, hasher: Any, folder: str | Path, files: Files = YOURS) -> list[Path]:
     """Write history and checkpoints (CSV and Parquet), summary, code and model into `folder`."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -87,6 +98,6 @@ def write(now: Snapshot, hasher: Any, folder: str | Path) -> list[Path]:
         (folder / f"{name}.parquet").write_bytes(to_parquet(columns))
         written += [folder / f"{name}.csv", folder / f"{name}.parquet"]
     (folder / "run.json").write_text(json.dumps(summary(now), indent=2))
-    (folder / "run.py").write_text(code_for(now.params))
+    (folder / "run.py").write_text(code_for(now.params, files))
     save(hasher, folder / "model.npz")
     return [*written, folder / "run.json", folder / "run.py", folder / "model.npz"]

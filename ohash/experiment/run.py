@@ -95,8 +95,6 @@ class Run:
         `world` is one made for the same data, map, stream, drift, seed and precision. With `fitter` long fits
         of batch methods happen elsewhere, with the same result; `wait` waits for them.
         """
-        if params.run.database == "seen" and params.stream.train == "disjoint":
-            raise ValueError("database='seen' needs train='database': of a disjoint training part nothing is searched")
         self.params = params
         self.judge_checkpoints = judge
         self.world: World = world_of(params, dataset) if world is None else world

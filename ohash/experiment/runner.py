@@ -126,6 +126,8 @@ class Runner:
             if name not in rows or not rows[name].live:
                 live = ", ".join(key for key, row in rows.items() if row.live)
                 raise ValueError(f"only {live or 'nothing'} can change while {self._params.method} runs, got {name!r}")
+        if self.finished.is_set():
+            raise ValueError(f"{', '.join(values)} cannot change any more: the run is over; start another")
         with self._command_given():
             waiting = {name: value for _, some in self._changes for name, value in some.items()}
             self.params.changed(0 if self.run is None else self.run.t, **{**waiting, **values})  # validates

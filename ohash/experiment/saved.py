@@ -39,6 +39,7 @@ def save(run: Run, path: str | Path) -> None:
         "recomputed": run.recomputed,
         "flipped": run.flipped,
         "table_at": run.table_at,
+        "map_float": run.map_float,
         "fitted": run.fitting.fitted,
         "judge": run.judge_checkpoints,
     }
@@ -52,6 +53,7 @@ def save(run: Run, path: str | Path) -> None:
             "judged": run.judged.state()[1],
             "seen": run.seen,
             "class_map": run.class_map,
+            "bit_ones": run.bit_ones,
         },
     }
     flat = {f"{part}/{name}": array for part, group in parts.items() for name, array in group.items()}
@@ -95,7 +97,8 @@ def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None
     run.judged = History.from_state(header["judged"], parts["run"]["judged"])
     run.seen[:] = parts["run"]["seen"]
     run.class_scores.restore(parts["run"]["class_map"])
-    run.table_at = header["table_at"]
+    run.table_at, run.map_float = header["table_at"], header["map_float"]
+    run.bit_ones = parts["run"]["bit_ones"]
     known = header.get("fitted")  # older files do not say
     run.fitting.fitted = None if known is None else (int(known[0]), int(known[1]))
     run.clock.seconds = dict(header["seconds"])

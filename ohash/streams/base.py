@@ -121,6 +121,7 @@ class Dataset:
         pairs: Any = None,
         ids: npt.ArrayLike | None = None,
         *,
+        tracks: npt.ArrayLike | None = None,
         time: npt.ArrayLike | None = None,
         metric: Metric = "l2",
         queries: tuple[int, int] | None = None,
@@ -131,7 +132,8 @@ class Dataset:
     ) -> "Dataset":
         """A dataset of your own. `pairs` is (i, j), (i, j, s) or (i, j, s, time); i and j are row numbers or `ids`.
 
-        A tuple holds columns, a matrix or a list of tuples one pair a row, a table columns of these names.
+        A tuple holds columns, a matrix or a list of tuples one pair a row, a table columns of these names. `tracks` are
+        numbers or names: views of one thing have the same.
 
         >>> rng = np.random.default_rng(0)
         >>> data = Dataset.from_arrays(rng.normal(size=(50, 4)), labels=np.arange(50) % 5)
@@ -151,6 +153,7 @@ class Dataset:
             X=X,
             labels=found,
             class_names=class_names,
+            tracks=None if tracks is None else np.unique(_column("tracks", tracks, len(X)), return_inverse=True)[1],
             pairs=None if pairs is None else _given_pairs(pairs, names, len(X)),
             ids=names,
             time=None if time is None else _times("time", _column("time", time, len(X))),
@@ -161,14 +164,16 @@ class Dataset:
         )
 
     def fingerprint(self) -> str:
-        """A hash of the content (of a sample of it beyond 64 MB), so that a link can name the file it needs."""
+        """A hash of all that decides a result (vectors beyond 64 MB by a sample), so that a link can name its data."""
         digest = hashlib.sha256(f"{self.X.shape} {self.X.dtype}".encode())
         digest.update(b"" if self.metric == "l2" else self.metric.encode())  # it is part of the truth
         step = max(1, self.X.nbytes // 2**26)
         digest.update(np.ascontiguousarray(gather(self.X, np.arange(0, self.n, step))).tobytes())
-        for value in (self.labels, self.tracks):
-            if value is not None:
-                digest.update(np.ascontiguousarray(value).tobytes())
+        for name in ("labels", "tracks", "time", "fixed_test", "superclasses"):
+            value = getattr(self, name)
+            if value is not None and len(value):
+                digest.update(f"{name}".encode() + np.ascontiguousarray(value).tobytes())
+        digest.update(f"{self.queries}".encode())
         if self.pairs is not None:
             for column in (self.pairs.i, self.pairs.j, self.pairs.s, self.pairs.time):
                 digest.update(b"-" if column is None else np.ascontiguousarray(column).tobytes())

@@ -128,12 +128,22 @@ class GivenSimilarity:
         flat = self.is_similar(grid_i.ravel(), grid_j.ravel()) | self.is_similar(grid_j.ravel(), grid_i.ravel())
         return flat.reshape(len(queries), len(database))
 
+    @property
+    def says_dissimilar(self) -> bool:
+        """Whether dissimilar pairs were given, too, and none need be sampled."""
+        return len(self._negative) > 0
+
+    @property
+    def share_given(self) -> float:
+        """The share of similar pairs among the training pairs."""
+        return float((self._s[self.parts.train] > 0).mean())
+
     def in_order(self, rng: np.random.Generator, t: Rows, share: float) -> tuple[Rows, Rows, npt.NDArray[np.int8]]:
         """Pairs number t of the training part as time brought them, over and over.
 
         Sampled negatives are woven in evenly: pair t is the next positive whenever t · share passes an integer.
         """
-        if len(self._negative):
+        if self.says_dissimilar:
             at = self.parts.train[t % len(self.parts.train)]
             return self._i[at], self._j[at], self._s[at]
         due = np.floor((t + 1) * share) > np.floor(t * share)
@@ -145,7 +155,7 @@ class GivenSimilarity:
 
     def pass_length(self, share: float) -> int:
         """How many pairs until every training pair has come once."""
-        if len(self._negative):
+        if self.says_dissimilar:
             return len(self.parts.train)
         if share < LEAST_SHARE:
             raise ValueError(

@@ -68,6 +68,12 @@ class StreamParams:
     def __post_init__(self) -> None:
         """Validate."""
         check(self)
+        if -1 < self.similar_share < 0:
+            raise ValueError(
+                f"similar_share must be a share in [0, 0.99], or -1 for the natural one, got {self.similar_share:g}"
+            )
+        if self.order == "class" and self.similar_by not in ("auto", "label", "track"):
+            raise ValueError(f"order='class' needs similar_by='label' or 'track', got {self.similar_by!r}")
 
 
 class PairStream:
@@ -81,6 +87,8 @@ class PairStream:
         self.natural_share = source.natural_share
         natural = params.similar_share < 0 and self.natural_share >= NATURAL_AT_LEAST
         self.similar_share = similar_share_of(source, params.similar_share)
+        if isinstance(source, GivenSimilarity) and params.order in ("time", "once") and source.says_dissimilar:
+            self.similar_share = source.share_given  # they come as they were given
         # natural pairs are drawn as they come, except where unlisted pairs have no truth of their own
         self._as_they_come = natural and not isinstance(source, GivenSimilarity)
         self.length: int | None = None

@@ -44,6 +44,12 @@ def experiments(draw, method=None):
     rows = {key: row for key, row in rows_of(base).items() if key not in ("alpha", "r")}
     keys = draw(st.lists(st.sampled_from(sorted(rows)), unique=True, max_size=8))
     values = {key: draw(values_of(rows[key])) for key in keys}
+    if -1 < values.get("similar_share", 0) < 0:
+        values["similar_share"] = -1.0
+    if values.get("order") == "class":
+        values.pop("similar_by", None)
+    if values.get("database") == "seen":
+        values.pop("train", None)
     live = [row for key, row in table(base.model).items() if row.live]
     changes = ()
     if live:
@@ -268,3 +274,14 @@ def test_changes_may_be_plain_triples_and_natural_share_none():
     assert given == experiment(changes=(Change(500, "C", 0.01),), similar_share=-1)
     with pytest.raises(ValueError, match=r"a change must be \(pair index, name, value\), got \(5,\)"):
         experiment(changes=[(5,)])
+
+
+def test_values_that_do_not_go_together_are_named_in_a_link():
+    for query, message in (
+        ({"database": "seen", "train": "disjoint"}, "database='seen' needs train='database'"),
+        ({"order": "class", "similar_by": "metric"}, "order='class' needs similar_by"),
+        ({"similar_share": "-0.5"}, "similar_share must be a share"),
+    ):
+        params, problems = from_query(query)
+        assert message in problems[0]
+        assert params == experiment()

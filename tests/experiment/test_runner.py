@@ -545,3 +545,10 @@ def test_saving_while_paused_learns_nothing(runner_of, tmp_path):
             tmp_path / "run.npz"
         )  # finishes an evaluation under way; the thread must not take that for going on
     assert settled(runner) == 0
+
+
+def test_a_run_that_is_over_refuses_changes():
+    runner = Runner(small(pairs=50), pace="unlimited").start()
+    assert runner.finished.wait(60)
+    with pytest.raises(ValueError, match="beta cannot change any more: the run is over"):
+        runner.set(beta=0.4)

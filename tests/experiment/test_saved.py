@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ohash.experiment import saved
-from ohash.experiment.params import Change
+from ohash.experiment.params import Change, experiment
 from ohash.experiment.run import Run
 from ohash.models.registry import hashers
 from ohash.streams.base import Dataset
@@ -132,3 +132,29 @@ def test_damaged_files_are_value_errors(tmp_path):
             saved.load(file)
     with pytest.raises(OSError, match="No such file"):
         saved.load(tmp_path / "none.npz")
+
+
+def test_what_decides_a_result_is_in_the_fingerprint():
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(60, 4)), np.arange(60) % 3
+    base = Dataset.from_arrays(X, labels)
+    others = [
+        Dataset.from_arrays(X, labels, time=np.arange(60)),
+        Dataset.from_arrays(X, labels, time=np.arange(60)[::-1]),
+        Dataset.from_arrays(X, labels, metric="cosine"),
+        Dataset.from_arrays(X, labels, queries=(5, 5)),
+        Dataset.from_arrays(X, tracks=np.arange(60) // 3),
+        Dataset.from_arrays(X, (labels + 1) % 3),
+    ]
+    assert len({one.fingerprint() for one in (base, *others)}) == len(others) + 1
+
+
+def test_the_float_reference_of_a_drifting_run_is_kept(tmp_path):
+    params = experiment("digits", "oh", r=16, pairs=400, drift="rotate", drift_at=200)
+    run = Run(params)
+    while run.t < 300:
+        run.step(100)
+    saved.save(run, tmp_path / "run.npz")
+    again = saved.load(tmp_path / "run.npz")
+    assert again.map_float == run.map_float is not None
+    assert np.array_equal(again.bit_ones, run.bit_ones)
