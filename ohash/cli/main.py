@@ -8,7 +8,9 @@ from types import ModuleType
 from typing import Any
 
 import ohash.cli
+from ohash.cli.building import Bar
 from ohash.models import registry
+from ohash.streams.cached import reporting
 from ohash.streams.folder import use_folder
 
 
@@ -64,7 +66,8 @@ def main(arguments: list[str] | None = None) -> int:
             registry.add_plugin(file)
         options = parser().parse_args(arguments)  # plugins bring options of their own
         command = f"ohash {options.command}"
-        return int(commands()[options.command].run(options))
+        with reporting(Bar()):
+            return int(commands()[options.command].run(options))
     except BrokenPipeError:  # the reader of our output (head, less) has gone
         sys.stderr.close()
         return 0

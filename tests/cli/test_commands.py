@@ -1,5 +1,6 @@
 """The command line as a user meets it."""
 
+import io
 import json
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 import ohash
 from ohash.cli import lab
+from ohash.cli.building import Bar
 from ohash.cli.main import commands, main
 from ohash.experiment.run import Run
 from ohash.streams.registry import load
@@ -217,3 +219,18 @@ def test_methods_shows_a_card_by_any_name(capsys):
     )
     assert main(["methods", "no such method"]) == 2
     assert "method must be one of" in capsys.readouterr().err
+
+
+def test_the_bar_shows_only_what_takes_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    bar = Bar(stream)
+    for done in range(0, 1001, 100):
+        bar(done, 1000)
+    assert stream.getvalue() == ""
+    for done in range(0, 1001, 100):
+        bar(done, 1000)
+        now[0] += 1
+    assert "300 / 1,000 rows, 7 s left" in stream.getvalue()
+    assert stream.getvalue().endswith("1,000 / 1,000 rows, 0 s left \n")

@@ -1,0 +1,39 @@
+"""A bar on standard error while features are computed for the first time; it shows only if that takes a while."""
+
+import sys
+import time
+from typing import TextIO
+
+PATIENCE = 1.0
+EVERY = 0.25
+WIDTH = 24
+
+
+class Bar:
+    """Called with rows done and rows in all, as `ohash.streams.cached.reporting` does."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        """Begin the clock."""
+        self._stream = stream or sys.stderr
+        self._begun = self._shown = time.monotonic()
+        self._last = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        """Draw."""
+        now = time.monotonic()
+        if done < self._last:  # something else is being built
+            self._begun = now
+        self._last = done
+        finished = done >= total
+        if now - self._begun < PATIENCE or (now - self._shown < EVERY and not finished):
+            return
+        self._shown = now
+        full = round(WIDTH * done / max(1, total))
+        left = (now - self._begun) / max(1, done) * (total - done)
+        bar = "█" * full + "░" * (WIDTH - full)
+        print(
+            f"\rcomputing features, once: {bar} {done:,} / {total:,} rows, {left:,.0f} s left ",
+            end="\n" if finished else "",
+            file=self._stream,
+            flush=True,
+        )
