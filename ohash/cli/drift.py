@@ -1,8 +1,16 @@
-"""Measure the drift alarms on simulated drifts: dip, recovery, delay and false alarms.
+"""Measure streams that move: dip, recovery, forgetting, stale codes, and the drift alarms with their false ones.
 
 Every line is one alarm on one kind of drift, over several seeds. A run learns until the world changes half-way and then
 goes on for as long. An alarm after the change is its detection, every alarm before it (or in a run without drift) is
-false. Dip and recovery are those of mAP: level before less the minimum after, and pairs until 95 % of that level.
+false.
+
+  dip       level of mAP before the change less the minimum after it
+  arriving  the same of the sliding mAP: points that have just come ask the table made before
+  back      pairs until 95 % of the level before, and in how many runs that was reached
+  forgot    the most that a class has lost in the end, against its best
+  stale     what mAP at the end would gain by re-encoding, in a run that never does (seed 0)
+
+The kind "arrival" is a third class that joins two.
 
 Examples:
   python3 -m ohash drift
@@ -11,23 +19,25 @@ Examples:
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from ohash.evaluation.drift import Detection, detection, dip, recovery
-from ohash.experiment.params import experiment
+from ohash.evaluation.drift import Detection, detection, dip, forgetting, recovery, stale_gap
+from ohash.experiment.params import ExperimentParams, experiment
 from ohash.experiment.run import run as snapshots
 from ohash.experiment.snapshot import Snapshot
 from ohash.streams.drift import KINDS
 
-DEFAULT_KINDS = ("none", "rotate", "rotate-slowly", "translate", "redefine")
+ARRIVAL = "arrival"
+ALL = (*KINDS, ARRIVAL)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
     parser.add_argument("--datasets", nargs="+", default=["digits", "blobs"], help="data sets (digits blobs)")
-    parser.add_argument("--kinds", nargs="+", default=list(DEFAULT_KINDS), choices=KINDS, help="kinds of drift")
+    parser.add_argument("--kinds", nargs="+", default=list(ALL), choices=ALL, help="kinds of drift (all)")
     parser.add_argument("--method", default="oh", help="the method that learns (oh)")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each kind (3)")
     parser.add_argument("--pairs", type=int, default=20_000, help="pairs of a run; half come before the drift (20000)")
@@ -39,14 +49,15 @@ def run(options: argparse.Namespace) -> int:
     if options.seeds < 1 or options.pairs < 2:
         raise ValueError(f"seeds must be >= 1 and pairs >= 2, got {options.seeds} and {options.pairs}")
     print(
-        f"{'data':8} {'drift':16} {'dip':>6} {'recovery':>9} {'back':>5}   {'alarm':19} {'found':>5} {'delay':>7} "
-        f"{'false/10k':>9}"
+        f"{'data':8} {'drift':16} {'dip':>6} {'arriving':>8} {'back':>8} {'':>4} {'forgot':>6} {'stale':>6}   "
+        f"{'alarm':19} {'found':>5} {'delay':>7} {'false/10k':>9}"
     )
     totals: dict[str, list[Detection]] = {}
     for dataset in options.datasets:
         for kind in options.kinds:
-            runs = [_last(options, dataset, kind, seed) for seed in range(options.seeds)]
-            row = measure(runs, None if kind == "none" else options.pairs // 2)
+            runs = [_last(_params(options, dataset, kind, seed)) for seed in range(options.seeds)]
+            stale = _last(_params(options, dataset, kind, 0, reencode="never"))
+            row = measure(runs, None if kind == "none" else options.pairs // 2, stale)
             _show(dataset, kind, row, options.seeds)
             for name, found in row.alarms.items():
                 totals.setdefault(name, []).extend(found)
@@ -59,28 +70,46 @@ def run(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class Row:
-    """What runs of one kind of drift showed: one entry a seed."""
+    """What runs of one kind of drift showed: one entry a seed; `stale` is of one run that never re-encoded."""
 
     dips: list[float]
     recoveries: list[float]
     alarms: dict[str, list[Detection]]
+    arriving: list[float] = field(default_factory=list)
+    forgot: list[float] = field(default_factory=list)
+    stale: float = float("nan")
 
 
-def measure(runs: Sequence[Snapshot], at: int | None) -> Row:
+def measure(runs: Sequence[Snapshot], at: int | None, stale: Snapshot | None = None) -> Row:
     """Compare the runs' curves and alarms with the true time of the drift, None if there is none."""
-    columns = [(now.checkpoints["pairs"], now.checkpoints["map"]) for now in runs]
+
+    def dips(column: str) -> list[float]:
+        return [] if at is None else [dip(now.checkpoints["pairs"], now.checkpoints[column], at) for now in runs]
+
     return Row(
-        dips=[] if at is None else [dip(pairs, values, at) for pairs, values in columns],
-        recoveries=[] if at is None else [recovery(pairs, values, at) for pairs, values in columns],
+        dips=dips("map"),
+        recoveries=[]
+        if at is None
+        else [recovery(now.checkpoints["pairs"], now.checkpoints["map"], at) for now in runs],
         alarms={name: [detection(now.alarms[name], at, now.t) for now in runs] for name in runs[0].alarms},
+        arriving=dips("map_prequential"),
+        forgot=[_most(forgetting(now.class_map)[-1]) for now in runs if now.class_map.size],
+        stale=float("nan")
+        if stale is None
+        else float(stale_gap(stale.checkpoints["map_fresh"], stale.checkpoints["map"])[-1]),
     )
 
 
-def _last(options: argparse.Namespace, dataset: str, kind: str, seed: int) -> Snapshot:
-    params = experiment(
-        dataset, options.method, pairs=options.pairs, drift=kind, drift_at=options.pairs // 2, drift_size=options.size,
-        seed=seed,
-    )  # fmt: skip
+def _params(options: argparse.Namespace, dataset: str, kind: str, seed: int, **more: Any) -> ExperimentParams:
+    half = options.pairs // 2
+    if kind == ARRIVAL:
+        more |= {"order": "class", "period": half}
+    else:
+        more |= {"drift": kind, "drift_at": half, "drift_size": options.size}
+    return experiment(dataset, options.method, pairs=options.pairs, seed=seed, **more)
+
+
+def _last(params: ExperimentParams) -> Snapshot:
     now = None
     for now in snapshots(params):  # noqa: B007
         pass
@@ -88,15 +117,26 @@ def _last(options: argparse.Namespace, dataset: str, kind: str, seed: int) -> Sn
     return now
 
 
+def _most(values: Any) -> float:
+    return float(np.nanmax(values)) if not np.isnan(values).all() else float("nan")
+
+
+def _mean(values: list[float], width: int) -> str:
+    known = [value for value in values if not np.isnan(value)]
+    return f"{np.mean(known):{width}.3f}" if known else f"{'-':>{width}}"
+
+
 def _show(dataset: str, kind: str, row: Row, seeds: int) -> None:
     back = [value for value in row.recoveries if not np.isnan(value)]
-    fall = f"{np.mean(row.dips):6.3f}" if row.dips else f"{'-':>6}"
-    time = f"{np.median(back):9,.0f}" if back else f"{'-' if not row.recoveries else 'never':>9}"
+    time = f"{np.median(back):8,.0f}" if back else f"{'-' if not row.recoveries else 'never':>8}"
     share = f"{len(back)}/{seeds}" if row.recoveries else "-"
+    left = (
+        f"{dataset:8} {kind:16} {_mean(row.dips, 6)} {_mean(row.arriving, 8)} {time} {share:>4} {_mean(row.forgot, 6)} "
+        f"{_mean([row.stale], 6)}"
+    )
     for at, (name, found) in enumerate(row.alarms.items()):
         delays = [one.delay for one in found if not np.isnan(one.delay)]
         hits = f"{len(delays)}/{seeds}" if row.dips else "-"
         delay = f"{np.median(delays):7,.0f}" if delays else f"{'-':>7}"
         rate = 10_000 * sum(one.false_alarms for one in found) / sum(one.quiet_pairs for one in found)
-        left = f"{dataset:8} {kind:16} {fall} {time} {share:>5}" if at == 0 else " " * 48
-        print(f"{left}   {name:19} {hits:>5} {delay} {rate:9.2f}", flush=True)
+        print(f"{left if at == 0 else ' ' * len(left)}   {name:19} {hits:>5} {delay} {rate:9.2f}", flush=True)
