@@ -12,6 +12,7 @@ from ohash.streams.base import Dataset
 from ohash.streams.cached import reporting
 from ohash.streams.meaning import Meaning, meaning
 from ohash.streams.portrait import Portrait, label_of, portrait
+from ohash.streams.similar_by import TOP_K
 from ohash.streams.summary import MEANING, Summary, summarize
 from ohash.ui import catalogue, items, state, still
 from ohash.ui.slots import chosen, slot
@@ -23,7 +24,7 @@ BY = {
     "label": "same label",
     "track": "views of one thing",
     "metric": "nearest 5 %",
-    "topk": "nearest 50",
+    "topk": f"nearest {TOP_K}",
     "pairs": "your pairs",
     "clicks": "clicked together",
 }
