@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui import compare, compare_cards, compare_rail, compare_share, state, style
+from ohash.ui import client, compare, compare_cards, compare_rail, compare_share, state, style
 
 style.apply()
 compare_cards.apply()
@@ -16,6 +16,7 @@ except ValueError as problem:
         compare_rail.choose_data(session, session.comparison)
     st.stop()
 state.write_query(contest.comparison)
+client.ask(session)
 for warning in session.warnings:
     st.warning(warning, icon=":material/info:")
 
@@ -32,4 +33,4 @@ with right:
     compare.gallery_bar(session, contest.standing())
     compare.gallery_area(session)
     compare.to_live(session, contest)
-    compare.more_charts(contest.standing())
+    compare.more_charts(session, contest.standing())

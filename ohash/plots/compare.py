@@ -257,11 +257,11 @@ def _ranking(standing: Standing, metric: str) -> str:
     for kind, several in supervised(standing).items():
         best = max(several, key=lambda at: standing.score(at, metric))
         value = words.share(standing.score(best, metric))
-        parts.append((standing.score(best, metric), f"from {kind} {standing.names[best]} {value}"))
+        parts.append((standing.score(best, metric), f"{standing.names[best]} {value} from {kind}"))
     ordered = [text for _, text in sorted(parts, reverse=True)]
     if not ordered:
         return f"{score.short} before anything was learnt"
-    return f"{score.short}, best that learns {', '.join(ordered)}"
+    return f"Best {score.short}: {', '.join(ordered)}"
 
 
 def _reference(standing: Standing, drawn: list[Series]) -> Mark:

@@ -96,22 +96,22 @@ def to_live(session: state.Session, contest: Contest) -> None:
             st.switch_page("pages/live.py")
 
 
-def more_charts(standing: Standing) -> None:
+def more_charts(session: state.Session, standing: Standing) -> None:
     """Precision-recall, radius 2, re-ranking, bits recomputed; and every chart as numbers."""
     if st.expander("Precision-recall, radius 2, re-ranking, bits recomputed", key="open_more", on_change="rerun").open:
         columns = st.columns(2)
         for at, name in enumerate(MORE):
             with columns[at % 2]:
-                show(charts.CHARTS[name](standing), f"more_{at}", 270)
+                show(session, charts.CHARTS[name](standing), f"more_{at}", 270)
     if st.expander("Tables: every chart as numbers", key="open_tables", on_change="rerun").open:
         for name, make in charts.CHARTS.items():
             st.caption(name)
             st.dataframe(make(standing).table(), height=180, hide_index=True)
 
 
-def show(chart: Chart, key: str, height: int, width: int = 460) -> None:
+def show(session: state.Session, chart: Chart, key: str, height: int) -> None:
     """A chart with the fairness line under it."""
-    live.show(chart, key, height, width)
+    live.show(chart, key, height, 340 if session.narrow else 460)
     if chart.caption and not chart.empty:
         st.html(f'<p class="ohash-fair">{html.escape(chart.caption)}</p>')
 
@@ -148,18 +148,18 @@ def _curves(session: state.Session) -> None:
     over = OVER[state.flags().get("over") or "pairs"]
     left, right = st.columns(2)
     with left:
-        show(charts.curves(standing, "map", over=over), "compare_map", 280)
+        show(session, charts.curves(standing, "map", over=over), "compare_map", 280)
     with right:
-        show(charts.curves(standing, "recall_10", over=over), "compare_recall", 280)
+        show(session, charts.curves(standing, "recall_10", over=over), "compare_recall", 280)
 
 
 def _rest(session: state.Session) -> None:
     standing = state.contest(session).standing()
     left, right = st.columns(2)
     with left:
-        show(charts.truths(standing), "compare_truths", 300)
+        show(session, charts.truths(standing), "compare_truths", 300)
     with right:
-        show(charts.by_bits(standing), "compare_bits", 300)
+        show(session, charts.by_bits(standing), "compare_bits", 300)
     fallen = cards.dips_html(standing)
     if fallen:
         st.markdown("**The drift**")

@@ -78,7 +78,7 @@ def test_faint_seeds_and_a_thick_mean():
 
 def test_titles_rank_only_those_that_were_told_the_same():
     title = charts.curves(full()).title
-    assert title == "mAP, best that learns from labels SDH .80, from pairs OH .70, from nothing ITQ .55"
+    assert title == "Best mAP: SDH .80 from labels, OH .70 from pairs, ITQ .55 from nothing"
 
 
 def test_the_float_vectors_are_a_line_and_a_point():
