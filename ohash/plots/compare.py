@@ -46,7 +46,7 @@ def curves(standing: Standing, metric: str = "map", *, over: str = "pairs") -> C
     if metric == "map" and math.isfinite(standing.map_float):
         lines.append(_reference(standing, drawn))
     levels = np.array([line.at for line in lines if line.axis == "y"])
-    lo, hi = share_limits(*(one.y for one in drawn), levels)
+    lo, hi = _limits(*(one.y for one in drawn), levels)
     y = Axis(score.name, lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing(f"{score.short} is not measured yet", x, y)
@@ -70,7 +70,7 @@ def truths(standing: Standing) -> Chart:
     if drawn and math.isfinite(standing.map_float):
         one = _points("float vectors", np.array([1.0]), np.array([standing.map_float]), "reference")
         drawn.append(one)
-    lo, hi = share_limits(*(one.y for one in drawn))
+    lo, hi = _limits(*(one.y for one in drawn))
     y = Axis(f"mAP: agrees with {what}", lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing("The two truths are not measured yet", x, y)
@@ -100,7 +100,7 @@ def by_bits(standing: Standing, metric: str = "map") -> Chart:
     lines = []
     if metric == "map" and math.isfinite(standing.map_float):
         lines.append(_reference(standing, drawn))
-    lo, hi = share_limits(*(one.y for one in drawn), np.array([line.at for line in lines]))
+    lo, hi = _limits(*(one.y for one in drawn), np.array([line.at for line in lines]))
     y = Axis(SCORES[metric].name, lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing("Codes of other lengths come last", x, y, "Codes of 16 to 256 bits are learnt after the curves.")
@@ -256,12 +256,30 @@ def _ranking(standing: Standing, metric: str) -> str:
     parts = []
     for kind, several in supervised(standing).items():
         best = max(several, key=lambda at: standing.score(at, metric))
-        value = words.share(standing.score(best, metric))
+        value = _share(standing.score(best, metric))
         parts.append((standing.score(best, metric), f"{standing.names[best]} {value} from {kind}"))
     ordered = [text for _, text in sorted(parts, reverse=True)]
     if not ordered:
         return f"{score.short} before anything was learnt"
     return f"Best {score.short}: {', '.join(ordered)}"
+
+
+def _share(value: float) -> str:
+    """Two decimals; two digits where that says nothing.
+
+    >>> _share(0.664), _share(0.0154)
+    ('.66', '.015')
+    """
+    return words.share(value) if not 0 < abs(value) < 0.1 else words.number(value, 2).removeprefix("0")
+
+
+def _limits(*parts: Floats) -> tuple[float, float]:
+    """Tenths around some shares; finer steps where all are small."""
+    values = np.concatenate([np.asarray(part, np.float64) for part in parts]) if parts else np.empty(0)
+    values = values[np.isfinite(values)]
+    if len(values) and 0 <= values.min() and 0 < values.max() < 0.1:
+        return 0.0, rounded_up(1.05 * float(values.max()))
+    return share_limits(*parts)
 
 
 def _reference(standing: Standing, drawn: list[Series]) -> Mark:
@@ -270,7 +288,7 @@ def _reference(standing: Standing, drawn: list[Series]) -> Mark:
     starts = [float(one.y[0]) - level for one in drawn if one.label and len(one.y)]
     above = min((gap for gap in starts if gap >= 0), default=1.0)
     below = min((-gap for gap in starts if gap < 0), default=1.0)
-    label = f"float vectors {words.share(level)}"
+    label = f"float vectors {_share(level)}"
     return Mark(level, label, "y", place="start", side="above" if above >= below else "below")
 
 

@@ -116,7 +116,15 @@ def marks_option(chart: Chart, frame: Frame, dark: bool) -> Option:
         "data": [],
         "silent": True,
         "tooltip": {"show": False},
-        "markLine": {"silent": True, "symbol": "none", "animation": False, "label": style | halo, "data": lines},
+        # without a precision ECharts rounds the place of a line to two decimals
+        "markLine": {
+            "silent": True,
+            "symbol": "none",
+            "animation": False,
+            "precision": 15,
+            "label": style | halo,
+            "data": lines,
+        },
         "z": 1,
     }
 
