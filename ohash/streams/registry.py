@@ -1,6 +1,7 @@
 """Datasets are found, not listed: files of `ohash.streams.datasets`, plugins that define DATASET, the data folder."""
 
-from functools import cache, lru_cache
+from functools import lru_cache
+from types import ModuleType
 
 from ohash.models.registry import declared, plugin_modules, scan
 from ohash.streams.base import Dataset, DatasetSpec
@@ -10,10 +11,14 @@ from ohash.streams.folder import Stamp, folder_specs, stamps
 FOUND_IN_THE_FOLDER = ("paper", "package")
 
 
-@cache
 def named() -> dict[str, DatasetSpec]:
     """Every dataset with a name of its own, by key, whether or not it is installed."""
-    return declared([*scan("ohash.streams.datasets"), *plugin_modules()], "DATASET")
+    return _named(plugin_modules())
+
+
+@lru_cache(maxsize=4)  # a plugin may come later
+def _named(plugins: tuple[ModuleType, ...]) -> dict[str, DatasetSpec]:
+    return declared([*scan("ohash.streams.datasets"), *plugins], "DATASET")
 
 
 def datasets() -> dict[str, DatasetSpec]:

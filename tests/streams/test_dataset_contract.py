@@ -1,9 +1,12 @@
 """Every registered dataset keeps what its card declares; one that is not installed says how to get it."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from ohash.experiment.protocol import protocol
+from ohash.models.registry import add_plugin, plugin_modules
 from ohash.streams.base import Dataset, DatasetSpec, split
 from ohash.streams.pairs import pair_stream
 from ohash.streams.registry import find, load, named
@@ -125,3 +128,31 @@ def test_scanning_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+PLUGIN = """
+import numpy as np
+from ohash.streams.base import Dataset, DatasetSpec
+
+def load():
+    return Dataset(key="mine", title="Mine", X=np.eye(30), labels=np.arange(30) % 3, queries=(3, 3))
+
+DATASET = DatasetSpec(
+    key="mine", title="Mine", task="same", n=30, d=30, licence="CC0", cite="me", load=load, similar_share=0.31
+)
+"""
+
+
+def test_a_dataset_of_a_plugin_is_found_also_after_the_others_were_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OHASH_PLUGINS", "")
+    assert "mine" not in named()
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    add_plugin(tmp_path / "mine.py")
+    try:
+        assert load("mine").n == find("mine").n == 30
+    finally:
+        monkeypatch.undo()
+        plugin_modules.cache_clear()
+    assert "mine" not in named()
