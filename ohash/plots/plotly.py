@@ -97,24 +97,27 @@ def heat_figure(heat: HeatMap, dark: bool = False) -> go.Figure:
     """A heat map; cells that are not known are empty."""
     ground = theme.ground(dark)
     font = {"family": theme.FONT, "size": theme.SIZE, "color": ground.ink}
-    colours = [[0.0, ground.background], [1.0, theme.colour("now", dark)]]
+    hue = theme.colour("now", dark)
+    colours = [[0.0, _transparent(hue, 0.1)], [1.0, hue]]
     bar = {"title": {"text": html.escape(heat.value)}, "outlinewidth": 0, "thickness": 12}
     fig = go.Figure(
         go.Heatmap(
             x=list(heat.x), y=list(heat.y), z=heat.z, text=heat.texts(), texttemplate="%{text}", colorscale=colours,
-            colorbar=bar, hovertemplate="%{x}, %{y}: %{z:.4g}<extra></extra>", xgap=2, ygap=2, hoverongaps=False,
+            colorbar=bar, hoverinfo="skip", xgap=2, ygap=2, hoverongaps=False,
         )
     )  # fmt: skip
     places = [(name, other, [column, row]) for row, other in enumerate(heat.y) for column, name in enumerate(heat.x)]
     fig.add_scatter(  # invisible, and there to be clicked: a heat map itself cannot be
         x=[one[0] for one in places], y=[one[1] for one in places], customdata=[one[2] for one in places],
-        mode="markers", marker={"size": 34, "symbol": "square", "opacity": 0}, hoverinfo="skip", showlegend=False,
+        mode="markers", marker={"size": 34, "symbol": "square", "opacity": 0}, showlegend=False,
+        text=[f"{value:.4g}" if np.isfinite(value) else "not finished" for value in heat.z.ravel()],
+        hovertemplate="%{x}, %{y}: %{text}<extra></extra>",
     )  # fmt: skip
     axis = {"type": "category", "showgrid": False, "zeroline": False}
     fig.update_layout(
         title={"text": html.escape(heat.title), "x": 0, "xref": "paper"}, font=font, paper_bgcolor=ground.background,
         plot_bgcolor=ground.background, hoverlabel={"bgcolor": ground.background, "font": font},
-        margin={"l": 64, "r": 24, "t": 60, "b": 52},
+        margin={"l": 64, "r": 24, "t": 60, "b": 52}, hovermode="closest", hoverdistance=-1, dragmode=False,
         xaxis={**axis, "title": {"text": html.escape(heat.x_label)}},
         yaxis={**axis, "title": {"text": html.escape(heat.y_label)}},
     )  # fmt: skip

@@ -13,7 +13,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from ohash.experiment import comparison as comparisons
 from ohash.experiment.comparison import Comparison
 from ohash.experiment.contest import Contest
-from ohash.experiment.params import OWN, ExperimentParams, Limits, experiment, from_query
+from ohash.experiment.params import OWN, ExperimentParams, Limits, experiment, from_query, rows_of
 from ohash.experiment.presets import PRESETS, Preset
 from ohash.experiment.runner import Pace, Runner
 from ohash.experiment.snapshot import Snapshot
@@ -108,6 +108,8 @@ def current() -> Session:
         session = Session(id=secrets.token_hex(8), params=PRESETS[0].params(), preset=PRESETS[0].key)
         st.session_state["ohash"] = session
         query = st.query_params.to_dict()
+        if query and not {*query} & {"dataset", "method", "methods", "content", "changes", *rows_of(session.params)}:
+            query = {}  # keys of another page; the experiment is the first one
         if "methods" in query:
             session.comparison, problems = comparisons.from_query(query, LIMITS)
             session.warnings = [f"The link was not quite right: {problem}" for problem in problems]
