@@ -28,6 +28,7 @@ from ohash.evaluation.drift import Detection, detection, dip, forgetting, recove
 from ohash.experiment.params import ExperimentParams, experiment
 from ohash.experiment.run import run as snapshots
 from ohash.experiment.snapshot import Snapshot
+from ohash.experiment.world import world_of
 from ohash.streams.drift import KINDS
 
 ARRIVAL = "arrival"
@@ -102,11 +103,12 @@ def measure(runs: Sequence[Snapshot], at: int | None, stale: Snapshot | None = N
 
 def _params(options: argparse.Namespace, dataset: str, kind: str, seed: int, **more: Any) -> ExperimentParams:
     half = options.pairs // 2
-    if kind == ARRIVAL:
-        more |= {"order": "class", "period": half}
-    else:
-        more |= {"drift": kind, "drift_at": half, "drift_size": options.size}
-    return experiment(dataset, options.method, pairs=options.pairs, seed=seed, **more)
+    more |= {"pairs": options.pairs, "seed": seed}
+    if kind != ARRIVAL:
+        return experiment(dataset, options.method, drift=kind, drift_at=half, drift_size=options.size, **more)
+    params = experiment(dataset, options.method, order="class", period=options.pairs, **more)
+    # the stream counts the pairs of the warm-up, a run does not: the third class is to come at its pair `half`
+    return params.with_values(period=half + world_of(params).consumed)
 
 
 def _last(params: ExperimentParams) -> Snapshot:

@@ -171,3 +171,17 @@ def test_the_command_prints_a_line_for_each_alarm(capsys):
     assert any("rotate" in line for line in lines)
     with pytest.raises(ValueError, match="seeds must be >= 1"):
         command.run(argparse.Namespace(**{**vars(options), "seeds": 0}))
+
+
+@pytest.mark.parametrize("pairs", [2000, 5000])
+def test_a_class_arrives_exactly_half_way(pairs):
+    """The warm-up takes pairs of the stream; two classes come before pair `half`, and the third from there on."""
+    options = argparse.Namespace(method="oh", pairs=pairs, size=1.0)
+    params = command._params(options, "digits", command.ARRIVAL, 0)
+    run = Run(params, judge=False)
+    labels, half = run.world.dataset.labels, pairs // 2
+    before, after = (run.world.pairs(start, start + half) for start in (0, half))
+    assert len(np.unique(labels[np.concatenate(before[:2])])) == 2
+    assert len(np.unique(labels[np.concatenate(after[:2])])) == 3
+    first = np.isin(labels[after[0]], labels[before[0]]) & np.isin(labels[after[1]], labels[before[0]])
+    assert int(np.flatnonzero(~first)[0]) < 20
