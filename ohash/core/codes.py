@@ -1,10 +1,19 @@
-"""Binary codes: sgn, packing, Hamming distance.
+"""Binary codes: sgn, packing, Hamming distance; and the conventions of the whole package, stated here once.
 
-Conventions, stated once for the whole package:
+The paper leaves them open; the reasons are measured (see the tests):
 
-- Data are rows, ``X`` is (n, d); ``W`` is (d, r); ``h = sgn(Wᵀx)``, Eq. (1), with **sgn(0) = +1**.
+- Data are rows, ``X`` is (n, d); ``W`` is (d, r); ``h = sgn(Wᵀx)``, Eq. (1), with **sgn(0) = +1**. With centring a code
+  compares Wᵀx with Wᵀmean, so that a moving mean costs no new projections; where the two are equal up to rounding, the
+  bit is whatever rounding makes it.
 - A packed code is uint8 of width ``ceil(r / 8)``; bit k lies in byte ``k // 8`` at position ``k % 8`` (little), 1 means
   +1, and the unused bits of the last byte are 0, so that Hamming distances need no mask.
+- ``beta * r`` is rounded to an integer when within 1e-9 of one, and that one value is used in R and in the ceiling.
+  Differs from the paper: literally, 0.55 * 100 = 55.00000000000001 gives R > 0 with p0 = 0.
+- Bits are taken in the stable order of delta (equal deltas: lower index first); of the two sides of a bit the one with
+  the smaller margin is flipped, equal margins flip side i, Eq. (20).
+- Of several models with the same R the argmin of Eq. (28) is the lowest index.
+- A pair whose flipped sides are all zero vectors has ‖x(g - h)ᵀ‖² = 0: Eq. (10) is undefined, the pair is *degenerate*,
+  keeps its R, and changes nothing. A point paired with itself is learnt as any pair; no stream of ours draws one.
 """
 
 from typing import Any

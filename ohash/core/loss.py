@@ -1,15 +1,7 @@
 r"""The equations in readable NumPy: similarity loss, zero-loss codes, prediction loss, step.
 
-This is the explaining form; `ohash.core.kernels` is the fast form of the same equations. Conventions the paper leaves
-open (the reasons are measured, see the tests):
-
-- sgn(0) = +1, as in `ohash.core.codes`.
-- ``beta * r`` is rounded to an integer when within 1e-9 of one, and that one value is used in R and in the ceiling.
-  Differs from the paper: literally, 0.55 * 100 = 55.00000000000001 gives R > 0 with p0 = 0.
-- Bits are taken in the stable order of delta (equal deltas: lower index first); of the two sides of a bit the one with
-  the smaller margin is flipped, equal margins flip side i, Eq. (20).
-- A pair whose flipped sides are all zero vectors has ‖x(g - h)ᵀ‖² = 0: Eq. (10) is undefined, the pair is *degenerate*,
-  keeps its R, and changes nothing.
+This is the explaining form; `ohash.core.kernels` is the fast form of the same equations. What the paper leaves open is
+decided in one place, the docstring of `ohash.core.codes`.
 """
 
 import math

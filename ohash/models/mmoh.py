@@ -1,7 +1,7 @@
 """MMOH: Multi-Model Online Hashing, T models that are updated selectively (Section VI, Eq. (28)).
 
-For a similar pair only the model with the smallest R moves (literal argmin: the lowest index wins a tie), and none if
-that R is 0; for a dissimilar pair every model with R > 0 moves. T = 1 is OH bit for bit.
+For a similar pair only the model with the smallest R moves, and none if that R is 0; for a dissimilar pair every model
+with R > 0 moves. T = 1 is OH bit for bit.
 """
 
 from dataclasses import asdict, dataclass
