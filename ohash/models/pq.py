@@ -32,7 +32,7 @@ class PQParams:
         help="Length of a code: r / 8 parts of 256 centroids; other lengths take parts of fewer bits.",
     )  # fmt: skip
     iterations: int = param(25, symbol="", title="iterations", lo=1, hi=1000, slider=(1, 100), help="Of k-means.")
-    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**31 - 1, help="Draws the first centroids.")
+    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first centroids.")
 
     def __post_init__(self) -> None:
         """Validate."""
@@ -72,7 +72,7 @@ class PQ(Reconstruction):
         d = X.shape[1]
         quantiser = self._quantiser(faiss, d)
         clusters = quantiser.cp
-        clusters.seed, clusters.niter = int(self.params.seed), int(self.params.iterations)
+        clusters.seed, clusters.niter = int(self.params.seed) % 2**31, int(self.params.iterations)
         clusters.min_points_per_centroid, clusters.max_points_per_centroid = 1, MOST_POINTS
         rows = _padded(X, quantiser.d)
         if len(rows) < quantiser.ksub:  # fewer points than centroids: some centroids are there twice

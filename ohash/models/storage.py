@@ -32,9 +32,10 @@ def save(hasher: "OnlineHasher", path: str | Path) -> None:
 def load(path: str | Path) -> Any:
     """The hasher that `save` wrote to `path`; anything else is a ValueError, a missing file an OSError."""
     header, arrays = read_archive(path, "model", FORMAT)
-    if header.get("method") not in registry.hashers():
+    method = header.get("method")
+    if isinstance(method, str) and method not in registry.hashers():
         raise ValueError(
-            f"{path} holds a model of the method {header.get('method')!r}, which is not here; name the file that "
+            f"{path} holds a model of the method {method!r}, which is not here; name the file that "
             "defines it by --plugin or OHASH_PLUGINS"
         )
     try:

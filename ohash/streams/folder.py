@@ -74,7 +74,7 @@ def entries() -> tuple[Entry, ...]:
     root = data_folder()
     if root is None:
         return ()
-    if not root.is_dir():
+    if not os.access(root, os.R_OK | os.X_OK) or not root.is_dir():
         return (Entry("folder:", str(root), root, 0, problem=f"{DATA} must be a folder that exists, got {root}"),)
     return _entries(root, tuple(_walk(root)))
 
