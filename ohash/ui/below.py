@@ -30,7 +30,8 @@ MORE = {
 def below_the_fold(session: state.Session, runner: Runner) -> None:
     """Expanders that cost nothing while they are closed."""
     now = runner.snapshot()
-    if now is None or now.t == 0:
+    if now is None:
+        st.caption("More charts, tables and code come with the first pairs.")
         return
     for title, names in MORE.items():
         if st.expander(title, key=f"open_{names[0]}", on_change="rerun").open:

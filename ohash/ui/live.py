@@ -93,10 +93,9 @@ def _draw(session: state.Session) -> None:
         with d:
             show(charts.tau(now), "chart_d", 205, 340)
         e.html(numbers_html(now))
-    resting, moving = runner.state in RESTING, now.t > 0 and now.state != "recording"
-    redraw = (resting and not session.resting) or (moving and not session.moving)
-    session.resting, session.moving = resting, moving
-    if redraw:  # the rest of the page has something to show now, or the timer is no longer needed
+    resting = runner.state in RESTING
+    redraw, session.resting = resting and not session.resting, resting
+    if redraw:  # the timer is no longer needed; a run of the whole page may swallow a click, so it is rare
         st.rerun()
 
 

@@ -61,7 +61,6 @@ class Session:
     opened_at: float = field(default_factory=time.monotonic)
     wanted: dict[str, float] = field(default_factory=dict)
     resting: bool = False
-    moving: bool = False
     looking: str = ""
     narrow: bool = False
     comparison: Comparison | None = None

@@ -37,7 +37,7 @@ class LivePage:
         for _ in range(times):
             self.page.keyboard.press(key)
 
-    def until(self, true: Callable[[], bool], seconds: float = 120, what: str = "") -> None:
+    def until(self, true: Callable[[], bool], seconds: float = 40, what: str = "") -> None:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:
