@@ -33,4 +33,4 @@ with right:
     compare.gallery_bar(session, contest.standing())
     compare.gallery_area(session)
     compare.to_live(session, contest)
-    compare.more_charts(session, contest.standing())
+    compare.more_charts(session)

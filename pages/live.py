@@ -31,4 +31,4 @@ with st.container() if session.present else right:
     transport.gallery_bar(session)
     live.gallery_area(session)
 if not session.present:
-    below_the_fold(session, runner)
+    below_the_fold(session)

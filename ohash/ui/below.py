@@ -1,14 +1,16 @@
 """Below the fold, closed: more charts, theory and health, tables, runs so far, code for this run."""
 
+from functools import partial
+from typing import TypeGuard
+
 import streamlit as st
 
 from ohash.experiment.export import code_for
-from ohash.experiment.runner import Runner
 from ohash.experiment.snapshot import Snapshot
 from ohash.plots import live as charts
 from ohash.plots.chart import Chart
 from ohash.ui import state
-from ohash.ui.live import show
+from ohash.ui.live import RESTING, show
 
 MORE = {
     "More charts": (
@@ -27,21 +29,32 @@ MORE = {
 }
 
 
-def below_the_fold(session: state.Session, runner: Runner) -> None:
-    """Expanders that cost nothing while they are closed."""
-    now = runner.snapshot()
-    if now is None:
-        st.caption("More charts, tables and code come with the first pairs.")
-        return
+def below_the_fold(session: state.Session) -> None:
+    """Expanders that cost next to nothing while they are closed, and follow the run while they are open."""
+    every = 1.0 if state.runner(session).state not in RESTING else None
+    st.fragment(partial(_below, session), run_every=every, key="below")()
+
+
+def _below(session: state.Session) -> None:
+    now = state.runner(session).snapshot()
     for title, names in MORE.items():
-        if st.expander(title, key=f"open_{names[0]}", on_change="rerun").open:
-            _charts(now, names)
-    if st.expander("Tables: every chart as numbers", key="open_tables", on_change="rerun").open:
-        for chart in (charts.quality(now, "map"), charts.hills(now), charts.loss(now), charts.tau(now)):
-            st.caption(chart.title)
-            st.dataframe(chart.table(), height=200)
-    if st.expander("Code for this run", key="open_code", on_change="rerun").open:
-        st.code(code_for(now.params), language="python")
+        with st.expander(title, key=f"open_{names[0]}", on_change="rerun") as more:
+            if more.open and _there(now):
+                _charts(now, names)
+    with st.expander("Tables: every chart as numbers", key="open_tables", on_change="rerun") as tables:
+        if tables.open and _there(now):
+            for chart in (charts.quality(now, "map"), charts.hills(now), charts.loss(now), charts.tau(now)):
+                st.caption(chart.title)
+                st.dataframe(chart.table(), height=200)
+    with st.expander("Code for this run", key="open_code", on_change="rerun") as code:
+        if code.open:
+            st.code(code_for(session.params), language="python")
+
+
+def _there(now: Snapshot | None) -> TypeGuard[Snapshot]:
+    if now is None:
+        st.caption("This comes with the first pairs.")
+    return now is not None
 
 
 def _charts(now: Snapshot, names: tuple[str, ...]) -> None:

@@ -7,6 +7,7 @@ import streamlit as st
 from ohash.experiment.params import OWN
 from ohash.streams.base import METRICS, Metric
 from ohash.ui import data, items, state, upload
+from ohash.ui.press import once
 
 DISTANCES: dict[Metric, str] = {
     "l2": "Euclidean (L2)",
@@ -68,7 +69,7 @@ def panel(session: state.Session) -> None:
         if st.button("Compare methods on it", icon=":material/compare_arrows:", key="compare_upload"):
             data.compare(session, f"{OWN}:{content}")
         st.button(
-            "Look at it", icon=":material/visibility:", key="look_upload", on_click=_look, args=(session, content)
+            "Look at it", icon=":material/visibility:", key="look_upload", on_click=once(_look), args=(session, content)
         )
 
 

@@ -1,6 +1,7 @@
 """The ticking parts of the Compare page: the verdict, the curves, what follows from them, and two galleries."""
 
 import html
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -15,6 +16,7 @@ from ohash.plots.chart import Chart
 from ohash.ui import compare_cards as cards
 from ohash.ui import live, state
 from ohash.ui.gallery import gallery_html
+from ohash.ui.press import once
 from ohash.ui.slots import Slot, chosen, slot
 from ohash.ui.style import dark
 
@@ -31,10 +33,10 @@ def transport(session: state.Session, contest: Contest) -> None:
         if contest.state not in ("done", "error", "stopped"):
             st.button(
                 "Pause" if going else "Play", icon=":material/pause:" if going else ":material/play_arrow:",
-                type="primary", shortcut="space", on_click=_play_pause, args=(contest,), key="compare_play",
+                type="primary", shortcut="space", on_click=once(_play_pause), args=(contest,), key="compare_play",
             )  # fmt: skip
         st.button(
-            "Again", icon=":material/replay:", key="reset", on_click=_again, args=(session,), help="Key: R",
+            "Again", icon=":material/replay:", key="reset", on_click=once(_again), args=(session,), help="Key: R",
         )  # fmt: skip
         st.segmented_control(
             "over", list(OVER), default="pairs", key="view_over", label_visibility="collapsed", required=True
@@ -74,7 +76,7 @@ def gallery_bar(session: state.Session, standing: Standing) -> None:
                 f"method {side + 1}", one.options, one.index, key=one.key, format_func=lambda at: names.get(at, ""),
                 label_visibility="collapsed", width=170, on_change=_pick_side, args=(session, side, one),
             )  # fmt: skip
-        st.button("Another query", icon=":material/shuffle:", on_click=_another, args=(session,), key="another")
+        st.button("Another query", icon=":material/shuffle:", on_click=once(_another), args=(session,), key="another")
 
 
 def to_live(session: state.Session, contest: Contest) -> None:
@@ -88,7 +90,8 @@ def to_live(session: state.Session, contest: Contest) -> None:
             label_visibility="collapsed", width=170,
         )  # fmt: skip
         st.button(
-            "Pin as reference", icon=":material/keep:", key="compare_pin", on_click=_pin, args=(session, contest, at),
+            "Pin as reference", icon=":material/keep:", key="compare_pin", on_click=once(_pin),
+            args=(session, contest, at),
             help="Its curve stays on Live beside whatever runs there.",
         )  # fmt: skip
         if st.button("Watch it learn", icon=":material/play_arrow:", key="compare_watch"):
@@ -96,17 +99,9 @@ def to_live(session: state.Session, contest: Contest) -> None:
             st.switch_page("pages/live.py")
 
 
-def more_charts(session: state.Session, standing: Standing) -> None:
+def more_charts(session: state.Session) -> None:
     """Precision-recall, radius 2, re-ranking, bits recomputed; and every chart as numbers."""
-    if st.expander("Precision-recall, radius 2, re-ranking, bits recomputed", key="open_more", on_change="rerun").open:
-        columns = st.columns(2)
-        for at, name in enumerate(MORE):
-            with columns[at % 2]:
-                show(session, charts.CHARTS[name](standing), f"more_{at}", 270)
-    if st.expander("Tables: every chart as numbers", key="open_tables", on_change="rerun").open:
-        for name, make in charts.CHARTS.items():
-            st.caption(name)
-            st.dataframe(make(standing).table(), height=180, hide_index=True)
+    _ticking(session, "compare_more", _more, 2.0)
 
 
 def show(session: state.Session, chart: Chart, key: str, height: int) -> None:
@@ -116,10 +111,9 @@ def show(session: state.Session, chart: Chart, key: str, height: int) -> None:
         st.html(f'<p class="ohash-fair">{html.escape(chart.caption)}</p>')
 
 
-def _ticking(session: state.Session, key: str, draw: "object", every: float) -> None:
+def _ticking(session: state.Session, key: str, draw: Callable[[state.Session], None], every: float) -> None:
     contest = state.contest(session)
     going = contest.state not in RESTING
-    assert callable(draw)
     st.fragment(partial(draw, session), run_every=every if going else None, key=key)()
 
 
@@ -191,6 +185,23 @@ def _tuned(standing: Standing) -> None:
                 f"`{entry.text()}`"
             )
     st.markdown("**Tuned on the validation queries, reported on the test queries**  \n" + "  \n".join(lines))
+
+
+def _more(session: state.Session) -> None:
+    standing = state.contest(session).standing()
+    charts_here = st.expander(
+        "Precision-recall, radius 2, re-ranking, bits recomputed", key="open_more", on_change="rerun"
+    )
+    if charts_here.open:
+        columns = charts_here.columns(2)
+        for at, name in enumerate(MORE):
+            with columns[at % 2]:
+                show(session, charts.CHARTS[name](standing), f"more_{at}", 270)
+    tables = st.expander("Tables: every chart as numbers", key="open_tables", on_change="rerun")
+    if tables.open:
+        for name, make in charts.CHARTS.items():
+            tables.caption(name)
+            tables.dataframe(make(standing).table(), height=180, hide_index=True)
 
 
 def _gallery(session: state.Session) -> None:

@@ -13,6 +13,7 @@ from ohash.experiment.snapshot import Snapshot
 from ohash.experiment.store import Store, StoreError
 from ohash.plots.runs import MOST, overlay
 from ohash.ui import state, still
+from ohash.ui.press import once
 
 SCORE = st.column_config.NumberColumn(format="%.3f", width="small")
 WHOLE = st.column_config.NumberColumn(format="localized", width="small")
@@ -143,7 +144,7 @@ def actions(session: state.Session, store: AllRuns, runs: list[Run]) -> None:
         pinned = one is not None and session.pinned == one[0].key
         st.button(
             "Unpin" if pinned else "Pin as reference", icon=":material/keep:", disabled=one is None, key="run_pin",
-            on_click=_pin, args=(session, None if pinned else one),
+            on_click=once(_pin), args=(session, None if pinned else one),
             help="Draw this run on Live beside whatever runs there. Select one run.",
         )  # fmt: skip
         new = [(line, now) for line, now in runs if not line.state.endswith("kept") and now.state in ENDED]

@@ -7,6 +7,7 @@ import streamlit as st
 from ohash.experiment.presets import PRESETS, preset
 from ohash.experiment.runner import Pace, Runner
 from ohash.ui import live, state
+from ohash.ui.press import once
 from ohash.ui.slots import Slot, chosen, slot
 
 PACES: dict[str, Pace] = {
@@ -33,19 +34,24 @@ def bar(session: state.Session, runner: Runner) -> None:
     with st.container(horizontal=True, key="transport", vertical_alignment="center"):
         st.button(
             "Pause" if going else "Play", icon=":material/pause:" if going else ":material/play_arrow:", type="primary",
-            shortcut="space", on_click=_play_pause, args=(session, runner), key="play",
+            shortcut="space", on_click=once(_play_pause), args=(session, runner), key="play",
         )  # fmt: skip
         st.button(
-            "Step", icon=":material/skip_next:", shortcut="right", on_click=_step, args=(session, runner), key="step"
+            "Step",
+            icon=":material/skip_next:",
+            shortcut="right",
+            on_click=once(_step),
+            args=(session, runner),
+            key="step",
         )
         st.selectbox(
             "pairs a step", STEPS, key="view_step", label_visibility="collapsed", width=92,
             format_func=lambda n: f"{n:,}",
         )  # fmt: skip
         st.button(
-            "Reset", icon=":material/replay:", on_click=state.restart, args=(session,), key="reset", help="Key: R"
+            "Reset", icon=":material/replay:", on_click=once(state.restart), args=(session,), key="reset", help="Key: R"
         )
-        st.button("New seed", icon=":material/casino:", on_click=_new_seed, args=(session,), key="new_seed")
+        st.button("New seed", icon=":material/casino:", on_click=once(_new_seed), args=(session,), key="new_seed")
         pace = slot("pace", _pace_name(session.pace), tuple(PACES))
         st.selectbox(
             "pace", pace.options, pace.index, key=pace.key, label_visibility="collapsed", on_change=_set_pace,
@@ -60,7 +66,7 @@ def bar(session: state.Session, runner: Runner) -> None:
             st.toggle("loss: logarithmic axes", key="view_log_loss")
             st.toggle("loss: the certificate's bound", key="view_bound")
         st.button(
-            "Present" if not session.present else "Back", icon=":material/slideshow:", on_click=_present,
+            "Present" if not session.present else "Back", icon=":material/slideshow:", on_click=once(_present),
             args=(session,), key="present",
         )  # fmt: skip
     if session.difference:
@@ -71,7 +77,7 @@ def gallery_bar(session: state.Session) -> None:
     """Which query, and before or now."""
     with st.container(horizontal=True, key="gallery_bar", vertical_alignment="center"):
         st.markdown("**A query and its ten nearest** · ✓ relevant, ✗ not, Hamming distance in bits")
-        st.button("Another query", icon=":material/shuffle:", on_click=_another, args=(session,), key="another")
+        st.button("Another query", icon=":material/shuffle:", on_click=once(_another), args=(session,), key="another")
         codes = slot("codes", "before" if session.before else "now", ("now", "before"))
         st.segmented_control(
             "codes", codes.options, default=codes.initial, key=codes.key, label_visibility="collapsed", required=True,
@@ -82,7 +88,7 @@ def gallery_bar(session: state.Session) -> None:
 def _preset_button(session: state.Session, key: str) -> None:
     one = preset(key)
     st.button(
-        one.title, key=f"preset_{key}", on_click=state.start_preset, args=(session, one), help=one.story,
+        one.title, key=f"preset_{key}", on_click=once(state.start_preset), args=(session, one), help=one.story,
         type="primary" if session.preset == key else "tertiary",
     )  # fmt: skip
 

@@ -26,7 +26,7 @@ class LivePage:
 
     @property
     def query(self) -> str:
-        return str(self.page.url.partition("?")[2])
+        return str(self.page.evaluate("location.search"))  # page.url stands still while nothing is asked of the page
 
     def press(self, name: str) -> None:
         self.page.get_by_role("button", name=re.compile(f"^{name}")).first.click()
@@ -37,7 +37,7 @@ class LivePage:
         for _ in range(times):
             self.page.keyboard.press(key)
 
-    def until(self, true: Callable[[], bool], seconds: float = 40, what: str = "") -> None:
+    def until(self, true: Callable[[], bool], seconds: float = 60, what: str = "") -> None:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:

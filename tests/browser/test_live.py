@@ -1,6 +1,9 @@
 """The Live page in a real Chromium."""
 
+import csv
+import io
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +19,6 @@ DIGITS = "?dataset=digits&method=oh&pairs=100000000"
 def live(page: Any, server: Dashboard) -> LivePage:
     opened = LivePage(page, server.url, DIGITS)
     opened.until(lambda: opened.pairs > 0, what="something moves")
-    time.sleep(2)  # the first run of the page is over: a user needs longer to find a control
     return opened
 
 
@@ -52,6 +54,29 @@ def test_keyboard(live: LivePage) -> None:
     live.until(lambda: live.pairs == 0, what="R resets")
 
 
+def test_beta_and_C_act_on_the_running_model(live: LivePage) -> None:
+    live.slider(0, "ArrowRight", 2)
+    live.until(lambda: "changes=" in live.query and "beta" in live.query, what="beta in the link")
+    live.slider(1, "ArrowRight")
+    live.until(lambda: "%3AC%3A" in live.query, what="C in the link")
+    assert live.pairs > 0
+
+
+def test_a_change_while_paused_is_recorded_at_that_pair(live: LivePage) -> None:
+    live.paused()
+    at = live.pairs
+    live.slider(0, "ArrowLeft")
+    live.until(lambda: f"changes={at}%3Abeta" in live.query, what="the change at this very pair")
+
+
+def test_new_r_leaves_a_ghost(live: LivePage) -> None:
+    live.until(lambda: live.pairs > 150, what="a checkpoint")
+    live.slider(2, "ArrowRight")
+    live.until(lambda: "r=64" in live.query, what="r in the link")
+    live.page.get_by_text("New run: r 48 → 64").wait_for()
+    live.until(lambda: live.pairs > 0, what="the new run moves")
+
+
 def test_page_switch_and_back_keeps_the_run(live: LivePage) -> None:
     live.paused()
     stood = live.pairs
@@ -59,6 +84,34 @@ def test_page_switch_and_back_keeps_the_run(live: LivePage) -> None:
     live.page.wait_for_url("**/data*")
     live.page.get_by_role("link", name="Live").first.click()
     live.until(lambda: live.pairs == stood, what="the same run")
+
+
+def test_reload_restarts_from_the_link(live: LivePage) -> None:
+    live.slider(2, "ArrowRight")
+    live.until(lambda: "r=64" in live.query, what="r in the link")
+    live.page.reload()
+    live.page.wait_for_selector(".ohash-status")
+    assert "r=64" in live.query
+    live.until(lambda: live.pairs > 0, what="it starts again")
+
+
+def test_two_tabs_are_two_runs(live: LivePage, browser: Any, server: Dashboard) -> None:
+    live.paused()
+    stood = live.pairs
+    other = LivePage(browser.new_page(), server.url, DIGITS)
+    other.until(lambda: other.pairs > stood, what="the other tab goes on")
+    assert live.pairs == stood
+    other.page.close()
+
+
+def test_dropped_connection_comes_back_to_the_same_run(live: LivePage) -> None:
+    live.paused()
+    stood = live.pairs
+    live.page.context.set_offline(True)
+    time.sleep(2)
+    live.page.context.set_offline(False)
+    live.press("Step")
+    live.until(lambda: live.pairs == stood + 1, what="the same run, one pair further")
 
 
 @pytest.mark.parametrize(
@@ -76,3 +129,60 @@ def test_an_error_inside_a_run_is_shown(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/?dataset=blobs2d&method=oh&m=100000")
     page.locator("[data-testid=stAlert]").first.wait_for()
     assert "m must be" in page.locator("[data-testid=stAlert]").first.inner_text()
+
+
+def test_export_downloads(live: LivePage) -> None:
+    live.until(lambda: live.pairs > 150, what="a checkpoint")
+    live.paused()
+    live.press("Export")
+    with live.page.expect_download() as waiting:
+        live.page.get_by_role("button", name="Checkpoints (CSV)").click()
+    rows = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
+    assert float(rows[0]["pairs"]) == 0 and 0 < float(rows[-1]["map"]) < 1
+
+
+def test_share_shows_the_link(live: LivePage) -> None:
+    live.press("Share")
+    live.page.get_by_text("dataset=digits&method=oh&pairs=100000000").first.wait_for()
+
+
+def test_preset_tells_its_story(live: LivePage) -> None:
+    live.press("Too timid")
+    live.until(lambda: "C=1e-05" in live.query, what="the preset's parameters")
+    live.until(lambda: live.pairs > 0, what="it runs")
+
+
+@pytest.mark.parametrize(("width", "height", "scheme"), [(1280, 800, "dark"), (390, 844, "light")])
+def test_dark_and_phone(browser: Any, server: Dashboard, width: int, height: int, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    opened = context.new_page()
+    opened.set_default_timeout(90_000)
+    live = LivePage(opened, server.url, DIGITS)
+    live.until(lambda: live.pairs > 0, what="it runs")
+    overflow = opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    background = opened.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
+    context.close()
+    assert overflow <= 1
+    assert (background != "rgb(255, 255, 255)") == (scheme == "dark")
+
+
+def test_who_wants_no_motion_gets_a_run_that_waits(browser: Any, server: Dashboard) -> None:
+    context = browser.new_context(reduced_motion="reduce")
+    opened = context.new_page()
+    opened.set_default_timeout(90_000)
+    live = LivePage(opened, server.url, DIGITS)
+    live.until(lambda: "paused" in live.status, what="it stands still without being told")
+    stood = live.pairs
+    live.press("Play")
+    live.until(lambda: live.pairs > stood, what="Play starts it")
+    context.close()
+
+
+def test_a_read_out_stays_while_pictures_come(live: LivePage) -> None:
+    chart = live.page.locator("canvas").first.bounding_box()
+    live.page.mouse.move(chart["x"] + chart["width"] / 2, chart["y"] + chart["height"] * 0.6)
+    shown = []
+    for _ in range(30):
+        time.sleep(0.15)
+        shown.append(live.page.get_by_text("each checkpoint").locator("visible=true").count() > 0)
+    assert sum(shown) > len(shown) / 2, "the chart is drawn again five times a second, and the read-out comes back"
