@@ -10,6 +10,7 @@ from ohash.experiment.snapshot import Snapshot
 from ohash.plots import live as charts
 from ohash.plots.chart import Chart
 from ohash.ui import state
+from ohash.ui.fragments import fragment
 from ohash.ui.live import RESTING, show
 
 MORE = {
@@ -32,7 +33,7 @@ MORE = {
 def below_the_fold(session: state.Session) -> None:
     """Expanders that cost next to nothing while they are closed, and follow the run while they are open."""
     every = 1.0 if state.runner(session).state not in RESTING else None
-    st.fragment(partial(_below, session), run_every=every, key="below")()
+    fragment(partial(_below, session), key="below", every=every)
 
 
 def _below(session: state.Session) -> None:

@@ -15,6 +15,7 @@ from ohash.plots import compare as charts
 from ohash.plots.chart import Chart
 from ohash.ui import compare_cards as cards
 from ohash.ui import live, state
+from ohash.ui.fragments import fragment
 from ohash.ui.gallery import gallery_html
 from ohash.ui.press import once
 from ohash.ui.slots import Slot, chosen, slot
@@ -114,7 +115,7 @@ def show(session: state.Session, chart: Chart, key: str, height: int) -> None:
 def _ticking(session: state.Session, key: str, draw: Callable[[state.Session], None], every: float) -> None:
     contest = state.contest(session)
     going = contest.state not in RESTING
-    st.fragment(partial(draw, session), run_every=every if going else None, key=key)()
+    fragment(partial(draw, session), key=key, every=every if going else None)
 
 
 def _verdict(session: state.Session) -> None:

@@ -16,6 +16,7 @@ from ohash.plots.chart import Chart
 from ohash.plots.echarts import option
 from ohash.streams.samples.reading import sample_folder
 from ohash.ui import state
+from ohash.ui.fragments import fragment
 from ohash.ui.gallery import gallery_html
 from ohash.ui.numbers import numbers_html, status_html
 from ohash.ui.style import dark
@@ -59,7 +60,7 @@ def live_area(session: state.Session) -> None:
     runner = state.runner(session)
     ticking = runner.state not in RESTING
     every = max(state.hub().interval(), PHONE_SECONDS * session.narrow) if ticking else None
-    st.fragment(partial(_draw, session), run_every=every, key="live")()
+    fragment(partial(_draw, session), key="live", every=every)
 
 
 def _draw(session: state.Session) -> None:
@@ -103,7 +104,7 @@ def gallery_area(session: state.Session) -> None:
     """F: a query and its ten nearest; slower than the charts, because codes change only at checkpoints."""
     runner = state.runner(session)
     every = 1.0 if runner.state not in RESTING else None
-    st.fragment(partial(_gallery, session), run_every=every, key="gallery")()
+    fragment(partial(_gallery, session), key="gallery", every=every)
 
 
 def _gallery(session: state.Session) -> None:

@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -22,6 +23,7 @@ from ohash.plots.paper_report import SIGNS, claims_html, report
 from ohash.plots.svg import to_svg
 from ohash.plots.theme import colour
 from ohash.ui import items, still
+from ohash.ui.fragments import fragment
 from ohash.ui.style import dark
 
 PARTS = {"claims": "Claims", "figures": "Figures", "symbols": "Symbols"}
@@ -73,7 +75,7 @@ def choose() -> Profile:
 def progress(store: Store, profile: Profile) -> None:
     """How much has been run, drawn again while it runs; start and cancel."""
     alive = bool(_running(store, profile))
-    st.fragment(_progress, run_every=WATCH_SECONDS if alive else None, key="paper_progress")(store, profile, alive)
+    fragment(partial(_progress, store, profile, alive), key="paper_progress", every=WATCH_SECONDS if alive else None)
 
 
 def _progress(store: Store, profile: Profile, was_alive: bool) -> None:

@@ -1,5 +1,6 @@
 """The rail: at most five controls, and an expander with the rest, all from the declared tables."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -10,6 +11,7 @@ from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui import state
 from ohash.ui.controls import control
+from ohash.ui.fragments import fragment
 from ohash.ui.slots import chosen, slot
 
 VISIBLE = ("beta", "C", "r", "T")
@@ -28,7 +30,7 @@ def controls(session: state.Session) -> None:
     choose_data(session)
     choose_method(session)
     rows, values = rows_of(session.params), flat(session.params)
-    st.fragment(_live_controls, key="live_controls")(session)
+    fragment(partial(_live_controls, session), key="live_controls")
     for key in VISIBLE:
         if key in rows and not rows[key].live:
             control(rows[key], values[key], _committer(session))

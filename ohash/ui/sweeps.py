@@ -3,6 +3,7 @@
 import base64
 import json
 import zlib
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,6 +20,7 @@ from ohash.experiment.workshare import Activity, activity, cancel
 from ohash.plots import sweeps as charts
 from ohash.plots.plotly import figure, heat_figure
 from ohash.ui import state
+from ohash.ui.fragments import fragment
 from ohash.ui.still import NO_BUTTONS
 from ohash.ui.style import dark
 
@@ -77,7 +79,8 @@ def decoded(text: str) -> Sweep:
 def watch(session: state.Session, store: Store, chosen: Sweep) -> None:
     """Everything about one sweep; drawn again every two seconds while it runs."""
     alive = _alive(store, chosen)
-    st.fragment(_watched, run_every=WATCH_SECONDS if alive else None, key="sweep_watch")(session, store, chosen, alive)
+    every = WATCH_SECONDS if alive else None
+    fragment(partial(_watched, session, store, chosen, alive), key="sweep_watch", every=every)
 
 
 def _watched(session: state.Session, store: Store, chosen: Sweep, was_alive: bool) -> None:

@@ -54,6 +54,14 @@ def test_keyboard(live: LivePage) -> None:
     live.until(lambda: live.pairs == 0, what="R resets")
 
 
+def test_every_press_counts_once_whenever_it_comes(live: LivePage) -> None:
+    for press in range(8):
+        wanted = "running" if "paused" in live.status else "paused"
+        time.sleep(0.07 * press)  # the timer of the pictures fires five times a second: anywhere between two of them
+        live.page.keyboard.press("Space")
+        live.until(lambda wanted=wanted: wanted in live.status, what=f"press {press} gives {wanted}", seconds=15)
+
+
 def test_beta_and_C_act_on_the_running_model(live: LivePage) -> None:
     live.slider(0, "ArrowRight", 2)
     live.until(lambda: "changes=" in live.query and "beta" in live.query, what="beta in the link")
