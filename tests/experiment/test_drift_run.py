@@ -72,6 +72,7 @@ def test_chunks_change_neither_alarms_nor_scores(method):
 
 @pytest.mark.parametrize("kind", ["rotate", "translate-slowly", "redefine", "prior"])
 @pytest.mark.parametrize("reencode", ["checkpoint", "never"])
+@pytest.mark.slow
 def test_a_resumed_run_equals_an_undisturbed_one(tmp_path, kind, reencode):
     params = small(drift=kind, drift_at=450, pairs=1100, reencode=reencode)
     whole = straight(params)
@@ -161,6 +162,7 @@ def test_a_redefinition_leaves_the_table_alone_and_a_rotation_flips_it():
 
 
 @pytest.mark.usefixtures("few_checkpoints")
+@pytest.mark.slow
 def test_the_command_prints_a_line_for_each_alarm(capsys):
     options = argparse.Namespace(
         datasets=["blobs"], kinds=["none", "rotate"], method="oh", seeds=1, pairs=600, size=1.0

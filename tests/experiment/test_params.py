@@ -67,7 +67,7 @@ def experiments(draw, method=None):
 
 @pytest.mark.parametrize("method", METHODS)
 @given(data=st.data())
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 def test_links_and_files_bring_back_the_same_experiment(method, data):
     params = data.draw(experiments(method))
     query = params.to_query()

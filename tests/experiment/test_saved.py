@@ -49,6 +49,7 @@ def test_own_data_must_be_brought_along(kind, tmp_path):
 
 @pytest.mark.parametrize("reencode", ["checkpoint", "never"])
 @pytest.mark.parametrize("method", [key for key, spec in hashers().items() if not spec.linear])
+@pytest.mark.slow
 def test_a_method_without_half_spaces_drifts_and_is_resumed(method, reencode, tmp_path):
     few = {"fasthash": {"depth": 1, "trees": 2, "sweeps": 1}, "klsh": {"p": 24, "t": 8}}.get(method, {})
     params = small(method, r=4, pairs=150, drift="rotate", drift_at=90, reencode=reencode, **few)

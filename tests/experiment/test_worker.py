@@ -129,6 +129,7 @@ def test_a_dataset_travels_whole(kind):
     assert (found.class_names, found.queries, found.metric) == (data.class_names, data.queries, data.metric)
 
 
+@pytest.mark.slow
 def test_data_is_sent_once():
     with Worker() as worker:
         values = {"params": small(pairs=50).to_json(), "data": "tiny"}
@@ -156,6 +157,7 @@ def test_a_worker_runs_tasks_and_nothing_else(pool):
         pool.submit(os.system, {"command": "true"})
 
 
+@pytest.mark.slow
 def test_what_a_library_prints_does_not_disturb(tmp_path, monkeypatch):
     plugin = tmp_path / "loud.py"
     plugin.write_text("print('hello', flush=True)\n")
@@ -168,6 +170,7 @@ def test_what_a_library_prints_does_not_disturb(tmp_path, monkeypatch):
 # -- stopping and dying ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_cancel_stops_a_running_task_and_the_pool_goes_on():
     with WorkerPool(1) as pool:
         job = start_endless(pool)
@@ -180,6 +183,7 @@ def test_cancel_stops_a_running_task_and_the_pool_goes_on():
         assert pool.submit(tasks.fit, {"method": "itq", "params": {"r": 2}}, {"X": X}).result(PATIENCE)
 
 
+@pytest.mark.slow
 def test_shutdown_can_stop_everything():
     pool = WorkerPool(1)
     job = start_endless(pool)
@@ -190,6 +194,7 @@ def test_shutdown_can_stop_everything():
         pool.submit(tasks.run, ENDLESS)
 
 
+@pytest.mark.slow
 def test_the_task_of_a_dead_worker_is_done_by_another_and_a_deadly_task_fails(monkeypatch):
     workers = []
     start = Worker.__init__
@@ -213,6 +218,7 @@ def test_the_task_of_a_dead_worker_is_done_by_another_and_a_deadly_task_fails(mo
         assert len(workers) == 3
 
 
+@pytest.mark.slow
 def test_a_worker_ends_with_the_process_it_works_for():
     code = (
         "import os, threading\n"

@@ -107,6 +107,7 @@ def test_labels_are_needed():
         build("fasthash").fit(np.eye(4), None)
 
 
+@pytest.mark.slow
 def test_digits_with_little_effort():
     """8 bits, 400 labels, 20 trees a bit; centred and unit-norm."""
     assert fitted_map("fasthash", 0, r=8, labelled=400, trees=20, neighbours=20) > 0.45

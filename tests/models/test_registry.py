@@ -103,6 +103,7 @@ def test_several_plugins_are_separated_as_in_PATH(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["missing", "duplicate", "folder", "text"])
+@pytest.mark.slow
 def test_bad_plugins_are_errors_that_name_them(tmp_path, content):
     name = "bad.txt" if content == "text" else "bad.py"
     if content == "folder":

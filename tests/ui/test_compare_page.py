@@ -116,6 +116,7 @@ def test_no_method_at_all_is_a_message() -> None:
     assert contest(app).comparison == from_query(SMALL)[0]
 
 
+@pytest.mark.slow
 def test_bits_seeds_and_a_methods_own_parameter() -> None:
     app = page()
     widget(app.select_slider, "bits").set_value(16).run()
@@ -127,6 +128,7 @@ def test_bits_seeds_and_a_methods_own_parameter() -> None:
     assert from_query(found.to_query()) == (found, [])
 
 
+@pytest.mark.slow
 def test_what_does_not_go_together_is_a_message_and_changes_nothing() -> None:
     app = page()
     before = contest(app).comparison
@@ -196,6 +198,7 @@ def test_uploaded_vectors_and_clicks_are_compared_with_what_suits_them() -> None
     assert found.names[:2] == ("OH", "Click whitening")
 
 
+@pytest.mark.slow
 def test_any_method_can_be_pinned_on_live() -> None:
     app = over(page())
     app.selectbox(key="view_to_live").set_value(1).run()
@@ -207,6 +210,7 @@ def test_any_method_can_be_pinned_on_live() -> None:
     assert "ITQ" in session.past[-1].label
 
 
+@pytest.mark.slow
 def test_a_method_can_be_watched_on_live() -> None:
     app = over(page())
     app.button(key="compare_watch").click().run()
@@ -214,6 +218,7 @@ def test_a_method_can_be_watched_on_live() -> None:
     assert app.session_state["ohash"].params == contest(app).comparison.experiment(contest(app).entries[0])
 
 
+@pytest.mark.slow
 def test_what_is_over_stays_when_the_page_is_left() -> None:
     app = over(page())
     first = contest(app)

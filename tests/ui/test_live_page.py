@@ -152,6 +152,7 @@ def test_reset_begins_again_without_the_live_changes() -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
+@pytest.mark.slow
 def test_every_preset_starts_from_its_button(preset: state.Preset) -> None:
     app = opened(**SMALL)
     app.button(key=f"preset_{preset.key}").click().run()
