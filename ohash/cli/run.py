@@ -32,7 +32,16 @@ from ohash.experiment.closing import NAMES
 from ohash.experiment.export import YOURS, summary, write
 from ohash.experiment.judge import RERANKED
 from ohash.experiment.judged_on import judged_on
-from ohash.experiment.params import SEED, ExperimentParams, RunParams, experiment, flat, from_query, rows_of
+from ohash.experiment.params import (
+    SEED,
+    ExperimentParams,
+    RunParams,
+    experiment,
+    flat,
+    from_query,
+    rows_of,
+    with_changes,
+)
 from ohash.experiment.protocol import paper_key, protocol
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import Snapshot, take
@@ -55,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--paper", action="store_true", help="the paper's parameters and features for --dataset")
     parser.add_argument(
         "--link", metavar="QUERY", help="take the experiment from a dashboard link; other options are added"
+    )
+    parser.add_argument(
+        "--changes", metavar="PAIR:NAME:VALUE,...", help="change beta or C at exactly that pair, e.g. 5000:C:0.01"
     )
     parser.add_argument("--out", metavar="DIR", help="write history, checkpoints, summary, code and model there")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -114,6 +126,7 @@ def run(options: argparse.Namespace) -> int:
 def _resumed(options: argparse.Namespace, dataset: Dataset | None) -> Run:
     """A saved run; only its length may be changed."""
     others = [key[6:] for key, value in vars(options).items() if key.startswith("value_") and value is not None]
+    others += ["changes"] * bool(options.changes)
     if set(others) - {"pairs"}:
         raise ValueError(
             f"--resume goes on with the parameters of the saved run; leave out {', '.join(sorted(others))}"
@@ -165,7 +178,7 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
             values[name] = rows[name].parse(value)
     if dataset is not None:
         values.setdefault("kernel", dataset.kernel)
-    return params.with_values(**values)
+    return with_changes(params.with_values(**values), options.changes or "")
 
 
 def _drive(going: Run, *, quiet: bool) -> Snapshot:

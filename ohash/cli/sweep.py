@@ -33,12 +33,12 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 
-from ohash.experiment.cost import estimate
 from ohash.experiment.executors import Cluster, Inline
 from ohash.experiment.pool import WorkerPool
 from ohash.experiment.results import Point, best, points, to_csv
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Sweep, read
+from ohash.experiment.sweep_cost import estimate
 from ohash.experiment.sweeping import Progress, Sweeping
 from ohash.experiment.words import duration
 

@@ -34,9 +34,10 @@ def read_archive(path: str | Path, what: str, version: int) -> tuple[dict[str, A
                 header = json.loads(str(archive["header"]))
                 arrays = {name: archive[name] for name in archive.files if name != "header"}
             found = header["format"]
-        except Exception as error:  # a damaged archive fails in a dozen ways
+        except Exception as error:  # a damaged archive fails in a dozen ways, and numpy's advice is to allow pickle
             raise ValueError(
-                f"path must be a {what} saved by ohash, got {path}, foreign or damaged ({error})"
+                f"path must be a {what} saved by ohash, got {path}, which is foreign or damaged "
+                f"({type(error).__name__}); save it again with .save(path)"
             ) from error
     if found != version or header.get("what", "model") != what:
         got = f"a {header.get('what', 'model')} of format {found}"

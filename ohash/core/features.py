@@ -92,8 +92,8 @@ class FeatureMap:
             if sigma != "auto":
                 raise ValueError(f"sigma must be a number > 0 or 'auto', got {sigma!r}")
             sigma = 0.0
-        elif sigma == 0:
-            raise ValueError("sigma must be a number > 0 or 'auto', got 0")
+        elif not sigma > 0:
+            raise ValueError(f"sigma must be a number > 0 or 'auto', got {sigma!r}")
         if dtype not in ("float32", "float64"):
             raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
         self.params = FeatureParams(kernel, m, sigma, center_input, normalize, warm)

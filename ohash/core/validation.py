@@ -21,9 +21,14 @@ def matrix(name: str, X: Any, *, d: int | None = None) -> npt.NDArray[Any]:
             f"{name} must hold real numbers, got dtype {array.dtype}; convert it with {name}.astype('float32')"
         )
     if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"{name} must be a non-empty matrix (n, d), got shape {array.shape}")
+        raise ValueError(
+            f"{name} must be a non-empty matrix (n, d), got shape {array.shape}; one point is {name}.reshape(1, -1)"
+        )
     if d is not None and array.shape[1] != d:
-        raise ValueError(f"{name} must have {d} columns, as this model was started with, got shape {array.shape}")
+        raise ValueError(
+            f"{name} must have {d} columns, as at the start, got shape {array.shape}; give vectors of the same kind, "
+            "or begin anew"
+        )
     return array
 
 
@@ -85,11 +90,13 @@ def indices(name: str, value: Any, n: int) -> Index:
     if index.ndim != 1 or index.size == 0 or index.dtype.kind not in "iu":
         raise ValueError(
             f"{name} must be a non-empty vector of row indices (integers), "
-            f"got dtype {index.dtype} and shape {index.shape}"
+            f"got dtype {index.dtype} and shape {index.shape}; a mask becomes indices by np.flatnonzero"
         )
     if index.min() < 0 or index.max() >= n:
         bad = int(index[(index < 0) | (index >= n)][0])
-        raise ValueError(f"{name} must index rows of X, 0 to {n - 1}, got {bad}")
+        raise ValueError(
+            f"{name} must index rows of X, 0 to {n - 1}, got {bad}; rows count from 0 and never from the end"
+        )
     return np.ascontiguousarray(index, dtype=np.int64)
 
 
@@ -99,10 +106,14 @@ def pairs(i: Any, j: Any, s: Any, n: int) -> Pairs:
     labels = _array("s", s, "a vector of +1 and -1")
     good = (labels == 1) | (labels == -1) if labels.dtype.kind in "iuf" else np.zeros(labels.shape, bool)
     if labels.ndim != 1 or not good.all():
-        got = f"shape {labels.shape}" if labels.ndim != 1 else f"{labels[~good][0]!r} at position {int(good.argmin())}"
-        raise ValueError(f"s must hold only +1 (similar) and -1 (dissimilar), got {got}; map 0/1 labels with 2 * s - 1")
+        got = f"shape {labels.shape}" if labels.ndim != 1 else f"{labels[~good][0]} at position {int(good.argmin())}"
+        binary = labels.dtype.kind == "b" or (labels.dtype.kind in "iuf" and np.isin(labels, (0, 1)).all())
+        remedy = "map 0/1 labels with 2 * s - 1" if binary else "remove the pairs whose label is unknown"
+        raise ValueError(f"s must hold only +1 (similar) and -1 (dissimilar), got {got}; {remedy}")
     if not len(at_i) == len(at_j) == len(labels):
-        raise ValueError(f"i, j and s must be equally long, got {len(at_i)}, {len(at_j)} and {len(labels)}")
+        raise ValueError(
+            f"i, j and s must be equally long, got {len(at_i)}, {len(at_j)} and {len(labels)}; give one of each a pair"
+        )
     return at_i, at_j, np.ascontiguousarray(labels, dtype=np.int8)
 
 

@@ -219,11 +219,22 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     params = _settle(values, problems, query.get("content", "")[:64])
     if limits is not None:
         params = _within(params, limits, problems)
-    try:
-        params = replace(params, changes=_parse_changes(query.get("changes", ""), rows))
-    except ValueError as error:
-        problems.append(f"changes ignored: {error}")
+    for item in _items(query.get("changes", "")):
+        try:
+            params = replace(params, changes=(*params.changes, _parse_change(item, rows)))
+        except ValueError as error:
+            problems.append(f"change {item[:60]!r} ignored: {error}")
     return params, problems
+
+
+def with_changes(params: ExperimentParams, text: str) -> ExperimentParams:
+    """The same experiment with live changes written as in a link.
+
+    >>> with_changes(experiment(), "500:C:0.01,900:beta:0.4").model_at(600).C
+    0.01
+    """
+    rows = rows_of(params)
+    return replace(params, changes=(*params.changes, *(_parse_change(item, rows) for item in _items(text))))
 
 
 def flat(params: ExperimentParams) -> dict[str, Any]:
@@ -302,12 +313,14 @@ def _within(params: ExperimentParams, limits: Limits, problems: list[str]) -> Ex
     return _settle({**flat(params), **smaller}, problems, params.content) if smaller else params
 
 
-def _parse_changes(text: str, rows: dict[str, Parameter]) -> tuple[Change, ...]:
-    changes = []
-    for item in text.split(",", MOST_CHANGES + 1) if text else []:
-        at, _, rest = item.partition(":")
-        name, _, value = rest.partition(":")
-        if not (at.isascii() and at.isdigit()) or name not in rows or len(at) > 12:
-            raise ValueError(f"a change is pair:name:value, got {item[:60]!r}")
-        changes.append(Change(int(at), name, rows[name].parse(value[:60])))
-    return tuple(changes)
+def _items(text: str) -> list[str]:
+    """One more than there may be, so that too many are said and not cut off in silence."""
+    return text.split(",", MOST_CHANGES + 1)[: MOST_CHANGES + 1] if text else []
+
+
+def _parse_change(item: str, rows: dict[str, Parameter]) -> Change:
+    at, _, rest = item.partition(":")
+    name, _, value = rest.partition(":")
+    if not (at.isascii() and at.isdigit()) or name not in rows or len(at) > 12:
+        raise ValueError(f"a change is pair:name:value, as 500:C:0.01, got {item[:60]!r}")
+    return Change(int(at), name, rows[name].parse(value[:60]))

@@ -43,6 +43,7 @@ def results(standing: Standing) -> Rows:
                 "map_seed_spread": standing.spread(at, "map"),
                 "map_minus_first": math.nan if found is None else found.difference,
                 "map_minus_first_half": math.nan if found is None else found.half,
+                "map_minus_first_seed_spread": math.nan if found is None or found.seeds < 2 else found.spread,
                 "map_minus_floats": math.nan if to_floats is None else to_floats.difference,
                 "map_minus_floats_half": math.nan if to_floats is None else to_floats.half,
                 "recall_10": standing.score(at, "recall_10"),

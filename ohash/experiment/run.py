@@ -26,7 +26,9 @@ from ohash.experiment.history import History
 from ohash.experiment.judge import SCORES, Judge
 from ohash.experiment.observer import Observer
 from ohash.experiment.params import ExperimentParams
+from ohash.experiment.past import Past
 from ohash.experiment.prequential import LAST_POINTS, ClassScores, sliding_map
+from ohash.experiment.schedule import checkpoints
 from ohash.experiment.snapshot import Snapshot, take
 from ohash.experiment.world import World, world_of
 from ohash.models import registry
@@ -38,33 +40,10 @@ CHECKPOINT_COLUMNS = (
     "W_norm2", "cpu_learn", "cpu_encode", "cpu_evaluate",
 )  # fmt: skip
 CPU_COLUMNS = ("cpu_learn", "cpu_encode", "cpu_evaluate")
-PER_DECADE = 8
-FIRST_CHECKPOINT = 100
-REGULAR = 40
 FLAT = 0.005
-KEPT_STATES = 16
 # The balance of the bits is taken over about so many codes.
 ROWS_OF_BALANCE = 4096
 CHUNK = 4096
-
-
-def checkpoints(pairs: int, at: str = "curve") -> list[int]:
-    """Pair counts at which codes are judged: 0, geometric at first, then regular, and the last.
-
-    A regular one that would fall within half a step of the last is left out.
-
-    >>> checkpoints(100_000)[:6], checkpoints(100_000)[-3:]
-    ([0, 100, 133, 177, 237, 316], [94998, 97498, 100000])
-    """
-    if at != "curve":
-        tenths = 10 if at == "tenths" else 1
-        return sorted({pairs * k // tenths for k in range(tenths + 1)})
-    step = max(1, pairs // REGULAR)
-    found, t = [0], float(min(FIRST_CHECKPOINT, pairs))
-    while t < pairs - step / 2:
-        found.append(int(t))
-        t = min(t * 10 ** (1 / PER_DECADE), t + step)
-    return [*found, pairs]
 
 
 @dataclass
@@ -118,11 +97,11 @@ class Run:
         self.table_at = 0  # the pair count at which the table was made
         self.map_float: float | None = None
         self.recomputed = self.flipped = 0
-        self._states: dict[int, tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]] = {}
+        self.past = Past()
         self._pending: Iterator[None] | None = None
         self._diagnosed: tuple[tuple[int, int, int], dict[str, float]] | None = None
         self._scored: tuple[tuple[int, int, int], dict[str, Any]] | None = None
-        self._keep_state()
+        self.past.keep(self.t, self.hasher)
         self.judge = Judge(self.world, self.stage, params.run.judged_by)
         self.table = CodeTable(self.hasher, self.Z, self.judge.rows, finite=True)
         self.table.refresh()
@@ -149,7 +128,7 @@ class Run:
             return 0
         if self.done or limit < 1:
             return 0
-        self._apply_changes(self.hasher, self.t)
+        self.apply_changes(self.hasher, self.t)
         stop = min(self.t + limit, self._boundary())
         start = self.t
         self._learn(start, stop)
@@ -208,12 +187,12 @@ class Run:
             codes = _with_models(self.hasher.encode(np.ascontiguousarray(self.Z[places])))
             D_h = hamming(codes[:, at[0::2]], codes[:, at[1::2]]).min(axis=0)
         if self.spec.consumes in ("points", "chunks"):
-            labels, since = self._labels(rows, self.stage), time.thread_time()
+            labels, since = self.labels_of(rows, self.stage), time.thread_time()
             self.hasher.learn_points(self.Z, rows, labels)
             self.clock.add("cpu_learn", since)
         return Trace(D_h, np.zeros(len(i), np.bool_))
 
-    def _labels(self, rows: npt.NDArray[np.int64], stage: int) -> npt.NDArray[Any] | None:
+    def labels_of(self, rows: npt.NDArray[np.int64], stage: int) -> npt.NDArray[Any] | None:
         """Labels for the methods that want them; tracks serve as labels where those define similarity."""
         data = self.world.drift.labels(self.world.dataset, stage)
         known = data.tracks if self.world.stream(stage).similarity.name == "track" else data.labels
@@ -230,7 +209,7 @@ class Run:
     def arrived(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
         """What a batch method is fitted to: every row that has come (or that there is), and its labels."""
         rows = self.rows_to_fit()
-        return np.ascontiguousarray(self.Z[rows]), self._labels(rows, self.stage)
+        return np.ascontiguousarray(self.Z[rows]), self.labels_of(rows, self.stage)
 
     def replace_hasher(self, hasher: Any) -> None:
         """Go on with another object, fitted elsewhere."""
@@ -243,7 +222,8 @@ class Run:
         largest = getattr(p, "select", "smallest") == "largest"
         return self.frozen.score(i, j, s, alpha, dissimilar_threshold(beta, self.hasher.r), largest=largest)
 
-    def _apply_changes(self, hasher: Any, t: int) -> None:
+    def apply_changes(self, hasher: Any, t: int) -> None:
+        """Set on a hasher what changes at exactly pair t."""
         for change in self.params.changes:
             if change.at == t:
                 setattr(hasher, change.name, change.value)
@@ -264,7 +244,7 @@ class Run:
         refresh = due if self.params.run.reencode == "checkpoint" else self._refresh_due()
         moving, fit = self._stage_now() != self.stage, due and self.spec.consumes == "batch"
         if due and not moving and not fit:
-            self._keep_state()
+            self.past.keep(self.t, self.hasher)
         if moving or fit or (self.judge_checkpoints and (due or refresh)):
             self._pending = self._work(moving=moving, fit=fit, refresh=refresh, judge=due)
 
@@ -309,7 +289,7 @@ class Run:
         self.table = CodeTable(self.hasher, self.Z, self.judge.rows, finite=True)
         self.table.restore(table)
         self.codes = _with_models(self.table.codes)
-        self._keep_state()
+        self.past.keep(self.t, self.hasher)
 
     def _work(self, *, moving: bool, fit: bool, refresh: bool, judge: bool) -> Iterator[None]:
         """Enter a stage, fit, re-encode and judge, a few milliseconds at a time.
@@ -321,7 +301,7 @@ class Run:
         if fit:
             yield from self.fitting.bring_up_to_date()
         if judge and (moving or fit):
-            self._keep_state()
+            self.past.keep(self.t, self.hasher)
         if not self.judge_checkpoints:
             return
         arrived: list[float] = []
@@ -434,39 +414,12 @@ class Run:
 
     # -- looking back ----------------------------------------------------------------------------------------------
 
-    def _keep_state(self) -> None:
-        values, arrays = self.hasher.state()
-        self._states[self.t] = values, {name: array.copy() for name, array in arrays.items()}
-        if len(self._states) > KEPT_STATES:
-            kept = sorted(self._states)
-            for t in kept[1:-1:2]:
-                del self._states[t]
-
     def replay(self, t: int) -> tuple[Any, tuple[int, int, int]]:
         """The model as it was before pair t, and that pair (i, j, s): from the nearest kept state, learnt again."""
         if not 0 <= t < max(1, self.t):
             raise ValueError(f"t must be one of the {self.t} pairs learnt so far, 0 to {self.t - 1}, got {t}")
-        start = max(at for at in self._states if at <= t)
-        values, arrays = self._states[start]
-        hasher: Any = self.spec.restore(values, {name: array.copy() for name, array in arrays.items()})
-        stops = sorted({*(c.at for c in self.params.changes), *self.world.drift.boundaries, start, t})
-        stops = [at for at in stops if start <= at <= t]
-        for at, stop in zip(stops, [*stops[1:], t], strict=True):
-            self._apply_changes(hasher, at)
-            if at < stop:
-                self._learn_again(hasher, at, stop)
         i, j, s = self.world.pairs(t, t + 1)
-        return hasher, (int(i[0]), int(j[0]), int(s[0]))
-
-    def _learn_again(self, hasher: Any, start: int, stop: int) -> None:
-        """Pairs start to stop, of one stage, taught to another hasher; a batch method changes at checkpoints only."""
-        stage = self.world.drift.stage(start)
-        i, j, s = self.world.pairs(start, stop)
-        if self.spec.consumes == "pairs":
-            hasher.learn(self.world.mapped(stage), i, j, s)
-        elif self.spec.consumes in ("points", "chunks"):
-            rows = np.stack([i, j], axis=1).ravel()
-            hasher.learn_points(self.world.mapped(stage), rows, self._labels(rows, stage))
+        return self.past.hasher_before(t, self), (int(i[0]), int(j[0]), int(s[0]))
 
     def model(self) -> Any:
         """The hasher with the feature map it learnt on, ready to be saved and used on raw vectors."""

@@ -13,7 +13,8 @@ from ohash.core.loss import PairStep
 from ohash.core.parameters import param
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.oh import BIBTEX
-from ohash.models.pair_learner import OHParams, PairLearner, PairTrace, read_only
+from ohash.models.oh_params import OHParams, PairTrace
+from ohash.models.pair_learner import PairLearner, read_only
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from ohash.core.codes import Codes
 from ohash.core.loss import PairStep
 from ohash.models.base import Arrays, HasherSpec
-from ohash.models.pair_learner import OHParams, PairLearner, PairTrace, read_only
+from ohash.models.oh_params import OHParams, PairTrace
+from ohash.models.pair_learner import PairLearner, read_only
 
 BIBTEX = """@article{huang2017online,
   title   = {Online Hashing},

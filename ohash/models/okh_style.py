@@ -16,7 +16,8 @@ from ohash.core.codes import Codes
 from ohash.core.parameters import check, param
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.oh import OH
-from ohash.models.pair_learner import PairTrace, read_only
+from ohash.models.oh_params import PairTrace
+from ohash.models.pair_learner import read_only
 from ohash.models.storage import save
 
 BLOCK = 8192

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,93 +14,14 @@ from ohash.core.certificate import Certificate
 from ohash.core.codes import Codes, pack, sgn
 from ohash.core.features import FeatureMap
 from ohash.core.loss import PairStep, dissimilar_threshold, explain, similarity_loss
-from ohash.core.parameters import check, param
-from ohash.models.base import Arrays, Trace
+from ohash.models.base import Arrays
+from ohash.models.oh_params import OHParams, PairTrace
 from ohash.models.storage import save
 
 # Rows are gathered for the kernel in blocks of this many pairs when X itself cannot be handed over as it is.
 GATHER = 2048
 # Rows are encoded in blocks of this many, so that memory does not grow with T·n·r.
 ENCODE = 8192
-
-
-@dataclass(frozen=True)
-class PairTrace(Trace):
-    """OH: columns (n,). MMOH: columns (n, T), D_h and R of every model, the rest 0 where that model did not move.
-
-    `loss` is the prediction loss l, `ratio` is l/norm2 before the cap, `tau` = min(C, ratio); 0 without an update. With
-    `rounds` > 1 the columns tell of the first round.
-    """
-
-    R: npt.NDArray[np.float64]
-    loss: npt.NDArray[np.float64]
-    ratio: npt.NDArray[np.float64]
-    tau: npt.NDArray[np.float64]
-    norm2: npt.NDArray[np.float64]
-    p0: npt.NDArray[np.int64]
-    degenerate: npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class OHParams:
-    """The parameters of OH; MMOH adds T."""
-
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
-        help="Length of a code. More bits: better retrieval, more memory.", eq="Eq. (1)",
-    )  # fmt: skip
-    alpha: int = param(
-        0, symbol="α", title="similar within", lo=0, hi=8192, slider=(0, 16), step=1,
-        help="A similar pair may differ in this many bits without loss. The paper uses 0.", eq="Eq. (3)",
-    )  # fmt: skip
-    beta: float = param(
-        0.5, symbol="β", title="dissimilar beyond", lo=0, hi=1, lo_open=True, slider=(0.05, 1), step=0.01, live=True,
-        help="A dissimilar pair should differ in at least this share of the bits. Flat optimum near 0.4 to 0.6.",
-        eq="Eq. (3)",
-    )  # fmt: skip
-    C: float = param(
-        0.1, symbol="C", title="aggressiveness", lo=0, hi=1e6, lo_open=True, slider=(1e-5, 10), scale="log", live=True,
-        help="Cap on the step size τ. Below 0.01 learning is slow; above 0.1 little changes.", eq="Eq. (10)",
-    )  # fmt: skip
-    center: str = param(
-        "none", symbol="μ", title="centring", choices=("none", "frozen", "running", "ema"),
-        help="Which mean is subtracted from the vector W multiplies: none, the warm-up's, a running mean, or a "
-        "forgetting one. Centring matters more than any other choice.", eq="Eq. (1)",
-    )  # fmt: skip
-    ema: float = param(
-        0.01, symbol="η", title="forgetting rate", lo=0, hi=1, lo_open=True, slider=(1e-4, 0.1), scale="log",
-        help="Weight of a new point in the mean when centring is 'ema'.",
-    )  # fmt: skip
-    select: str = param(
-        "smallest", symbol="δ", title="bits to flip", choices=("smallest", "largest"),
-        help="Which margins are flipped first. 'largest' is an experiment, not the paper.", eq="Eq. (19)",
-    )  # fmt: skip
-    rounds: int = param(
-        1, symbol="n", title="rounds per pair", lo=1, hi=5, slider=(1, 5), step=1,
-        help="Repeat the update with h recomputed until R = 0. The paper does one.", eq="Eq. (9)",
-    )  # fmt: skip
-    dtype: str = param(
-        "float32", symbol="", title="precision", choices=("float32", "float64"),
-        help="float32 is fast; float64 is the archival mode: runs agree across machines to about 1e-10.",
-    )  # fmt: skip
-    seed: int = param(
-        0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first W. Same seed, same run.",
-    )  # fmt: skip
-
-    def __post_init__(self) -> None:
-        """Validate every field, then what two of them must satisfy together."""
-        check(self)
-        check_thresholds(self.r, self.alpha, self.beta)
-
-
-def check_thresholds(r: int, alpha: int, beta: float) -> None:
-    """A margin must lie between similar and dissimilar: beta r > alpha."""
-    br = dissimilar_threshold(beta, r)
-    if br <= alpha:
-        raise ValueError(
-            f"beta * r must be larger than alpha, got beta={beta:g}, r={r} (beta * r = {br:g}) and alpha={alpha}; "
-            "raise beta or r, or lower alpha"
-        )
 
 
 class PairLearner:
@@ -236,7 +157,7 @@ class PairLearner:
         if self._Wt is None:
             self._begin(self._rng.standard_normal((self.T, d, self.r)))
         elif d != self.d:
-            raise ValueError(f"d must be {self.d}, as this model was started with, got {d}")
+            raise ValueError(f"d must be {self.d}, as at the start, got {d}; begin a new model for other vectors")
 
     def warm_up(self, X: npt.ArrayLike) -> None:
         """Set the mean from the first points of the stream (mapped), before any pair is learnt; draws W if need be."""
@@ -255,8 +176,7 @@ class PairLearner:
     def _learn(self, X: Any, i: Any, j: Any, s: Any, params: OHParams) -> PairTrace:
         X = validation.matrix("X", X, d=self.d)
         i, j, s = validation.pairs(i, j, s, len(X))
-        if params.center == "frozen" and not (self._Wt is not None and self._clock[kernels.N_MEAN]):
-            raise ValueError("center must have its mean when it is 'frozen': call warm_up(X) with the first points")
+        self._need_mean()
         shape = (len(i), self.T)
         D_h, p0 = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         R, loss, ratio, tau, norm2 = (np.zeros(shape) for _ in range(5))
@@ -341,6 +261,7 @@ class PairLearner:
     def encode(self, X: npt.ArrayLike) -> Codes:
         """Packed codes (T, n, ceil(r/8)) of the rows of X, Eq. (1); pure, but that it draws W if need be."""
         X = validation.matrix("X", X, d=self.d)
+        self._need_mean()
         packed = np.empty((self.T, len(X), -(-self.r // 8)), np.uint8)
         with nullcontext() if self._Wt is not None else self._all_or_nothing():
             self.start(X.shape[1])
@@ -411,6 +332,10 @@ class PairLearner:
                 f"{what} is not there yet: W is drawn when the first data tell d; call start(d) to draw it now"
             )
         return self._Wt
+
+    def _need_mean(self) -> None:
+        if self.params.center == "frozen" and not (self._Wt is not None and self._clock[kernels.N_MEAN]):
+            raise ValueError("center must have its mean when it is 'frozen': call warm_up(X) with the first points")
 
     @contextmanager
     def _all_or_nothing(self, *, undo: bool = False) -> Iterator[None]:

@@ -96,7 +96,7 @@ class StreamBase:
         if self._Wt is None:
             self._begin(d)
         elif d != self.d:
-            raise ValueError(f"d must be {self.d}, as this model was started with, got {d}")
+            raise ValueError(f"d must be {self.d}, as at the start, got {d}; begin a new model for other vectors")
 
     def warm_up(self, X: npt.ArrayLike) -> None:
         """See the first points of the stream (mapped) before anything is learnt: their mean, and what else is fixed."""

@@ -26,12 +26,13 @@ def _component() -> Any:
 
 
 def ask(session: state.Session) -> None:
-    """Take note of the browser; one that wants no motion gets a run that waits for Play."""
+    """Take note of the browser; who wants no motion gets a run that waits for Play, a comparison that moves rarely."""
 
     def told() -> None:
         client = state.said_by("ohash_client").client or {}
         session.narrow = bool(client.get("narrow"))
-        if client.get("still"):
+        session.still = bool(client.get("still"))
+        if session.still:
             session.playing = False
             for runner in state.hub().lease(session.id).runners():
                 runner.pause()

@@ -22,6 +22,7 @@ from ohash.ui.slots import Slot, chosen, slot
 from ohash.ui.style import dark
 
 RESTING = ("paused", "done", "error", "stopped")
+STILL_SECONDS = 5.0  # between two pictures for who wants no motion
 OVER = {"pairs": "pairs", "CPU time": "cpu"}
 LEGEND = '<p class="ohash-legend">━ learns from pairs &nbsp; ┄ from nothing &nbsp; ┈ from labels</p>'
 MORE = ("precision-recall", "radius 2", "re-ranking", "bits recomputed")
@@ -115,7 +116,8 @@ def show(session: state.Session, chart: Chart, key: str, height: int) -> None:
 def _ticking(session: state.Session, key: str, draw: Callable[[state.Session], None], every: float) -> None:
     contest = state.contest(session)
     going = contest.state not in RESTING
-    fragment(partial(draw, session), key=key, every=every if going else None)
+    rhythm = max(every, STILL_SECONDS * session.still)
+    fragment(partial(draw, session), key=key, every=rhythm if going else None)
 
 
 def _verdict(session: state.Session) -> None:

@@ -100,7 +100,8 @@ def _choose_methods(session: state.Session, now: Comparison) -> None:
 
     def shown(text: str) -> str:
         spec = entry_of(text).spec
-        return f"{names.get(text, spec.title)} · {spec.supervision.replace('none', 'nothing')}"
+        needs = f" · needs {spec.needs}" if spec.missing else ""
+        return f"{names.get(text, spec.title)} · {spec.supervision.replace('none', 'nothing')}{needs}"
 
     offered = [*texts, *(key for key in rest if key not in texts)]
     picked = slot("methods", texts, offered)

@@ -15,13 +15,15 @@ from ohash.ui.share import JSON, offer, qr
 
 def buttons(comparison: Comparison, standing: Standing) -> None:
     """Share and Export."""
-    with st.popover("Share", icon=":material/share:"):
-        address = link(comparison)
-        st.markdown("The address is the comparison: data, methods with their parameters, stream, seeds, trials.")
-        st.code(address, language=None, wrap_lines=True)
-        st.html(qr(address))
-    with st.popover("Export", icon=":material/download:"):
-        _export(comparison, standing)
+    with st.popover("Share", icon=":material/share:", key="open_share", on_change="rerun") as share:
+        if share.open:
+            address = link(comparison)
+            st.markdown("The address is the comparison: data, methods with their parameters, stream, seeds, trials.")
+            st.code(address, language=None, wrap_lines=True)
+            st.html(qr(address))
+    with st.popover("Export", icon=":material/download:", key="open_export", on_change="rerun") as export:
+        if export.open:
+            _export(comparison, standing)
 
 
 def link(comparison: Comparison) -> str:

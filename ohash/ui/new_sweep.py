@@ -7,10 +7,10 @@ import numpy as np
 import streamlit as st
 
 from ohash.core.parameters import Parameter
-from ohash.experiment.cost import Cost, estimate
 from ohash.experiment.params import OWN, experiment, flat, rows_of
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Sweep, sweep
+from ohash.experiment.sweep_cost import Cost, estimate
 from ohash.experiment.words import duration
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets

@@ -8,6 +8,7 @@ import streamlit as st
 from ohash.core.parameters import Parameter
 from ohash.experiment.params import OWN, experiment, flat, rows_of
 from ohash.models import registry as methods
+from ohash.models.base import HasherSpec
 from ohash.streams import registry as datasets
 from ohash.ui import state
 from ohash.ui.controls import control
@@ -69,6 +70,11 @@ def choose_data(session: state.Session) -> None:
     control(row, session.params.stream.similar_by, _committer(session), options=("auto", *dataset.similarities))
 
 
+def _told(spec: HasherSpec) -> str:
+    needs = f" · needs {spec.needs}" if spec.missing else ""
+    return f"{spec.title} · learns from {spec.supervision.replace('none', 'nothing')}{needs}"
+
+
 def choose_method(session: state.Session) -> None:
     """The method, with its supervision beside its name."""
     specs = methods.hashers()
@@ -76,7 +82,7 @@ def choose_method(session: state.Session) -> None:
     method = slot("method", session.params.method, order)
     st.selectbox(
         "Method", order, method.index, key=method.key,
-        format_func=lambda key: f"{specs[key].title} · learns from {specs[key].supervision}".replace("none", "nothing"),
+        format_func=lambda key: _told(specs[key]),
         on_change=lambda: _commit(session, "method", chosen(method)),
         help="OH: one model. MMOH: several that share the work.",
     )  # fmt: skip

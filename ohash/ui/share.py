@@ -18,11 +18,13 @@ JSON = "application/json"
 
 
 def buttons(session: state.Session) -> None:
-    """Share and Export."""
-    with st.popover("Share", icon=":material/share:"):
-        _share(session)
-    with st.popover("Export", icon=":material/download:"):
-        _export(session)
+    """Share and Export: what they hold is made when they are opened, for the moment they are opened at."""
+    with st.popover("Share", icon=":material/share:", key="open_share", on_change="rerun") as share:
+        if share.open:
+            _share(session)
+    with st.popover("Export", icon=":material/download:", key="open_export", on_change="rerun") as export:
+        if export.open:
+            _export(session)
 
 
 def link(session: state.Session) -> str:

@@ -63,6 +63,7 @@ class Session:
     resting: bool = False
     looking: str = ""
     narrow: bool = False
+    still: bool = False
     comparison: Comparison | None = None
     contest: Contest | None = None
     sides: tuple[int, int] = (0, 1)

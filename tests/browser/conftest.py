@@ -13,8 +13,8 @@ PATIENCE = 90_000  # ms; a busy machine compiles kernels first
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Dashboard]:
-    started = Dashboard()
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    started = Dashboard(OHASH_HOME=str(tmp_path_factory.mktemp("home")))
     yield started
     started.stop()
 

@@ -1,17 +1,19 @@
 """The Live page through the eyes of a user: named things, not selectors."""
 
 import re
-import time
 from collections.abc import Callable
 from typing import Any
 
+from tests.browser.waiting import until
+
 
 class LivePage:
-    """One browser tab on the Live page."""
+    """One browser tab on the Live page; without `url` it is there already."""
 
-    def __init__(self, page: Any, url: str, query: str = "") -> None:
+    def __init__(self, page: Any, url: str = "", query: str = "") -> None:
         self.page = page
-        page.goto(f"{url}/{query}")
+        if url:
+            page.goto(f"{url}/{query}")
         page.wait_for_selector(".ohash-status")
 
     @property
@@ -37,16 +39,12 @@ class LivePage:
         for _ in range(times):
             self.page.keyboard.press(key)
 
-    def until(self, true: Callable[[], bool], seconds: float = 60, what: str = "") -> None:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            try:
-                if true():
-                    return
-            except Exception:
-                pass
-            time.sleep(0.1)
-        raise AssertionError(f"waited {seconds} s for: {what or true}; status {self.status!r}, url {self.page.url}")
+    def until(self, true: Callable[[], bool], what: str, seconds: float = 60) -> None:
+        """Ask again until it is so; what stands on the page is part of the complaint."""
+        try:
+            until(true, what, seconds)
+        except AssertionError as late:
+            raise AssertionError(f"{late}; status {self.status!r}, address {self.query}") from None
 
     def paused(self) -> None:
         """Pause and wait until it stands still."""

@@ -117,6 +117,17 @@ def test_link_with_mistakes_still_runs(capsys: pytest.CaptureFixture[str]) -> No
     assert "r must be" in capsys.readouterr().err
 
 
+def test_changes_are_those_of_a_link(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--pairs", "300", "--changes", "100:C:0.01", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert main(["run", "--link", "dataset=digits&method=oh&pairs=300&changes=100:C:0.01", "--json"]) == 0
+    linked = json.loads(capsys.readouterr().out)
+    assert said["query"]["changes"] == "100:C:0.01" and said["params"] == linked["params"]
+    assert said["numbers"]["map"] == linked["numbers"]["map"]
+    assert main(["run", "--pairs", "300", "--changes", "100:r:64"]) == 2
+    assert "changes may set beta, C" in capsys.readouterr().err
+
+
 def test_lab_opens_the_checkout_and_names_the_file(tmp_path: Path) -> None:
     file = tmp_path / "x.npy"
     np.save(file, np.eye(3))

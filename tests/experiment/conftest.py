@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ohash.experiment import run as run_module
+from ohash.experiment import schedule
 from ohash.streams import registry
 from ohash.streams.base import Dataset, DatasetSpec
 
@@ -29,4 +29,4 @@ def tiny():
 
 @pytest.fixture
 def few_checkpoints(monkeypatch):
-    monkeypatch.setattr(run_module, "REGULAR", 8)
+    monkeypatch.setattr(schedule, "REGULAR", 8)

@@ -32,7 +32,7 @@ def here():
 @pytest.fixture(scope="module")
 def over(here):
     patch = pytest.MonkeyPatch()
-    patch.setattr("ohash.experiment.run.REGULAR", 8)
+    patch.setattr("ohash.experiment.schedule.REGULAR", 8)
     yield finished(small(("oh", "hcoh", "itq", "sign"), seeds=(0, 5), sweep=True))
     patch.undo()
 

@@ -79,6 +79,7 @@ def test_a_fit_elsewhere_makes_no_difference(method):
 
 
 @pytest.mark.usefixtures("always_elsewhere")
+@pytest.mark.slow
 def test_a_live_run_in_real_workers_is_the_straight_run():
     params = batch()
     runner = Runner(params).start()

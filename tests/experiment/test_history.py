@@ -10,8 +10,8 @@ from sklearn.metrics import roc_auc_score
 
 from ohash.experiment.history import CAPACITY, FIRST_STRIDE, History, LogBins, moving_mean
 from ohash.experiment.observer import TOTALS, WINDOW, Observer
-from ohash.experiment.run import checkpoints
-from ohash.models.pair_learner import PairTrace
+from ohash.experiment.schedule import checkpoints
+from ohash.models.oh_params import PairTrace
 
 
 def on_skeleton(t):

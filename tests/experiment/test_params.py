@@ -257,7 +257,15 @@ def test_a_method_without_live_parameters_takes_no_change():
 def test_bad_changes_of_a_link_are_named_and_ignored(text):
     params, problems = from_query({"r": "24", "changes": text})
     assert params == experiment(r=24)
-    assert len(problems) == 1 and problems[0].startswith("changes ignored: ")
+    assert len(problems) == 1 and problems[0].startswith(f"change {text!r} ignored: ")
+
+
+def test_one_bad_change_of_a_link_costs_only_itself():
+    params, problems = from_query({"changes": "5:beta:0.4,7:beta:2,9:C:0.01"})
+    assert params == experiment(changes=[Change(5, "beta", 0.4), Change(9, "C", 0.01)])
+    assert len(problems) == 1 and "7:beta:2" in problems[0]
+    many, problems = from_query({"changes": ",".join(f"{t}:C:0.01" for t in range(40))})
+    assert len(many.changes) == MOST_CHANGES and "at most 16" in problems[0]
 
 
 def test_from_json_refuses_what_it_does_not_know():

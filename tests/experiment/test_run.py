@@ -271,7 +271,7 @@ def test_replay_gives_the_model_before_any_pair(name):
     model.warm_up(going.world.mapped(0)[going.world.warm_rows])
     wanted = {0, 1, 99, 100, 101, 136, 137, 138, 249, 250, 251, 399, 400, 401, 690, 699}
     for t in range(700):
-        going._apply_changes(model, t)
+        going.apply_changes(model, t)
         Z = going.world.mapped(going.world.drift.stage(t))
         if t in wanted:
             again, (i, j, s) = going.replay(t)
@@ -299,7 +299,7 @@ def test_replay_keeps_few_states_and_never_touches_the_run():
     model, _ = going.replay(1500)
     model.learn(going.Z, *going.world.pairs(1500, 1600))
     assert np.array_equal(going.hasher.W, before)
-    assert len(going._states) <= 16
+    assert len(going.past.states) <= 16
     once_more, _ = going.replay(1500)
     assert not np.array_equal(once_more.W, model.W)
 

@@ -250,6 +250,7 @@ def open_folder():
         yield Path(name)
 
 
+@pytest.mark.slow
 def test_a_read_only_folder_can_be_looked_at(open_folder, picture, picture_file):
     store = Store(open_folder / "home")
     key = numbered(store, picture, 1)
@@ -271,6 +272,7 @@ def test_a_read_only_folder_can_be_looked_at(open_folder, picture, picture_file)
     assert out.count("nothing can be kept in") == 2 and "make it writable" in out
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_and_nothing_kept_is_lost(store, picture, picture_file):
     keys = {numbered(store, picture, at) for at in range(2)}
     code = (

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ohash.evaluation.significance import paired_bootstrap
-from ohash.experiment import cost, sweeping, tasks, workshare
+from ohash.experiment import sweep_cost, sweeping, tasks, workshare
 from ohash.experiment.executors import Inline
 from ohash.experiment.results import best, points
 from ohash.experiment.store import Store, StoreError
@@ -213,9 +213,9 @@ def test_the_claim_of_the_dead_is_free(store, monkeypatch):
 
 def test_the_cost_is_measured(store):
     chosen = tiny_sweep(seeds=3)
-    before = cost.estimate(chosen, store)
+    before = sweep_cost.estimate(chosen, store)
     assert (before.cells, before.measured) == (6, 1) and 0 < before.on(2) < before.seconds
     Sweeping(tiny_sweep(seeds=2), store, Inline()).run()
-    after = cost.estimate(chosen, store)
+    after = sweep_cost.estimate(chosen, store)
     assert (after.cells, after.measured) == (2, 0)
     assert 0 < after.seconds < 60

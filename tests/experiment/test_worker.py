@@ -64,6 +64,7 @@ def gone(pid):
 
 
 @pytest.mark.parametrize("method", ["itq", "ksh", "sdh", pytest.param("fasthash", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_fit_elsewhere_is_the_fit_here_bit_for_bit(pool, method):
     X, y = points()
     chosen = {"r": 8, "seed": 3, **({"trees": 3} if method == "fasthash" else {})}

@@ -132,13 +132,11 @@ def test_another_number_of_columns_later(kind):
     before = snapshot(model)
     wrong = X[:, :5]
     for call in (lambda: model.learn(wrong, AT_I, AT_J, S), lambda: model.encode(wrong)):
-        with pytest.raises(
-            ValueError, match=r"X must have 7 columns, as this model was started with, got shape \(120, 5\)"
-        ):
+        with pytest.raises(ValueError, match=r"X must have 7 columns, as at the start, got shape \(120, 5\)"):
             call()
     with pytest.raises(ValueError, match="x_i must be a vector of 7 real numbers, got dtype float32 and shape"):
         model.learn_pair(wrong[0], wrong[1], 1)
-    with pytest.raises(ValueError, match="d must be 7, as this model was started with, got 5"):
+    with pytest.raises(ValueError, match="d must be 7, as at the start, got 5"):
         model.start(5)
     assert snapshot(model) == before
 
@@ -275,7 +273,7 @@ def test_starting(make, message):
 
 
 @pytest.mark.parametrize("started", [True, False])
-@pytest.mark.parametrize("call", ["learn", "learn_pair", "dry_run"])
+@pytest.mark.parametrize("call", ["learn", "encode", "learn_pair", "dry_run"])
 def test_frozen_centring_needs_its_mean(call, started):
     model = ohash.OH(r=9, center="frozen")
     if started:
@@ -284,6 +282,8 @@ def test_frozen_centring_needs_its_mean(call, started):
     with pytest.raises(ValueError, match=r"center must have its mean when it is 'frozen': call warm_up\(X\)"):
         if call == "learn":
             model.learn(X, AT_I, AT_J, S)
+        elif call == "encode":
+            model.encode(X)
         else:
             model.learn_pair(X[0], X[1], 1, dry_run=call == "dry_run")
     assert snapshot(model) == before

@@ -159,7 +159,7 @@ def test_every_flipped_byte_is_refused_or_harmless(saved):
 )
 def test_foreign_files_are_refused(tmp_path, content):
     (tmp_path / "f").write_bytes(content)
-    with pytest.raises(ValueError, match=r"path must be a model saved by ohash, got .*f, foreign or damaged"):
+    with pytest.raises(ValueError, match=r"path must be a model saved by ohash, got .*f, which is foreign or damaged"):
         ohash.load(tmp_path / "f")
 
 

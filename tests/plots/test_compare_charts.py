@@ -45,6 +45,7 @@ def start():
 
 @pytest.mark.parametrize("name", charts.CHARTS)
 @pytest.mark.parametrize("moment", [empty, start, full, lambda: full(seeds=(0, 1, 2)), lambda: full(drift="rotate")])
+@pytest.mark.slow
 def test_every_chart_at_any_moment_by_every_renderer(name, moment):
     chart = charts.CHARTS[name](moment())
     assert chart.title and chart.alt

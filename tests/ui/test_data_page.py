@@ -64,6 +64,7 @@ def texts(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize("key", ["digits", "fashion", "patches", "words", "moons", "blobs"])
+@pytest.mark.slow
 def test_every_kind_of_dataset_can_be_looked_at(key: str) -> None:
     app = look_at(page(), key)
     assert f"{load(key).n:,} × {load(key).d:,}" in texts(app)

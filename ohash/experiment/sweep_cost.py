@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from ohash.experiment.params import ExperimentParams
-from ohash.experiment.run import CHUNK, Run, checkpoints
+from ohash.experiment.run import CHUNK, Run
+from ohash.experiment.schedule import checkpoints
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Sweep
 

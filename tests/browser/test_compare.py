@@ -1,0 +1,62 @@
+"""The Compare page in a real Chromium: from opening it to a verdict, an export and a reference on Live."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ohash.cli.browser import Dashboard
+from tests.browser.waiting import until
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+SMALL = "?dataset=digits&methods=oh,itq,sign&bits=32&pairs=3000"
+
+
+@pytest.fixture
+def compared(page: Any, server: Dashboard) -> Any:
+    """A small comparison that is over."""
+    page.goto(f"{server.url}/compare{SMALL}")
+    page.get_by_text("What it costs").wait_for()
+    return page
+
+
+def test_a_verdict_results_and_costs(compared: Any) -> None:
+    words = compared.locator("body").inner_text()
+    assert "Results" in words and "bytes" in words
+    assert compared.locator(".ohash-verdict").first.inner_text().strip()
+    assert compared.locator("canvas").count() >= 4
+    assert compared.locator(".ohash-fair").count() >= 2, "a fairness line under every chart"
+
+
+def test_results_can_be_taken_home(compared: Any) -> None:
+    compared.get_by_role("button", name="Export").click()
+    with compared.expect_download() as waiting:
+        compared.get_by_role("button", name="Results (CSV)").click()
+    rows = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
+    assert len(rows) == 3
+    with compared.expect_download() as waiting:
+        compared.get_by_role("button", name="Table (LaTeX)").click()
+    assert "\\toprule" in Path(waiting.value.path()).read_text()
+
+
+def test_more_charts_open_inside_their_place(compared: Any) -> None:
+    place = compared.locator(".st-key-open_more, [data-testid=stExpander]").filter(has_text="Precision-recall").first
+    place.get_by_text("Precision-recall").first.click()
+    until(lambda: place.locator("canvas").count() >= 4, "four charts inside the expander")
+
+
+def test_a_method_becomes_the_reference_on_live(compared: Any) -> None:
+    compared.get_by_role("button", name="Pin as reference").click()
+    compared.get_by_text("is now the reference").first.wait_for()
+    compared.get_by_role("link", name="Live").first.click()
+    compared.wait_for_selector(".ohash-status")
+    compared.get_by_role("link", name="Compare").first.click()
+    compared.get_by_text("What it costs").wait_for()
+
+
+def test_forged_links_are_messages(page: Any, server: Dashboard) -> None:
+    page.goto(f"{server.url}/compare?methods=oh,nonsense,itq:r=-3&bits=x&seeds=%00")
+    page.locator("[data-testid=stAlert]").first.wait_for()
+    assert page.get_by_text("Traceback").count() == 0

@@ -1,0 +1,49 @@
+"""Sweeps and Paper in a real Chromium: a sweep from its form to a cell on Live, and the paper's claims and report."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ohash.cli.browser import Dashboard
+from tests.browser.waiting import until
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+def fill(page: Any, label: str, text: str) -> None:
+    """Type into a field and leave it."""
+    field = page.get_by_label(label, exact=False).first
+    field.fill(text)
+    field.press("Enter")
+
+
+def test_a_sweep_from_its_form_to_a_cell_on_live(page: Any, server: Dashboard) -> None:
+    page.goto(f"{server.url}/?dataset=digits&method=oh&r=16")
+    page.wait_for_selector(".ohash-status")
+    page.goto(f"{server.url}/sweeps")
+    fill(page, "Values of", "0.3, 0.5")
+    fill(page, "Pairs of a cell", "300")
+    page.get_by_text("4 cells").first.wait_for()
+    page.get_by_role("button", name="Start").click()
+    until(lambda: "sweep=" in page.evaluate("location.search"), "the sweep has an address")
+    page.get_by_text("Best on validation queries").wait_for(timeout=180_000)
+    page.reload()
+    page.get_by_text("4 of 4 cells").wait_for()
+    marks = page.locator(".js-plotly-plot .points path")
+    until(lambda: marks.count() >= 2, "a point for each value")
+    marks.first.click(force=True)
+    page.wait_for_selector(".ohash-status")
+    assert "beta=0.3" in page.evaluate("location.search")
+
+
+def test_the_paper_shows_claims_figures_and_a_report(page: Any, server: Dashboard) -> None:
+    page.goto(f"{server.url}/paper")
+    page.get_by_text("claims").first.wait_for()
+    assert page.locator(".claims tr").count() > 15
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="HTML report").click()
+    assert "Online Hashing" in Path(waiting.value.path()).read_text()
+    page.get_by_text("Figures", exact=True).first.click()
+    page.get_by_text("The paper").first.wait_for()
+    assert page.get_by_text("Traceback").count() == 0
