@@ -50,6 +50,15 @@ def figure(chart: Chart, dark: bool = False) -> go.Figure:
     return fig
 
 
+def pickable(chart: Chart, dark: bool = False) -> go.Figure:
+    """The figure with points that can be clicked: large, whole at the edges, and they alone answer the pointer."""
+    fig = figure(chart, dark)
+    fig.update_layout(hovermode="closest", hoverdistance=24, dragmode=False)
+    fig.update_traces(hoverinfo="skip", hovertemplate=None, selector={"mode": "lines"})
+    fig.update_traces(marker_size=11, cliponaxis=False, selector={"mode": "markers"})
+    return fig
+
+
 def to_html(charts: Chart | Sequence[Chart], dark: bool = False, title: str = "ohash") -> str:
     """A page that needs no network: every figure with its caption, the library once."""
     several = [charts] if isinstance(charts, Chart) else list(charts)

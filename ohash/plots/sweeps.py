@@ -17,6 +17,7 @@ from ohash.plots.heat import HeatMap
 from ohash.plots.over_pairs import share_limits
 from ohash.plots.runs import DASHES, ROLES
 
+ROOM = 0.03  # of the width, left of the first point and right of the last
 # What a sweep can be drawn by: key -> (label, share between 0 and 1).
 MEASURES = {
     "map": ("mAP", True), "recall_10": ("recall@10", True), "precision_10": ("precision@10", True),
@@ -106,8 +107,17 @@ def _axis(sweep: Sweep, key: str, values: list[float]) -> Axis:
     steps = [b / a for a, b in pairwise(known) if a > 0]
     scale: Scale = "log" if steps and known[0] > 0 and known[-1] / known[0] >= 20 and min(steps) > 1.2 else "linear"
     tiny = scale == "log" and known[0] < 1e-3
-    lo, hi = (known[0], known[-1]) if known and known[0] < known[-1] else (None, None)
+    lo, hi = _with_room(known[0], known[-1], scale) if known and known[0] < known[-1] else (None, None)
     return Axis(symbol(sweep, key), scale, lo=lo, hi=hi, format="power" if tiny else "number")
+
+
+def _with_room(lo: float, hi: float, scale: Scale) -> tuple[float, float]:
+    """The first and the last point stand inside the frame."""
+    if scale == "log":
+        room = (hi / lo) ** ROOM
+        return lo / room, hi * room
+    room = (hi - lo) * ROOM
+    return lo - room, hi + room
 
 
 def _look(rest: Sequence[tuple[str, Any]], at: int) -> tuple[str, Dash]:

@@ -7,6 +7,7 @@ from ohash.streams import registry as datasets
 from ohash.streams.base import DatasetSpec
 from ohash.streams.folder import DATA, data_folder
 from ohash.ui import items, state
+from ohash.ui.slots import distinct
 
 GROUPS = {
     "embedded": "Built in: works offline, in a fresh clone",
@@ -31,7 +32,7 @@ def titles(session: state.Session) -> dict[str, str]:
     found = {f"{OWN}:{content}": f"{own.title} · {own.n:,} × {own.d:,} · yours" for content, own in session.own.items()}
     for group in by_group().values():
         found |= {spec.key: f"{spec.title} · {spec.n:,} × {spec.d:,}" for spec in group if not spec.missing()}
-    return found
+    return distinct(found)
 
 
 def everything() -> None:

@@ -14,7 +14,7 @@ from ohash.experiment.sweep_cost import Cost, estimate
 from ohash.experiment.words import duration
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
-from ohash.ui import state
+from ohash.ui import catalogue, data, state
 
 MOST_CELLS = 2000
 # In the order a reader expects; the others follow.
@@ -38,10 +38,12 @@ def build(session: state.Session) -> Sweep | None:
             "start with `ohash-lab --data FOLDER`, and it is in the list.", icon=":material/info:",
         )  # fmt: skip
     left, right = st.columns(2)
-    order = sorted(specs, key=lambda key: (specs[key].group != "embedded", specs[key].title))
+    titles = {key: text for key, text in catalogue.titles(session).items() if key in specs}
     dataset = left.selectbox(
-        "Data", order, order.index(here), key="sweep_data", format_func=lambda key: specs[key].title
-    )  # fmt: skip
+        "Data", list(titles), list(titles).index(here), key="sweep_data", format_func=lambda key: titles[key]
+    )
+    if data.load(session, dataset) is None:
+        return None
     known = methods.hashers()
     chosen = right.multiselect(
         "Methods", sorted(known, key=lambda key: (key not in ("oh", "mmoh"), key)), [session.params.method],

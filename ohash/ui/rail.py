@@ -13,7 +13,7 @@ from ohash.streams import registry as datasets
 from ohash.ui import state
 from ohash.ui.controls import control
 from ohash.ui.fragments import fragment
-from ohash.ui.slots import chosen, slot
+from ohash.ui.slots import chosen, distinct, slot
 
 VISIBLE = ("beta", "C", "r", "T")
 # The rest in the order a reader expects, under their headings.
@@ -48,10 +48,10 @@ def controls(session: state.Session) -> None:
 def choose_data(session: state.Session) -> None:
     """The dataset and what makes two of its points similar."""
     specs = {key: spec for key, spec in datasets.datasets().items() if not spec.missing()}
-    # a select box tells its options apart by what it shows, so two sets of one title need their size, too
     titles = {key: f"{spec.title} · {spec.n:,} rows" if spec.n else spec.title for key, spec in specs.items()}
     for content, own in session.own.items():
         titles[f"{OWN}:{content}"] = own.title
+    titles = distinct(titles)
     here = session.params.dataset if session.params.dataset != OWN else f"{OWN}:{session.params.content}"
     order = sorted(titles, key=lambda key: (specs[key].group != "embedded" if key in specs else False, titles[key]))
     if here not in titles:

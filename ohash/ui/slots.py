@@ -6,7 +6,8 @@ its minimum, which then arrives as if somebody had chosen it. So a value is give
 changes whenever the experiment, and not the user, has changed it.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,6 +48,20 @@ def slot(name: str, value: Any, options: Sequence[Any] = ()) -> Slot:
         generation = 0 if found is None else found.generation + 1
         known[name] = Slot(name, generation, value, value, offered)
     return known[name]
+
+
+def distinct(words: Mapping[str, str]) -> dict[str, str]:
+    """Words for options, each once: a select box knows its options by what it shows, and two of one name swap.
+
+    >>> distinct({"a": "digits", "b": "words", "c": "digits"})
+    {'a': 'digits', 'b': 'words', 'c': 'digits (2)'}
+    """
+    seen: Counter[str] = Counter()
+    found = {}
+    for key, text in words.items():
+        seen[text] += 1
+        found[key] = text if seen[text] == 1 else f"{text} ({seen[text]})"
+    return found
 
 
 def chosen(one: Slot) -> Any:

@@ -18,9 +18,10 @@ from ohash.experiment.sweep_files import delete_sweep, sweeps
 from ohash.experiment.words import duration
 from ohash.experiment.workshare import Activity, activity, cancel
 from ohash.plots import sweeps as charts
-from ohash.plots.plotly import figure, heat_figure
+from ohash.plots.plotly import heat_figure, pickable
 from ohash.ui import state
 from ohash.ui.fragments import fragment
+from ohash.ui.slots import distinct
 from ohash.ui.still import NO_BUTTONS
 from ohash.ui.style import dark
 
@@ -40,9 +41,10 @@ def choose(store: Store) -> tuple[str, Sweep | None]:
         alive = [key for key, now in activity(store).items() if now.alive and key in known]
         wanted = alive[-1] if alive else next(reversed(known), NEW)
     order = [NEW, *reversed(known)]
+    words = distinct({key: "New sweep …" if key == NEW else _title(known[key]) for key in order})
     chosen = st.selectbox(
         "Sweep", order, order.index(wanted), key=f"sweep_choice_{len(order)}_{wanted}", label_visibility="collapsed",
-        format_func=lambda key: "New sweep …" if key == NEW else _title(known[key]),
+        format_func=lambda key: words[key],
     )  # fmt: skip
     if (st.query_params.to_dict() != {"sweep": chosen} and shared is None) or chosen != wanted:
         st.query_params.from_dict({"sweep": chosen})
@@ -209,7 +211,7 @@ def _charts(session: state.Session, chosen: Sweep, found: list[Point]) -> None:
         }
     else:
         line = charts.lines(chosen, found, measure, along)
-        drawn, fig = line, figure(line, dark())  # type: ignore[assignment]
+        drawn, fig = line, pickable(line, dark())  # type: ignore[assignment]
     fig.update_layout(title=None, height=380, margin={"l": 56, "r": 28, "t": 34, "b": 44})
     st.markdown(f"**{drawn.title}**")
     event = st.plotly_chart(

@@ -11,9 +11,9 @@ from tests.browser.waiting import until
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
-def fill(page: Any, label: str, text: str) -> None:
+def fill(page: Any, key: str, text: str) -> None:
     """Type into a field and leave it."""
-    field = page.get_by_label(label, exact=False).first
+    field = page.locator(f".st-key-{key} input").first
     field.fill(text)
     field.press("Enter")
 
@@ -22,8 +22,8 @@ def test_a_sweep_from_its_form_to_a_cell_on_live(page: Any, server: Dashboard) -
     page.goto(f"{server.url}/?dataset=digits&method=oh&r=16")
     page.wait_for_selector(".ohash-status")
     page.goto(f"{server.url}/sweeps")
-    fill(page, "Values of", "0.3, 0.5")
-    fill(page, "Pairs of a cell", "300")
+    fill(page, "sweep_values_beta", "0.3, 0.5")
+    fill(page, "sweep_pairs", "300")
     page.get_by_text("4 cells").first.wait_for()
     page.get_by_role("button", name="Start").click()
     until(lambda: "sweep=" in page.evaluate("location.search"), "the sweep has an address")
@@ -32,7 +32,12 @@ def test_a_sweep_from_its_form_to_a_cell_on_live(page: Any, server: Dashboard) -
     page.get_by_text("4 of 4 cells").wait_for()
     marks = page.locator(".js-plotly-plot .points path")
     until(lambda: marks.count() >= 2, "a point for each value")
-    marks.first.click(force=True)
+    box = marks.first.bounding_box()
+    page.mouse.move(box["x"] - 30, box["y"])
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=5)
+    page.locator(".hoverlayer .hovertext").first.wait_for()
+    page.mouse.down()
+    page.mouse.up()
     page.wait_for_selector(".ohash-status")
     assert "beta=0.3" in page.evaluate("location.search")
 
