@@ -47,6 +47,9 @@ class Alarm(Protocol):
     def push(self, values: npt.ArrayLike) -> list[int]:
         """Take values in, in order; return the positions of alarms among them."""
 
+    def follow(self, x: Floats) -> list[int]:
+        """`push` for values known to be losses in [0, 1]."""
+
     def reset(self) -> None:
         """Forget the values, not the position."""
 
@@ -119,7 +122,10 @@ class PageHinkley:
 
     def push(self, values: npt.ArrayLike) -> list[int]:
         """Take values in, in order; return the positions of alarms among them."""
-        x = _checked(values)
+        return self.follow(_checked(values))
+
+    def follow(self, x: Floats) -> list[int]:
+        """`push` for values known to be losses in [0, 1]."""
         p = self.params
         fired = np.empty(len(x) // (p.warm_up + 1) + 1, np.int64)
         count = kernels.page_hinkley(
@@ -162,7 +168,10 @@ class Adwin:
 
     def push(self, values: npt.ArrayLike) -> list[int]:
         """Take values in, in order; return the positions of alarms among them."""
-        x = _checked(values)
+        return self.follow(_checked(values))
+
+    def follow(self, x: Floats) -> list[int]:
+        """`push` for values known to be losses in [0, 1]."""
         fired = np.empty(len(x) // kernels.BLOCK + 1, np.int64)
         count = kernels.adwin(self._seen, x, self._part, self._buckets, self._filled, self.params.delta, fired)
         self._seen += len(x)
@@ -220,10 +229,12 @@ class Watch:
 
     def push(self, R: npt.ArrayLike) -> None:
         """The loss R >= 0 of each pair, in order, taken before it is learnt."""
-        R = np.asarray(R, dtype=np.float64)
+        R = np.ascontiguousarray(R, dtype=np.float64)
+        if len(R) and not R.min() >= 0:
+            raise ValueError(f"R must be a vector of losses >= 0, got {R.min()}; the loss of Eq. (3) is never negative")
         signals = {"wrong": (R > 0).astype(np.float64), "R": np.minimum(R / self.r, 1.0)}
         for name, detector in self.detectors.items():
-            found = detector.push(signals[name.rpartition("_")[2]])
+            found = detector.follow(signals[name.rpartition("_")[2]])
             if found:
                 self._found[name] = (self._found[name] + found)[-KEPT:]
 

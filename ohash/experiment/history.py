@@ -37,7 +37,8 @@ class History:
         [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32]
         """
         regular = np.arange(start // self.stride + 1, stop // self.stride + 1) * self.stride
-        return np.union1d(regular, SKELETON[(SKELETON > start) & (SKELETON <= stop)])
+        first, last = np.searchsorted(SKELETON, (start, stop), side="right")
+        return np.union1d(regular, SKELETON[first:last]) if last > first else regular
 
     def extend(self, pairs: Counts, rows: Floats) -> None:
         """Add rows (columns in order, without `pairs`) of rising pair counts, but for those a doubled stride drops."""
@@ -88,7 +89,8 @@ class History:
         return columns
 
     def _wants(self, pairs: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        return np.asarray((pairs % self.stride == 0) | np.isin(pairs, SKELETON))
+        near = SKELETON[np.minimum(np.searchsorted(SKELETON, pairs), len(SKELETON) - 1)]
+        return np.asarray((pairs % self.stride == 0) | (pairs == near))
 
     def _halve(self) -> None:
         self.stride *= 2
