@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
+from ohash.core.threads import one_blas_thread_for_ever
 from ohash.experiment import comparison as comparisons
 from ohash.experiment.comparison import Comparison
 from ohash.experiment.contest import Contest
@@ -79,7 +80,8 @@ class Linked(Protocol):
 
 @st.cache_resource
 def hub() -> Hub[Runner]:
-    """The server's live runs."""
+    """The server's live runs; they share the cores by taking turns, not by threads of each product."""
+    one_blas_thread_for_ever()
     return Hub[Runner]().watch()
 
 
