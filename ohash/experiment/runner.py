@@ -6,10 +6,11 @@ work is the same whatever the pace, the pauses or the rate of snapshots.
 """
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,6 +30,7 @@ State = Literal["waiting", "starting", "running", "paused", "done", "error", "st
 FIRST_RATE = 100.0
 GROWTH = 0.195
 STEP_SECONDS = 0.02
+STEP_BACK = 5  # of the 19 steps of niceness
 PUBLISH_SECONDS = 0.1
 MOST_PAIRS = 16_384
 # What a paced run may catch up at most.
@@ -38,8 +40,8 @@ NamedPace = Literal["accelerating", "unlimited"]
 Pace = float | NamedPace
 NAMED_PACES: tuple[NamedPace, ...] = ("accelerating", "unlimited")
 
-# Runs take turns by chunk: no more of them compute at once than there are cores.
-COMPUTING = threading.BoundedSemaphore(max(1, os.cpu_count() or 1))
+# Runs take turns by chunk, and leave one core to those who watch.
+COMPUTING = threading.BoundedSemaphore(max(1, (os.cpu_count() or 1) - 1))
 # Preparing a run cannot be cut into chunks: it has its own line, so that live runs never wait for it.
 PREPARING = threading.BoundedSemaphore(max(1, os.cpu_count() or 1))
 
@@ -192,6 +194,7 @@ class Runner:
     def _main(self) -> None:
         try:
             self.state = "starting"
+            make_way()
             with PREPARING:
                 self.run = self._make()
             self._loop(self.run)
@@ -293,6 +296,13 @@ class Runner:
             yield
             self._heard += 1
             self._wake.notify_all()
+
+
+def make_way() -> None:
+    """Let this thread step back behind those that draw; on Linux every thread has a priority of its own."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), STEP_BACK)
 
 
 def _checked_pace(pace: Any) -> Pace:

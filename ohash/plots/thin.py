@@ -22,7 +22,7 @@ def kept_rows(x: npt.NDArray[Any], most: int, scale: Scale) -> Rows:
     wanted = np.linspace(at[0], at[-1], most)
     right = np.clip(np.searchsorted(at, wanted), 1, len(at) - 1)
     nearest = np.where(wanted - at[right - 1] <= at[right] - wanted, right - 1, right)
-    return np.unique(np.r_[0, nearest, len(at) - 1])
+    return nearest[np.diff(nearest, prepend=-1) > 0]  # they rise, from the first row to the last
 
 
 def drawable(series: Series, chart: Chart) -> Series:

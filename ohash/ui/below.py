@@ -32,7 +32,8 @@ MORE = {
 
 def below_the_fold(session: state.Session) -> None:
     """Expanders that cost next to nothing while they are closed, and follow the run while they are open."""
-    every = 1.0 if state.runner(session).state not in RESTING else None
+    session.reading = _reading()
+    every = 1.0 if session.reading and state.runner(session).state not in RESTING else None
     fragment(partial(_below, session), key="below", every=every)
 
 
@@ -50,6 +51,12 @@ def _below(session: state.Session) -> None:
     with st.expander("Code for this run", key="open_code", on_change="rerun") as code:
         if code.open:
             st.code(code_for(session.params), language="python")
+    if _reading() != session.reading:  # the timer is needed from now on, or no longer
+        st.rerun()
+
+
+def _reading() -> bool:
+    return state.any_open(*(f"open_{names[0]}" for names in MORE.values()), "open_tables")
 
 
 def _there(now: Snapshot | None) -> TypeGuard[Snapshot]:

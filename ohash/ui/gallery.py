@@ -3,6 +3,7 @@
 import base64
 import html
 import io
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -44,10 +45,15 @@ def _item(dataset: Dataset, row: int, edge: str) -> str:
 
 def picture(pixels: npt.NDArray[np.uint8]) -> str:
     """A thumbnail as base64 PNG."""
+    return _png(pixels.tobytes(), pixels.shape)
+
+
+@lru_cache(maxsize=4096)
+def _png(pixels: bytes, shape: tuple[int, ...]) -> str:
     from PIL import Image  # noqa: PLC0415
 
     buffer = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, format="PNG")
+    Image.fromarray(np.frombuffer(pixels, np.uint8).reshape(shape)).save(buffer, format="PNG")
     return base64.b64encode(buffer.getvalue()).decode()
 
 

@@ -10,7 +10,7 @@ from ohash.experiment.presets import PRESETS, preset
 from ohash.experiment.recording import Recording
 from ohash.experiment.runner import Runner
 from ohash.experiment.snapshot import Snapshot
-from ohash.experiment.story import findings, headline, health
+from ohash.experiment.story import Finding, findings, headline, health
 from ohash.plots import live as charts
 from ohash.plots.chart import Chart
 from ohash.plots.echarts import option
@@ -143,11 +143,14 @@ def _words(session: state.Session, runner: Runner, now: Snapshot | None) -> None
         with st.container(horizontal=True, vertical_alignment="center", key="status"):
             badge = "recording" if now.state == "recording" else runner.state
             st.html(status_html(now, badge, health(now), dark=dark()), width="content")
-            with st.popover("Health", type="tertiary", key="health"):
-                for finding in findings(now):
-                    sign = "✓" if finding.fine else "!"
-                    advice = f" — {finding.advice}" if finding.advice else ""
-                    st.markdown(f"{sign} **{finding.title}**: {finding.value}{advice}")
+            with st.popover("Health", type="tertiary", key="health", on_change="rerun") as popover:
+                if popover.open:
+                    st.markdown("\n\n".join(map(_told, findings(now))))
+
+
+def _told(finding: Finding) -> str:
+    advice = f" — {finding.advice}" if finding.advice else ""
+    return f"{'✓' if finding.fine else '!'} **{finding.title}**: {finding.value}{advice}"
 
 
 def _waiting(session: state.Session, runner: Runner) -> str:

@@ -65,6 +65,7 @@ class Session:
     looking: str = ""
     narrow: bool = False
     still: bool = False
+    reading: bool = False
     comparison: Comparison | None = None
     contest: Contest | None = None
     sides: tuple[int, int] = (0, 1)
@@ -275,6 +276,11 @@ def part(session: Session) -> str:
 def show_part(name: str) -> None:
     """Turn to a part of the Data page; for callbacks."""
     st.session_state["view_part"] = name
+
+
+def any_open(*keys: str) -> bool:
+    """Whether any of these expanders is open."""
+    return any(st.session_state.get(key) for key in keys)
 
 
 def flags() -> Mapping[str, Any]:
