@@ -9,6 +9,7 @@ from typing import Any
 from ohash.cli.browser import Dashboard, chromium
 from ohash.experiment.params import experiment
 from ohash.experiment.run import Run
+from ohash.experiment.runner import STEP_BACK
 
 QUERY = "?dataset=digits&method=oh&pairs=100000000"
 SECONDS = 10.0
@@ -118,10 +119,11 @@ def _latency(page: Any) -> None:
 
 
 def _server_cost(page: Any, pid: int) -> None:
-    """At 10 pairs a second the algorithm costs nothing, so what is left is the pictures."""
-    start = _cpu(pid)
+    """What the server spends on pictures: all of its CPU time but that of the threads that run, which make way."""
+    start = _cpu(pid) - _cpu_of_runs(pid)
     hertz, _ = _over(page, SECONDS)
-    _line("server CPU a picture", f"{1000 * (_cpu(pid) - start) / max(1, hertz * SECONDS):.1f} ms", "<= 20")
+    spent = _cpu(pid) - _cpu_of_runs(pid) - start
+    _line("server CPU a picture, beside the run", f"{1000 * spent / max(1, hertz * SECONDS):.1f} ms", "<= 20")
 
 
 def _five(browser: Any, url: str, first: Any) -> None:
@@ -159,7 +161,24 @@ def _memory(page: Any, pid: int, minutes: float) -> None:
 
 
 def _cpu(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return _seconds(_fields(Path(f"/proc/{pid}/stat")))
+
+
+def _cpu_of_runs(pid: int) -> float:
+    """A run's thread is known by its niceness."""
+    threads = [_fields(task / "stat") for task in Path(f"/proc/{pid}/task").iterdir()]
+    return sum(_seconds(fields) for fields in threads if int(fields[16]) == STEP_BACK)
+
+
+def _fields(stat: Path) -> list[str]:
+    """Of a process or thread, from its state on; a thread may end while it is looked at."""
+    try:
+        return stat.read_text().rpartition(")")[2].split()
+    except OSError:
+        return ["0"] * 20
+
+
+def _seconds(fields: list[str]) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 

@@ -7,6 +7,7 @@ than all the rest. Log axes get no value that is not positive.
 
 import re
 import textwrap
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,12 @@ from ohash.plots.thin import thinned
 FORMATS = {"share": "%.3f", "percent": "%.1f %%", "count": "%,d", "number": "%.4g", "power": "%.1e"}
 STEP = {"step": "middle", "hold": "end"}
 ICONS = {"solid": [(0, 180)], "dashed": [(0, 70), (110, 70)], "dotted": [(0, 20), (53, 20), (106, 20), (160, 20)]}
+
+
+@lru_cache(maxsize=256)
+def wrapped(text: str, width: int) -> list[str]:
+    """Lines; most pictures repeat the titles of the one before."""
+    return textwrap.wrap(text, width)
 
 
 def option(
@@ -39,7 +46,7 @@ def option(
     series = [thinned(one, chart) for one in chart.series]
     datasets, places = _datasets(series, chart)
     listed = {one.name: _icon(one) for one in series if one.listed and len(one.x)}
-    heading = textwrap.wrap(chart.title, max(20, int(width / (0.5 * (size + 2))))) if title else []
+    heading = wrapped(chart.title, max(20, int(width / (0.5 * (size + 2))))) if title else []
     frame = framed(chart, width, height, size, heading=len(heading) * (size + 6), legend=len(listed) > 1)
     lines = [_series(one, at, place, chart, dark) for at, (one, place) in enumerate(zip(series, places, strict=True))]
     _add_labels(chart, lines, frame, dark)
@@ -191,6 +198,6 @@ def _placeholder(chart: Chart, ground: theme.Ground, size: int, width: int) -> l
     """Words in the middle where there is nothing to draw."""
     if not chart.empty:
         return []
-    text = "\n".join(textwrap.wrap(chart.caption, max(20, int(0.7 * width / (0.5 * size)))))
+    text = "\n".join(wrapped(chart.caption, max(20, int(0.7 * width / (0.5 * size)))))
     style = {"color": ground.faint, "fontSize": size + 1, "fontWeight": "normal", "lineHeight": size + 6}
     return [{"text": text, "left": "center", "top": "middle", "padding": 0, "textStyle": style}]

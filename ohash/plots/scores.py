@@ -182,9 +182,10 @@ def moving_average(y: Floats, stage: Floats | None = None, reach: int = REACH) -
     stages = np.zeros(len(y)) if stage is None else stage
     for value in np.unique(stages):
         rows = np.flatnonzero((stages == value) & np.isfinite(y))
-        for place, row in enumerate(rows):
-            k = min(reach, place, len(rows) - 1 - place)
-            smooth[row] = y[rows[place - k : place + k + 1]].mean()
+        place = np.arange(len(rows))
+        k = np.minimum(reach, np.minimum(place, place[::-1]))
+        sums = np.concatenate([[0.0], np.cumsum(y[rows])])
+        smooth[rows] = (sums[place + k + 1] - sums[place - k]) / (2 * k + 1)
     return smooth
 
 

@@ -142,7 +142,7 @@ def _verdict(session: state.Session) -> None:
 
 def _curves(session: state.Session) -> None:
     standing = state.contest(session).standing()
-    over = OVER[state.flags().get("over") or "pairs"]
+    over = OVER[state.view("over") or "pairs"]
     left, right = st.columns(2)
     with left:
         show(session, charts.curves(standing, "map", over=over), "compare_map", 280)

@@ -63,13 +63,15 @@ def controls(session: state.Session, now: Comparison) -> None:
         help="Every seed draws its own split, pairs and first W: thin lines, and their mean.",
     )  # fmt: skip
     control(rows["trials"], now.contest.trials, _setter(session))
-    with st.expander("Parameters of a method"):
-        _parameters(session, now)
-    with st.expander("Stream & features"):
-        for heading, keys in MORE.items():
-            st.caption(heading)
-            for key in keys:
-                control(rows[key], _value(now, key), _setter(session))
+    with st.expander("Parameters of a method", key="open_parameters", on_change="rerun") as own:
+        if own.open:
+            _parameters(session, now)
+    with st.expander("Stream & features", key="open_features", on_change="rerun") as more:
+        if more.open:
+            for heading, keys in MORE.items():
+                st.caption(heading)
+                for key in keys:
+                    control(rows[key], _value(now, key), _setter(session))
 
 
 def choose_data(session: state.Session, now: Comparison) -> None:

@@ -115,7 +115,7 @@ def compare(session: state.Session, key: str) -> None:
 def _head(session: state.Session, key: str, dataset: Dataset) -> None:
     about = " · ".join(text for text in (dataset.cite, dataset.licence, dataset.note) if text)
     spec = datasets.datasets().get(key)
-    by = state.flags().get(f"by {key}")
+    by = state.view(f"by {key}")
     chosen = {"similar_by": by} if by in dataset.similarities[1:] else {}
     st.markdown(f"#### {dataset.title}: {dataset.n:,} × {dataset.d:,}")
     if about:

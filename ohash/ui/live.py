@@ -76,11 +76,10 @@ def _draw(session: state.Session) -> None:
     if now is None:
         st.info(_waiting(session, runner), icon=":material/hourglass_top:")
         return
-    view = state.flags()
     ghosts = [*session.ghosts, *_beside(session)]
     pinned = next((charts.ghost_of(p.now, f"pinned: {p.label}") for p in session.past if p.key == session.pinned), None)
     first, second = st.columns([1.75, 1])
-    metric = QUALITY[view.get("quality") or "mAP"]
+    metric = QUALITY[state.view("quality") or "mAP"]
     reference = now.numbers.get("map_float") if metric == "map" else None
     with first:
         show(charts.quality(now, metric, ghosts=ghosts, reference=reference, pinned=pinned), "chart_a", 245, 610)
@@ -89,8 +88,8 @@ def _draw(session: state.Session) -> None:
     if not session.present:
         c, d, e = st.columns([1.2, 1.2, 1])
         with c:
-            show(charts.loss(now, per_pair=bool(view.get("per_pair")), log=bool(view.get("log_loss")),
-                             bound=bool(view.get("bound"))), "chart_c", 205, 340)  # fmt: skip
+            show(charts.loss(now, per_pair=bool(state.view("per_pair")), log=bool(state.view("log_loss")),
+                             bound=bool(state.view("bound"))), "chart_c", 205, 340)  # fmt: skip
         with d:
             show(charts.tau(now), "chart_d", 205, 340)
         e.html(numbers_html(now))
@@ -103,7 +102,7 @@ def _draw(session: state.Session) -> None:
 def gallery_area(session: state.Session) -> None:
     """F: a query and its ten nearest; slower than the charts, because codes change only at checkpoints."""
     runner = state.runner(session)
-    every = 1.0 if runner.state not in RESTING else None
+    every = 2.0 if runner.state not in RESTING else None
     fragment(partial(_gallery, session), key="gallery", every=every)
 
 

@@ -35,14 +35,19 @@ def controls(session: state.Session) -> None:
     for key in VISIBLE:
         if key in rows and not rows[key].live:
             control(rows[key], values[key], _committer(session))
-    with st.expander("Stream & features"):
-        for heading, keys in MORE.items():
-            here = [rows[key] for key in keys if key in rows]
-            if here:
-                st.caption(heading)
-            for row in here:
-                control(row, values[row.key], _committer(session))
-        _equations(rows)
+    with st.expander("Stream & features", key="open_features", on_change="rerun") as more:
+        if more.open:  # thirty widgets cost every picture, seen or not
+            _rest(session, rows, values)
+
+
+def _rest(session: state.Session, rows: dict[str, Parameter], values: dict[str, Any]) -> None:
+    for heading, keys in MORE.items():
+        here = [rows[key] for key in keys if key in rows]
+        if here:
+            st.caption(heading)
+        for row in here:
+            control(row, values[row.key], _committer(session))
+    _equations(rows)
 
 
 def choose_data(session: state.Session) -> None:

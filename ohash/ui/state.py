@@ -3,7 +3,6 @@
 import os
 import secrets
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -283,9 +282,9 @@ def any_open(*keys: str) -> bool:
     return any(st.session_state.get(key) for key in keys)
 
 
-def flags() -> Mapping[str, Any]:
-    """Widgets that only change the view, by name."""
-    return {str(name)[5:]: value for name, value in st.session_state.items() if str(name).startswith("view_")}
+def view(name: str) -> Any:
+    """What a widget says that only changes the view; None if it is not there."""
+    return st.session_state.get(f"view_{name}")
 
 
 def _through_the_router() -> None:

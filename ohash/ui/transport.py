@@ -105,7 +105,7 @@ def _play_pause(session: state.Session, runner: Runner) -> None:
 
 def _step(session: state.Session, runner: Runner) -> None:
     session.playing = False
-    steps = int(state.flags().get("step") or 1)
+    steps = int(state.view("step") or 1)
     for one in state.hub().lease(session.id).runners():
         one.step(steps)
     runner.wait_for_step()

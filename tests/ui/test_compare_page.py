@@ -58,6 +58,13 @@ def widget(kind: Any, name: str) -> Any:
     return next(one for one in kind if one.key and re.fullmatch(rf"w_{name}_\d+", one.key))
 
 
+def unfolded(app: AppTest) -> AppTest:
+    """With the rail's expanders open."""
+    for key in ("open_parameters", "open_features"):
+        app.session_state[key] = True
+    return app.run()
+
+
 def over(app: AppTest) -> AppTest:
     assert contest(app).finished.wait(60)
     app.run()
@@ -118,7 +125,7 @@ def test_no_method_at_all_is_a_message() -> None:
 
 @pytest.mark.slow
 def test_bits_seeds_and_a_methods_own_parameter() -> None:
-    app = page()
+    app = unfolded(page())
     widget(app.select_slider, "bits").set_value(16).run()
     widget(app.segmented_control, "seeds").set_value(3).run()
     widget(app.select_slider, "C").set_value(1.0).run()
@@ -130,7 +137,7 @@ def test_bits_seeds_and_a_methods_own_parameter() -> None:
 
 @pytest.mark.slow
 def test_what_does_not_go_together_is_a_message_and_changes_nothing() -> None:
-    app = page()
+    app = unfolded(page())
     before = contest(app).comparison
     widget(app.selectbox, "database").set_value("seen").run()
     widget(app.selectbox, "train").set_value("disjoint").run()

@@ -76,6 +76,8 @@ def test_link_to_controls_to_link() -> None:
     assert widget(app.slider, "beta").value == 0.4
     assert widget(app.select_slider, "C").value == 0.02
     assert widget(app.select_slider, "r").value == 16
+    app.session_state["open_features"] = True
+    app.run()
     assert widget(app.slider, "noise").value == 0.1
     assert link_of(app) == query
     widget(app.select_slider, "r").set_value(24).run()
