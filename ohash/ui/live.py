@@ -18,7 +18,7 @@ from ohash.streams.samples.reading import sample_folder
 from ohash.ui import state
 from ohash.ui.fragments import fragment
 from ohash.ui.gallery import gallery_html
-from ohash.ui.numbers import numbers_html, status_html
+from ohash.ui.numbers import headline_html, numbers_html, status_html
 from ohash.ui.style import dark
 
 RESTING = ("paused", "done", "error", "stopped")
@@ -134,8 +134,7 @@ def _pictures_beside(session: state.Session) -> list[Snapshot]:
 
 
 def _words(session: state.Session, runner: Runner, now: Snapshot | None) -> None:
-    with st.container(key="headline"):
-        st.markdown(headline(now, session.params, runner.state))
+    st.html(headline_html(headline(now, session.params, runner.state)))
     if runner.state == "error":
         st.error(f"{runner.error}. Change a parameter, or press Reset.", icon=":material/error:")
     elif now is not None:

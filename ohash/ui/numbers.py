@@ -1,5 +1,6 @@
 """E: the numbers of a run, and the status line, as small HTML with tabular figures."""
 
+import html
 import math
 
 from ohash.experiment.snapshot import Snapshot
@@ -18,6 +19,11 @@ def numbers_html(now: Snapshot) -> str:
         _plain("database trained on", "yes" if now.database_seen else "no"),
     ]
     return f'<div class="ohash-numbers">{"".join(cells)}</div>'
+
+
+def headline_html(sentence: str) -> str:
+    """What is happening; a title may be the name of somebody's file."""
+    return f'<p class="ohash-headline">{html.escape(sentence)}</p>'
 
 
 def status_html(now: Snapshot, badge: str, health: str, *, dark: bool) -> str:

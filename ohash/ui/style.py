@@ -23,7 +23,7 @@ CSS = """
 [data-testid="stColumn"] > [data-testid="stVerticalBlock"] {gap: .45rem;}
 .st-key-top, .st-key-transport {gap: .5rem;}
 .st-key-top [data-testid="stCaptionContainer"] {margin: 0; padding: 0;}
-.st-key-headline p {margin: 0; line-height: 1.3;}
+.ohash-headline {margin: 0; line-height: 1.3;}
 .st-key-status {gap: .4rem; min-height: 0;}
 .st-key-status button {min-height: 0; padding: 0;}
 .ohash-status {font-variant-numeric: tabular-nums; opacity: .9; font-size: .9rem;}
