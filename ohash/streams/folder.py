@@ -25,6 +25,8 @@ MOST_FILES = 2000
 KNOWN = frozenset(
     {"gist_base.fvecs", "gist_learn.fvecs", "gist_query.fvecs", "gist_groundtruth.ivecs", "LabelMe_gist.mat"}
 )
+# How the TEXMEX site names row numbers of neighbours.
+TRUTH = "_groundtruth.ivecs"
 SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 # What is looked at to see whether the folder has changed: path within it, size, time.
@@ -123,6 +125,9 @@ def _entry(key: str, file: Path, root: Path) -> Entry:
             named = file.relative_to(root).as_posix()
             use = f"they belong to vectors: name them in a TOML beside those, {what} = {file.name!r}, or with --{what}"
             return Entry(key, file.name, file, size, problem=f"{use} {named}", absent=f"holds {what}")
+        if file.name.lower().endswith(TRUTH):
+            known = f"{file.name} lists the neighbours of queries, which are computed here; rename it if it is vectors"
+            return Entry(key, file.name, file, size, problem=known, absent="holds a ground truth")
         said = beside(file, root)
         peek = peek_path(file, said.wishes.variable)
     except (ValueError, OSError) as error:

@@ -114,6 +114,13 @@ def test_too_few_rows_are_told_in_the_list(root: Path) -> None:
     assert folder.folder_specs()["folder:x"].absent == "is too small"
 
 
+def test_a_ground_truth_is_no_vectors(root: Path) -> None:
+    rows = np.concatenate([np.full((200, 1), 10), np.arange(2000).reshape(200, 10)], axis=1)
+    (root / "sift_groundtruth.ivecs").write_bytes(rows.astype("<i4").tobytes())
+    assert folder.folder_specs()["folder:sift_groundtruth"].absent == "holds a ground truth"
+    assert "rename it" in _problem("folder:sift_groundtruth")
+
+
 def test_links_out_of_the_folder_are_not_followed(root: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "secret.npy", X)
     (tmp_path / "elsewhere").mkdir()
