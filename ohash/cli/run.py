@@ -16,8 +16,12 @@ the test queries.
 
 import argparse
 import json
+import signal
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -98,6 +102,7 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("--paper and --metric go with --dataset; a --link says everything itself")
     if options.paper and not options.features:
         options.dataset = paper_key(options.dataset)
+    _writable(options)
     dataset = own_files.chosen(options, options.dataset)
     going = _resumed(options, dataset) if options.resume else Run(_params(options, dataset), dataset)
     for note in (going.judge.note, going.world.dataset.note):
@@ -123,14 +128,21 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _writable(options: argparse.Namespace) -> None:
+    """Told before the run, not after it."""
+    if options.save and not Path(options.save).absolute().parent.is_dir():
+        raise ValueError(f"--save must be a file in a folder that exists, got {options.save}; make the folder first")
+    if options.out and Path(options.out).exists() and not Path(options.out).is_dir():
+        raise ValueError(f"--out must be a folder, got the file {options.out}; name another one")
+
+
 def _resumed(options: argparse.Namespace, dataset: Dataset | None) -> Run:
     """A saved run; only its length may be changed."""
     others = [key[6:] for key, value in vars(options).items() if key.startswith("value_") and value is not None]
     others += ["changes"] * bool(options.changes)
-    if set(others) - {"pairs"}:
-        raise ValueError(
-            f"--resume goes on with the parameters of the saved run; leave out {', '.join(sorted(others))}"
-        )
+    fixed = sorted(set(others) - {"pairs"})
+    if fixed:
+        raise ValueError(f"--resume goes on with the parameters of the saved run; leave out {', '.join(fixed)}")
     going = saved.load(options.resume, dataset)
     if options.value_pairs is not None:
         going.extend(rows_of(going.params)["pairs"].parse(options.value_pairs))
@@ -183,15 +195,38 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
 
 def _drive(going: Run, *, quiet: bool) -> Snapshot:
     start, shown = time.perf_counter(), 0.0
-    while not going.done:
-        going.step(CHUNK)
-        elapsed = time.perf_counter() - start
-        if not quiet and (elapsed - shown > 0.2 or going.done):
-            shown = elapsed
-            _progress(going, elapsed)
+    with _interrupted_between_steps() as interrupted:
+        while not going.done:
+            going.step(CHUNK)
+            elapsed = time.perf_counter() - start
+            if not quiet and (elapsed - shown > 0.2 or going.done):
+                shown = elapsed
+                _progress(going, elapsed)
+            if interrupted.is_set() and not going.done:
+                raise KeyboardInterrupt
     if not quiet:
         print(file=sys.stderr)
     return take(going, "done")
+
+
+@contextmanager
+def _interrupted_between_steps() -> Iterator[threading.Event]:
+    """Ctrl-C waits for the step under way, so that what is saved is a run between two pairs; a second one does not."""
+    interrupted = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupted
+        return
+
+    def heard(*_: Any) -> None:
+        if interrupted.is_set():
+            raise SystemExit(130)
+        interrupted.set()
+
+    before = signal.signal(signal.SIGINT, heard)
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _progress(going: Run, elapsed: float) -> None:

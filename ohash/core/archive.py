@@ -39,9 +39,13 @@ def read_archive(path: str | Path, what: str, version: int) -> tuple[dict[str, A
                 f"path must be a {what} saved by ohash, got {path}, which is foreign or damaged "
                 f"({type(error).__name__}); save it again with .save(path)"
             ) from error
-    if found != version or header.get("what", "model") != what:
-        got = f"a {header.get('what', 'model')} of format {found}"
+    kind = header.get("what", "model")
+    if kind != what:
         raise ValueError(
-            f"path must be a {what} of format {version}, got {path}, {got}; install the ohash that wrote it"
+            f"path must be a {what} saved by ohash, got {path}, which holds a {kind}; name the file of a {what}"
+        )
+    if found != version:
+        raise ValueError(
+            f"path must be a {what} of format {version}, got {path}, of format {found}; install the ohash that wrote it"
         )
     return header, arrays

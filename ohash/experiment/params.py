@@ -283,9 +283,10 @@ def _build(values: dict[str, Any], changes: tuple[Change, ...], content: str) ->
 
 
 def _settle(values: dict[str, Any], problems: list[str], content: str) -> ExperimentParams:
-    """Values that are fine one by one may not be fine together: then the thresholds, or all, go back to defaults."""
+    """Values that are fine one by one may not be fine together: then the thresholds, one, or all are the defaults."""
     last: ValueError | None = None
-    for dropped in ((), ("alpha", "beta"), values.keys() - {"dataset", "method", "seed", "r", "T", "m", "pairs"}):
+    loose = [key for key in values if key not in ("dataset", "method", "seed", "r", "T", "m", "pairs")]
+    for dropped in ((), ("alpha", "beta"), *((key,) for key in reversed(loose)), loose):
         try:
             params = _build({k: v for k, v in values.items() if k not in dropped}, (), content)
         except ValueError as error:

@@ -40,10 +40,12 @@ class Preset:
     def conclusion(self, now: Snapshot, beside: Snapshot | None = None) -> str:
         """The takeaway with the runs' own numbers; empty until they are there."""
         numbers = {**now.numbers, "gain": now.numbers.get("map", 0) - now.numbers.get("map_start", 0)}
+        fell = numbers.get("recall_10", 0) < numbers.get("recall_10_start", 0)
+        words = {"apart": "The two move apart" if fell else "They need not move together"}
         if beside is not None:
             numbers |= {f"beside_{name}": value for name, value in beside.numbers.items()}
         try:
-            return self.takeaway.format(**numbers)
+            return self.takeaway.format(**numbers, **words)
         except (KeyError, ValueError):
             return ""
 
@@ -53,7 +55,7 @@ PRESETS = (
         "start", "Start here",
         "OH learns 48-bit codes for pictures of clothes from pairs: same kind of garment, or not.",
         "Labels: mAP {map_start:.2f} → {map:.2f}. Distance: recall@10 {recall_10_start:.2f} → {recall_10:.2f}. "
-        "The two move apart: codes follow your pairs, not the pixels.",
+        "{apart}: codes follow your pairs, not the pixels.",
     ),
     Preset(
         "timid", "Too timid",

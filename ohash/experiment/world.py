@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ohash.core.features import BLOCK, FeatureMap
 from ohash.core.rows import gather
-from ohash.experiment.params import ExperimentParams
+from ohash.experiment.params import OWN, ExperimentParams
 from ohash.streams import registry
 from ohash.streams.base import Dataset, split
 from ohash.streams.drift import Drift
@@ -203,6 +203,10 @@ def world_of(params: ExperimentParams, dataset: Dataset | None = None) -> World:
     """The world of an experiment, shared by all experiments with the same data, map, stream, drift, seed, precision."""
     dtype = getattr(params.model, "dtype", "float32")
     # the data themselves are part of the key: a file that has changed is another world
+    if dataset is None and params.dataset == OWN:
+        raise ValueError(
+            "dataset must be given for data of your own, got none; pass your Dataset: run(params, dataset)"
+        )
     loaded = registry.load(params.dataset) if dataset is None else dataset
     key = (loaded, params.content, params.features, params.stream, params.drift, params.seed, dtype)
     with _worlds_lock:

@@ -152,6 +152,9 @@ def test_export_downloads(live: LivePage) -> None:
 def test_share_shows_the_link(live: LivePage) -> None:
     live.press("Share")
     live.page.get_by_text("dataset=digits&method=oh&pairs=100000000").first.wait_for()
+    code = live.page.get_by_alt_text("QR code of the address")
+    code.wait_for()
+    assert code.evaluate("image => image.naturalWidth") > 60
 
 
 def test_preset_tells_its_story(live: LivePage) -> None:

@@ -292,4 +292,13 @@ def test_values_that_do_not_go_together_are_named_in_a_link():
     ):
         params, problems = from_query(query)
         assert message in problems[0]
-        assert params == experiment()
+        assert (
+            flat(params) in [flat(experiment(**{key: value})) for key, value in query.items()] or params == experiment()
+        )
+
+
+def test_what_does_not_go_together_costs_nothing_else():
+    params, problems = from_query({"similar_share": "-0.5", "C": "0.5", "sigma": "2", "noise": "0.1"})
+    assert params == experiment(C=0.5, sigma=2.0, noise=0.1) and len(problems) == 1
+    params, problems = from_query({"database": "seen", "train": "disjoint", "C": "0.5"})
+    assert params.model.C == 0.5 and len(problems) == 1

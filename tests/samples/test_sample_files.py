@@ -7,6 +7,8 @@ import pytest
 
 from ohash import gist512
 from ohash.cli.samples import SAMPLES
+from ohash.experiment.presets import PRESETS
+from ohash.experiment.recording import Recording
 from ohash.streams.samples.patches import NOTE, PHOTOS
 from ohash.streams.samples.reading import checksum, read_sample, recorded_checksums, sample_folder
 from ohash.streams.samples.words import LEFT_OUT
@@ -33,6 +35,10 @@ def test_the_readme_records_every_file():
     every = [*FILES, "recording.npz"]
     assert recorded_checksums(FOLDER) == {file: checksum(FOLDER / file) for file in every}
     assert {path.name for path in FOLDER.glob("*.np?")} == set(every)
+
+
+def test_the_recording_is_of_the_first_preset():
+    assert Recording(FOLDER / "recording.npz").params == PRESETS[0].params(), "run python3 -m ohash record"
 
 
 def test_sizes_stay_within_the_limits():
