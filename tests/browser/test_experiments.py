@@ -44,8 +44,7 @@ def test_a_sweep_from_its_form_to_a_cell_on_live(page: Any, server: Dashboard) -
 
 def test_the_paper_shows_claims_figures_and_a_report(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/paper")
-    page.get_by_text("claims").first.wait_for()
-    assert page.locator(".claims tr").count() > 15
+    until(lambda: page.locator(".claims tr").count() > 15, "the table of claims")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="HTML report").click()
     assert "Online Hashing" in Path(waiting.value.path()).read_text()
