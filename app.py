@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from ohash.ui.style import ICON
+from ohash.ui.style import ICON, LOGO
 
 st.set_page_config(page_title="ohash", page_icon=ICON, layout="wide")
+st.logo(LOGO, size="medium")
 st.navigation(
     {
         "": [

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui import client, compare, compare_cards, compare_rail, compare_share, state, style
+from ohash.ui import client, compare, compare_cards, compare_rail, compare_share, notices, state, style
 
 style.apply()
 compare_cards.apply()
@@ -11,14 +11,13 @@ state.hub().poll(session.id)
 try:
     contest = state.contest(session)
 except ValueError as problem:
-    st.error(str(problem), icon=":material/link_off:")
+    notices.missing(problem)
     if session.comparison is not None:
         compare_rail.choose_data(session, session.comparison)
     st.stop()
 state.write_query(contest.comparison)
 client.ask(session)
-for warning in session.warnings:
-    st.warning(warning, icon=":material/info:")
+notices.warnings(session)
 
 with st.container(horizontal=True, key="top", vertical_alignment="center"):
     compare.transport(session, contest)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui import client, live, rail, share, state, style, transport
+from ohash.ui import client, live, notices, rail, share, state, style, transport
 from ohash.ui.below import below_the_fold
 
 style.apply()
@@ -10,25 +10,32 @@ session = state.current()
 try:
     runner = state.runner(session)
 except ValueError as problem:
-    st.error(str(problem), icon=":material/link_off:")
+    notices.missing(problem)
     rail.choose_data(session)
     st.stop()
 state.write_query(session.params)
 client.ask(session)
-for warning in session.warnings:
-    st.warning(warning, icon=":material/info:")
+notices.warnings(session)
 
+if session.present:
+    with st.container(key="stage"):
+        transport.bar(session, runner)
+        live.live_area(session)
+        transport.gallery_bar(session)
+        live.gallery_area(session)
+    st.stop()
 with st.container(horizontal=True, key="top", vertical_alignment="center"):
     transport.presets(session)
     share.buttons(session)
 transport.bar(session, runner)
-if not session.present:
-    left, right = st.columns([1, 4])
-    with left, st.container(key="rail"):
-        rail.controls(session)
-with st.container() if session.present else right:
-    live.live_area(session)
-    transport.gallery_bar(session)
-    live.gallery_area(session)
-if not session.present:
+left, right = st.columns([1, 4])
+with left, st.container(key="rail"):
+    rail.controls(session)
+with right:
+    with st.container(key="moving"):
+        live.live_area(session)
+    with st.container(key="found"):
+        transport.gallery_bar(session)
+        live.gallery_area(session)
+with st.container(key="below"):
     below_the_fold(session)

@@ -37,11 +37,12 @@ class FeatureParams:
     m: int = param(
         300, symbol="m", title="anchors", lo=1, hi=100_000, slider=(16, 1024), scale="log",
         help="The first m distinct points of the stream become the anchors.",
+        tex=r"z(x) = [\kappa(x, a_1), \dots, \kappa(x, a_m)]", only=("kernel", "rbf"),
     )  # fmt: skip
     sigma: float = param(
-        0.0, symbol="σ", title="kernel width", lo=0, hi=1e6, slider=(0, 2), step=0.05, word="auto",
-        help="Width of the RBF kernel on normalised vectors; 0 = half the median distance of the warm-up. "
-        "The paper uses 1.",
+        0.0, symbol="σ", title="kernel width", lo=0, hi=1e6, slider=(0.05, 2), step=0.05, word="auto",
+        help="Width of the RBF kernel on normalised vectors; auto (0) = half the median distance of the warm-up. "
+        "The paper uses 1.", tex=r"\kappa(x, a) = \exp(-\lVert x - a \rVert^2 / 2\sigma^2)", only=("kernel", "rbf"),
     )  # fmt: skip
     center_input: bool = param(
         True, symbol="x̄", title="centre the input",

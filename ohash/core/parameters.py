@@ -6,6 +6,7 @@ A method's parameters are a frozen dataclass whose fields are made by `param`. N
 import dataclasses
 import math
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -19,7 +20,8 @@ Scale = Literal["linear", "log"]
 class Parameter:
     """One row of the table. `lo` and `hi` bound what is accepted, `slider` what a slider offers.
 
-    `word` is another name of the value `lo`, where that means no number: "auto", "natural".
+    `word` is another name of the value `lo`, where that means no number: "auto", "natural". `tex` is the equation it
+    stands in. `only` names another parameter and the values of that one with which this one does anything.
     """
 
     key: str
@@ -38,6 +40,16 @@ class Parameter:
     choices: tuple[str, ...] = ()
     live: bool = False
     word: str = ""
+    tex: str = ""
+    only: tuple[str, ...] = ()
+
+    def acts(self, values: Mapping[str, Any]) -> bool:
+        """Whether it does anything beside the other values.
+
+        >>> Parameter("sigma", float, 0.0, "σ", "width", "", only=("kernel", "rbf")).acts({"kernel": "none"})
+        False
+        """
+        return not self.only or values.get(self.only[0]) in self.only[1:]
 
     @property
     def allowed(self) -> str:
@@ -116,6 +128,8 @@ def param(
     choices: tuple[str, ...] = (),
     live: bool = False,
     word: str = "",
+    tex: str = "",
+    only: tuple[str, ...] = (),
 ) -> Any:
     """A dataclass field that is a row of the parameter table; `live` ones may change while a run goes on."""
     row = {
@@ -132,6 +146,8 @@ def param(
         "choices": choices,
         "live": live,
         "word": word,
+        "tex": tex,
+        "only": only,
     }
     return dataclasses.field(default=default, metadata={"parameter": row})
 

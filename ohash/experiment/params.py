@@ -37,7 +37,7 @@ class RunParams:
     )  # fmt: skip
     reencode_every: int = param(
         1_000, symbol="N", title="re-encode every", lo=1, hi=10**9, slider=(100, 100_000), scale="log",
-        help="With re-encode 'every': pairs between two refreshes of the table.",
+        help="With re-encode 'every': pairs between two refreshes of the table.", only=("reencode", "every"),
     )  # fmt: skip
     database: str = param(
         "full", symbol="", title="database", choices=("full", "seen"),

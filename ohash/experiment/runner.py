@@ -30,6 +30,8 @@ State = Literal["waiting", "starting", "running", "paused", "done", "error", "st
 FIRST_RATE = 100.0
 GROWTH = 0.195
 STEP_SECONDS = 0.02
+# A paced run learns what is due this often.
+GATHER_SECONDS = 0.04
 STEP_BACK = 5  # of the 19 steps of niceness
 PUBLISH_SECONDS = 0.1
 MOST_PAIRS = 16_384
@@ -226,7 +228,7 @@ class Runner:
                 now, rate = self._clock(), self._pairs_a_second(run.t)
                 budget = min(budget + (now - last_tick) * rate, max(1.0, SAVED_SECONDS * rate))
                 last_tick = now
-                limit = self._limit(budget, chunk) if going else 0
+                limit = self._limit(budget, max(1.0, GATHER_SECONDS * rate), chunk) if going else 0
             learnt, seconds = self._one_step(run, limit) if run.evaluating or limit else (0, 0.0)
             if learnt:
                 budget = max(0.0, budget - learnt)
@@ -247,17 +249,20 @@ class Runner:
             if idle or run.fitting.waiting:
                 with self._wake:
                     if heard == self._heard:
-                        self._wake.wait(0.005 if going or run.fitting.waiting else 0.5)
+                        self._wake.wait(GATHER_SECONDS / 4 if going or run.fitting.waiting else 0.5)
 
     def _one_step(self, run: Run, limit: int) -> tuple[int, float]:
         with COMPUTING, self._work:
             start = time.perf_counter()
             return run.step(limit), time.perf_counter() - start
 
-    def _limit(self, budget: float, chunk: int) -> int:
+    def _limit(self, budget: float, due: float, chunk: int) -> int:
+        """Pairs to learn now; at a pace none until `due` have gathered, as a step costs as much as some thirty."""
         if self._steps:
             return min(self._steps, chunk)
-        return chunk if self._pace == "unlimited" else min(chunk, int(budget))
+        if self._pace == "unlimited":
+            return chunk
+        return min(chunk, int(budget)) if budget >= due else 0
 
     def _pairs_a_second(self, t: int) -> float:
         if self._pace == "unlimited":
@@ -279,7 +284,7 @@ class Runner:
         if self.run is None:
             return
         self._seq += 1
-        extra: dict[str, Any] = {"ack": self._applied, "pairs_per_second": self._rate, "refused": self._refused}
+        extra: dict[str, Any] = {"ack": self._applied, "refused": self._refused}
         with self._work:
             self._slot = take(self.run, self.state, seq=self._seq, error=self.error, extra=extra)
 

@@ -47,12 +47,22 @@ def difference(old: ExperimentParams, new: ExperimentParams) -> str:
     before, after = flat(old), flat(new)
     rows = {**rows_of(old), **rows_of(new)}
     parts = [
-        f"{_name(rows.get(key), key)} {_value(before.get(key))} → {_value(after[key])}"
+        f"{_name(rows.get(key), key)} {_from(before.get(key))}{_value(after[key])}"
         for key in after
         if before.get(key) != after[key]
     ]
     if old.changes != new.changes:
         parts.append("live changes differ")
+    return ", ".join(parts)
+
+
+def otherwise(here: ExperimentParams, there: ExperimentParams) -> str:
+    """What another experiment has otherwise than this one, as "r = 48, C = 0.1"; empty if nothing."""
+    mine, theirs = flat(here), flat(there)
+    rows = {**rows_of(here), **rows_of(there)}
+    parts = [
+        f"{_name(rows.get(key), key)} = {_value(value)}" for key, value in theirs.items() if mine.get(key) != value
+    ]
     return ", ".join(parts)
 
 
@@ -90,7 +100,7 @@ def findings(now: Snapshot) -> list[Finding]:
     kernel = n.get("mean_kernel", math.nan)
     if math.isfinite(kernel):
         fine = 1e-3 <= kernel <= 0.99
-        found.append(Finding("mean kernel value", f"{kernel:.3f}", fine, "" if fine else "set σ to 0 (automatic)"))
+        found.append(Finding("mean kernel value", f"{kernel:.3f}", fine, "" if fine else "set σ to auto"))
     if "map_low" in n and math.isfinite(n["map_low"]):
         spread = n["map_high"] - n["map_low"]
         found.append(
@@ -115,5 +125,9 @@ def _name(row: Parameter | None, key: str) -> str:
     return key if row is None else row.symbol or row.title
 
 
+def _from(value: object) -> str:
+    return "= " if value is None else f"{_value(value)} → "
+
+
 def _value(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else "–" if value is None else str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

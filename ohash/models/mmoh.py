@@ -24,6 +24,7 @@ class MMOHParams(OHParams):
     T: int = param(
         4, symbol="T", title="models", lo=1, hi=64, slider=(1, 16), step=1,
         help="Models that share the work. Storage is T · r bits: compare at equal bits.", eq="Eq. (28)",
+        tex=r"s = 1:\ \text{only } \operatorname{argmin}_m R_m;\quad s = -1:\ \text{every } m \text{ with } R_m > 0",
     )  # fmt: skip
 
 

@@ -34,36 +34,44 @@ class OHParams:
     r: int = param(
         48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
         help="Length of a code. More bits: better retrieval, more memory.", eq="Eq. (1)",
+        tex=r"h(x) = \operatorname{sign}(W^{T} x) \in \{-1, 1\}^{r}",
     )  # fmt: skip
     alpha: int = param(
         0, symbol="α", title="similar within", lo=0, hi=8192, slider=(0, 16), step=1,
         help="A similar pair may differ in this many bits without loss. The paper uses 0.", eq="Eq. (3)",
+        tex=r"R = \max(0,\ D_h - \alpha)\quad\text{for } s = 1",
     )  # fmt: skip
     beta: float = param(
         0.5, symbol="β", title="dissimilar beyond", lo=0, hi=1, lo_open=True, slider=(0.05, 1), step=0.01, live=True,
         help="A dissimilar pair should differ in at least this share of the bits. Flat optimum near 0.4 to 0.6.",
-        eq="Eq. (3)",
+        eq="Eq. (3)", tex=r"R = \max(0,\ \beta r - D_h)\quad\text{for } s = -1",
     )  # fmt: skip
     C: float = param(
         0.1, symbol="C", title="aggressiveness", lo=0, hi=1e6, lo_open=True, slider=(1e-5, 10), scale="log", live=True,
         help="Cap on the step size τ. Below 0.01 learning is slow; above 0.1 little changes.", eq="Eq. (10)",
+        tex=r"W \leftarrow W + \tau\, x (g - h)^{T},\quad \tau = \min\{C,\ \ell / \lVert x (g - h)^{T} \rVert_F^2\}",
     )  # fmt: skip
     center: str = param(
         "none", symbol="μ", title="centring", choices=("none", "frozen", "running", "ema"),
         help="Which mean is subtracted from the vector W multiplies: none, the warm-up's, a running mean, or a "
         "forgetting one. Centring matters more than any other choice.", eq="Eq. (1)",
+        tex=r"h(x) = \operatorname{sign}(W^{T} (x - \mu))",
     )  # fmt: skip
     ema: float = param(
         0.01, symbol="η", title="forgetting rate", lo=0, hi=1, lo_open=True, slider=(1e-4, 0.1), scale="log",
         help="Weight of a new point in the mean when centring is 'ema'.",
+        tex=r"\mu \leftarrow (1 - \eta)\,\mu + \eta\, x",
+        only=("center", "ema"),
     )  # fmt: skip
     select: str = param(
         "smallest", symbol="δ", title="bits to flip", choices=("smallest", "largest"),
         help="Which margins are flipped first. 'largest' is an experiment, not the paper.", eq="Eq. (19)",
+        tex=r"\delta_k = \min(|w_k^{T} x_i|,\ |w_k^{T} x_j|)",
     )  # fmt: skip
     rounds: int = param(
         1, symbol="n", title="rounds per pair", lo=1, hi=5, slider=(1, 5), step=1,
-        help="Repeat the update with h recomputed until R = 0. The paper does one.", eq="Eq. (9)",
+        help="Repeat the update with h recomputed until R = 0. The paper does one.", eq="Eq. (7)",
+        tex=r"\min_W \tfrac{1}{2} \lVert W - W_t \rVert_F^2 + C \xi\quad\text{s.t. } \ell(W) \le \xi,\ \xi \ge 0",
     )  # fmt: skip
     dtype: str = param(
         "float32", symbol="", title="precision", choices=("float32", "float64"),

@@ -36,13 +36,12 @@ def option(
     dark: bool = False,
     height: int = 240,
     width: int = 380,
-    compact: bool = False,
+    size: int = theme.SIZE,
     title: bool = False,
     toolbox: bool = False,
 ) -> Option:
     """The option; `width` and `height` in pixels are only used to keep labels apart, the chart fits its container."""
     ground = theme.ground(dark)
-    size = theme.SIZE_COMPACT if compact else theme.SIZE
     series = [thinned(one, chart) for one in chart.series]
     datasets, places = _datasets(series, chart)
     listed = {one.name: _icon(one) for one in series if one.listed and len(one.x)}

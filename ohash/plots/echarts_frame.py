@@ -43,7 +43,8 @@ def framed(chart: Chart, width: int, height: int, size: int, *, heading: int, le
     labels = [layout.tick_label(tick, chart.y) for tick in layout.ticks(*y, chart.y)]
     wide = max((layout.text_width(text, size) for text in labels), default=20)
     beside = max((layout.text_width(one.label, size) + 10 for one in chart.series if one.label), default=0)
-    left, right = round(wide + size + 18), max(16, round(min(beside, 0.3 * width)))
+    end = layout.text_width(layout.tick_label(hi, chart.x), size) / 2 + 2  # the last tick's label
+    left, right = round(wide + size + 18), max(16, round(end), round(min(beside, 0.3 * width)))
     inner = max(60, width - left - right)
     upright = [mark for mark in chart.marks if mark.axis == "x"]
     placed = layout.place(upright, lambda at: layout.position(at, lo, hi, chart.x.scale), inner, size)

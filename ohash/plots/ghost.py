@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ohash.experiment.params import ExperimentParams
 from ohash.experiment.snapshot import Snapshot
 from ohash.plots.thin import kept_rows
 
@@ -16,13 +17,14 @@ class Ghost:
     """The curves of a run under a name, at most 200 points each."""
 
     label: str
+    params: ExperimentParams
     columns: dict[str, npt.NDArray[np.float32]]
     checkpoints: dict[str, npt.NDArray[np.float32]]
 
 
 def ghost_of(now: Snapshot, label: str) -> Ghost:
     """A thinned copy in float32, even on a logarithmic pair axis."""
-    return Ghost(label, _thin(now.columns), _thin(now.checkpoints))
+    return Ghost(label, now.params, _thin(now.columns), _thin(now.checkpoints))
 
 
 def _thin(columns: dict[str, npt.NDArray[np.float64]]) -> dict[str, npt.NDArray[np.float32]]:

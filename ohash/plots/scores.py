@@ -77,8 +77,8 @@ def quality(
     x = pairs_axis(now, log=log)
     truth = TRUTHS[score.metric.truth]
     y = source.get(metric, np.empty(0))
-    curves = [_of_run(ghost, score, "ghost", theme.THIN, listed=False) for ghost in ghosts]
-    curves += [_of_run(pinned, score, "pinned", theme.NORMAL, listed=True)] if pinned else []
+    curves = [_of_run(ghost, score, "ghost", theme.THIN) for ghost in ghosts]
+    curves += [_of_run(pinned, score, "pinned", theme.NORMAL)] if pinned else []
     curves += _present(now, score)
     curves = [series for series in curves if len(series.x)]
     lines = [*marks(now)]
@@ -220,12 +220,12 @@ def _present(now: Snapshot, score: Score) -> list[Series]:
     ]
 
 
-def _of_run(run: Ghost, score: Score, role: str, width: float, *, listed: bool) -> Series:
+def _of_run(run: Ghost, score: Score, role: str, width: float) -> Series:
     source: Mapping[str, Floats] = run.columns if score.column == "auc" else run.checkpoints
     y = source.get(score.column, np.empty(0))
     x = x_of(source) if len(y) else np.empty(0)
     smooth = y if score.column == "auc" else moving_average(y)
-    return Series(run.label, x, smooth, role=role, width=width, most=MOST, listed=listed)
+    return Series(run.label, x, smooth, role=role, width=width, most=MOST, listed=False, label=run.label)
 
 
 def _stages(pairs: Floats, edges: tuple[int, ...]) -> Floats:

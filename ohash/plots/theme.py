@@ -11,6 +11,7 @@ from dataclasses import dataclass
 FONT = "'Source Sans', 'Source Sans 3', 'Source Sans Pro', Inter, Helvetica, Arial, sans-serif"
 SIZE = 12
 SIZE_COMPACT = 11
+SIZE_STAGE = 17
 THIN, NORMAL, THICK = 1.0, 1.75, 2.5
 
 

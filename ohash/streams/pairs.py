@@ -35,8 +35,8 @@ class StreamParams:
         help="What makes two points similar: a shared label, one track, distance, or your own pairs.", eq="Sec. III-A",
     )  # fmt: skip
     similar_share: float = param(
-        -1.0, symbol="P(s=1)", title="similar share", lo=-1, hi=0.99, slider=(-1, 0.95), step=0.05, word="natural",
-        help="Share of similar pairs; -1 = natural where that is at least 5 %, else 50 % (clicks: 10 %).",
+        -1.0, symbol="P(s=1)", title="similar share", lo=-1, hi=0.99, slider=(0.05, 0.95), step=0.05, word="natural",
+        help="Share of similar pairs; natural (-1) = as drawn where that is at least 5 %, else 50 % (clicks: 10 %).",
     )  # fmt: skip
     order: str = param(
         "shuffled", symbol="t", title="order", choices=ORDERS,
@@ -51,14 +51,15 @@ class StreamParams:
         2000, symbol="", title="pairs per class", lo=1, hi=10**9, slider=(100, 100_000), scale="log",
         help="With order 'class': a new class arrives every so many pairs. With 'time': the size of the window of "
         "recent points that a new point is paired with.",
+        only=("order", "class", "time"),
     )  # fmt: skip
     negatives: str = param(
         "uniform", symbol="", title="negatives", choices=("uniform", "popularity"),
-        help="Clicks only: how the dissimilar partner is sampled.",
+        help="Clicks only: how the dissimilar partner is sampled.", only=("similar_by", "auto", "clicks"),
     )  # fmt: skip
     top_k: int = param(
         TOP_K, symbol="k", title="neighbours", lo=1, hi=100_000, slider=(1, 500), scale="log",
-        help="With similar by 'topk': how many nearest neighbours are similar.",
+        help="With similar by 'topk': how many nearest neighbours are similar.", only=("similar_by", "auto", "topk"),
     )  # fmt: skip
     train: str = param(
         "database", symbol="", title="pairs from", choices=("database", "disjoint"),

@@ -12,6 +12,8 @@ from ohash.plots.chart import Chart
 from ohash.ui import state
 from ohash.ui.fragments import fragment
 from ohash.ui.live import RESTING, show
+from ohash.ui.numbers import health_markdown
+from ohash.ui.runs import COLUMNS, SessionRuns, frame
 
 MORE = {
     "More charts": (
@@ -42,12 +44,24 @@ def _below(session: state.Session) -> None:
     for title, names in MORE.items():
         with st.expander(title, key=f"open_{names[0]}", on_change="rerun") as more:
             if more.open and _there(now):
+                if "certificate" in names:
+                    st.markdown(health_markdown(now))
                 _charts(now, names)
     with st.expander("Tables: every chart as numbers", key="open_tables", on_change="rerun") as tables:
         if tables.open and _there(now):
-            for chart in (charts.quality(now, "map"), charts.hills(now), charts.loss(now), charts.tau(now)):
-                st.caption(chart.title)
-                st.dataframe(chart.table(), height=200)
+            for name, draw in charts.CHARTS.items():
+                chart: Chart = draw(now)
+                if not chart.empty:
+                    st.caption(chart.title)
+                    st.dataframe(chart.table(), height=200, key=f"table_{name}", hide_index=True, alt=chart.alt)
+    with st.expander("Runs so far", key="open_runs", on_change="rerun") as so_far:
+        if so_far.open:
+            lines = SessionRuns(session).list()
+            st.dataframe(
+                frame(session, lines), key="runs_so_far", hide_index=True, column_config=COLUMNS,
+                alt="The runs of this tab with their scores",
+            )  # fmt: skip
+            st.page_link("pages/runs.py", label="Overlay, compare, keep and export them on the Runs page")
     with st.expander("Code for this run", key="open_code", on_change="rerun") as code:
         if code.open:
             st.code(code_for(session.params), language="python")
@@ -56,7 +70,7 @@ def _below(session: state.Session) -> None:
 
 
 def _reading() -> bool:
-    return state.any_open(*(f"open_{names[0]}" for names in MORE.values()), "open_tables")
+    return state.any_open(*(f"open_{names[0]}" for names in MORE.values()), "open_tables", "open_runs")
 
 
 def _there(now: Snapshot | None) -> TypeGuard[Snapshot]:

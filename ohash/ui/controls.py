@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from ohash.core.parameters import Parameter
@@ -15,22 +16,27 @@ MANTISSAS = (1.0, 2.0, 5.0)
 HALVES = (1.0, 1.5)
 
 
-def control(row: Parameter, value: Any, on_commit: Committed, *, options: tuple[str, ...] | None = None) -> None:
-    """One widget for one declared parameter; `on_commit(key, value)` is called when the user has moved it."""
+def control(
+    row: Parameter, value: Any, on_commit: Committed, *, options: tuple[str, ...] | None = None, idle: bool = False
+) -> None:
+    """One widget for one declared parameter; `on_commit(key, value)` is called when the user has moved it.
+
+    An `idle` one does nothing beside the other values, and is grey.
+    """
     label, shown = label_of(row), slot(row.key, value, _options(row, value, options))
 
     def changed() -> None:
         on_commit(row.key, chosen(shown))
 
-    asked: dict[str, Any] = {"key": shown.key, "help": help_of(row), "on_change": changed}
+    asked: dict[str, Any] = {"key": shown.key, "help": help_of(row), "on_change": changed, "disabled": idle}
     if row.kind is bool:
         st.toggle(label, shown.initial, **asked)
     elif row.choices:
         st.selectbox(label, shown.options, shown.index, format_func=lambda one: one.replace("_", " "), **asked)
     elif row.slider is None:
         st.number_input(label, int(row.lo), int(row.hi), shown.initial, step=1, **asked)
-    elif row.scale == "log":
-        st.select_slider(label, shown.options, shown.initial, format_func=lambda v: f"{v:,g}", **asked)
+    elif row.scale == "log" or row.word:
+        st.select_slider(label, shown.options, shown.initial, format_func=lambda v: word_of(row, v), **asked)
     else:
         lo, hi = shown.options
         st.slider(label, lo, hi, shown.initial, step=row.kind(row.step or 1), **asked)
@@ -46,6 +52,9 @@ def _options(row: Parameter, value: Any, options: tuple[str, ...] | None) -> tup
     if row.scale == "log":
         return tuple(log_options(row, value))
     lo, hi = (row.kind(bound) for bound in row.slider)
+    if row.word:
+        steps = np.arange(lo, hi + row.step / 2, row.step) if row.step else np.linspace(lo, hi, 20)
+        return tuple(sorted({row.kind(row.lo), value, *(row.kind(f"{step:.6g}") for step in steps)}))
     return min(lo, value), max(hi, value)
 
 
@@ -60,11 +69,26 @@ def label_of(row: Parameter) -> str:
 
 def help_of(row: Parameter) -> str:
     """Tooltip: what it does, what is allowed, where it stands in the paper."""
-    parts = [row.help, f"Allowed: {row.allowed}. Default: {row.default!r}."]
-    if row.eq:
-        parts.append(f"In the paper: {row.eq}.")
+    parts = [row.help, f"Allowed: {row.allowed}. Default: {word_of(row, row.default)}."]
+    if row.only:
+        parts.append(f"Only with {row.only[0].replace('_', ' ')} {' or '.join(row.only[1:])}.")
     parts.append("Acts on the running model." if row.live else "Starts a new run.")
-    return " ".join(parts)
+    if row.eq:
+        parts.append(f"In the paper: {row.eq}" + (":" if row.tex else "."))
+    return " ".join(parts) + (f"\n\n$${row.tex}$$" if row.tex else "")
+
+
+def word_of(row: Parameter, value: Any) -> str:
+    """A value as a widget shows it.
+
+    >>> word_of(Parameter("sigma", float, 0.0, "σ", "width", "", lo=0, word="auto"), 0.0)
+    'auto'
+    """
+    if row.word and value == row.lo:
+        return row.word
+    if row.kind is bool:
+        return "on" if value else "off"
+    return str(value) if row.kind is str else f"{value:,g}"
 
 
 def log_options(row: Parameter, value: Any) -> list[Any]:

@@ -1,6 +1,8 @@
 """The ticking part of the Live page: one fragment that polls the newest snapshot and draws it."""
 
+import textwrap
 import time
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -10,15 +12,16 @@ from ohash.experiment.presets import PRESETS, preset
 from ohash.experiment.recording import Recording
 from ohash.experiment.runner import Runner
 from ohash.experiment.snapshot import Snapshot
-from ohash.experiment.story import Finding, findings, headline, health
+from ohash.experiment.story import headline, otherwise
 from ohash.plots import live as charts
+from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.echarts import option
 from ohash.streams.samples.reading import sample_folder
 from ohash.ui import state
 from ohash.ui.fragments import fragment
 from ohash.ui.gallery import gallery_html
-from ohash.ui.numbers import headline_html, numbers_html, status_html
+from ohash.ui.numbers import numbers_html, words_html
 from ohash.ui.style import dark
 
 RESTING = ("paused", "done", "error", "stopped")
@@ -49,9 +52,9 @@ def picture(session: state.Session, runner: Runner) -> Snapshot | None:
     return now
 
 
-def show(chart: Chart, key: str, height: int, width: int = 380) -> None:
+def show(chart: Chart, key: str, height: int, width: int = 380, size: int = theme.SIZE_COMPACT) -> None:
     """A chart that ticks: ECharts with a stable key. `width` is about what it will have, to wrap its title."""
-    spec = option(chart, dark=dark(), height=height, width=width, compact=True, title=True)
+    spec = option(chart, dark=dark(), height=height, width=width, size=size, title=True)
     st.echarts_chart(spec, key=key, height=height, alt=chart.alt)
 
 
@@ -76,22 +79,24 @@ def _draw(session: state.Session) -> None:
     if now is None:
         st.info(_waiting(session, runner), icon=":material/hourglass_top:")
         return
-    ghosts = [*session.ghosts, *_beside(session)]
+    ghosts = [*_told_apart(session, now), *_beside(session)]
     pinned = next((charts.ghost_of(p.now, f"pinned: {p.label}") for p in session.past if p.key == session.pinned), None)
     first, second = st.columns([1.75, 1])
     metric = QUALITY[state.view("quality") or "mAP"]
     reference = now.numbers.get("map_float") if metric == "map" else None
+    height, grown, size = (400, 1.25, theme.SIZE_STAGE) if session.present else (235, 1.0, theme.SIZE_COMPACT)
     with first:
-        show(charts.quality(now, metric, ghosts=ghosts, reference=reference, pinned=pinned), "chart_a", 245, 610)
+        curve = charts.quality(now, metric, ghosts=ghosts, reference=reference, pinned=pinned)
+        show(curve, "chart_a", height, round(610 * grown), size)
     with second:
-        show(charts.hills(now), "chart_b", 245, 340)
+        show(charts.hills(now), "chart_b", height, round(340 * grown), size)
     if not session.present:
         c, d, e = st.columns([1.2, 1.2, 1])
         with c:
             show(charts.loss(now, per_pair=bool(state.view("per_pair")), log=bool(state.view("log_loss")),
-                             bound=bool(state.view("bound"))), "chart_c", 205, 340)  # fmt: skip
+                             bound=bool(state.view("bound"))), "chart_c", 195, 340)  # fmt: skip
         with d:
-            show(charts.tau(now), "chart_d", 205, 340)
+            show(charts.tau(now), "chart_d", 195, 340)
         e.html(numbers_html(now))
     resting = runner.state in RESTING
     redraw, session.resting = resting and not session.resting, resting
@@ -122,6 +127,15 @@ def _gallery(session: state.Session) -> None:
             st.success(told, icon=":material/lightbulb:")
 
 
+def _told_apart(session: state.Session, now: Snapshot) -> list[charts.Ghost]:
+    """Earlier runs, each named by what it has otherwise than the present one."""
+    found = []
+    for ghost in session.ghosts:
+        different = otherwise(now.params, ghost.params) or "before"
+        found.append(replace(ghost, label=textwrap.shorten(different, 26, placeholder="…")))
+    return found
+
+
 def _beside(session: state.Session) -> list[charts.Ghost]:
     story = preset(session.preset).beside if session.preset else None
     label = story.label if story is not None else "for comparison"
@@ -134,21 +148,11 @@ def _pictures_beside(session: state.Session) -> list[Snapshot]:
 
 
 def _words(session: state.Session, runner: Runner, now: Snapshot | None) -> None:
-    st.html(headline_html(headline(now, session.params, runner.state)))
+    """One element: every element costs every picture."""
+    badge = "recording" if now is not None and now.state == "recording" else runner.state
+    st.html(words_html(headline(now, session.params, runner.state), now, badge, dark=dark()))
     if runner.state == "error":
         st.error(f"{runner.error}. Change a parameter, or press Reset.", icon=":material/error:")
-    elif now is not None:
-        with st.container(horizontal=True, vertical_alignment="center", key="status"):
-            badge = "recording" if now.state == "recording" else runner.state
-            st.html(status_html(now, badge, health(now), dark=dark()), width="content")
-            with st.popover("Health", type="tertiary", key="health", on_change="rerun") as popover:
-                if popover.open:
-                    st.markdown("\n\n".join(map(_told, findings(now))))
-
-
-def _told(finding: Finding) -> str:
-    advice = f" — {finding.advice}" if finding.advice else ""
-    return f"{'✓' if finding.fine else '!'} **{finding.title}**: {finding.value}{advice}"
 
 
 def _waiting(session: state.Session, runner: Runner) -> str:

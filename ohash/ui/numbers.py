@@ -4,6 +4,7 @@ import html
 import math
 
 from ohash.experiment.snapshot import Snapshot
+from ohash.experiment.story import findings, health
 from ohash.plots.theme import colour
 
 
@@ -15,21 +16,32 @@ def numbers_html(now: Snapshot) -> str:
         _cell("recall@10 · agrees with the distance", n.get("recall_10"), n.get("recall_10_start")),
         _plain("pair-AUC · recent pairs", _number(n.get("auc"))),
         _plain("bits in all · bytes an item", f"{n['bits']:.0f} · {n['bytes']:.0f}"),
-        _plain("pairs a second", f"{now.extra.get('pairs_per_second', 0):,.0f}" if now.extra else "–"),
+        _plain("pairs a second of learning", _speed(now)),
         _plain("database trained on", "yes" if now.database_seen else "no"),
     ]
     return f'<div class="ohash-numbers">{"".join(cells)}</div>'
 
 
-def headline_html(sentence: str) -> str:
-    """What is happening; a title may be the name of somebody's file."""
-    return f'<p class="ohash-headline">{html.escape(sentence)}</p>'
+def words_html(sentence: str, now: Snapshot | None, badge: str, *, dark: bool) -> str:
+    """What is happening, and the status beside it; a title may be the name of somebody's file."""
+    status = "" if now is None else _status(now, badge, dark=dark)
+    return f'<div class="ohash-words"><p class="ohash-headline">{html.escape(sentence)}</p>{status}</div>'
 
 
-def status_html(now: Snapshot, badge: str, health: str, *, dark: bool) -> str:
+def health_markdown(now: Snapshot) -> str:
+    """Everything the health dot stands for."""
+    parts = []
+    for finding in findings(now):
+        advice = f" — {finding.advice}" if finding.advice else ""
+        parts.append(f"{'✓' if finding.fine else '!'} **{finding.title}**: {finding.value}{advice}")
+    return "\n\n".join(parts)
+
+
+def _status(now: Snapshot, badge: str, *, dark: bool) -> str:
     """Pairs, share updated, health, state."""
-    dot = colour({"healthy": "similar", "look": "dissimilar", "ill": "wrong"}[health], dark=dark)
-    words = {"healthy": "healthy", "look": "worth a look", "ill": "not healthy"}[health]
+    found = health(now)
+    dot = colour({"healthy": "similar", "look": "dissimilar", "ill": "wrong"}[found], dark=dark)
+    words = {"healthy": "healthy", "look": "worth a look", "ill": "not healthy"}[found]
     return (
         f'<div class="ohash-status" data-seq="{now.seq}" data-pairs="{now.t}" '
         f'data-changes="{len(now.params.changes)}"><b>{now.t:,}</b> pairs · {_updated(now)}'
@@ -40,6 +52,12 @@ def status_html(now: Snapshot, badge: str, health: str, *, dark: bool) -> str:
 def _updated(now: Snapshot) -> str:
     """The share of recent pairs that moved the model, of a method that learns from pairs."""
     return f"{now.numbers['update_rate']:.0%} updated · " if "update_rate" in now.columns else ""
+
+
+def _speed(now: Snapshot) -> str:
+    """Pairs a CPU second, whatever the pace of the run."""
+    pairs, seconds = now.checkpoints["pairs"], now.checkpoints["cpu_learn"]
+    return f"{pairs[-1] / seconds[-1]:,.0f}" if len(seconds) and seconds[-1] > 0 else "–"
 
 
 def _cell(title: str, value: float | None, start: float | None) -> str:

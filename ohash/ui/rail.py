@@ -46,14 +46,15 @@ def _rest(session: state.Session, rows: dict[str, Parameter], values: dict[str, 
         if here:
             st.caption(heading)
         for row in here:
-            control(row, values[row.key], _committer(session))
-    _equations(rows)
+            control(row, values[row.key], _committer(session), idle=not row.acts(values))
 
 
 def choose_data(session: state.Session) -> None:
     """The dataset and what makes two of its points similar."""
     specs = {key: spec for key, spec in datasets.datasets().items() if not spec.missing()}
-    titles = {key: f"{spec.title} · {spec.n:,} rows" if spec.n else spec.title for key, spec in specs.items()}
+    titles = {
+        key: spec.title if spec.group == "embedded" else f"{spec.title}, {spec.n:,}" for key, spec in specs.items()
+    }
     for content, own in session.own.items():
         titles[f"{OWN}:{content}"] = own.title
     titles = distinct(titles)
@@ -147,14 +148,3 @@ def _pick_data(session: state.Session, key: str) -> None:
         state.commit(session, params)
     except ValueError as error:
         session.warnings = [str(error)]
-
-
-def _equations(rows: dict[str, Parameter]) -> None:
-    with st.popover("Equations", icon=":material/function:"):
-        st.markdown("Similarity loss, Eq. (3), prediction loss, Eq. (6), step, Eq. (10) and (16):")
-        st.latex(r"R = \max(0, D_h - \alpha)\ \text{or}\ \max(0, \beta r - D_h)")
-        st.latex(r"\ell = H(W) - G(W) + \sqrt{R},\qquad \tau = \min\{C,\ \ell / \|x(g-h)^T\|_F^2\}")
-        st.latex(r"W \leftarrow W + \tau\, x (g - h)^T")
-        for row in rows.values():
-            if row.eq:
-                st.caption(f"{row.symbol} ({row.title}): {row.eq}")

@@ -104,9 +104,9 @@ class AllRuns:
                 self._store.keep(now)
 
 
-def table(session: state.Session, lines: list[Line]) -> list[int]:
-    """A sortable table; returns the rows that are selected."""
-    shown = pd.DataFrame(
+def frame(session: state.Session, lines: list[Line]) -> pd.DataFrame:
+    """One row a run."""
+    return pd.DataFrame(
         {
             "run": range(1, len(lines) + 1),
             "method": [line.method for line in lines],
@@ -122,10 +122,14 @@ def table(session: state.Session, lines: list[Line]) -> list[int]:
             "state": [_state(session, line) for line in lines],
         }
     )
+
+
+def table(session: state.Session, lines: list[Line]) -> list[int]:
+    """A sortable table; returns the rows that are selected."""
     first = list(range(max(0, len(lines) - FIRST), len(lines)))
     # the key changes with the number of runs: a selection by row number must not outlive its rows
     picked = st.dataframe(
-        shown, key=f"runs_{len(lines)}", hide_index=True, column_config=COLUMNS, on_select="rerun",
+        frame(session, lines), key=f"runs_{len(lines)}", hide_index=True, column_config=COLUMNS, on_select="rerun",
         selection_mode="multi-row", selection_default={"selection": {"rows": first}},
         alt="The runs of this session with their parameters and scores",
     )  # fmt: skip

@@ -114,10 +114,10 @@ def current() -> Session:
             query = {}  # keys of another page; the experiment is the first one
         if "methods" in query:
             session.comparison, problems = comparisons.from_query(query, LIMITS)
-            session.warnings = [f"The link was not quite right: {problem}" for problem in problems]
+            session.warnings = _of_link(problems)
         elif query:
             session.params, problems = from_query(query, LIMITS)
-            session.warnings = [f"The link was not quite right: {problem}" for problem in problems]
+            session.warnings = _of_link(problems)
             session.preset = ""
         _open_own(session, first=not query)
     _token(session.id)
@@ -285,6 +285,12 @@ def any_open(*keys: str) -> bool:
 def view(name: str) -> Any:
     """What a widget says that only changes the view; None if it is not there."""
     return st.session_state.get(f"view_{name}")
+
+
+def _of_link(problems: list[str]) -> list[str]:
+    """One message for all that is wrong with a link."""
+    told = problems[0] if len(problems) == 1 else "".join(f"\n- {problem}" for problem in problems)
+    return [f"The link was not quite right: {told}"] if problems else []
 
 
 def _through_the_router() -> None:

@@ -3,14 +3,17 @@
 import streamlit as st
 
 # Eight bits of a code. Material icons and emoji would be fetched from the network.
-ICON = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#1f5fa8"/>'
-    + "".join(
-        f'<rect x="{4 + 6 * (bit % 4)}" y="{8 + 9 * (bit // 4)}" width="5" height="7" rx="1" '
-        f'fill="{"#ffffff" if 0b10110010 >> bit & 1 else "#f28e2b"}"/>'
-        for bit in range(8)
-    )
-    + "</svg>"
+BITS = '<rect width="32" height="32" rx="6" fill="#1f5fa8"/>' + "".join(
+    f'<rect x="{4 + 6 * (bit % 4)}" y="{8 + 9 * (bit // 4)}" width="5" height="7" rx="1" '
+    f'fill="{"#ffffff" if 0b10110010 >> bit & 1 else "#f28e2b"}"/>'
+    for bit in range(8)
+)
+ICON = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">{BITS}</svg>'
+# The name in a blue that is read on white and on black.
+LOGO = (
+    f'<svg xmlns="http://www.w3.org/2000/svg" width="112" height="32" viewBox="0 0 112 32">{BITS}'
+    '<text x="40" y="23" font-family="system-ui, sans-serif" font-size="22" font-weight="700" fill="#3d85c9">ohash'
+    "</text></svg>"
 )
 
 CSS = """
@@ -23,10 +26,10 @@ CSS = """
 [data-testid="stColumn"] > [data-testid="stVerticalBlock"] {gap: .45rem;}
 .st-key-top, .st-key-transport {gap: .5rem;}
 .st-key-top [data-testid="stCaptionContainer"] {margin: 0; padding: 0;}
+.st-key-top [data-testid="stCaptionContainer"] p {margin: 0;}
 .ohash-headline {margin: 0; line-height: 1.3;}
-.st-key-status {gap: .4rem; min-height: 0;}
-.st-key-status button {min-height: 0; padding: 0;}
-.ohash-status {font-variant-numeric: tabular-nums; opacity: .9; font-size: .9rem;}
+.ohash-words {display: flex; gap: .2rem 1.2rem; align-items: baseline; justify-content: space-between;}
+.ohash-status {font-variant-numeric: tabular-nums; opacity: .9; font-size: .9rem; white-space: nowrap;}
 .ohash-numbers {display: grid; grid-template-columns: 1fr 1fr; gap: .1rem .8rem; font-variant-numeric: tabular-nums;}
 .ohash-numbers div {line-height: 1.15; padding: .22rem 0;}
 .ohash-numbers small {opacity: .72; display: block; font-size: .74rem;}
@@ -39,9 +42,20 @@ CSS = """
 .ohash-gallery .word {width: 76px; height: 56px; display: flex; align-items: center; justify-content: center;
   border: 2px solid transparent; border-radius: 4px; overflow: hidden; text-overflow: ellipsis;}
 .ohash-gallery .query {padding-right: .5rem; border-right: 1px solid rgba(128,128,128,.4); margin-right: .2rem;}
-.ohash-present [data-testid="stMain"] {font-size: 1.25rem;}
+.st-key-stage .ohash-headline {font-size: 1.5rem;}
+.st-key-stage :is(.ohash-status, button p, [data-testid="stMarkdownContainer"]) {font-size: 1.2rem;}
+.st-key-stage .ohash-gallery {font-size: 1.2rem; gap: 1rem;}
+.st-key-stage .ohash-gallery figure {font-size: 1.1rem;}
+.st-key-stage .ohash-gallery img {width: 84px; height: 84px;}
+.st-key-stage .ohash-gallery .word {width: 110px; height: 84px;}
 @media (max-width: 640px) {
-  [data-testid="stColumn"]:has(.st-key-rail) {order: 2;}
+  [data-testid="stLayoutWrapper"]:has(> [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] .st-key-rail),
+  [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"] .st-key-rail),
+  [data-testid="stColumn"]:has(.st-key-moving),
+  [data-testid="stColumn"]:has(.st-key-moving) > [data-testid="stVerticalBlock"] {display: contents;}
+  [data-testid="stColumn"]:has(.st-key-rail) {order: 2; width: 100%;}
+  [data-testid="stLayoutWrapper"]:has(> :is(.st-key-found, .st-key-below)) {order: 3;}
+  .ohash-words {display: block;}
 }
 </style>
 """

@@ -7,6 +7,7 @@ import streamlit as st
 from ohash.experiment.presets import PRESETS, preset
 from ohash.experiment.runner import Pace, Runner
 from ohash.ui import live, state
+from ohash.ui.numbers import health_markdown
 from ohash.ui.press import once
 from ohash.ui.slots import Slot, chosen, slot
 
@@ -26,24 +27,24 @@ def presets(session: state.Session) -> None:
         for one in PRESETS[SHOWN:]:
             _preset_button(session, one.key)
     st.caption(preset(session.preset).story if session.preset else "", width="stretch")
+    st.button("Present", icon=":material/slideshow:", on_click=once(_present), args=(session,), key="present")
 
 
 def bar(session: state.Session, runner: Runner) -> None:
-    """Transport."""
-    going = session.playing and runner.state not in ("done", "error", "stopped")
+    """Transport; on the stage only what a lecturer needs."""
+    over = runner.state in ("done", "error", "stopped")
+    going = session.playing and not over
     with st.container(horizontal=True, key="transport", vertical_alignment="center"):
         st.button(
-            "Pause" if going else "Play", icon=":material/pause:" if going else ":material/play_arrow:", type="primary",
+            "Pause" if going else "Play again" if over else "Play", type="primary",
+            icon=":material/pause:" if going else ":material/play_arrow:",
             shortcut="space", on_click=once(_play_pause), args=(session, runner), key="play",
+            help="From the first pair." if over else None,
         )  # fmt: skip
         st.button(
-            "Step",
-            icon=":material/skip_next:",
-            shortcut="right",
-            on_click=once(_step),
-            args=(session, runner),
+            "Step", icon=":material/skip_next:", shortcut="right", on_click=once(_step), args=(session, runner),
             key="step",
-        )
+        )  # fmt: skip
         st.selectbox(
             "pairs a step", STEPS, key="view_step", label_visibility="collapsed", width=92,
             format_func=lambda n: f"{n:,}",
@@ -51,26 +52,34 @@ def bar(session: state.Session, runner: Runner) -> None:
         st.button(
             "Reset", icon=":material/replay:", on_click=once(state.restart), args=(session,), key="reset", help="Key: R"
         )
-        st.button("New seed", icon=":material/casino:", on_click=once(_new_seed), args=(session,), key="new_seed")
-        pace = slot("pace", _pace_name(session.pace), tuple(PACES))
-        st.selectbox(
-            "pace", pace.options, pace.index, key=pace.key, label_visibility="collapsed", on_change=_set_pace,
-            args=(session, pace), width=150,
-        )  # fmt: skip
-        st.segmented_control(
-            "quality", list(live.QUALITY), default="mAP", key="view_quality", label_visibility="collapsed",
-            required=True,
-        )  # fmt: skip
-        with st.popover("Views", icon=":material/tune:"):
-            st.toggle("loss: average per pair", key="view_per_pair")
-            st.toggle("loss: logarithmic axes", key="view_log_loss")
-            st.toggle("loss: the certificate's bound", key="view_bound")
-        st.button(
-            "Present" if not session.present else "Back", icon=":material/slideshow:", on_click=once(_present),
-            args=(session,), key="present",
-        )  # fmt: skip
+        if session.present:
+            st.space("stretch")
+            st.button("Back", icon=":material/close:", on_click=once(_present), args=(session,), key="present")
+        else:
+            _more(session, runner)
     if session.difference:
         st.caption(f"New run: {session.difference}. The old one stays as a thin line.")
+
+
+def _more(session: state.Session, runner: Runner) -> None:
+    """Seed, pace, what chart A shows, views, health."""
+    st.button("New seed", icon=":material/casino:", on_click=once(_new_seed), args=(session,), key="new_seed")
+    pace = slot("pace", _pace_name(session.pace), tuple(PACES))
+    st.selectbox(
+        "pace", pace.options, pace.index, key=pace.key, label_visibility="collapsed", on_change=_set_pace,
+        args=(session, pace), width=150,
+    )  # fmt: skip
+    st.segmented_control(
+        "quality", list(live.QUALITY), default="mAP", key="view_quality", label_visibility="collapsed", required=True
+    )
+    with st.popover("Views", icon=":material/tune:"):
+        st.toggle("loss: average per pair", key="view_per_pair")
+        st.toggle("loss: logarithmic axes", key="view_log_loss")
+        st.toggle("loss: the certificate's bound", key="view_bound")
+    with st.popover("Health", icon=":material/monitor_heart:", key="health", on_change="rerun") as opened:
+        now = runner.snapshot() if opened.open else None
+        if now is not None:
+            st.markdown(health_markdown(now))
 
 
 def gallery_bar(session: state.Session) -> None:

@@ -111,17 +111,18 @@ def test_moving_average_does_not_cross_a_drift():
     assert moving_average(np.array([1.0, np.nan, 1.0]))[[0, 2]].tolist() == [1.0, 1.0]
 
 
-def test_ghosts_are_thin_pale_short_and_unlisted():
+def test_ghosts_are_thin_pale_short_and_named_beside_their_end():
     ghost = live.ghost_of(picture("long"), "β = 0.3")
     assert all(len(column) <= MOST and column.dtype == np.float32 for column in ghost.columns.values())
     assert ghost.columns["pairs"][0] == 1 and ghost.columns["pairs"][-1] == 1_000_000
     chart = live.quality(picture("oh"), "auc", ghosts=[ghost], pinned=live.ghost_of(picture("mmoh"), "pinned"))
     first, second = chart.series[:2]
     assert (first.name, first.role, first.listed, first.most) == ("β = 0.3", "ghost", False, 200)
-    assert (second.name, second.role, second.listed) == ("pinned", "pinned", True)
+    assert (second.name, second.role, second.listed) == ("pinned", "pinned", False)
+    assert [one.label for one in chart.series[:4]] == ["β = 0.3", "pinned", "", ""]
     empty = live.ghost_of(picture("start:oh"), "nothing")
     assert names(live.quality(picture("oh"), ghosts=[empty])) == ["each checkpoint", "moving average"]
-    bare = Ghost("bare", {"pairs": np.empty(0, np.float32)}, {"pairs": np.empty(0, np.float32)})
+    bare = Ghost("bare", ghost.params, {"pairs": np.empty(0, np.float32)}, {"pairs": np.empty(0, np.float32)})
     assert "bare" not in names(live.quality(picture("oh"), "auc", ghosts=[bare]))
 
 
