@@ -21,6 +21,8 @@ CSS = """
 [data-testid="stMainBlockContainer"] {padding: 3.4rem 1.2rem 2rem 1.2rem; max-width: 1800px;}
 [data-testid="stMain"] {font-variant-numeric: tabular-nums;}
 .st-key-rail {gap: .3rem;}
+.st-key-rail [data-testid="stSliderTickBar"] {transform: translateY(-.5rem);}
+.st-key-rail [data-testid="stSliderTickBar"] p {font-size: .72rem;}
 .st-key-rail [data-testid="stVerticalBlock"] {gap: .3rem;}
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] {gap: .45rem;}
 [data-testid="stColumn"] > [data-testid="stVerticalBlock"] {gap: .45rem;}

@@ -26,7 +26,10 @@ def presets(session: state.Session) -> None:
     with st.popover("More presets", type="tertiary"):
         for one in PRESETS[SHOWN:]:
             _preset_button(session, one.key)
-    st.caption(preset(session.preset).story if session.preset else "", width="stretch")
+    told = preset(session.preset).story if session.preset else ""
+    if session.difference:
+        told = f"New run: {session.difference}. The old one stays as a thin line."
+    st.caption(told, width="stretch")
     st.button("Present", icon=":material/slideshow:", on_click=once(_present), args=(session,), key="present")
 
 
@@ -57,8 +60,6 @@ def bar(session: state.Session, runner: Runner) -> None:
             st.button("Back", icon=":material/close:", on_click=once(_present), args=(session,), key="present")
         else:
             _more(session, runner)
-    if session.difference:
-        st.caption(f"New run: {session.difference}. The old one stays as a thin line.")
 
 
 def _more(session: state.Session, runner: Runner) -> None:
