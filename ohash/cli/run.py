@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
     _writable(options)
     dataset = own_files.chosen(options, options.dataset)
     going = _resumed(options, dataset) if options.resume else Run(_params(options, dataset), dataset)
-    for note in (going.judge.note, going.world.dataset.note):
+    for note in (going.appraisal.judge.note, going.world.dataset.note):
         if note and not options.json:
             print(f"note: {note}")
     try:
@@ -233,8 +233,8 @@ def _progress(going: Run, elapsed: float) -> None:
     share = going.t / max(1, going.end)
     bar = "█" * round(24 * share) + "░" * (24 - round(24 * share))
     scores = ""
-    if len(going.judged):
-        scores = f"mAP {going.judged['map'][-1]:.3f}  recall@10 {going.judged['recall_10'][-1]:.3f}"
+    if len(going.appraisal.judged):
+        scores = f"mAP {going.appraisal.judged['map'][-1]:.3f}  recall@10 {going.appraisal.judged['recall_10'][-1]:.3f}"
     rate = going.t / max(elapsed, 1e-9)
     print(
         f"\r{bar} {going.t:>10,} / {going.end:,} pairs  {rate:>9,.0f}/s  {scores}", end="", file=sys.stderr, flush=True

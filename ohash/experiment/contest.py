@@ -80,18 +80,18 @@ class Lane:
         run, state = self.run, "error" if self.error else "done" if self.done else "running"
         if run is None:
             return Track(self.entry, self.params.seed, 0, state, self.error, self.params, {})
-        T, r = run.codes.shape[0], int(run.hasher.r)
+        T, r = run.appraisal.codes.shape[0], int(run.hasher.r)
         return Track(
             self.entry, self.params.seed, run.t, "fitting" if self.waiting else state, self.error, run.params,
-            run.judged.snapshot(), run.last_record, T * r, bytes_of(run), _reranked(run),
+            run.appraisal.judged.snapshot(), run.appraisal.last_record, T * r, bytes_of(run), _reranked(run),
         )  # fmt: skip
 
 
 def _reranked(run: Run) -> dict[int, float]:
     """Recall@10 of the last checkpoint, after the nearest c · 10 have been sorted again by the float vectors."""
-    if not len(run.judged):
+    if not len(run.appraisal.judged):
         return {}
-    return {c: float(run.judged["recall_10" if c == 1 else f"recall_10_x{c}"][-1]) for c in RERANKED}
+    return {c: float(run.appraisal.judged["recall_10" if c == 1 else f"recall_10_x{c}"][-1]) for c in RERANKED}
 
 
 class Contest(Background):
@@ -179,7 +179,7 @@ class Contest(Background):
         if run is None or (again and run.stage == 0):
             return
         self._ground = _ground_of(run)
-        work = run.judge.float_ap()
+        work = run.appraisal.judge.float_ap()
         while True:
             try:
                 next(work)
@@ -254,7 +254,7 @@ class Contest(Background):
         run = Run(params, self._dataset, fitter=Elsewhere(), world=self._world(params))
         for lane in [*self._lanes, *self.first]:
             if lane.run is not None and lane.params.seed == params.seed:
-                run.judge.share(lane.run.judge)
+                run.appraisal.judge.share(lane.run.appraisal.judge)
                 break
         return run
 
@@ -309,7 +309,7 @@ def contested(comparison: Comparison, dataset: Dataset | None = None) -> Standin
 
 
 def _ground_of(run: Run) -> Ground:
-    data, judge = run.world.dataset, run.judge
+    data, judge = run.world.dataset, run.appraisal.judge
     notes = tuple(note for note in (judge.note, data.note) if note)
     return Ground(
         data.title, data.n, data.d, data.metric, judge.name, len(judge.queries), len(judge.database),

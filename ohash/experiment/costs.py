@@ -54,9 +54,9 @@ class Cost:
 
 def measure(run: Run) -> Iterator[Cost | None]:
     """The cost of a run's hash as it is now; yields None between small pieces of work, and last the cost."""
-    X, rows = run.world.raw(run.stage), run.judge.queries
-    n = len(run.judge.database)
-    T, r = run.codes.shape[0], int(run.hasher.r)
+    X, rows = run.world.raw(run.stage), run.appraisal.judge.queries
+    n = len(run.appraisal.judge.database)
+    T, r = run.appraisal.codes.shape[0], int(run.hasher.r)
 
     def encode(at: Any) -> Any:
         return run.hasher.encode(run.world.feature_map.transform(np.ascontiguousarray(X[at])))
@@ -66,7 +66,7 @@ def measure(run: Run) -> Iterator[Cost | None]:
     for start in range(0, CALLS, AT_ONCE):
         encoding += _seconds(lambda k: encode(rows[k % len(rows)][None]), range(start, start + AT_ONCE))
         yield None
-    batch = np.resize(run.judge.database, BATCH)
+    batch = np.resize(run.appraisal.judge.database, BATCH)
     rate = BATCH / min(_seconds(lambda _: encode(batch), range(3)))
     yield None
     scanning: list[float] = []
@@ -74,7 +74,7 @@ def measure(run: Run) -> Iterator[Cost | None]:
     if run.spec.asymmetric:
         search, scale = _estimate(run), SCANNED / SCANNED_FLOATS
     else:
-        search, scale = _search(run.codes[:, n:], np.take(run.codes[:, :n], items, axis=1), r), 1.0
+        search, scale = _search(run.appraisal.codes[:, n:], np.take(run.appraisal.codes[:, :n], items, axis=1), r), 1.0
     search(0)
     for start in range(0, SEARCHES, AT_ONCE):
         scanning += _seconds(search, range(start, start + AT_ONCE))
@@ -85,15 +85,15 @@ def measure(run: Run) -> Iterator[Cost | None]:
 
 def bytes_of(run: Run) -> int:
     """Bytes of an item: its codes, and what else the method stores with them."""
-    T, r = run.codes.shape[0], int(run.hasher.r)
+    T, r = run.appraisal.codes.shape[0], int(run.hasher.r)
     return int(T * -(-r // 8) + getattr(run.hasher, "extra_bytes", 0))
 
 
 def measure_floats(run: Run) -> Cost:
     """The cost of the float vectors themselves: one product with every vector, whatever the distance."""
     X = run.world.raw(run.stage)
-    database = np.asarray(X[np.resize(run.judge.database, SCANNED_FLOATS)], np.float32)
-    queries = np.asarray(X[run.judge.queries[:SEARCHES]], np.float32)
+    database = np.asarray(X[np.resize(run.appraisal.judge.database, SCANNED_FLOATS)], np.float32)
+    queries = np.asarray(X[run.appraisal.judge.queries[:SEARCHES]], np.float32)
     half_squares = 0.5 * np.einsum("nd,nd->n", database, database)
 
     def search(k: int) -> None:
@@ -110,11 +110,11 @@ def measure_floats(run: Run) -> Cost:
 
 def recomputed(run: Run) -> float:
     """The mean share of bits computed again at a refresh after the first."""
-    refreshes = len(run.judged) - 1 if run.params.run.reencode == "checkpoint" else 0
+    refreshes = len(run.appraisal.judged) - 1 if run.params.run.reencode == "checkpoint" else 0
     if run.params.run.reencode == "every":
         refreshes = run.t // run.params.run.reencode_every
-    bits = run.codes.shape[0] * run.codes.shape[1] * int(run.hasher.r)
-    return float(run.recomputed) / bits / refreshes if refreshes > 0 else 0.0
+    bits = run.appraisal.codes.shape[0] * run.appraisal.codes.shape[1] * int(run.hasher.r)
+    return float(run.appraisal.recomputed) / bits / refreshes if refreshes > 0 else 0.0
 
 
 def _search(queries: npt.NDArray[np.uint8], database: npt.NDArray[np.uint8], r: int) -> Callable[[int], None]:
@@ -129,8 +129,8 @@ def _search(queries: npt.NDArray[np.uint8], database: npt.NDArray[np.uint8], r: 
 
 def _estimate(run: Run) -> Callable[[int], None]:
     """The same for a method with a distance of its own, on fewer items."""
-    stored = run.hasher.quantise(np.ascontiguousarray(run.Z[np.resize(run.judge.database, SCANNED_FLOATS)]))
-    queries = np.ascontiguousarray(run.Z[run.judge.queries[:SEARCHES]])
+    stored = run.hasher.quantise(np.ascontiguousarray(run.Z[np.resize(run.appraisal.judge.database, SCANNED_FLOATS)]))
+    queries = np.ascontiguousarray(run.Z[run.appraisal.judge.queries[:SEARCHES]])
 
     def search(k: int) -> None:
         near = run.hasher.estimate_distances(queries[k % len(queries)][None], stored)[0]

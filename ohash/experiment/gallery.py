@@ -32,7 +32,7 @@ class Found:
 
 def nearest(run: Run, number: int, k: int = 10, *, before: bool = False) -> Found:
     """The k nearest items of query `number` (counted round); `before`: by the first codes of the run."""
-    judge = run.judge
+    judge = run.appraisal.judge
     at = number % len(judge.queries)
     n = len(judge.database)
     hide = {int(judge.own[at])} if judge.own is not None else set()
@@ -42,7 +42,7 @@ def nearest(run: Run, number: int, k: int = 10, *, before: bool = False) -> Foun
     if run.spec.asymmetric:
         found, distance = _by_estimate(run, at, few, before=before)
     else:
-        codes = run.first_codes if before else run.codes
+        codes = run.appraisal.first_codes if before else run.appraisal.codes
         found, distance = search(codes[:, n + at : n + at + 1], codes[:, :n], few)
     keep = [q for q, item in enumerate(found[0]) if int(judge.database[item]) not in hide][:k]
     items = found[0][keep]
@@ -57,7 +57,7 @@ def nearest(run: Run, number: int, k: int = 10, *, before: bool = False) -> Foun
 
 def _by_estimate(run: Run, at: int, k: int, *, before: bool) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
     """The k nearest items of one query by the method's own distance; ties by index."""
-    hasher = run.frozen.hasher if before and isinstance(run.frozen, FrozenEstimates) else run.table.made_by
-    D = Estimates(hasher, run.Z, run.judge.database).stored().of(run.judge.queries[at : at + 1])
+    hasher = run.frozen.hasher if before and isinstance(run.frozen, FrozenEstimates) else run.appraisal.table.made_by
+    D = Estimates(hasher, run.Z, run.appraisal.judge.database).stored().of(run.appraisal.judge.queries[at : at + 1])
     order = np.argsort(D, axis=1, kind="stable")[:, :k]
     return order, np.take_along_axis(D, order, axis=1)

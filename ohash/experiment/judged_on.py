@@ -13,9 +13,11 @@ from ohash.experiment.run import Run
 def judged_on(going: Run, part: str) -> tuple[dict[str, Any], npt.NDArray[np.float64]]:
     """Scores on the "validation" or "test" queries, and the average precision of each query (NaN: nothing relevant)."""
     judge = Judge(going.world, going.stage, part)
-    codes = going.table.encode(going.Z[judge.rows])  # by the hash of the table: stale codes show their cost here, too
+    codes = going.appraisal.table.encode(
+        going.Z[judge.rows]
+    )  # by the hash of the table: stale codes show their cost here, too
     seen = going.seen if going.params.run.database == "seen" else None
-    distances = _all(going.distances(judge, going.table.made_by))
+    distances = _all(going.appraisal.distances(judge, going.appraisal.table.made_by))
     scores = _all(judge.evaluate(codes if codes.ndim == 3 else codes[None], going.hasher.r, seen, distances))
     record = scores.pop("record", None)
     if record is None:  # fewer than two items have been seen

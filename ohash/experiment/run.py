@@ -7,27 +7,22 @@ a pair count.
 """
 
 import time
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.codes import hamming, unpack
+from ohash.core.codes import hamming
 from ohash.core.loss import dissimilar_threshold
-from ohash.evaluation.by_distance import Distances
-from ohash.evaluation.table import CodeTable
-from ohash.experiment.closing import code_numbers
-from ohash.experiment.estimates import Estimates, FrozenEstimates
+from ohash.experiment.appraisal import Appraisal, with_models
+from ohash.experiment.clock import Clock
+from ohash.experiment.estimates import FrozenEstimates
 from ohash.experiment.fitting import Fitter, Fitting
 from ohash.experiment.frozen import Frozen
-from ohash.experiment.history import History
-from ohash.experiment.judge import SCORES, Judge
 from ohash.experiment.observer import Observer
 from ohash.experiment.params import ExperimentParams
 from ohash.experiment.past import Past
-from ohash.experiment.prequential import LAST_POINTS, ClassScores, sliding_map
 from ohash.experiment.schedule import checkpoints
 from ohash.experiment.snapshot import Snapshot, take
 from ohash.experiment.world import World, world_of
@@ -35,26 +30,7 @@ from ohash.models import registry
 from ohash.models.base import Trace
 from ohash.streams.base import Dataset
 
-CHECKPOINT_COLUMNS = (
-    *SCORES, "map_fresh", "map_prequential", "recomputed", "flipped", "gap", "bound", "required_C", "share_C",
-    "W_norm2", "cpu_learn", "cpu_encode", "cpu_evaluate",
-)  # fmt: skip
-CPU_COLUMNS = ("cpu_learn", "cpu_encode", "cpu_evaluate")
-FLAT = 0.005
-# The balance of the bits is taken over about so many codes.
-ROWS_OF_BALANCE = 4096
 CHUNK = 4096
-
-
-@dataclass
-class Clock:
-    """CPU seconds of this thread, by what they were spent on."""
-
-    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(CPU_COLUMNS, 0.0))
-
-    def add(self, name: str, since: float) -> None:
-        """Book the time since `since` (from `time.thread_time`)."""
-        self.seconds[name] += time.thread_time() - since
 
 
 class Run:
@@ -90,22 +66,10 @@ class Run:
         self._start_hasher()
         self.schedule = checkpoints(self.end, params.run.judged_at)
         self.history = Observer(int(self.hasher.r), learns=hasattr(type(self.hasher), "certificates"))
-        self.judged = History(CHECKPOINT_COLUMNS)
-        self.last_record: Any = None
-        self.bit_ones: npt.NDArray[np.float64] = np.empty((0, 0))
-        self.class_scores = ClassScores(self.world.dataset)
-        self.table_at = 0  # the pair count at which the table was made
-        self.map_float: float | None = None
-        self.recomputed = self.flipped = 0
         self.past = Past()
         self._pending: Iterator[None] | None = None
-        self._diagnosed: tuple[tuple[int, int, int], dict[str, float]] | None = None
-        self._scored: tuple[tuple[int, int, int], dict[str, Any]] | None = None
         self.past.keep(self.t, self.hasher)
-        self.judge = Judge(self.world, self.stage, params.run.judged_by)
-        self.table = CodeTable(self.hasher, self.Z, self.judge.rows, finite=True)
-        self.table.refresh()
-        self.codes = _with_models(self.table.codes)
+        self.appraisal = Appraisal(self)
         self._at_boundary()
 
     # -- driving -------------------------------------------------------------------------------------------------
@@ -113,7 +77,7 @@ class Run:
     @property
     def done(self) -> bool:
         """Whether the last pair is learnt and judged."""
-        return self._pending is None and (self.t >= self.end or self._flat())
+        return self._pending is None and (self.t >= self.end or self.appraisal.flat())
 
     @property
     def evaluating(self) -> bool:
@@ -142,7 +106,7 @@ class Run:
 
     def judge_only_at_the_end(self) -> None:
         """No curve, only the last checkpoint, and no reference; for trials, before the first step."""
-        self.schedule, self._pending, self.map_float = [self.end], None, float("nan")
+        self.schedule, self._pending, self.appraisal.map_float = [self.end], None, float("nan")
 
     def wait(self, seconds: float) -> None:
         """Sleep until a fit that happens elsewhere is over, or some time has passed; not at all if there is none."""
@@ -184,7 +148,7 @@ class Run:
             D_h = self.frozen.pairs(self.hasher, self.Z, i, j)
         else:
             places, at = np.unique(rows, return_inverse=True)
-            codes = _with_models(self.hasher.encode(np.ascontiguousarray(self.Z[places])))
+            codes = with_models(self.hasher.encode(np.ascontiguousarray(self.Z[places])))
             D_h = hamming(codes[:, at[0::2]], codes[:, at[1::2]]).min(axis=0)
         if self.spec.consumes in ("points", "chunks"):
             labels, since = self.labels_of(rows, self.stage), time.thread_time()
@@ -214,7 +178,7 @@ class Run:
     def replace_hasher(self, hasher: Any) -> None:
         """Go on with another object, fitted elsewhere."""
         self.hasher = hasher
-        self.table.follow(hasher)
+        self.appraisal.table.follow(hasher)
 
     def _score_frozen(self, i: Any, j: Any, s: Any) -> tuple[Any, Any, Any]:
         p = self.current()
@@ -255,7 +219,7 @@ class Run:
     def _refresh_due(self) -> bool:
         return self.params.run.reencode == "every" and self.t > 0 and self.t % self.params.run.reencode_every == 0
 
-    # -- the world, the table and the judge ------------------------------------------------------------------------
+    # -- the world and the appraisal -------------------------------------------------------------------------------
 
     def _start_hasher(self) -> None:
         warm = np.ascontiguousarray(self.Z[self.world.warm_rows])
@@ -269,15 +233,12 @@ class Run:
         self.frozen.enter(self.Z)
 
     def _enter_stage(self, stage: int) -> Iterator[Any]:
-        """The world looks different; the hash that made the table is the same, so its codes follow, however stale."""
+        """The world looks different."""
         Z = yield from self.world.iter_mapped(stage)
-        judge = Judge(self.world, stage, self.params.run.judged_by, like=self.judge)
         if Z is not self.Z:
             yield from self.frozen.iter_enter(Z)
-            self.flipped += yield from self.table.iter_move(Z, judge.rows, finite=True)
-            self.codes = _with_models(self.table.codes)
-            self.recomputed += self.codes.shape[0] * self.codes.shape[1] * int(self.hasher.r)
-        self.stage, self.Z, self.judge = stage, Z, judge
+        yield from self.appraisal.iter_enter(stage, Z)
+        self.stage, self.Z = stage, Z
 
     def rejoin(self, table: dict[str, npt.NDArray[Any]]) -> None:
         """Take up a saved run: `hasher` and `t` are set already, nothing is pending."""
@@ -285,10 +246,7 @@ class Run:
         self.stage = self._stage_now()
         self.Z = self.world.mapped(self.stage)
         self.frozen.enter(self.Z)
-        self.judge = Judge(self.world, self.stage, self.params.run.judged_by)
-        self.table = CodeTable(self.hasher, self.Z, self.judge.rows, finite=True)
-        self.table.restore(table)
-        self.codes = _with_models(self.table.codes)
+        self.appraisal.rejoin(table)
         self.past.keep(self.t, self.hasher)
 
     def _work(self, *, moving: bool, fit: bool, refresh: bool, judge: bool) -> Iterator[None]:
@@ -306,16 +264,11 @@ class Run:
             return
         arrived: list[float] = []
         if judge:
-            yield from self._timed("cpu_evaluate", self._ask_arrived(arrived))
+            yield from self._timed("cpu_evaluate", self.appraisal.iter_ask(arrived))
         if refresh:
-            yield from self._timed("cpu_encode", self.table.iter_refresh())
-            assert self.table.last is not None
-            self.recomputed += self.table.last.bits_recomputed
-            self.flipped += self.table.last.bits_flipped
-            self.codes = _with_models(self.table.codes)
-            self.table_at = self.t
+            yield from self._timed("cpu_encode", self.appraisal.iter_refresh())
         if judge:
-            yield from self._timed("cpu_evaluate", self._judgement(*arrived))
+            yield from self._timed("cpu_evaluate", self.appraisal.iter_judge(*arrived))
 
     def _timed(self, name: str, slices: Iterator[Any]) -> Iterator[None]:
         while True:
@@ -325,92 +278,6 @@ class Run:
             if more is _NOTHING:
                 return
             yield
-
-    def _ask_arrived(self, found: list[float]) -> Iterator[None]:
-        """Append the mAP of the last points that came since the table was made, and in this stage."""
-        last = [self.t - LAST_POINTS // 2, self.table_at]
-        last += [b for b in self.world.drift.boundaries if b <= min(self.t, self.end - 1)]
-        i, j, _ = self.world.pairs(max(last), self.t) if max(last) < self.t else (np.empty(0, np.int64),) * 3
-        points = np.stack([i, j], axis=1).ravel()
-        codes = _with_models(self.table.encode(self.Z[points])) if len(points) else self.codes[:, :0]
-        database, db_codes = self.judge.database, self.codes[:, : len(self.judge.database)]
-        if self.params.run.database == "seen":
-            keep = np.flatnonzero(self.seen[database])
-            database, db_codes = database[keep], np.ascontiguousarray(db_codes[:, keep])
-        source = self.world.stream(self.stage).similarity
-        distances: Distances | None = None
-        if self.spec.asymmetric and len(points):
-            stored = Estimates(self.table.made_by, self.Z, database)
-            yield from stored.iter_store()
-            distances = lambda start, stop: stored.of(points[start:stop])  # noqa: E731
-        found.append((yield from sliding_map(source, points, codes, database, db_codes, int(self.hasher.r), distances)))
-
-    def distances(self, judge: Judge, hasher: Any) -> Generator[None, None, Distances | None]:
-        """Distances of a judge's queries to its database by the method's own measure, if it has one."""
-        if not self.spec.asymmetric:
-            return None
-        stored = Estimates(hasher, self.Z, judge.database)
-        yield from stored.iter_store()
-        return lambda start, stop: stored.of(judge.queries[start:stop])
-
-    def _judgement(self, map_prequential: float) -> Iterator[None]:
-        seen = self.seen if self.params.run.database == "seen" else None
-        r = int(self.hasher.r)
-        made = self.stage, self.recomputed, self.flipped
-        if self._scored is None or self._scored[0] != made or seen is not None:
-            distances = yield from self.distances(self.judge, self.table.made_by)
-            self._scored = made, (yield from self.judge.evaluate(self.codes, r, seen, distances))
-        scores = dict(self._scored[1])  # the same codes have the same scores
-        scores["map_fresh"] = scores["map"]
-        scores["map_prequential"] = map_prequential
-        if self.params.run.reencode != "checkpoint" and self.table.stale:
-            fresh = CodeTable(self.hasher, self.Z, self.judge.rows, finite=True)
-            for _ in fresh.iter_refresh():
-                yield
-            distances = yield from self.distances(self.judge, self.hasher)
-            again = yield from self.judge.evaluate(_with_models(fresh.codes), r, seen, distances)
-            scores["map_fresh"] = again["map"]
-        self._record(scores)
-        if self.map_float is None:
-            self.map_float = yield from self.judge.float_reference()
-        if self.t >= self.end or self._flat():
-            yield
-            self.code_numbers()
-
-    def _record(self, scores: dict[str, Any]) -> None:
-        self.last_record = scores.pop("record", None)
-        self.class_scores.add(self.judge.queries, self.last_record)
-        some = self.codes[:, :: max(1, self.codes.shape[1] // ROWS_OF_BALANCE)]
-        self.bit_ones = unpack(some, int(self.hasher.r)).mean(axis=1)
-        row = {**scores, **self.clock.seconds, "recomputed": self.recomputed, "flipped": self.flipped}
-        if hasattr(self.hasher, "certificate"):
-            c = self.hasher.certificate
-            row |= {"gap": c.gap, "bound": c.bound, "required_C": c.required_C, "W_norm2": c.W_norm2}
-            row["share_C"] = c.share_C_large_enough
-        self.judged.append(self.t, row)
-
-    def _flat(self) -> bool:
-        if not self.params.run.stop_when_flat or len(self.judged) < 8:
-            return False
-        last = self.judged["map"][-5:]
-        return bool(last.max() - last.min() < FLAT)
-
-    @property
-    def class_map(self) -> npt.NDArray[np.float64]:
-        """The mAP of each class at each checkpoint, (checkpoints, classes); no columns without single labels."""
-        return self.class_scores.array
-
-    def code_numbers(self) -> dict[str, float]:
-        """What the codes of the database say by themselves: balance, entropy, correlation, distinct ones."""
-        made = self.stage, self.recomputed, self.flipped
-        if self._diagnosed is None or self._diagnosed[0] != made:
-            self._diagnosed = made, code_numbers(self.codes[:, : len(self.judge.database)], self.hasher.r, self.spec)
-        return self._diagnosed[1]
-
-    @property
-    def first_codes(self) -> npt.NDArray[np.uint8]:
-        """Codes of the table's rows under the first (W, mean), (T, n, bytes): what the run started from."""
-        return self.frozen.codes(self.judge.rows)
 
     # -- looking back ----------------------------------------------------------------------------------------------
 
@@ -456,7 +323,3 @@ def run(params: ExperimentParams, dataset: Dataset | None = None, *, every: int 
 
 
 _NOTHING = object()
-
-
-def _with_models(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    return np.asarray(codes)[None] if codes.ndim == 2 else np.asarray(codes)

@@ -34,12 +34,12 @@ def save(run: Run, path: str | Path) -> None:
         "t": run.t,
         "hasher": hasher,
         "columns": observer.columns.state()[0],
-        "judged": run.judged.state()[0],
+        "judged": run.appraisal.judged.state()[0],
         "seconds": run.clock.seconds,
-        "recomputed": run.recomputed,
-        "flipped": run.flipped,
-        "table_at": run.table_at,
-        "map_float": run.map_float,
+        "recomputed": run.appraisal.recomputed,
+        "flipped": run.appraisal.flipped,
+        "table_at": run.appraisal.table_at,
+        "map_float": run.appraisal.map_float,
         "fitted": run.fitting.fitted,
         "judge": run.judge_checkpoints,
     }
@@ -47,13 +47,13 @@ def save(run: Run, path: str | Path) -> None:
         "hasher": arrays,
         "observer": observer.state(),
         "watch": observer.watch.state(),
-        "table": run.table.state(),
+        "table": run.appraisal.table.state(),
         "run": {
             "columns": observer.columns.state()[1],
-            "judged": run.judged.state()[1],
+            "judged": run.appraisal.judged.state()[1],
             "seen": run.seen,
-            "class_map": run.class_map,
-            "bit_ones": run.bit_ones,
+            "class_map": run.appraisal.class_map,
+            "bit_ones": run.appraisal.bit_ones,
         },
     }
     flat = {f"{part}/{name}": array for part, group in parts.items() for name, array in group.items()}
@@ -94,12 +94,12 @@ def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None
     observer.columns = History.from_state(header["columns"], parts["run"]["columns"])
     observer.restore(parts["observer"])
     observer.watch.restore(parts["watch"])
-    run.judged = History.from_state(header["judged"], parts["run"]["judged"])
+    run.appraisal.judged = History.from_state(header["judged"], parts["run"]["judged"])
     run.seen[:] = parts["run"]["seen"]
-    run.class_scores.restore(parts["run"]["class_map"])
-    run.table_at, run.map_float = header["table_at"], header["map_float"]
-    run.bit_ones = parts["run"]["bit_ones"]
+    run.appraisal.class_scores.restore(parts["run"]["class_map"])
+    run.appraisal.table_at, run.appraisal.map_float = header["table_at"], header["map_float"]
+    run.appraisal.bit_ones = parts["run"]["bit_ones"]
     known = header.get("fitted")  # older files do not say
     run.fitting.fitted = None if known is None else (int(known[0]), int(known[1]))
     run.clock.seconds = dict(header["seconds"])
-    run.recomputed, run.flipped = header["recomputed"], header["flipped"]
+    run.appraisal.recomputed, run.appraisal.flipped = header["recomputed"], header["flipped"]

@@ -49,7 +49,7 @@ class Snapshot:
 
 def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[str, Any] | None = None) -> Snapshot:
     """The run as it is now."""
-    checkpoints = run.judged.snapshot()
+    checkpoints = run.appraisal.judged.snapshot()
     checkpoints |= {f"{name}_mean": moving_mean(checkpoints[name]) for name in ("map", "recall_10")}
     observer = run.history
     numbers = {name: float(column[-1]) for name, column in checkpoints.items() if len(column) and name != "pairs"}
@@ -73,13 +73,13 @@ def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[s
         "mean_kernel": run.world.feature_map.mean_kernel,
     }
     if run.done:
-        numbers |= run.code_numbers()
-    if run.map_float is not None:
-        numbers["map_float"] = run.map_float
+        numbers |= run.appraisal.code_numbers()
+    if run.appraisal.map_float is not None:
+        numbers["map_float"] = run.appraisal.map_float
     learns = hasattr(run.hasher, "bit_updates")
     updates = np.array(run.hasher.bit_updates) if learns else np.zeros((T, run.hasher.r), np.int64)
     certificates = getattr(run.hasher, "certificates", [])
-    notes = [note for note in (run.judge.note, run.world.dataset.note) if note]
+    notes = [note for note in (run.appraisal.judge.note, run.world.dataset.note) if note]
     if not run.world.parts.database_seen:
         notes.append("the database was not trained on")
     return Snapshot(
@@ -93,13 +93,13 @@ def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[s
         bit_updates=updates,
         selections=np.array([c.updates for c in certificates], np.int64),
         numbers=numbers,
-        similar_by=run.judge.name,
+        similar_by=run.appraisal.judge.name,
         database_seen=run.world.parts.database_seen,
         notes=tuple(notes),
         seq=seq,
         error=error,
         extra=extra or {},
         alarms=observer.watch.alarms,
-        class_map=run.class_map,
-        bit_ones=run.bit_ones,
+        class_map=run.appraisal.class_map,
+        bit_ones=run.appraisal.bit_ones,
     )

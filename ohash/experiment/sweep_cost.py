@@ -64,12 +64,12 @@ def measure(params: ExperimentParams) -> float:
     learning = judging = 0.0
     judged = 0
     while not run.done:
-        since, rows = time.perf_counter(), len(run.judged)
+        since, rows = time.perf_counter(), len(run.appraisal.judged)
         if run.step(CHUNK):
             learning += time.perf_counter() - since
         else:
             judging += time.perf_counter() - since
-            judged += len(run.judged) - rows
+            judged += len(run.appraisal.judged) - rows
     pairs = params.run.pairs if run.world.length is None else min(params.run.pairs, run.world.length)
     times = len(checkpoints(pairs, params.run.judged_at)) + 2  # and once more on each kind of queries
     return prepared + learning / max(1, run.t) * pairs + judging / max(1, judged) * times

@@ -126,5 +126,9 @@ def _shares(report: Report) -> Iterator[None]:
 
 
 def _so_far(going: Run) -> dict[str, Any]:
-    scores = {name: float(going.judged[name][-1]) for name in ("map", "recall_10")} if len(going.judged) else {}
+    scores = (
+        {name: float(going.appraisal.judged[name][-1]) for name in ("map", "recall_10")}
+        if len(going.appraisal.judged)
+        else {}
+    )
     return {"t": going.t, "end": going.end, "share": going.t / max(1, going.end), **scores}

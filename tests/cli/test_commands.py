@@ -14,6 +14,7 @@ from ohash.cli import lab
 from ohash.cli.building import Bar
 from ohash.cli.main import commands, main
 from ohash.experiment import saved
+from ohash.experiment.appraisal import Appraisal
 from ohash.experiment.run import Run
 from ohash.streams.registry import load
 
@@ -79,15 +80,15 @@ def test_interrupted_run_is_saved_and_goes_on_as_if_nothing_had_happened(
     assert main(["run", "--resume", file, "--r", "32"]) == 2
 
 
-@pytest.mark.parametrize("where", ["_teach", "_record"])
+@pytest.mark.parametrize(("kind", "where"), [(Run, "_teach"), (Appraisal, "_record")])
 def test_ctrl_c_waits_for_the_step_under_way(
-    where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    kind: type, where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = ["run", "--r", "16", "--pairs", "600"]
     assert main([*options, "--save", str(tmp_path / "straight.npz"), "--quiet"]) == 0
-    inner, calls = getattr(Run, where), []
+    inner, calls = getattr(kind, where), []
 
-    def pressed(self: Run, *args: object) -> object:
+    def pressed(self: object, *args: object) -> object:
         found = inner(self, *args)
         calls.append(1)
         if len(calls) == 2:
@@ -95,12 +96,12 @@ def test_ctrl_c_waits_for_the_step_under_way(
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, where, pressed)
+        patch.setattr(kind, where, pressed)
         assert main([*options, "--save", str(tmp_path / "cut.npz"), "--quiet"]) == 130
     assert main(["run", "--resume", str(tmp_path / "cut.npz"), "--save", str(tmp_path / "whole.npz"), "--quiet"]) == 0
     straight, whole = saved.load(tmp_path / "straight.npz"), saved.load(tmp_path / "whole.npz")
     assert whole.hasher.pairs == straight.hasher.pairs and np.array_equal(whole.hasher.W, straight.hasher.W)
-    assert np.array_equal(whole.judged["pairs"], straight.judged["pairs"])
+    assert np.array_equal(whole.appraisal.judged["pairs"], straight.appraisal.judged["pairs"])
 
 
 def test_exported_model_encodes_raw_vectors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from ohash.experiment.clock import CPU_COLUMNS
 from ohash.experiment.params import experiment
-from ohash.experiment.run import CPU_COLUMNS, Run
+from ohash.experiment.run import Run
 from ohash.streams.base import Dataset
 from tests.streams.stream_data import clicks, grouped
 
@@ -57,18 +58,24 @@ def picture(run):
     values, arrays = run.hasher.state()
     shown = {f"hasher/{name}": array for name, array in arrays.items()}
     shown |= {f"columns/{name}": run.history.columns[name] for name in run.history.columns.names}
-    shown |= {f"judged/{name}": run.judged[name] for name in run.judged.names if name not in CPU_COLUMNS}
+    shown |= {
+        f"judged/{name}": run.appraisal.judged[name] for name in run.appraisal.judged.names if name not in CPU_COLUMNS
+    }
     shown |= {f"recent/{name}": array for name, array in run.history.recent.items()}
     shown |= {f"observer/{name}": array for name, array in run.history.state().items()}
-    shown |= {"codes": np.asarray(run.codes), "seen": run.seen, "frozen": run.frozen.projections(np.arange(len(run.Z)))}
+    shown |= {
+        "codes": np.asarray(run.appraisal.codes),
+        "seen": run.seen,
+        "frozen": run.frozen.projections(np.arange(len(run.Z))),
+    }
     plain = {
         "t": run.t,
         "stage": run.stage,
         "params": run.params,
         "hasher": values,
         "stride": run.history.columns.stride,
-        "recomputed": run.recomputed,
-        "flipped": run.flipped,
+        "recomputed": run.appraisal.recomputed,
+        "flipped": run.appraisal.flipped,
         "done": run.done,
     }
     return plain, shown

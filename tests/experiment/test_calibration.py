@@ -14,7 +14,7 @@ LAST = 4  # snapshots that are averaged: one run swings by 0.02 between snapshot
 def curves(seeds, **values):
     """(start, end) of the mean mAP over seeds; the end over the last snapshots as well."""
     runs = [finish(Run(experiment("digits", "oh", seed=seed, **values)), [1000]) for seed in seeds]
-    maps = np.array([run.judged["map"] for run in runs])
+    maps = np.array([run.appraisal.judged["map"] for run in runs])
     return maps[:, 0].mean(), maps[:, -LAST:].mean()
 
 

@@ -77,8 +77,8 @@ def test_every_method_sees_the_same_pairs_judged_by_the_same_queries():
     runs = [Run(one.experiment(entry, 7)) for entry in one.entries]
     for run in runs[1:]:
         np.testing.assert_array_equal(run.world.pairs(0, 300), runs[0].world.pairs(0, 300))
-        np.testing.assert_array_equal(run.judge.queries, runs[0].judge.queries)
-        np.testing.assert_array_equal(run.judge.database, runs[0].judge.database)
+        np.testing.assert_array_equal(run.appraisal.judge.queries, runs[0].appraisal.judge.queries)
+        np.testing.assert_array_equal(run.appraisal.judge.database, runs[0].appraisal.judge.database)
 
 
 def test_results_are_reported_on_the_test_queries():

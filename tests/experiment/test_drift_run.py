@@ -66,8 +66,10 @@ def test_chunks_change_neither_alarms_nor_scores(method):
     assert any(runs[0].history.watch.alarms.values())
     for other in runs[1:]:
         assert other.history.watch.alarms == runs[0].history.watch.alarms
-        assert np.array_equal(other.class_map, runs[0].class_map, equal_nan=True)
-        assert np.array_equal(other.judged["map_prequential"], runs[0].judged["map_prequential"], equal_nan=True)
+        assert np.array_equal(other.appraisal.class_map, runs[0].appraisal.class_map, equal_nan=True)
+        assert np.array_equal(
+            other.appraisal.judged["map_prequential"], runs[0].appraisal.judged["map_prequential"], equal_nan=True
+        )
 
 
 @pytest.mark.parametrize("kind", ["rotate", "translate-slowly", "redefine", "prior"])
@@ -81,7 +83,7 @@ def test_a_resumed_run_equals_an_undisturbed_one(tmp_path, kind, reencode):
         again = finish(saved.load(tmp_path / "run.npz"))
         a, b = take(whole, "done"), take(again, "done")
         assert a.alarms == b.alarms
-        assert np.array_equal(a.class_map, b.class_map, equal_nan=True)
+        assert np.array_equal(a.appraisal.class_map, b.appraisal.class_map, equal_nan=True)
         for name in ("map", "map_prequential", "flipped", "recomputed"):
             assert np.array_equal(a.checkpoints[name], b.checkpoints[name], equal_nan=True), name
         one, other = whole.history.watch.state(), again.history.watch.state()
@@ -100,42 +102,42 @@ def test_arrived_points_ask_the_table_made_before_they_came(database, train):
     run = Run(small(pairs=800, database=database, train=train))
     last = run.schedule[-2]
     advance(run, last)
-    made_at = run.table_at
+    made_at = run.appraisal.table_at
     while run.t < run.end:
         run.step(100)
-    codes, searched = run.codes.copy(), run.judge.database
+    codes, searched = run.appraisal.codes.copy(), run.appraisal.judge.database
     first = max(made_at, run.end - LAST_POINTS // 2)
     assert made_at == last
     i, j, _ = run.world.pairs(first, run.end)
     points = np.stack([i, j], axis=1).ravel()
-    of_points = run.table.encode(run.Z[points])
+    of_points = run.appraisal.table.encode(run.Z[points])
     keep = np.flatnonzero(run.seen[searched]) if database == "seen" else np.arange(len(searched))
     own = [int(np.flatnonzero(searched[keep] == p)[0]) if p in searched[keep] else -1 for p in points]
     assert (min(own) == -1) == (train == "disjoint")
     labels = run.world.dataset.labels
     expected = mean_ap(of_points, codes[0, keep], labels[points], labels[searched[keep]], query_rows=own)
     finish(run)
-    assert run.judged["map_prequential"][-1] == pytest.approx(expected, abs=1e-12)
-    assert run.table_at == run.end
+    assert run.appraisal.judged["map_prequential"][-1] == pytest.approx(expected, abs=1e-12)
+    assert run.appraisal.table_at == run.end
 
 
 @pytest.mark.parametrize("kind", ["metric", "multi", "clicks", "labels"])
 def test_every_similarity_has_its_prequential_map_or_none(kind):
     dataset, values = own_data(kind)
     run = straight(small(dataset="user", **values), dataset)
-    values = run.judged["map_prequential"][1:]
+    values = run.appraisal.judged["map_prequential"][1:]
     assert np.isnan(values).all() if kind == "clicks" else ((values > 0) & (values <= 1)).all()
-    assert run.class_map.shape == (len(run.judged), 4 if kind == "labels" else 0)
+    assert run.appraisal.class_map.shape == (len(run.appraisal.judged), 4 if kind == "labels" else 0)
 
 
 def test_map_by_class_is_the_mean_over_its_queries():
     run = straight(small(pairs=300))
-    labels = run.world.dataset.labels[run.judge.queries]
-    ap = run.last_record.ap
-    for c, value in enumerate(run.class_map[-1]):
+    labels = run.world.dataset.labels[run.appraisal.judge.queries]
+    ap = run.appraisal.last_record.ap
+    for c, value in enumerate(run.appraisal.class_map[-1]):
         mine = ap[(labels == c) & ~np.isnan(ap)]
         assert value == pytest.approx(mine.mean()) if len(mine) else np.isnan(value)
-    assert run.class_map.shape == (len(run.judged), len(np.unique(run.world.dataset.labels)))
+    assert run.appraisal.class_map.shape == (len(run.appraisal.judged), len(np.unique(run.world.dataset.labels)))
 
 
 def test_a_rotation_makes_it_forget_classes(rotated):
@@ -156,9 +158,9 @@ def test_a_redefinition_leaves_the_table_alone_and_a_rotation_flips_it():
     still, turned = (Run(small(drift=kind, drift_at=450, reencode="never")) for kind in ("redefine", "rotate"))
     for run in (still, turned):
         finish(run)
-    assert still.recomputed == still.flipped == 0
-    assert turned.recomputed == turned.codes.shape[1] * 16
-    assert 0 < turned.flipped < turned.recomputed
+    assert still.appraisal.recomputed == still.appraisal.flipped == 0
+    assert turned.appraisal.recomputed == turned.appraisal.codes.shape[1] * 16
+    assert 0 < turned.appraisal.flipped < turned.appraisal.recomputed
 
 
 @pytest.mark.usefixtures("few_checkpoints")

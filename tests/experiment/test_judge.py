@@ -35,7 +35,7 @@ def evaluate(judge, codes, r, seen=None):
 
 
 def scores_of(run):
-    return {name: run.judged[name][-1] for name in SCORES}
+    return {name: run.appraisal.judged[name][-1] for name in SCORES}
 
 
 @pytest.mark.parametrize("method", ["oh", "mmoh", "lsh"])
@@ -54,7 +54,7 @@ def test_scores_equal_direct_calls(method, part, train):
     exact = exact_neighbours(data.X[queries], data.X[parts.database], min(100, len(parts.database) - 1), "l2")
     assert found["recall_10"] == recall_at_k(query_codes, db_codes, exact, 10)
     assert found["recall_100"] == recall_at_k(query_codes, db_codes, exact, exact.shape[1])
-    assert np.array_equal(run.last_record.ap, record.ap)
+    assert np.array_equal(run.appraisal.last_record.ap, record.ap)
     again = recall_with_reranking(query_codes, db_codes, exact, 10)
     assert [found["recall_10"], *(found[f"recall_10_x{c}"] for c in (2, 4, 16))] == [again[c] for c in (1, 2, 4, 16)]
     seen, numbers = code_diagnostics(db_codes, correlation_rows=CORRELATED), take(run, "done").numbers
@@ -65,7 +65,7 @@ def test_scores_equal_direct_calls(method, part, train):
 @pytest.mark.parametrize("database", ["full", "seen"])
 def test_methods_with_a_distance_of_their_own_are_ranked_by_it(method, database):
     run = straight(small(method, r=24, database=database, kernel="none"))
-    judge, data = run.judge, run.world.dataset
+    judge, data = run.appraisal.judge, run.world.dataset
     rows = judge.database if database == "full" else judge.database[run.seen[judge.database]]
     D = run.hasher.estimate_distances(run.Z[judge.queries], run.hasher.quantise(run.Z[rows]))
     relevant = data.labels[judge.queries][:, None] == data.labels[rows]
@@ -92,8 +92,10 @@ def test_pairs_and_gallery_of_such_methods(method, tmp_path):
     for before in (False, True):
         found = nearest(run, 3, before=before)
         assert len(found.rows) == 10 and (np.diff(found.distances) >= 0).all()
-    D = run.hasher.estimate_distances(run.Z[run.judge.queries[3:4]], run.hasher.quantise(run.Z[run.judge.database]))
-    assert nearest(run, 3).rows[0] == run.judge.database[D[0].argmin()]
+    D = run.hasher.estimate_distances(
+        run.Z[run.appraisal.judge.queries[3:4]], run.hasher.quantise(run.Z[run.appraisal.judge.database])
+    )
+    assert nearest(run, 3).rows[0] == run.appraisal.judge.database[D[0].argmin()]
     saved.save(run, tmp_path / "run.npz")
     back = saved.load(tmp_path / "run.npz")
     assert scores_of(back) == scores_of(run)
@@ -106,7 +108,7 @@ def test_digits_at_the_default_setting():
     direct = ohash.mean_ap(
         codes[parts.validation], codes[parts.database], labels[parts.validation], labels[parts.database]
     )
-    assert run.judged["map"][-1] == direct
+    assert run.appraisal.judged["map"][-1] == direct
 
 
 def test_only_what_has_arrived_is_searched():
@@ -127,16 +129,18 @@ def test_very_many_flags_are_packed_and_change_nothing(values, monkeypatch):
     plain = straight(small(pairs=200, **values))
     monkeypatch.setattr(judge_module, "DENSE", 1000)
     packed = straight(small(pairs=200, **values))
-    assert packed.judge.relevant.dtype == np.uint8 and plain.judge.relevant.dtype == bool
-    assert scores_of(packed) == scores_of(plain) and packed.map_float == plain.map_float
+    assert packed.appraisal.judge.relevant.dtype == np.uint8 and plain.appraisal.judge.relevant.dtype == bool
+    assert scores_of(packed) == scores_of(plain) and packed.appraisal.map_float == plain.appraisal.map_float
     items = np.array([5, 0, 17])
     for query in range(3):
-        assert np.array_equal(packed.judge.is_relevant(query, items), plain.judge.relevant[query, items])
+        assert np.array_equal(
+            packed.appraisal.judge.is_relevant(query, items), plain.appraisal.judge.relevant[query, items]
+        )
 
 
 def test_nothing_seen_is_no_number():
     run = Run(small())
-    found, _ = evaluate(run.judge, run.codes, 16, np.zeros(run.world.dataset.n, bool))
+    found, _ = evaluate(run.appraisal.judge, run.appraisal.codes, 16, np.zeros(run.world.dataset.n, bool))
     assert set(found) == set(SCORES) and all(np.isnan(value) for value in found.values())
 
 
@@ -160,7 +164,7 @@ def test_later_clicks_by_hand(database, part):
         if len(wanted):
             record = ohash.retrieval(codes[[query]], codes[items], relevant=[wanted], k=10)
             found.append((record.hit_at_k[10], record.mrr, record.map, record.precision_at_k[10]))
-    assert run.last_record.queries == len(found) > 20
+    assert run.appraisal.last_record.queries == len(found) > 20
     scores = scores_of(run)
     assert [scores[name] for name in ("hit_10", "mrr", "map", "precision_10")] == pytest.approx(np.mean(found, axis=0))
     assert np.isfinite([scores["recall_10"], scores["recall_100"]]).all()
@@ -170,10 +174,10 @@ def test_many_later_clicks_are_sampled_and_that_is_said(monkeypatch):
     dataset, values = own_data("clicks")
     monkeypatch.setattr(judge_module, "MOST_QUERIES", 25)
     run = straight(small("oh", "user", pairs=50, **values), dataset)
-    assert len(run.judge.queries) == 25 and (np.diff(run.judge.queries) > 0).all()
-    assert "25 of " in run.judge.note and run.judge.note in take(run, "done").notes
+    assert len(run.appraisal.judge.queries) == 25 and (np.diff(run.appraisal.judge.queries) > 0).all()
+    assert "25 of " in run.appraisal.judge.note and run.appraisal.judge.note in take(run, "done").notes
     again = straight(small("oh", "user", pairs=50, **values), dataset)
-    assert np.array_equal(run.judge.queries, again.judge.queries)
+    assert np.array_equal(run.appraisal.judge.queries, again.appraisal.judge.queries)
 
 
 def test_work_comes_in_slices(monkeypatch):
@@ -181,7 +185,7 @@ def test_work_comes_in_slices(monkeypatch):
     run = Run(small(dataset="digits"))
     monkeypatch.setattr("ohash.evaluation.packed.BLOCK_WORK", 1500 * 10)
     monkeypatch.setattr("ohash.evaluation.neighbours.BLOCK_BYTES", 1500 * 4 * 10)
-    _, slices = evaluate(Judge(run.world, 0, "validation"), run.codes, 16)
+    _, slices = evaluate(Judge(run.world, 0, "validation"), run.appraisal.codes, 16)
     assert slices >= 4 * 10
 
 

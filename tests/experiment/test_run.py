@@ -67,7 +67,7 @@ def test_results_on_own_data_do_not_depend_on_chunks(kind):
     dataset, values = own_data(kind)
     params = small("oh", "user", **values)
     whole = straight(params, dataset)
-    assert whole.t == 700 and np.isfinite(whole.judged["map"]).all()
+    assert whole.t == 700 and np.isfinite(whole.appraisal.judged["map"]).all()
     assert_same(whole, finish(Run(params, dataset), [1, 2, 250, 13]))
 
 
@@ -82,7 +82,7 @@ def test_seeds_differ_and_repeat():
     one, again, other = (straight(small(seed=seed, pairs=200)) for seed in (1, 1, 2))
     assert_same(one, again)
     assert not np.array_equal(one.hasher.W, other.hasher.W)
-    assert not np.array_equal(one.judged["map"], other.judged["map"])
+    assert not np.array_equal(one.appraisal.judged["map"], other.appraisal.judged["map"])
 
 
 def test_looking_at_a_run_does_not_change_it():
@@ -91,7 +91,7 @@ def test_looking_at_a_run_does_not_change_it():
     while not watched.done:
         watched.step(31)
         take(watched, "running")
-        _ = watched.first_codes
+        _ = watched.appraisal.first_codes
         if watched.t:
             watched.replay(watched.t // 2)
     assert_same(straight(params), watched)
@@ -100,7 +100,7 @@ def test_looking_at_a_run_does_not_change_it():
 @pytest.mark.parametrize("name", ["plain", "every", "rotate", "lsh"])
 def test_the_judge_does_not_change_what_is_learnt(name):
     judged, unjudged = straight(case(name)), straight(case(name), judge=False)
-    assert len(unjudged.judged) == 0
+    assert len(unjudged.appraisal.judged) == 0
     for column in judged.history.columns.names:
         one, other = (going.history.columns[column] for going in (judged, unjudged))
         assert np.array_equal(one, other, equal_nan=True), column
@@ -207,8 +207,10 @@ def test_a_drift_is_entered_in_slices(kind, monkeypatch):
     for _ in range(12):  # 240 rows in 5 blocks, moved, mapped and projected twice
         assert going.step(100) == 0 and going.stage == 0
     finish(going)
-    assert going.stage == 1 and np.array_equal(going.judged["pairs"], whole.judged["pairs"])
-    assert np.allclose(going.judged["map"], whole.judged["map"], atol=0.02)  # BLAS may round other blocks otherwise
+    assert going.stage == 1 and np.array_equal(going.appraisal.judged["pairs"], whole.appraisal.judged["pairs"])
+    assert np.allclose(
+        going.appraisal.judged["map"], whole.appraisal.judged["map"], atol=0.02
+    )  # BLAS may round other blocks otherwise
 
 
 @pytest.mark.parametrize("method", ["oh", "mmoh", "lsh"])
@@ -323,17 +325,17 @@ def test_replay_of_what_has_not_come_is_refused(t):
 def test_without_re_encoding_codes_stay_those_of_the_first_hash():
     going = straight(case("never"))
     fresh = straight(small(center="running"))
-    assert np.array_equal(going.codes, going.first_codes)
-    assert (going.judged["map"] == going.judged["map"][0]).all()
-    assert np.array_equal(going.judged["map_fresh"], fresh.judged["map"])
-    assert np.array_equal(fresh.judged["map_fresh"], fresh.judged["map"])
-    assert going.recomputed == going.flipped == 0
+    assert np.array_equal(going.appraisal.codes, going.appraisal.first_codes)
+    assert (going.appraisal.judged["map"] == going.appraisal.judged["map"][0]).all()
+    assert np.array_equal(going.appraisal.judged["map_fresh"], fresh.appraisal.judged["map"])
+    assert np.array_equal(fresh.appraisal.judged["map_fresh"], fresh.appraisal.judged["map"])
+    assert going.appraisal.recomputed == going.appraisal.flipped == 0
 
 
 def test_what_re_encoding_costs_is_counted():
     params = small(reencode="every", reencode_every=100, dtype="float64")
     going = Run(params)
-    rows = going.Z[going.judge.rows]
+    rows = going.Z[going.appraisal.judge.rows]
     recomputed = flipped = 0
     seen = going.hasher.bit_updates.copy()
     codes = going.hasher.encode(rows)
@@ -344,19 +346,19 @@ def test_what_re_encoding_costs_is_counted():
         fresh = going.hasher.encode(rows)
         flipped += int(np.bitwise_count(fresh ^ codes).sum())
         seen, codes = going.hasher.bit_updates.copy(), fresh
-        assert np.array_equal(going.codes[0], fresh)
-    assert going.judged["recomputed"][-1] == going.recomputed == recomputed
-    assert going.judged["flipped"][-1] == going.flipped == flipped
+        assert np.array_equal(going.appraisal.codes[0], fresh)
+    assert going.appraisal.judged["recomputed"][-1] == going.appraisal.recomputed == recomputed
+    assert going.appraisal.judged["flipped"][-1] == going.appraisal.flipped == flipped
     assert 0 < flipped < recomputed
 
 
 def test_stale_codes_are_those_of_the_last_refresh():
     going = Run(small(reencode="every", reencode_every=300))
     advance(going, 300)
-    then = going.hasher.encode(going.Z[going.judge.rows])
+    then = going.hasher.encode(going.Z[going.appraisal.judge.rows])
     advance(going, 599)
-    assert np.array_equal(going.codes[0], then)
-    assert not np.array_equal(going.hasher.encode(going.Z[going.judge.rows]), then)
+    assert np.array_equal(going.appraisal.codes[0], then)
+    assert not np.array_equal(going.hasher.encode(going.Z[going.appraisal.judge.rows]), then)
 
 
 @pytest.mark.parametrize("reencode", ["every", "never"])
@@ -367,14 +369,14 @@ def test_a_moved_world_is_encoded_by_the_hash_of_the_table(reencode):
     then, _ = going.replay(0) if reencode == "never" else (find("oh").restore(*going.hasher.state()), None)
     advance(going, 251)
     assert going.stage == 1
-    assert np.array_equal(going.codes[0], then.encode(going.Z[going.judge.rows]))
-    assert going.recomputed >= going.codes.shape[1] * 16
+    assert np.array_equal(going.appraisal.codes[0], then.encode(going.Z[going.appraisal.judge.rows]))
+    assert going.appraisal.recomputed >= going.appraisal.codes.shape[1] * 16
 
 
 def test_a_drift_at_the_very_end_is_not_judged():
     going = straight(small(drift="rotate", drift_at=700))
     assert going.stage == 0
-    assert np.array_equal(going.judged["map"], straight(small()).judged["map"])
+    assert np.array_equal(going.appraisal.judged["map"], straight(small()).appraisal.judged["map"])
 
 
 # -- kinds of runs -------------------------------------------------------------------------------------------------
@@ -388,7 +390,7 @@ def test_seen_grows_and_only_seen_items_are_found():
     assert np.array_equal(np.flatnonzero(going.seen), expected)
     finish(going)
     full = straight(small())
-    assert not np.array_equal(going.judged["map"][:3], full.judged["map"][:3])
+    assert not np.array_equal(going.appraisal.judged["map"][:3], full.appraisal.judged["map"][:3])
     assert np.array_equal(going.hasher.W, full.hasher.W)
 
 
@@ -425,7 +427,7 @@ def test_classes_arrive_in_the_run_too():
 def test_a_stream_that_ends_ends_the_run():
     going = straight(small(order="once", pairs=10**6))
     assert going.t == going.end == going.world.stream().length - going.world.consumed
-    assert going.schedule[-1] == going.end and going.judged["pairs"][-1] == going.end
+    assert going.schedule[-1] == going.end and going.appraisal.judged["pairs"][-1] == going.end
 
 
 def test_stopping_when_flat_does_not_depend_on_chunks():
@@ -479,13 +481,13 @@ def test_a_snapshot_is_whole_and_stays_as_it_is():
 
 def test_certificate_and_cpu_are_recorded():
     going = straight(small(dtype="float64"))
-    assert (going.judged["gap"] < 1e-12).all()
-    assert going.judged["bound"][-1] > going.history.total("cum_R")
+    assert (going.appraisal.judged["gap"] < 1e-12).all()
+    assert going.appraisal.judged["bound"][-1] > going.history.total("cum_R")
     for name in ("cpu_learn", "cpu_encode", "cpu_evaluate"):
-        column = going.judged[name]
+        column = going.appraisal.judged[name]
         assert (np.diff(column) >= 0).all() and column[-1] > 0
     lsh = straight(small("lsh"))
-    assert np.isnan(lsh.judged["gap"]).all()
+    assert np.isnan(lsh.appraisal.judged["gap"]).all()
 
 
 def test_experiment_defaults_run():
@@ -502,27 +504,27 @@ def test_a_method_without_kernel_may_wait_for_the_pairs_a_kernel_needs():
 
 def test_a_batch_method_may_be_fitted_to_everything_at_once():
     run = straight(small("itq", fit_to="all"))
-    assert len(set(run.judged["map"].tolist())) == 1  # a level line
-    assert run.recomputed == run.codes.shape[1] * run.hasher.r  # once, after the warm-up
+    assert len(set(run.appraisal.judged["map"].tolist())) == 1  # a level line
+    assert run.appraisal.recomputed == run.appraisal.codes.shape[1] * run.hasher.r  # once, after the warm-up
     whole = find("itq").build(run.params.model)
     whole.fit(run.Z[run.world.parts.train], None)
-    np.testing.assert_array_equal(run.codes[0], whole.encode(run.Z[run.judge.rows]))
+    np.testing.assert_array_equal(run.appraisal.codes[0], whole.encode(run.Z[run.appraisal.judge.rows]))
 
 
 @pytest.mark.parametrize("values", [{"method": "lsh"}, {"center": "running", "C": 1e-9}, {"reencode": "never"}])
 def test_codes_that_have_not_changed_are_not_judged_again(values, monkeypatch):
     run = straight(small(**values))
     judged = []
-    evaluate = type(run.judge).evaluate
-    monkeypatch.setattr(type(run.judge), "evaluate", lambda *args: judged.append(1) or evaluate(*args))
+    evaluate = type(run.appraisal.judge).evaluate
+    monkeypatch.setattr(type(run.appraisal.judge), "evaluate", lambda *args: judged.append(1) or evaluate(*args))
     again = straight(small(**values))
     assert_same(run, again)
     assert values.get("method") != "lsh" or len(judged) == 1
-    assert run.judged["map"][-1] == score(run)
+    assert run.appraisal.judged["map"][-1] == score(run)
 
 
 def score(run):
-    work = run.judge.evaluate(run.codes, run.hasher.r, None)
+    work = run.appraisal.judge.evaluate(run.appraisal.codes, run.hasher.r, None)
     while True:
         try:
             next(work)

@@ -69,7 +69,7 @@ def test_a_run_in_a_thread_is_the_straight_run(runner_of, method):
     assert (runner.state, runner.error) == ("done", "")
     assert_same(runner.run, straight(params))
     now = runner.snapshot()
-    assert (now.t, now.state) == (2000, "done") and now.numbers["map"] == runner.run.judged["map"][-1]
+    assert (now.t, now.state) == (2000, "done") and now.numbers["map"] == runner.run.appraisal.judged["map"][-1]
 
 
 def test_a_thousand_random_commands(runner_of):

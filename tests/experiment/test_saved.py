@@ -58,8 +58,8 @@ def test_a_method_without_half_spaces_drifts_and_is_resumed(method, reencode, tm
     saved.save(going, tmp_path / "run.npz")
     again = saved.load(tmp_path / "run.npz")
     assert again.stage == 1
-    assert np.array_equal(again.codes, going.codes)
-    assert np.array_equal(again.table.encode(again.Z[:9]), going.table.encode(going.Z[:9]))
+    assert np.array_equal(again.appraisal.codes, going.appraisal.codes)
+    assert np.array_equal(again.appraisal.table.encode(again.Z[:9]), going.appraisal.table.encode(going.Z[:9]))
     assert_same(finish(again), whole)
 
 
@@ -157,5 +157,5 @@ def test_the_float_reference_of_a_drifting_run_is_kept(tmp_path):
         run.step(100)
     saved.save(run, tmp_path / "run.npz")
     again = saved.load(tmp_path / "run.npz")
-    assert again.map_float == run.map_float is not None
-    assert np.array_equal(again.bit_ones, run.bit_ones)
+    assert again.appraisal.map_float == run.appraisal.map_float is not None
+    assert np.array_equal(again.appraisal.bit_ones, run.appraisal.bit_ones)
