@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ohash.experiment import schedule
+from ohash.experiment.runner import Runner
 from ohash.streams import registry
 from ohash.streams.base import Dataset, DatasetSpec
 
@@ -30,3 +31,17 @@ def tiny():
 @pytest.fixture
 def few_checkpoints(monkeypatch):
     monkeypatch.setattr(schedule, "REGULAR", 8)
+
+
+@pytest.fixture
+def runner_of():
+    """Runners that are stopped whatever happens."""
+    made = []
+
+    def make(params, *args, **more):
+        made.append(Runner(params, *args, **more))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.stop()

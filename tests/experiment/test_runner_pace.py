@@ -1,0 +1,73 @@
+"""How fast a run goes, and that a bad pace or step is named."""
+
+import time
+
+import numpy as np
+import pytest
+
+from ohash.experiment import runner as runner_module
+from ohash.experiment.runner import FIRST_RATE, Runner
+from tests.experiment.patience import PATIENCE, settled, until
+from tests.experiment.runs import small
+
+pytestmark = pytest.mark.usefixtures("few_checkpoints")
+
+
+def test_accelerating_pace_rises():
+    runner = Runner(small(), pace="accelerating")
+    rates = [runner._pairs_a_second(t) for t in (0, 1, 10, 1000, 10**5, 10**9)]
+    assert rates[0] == FIRST_RATE and (np.diff(rates) > 0).all()
+    t = np.arange(100_000)
+    assert 25 < (1 / (FIRST_RATE + runner_module.GROWTH * t)).sum() < 30  # seconds to 100,000 pairs
+    decades = [(1 / (FIRST_RATE + runner_module.GROWTH * np.arange(10**k, 10 ** (k + 1)))).sum() for k in (3, 4, 5)]
+    assert max(decades) / min(decades) < 1.5
+
+
+class Time:
+    """A clock that goes on by itself, a millisecond a look."""
+
+    def __init__(self, tick):
+        self.now, self.tick = 0.0, tick
+
+    def __call__(self):
+        self.now += self.tick
+        return self.now
+
+
+@pytest.mark.parametrize("pace", [1, 3.0, 100, 10_000, np.float32(50)])
+def test_pace_is_kept(runner_of, pace):
+    """By a clock of its own: the machine may be busy."""
+    clock = Time(0.5 / float(pace))
+    runner = runner_of(small(pairs=10**6), pace=pace, judge=False, clock=clock).start()
+    enough = max(40, 10 * runner_module.GATHER_SECONDS * float(pace))
+    until(lambda: runner.run is not None and runner.run.t >= enough)
+    runner.pause()
+    settled(runner)
+    assert 0.2 * clock.now * float(pace) <= runner.run.t <= clock.now * float(pace) + 1
+
+
+def test_pace_can_change_on_the_way(runner_of):
+    runner = runner_of(small(pairs=30_000), pace=0.001).start()
+    until(lambda: runner.state == "running")
+    time.sleep(0.05)
+    assert runner.run.t == 0
+    runner.pace("unlimited")
+    assert runner.finished.wait(PATIENCE) and runner.state == "done"
+
+
+@pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf"), "fast", None, True, [1]])
+def test_bad_pace_is_named(bad):
+    with pytest.raises(ValueError, match="pace must be pairs a second > 0, 'accelerating' or 'unlimited'"):
+        Runner(small(), pace=bad)
+    runner = Runner(small())
+    with pytest.raises(ValueError, match="pace must be"):
+        runner.pace(bad)
+
+
+@pytest.mark.parametrize("bad", [0, -3, 2.5, True, "1"])
+def test_bad_step_is_named(bad):
+    with pytest.raises(ValueError, match="step needs a number of pairs >= 1"):
+        Runner(small()).step(bad)
+
+
+# -- save and resume -----------------------------------------------------------------------------------------------

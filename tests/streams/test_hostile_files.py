@@ -1,0 +1,163 @@
+"""Headers that lie, bombs, pickles and links: refused without being opened, allocated or followed."""
+
+import io
+import pickle
+import struct
+import zipfile
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ohash.streams.readers.formats import read_path, read_upload
+from ohash.streams.readers.limits import UPLOAD, Limits
+from tests.streams.files import X, header_bytes, npy_bytes, npz_bytes, parquet_bytes
+
+
+@pytest.mark.parametrize("shape", [(10**12, 4), (4, 10**12), (2**62, 8), (-1, 4), (0, 4), (10**30, 10**30)])
+def test_a_header_cannot_make_us_allocate(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"x\.npy"):
+        read_upload("x.npy", header_bytes(shape) + b"\0" * 64)
+
+
+def test_version_2_header_of_gigabytes_is_not_read() -> None:
+    with pytest.raises(ValueError, match=r"x\.npy"):
+        read_upload("x.npy", b"\x93NUMPY\x02\x00" + struct.pack("<I", 2**31) + b"(" * 100_000)
+
+
+def test_deeply_nested_header_is_refused() -> None:
+    bad = b"\x93NUMPY\x01\x00" + struct.pack("<H", 5000) + b"(" * 5000
+    with pytest.raises(ValueError, match="header"):
+        read_upload("x.npy", bad)
+
+
+def test_a_zip_bomb_is_refused_before_it_is_unpacked() -> None:
+    """10 GB of zeros declared and compressed to a few kB (only the first 64 MB are really there, declared as more)."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("X.npy", "w") as member:
+        member.write(header_bytes((2_500_000_000 // 16, 16)))
+        for _ in range(16):
+            member.write(bytes(2**22))
+    data = bytearray(stream.getvalue())
+    with pytest.raises(ValueError, match=r"bytes"):
+        read_upload("x.npz", bytes(data))
+    at = data.rfind(b"PK\x01\x02")
+    data[at + 24 : at + 28] = struct.pack("<I", 2**32 - 2)
+    with pytest.raises(ValueError, match=r"x\.npz"):
+        read_upload("x.npz", bytes(data))
+
+
+def test_an_honest_bomb_is_refused_by_its_declared_size() -> None:
+    stream = io.BytesIO()
+    rows = 2**26 // 64
+    with (
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open("X.npy", "w") as x,
+    ):
+        x.write(header_bytes((rows, 16)))
+        for _ in range(2**26 // 2**24):
+            x.write(bytes(2**24))
+    with pytest.raises(ValueError, match="decode to at most"):
+        read_upload("x.npz", stream.getvalue(), replace(UPLOAD, decoded=2**25))
+
+
+def test_a_zip_of_very_many_members_is_refused() -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for k in range(12_000):
+            archive.writestr(f"{k}.npy", b"")
+    with pytest.raises(ValueError, match="at most 1000 arrays"):
+        read_upload("x.npz", stream.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("x.pkl", pickle.dumps(X)),
+        ("x.npy", pickle.dumps(X)),
+        ("x.npy", npy_bytes(np.array([[{}]], dtype=object), allow_pickle=True)),
+        ("x.npz", npz_bytes(X=np.array([[{}]], dtype=object))),
+        ("data_batch_1", pickle.dumps({b"data": X})),
+        ("x.joblib", b"anything"),
+    ],
+)
+def test_pickles_are_refused_with_the_alternative(name: str, data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pickle, "load", pytest.fail)
+    monkeypatch.setattr(pickle, "loads", pytest.fail)
+    with pytest.raises(ValueError, match=r"pickle.*np\.save"):
+        read_upload(name, data)
+
+
+def test_a_csv_of_a_million_columns_is_refused() -> None:
+    with pytest.raises(ValueError, match="1,000,000"):
+        read_upload("x.csv", b",".join([b"1"] * 1_000_000) + b"\n")
+    with pytest.raises(ValueError, match="rows"):
+        read_upload("x.csv", b"1\n" * 2_000_001)
+    with pytest.raises(ValueError, match="2 columns"):
+        read_upload("x.csv", b"1,2\n" + b"," * 1_000_000)
+
+
+def test_uploads_are_limited_and_paths_are_not(tmp_path: Path) -> None:
+    tight = Limits(size=500, rows=10, columns=4, values=20, decoded=100, where="here")
+    for shape, what in (((11, 1), "rows"), ((1, 5), "columns"), ((10, 3), "values"), ((400, 1), "500 bytes")):
+        data = npy_bytes(np.zeros(shape, np.uint8))
+        with pytest.raises(ValueError, match=what):
+            read_upload("x.npy", data, tight)
+        (tmp_path / "x.npy").write_bytes(data)
+        assert read_path(tmp_path / "x.npy").X.shape == shape
+    with pytest.raises(ValueError, match="data folder"):
+        UPLOAD.check_size("x.npy", 10**12)
+
+
+def test_the_name_of_an_upload_is_no_path() -> None:
+    assert read_upload("..\\..//etc/x.npy", npy_bytes(X)).name == "x.npy"
+
+
+def test_one_long_text_in_every_row_is_not_written_out() -> None:
+    import pyarrow as pa
+
+    indices = pa.array(np.zeros(50_000, np.int32))
+    labels = pa.DictionaryArray.from_arrays(indices, pa.array(["x" * 100_000]))
+    data = parquet_bytes(a=np.zeros(50_000), id=labels)
+    with pytest.raises(ValueError, match="256 characters"):
+        read_upload("x.parquet", data)
+
+
+def test_a_mat_bomb_is_refused_by_its_header() -> None:
+    """A compressed variable that declares 40000 x 40000 doubles, 12.8 GB."""
+    shape = struct.pack("<IIii", 5, 8, 40_000, 40_000)
+    inner = struct.pack("<IIII", 6, 8, 6, 0) + shape + struct.pack("<HHc3x", 1, 1, b"X")
+    inner += struct.pack("<II", 9, 8 * 40_000**2 % 2**32) + bytes(2**20)
+    packed = zlib.compress(struct.pack("<II", 14, len(inner)) + inner)
+    data = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + struct.pack("<II", 15, len(packed)) + packed
+    with pytest.raises(ValueError, match=r"40000, 40000"):
+        read_upload("x.mat", data)
+
+
+def test_hdf5_cannot_lead_out_of_the_file(tmp_path: Path) -> None:
+    import h5py
+
+    (tmp_path / "secret").write_bytes(bytes(64))
+    with h5py.File(tmp_path / "ext.hdf5", "w") as file:
+        file.create_dataset("train", (4, 4), "f4", external=[(str(tmp_path / "secret"), 0, 64)])
+    with h5py.File(tmp_path / "link.hdf5", "w") as file:
+        file["train"] = h5py.ExternalLink(str(tmp_path / "ext.hdf5"), "/train")
+    with h5py.File(tmp_path / "virtual.hdf5", "w") as file:
+        layout = h5py.VirtualLayout((4, 4), "f4")
+        layout[:] = h5py.VirtualSource(str(tmp_path / "ext.hdf5"), "train", (4, 4))
+        file.create_virtual_dataset("train", layout)
+    for name in ("ext", "link", "virtual"):
+        with pytest.raises(ValueError, match=f"{name}.hdf5"):
+            read_upload(f"{name}.hdf5", (tmp_path / f"{name}.hdf5").read_bytes())
+
+
+def test_hdf5_declaring_terabytes_is_refused() -> None:
+    import h5py
+
+    stream = io.BytesIO()
+    with h5py.File(stream, "w") as file:
+        file.create_dataset("train", (10**12, 4), "f4", chunks=(1000, 4), compression="gzip")
+    with pytest.raises(ValueError, match="rows"):
+        read_upload("x.hdf5", stream.getvalue())

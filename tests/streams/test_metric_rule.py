@@ -1,0 +1,149 @@
+"""Similar by distance: either of two is among the nearest of the other."""
+
+import numpy as np
+import pytest
+
+from ohash.core.distance import pair_distances
+from ohash.streams import metric as metric_module
+from ohash.streams.base import Dataset, split
+from ohash.streams.metric import MetricSimilarity
+from ohash.streams.similar_by import similarity
+from tests.streams.drawn import kind_of, uniform_p
+from tests.streams.stream_data import all_pairs, grouped, source_of, whole
+
+
+def either_of_two(X, pool, database, neighbours, metric):
+    """Literal: sort every point's distances to the database without itself; a pair is near if either ball holds it."""
+    n = len(X)
+    D = np.array([pair_distances(np.repeat(X[a : a + 1], n, axis=0), X, metric) for a in range(n)])
+    radius = np.array([np.sort(D[a, database[database != a]])[neighbours - 1] for a in range(n)])
+    return D <= np.maximum(radius[:, None], radius)
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+@pytest.mark.parametrize("data", ["normal", "ties", "offset", "duplicates", "zeros"])
+def test_metric_rule_equals_brute_force(metric, data):
+    rng = np.random.default_rng(5)
+    X = {
+        "normal": rng.normal(size=(80, 6)),
+        "ties": rng.integers(0, 3, (80, 3)).astype(float),
+        "offset": rng.normal(size=(80, 6)) + 1e6,
+        "duplicates": np.repeat(rng.normal(size=(10, 4)), 8, axis=0),
+        "zeros": np.where(np.arange(80)[:, None] % 7 == 0, 0, rng.normal(size=(80, 4))),
+    }[data]
+    dataset = Dataset.from_arrays(X, metric=metric, queries=(8, 8))
+    for how, k in ((("metric"), None), ("topk", 5)):
+        parts = split(dataset, 1, train="disjoint")
+        source = similarity(dataset, parts, how, top_k=5)
+        neighbours = k or max(1, round(0.05 * len(parts.database)))
+        near = either_of_two(X, parts.train, parts.database, neighbours, metric)
+        i, j = all_pairs(np.arange(80))
+        assert np.array_equal(source.is_similar(i, j), near[i, j])
+        assert np.array_equal(source.relevant(parts.test, parts.database), near[np.ix_(parts.test, parts.database)])
+        a, b = all_pairs(parts.train)
+        assert source.natural_share == pytest.approx(near[a, b].mean(), abs=1e-12)
+        drawn = source.draw_similar(np.random.default_rng(0), 2000)
+        assert near[drawn].all() and np.isin(drawn, parts.train).all()
+        assert {tuple(pair) for pair in zip(*drawn, strict=True)} <= set(zip(a[near[a, b]], b[near[a, b]], strict=True))
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+@pytest.mark.parametrize("distinct", [1, 3, 40])
+def test_equal_points_are_measured_once(metric, distinct, monkeypatch):
+    """Among equal points every distance is a tie; all pairs of 600 in float64 would be 360,000."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(distinct, 4))[rng.integers(0, distinct, 600)].astype(np.float32)
+    dataset = Dataset.from_arrays(X, metric=metric)
+    parts = split(dataset, 0)
+    measured = []
+    apart = MetricSimilarity._apart
+    monkeypatch.setattr(MetricSimilarity, "_apart", lambda self, i, j: (measured.append(len(i)), apart(self, i, j))[1])
+    source = MetricSimilarity(dataset, parts.train, parts.database)
+    near = source.relevant(parts.test, parts.database)
+    share = source.natural_share
+    assert sum(measured) < 600 * 2 * distinct
+    monkeypatch.undo()
+    expected = either_of_two(X, parts.train, parts.database, source.neighbours, metric)
+    assert np.array_equal(near, expected[np.ix_(parts.test, parts.database)])
+    pool = expected[np.ix_(parts.train, parts.train)]
+    assert share == pytest.approx((pool.sum() - np.trace(pool)) / (len(pool) * (len(pool) - 1)))
+
+
+def test_whole_numbers_need_no_second_look(monkeypatch):
+    X = np.random.default_rng(0).integers(0, 2, (300, 24)).astype(np.float32)
+    dataset = Dataset.from_arrays(X)
+    parts = split(dataset, 0)
+    monkeypatch.setattr(MetricSimilarity, "_apart", None)
+    source = MetricSimilarity(dataset, parts.train, parts.database)
+    near = source.relevant(parts.test, parts.database)
+    monkeypatch.undo()
+    expected = either_of_two(X, parts.train, parts.database, source.neighbours, "l2")
+    assert np.array_equal(near, expected[np.ix_(parts.test, parts.database)])
+
+
+def test_hardly_any_pair_that_is_not_similar_is_not_listed(monkeypatch):
+    monkeypatch.setattr(metric_module, "LISTED", 3000)
+    source = source_of(Dataset.from_arrays(np.ones((300, 2))), "metric")
+    assert source.natural_share == 1.0
+    i, j = source.draw_similar(np.random.default_rng(0), 50)
+    assert (i != j).all()
+
+
+@pytest.mark.parametrize("block", [7, 64, 1000])
+def test_metric_rule_does_not_depend_on_the_block(monkeypatch, block):
+    dataset = Dataset.from_arrays(np.random.default_rng(0).normal(size=(150, 8)), queries=(5, 5))
+    straight = source_of(dataset, "metric")
+    grid = straight.relevant(np.arange(150), np.arange(150))
+    monkeypatch.setattr(metric_module, "BLOCK", block)
+    again = source_of(dataset, "metric")
+    assert np.array_equal(again.relevant(np.arange(150), np.arange(150)), grid)
+    assert np.array_equal(again._listed(), straight._listed())
+
+
+def test_the_last_neighbour_is_similar_and_its_pair_is_drawn():
+    """The pair that defines a radius lies exactly on it: it must be inside, and among the listed pairs."""
+    X = np.random.default_rng(2).normal(size=(300, 32)).astype(np.float32)
+    dataset = Dataset.from_arrays(X, queries=(2, 2))
+    rows = whole(300)
+    source = MetricSimilarity(dataset, rows.train, rows.database, k=7)
+    D = ((X[:, None].astype(np.float64) - X.astype(np.float64)) ** 2).sum(axis=2)
+    seventh = np.argsort(D, axis=1)[:, 7]
+    assert source.is_similar(np.arange(300), seventh).all()
+    listed = {frozenset(pair) for pair in zip(*source._listed(), strict=True)}
+    assert all(frozenset(pair) in listed for pair in zip(range(300), seventh.tolist(), strict=True))
+
+
+def test_without_a_list_similar_pairs_are_the_same_set(monkeypatch):
+    dataset = grouped(14, 2, queries=(1, 1))
+    rows = whole(14)
+    listed = MetricSimilarity(dataset, rows.train, rows.database, share=0.2)
+    monkeypatch.setattr(metric_module, "LISTED", 0)
+    rejecting = MetricSimilarity(dataset, rows.train, rows.database, share=0.2)
+    wanted = kind_of(listed, True)
+    assert uniform_p(rejecting.draw_similar(np.random.default_rng(1), 10_000), wanted) > 1e-4
+    p = listed.natural_share
+    assert abs(rejecting.natural_share - p) < 5 * np.sqrt(p * (1 - p) / 20_000)
+
+
+def test_estimated_radii_say_so(monkeypatch):
+    dataset = Dataset.from_arrays(np.random.default_rng(0).normal(size=(600, 3)), queries=(5, 5))
+    exact = source_of(dataset, "metric")
+    assert exact.note == ""
+    monkeypatch.setattr(metric_module, "EXACT", 500)
+    monkeypatch.setattr(metric_module, "SAMPLE", 200)
+    estimated = source_of(dataset, "metric")
+    assert estimated.note == "radii estimated from 200 of 590 database points"
+    assert estimated.natural_share == pytest.approx(exact.natural_share, rel=0.4)
+    assert estimated.natural_share != exact.natural_share
+    # also where a point is asked for more neighbours than the sample holds
+    assert source_of(dataset, "topk", top_k=589).natural_share > 0.9
+
+
+@pytest.mark.parametrize("top_k", [0, 54, 10**5])
+def test_too_many_neighbours_are_refused(top_k):
+    dataset = grouped(60, queries=(3, 3))
+    with pytest.raises(ValueError, match=rf"similar_by='topk' needs 1 to 53 neighbours, got {top_k}"):
+        source_of(dataset, "topk", top_k=top_k)
+
+
+# -- drawing by rejection ------------------------------------------------------------------------------------------
