@@ -26,8 +26,9 @@ compare.verdict_area(session)
 left, right = st.columns([1, 4])
 with left, st.container(key="rail"):
     compare_rail.controls(session, contest.comparison)
-with right:
+with right, st.container(key="moving"):
     compare.curves_area(session)
+with right, st.container(key="found"):
     compare.rest_area(session)
     compare.gallery_bar(session, contest.standing())
     compare.gallery_area(session)

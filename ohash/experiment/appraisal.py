@@ -140,7 +140,7 @@ class Appraisal:
         self.last_record = scores.pop("record", None)
         self.class_scores.add(self.judge.queries, self.last_record)
         some = self.codes[:, :: max(1, self.codes.shape[1] // ROWS_OF_BALANCE)]
-        self.bit_ones = unpack(some, int(run.hasher.r)).mean(axis=1)
+        self.bit_ones = (unpack(some, int(run.hasher.r)) > 0).mean(axis=1)
         row = {**scores, **run.clock.seconds, "recomputed": self.recomputed, "flipped": self.flipped}
         if hasattr(run.hasher, "certificate"):
             c = run.hasher.certificate

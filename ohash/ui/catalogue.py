@@ -1,4 +1,6 @@
-"""Everything there is: datasets by where they come from, whether they are here, and how to get them."""
+"""Everything there is: datasets by where they come from, whether they are here, how to get them; and the box."""
+
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -7,7 +9,7 @@ from ohash.streams import registry as datasets
 from ohash.streams.base import DatasetSpec
 from ohash.streams.folder import DATA, data_folder
 from ohash.ui import items, state
-from ohash.ui.slots import distinct
+from ohash.ui.slots import chosen, distinct, slot
 
 GROUPS = {
     "embedded": "Built in: works offline, in a fresh clone",
@@ -33,6 +35,23 @@ def titles(session: state.Session) -> dict[str, str]:
     for group in by_group().values():
         found |= {spec.key: f"{spec.title} · {spec.n:,} × {spec.d:,}" for spec in group if not spec.missing()}
     return distinct(found)
+
+
+def choose(session: state.Session, name: str, dataset: str, content: str, picked: Callable[[str], None]) -> None:
+    """The rail's box: the user's own data first, what is built in, the rest; short enough for 250 pixels."""
+    words = {f"{OWN}:{key}": own.title for key, own in session.own.items()}
+    for group, specs in by_group().items():
+        here = [spec for spec in specs if not spec.missing()]
+        words |= {spec.key: spec.title if group == "embedded" else f"{spec.title}, {spec.n:,}" for spec in here}
+    current = dataset if dataset != OWN else f"{OWN}:{content}"
+    if current not in words:
+        words = {current: "data that are not here", **words}
+    words = distinct(words)
+    data = slot(name, current, tuple(words))
+    st.selectbox(
+        "Data", data.options, data.index, key=data.key, format_func=lambda key: words[key],
+        on_change=lambda: picked(chosen(data)), help="What is learnt. Your own vectors: bring them on the Data page.",
+    )  # fmt: skip
 
 
 def everything() -> None:

@@ -76,16 +76,7 @@ def controls(session: state.Session, now: Comparison) -> None:
 
 def choose_data(session: state.Session, now: Comparison) -> None:
     """The dataset and what makes two of its points similar."""
-    titles = catalogue.titles(session)
-    here = now.dataset if now.dataset != OWN else f"{OWN}:{now.content}"
-    order = [*titles] if here in titles else [here, *titles]
-    data = slot("compare_data", here, order)
-    st.selectbox(
-        "Data", order, data.index, key=data.key,
-        format_func=lambda key: titles.get(key, "data that are not here"),
-        on_change=lambda: _pick_data(session, now, chosen(data)),
-        help="Your own vectors: bring them on the Data page.",
-    )  # fmt: skip
+    catalogue.choose(session, "compare_data", now.dataset, now.content, lambda key: _pick_data(session, now, key))
     try:
         dataset = state.dataset_of(session, now) or datasets.load(now.dataset)
     except ValueError:

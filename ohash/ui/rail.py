@@ -10,10 +10,10 @@ from ohash.experiment.params import OWN, experiment, flat, rows_of
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
 from ohash.streams import registry as datasets
-from ohash.ui import state
+from ohash.ui import catalogue, state
 from ohash.ui.controls import control
 from ohash.ui.fragments import fragment
-from ohash.ui.slots import chosen, distinct, slot
+from ohash.ui.slots import chosen, slot
 
 VISIBLE = ("beta", "C", "r", "T")
 # The rest in the order a reader expects, under their headings.
@@ -51,23 +51,8 @@ def _rest(session: state.Session, rows: dict[str, Parameter], values: dict[str, 
 
 def choose_data(session: state.Session) -> None:
     """The dataset and what makes two of its points similar."""
-    specs = {key: spec for key, spec in datasets.datasets().items() if not spec.missing()}
-    titles = {
-        key: spec.title if spec.group == "embedded" else f"{spec.title}, {spec.n:,}" for key, spec in specs.items()
-    }
-    for content, own in session.own.items():
-        titles[f"{OWN}:{content}"] = own.title
-    titles = distinct(titles)
-    here = session.params.dataset if session.params.dataset != OWN else f"{OWN}:{session.params.content}"
-    order = sorted(titles, key=lambda key: (specs[key].group != "embedded" if key in specs else False, titles[key]))
-    if here not in titles:
-        order, titles = [here, *order], {**titles, here: "data that are not here"}
-    data = slot("dataset", here, order)
-    st.selectbox(
-        "Data", order, data.index, key=data.key, format_func=lambda key: titles[key],
-        on_change=lambda: _pick_data(session, chosen(data)),
-        help="What is learnt. Your own vectors: open the Data page.",
-    )  # fmt: skip
+    params = session.params
+    catalogue.choose(session, "dataset", params.dataset, params.content, lambda key: _pick_data(session, key))
     row = rows_of(session.params)["similar_by"]
     try:
         dataset = state.dataset_of(session, session.params) or datasets.load(session.params.dataset)

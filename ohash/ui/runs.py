@@ -16,12 +16,14 @@ from ohash.ui import state, still
 from ohash.ui.press import once
 
 SCORE = st.column_config.NumberColumn(format="%.3f", width="small")
+WIDER = st.column_config.NumberColumn(format="%.3f", width=112)
 WHOLE = st.column_config.NumberColumn(format="localized", width="small")
 COLUMNS = {
     "run": st.column_config.NumberColumn(width=48, help="In the order in which they were run."),
+    "data": st.column_config.TextColumn(width="medium"),
     "different from default": st.column_config.TextColumn(width="medium"),
-    "pairs": WHOLE, "bits": WHOLE, "mAP start": SCORE, "mAP end": SCORE, "recall@10 start": SCORE,
-    "recall@10 end": SCORE, "pair-AUC": SCORE,
+    "pairs": WHOLE, "bits": WHOLE, "mAP start": SCORE, "mAP end": SCORE, "recall@10 start": WIDER,
+    "recall@10 end": WIDER, "pair-AUC": SCORE,
 }  # fmt: skip
 # Runs that are selected when the page opens.
 FIRST = 3
@@ -105,10 +107,11 @@ class AllRuns:
 
 
 def frame(session: state.Session, lines: list[Line]) -> pd.DataFrame:
-    """One row a run."""
+    """One row a run, the newest first."""
+    lines = lines[::-1]
     return pd.DataFrame(
         {
-            "run": range(1, len(lines) + 1),
+            "run": range(len(lines), 0, -1),
             "method": [line.method for line in lines],
             "data": [line.data for line in lines],
             "different from default": [line.different or "nothing" for line in lines],
@@ -125,15 +128,15 @@ def frame(session: state.Session, lines: list[Line]) -> pd.DataFrame:
 
 
 def table(session: state.Session, lines: list[Line]) -> list[int]:
-    """A sortable table; returns the rows that are selected."""
-    first = list(range(max(0, len(lines) - FIRST), len(lines)))
+    """A sortable table; returns which of the lines are selected."""
+    first = list(range(min(FIRST, len(lines))))
     # the key changes with the number of runs: a selection by row number must not outlive its rows
     picked = st.dataframe(
         frame(session, lines), key=f"runs_{len(lines)}", hide_index=True, column_config=COLUMNS, on_select="rerun",
         selection_mode="multi-row", selection_default={"selection": {"rows": first}},
         alt="The runs of this session with their parameters and scores",
     )  # fmt: skip
-    return sorted(picked["selection"]["rows"])
+    return sorted(len(lines) - 1 - row for row in picked["selection"]["rows"])
 
 
 def actions(session: state.Session, store: AllRuns, runs: list[Run]) -> None:

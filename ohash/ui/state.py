@@ -293,10 +293,16 @@ def _of_link(problems: list[str]) -> list[str]:
     return [f"The link was not quite right: {told}"] if problems else []
 
 
+def through_the_router() -> None:
+    """Said by app.py: this tab has its navigation."""
+    st.session_state["routed"] = True
+
+
 def _through_the_router() -> None:
     """Until app.py has run once in a server, Streamlit serves pages/ by itself and a deep link misses the router."""
-    if PagesManager.uses_pages_directory:
+    if not st.session_state.get("routed"):
         PagesManager.uses_pages_directory = False
+        through_the_router()  # now; a page that is run by itself, as in a test, has no router to wait for
         st.rerun()
 
 

@@ -83,3 +83,13 @@ def test_certificate_and_cpu_are_recorded():
         assert (np.diff(column) >= 0).all() and column[-1] > 0
     lsh = straight(small("lsh"))
     assert np.isnan(lsh.appraisal.judged["gap"]).all()
+
+
+@pytest.mark.parametrize(("method", "models"), [("oh", 1), ("mmoh", 2)])
+def test_the_share_of_ones_is_counted(method, models):
+    going = straight(small(method, **({"T": models} if models > 1 else {})))
+    codes = np.asarray(going.appraisal.codes)
+    bits = np.unpackbits(codes, axis=-1, bitorder="little")[..., : going.hasher.r]
+    shown = take(going, "done").bit_ones
+    assert shown.shape == (models, going.hasher.r)
+    np.testing.assert_allclose(shown, bits.sum(axis=1) / codes.shape[1])

@@ -67,9 +67,9 @@ def test_nothing_run_yet_is_a_sentence_and_a_way_out() -> None:
 def test_the_table_lists_every_run_with_start_and_end(pictures: list[Snapshot]) -> None:
     table = page(pictures).dataframe[0].value
     assert list(table["different from default"]) == [
-        "r = 16, n = 300",
-        "r = 16, C = 1, n = 300",
         "r = 16, seed = 5, n = 300",
+        "r = 16, C = 1, n = 300",
+        "r = 16, n = 300",
     ]
     assert list(table["pairs"]) == [300] * 3
     assert table["mAP start"].between(0, 1).all()
