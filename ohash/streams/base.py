@@ -22,12 +22,16 @@ SEARCHED = 256 * 2**20
 
 @dataclass(frozen=True)
 class GivenPairs:
-    """Pairs the user brought: rows i, j, optional s (None: all similar, "clicks") and optional time of arrival."""
+    """Pairs the user brought: rows i, j, optional s (None: all similar, "clicks") and optional time of arrival.
+
+    `left_out` is how many joined a point with itself.
+    """
 
     i: Rows
     j: Rows
     s: npt.NDArray[np.int8] | None = None
     time: npt.NDArray[np.float64] | None = None
+    left_out: int = 0
 
     def __len__(self) -> int:
         """The number of pairs."""
@@ -324,11 +328,15 @@ def _given_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> GivenP
         raise ValueError("pairs must join two different points, got only self pairs")
     if s is not None:
         if not np.isin(s, (-1, 1)).all():
-            raise ValueError("s of pairs must be +1 (similar) or -1 (dissimilar); map 0/1 labels with 2 * s - 1")
+            at = int(np.flatnonzero(~np.isin(s, (-1, 1)))[0])
+            raise ValueError(
+                f"s of pairs must be +1 (similar) or -1 (dissimilar), got {s[at]!s} at pair {at}; map 0/1 labels with "
+                "2 * s - 1"
+            )
         s = s.astype(np.int8)[keep]
         s = None if (s == 1).all() else s
     time = None if time is None else _times("time of pairs", time)[keep]
-    return GivenPairs(i[keep], j[keep], s, time)
+    return GivenPairs(i[keep], j[keep], s, time, int((~keep).sum()))
 
 
 def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None, n: int) -> Rows:
@@ -345,6 +353,10 @@ def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None,
                 "that ids does not hold"
             )
         return found.astype(np.int64)
-    if column.dtype.kind not in "iu" or column.min() < 0 or column.max() >= n:
-        raise ValueError(f"{name} of pairs must be row numbers, integers 0 to {n - 1}; pass ids to use names instead")
+    allowed = f"{name} of pairs must be row numbers, integers 0 to {n - 1}"
+    if column.dtype.kind not in "iu":
+        raise ValueError(f"{allowed}, got dtype {column.dtype}; pass ids to use names instead")
+    outside = np.flatnonzero((column < 0) | (column >= n))
+    if len(outside):
+        raise ValueError(f"{allowed}, got {column[outside[0]]} at pair {outside[0]}; pass ids to use names instead")
     return column.astype(np.int64)

@@ -1,6 +1,5 @@
 """A dataset as plain values and arrays, to be sent to another process."""
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from ohash.streams.base import Dataset, GivenPairs
 
 PLAIN = ("key", "title", "class_names", "metric", "queries", "kernel", "licence", "cite", "note")
 COLUMNS = ("labels", "tracks", "ids", "time", "neighbours", "fixed_test", "superclasses")
+PAIRS = ("i", "j", "s", "time")
 
 
 def dataset_to_frame(data: Dataset) -> Frame:
@@ -18,7 +18,7 @@ def dataset_to_frame(data: Dataset) -> Frame:
     arrays: Arrays = {"X": np.asarray(data.X)}
     arrays |= {name: getattr(data, name) for name in COLUMNS if getattr(data, name) is not None}
     if data.pairs is not None:
-        columns = {column.name: getattr(data.pairs, column.name) for column in fields(GivenPairs)}
+        columns = {name: getattr(data.pairs, name) for name in PAIRS}
         arrays |= {f"pairs/{name}": column for name, column in columns.items() if column is not None}
     return values, arrays
 
@@ -27,5 +27,5 @@ def dataset_from_frame(values: dict[str, Any], arrays: Arrays) -> Dataset:
     """The inverse of `dataset_to_frame`."""
     plain = {**values, "class_names": tuple(values["class_names"]), "queries": tuple(values["queries"])}
     columns: dict[str, Any] = {name: array for name, array in arrays.items() if "/" not in name}
-    pairs = {name.partition("/")[2]: array for name, array in arrays.items() if name.startswith("pairs/")}
+    pairs: dict[str, Any] = {name: arrays[f"pairs/{name}"] for name in PAIRS if f"pairs/{name}" in arrays}
     return Dataset(**plain, **columns, pairs=GivenPairs(**pairs) if pairs else None)

@@ -54,6 +54,7 @@ class Summary:
     negative: bool = True
     mixed_share: float | None = None
     problem: str = ""
+    self_pairs: int = 0
 
     @property
     def good(self) -> bool:
@@ -70,7 +71,8 @@ class Summary:
         if self.classes:
             said.append(f"classes: {self.classes:,}, the smallest of {self.smallest_class:,} rows")
         if self.pairs:
-            said.append(f"pairs: {self.pairs:,}")
+            alone = f"; {self.self_pairs:,} that joined a row with itself were left out" if self.self_pairs else ""
+            said.append(f"pairs: {self.pairs:,}{alone}")
         said.append(f"similarity: {self.similar_by}, {in_words(self.similar_by)}{self._share_in_words}")
         said.append(f"original distance: {DISTANCES[self.metric]}")
         said.append(
@@ -152,6 +154,7 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
         classes=len(counts),
         smallest_class=int(counts.min()) if len(counts) else 0,
         pairs=0 if dataset.pairs is None else len(dataset.pairs),
+        self_pairs=0 if dataset.pairs is None else dataset.pairs.left_out,
         similar_by=dataset.similarities[0] if similar_by == "auto" else similar_by,
         similar_share=share,
         norms=(float(norms.min()), float(np.median(norms)), float(norms.max())),

@@ -98,6 +98,7 @@ def test_labels_in_every_format(tmp_path: Path) -> None:
     [
         ("y.txt", b"a\n\nb\n", "empty at row 1"),
         ("y.csv", b"a,b\n1,2\n", "one column"),
+        ("y.csv", b"i,j,s\n1,2,1\n", "give them as pairs"),
         ("y.npy", _npy(np.array([1.0, np.nan])), "row 1"),
         ("y.npy", _npy(np.array([1.0, 0.25])), r"classes, .* got 0.25 at row 1"),
         ("y.npy", _npy(np.zeros((2, 2, 2))), "one label a row"),

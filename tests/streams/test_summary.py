@@ -104,3 +104,11 @@ def test_a_large_set_is_sampled_and_says_so(monkeypatch: pytest.MonkeyPatch) -> 
 def not_looked_at(A: np.ndarray) -> Dataset:
     """As a large mapped file comes: its values are not searched for NaN at once."""
     return Dataset(key="user", title="large", X=A, queries=(20, 20))
+
+
+def test_pairs_of_a_row_with_itself_are_counted() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    i = np.arange(40)
+    found = summarize(Dataset.from_arrays(X, pairs=(i, np.where(i % 10 == 0, i, i + 1))))
+    assert found.pairs == 36
+    assert "pairs: 36; 4 that joined a row with itself were left out" in found.lines()

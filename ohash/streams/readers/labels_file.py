@@ -81,6 +81,7 @@ def _read(source: Source, limits: Limits) -> Labels:
     if column is None and len(first.names) > 1:
         raise BadFileError(
             f"{source.name} must have one column, or one called {members.LABELS[0]!r}, got {', '.join(first.names[:6])}"
+            + ("; these look like pairs: give them as pairs" if {"i", "j"} <= {*map(str.lower, first.names)} else "")
         )
     column = column or first.names[0]
     return arrow.codes(source.name, column, delimited.columns(source, limits, {column: "label"})["label"].chunks)
