@@ -14,7 +14,8 @@ from ohash.core.parameters import param
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.oh import BIBTEX
 from ohash.models.oh_params import OHParams, PairTrace
-from ohash.models.pair_learner import PairLearner, read_only
+from ohash.models.pair_learner import PairLearner
+from ohash.models.pair_model import read_only
 
 
 @dataclass(frozen=True)

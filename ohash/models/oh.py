@@ -13,7 +13,8 @@ from ohash.core.codes import Codes
 from ohash.core.loss import PairStep
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.oh_params import OHParams, PairTrace
-from ohash.models.pair_learner import PairLearner, read_only
+from ohash.models.pair_learner import PairLearner
+from ohash.models.pair_model import read_only
 
 BIBTEX = """@article{huang2017online,
   title   = {Online Hashing},

@@ -17,7 +17,7 @@ from ohash.core.parameters import check, param
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.oh import OH
 from ohash.models.oh_params import PairTrace
-from ohash.models.pair_learner import read_only
+from ohash.models.pair_model import read_only
 from ohash.models.storage import save
 
 BLOCK = 8192
