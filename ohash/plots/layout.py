@@ -104,7 +104,7 @@ class Placed:
 
 
 def place(
-    marks: Sequence[Mark], at: Callable[[float], float], width: float, size: float, lanes: int = 2
+    marks: Sequence[Mark], at: Callable[[float], float], width: float, size: float, lanes: int = 3
 ) -> list[Placed]:
     """Labels of upright marks in lanes above the plot, inside its width, none over another; later marks go first."""
     taken: list[list[tuple[float, float]]] = [[] for _ in range(lanes)]

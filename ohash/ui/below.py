@@ -11,7 +11,7 @@ from ohash.plots import live as charts
 from ohash.plots.chart import Chart
 from ohash.ui import state
 from ohash.ui.fragments import fragment
-from ohash.ui.live import RESTING, show
+from ohash.ui.live import RESTING, ready
 from ohash.ui.numbers import health_markdown
 from ohash.ui.runs import COLUMNS, SessionRuns, frame
 
@@ -80,8 +80,8 @@ def _there(now: Snapshot | None) -> TypeGuard[Snapshot]:
 
 
 def _charts(now: Snapshot, names: tuple[str, ...]) -> None:
-    drawn: list[Chart] = [getattr(charts, name)(now) for name in names]
+    drawn = [ready(getattr(charts, name)(now), f"more_{name}", 240) for name in names]
     columns = st.columns(2)
-    for at, chart in enumerate(drawn):
+    for at, one in enumerate(drawn):
         with columns[at % 2]:
-            show(chart, f"more_{names[at]}", 240)
+            one.send()

@@ -108,7 +108,7 @@ def more_charts(session: state.Session) -> None:
 
 def show(session: state.Session, chart: Chart, key: str, height: int) -> None:
     """A chart with the fairness line under it."""
-    live.show(chart, key, height, 340 if session.narrow else 460)
+    live.ready(chart, key, height, 340 if session.narrow else 460).send()
     if chart.caption and not chart.empty:
         st.html(f'<p class="ohash-fair">{html.escape(chart.caption)}</p>')
 

@@ -2,8 +2,9 @@
 
 import textwrap
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -52,10 +53,23 @@ def picture(session: state.Session, runner: Runner) -> Snapshot | None:
     return now
 
 
-def show(chart: Chart, key: str, height: int, width: int = 380, size: int = theme.SIZE_COMPACT) -> None:
-    """A chart that ticks: ECharts with a stable key. `width` is about what it will have, to wrap its title."""
-    spec = option(chart, dark=dark(), height=height, width=width, size=size, title=True)
-    st.echarts_chart(spec, key=key, height=height, alt=chart.alt)
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """A chart that ticks, worked out and not yet sent: ECharts with a stable key."""
+
+    key: str
+    spec: dict[str, Any]
+    height: int
+    alt: str
+
+    def send(self) -> None:
+        """To the browser."""
+        st.echarts_chart(self.spec, key=self.key, height=self.height, alt=self.alt)
+
+
+def ready(chart: Chart, key: str, height: int, width: int = 380, size: int = theme.SIZE_COMPACT) -> Ready:
+    """`width` is about what it will have, to wrap its title."""
+    return Ready(key, option(chart, dark=dark(), height=height, width=width, size=size, title=True), height, chart.alt)
 
 
 def live_area(session: state.Session) -> None:
@@ -75,33 +89,55 @@ def _draw(session: state.Session) -> None:
     if now is not None and now.state != "recording" and now.params != session.params:
         session.params = now.params
         state.write_query(now.params)
-    _words(session, runner, now)
-    if now is None:
+    badge = "recording" if now is not None and now.state == "recording" else runner.state
+    words = words_html(headline(now, session.params, runner.state), now, badge, dark=dark())
+    # all is worked out before anything is sent: the browser draws its whole page again at every pause
+    pictures = [] if now is None else _stage(session, now) if session.present else _four(session, now)
+    numbers = "" if now is None or session.present else numbers_html(now)
+    st.html(words)
+    if runner.state == "error":
+        st.error(f"{runner.error}. Change a parameter, or press Reset.", icon=":material/error:")
+    if not pictures:
         st.info(_waiting(session, runner), icon=":material/hourglass_top:")
         return
-    ghosts = [*_told_apart(session, now), *_beside(session)]
-    pinned = next((charts.ghost_of(p.now, f"pinned: {p.label}") for p in session.past if p.key == session.pinned), None)
-    first, second = st.columns([1.75, 1])
-    metric = QUALITY[state.view("quality") or "mAP"]
-    reference = now.numbers.get("map_float") if metric == "map" else None
-    height, grown, size = (400, 1.25, theme.SIZE_STAGE) if session.present else (235, 1.0, theme.SIZE_COMPACT)
-    with first:
-        curve = charts.quality(now, metric, ghosts=ghosts, reference=reference, pinned=pinned)
-        show(curve, "chart_a", height, round(610 * grown), size)
-    with second:
-        show(charts.hills(now), "chart_b", height, round(340 * grown), size)
-    if not session.present:
-        c, d, e = st.columns([1.2, 1.2, 1])
-        with c:
-            show(charts.loss(now, per_pair=bool(state.view("per_pair")), log=bool(state.view("log_loss")),
-                             bound=bool(state.view("bound"))), "chart_c", 195, 340)  # fmt: skip
-        with d:
-            show(charts.tau(now), "chart_d", 195, 340)
-        e.html(numbers_html(now))
+    places = st.columns([1.75, 1])
+    if numbers:
+        places += st.columns([1.2, 1.2, 1])
+        places[4].html(numbers)
+    for place, one in zip(places, pictures, strict=False):
+        with place:
+            one.send()
     resting = runner.state in RESTING
     redraw, session.resting = resting and not session.resting, resting
     if redraw:  # the timer is no longer needed; a run of the whole page may swallow a click, so it is rare
         st.rerun()
+
+
+def _four(session: state.Session, now: Snapshot) -> list[Ready]:
+    """A to D."""
+    per_pair, log, bound = (bool(state.view(name)) for name in ("per_pair", "log_loss", "bound"))
+    return [
+        ready(_quality(session, now), "chart_a", 235, 610),
+        ready(charts.hills(now), "chart_b", 235, 340),
+        ready(charts.loss(now, per_pair=per_pair, log=log, bound=bound), "chart_c", 195, 340),
+        ready(charts.tau(now), "chart_d", 195, 340),
+    ]
+
+
+def _stage(session: state.Session, now: Snapshot) -> list[Ready]:
+    """A and B for the back row."""
+    return [
+        ready(_quality(session, now), "chart_a", 400, 760, theme.SIZE_STAGE),
+        ready(charts.hills(now), "chart_b", 400, 425, theme.SIZE_STAGE),
+    ]
+
+
+def _quality(session: state.Session, now: Snapshot) -> Chart:
+    ghosts = [*_told_apart(session, now), *_beside(session)]
+    pinned = next((charts.ghost_of(p.now, f"pinned: {p.label}") for p in session.past if p.key == session.pinned), None)
+    metric = QUALITY[state.view("quality") or "mAP"]
+    reference = now.numbers.get("map_float") if metric == "map" else None
+    return charts.quality(now, metric, ghosts=ghosts, reference=reference, pinned=pinned)
 
 
 def gallery_area(session: state.Session) -> None:
@@ -145,14 +181,6 @@ def _beside(session: state.Session) -> list[charts.Ghost]:
 def _pictures_beside(session: state.Session) -> list[Snapshot]:
     pictures = [one.snapshot() for one in state.hub().lease(session.id).beside]
     return [picture for picture in pictures if picture is not None and picture.t > 0]
-
-
-def _words(session: state.Session, runner: Runner, now: Snapshot | None) -> None:
-    """One element: every element costs every picture."""
-    badge = "recording" if now is not None and now.state == "recording" else runner.state
-    st.html(words_html(headline(now, session.params, runner.state), now, badge, dark=dark()))
-    if runner.state == "error":
-        st.error(f"{runner.error}. Change a parameter, or press Reset.", icon=":material/error:")
 
 
 def _waiting(session: state.Session, runner: Runner) -> str:

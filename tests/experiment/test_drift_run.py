@@ -8,7 +8,7 @@ import pytest
 from ohash.cli import drift as command
 from ohash.evaluation.drift import detection, dip, forgetting, recovery
 from ohash.evaluation.ranking import mean_ap
-from ohash.experiment import saved
+from ohash.experiment import prequential, saved
 from ohash.experiment.params import experiment
 from ohash.experiment.prequential import LAST_POINTS, MOST_CLASSES, ClassScores
 from ohash.experiment.run import Run
@@ -97,8 +97,13 @@ def test_another_beta_is_another_loss_and_no_drift():
     assert not any(2000 <= place < 2200 for found in now.history.watch.alarms.values() for place in found)
 
 
-@pytest.mark.parametrize(("database", "train"), [("full", "database"), ("seen", "database"), ("full", "disjoint")])
-def test_arrived_points_ask_the_table_made_before_they_came(database, train):
+@pytest.mark.parametrize(
+    ("database", "train", "most"),
+    [("full", "database", None), ("seen", "database", None), ("full", "disjoint", None), ("full", "database", 50)],
+)
+def test_arrived_points_ask_the_table_made_before_they_came(database, train, most, monkeypatch):
+    if most:
+        monkeypatch.setattr(prequential, "MOST_SEARCHED", most)
     run = Run(small(pairs=800, database=database, train=train))
     last = run.schedule[-2]
     advance(run, last)
@@ -112,8 +117,10 @@ def test_arrived_points_ask_the_table_made_before_they_came(database, train):
     points = np.stack([i, j], axis=1).ravel()
     of_points = run.appraisal.table.encode(run.Z[points])
     keep = np.flatnonzero(run.seen[searched]) if database == "seen" else np.arange(len(searched))
+    if most:
+        keep = np.linspace(0, len(searched) - 1, most).astype(int)  # evenly spaced items of a large database
     own = [int(np.flatnonzero(searched[keep] == p)[0]) if p in searched[keep] else -1 for p in points]
-    assert (min(own) == -1) == (train == "disjoint")
+    assert (min(own) == -1) == (train == "disjoint" or most is not None)
     labels = run.world.dataset.labels
     expected = mean_ap(of_points, codes[0, keep], labels[points], labels[searched[keep]], query_rows=own)
     finish(run)
