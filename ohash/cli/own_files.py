@@ -17,6 +17,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metric", choices=METRICS, help="original distance, instead of the one the data declare")
 
 
+def sort_out_pairs(options: argparse.Namespace) -> None:
+    """``--pairs 5000`` is how many, ``--pairs clicks.csv`` which; both may be said."""
+    said = options.value_pairs or []
+    numbers, files = ([text for text in said if is_number(text) == wanted] for wanted in (True, False))
+    files += [options.pairs_file] if options.pairs_file else []
+    if len(numbers) > 1 or len(files) > 1:
+        raise ValueError(f"--pairs must be one number and one file at most, got {', '.join([*numbers, *files])}")
+    options.value_pairs, options.pairs_file = (found[0] if found else None for found in (numbers, files))
+
+
 def is_number(text: str | None) -> bool:
     """Whether the value of --pairs is a number of pairs; anything else names a file of them."""
     return text is not None and text.strip().lstrip("+-").replace("_", "").isdigit()

@@ -27,9 +27,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+import numpy as np
+
 from ohash.cli import own_files
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, table
+from ohash.evaluation.drift import detection, dip, forgetting, recovery, stale_gap
 from ohash.evaluation.metrics import METRICS as METRIC_TABLE
 from ohash.experiment import saved
 from ohash.experiment.closing import NAMES
@@ -52,7 +55,7 @@ from ohash.experiment.snapshot import Snapshot, take
 from ohash.experiment.story import truth_of
 from ohash.models.registry import hashers
 from ohash.streams.base import Dataset
-from ohash.streams.drift import DriftParams
+from ohash.streams.drift import Drift, DriftParams
 from ohash.streams.pairs import StreamParams
 from ohash.streams.registry import datasets
 
@@ -87,14 +90,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 f"--param-{key}" if name in taken else name,
                 dest=f"value_{key}",
                 metavar="VALUE",
+                action="append" if key == "pairs" else "store",  # a number, and a file of them
                 help=f"{row.title} ({row.allowed}; default {row.default!r}{of}). {row.help}".replace("%", "%%"),
             )
 
 
 def run(options: argparse.Namespace) -> int:
     """Run, show progress, write what was asked for."""
-    if options.value_pairs is not None and not own_files.is_number(options.value_pairs):
-        options.pairs_file, options.value_pairs = options.value_pairs, None  # --pairs clicks.csv
+    own_files.sort_out_pairs(options)
     if options.link and (options.dataset or options.method):
         raise ValueError("--link names dataset and method already; leave out --dataset and --method, or the link")
     options.dataset, options.method = options.dataset or "digits", options.method or "oh"
@@ -105,9 +108,8 @@ def run(options: argparse.Namespace) -> int:
     _writable(options)
     dataset = own_files.chosen(options, options.dataset)
     going = _resumed(options, dataset) if options.resume else Run(_params(options, dataset), dataset)
-    for note in (going.appraisal.judge.note, going.world.dataset.note):
-        if note and not options.json:
-            print(f"note: {note}")
+    for note in going.notes if not options.json else ():
+        print(f"note: {note}")
     try:
         now = _drive(going, quiet=options.quiet or options.json)
     except KeyboardInterrupt:
@@ -249,6 +251,25 @@ def _of_codes(n: dict[str, float]) -> list[str]:
     return ["codes: " + ", ".join(f"{label} {n[name]:.3f}" for name, label in words.items())]
 
 
+def _of_drift(now: Snapshot) -> list[str]:
+    """What the drift did to the curve, and when it was noticed."""
+    edges = Drift(now.params.drift, now.params.seed).boundaries
+    if not edges or edges[0] >= now.t:
+        return []
+    at, pairs = edges[0], now.checkpoints["pairs"]
+    back = recovery(pairs, now.checkpoints["map"], at)
+    told = f"drift at pair {at:,}: mAP fell by {dip(pairs, now.checkpoints['map'], at):.3f}, "
+    told += f"back to 95 % after {back:,.0f} pairs" if not np.isnan(back) else "not back to 95 % by the end"
+    if now.class_map.size:
+        told += f"; most forgotten class {np.nanmax(forgetting(now.class_map)[-1]):.3f}"
+    told += f"; old codes cost {stale_gap(now.checkpoints['map_fresh'], now.checkpoints['map'])[-1]:.3f}"
+    for name, places in now.alarms.items():
+        found = detection(places, at, now.t)
+        noticed = f"after {found.delay:,.0f} pairs" if not np.isnan(found.delay) else "not"
+        told += f"; {name} noticed it {noticed}, {found.false_alarms} false alarms"
+    return [told]
+
+
 def _of_clicks(n: dict[str, float], test: dict[str, float], similar_by: str) -> list[str]:
     """Where the truth is clicks, what matters is whether the clicked item is among the first."""
     if similar_by not in ("clicks", "pairs") or not {"hit_10", "mrr"} <= test.keys():
@@ -258,11 +279,16 @@ def _of_clicks(n: dict[str, float], test: dict[str, float], similar_by: str) -> 
     ]
 
 
+def _updated(now: Snapshot) -> str:
+    """Of a method that learns from pairs."""
+    return f"{now.numbers['update_rate']:.0%} of the last pairs updated, " if "update_rate" in now.columns else ""
+
+
 def _closing(now: Snapshot, test: dict[str, float], metric: str) -> str:
     n, judged = now.numbers, now.params.run.judged_by
     lines = [
         f"{now.t:,} pairs, {n['bits']:.0f} bits ({n['bytes']:.0f} bytes an item), "
-        f"{n['update_rate']:.0%} of the last pairs updated, pair-AUC {n['auc']:.3f}",
+        f"{_updated(now)}pair-AUC {n['auc']:.3f}",
         f"agrees with {truth_of(now)}: mAP {n['map_start']:.3f} -> {n['map']:.3f} ({judged}), "
         f"{test['map']:.3f} on {test['queries']} test queries",
         *_of_clicks(n, test, now.similar_by),
@@ -271,6 +297,7 @@ def _closing(now: Snapshot, test: dict[str, float], metric: str) -> str:
         "after the nearest have been sorted again by the float vectors: recall@10 on test "
         + ", ".join(f"{test[f'recall_10_x{factor}']:.3f} of {10 * factor}" for factor in RERANKED[1:]),
         *_of_codes(n),
+        *_of_drift(now),
         "the database was " + ("trained on, as in the paper" if now.database_seen else "not trained on"),
     ]
     return "\n".join(lines)

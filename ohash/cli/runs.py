@@ -86,6 +86,9 @@ def _export(store: Store, lines: list[Line], out: str | None) -> None:
         raise ValueError(f"--out must be a file that ends in .csv or .json, got {out!r}")
     runs = [(line, store.get(line.key)) for line in lines]
     Path(out).write_text(to_csv(runs) if out.endswith(".csv") else to_json(runs))
+    for line, now in runs:
+        if not len(now.checkpoints.get("pairs", ())) and line.state == "done":
+            print(f"note: {line.key[:SHOWN]} has numbers and no curves: {'; '.join(now.notes)}", file=sys.stderr)
     print(f"wrote {len(runs)} run{'s' if len(runs) != 1 else ''} to {out}")
 
 

@@ -35,7 +35,7 @@ from pathlib import Path
 
 from ohash.experiment.executors import Cluster, Inline
 from ohash.experiment.pool import WorkerPool
-from ohash.experiment.results import Point, best, points, to_csv
+from ohash.experiment.results import Best, Point, bests, points, to_csv
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Sweep, read
 from ohash.experiment.sweep_cost import estimate
@@ -122,20 +122,26 @@ def table(sweep: Sweep, found: list[Point]) -> str:
         place = dict(point.at)
         seeds = f"{len(point.numbers)}/{len(point.cells)}" + (f" ({point.failed} failed)" if point.failed else "")
         scores = [_mean_sd(point, name) for name in ("map", "recall_10")]
-        rows.append([*(str(place.get(name, "–")) for name in names), seeds, *scores, f"{point.mean('cpu_learn'):.2f}"])
+        rows.append([*(str(place.get(name, "–")) for name in names), seeds, *scores, _seconds(point)])
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
 
 
+def _seconds(point: Point) -> str:
+    return f"{point.mean('cpu_learn'):.2f}" if math.isfinite(point.mean("cpu_learn")) else "–"
+
+
 def verdict(sweep: Sweep, store: Store) -> str:
-    """The best point, chosen on validation queries, reported once on test queries."""
-    found = best(sweep, store)
-    if found is None:
-        return "no cell is finished"
+    """The best points, chosen on validation queries, each reported once on test queries."""
+    return "\n".join(_told(sweep, found) for found in bests(sweep, store)) or "no cell is finished"
+
+
+def _told(sweep: Sweep, found: Best) -> str:
     place = ", ".join(f"{name} = {value}" for name, value in found.point.at) or sweep.name
     spread = f", ± {found.test_sd:.3f} over seeds" if math.isfinite(found.test_sd) else ""
     return (
-        f"best on validation queries: {place} (mAP {found.validation:.3f}); on {found.queries:,} test queries mAP "
+        f"best on validation queries{f' of {found.among}' if found.among else ''}: {place} (mAP "
+        f"{found.validation:.3f}); on {found.asked} mAP "
         f"{found.test.difference:.3f}, 95 % interval {found.test.low:.3f} to {found.test.high:.3f}{spread}"
     )
 

@@ -11,7 +11,7 @@ from ohash.core.rows import RowsOf
 from ohash.evaluation.ranking_kernels import RELEVANT
 from ohash.evaluation.relevance import Relation, relevance
 
-HELD_BYTES = 2**26  # of distances
+HELD_BYTES = 2**26  # of distances, and of rows
 BLOCK_WORK = 300_000_000  # multiplications of one slice
 
 
@@ -58,7 +58,7 @@ def iter_float_ap(
     for start in range(0, len(X_query), step):
         A = coarse.prepare(np.asarray(X_query[start : start + step]))
         D = np.empty((len(A), n), coarse.dtype)
-        width = max(1, BLOCK_WORK // A.size)
+        width = max(1, min(BLOCK_WORK // A.size, HELD_BYTES // (8 * A.shape[1])))
         for at in range(0, n, width):
             D[:, at : at + width] = coarse.distances(A, coarse.prepare(database.block(at, at + width)))[0]
             yield

@@ -50,6 +50,7 @@ def summary(now: Snapshot) -> dict[str, Any]:
         "query": now.params.to_query(),
         "state": now.state,
         "pairs": now.t,
+        "similar_by": now.similar_by,
         "numbers": {key: value if np.isfinite(value) else None for key, value in sorted(now.numbers.items())},
         "database_seen_in_training": now.database_seen,
         "alarms": {name: list(found) for name, found in now.alarms.items()},

@@ -15,6 +15,7 @@ from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, check, param, table
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
+from ohash.streams.base import Dataset
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
 
@@ -167,16 +168,20 @@ class ExperimentParams:
 SEED = Parameter("seed", int, 0, "", "seed", "Draws the split, the pairs and the first W.", lo=0, hi=2**32 - 1)
 
 
-def experiment(dataset: str = "digits", method: str = "oh", **values: Any) -> ExperimentParams:
+def experiment(dataset: str | Dataset = "digits", method: str = "oh", **values: Any) -> ExperimentParams:
     """An experiment from defaults: `values` are any keys of the method's, the map's, the stream's or the run's table.
 
-    `changes` are live changes, (pair index, name, value) each; `similar_share=None` is the natural share.
+    `changes` are live changes, (pair index, name, value) each; `similar_share=None` is the natural share. For data of
+    your own give the `Dataset`, and give it to `run` too.
 
     >>> experiment(r=32, beta=0.4, changes=[(500, "C", 0.01)]).to_query()
     {'dataset': 'digits', 'method': 'oh', 'r': '32', 'beta': '0.4', 'changes': '500:C:0.01'}
     """
     changes = tuple(map(_change, values.pop("changes", ())))
     content = values.pop("content", "")
+    if isinstance(dataset, Dataset):
+        values = {"kernel": dataset.kernel, **values}
+        content, dataset = dataset.fingerprint(), OWN
     if values.get("similar_share", 0) is None:
         values["similar_share"] = "natural"
     return _build({"dataset": dataset, "method": method, **values}, changes, content)

@@ -20,7 +20,7 @@ from ohash.streams.similarity import Similarity
 # Arrived points that query, two a pair.
 LAST_POINTS = 200
 # They search at most so many items, evenly spaced: to know what is near by distance every item must be read.
-MOST_SEARCHED = 100_000
+MOST_SEARCHED = 20_000
 # Queries times database of one slice.
 SLICE = 1_000_000
 # Beyond this many classes no mAP is kept for each of them.

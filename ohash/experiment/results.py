@@ -6,7 +6,7 @@ interval over queries and the spread over seeds.
 
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from ohash.core.frames import Arrays
 from ohash.evaluation.significance import Difference, paired_bootstrap
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Cell, Sweep, Values
+from ohash.models.registry import find
 
 METRIC = "map"
 COLUMNS = ("map", "recall_10", "precision_10", "auc", "cpu_learn", "seconds")
@@ -60,6 +61,13 @@ class Best:
     test: Difference
     test_sd: float
     queries: int
+    seeds: int = 1
+    among: str = ""
+
+    @property
+    def asked(self) -> str:
+        """How many queries of how many seeds."""
+        return f"{self.queries:,} test queries" + (f" of each of {self.seeds} seeds" if self.seeds > 1 else "")
 
 
 def points(sweep: Sweep, store: Store) -> list[Point]:
@@ -73,9 +81,23 @@ def points(sweep: Sweep, store: Store) -> list[Point]:
     return found
 
 
-def best(sweep: Sweep, store: Store, found: list[Point] | None = None) -> Best | None:
+def bests(sweep: Sweep, store: Store, found: list[Point] | None = None) -> list[Best]:
+    """The best point of each dataset, truth and supervision: across these a mAP means nothing."""
+    groups: dict[str, list[Point]] = {}
+    for point in points(sweep, store) if found is None else found:
+        groups.setdefault(_among(point), []).append(point)
+    chosen = [(among, best(store, group)) for among, group in groups.items()]
+    return [replace(one, among=among if len(groups) > 1 else "") for among, one in chosen if one is not None]
+
+
+def _among(point: Point) -> str:
+    params = point.cells[0].params
+    truth = "" if params.stream.similar_by == "auto" else f" by {params.stream.similar_by}"
+    return f"{params.dataset}{truth}, learning from {find(params.method).supervision.replace('none', 'nothing')}"
+
+
+def best(store: Store, found: list[Point]) -> Best | None:
     """The best point, or None before any is finished; points without all their seeds do not compete with whole ones."""
-    found = points(sweep, store) if found is None else found
     most = max((len(point.numbers) for point in found), default=0)
     whole = [point for point in found if len(point.numbers) == most and np.isfinite(point.mean())]
     if not whole:
@@ -88,7 +110,7 @@ def best(sweep: Sweep, store: Store, found: list[Point] | None = None) -> Best |
     each = [float(np.nanmean(_test_ap(arrays))) for _, arrays in frames]
     sd = float(np.std(each, ddof=1)) if len(each) > 1 else float("nan")
     interval = paired_bootstrap(ap, np.zeros_like(ap))
-    return Best(chosen, chosen.mean(), interval, sd, int(np.isfinite(ap).sum()))
+    return Best(chosen, chosen.mean(), interval, sd, int(np.isfinite(ap).sum()) // len(frames), len(frames))
 
 
 def to_csv(sweep: Sweep, store: Store) -> str:

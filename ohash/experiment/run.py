@@ -124,6 +124,17 @@ class Run:
         """The model parameters in force for the next pair."""
         return self.params.model_at(self.t)
 
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the numbers must know."""
+        found = [note for note in (self.appraisal.judge.note, self.world.dataset.note) if note]
+        if not self.world.parts.database_seen:
+            found.append("the database was not trained on")
+        edges = self.world.drift.boundaries
+        if edges and edges[0] >= self.end:
+            found.append(f"the drift at pair {edges[0]:,} never comes: the run ends at pair {self.end:,}")
+        return found
+
     # -- learning ------------------------------------------------------------------------------------------------
 
     def _learn(self, start: int, stop: int) -> None:

@@ -79,9 +79,6 @@ def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[s
     learns = hasattr(run.hasher, "bit_updates")
     updates = np.array(run.hasher.bit_updates) if learns else np.zeros((T, run.hasher.r), np.int64)
     certificates = getattr(run.hasher, "certificates", [])
-    notes = [note for note in (run.appraisal.judge.note, run.world.dataset.note) if note]
-    if not run.world.parts.database_seen:
-        notes.append("the database was not trained on")
     return Snapshot(
         t=run.t,
         state=state,
@@ -95,7 +92,7 @@ def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[s
         numbers=numbers,
         similar_by=run.appraisal.judge.name,
         database_seen=run.world.parts.database_seen,
-        notes=tuple(notes),
+        notes=tuple(run.notes),
         seq=seq,
         error=error,
         extra=extra or {},

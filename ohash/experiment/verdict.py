@@ -182,7 +182,8 @@ def _compress(standing: Standing) -> Sentence | None:
     )
     if c > 1:
         text += ", which must be kept for the re-ranking"
-    short = "" if enough else f"; nothing here reaches {ENOUGH:.0%}"
+    most = max(row[1] for row in found)
+    short = "" if enough else f"; nothing here reaches {ENOUGH:.0%} with at most {most} × re-ranking"
     return Sentence(topic, f"{text}{short}.")
 
 

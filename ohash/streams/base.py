@@ -70,6 +70,10 @@ class Dataset:
     natural: str = ""
     presets: dict[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        """In a line: the arrays would fill the screen."""
+        return f"Dataset({self.title!r}, {self.n:,} x {self.d:,}, similar by {' or '.join(self.similarities)})"
+
     def __post_init__(self) -> None:
         """Check shapes; the values of X are checked where they are used (X may be a memory map of gigabytes)."""
         validation.matrix("X", self.X)
@@ -136,8 +140,8 @@ class Dataset:
     ) -> "Dataset":
         """A dataset of your own. `pairs` is (i, j), (i, j, s) or (i, j, s, time); i and j are row numbers or `ids`.
 
-        A tuple holds columns, a matrix or a list of tuples one pair a row, a table columns of these names. `tracks` are
-        numbers or names: views of one thing have the same.
+        A tuple holds columns, a matrix or a list of tuples one pair a row, a table or a dict columns of these names.
+        `tracks` are numbers or names: views of one thing have the same.
 
         >>> rng = np.random.default_rng(0)
         >>> data = Dataset.from_arrays(rng.normal(size=(50, 4)), labels=np.arange(50) % 5)
@@ -300,8 +304,9 @@ def _times(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 
 def _columns_of_pairs(pairs: Any) -> Any:
     """A tuple holds columns; a matrix or a list of tuples holds one pair a row; a table has columns by name."""
-    if hasattr(pairs, "columns") and {"i", "j"} <= set(pairs.columns):
-        given = [np.asarray(pairs[name]) if name in pairs.columns else None for name in ("i", "j", "s", "time")]
+    names = pairs if isinstance(pairs, dict) else getattr(pairs, "columns", ())
+    if {"i", "j"} <= set(names):
+        given = [np.asarray(pairs[name]) if name in names else None for name in ("i", "j", "s", "time")]
         return given if given[3] is not None else given[: 3 if given[2] is not None else 2]
     if isinstance(pairs, np.ndarray) and pairs.ndim == 2 and pairs.shape[1] in (2, 3, 4):
         return tuple(pairs.T)
@@ -349,8 +354,8 @@ def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None,
         missing = ids[found] != wanted
         if missing.any():
             raise ValueError(
-                f"{name} of pairs must be known ids, got {str(wanted[missing][0])!r} and {int(missing.sum()) - 1} more "
-                "that ids does not hold"
+                f"{name} of pairs must be known ids, got {str(wanted[missing][0])!r}, which ids does not hold"
+                + (f", nor {more} others" if (more := int(missing.sum()) - 1) else "")
             )
         return found.astype(np.int64)
     allowed = f"{name} of pairs must be row numbers, integers 0 to {n - 1}"

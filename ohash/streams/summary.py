@@ -19,6 +19,8 @@ WHOLE = 20_000_000
 SAMPLE = 20_000
 # To measure the share of similar pairs by distance takes the radius of every point of a pool: a part will do.
 POOL = 2_000
+# A column with more than this share of the variance is hardly one feature among others.
+LOUD = 0.9
 MEANING = {
     "label": "similar if they share a label",
     "track": "similar if they are views of one thing",
@@ -55,6 +57,7 @@ class Summary:
     mixed_share: float | None = None
     problem: str = ""
     self_pairs: int = 0
+    loudest: tuple[int, float] | None = None
 
     @property
     def good(self) -> bool:
@@ -85,6 +88,12 @@ class Summary:
                 else "; no value is negative, as in pixels and counts: if it is such, try the RBF kernel"
             )
         )
+        if self.loudest is not None:
+            column, part = self.loudest
+            said.append(
+                f"column {column} alone makes {part:.0%} of the variance: if it is an id, a time or a row number, "
+                "leave it out"
+            )
         if self.zero_rows:
             said.append(f"zero rows: {self.zero_rows:,}{of}; all of them get one code")
         if self.problem:
@@ -168,7 +177,17 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
         negative=bool((values < 0).any()),
         mixed_share=mixed,
         problem=problem,
+        loudest=_loudest(values),
     )
+
+
+def _loudest(values: npt.NDArray[np.float32]) -> tuple[int, float] | None:
+    """A column that drowns the others, with its share of the variance; None if there is none."""
+    variance = values.var(axis=0, dtype=np.float64)
+    if values.shape[1] < 4 or not variance.sum() > 0:
+        return None
+    column, share = int(variance.argmax()), float(variance.max() / variance.sum())
+    return (column, share) if share > LOUD else None
 
 
 def in_words(similar_by: str) -> str:

@@ -76,7 +76,7 @@ def progress(standing: Standing, state: str) -> str:
         return f"{state} · {standing.end:,} pairs each, {seeds} seed{'s' * (seeds > 1)}"
     so_far = {
         "trials": f"{len(standing.trials)} trials so far",
-        "curves": f"{standing.t:,} of {standing.end:,} pairs{which}: numbers so far",
+        "curves": f"the slowest is at {standing.t:,} of {standing.end:,} pairs{which}, the others are ahead",
     }.get(standing.phase, "curves are finished")
     return f"{'paused while ' if state == 'paused' else ''}{PHASES.get(standing.phase, 'starting')} · {so_far}"
 

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from ohash.experiment import launch
-from ohash.experiment.results import Best, Point, best, points, to_csv
+from ohash.experiment.results import Best, Point, bests, points, to_csv
 from ohash.experiment.store import Store, StoreError
 from ohash.experiment.sweep import Sweep, from_values
 from ohash.experiment.sweep_files import delete_sweep, sweeps
@@ -95,7 +95,8 @@ def _watched(session: state.Session, store: Store, chosen: Sweep, was_alive: boo
     if any(point.numbers for point in found):
         _charts(session, chosen, found)
         _table(session, chosen, found)
-        _verdict(chosen, best(chosen, store, found))
+        for one in bests(chosen, store, found):
+            _verdict(chosen, one)
     for point in found:
         if point.failed:
             _failures(store, chosen)
@@ -265,13 +266,12 @@ def _table(session: state.Session, chosen: Sweep, found: list[Point]) -> None:
             open_on_live(session, one)
 
 
-def _verdict(chosen: Sweep, found: Best | None) -> None:
-    if found is None:
-        return
+def _verdict(chosen: Sweep, found: Best) -> None:
     place = charts.title_of([(key, value) for key, value in found.point.at if key in chosen.axes]) or chosen.name
+    of = f" of {found.among}" if found.among else ""
     st.markdown(
-        f"Best on validation queries: **{place}**, mAP {found.validation:.3f}. Reported once on {found.queries:,} test "
-        f"queries: **mAP {found.test.difference:.3f}**, 95 % interval {found.test.low:.3f} to {found.test.high:.3f}."
+        f"Best on validation queries{of}: **{place}**, mAP {found.validation:.3f}. Reported once on {found.asked}: "
+        f"**mAP {found.test.difference:.3f}**, 95 % interval {found.test.low:.3f} to {found.test.high:.3f}."
     )
 
 

@@ -15,6 +15,7 @@ from ohash.cli.building import Bar
 from ohash.cli.main import commands, main
 from ohash.experiment import saved
 from ohash.experiment.appraisal import Appraisal
+from ohash.experiment.params import experiment
 from ohash.experiment.run import Run
 from ohash.streams.registry import load
 
@@ -273,3 +274,36 @@ def test_the_bar_shows_only_what_takes_a_while(monkeypatch: pytest.MonkeyPatch) 
         now[0] += 1
     assert "300 / 1,000 rows, 7 s left" in stream.getvalue()
     assert stream.getvalue().endswith("1,000 / 1,000 rows, 0 s left \n")
+
+
+def test_a_number_of_pairs_and_a_file_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", rng.normal(size=(80, 6)).astype(np.float32))
+    i = rng.integers(0, 79, 300)
+    (tmp_path / "clicks.csv").write_text("i,j\n" + "\n".join(f"{a},{a + 1}" for a in i))
+    options = ["run", "--features", str(tmp_path / "x.npy"), "--r", "8", "--json"]
+    for order in (["clicks.csv", "200"], ["200", "clicks.csv"]):
+        said = [str(tmp_path / one) if "." in one else one for one in order]
+        assert main([*options, "--pairs", said[0], "--pairs", said[1]]) == 0
+        report = json.loads(capsys.readouterr().out)
+        assert report["pairs"] == 200 and report["similar_by"] == "clicks"
+    assert main([*options, "--pairs", "1", "--pairs", "2"]) == 2
+    assert "one number and one file" in capsys.readouterr().err
+
+
+def test_a_drift_is_reported_and_one_that_never_comes_too(capsys: pytest.CaptureFixture[str]) -> None:
+    drifting = ["run", "--r", "16", "--drift", "rotate", "--drift-at", "400", "--quiet"]
+    assert main([*drifting, "--pairs", "900"]) == 0
+    said = capsys.readouterr().out
+    assert "drift at pair 400: mAP fell by" in said and "noticed it" in said and "never comes" not in said
+    assert main([*drifting, "--pairs", "300"]) == 0
+    said = capsys.readouterr().out
+    assert "the drift at pair 400 never comes: the run ends at pair 300" in said and "mAP fell" not in said
+
+
+def test_an_experiment_on_a_dataset_of_ones_own() -> None:
+    X = np.random.default_rng(0).normal(size=(90, 5))
+    mine = ohash.Dataset.from_arrays(X, labels=np.arange(90) % 3)
+    *_, now = ohash.run(experiment(mine, "oh", r=8, pairs=60), mine)
+    assert now.params.content == mine.fingerprint() and now.params.features.kernel == "none" and now.t == 60
+    assert repr(mine).startswith("Dataset('your data', 90 x 5, similar by label")

@@ -11,7 +11,7 @@ import pytest
 from ohash.evaluation.significance import paired_bootstrap
 from ohash.experiment import sweep_cost, sweeping, tasks, workshare
 from ohash.experiment.executors import Inline
-from ohash.experiment.results import best, points
+from ohash.experiment.results import bests, points
 from ohash.experiment.store import Store, StoreError
 from ohash.experiment.sweep import from_values, read, sweep
 from ohash.experiment.sweep_files import delete_sweep, sweeps
@@ -136,11 +136,26 @@ def test_results_are_those_of_the_runs(store):
 def test_the_best_is_chosen_on_validation_and_reported_on_test(store):
     chosen = tiny_sweep()
     Sweeping(chosen, store, Inline()).run()
-    found = best(chosen, store)
+    (found,) = bests(chosen, store)
     assert found.validation == max(point.mean() for point in points(chosen, store))
     ap = np.concatenate([store.frame(cell.key)[1]["ap/test"] for cell in found.point.cells])
     assert found.test == paired_bootstrap(ap, 0 * ap) and found.test.low < found.test.difference < found.test.high
-    assert best(tiny_sweep(seeds=[77]), store) is None
+    assert bests(tiny_sweep(seeds=[77]), store) == []
+
+
+def test_there_is_a_best_of_each_truth_and_supervision(store):
+    """A mAP by label and one by distance, or of what is told labels and what is not, are not the same thing."""
+    grid = {"method": ["oh", "lsh"], "similar_by": ["label", "metric"]}
+    chosen = tiny_sweep(grid=grid)
+    Sweeping(chosen, store, Inline()).run()
+    found = bests(chosen, store)
+    learns = {"oh": "pairs", "lsh": "nothing"}
+    assert {one.among for one in found} == {
+        f"{BASE['dataset']} by {truth}, learning from {kind}"
+        for truth in ("label", "metric")
+        for kind in learns.values()
+    }
+    assert all(one.seeds == 2 and one.asked.endswith("test queries of each of 2 seeds") for one in found)
 
 
 def test_a_store_that_cannot_be_written_is_said_before_anything_runs(tmp_path):

@@ -4,6 +4,7 @@ import io
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ohash.streams.pairs import pair_stream
@@ -163,3 +164,21 @@ def test_queries_that_come_with_the_vectors_are_the_test(tmp_path: Path, monkeyp
         assert split(dataset, 0).test.tolist() == list(range(60, 67))
         np.testing.assert_array_equal(dataset.X[60:], X[:7] + 1)
         assert dataset.neighbours is not None
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
+@pytest.mark.parametrize("index", [True, False])
+def test_what_pandas_writes_beside_the_vectors_is_no_feature(name: str, index: bool, tmp_path: Path) -> None:
+    """Row numbers, and the numbers that unnamed columns are called by."""
+    frame = pd.DataFrame(X).sample(frac=1, random_state=0)
+    if name.endswith(".csv"):
+        frame.to_csv(tmp_path / name, index=index)
+    else:
+        frame.rename(columns=str).to_parquet(tmp_path / name, index=index)
+    np.testing.assert_allclose(dataset_of_files(tmp_path / name).X, frame.to_numpy(), rtol=1e-6)
+
+
+def test_a_decimal_comma_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a;b;c\n1,5;2,5;3,5\n")
+    with pytest.raises(ValueError, match="decimal point"):
+        dataset_of_files(tmp_path / "x.csv")

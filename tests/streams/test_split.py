@@ -106,7 +106,7 @@ BAD = [
     ({"pairs": ([0], [1], [1], ["now"])}, "time of pairs must be numbers"),
     (
         {"pairs": (["x"], ["a"]), "ids": [f"p{n}" for n in range(30)]},
-        "i of pairs must be known ids, got 'x' and 0 more",
+        "i of pairs must be known ids, got 'x', which ids does not hold$",
     ),
 ]
 

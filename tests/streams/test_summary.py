@@ -112,3 +112,12 @@ def test_pairs_of_a_row_with_itself_are_counted() -> None:
     found = summarize(Dataset.from_arrays(X, pairs=(i, np.where(i % 10 == 0, i, i + 1))))
     assert found.pairs == 36
     assert "pairs: 36; 4 that joined a row with itself were left out" in found.lines()
+
+
+def test_a_column_that_drowns_the_others_is_named() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 8)).astype(np.float32)
+    assert summarize(Dataset.from_arrays(X)).loudest is None
+    X[:, 5] = np.arange(200)
+    found = summarize(Dataset.from_arrays(X))
+    assert found.loudest is not None and found.loudest[0] == 5
+    assert any(line.startswith("column 5 alone makes") for line in found.lines())

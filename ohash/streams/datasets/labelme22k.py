@@ -31,12 +31,12 @@ def missing() -> str:
 def load() -> Dataset:
     """GIST and pictures; the test pictures are those the file names, counted from 1 as MATLAB does."""
     source = Source.file(find_files(FILE)[0])
-    got = guarded(source, FOLDER, lambda: mat.values(source, FOLDER, WANTED))
-    X, pictures = got["gist"].astype(np.float32), got["img"]
-    if X.ndim != 2 or pictures.ndim != 4 or pictures.shape[2:] != (3, len(X)) or pictures.dtype != np.uint8:
-        raise BadFileError(
-            f"{FILE} must hold gist (n, d) and img (height, width, 3, n) of bytes, got {X.shape} and {pictures.shape}"
-        )
+    got = guarded(source, FOLDER, lambda: mat.values(source, FOLDER, WANTED, may_miss=("img",)))
+    X, pictures = got["gist"].astype(np.float32), got.get("img")
+    if X.ndim != 2:
+        raise BadFileError(f"{FILE} must hold gist (n, d), got {X.shape}")
+    if pictures is not None and (pictures.ndim != 4 or pictures.shape[2:] != (3, len(X)) or pictures.dtype != np.uint8):
+        raise BadFileError(f"{FILE} must hold img (height, width, 3, {len(X)}) of bytes, got {pictures.shape}")
     train, test = (_rows(name, got[name], len(X)) for name in ("ndxtrain", "ndxtest"))
     if len(np.intersect1d(train, test)):
         raise BadFileError(f"{FILE} must name disjoint pictures in ndxtrain and ndxtest")
@@ -45,7 +45,7 @@ def load() -> Dataset:
         key="labelme",
         title=DATASET.title,
         X=X,
-        thumbnails=np.ascontiguousarray(np.moveaxis(pictures, 3, 0)),
+        thumbnails=None if pictures is None else np.ascontiguousarray(np.moveaxis(pictures, 3, 0)),
         queries=(validation, min(wanted, len(test))),
         fixed_test=test,
         licence=DATASET.licence,

@@ -28,11 +28,14 @@ class Roles:
 def roles(names: Sequence[str]) -> Roles:
     """By name: label (labels, y, class, target), id (ids), time (timestamp); every other column is a feature.
 
-    >>> roles(["id", "a", "b", "Label"])
-    Roles(features=('a', 'b'), label='Label', id='id', time=None)
+    The row numbers that pandas writes are left out.
+
+    >>> roles(["id", "a", "b", "Label"]), roles(["", "a", "b"]).features
+    (Roles(features=('a', 'b'), label='Label', id='id', time=None), ('a', 'b'))
     """
     special = [_called(names, wanted) for wanted in (members.LABELS, members.IDS, members.TIMES)]
-    return Roles(tuple(name for name in names if name not in special), *special)
+    index = _called(names, members.INDEX)
+    return Roles(tuple(name for name in names if name not in (*special, index)), *special)
 
 
 def _called(names: Sequence[str], wanted: tuple[str, ...]) -> str | None:

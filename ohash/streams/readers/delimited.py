@@ -4,6 +4,7 @@ The columns of the first line and the number of lines are counted before anythin
 """
 
 import csv
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -89,7 +90,8 @@ def first_line(source: Source, limits: Limits) -> FirstLine:
         ) from None
     if not any(cell.strip() for cell in cells):
         raise BadFileError(f"{source.name} must start with a line of names or numbers, the first line is empty")
-    if all(_is_number(cell) for cell in cells):
+    counted = len(cells) > 2 and [cell.strip() for cell in cells] == [str(k) for k in range(len(cells))]
+    if all(_is_number(cell) for cell in cells) and not counted:  # pandas calls unnamed columns 0, 1, 2, ...
         return FirstLine(tuple(str(k) for k in range(len(cells))), False, delimiter, len(line))
     return FirstLine(_distinct([cell.strip() for cell in cells]), True, delimiter, len(line))
 
@@ -125,9 +127,12 @@ def _parsed(source: Source, first: FirstLine, features: tuple[str, ...], use: Ca
             )
             return use(reader)
     except (pa.ArrowException, UnicodeError) as error:
+        told = str(error)[:300]
+        advice = "call a column of text 'label' or 'id', or remove it"
+        if re.search(r"'-?\d+,\d+'", told):
+            advice = "write numbers with a decimal point, not a comma"
         raise BadFileError(
-            f"{source.name} must have {len(first.names)} columns of numbers in every line ({str(error)[:300]}); call a "
-            "column of text 'label' or 'id', or remove it"
+            f"{source.name} must have {len(first.names)} columns of numbers in every line ({told}); {advice}"
         ) from None
 
 

@@ -60,9 +60,12 @@ def read(source: Source, limits: Limits, variable: str | None = None, *, transpo
     )
 
 
-def values(source: Source, limits: Limits, wanted: list[str], *, transposed: bool) -> dict[str, npt.NDArray[Any]]:
-    """The datasets asked for; MATLAB stores them transposed."""
+def values(
+    source: Source, limits: Limits, wanted: list[str], *, transposed: bool, may_miss: tuple[str, ...] = ()
+) -> dict[str, npt.NDArray[Any]]:
+    """The datasets asked for, those in `may_miss` if they are there; MATLAB stores them transposed."""
     with _opened(source) as file:
+        wanted = [name for name in wanted if name not in may_miss or _dataset(source, file, name) is not None]
         return _values(source, limits, file, wanted, transposed=transposed)
 
 

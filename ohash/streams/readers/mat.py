@@ -60,11 +60,14 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     return Table(source.name, got[name], labels=None if label is None else got[label].ravel())
 
 
-def values(source: Source, limits: Limits, wanted: list[str]) -> dict[str, npt.NDArray[Any]]:
-    """The numeric variables asked for, and nothing else."""
+def values(
+    source: Source, limits: Limits, wanted: list[str], may_miss: tuple[str, ...] = ()
+) -> dict[str, npt.NDArray[Any]]:
+    """The numeric variables asked for, and nothing else; those in `may_miss` if they are there."""
     if _is_hdf5(source):
-        return hdf5.values(source, limits, wanted, transposed=True)
+        return hdf5.values(source, limits, wanted, transposed=True, may_miss=may_miss)
     found = variables(source)
+    wanted = [name for name in wanted if name in found or name not in may_miss]
     for name in wanted:
         if name not in found or not found[name].numeric:
             what = f"is a {found[name].kind}" if name in found else "is not there"

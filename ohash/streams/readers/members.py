@@ -8,6 +8,8 @@ FEATURES = ("x", "features", "embeddings", "embedding", "vectors", "data", "trai
 LABELS = ("labels", "label", "y", "class", "classes", "target", "targets", "gnd")
 IDS = ("ids", "id")
 TIMES = ("time", "timestamp")
+# What pandas calls the row numbers that it writes beside a table: no feature.
+INDEX = ("", "unnamed: 0", "__index_level_0__")
 
 Shapes = Mapping[str, tuple[int, ...]]
 
