@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
     _writable(options)
     dataset = own_files.chosen(options, options.dataset)
     going = _resumed(options, dataset) if options.resume else Run(_params(options, dataset), dataset)
-    for note in going.notes if not options.json else ():
+    for note in [*going.notes, *_of_batch(going)] if not options.json else ():
         print(f"note: {note}")
     try:
         now = _drive(going, quiet=options.quiet or options.json)
@@ -277,6 +277,13 @@ def _of_clicks(n: dict[str, float], test: dict[str, float], similar_by: str) -> 
     return [
         f"later pairs: hit@10 {n['hit_10']:.3f}, MRR {n['mrr']:.3f}; on test {test['hit_10']:.3f}, {test['mrr']:.3f}"
     ]
+
+
+def _of_batch(going: Run) -> list[str]:
+    """A batch method is fitted again at every checkpoint, which may take long."""
+    again = going.spec.consumes == "batch" and going.params.run.judged_at == "curve"
+    quicker = f"{going.spec.title} is fitted again at every checkpoint; --judged-at ends or --fit-to all is quicker"
+    return [quicker] if again else []
 
 
 def _updated(now: Snapshot) -> str:

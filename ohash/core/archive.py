@@ -36,16 +36,20 @@ def read_archive(path: str | Path, what: str, version: int) -> tuple[dict[str, A
             found = header["format"]
         except Exception as error:  # a damaged archive fails in a dozen ways, and numpy's advice is to allow pickle
             raise ValueError(
-                f"path must be a {what} saved by ohash, got {path}, which is foreign or damaged "
+                f"path must be {_a(what)} saved by ohash, got {path}, which is foreign or damaged "
                 f"({type(error).__name__}); save it again with .save(path)"
             ) from error
     kind = header.get("what", "model")
     if kind != what:
         raise ValueError(
-            f"path must be a {what} saved by ohash, got {path}, which holds a {kind}; name the file of a {what}"
+            f"path must be {_a(what)} saved by ohash, got {path}, which holds {_a(kind)}; name another file"
         )
     if found != version:
         raise ValueError(
-            f"path must be a {what} of format {version}, got {path}, of format {found}; install the ohash that wrote it"
+            f"path must be {_a(what)} of format {version}, got {path}, of format {found}; install the ohash it is from"
         )
     return header, arrays
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1] in 'aeio' else 'a'} {noun}"

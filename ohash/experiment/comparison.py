@@ -26,8 +26,6 @@ MOST_SEEDS = 5
 DEFAULT = ("oh", "itq", "sign", "rotated", "lsh")
 # Clicks have a closed form of their own, which an online learner must beat.
 FOR_CLICKS = ("oh", "click_whitening", "itq", "sign", "rotated", "lsh")
-# Without supervision, and yet meant for kernel features.
-ON_KERNEL = ("kernel_lsh",)
 
 
 @dataclass(frozen=True)
@@ -123,8 +121,7 @@ class Comparison:
 
     def on_kernel(self, entry: Entry) -> bool:
         """Whether a method works on kernel features here."""
-        plain = entry.spec.supervision == "none" and entry.method not in ON_KERNEL
-        return self.features.kernel == "rbf" and not (plain and self.contest.maps == "suits")
+        return self.features.kernel == "rbf" and not (entry.spec.raw and self.contest.maps == "suits")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -263,12 +263,12 @@ def _parts(params: ExperimentParams) -> tuple[Any, ...]:
 
 
 def _defaults(dataset: str, method: str) -> tuple[Any, ...]:
-    """What a run starts from: the classes' own defaults, frozen centring, and the map that suits the dataset."""
+    """What a run starts from: the classes' own defaults, frozen centring, the map that suits dataset and method."""
     spec = methods.find(method)
     model = spec.params()
     if "center" in spec.table and "frozen" in spec.table["center"].choices:
         model = replace(model, center="frozen")
-    kernel = datasets.find(dataset).kernel if dataset in datasets.datasets() else "none"
+    kernel = "none" if spec.raw or dataset not in datasets.datasets() else datasets.find(dataset).kernel
     return model, FeatureParams(kernel=kernel), StreamParams(), DriftParams(), RunParams()
 
 

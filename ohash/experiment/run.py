@@ -130,6 +130,8 @@ class Run:
         found = [note for note in (self.appraisal.judge.note, self.world.dataset.note) if note]
         if not self.world.parts.database_seen:
             found.append("the database was not trained on")
+        if self.spec.supervision == "labels" and self.world.stream(self.stage).similarity.name in ("metric", "topk"):
+            found.append(f"{self.spec.title} learns from labels, and is judged by distance")
         edges = self.world.drift.boundaries
         if edges and edges[0] >= self.end:
             found.append(f"the drift at pair {edges[0]:,} never comes: the run ends at pair {self.end:,}")

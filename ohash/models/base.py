@@ -123,7 +123,8 @@ class HasherSpec:
     """The card of a method: how it is named, cited, supervised, tuned, built and brought back from a file.
 
     `asymmetric`: it ranks by a distance of its own (`AsymmetricHasher`). `hamming`: the Hamming distance of its codes
-    means something. `needs`: a package it cannot do without, an optional extra of the same name.
+    means something. `needs`: a package it cannot do without, an optional extra of the same name. `kernel_features`: it
+    is meant for kernel features although it learns from nothing.
     """
 
     key: str
@@ -141,6 +142,12 @@ class HasherSpec:
     asymmetric: bool = False
     hamming: bool = True
     needs: str = ""
+    kernel_features: bool = False
+
+    @property
+    def raw(self) -> bool:
+        """Whether it suits the vectors themselves: without supervision a kernel only takes the distance away."""
+        return self.supervision == "none" and not self.kernel_features
 
     @property
     def missing(self) -> str:

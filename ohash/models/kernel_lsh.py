@@ -35,6 +35,7 @@ HASHER = HasherSpec(
     cite="Huang, Yang, Zheng: Online Hashing, TNNLS 2017 (as a baseline); Charikar, STOC 2002",
     bibtex=lsh.HASHER.bibtex,
     supervision="none",
+    kernel_features=True,
     consumes="nothing",
     params=LSHParams,
     build=KernelLSH,

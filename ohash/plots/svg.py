@@ -30,7 +30,8 @@ class _Figure:
         self.y_ticks = layout.ticks(*self.y_ends, chart.y)
         wide = max((layout.text_width(layout.tick_label(at, chart.y), size) for at in self.y_ticks), default=0)
         beside = max((layout.text_width(one.label, size) + 0.6 * size for one in chart.series if one.label), default=0)
-        self.left, self.right = wide + 2.1 * size, width - max(1.2 * size, min(beside, 0.4 * width))
+        end = layout.text_width(layout.tick_label(layout.limits(chart, "x")[1], chart.x), size) / 2 + 2
+        self.left, self.right = wide + 2.1 * size, width - max(1.2 * size, end, min(beside, 0.4 * width))
         self.listed = [one for one in chart.series if one.listed and len(one.x)]
         self.rows = self._legend_rows() if len(self.listed) > 1 else []
         upright = [mark for mark in chart.marks if mark.axis == "x"]
