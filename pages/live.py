@@ -17,25 +17,23 @@ state.write_query(session.params)
 client.ask(session)
 notices.warnings(session)
 
-if session.present:
-    with st.container(key="stage"):
-        transport.bar(session, runner)
-        live.live_area(session)
-        transport.gallery_bar(session)
-        live.gallery_area(session)
-    st.stop()
-with st.container(horizontal=True, key="top", vertical_alignment="center"):
-    transport.presets(session)
-    share.buttons(session)
-transport.bar(session, runner)
-left, right = st.columns([1, 4])
-with left, st.container(key="rail"):
-    rail.controls(session)
-with right:
-    with st.container(key="moving"):
-        live.live_area(session)
-    with st.container(key="found"):
-        transport.gallery_bar(session)
-        live.gallery_area(session)
-with st.container(key="below"):
-    below_the_fold(session)
+# The same containers in both modes: a picture that is under way finds its place also when the mode has changed.
+with st.container(key="stage" if session.present else "desk"):
+    with st.container(horizontal=True, key="top", vertical_alignment="center"):
+        if not session.present:
+            transport.presets(session)
+            share.buttons(session)
+    transport.bar(session, runner)
+    left, right = st.columns([1, 4])
+    with left, st.container(key="rail"):
+        if not session.present:
+            rail.controls(session)
+    with right:
+        with st.container(key="moving"):
+            live.live_area(session)
+        with st.container(key="found"):
+            transport.gallery_bar(session)
+            live.gallery_area(session)
+    with st.container(key="below"):
+        if not session.present:
+            below_the_fold(session)

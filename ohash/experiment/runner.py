@@ -129,7 +129,7 @@ class Runner:
         for name in values:
             if name not in rows or not rows[name].live:
                 live = ", ".join(key for key, row in rows.items() if row.live)
-                raise ValueError(f"only {live or 'nothing'} can change while {self._params.method} runs, got {name!r}")
+                raise ValueError(f"{name} cannot change while {self._params.method} runs; {live or 'no parameter'} can")
         if self.finished.is_set():
             raise ValueError(f"{', '.join(values)} cannot change any more: the run is over; start another")
         with self._command_given():

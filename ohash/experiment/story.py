@@ -117,7 +117,8 @@ def health(now: Snapshot) -> Health:
 
 
 def _from_to(start: float, end: float) -> str:
-    verb = "rose" if end > start + 0.005 else "fell" if end < start - 0.005 else "stayed"
+    a, b = f"{start:.2f}", f"{end:.2f}"  # as they are read
+    verb = "stayed" if a == b else "rose" if end > start else "fell"
     return f"{verb} from {start:.2f} to {end:.2f}" if verb != "stayed" else f"stayed at {end:.2f}"
 
 

@@ -92,11 +92,11 @@ def power(value: float, digits: int = 2) -> str:
 def trend(start: float, end: float) -> str:
     """How a share went.
 
-    >>> trend(0.664, 0.935), trend(0.46, 0.33), trend(0.664, 0.663), trend(0.5, float("nan"))
+    >>> trend(0.664, 0.935), trend(0.46, 0.33), trend(0.6635, 0.663), trend(0.5, float("nan"))
     ('rises from .66 to .94', 'falls from .46 to .33', 'stays at .66', 'is –')
     """
     if not (math.isfinite(start) and math.isfinite(end)):
         return f"is {share(end)}"
-    if abs(end - start) < 0.005:
+    if share(start) == share(end):  # as they are read
         return f"stays at {share(end)}"
     return f"{'rises' if end > start else 'falls'} from {share(start)} to {share(end)}"

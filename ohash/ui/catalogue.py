@@ -9,7 +9,7 @@ from ohash.streams import registry as datasets
 from ohash.streams.base import DatasetSpec
 from ohash.streams.folder import DATA, data_folder
 from ohash.ui import items, state
-from ohash.ui.slots import chosen, distinct, slot
+from ohash.ui.slots import distinct, slot, when
 
 GROUPS = {
     "embedded": "Built in: works offline, in a fresh clone",
@@ -50,7 +50,7 @@ def choose(session: state.Session, name: str, dataset: str, content: str, picked
     data = slot(name, current, tuple(words))
     st.selectbox(
         "Data", data.options, data.index, key=data.key, format_func=lambda key: words[key],
-        on_change=lambda: picked(chosen(data)), help="What is learnt. Your own vectors: bring them on the Data page.",
+        on_change=when(data, picked), help="What is learnt. Your own vectors: bring them on the Data page.",
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from ohash.ui import live, state
 from ohash.ui.fragments import fragment
 from ohash.ui.gallery import gallery_html
 from ohash.ui.press import once
-from ohash.ui.slots import Slot, chosen, slot
+from ohash.ui.slots import slot, when
 from ohash.ui.style import dark
 
 RESTING = ("paused", "done", "error", "stopped")
@@ -76,7 +76,7 @@ def gallery_bar(session: state.Session, standing: Standing) -> None:
             one = slot(f"side_{side}", here, list(names))
             st.selectbox(
                 f"method {side + 1}", one.options, one.index, key=one.key, format_func=lambda at: names.get(at, ""),
-                label_visibility="collapsed", width=170, on_change=_pick_side, args=(session, side, one),
+                label_visibility="collapsed", width=170, on_change=when(one, partial(_pick_side, session, side)),
             )  # fmt: skip
         st.button("Another query", icon=":material/shuffle:", on_click=once(_another), args=(session,), key="another")
 
@@ -234,8 +234,7 @@ def _another(session: state.Session) -> None:
     session.query += 1
 
 
-def _pick_side(session: state.Session, side: int, one: Slot) -> None:
-    at = chosen(one)
+def _pick_side(session: state.Session, side: int, at: int) -> None:
     session.sides = (at, session.sides[1]) if side == 0 else (session.sides[0], at)
 
 

@@ -21,7 +21,7 @@ from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui import catalogue, state
 from ohash.ui.controls import control
-from ohash.ui.slots import chosen, slot
+from ohash.ui.slots import slot, when
 
 # Methods in the order of the list: what users compare with most, first.
 FIRST = (
@@ -59,7 +59,7 @@ def controls(session: state.Session, now: Comparison) -> None:
     seeds = slot("seeds", len(now.seeds), range(1, MOST_SEEDS + 1))
     st.segmented_control(
         "seeds", seeds.options, default=seeds.initial, key=seeds.key, required=True,
-        on_change=lambda: _change(session, seeds=_seeds(now, chosen(seeds))),
+        on_change=when(seeds, lambda some: _change(session, seeds=_seeds(now, some))),
         help="Every seed draws its own split, pairs and first W: thin lines, and their mean.",
     )  # fmt: skip
     control(rows["trials"], now.contest.trials, _setter(session))
@@ -100,7 +100,7 @@ def _choose_methods(session: state.Session, now: Comparison) -> None:
     picked = slot("methods", texts, offered)
     st.multiselect(
         "Methods · what they learn from", offered, picked.initial, key=picked.key, format_func=shown,
-        max_selections=MOST_METHODS, on_change=lambda: _pick_methods(session, now, chosen(picked)),
+        max_selections=MOST_METHODS, on_change=when(picked, lambda some: _pick_methods(session, now, some)),
         help=f"Up to {MOST_METHODS}. The first one is the measure of the others.",
     )  # fmt: skip
 

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from ohash.core.parameters import Parameter
-from ohash.ui.slots import chosen, slot
+from ohash.ui.slots import slot, when
 
 Committed = Callable[[str, Any], None]
 
@@ -25,9 +26,7 @@ def control(
     """
     label, shown = label_of(row), slot(row.key, value, _options(row, value, options))
 
-    def changed() -> None:
-        on_commit(row.key, chosen(shown))
-
+    changed = when(shown, partial(on_commit, row.key))
     asked: dict[str, Any] = {"key": shown.key, "help": help_of(row), "on_change": changed, "disabled": idle}
     if row.kind is bool:
         st.toggle(label, shown.initial, **asked)

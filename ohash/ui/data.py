@@ -15,7 +15,7 @@ from ohash.streams.portrait import Portrait, label_of, portrait
 from ohash.streams.similar_by import TOP_K
 from ohash.streams.summary import MEANING, Summary, summarize
 from ohash.ui import catalogue, items, state, still
-from ohash.ui.slots import chosen, slot
+from ohash.ui.slots import slot, when
 from ohash.ui.style import dark
 
 # Values of a row shown as numbers.
@@ -39,11 +39,12 @@ def choose(session: state.Session) -> str:
 
     look = slot("look", session.looking, tuple(titles))
 
-    def picked() -> None:
-        session.looking = chosen(look)
+    def picked(key: str) -> None:
+        session.looking = key
 
     st.selectbox(
-        "Look at", look.options, look.index, key=look.key, format_func=lambda key: titles[key], on_change=picked,
+        "Look at", look.options, look.index, key=look.key, format_func=lambda key: titles[key],
+        on_change=when(look, picked),
         help="What is here now. How to get the rest: Everything there is.",
     )  # fmt: skip
     return session.looking

@@ -6,9 +6,10 @@ from ohash.ui import state
 
 
 def warnings(session: state.Session) -> None:
-    """What was not quite right and was left out."""
-    for warning in session.warnings:
-        st.warning(warning, icon=":material/info:")
+    """What was not quite right and was left out; in a place of their own, so that nothing below moves by one."""
+    with st.container():
+        for warning in session.warnings:
+            st.warning(warning, icon=":material/info:")
 
 
 def missing(problem: ValueError) -> None:

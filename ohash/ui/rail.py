@@ -13,7 +13,7 @@ from ohash.streams import registry as datasets
 from ohash.ui import catalogue, state
 from ohash.ui.controls import control
 from ohash.ui.fragments import fragment
-from ohash.ui.slots import chosen, slot
+from ohash.ui.slots import slot, when
 
 VISIBLE = ("beta", "C", "r", "T")
 # The rest in the order a reader expects, under their headings.
@@ -74,7 +74,7 @@ def choose_method(session: state.Session) -> None:
     st.selectbox(
         "Method", order, method.index, key=method.key,
         format_func=lambda key: _told(specs[key]),
-        on_change=lambda: _commit(session, "method", chosen(method)),
+        on_change=when(method, partial(_commit, session, "method")),
         help="OH: one model. MMOH: several that share the work.",
     )  # fmt: skip
 
@@ -88,7 +88,7 @@ def _live_controls(session: state.Session) -> None:
         try:
             state.set_live(session, key, value)
         except ValueError as error:
-            st.toast(str(error), icon=":material/error:")
+            session.warnings = [str(error)]  # a toast from a fragment's callback would replace the top of the page
             return
         st.rerun("live")
 

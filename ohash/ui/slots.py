@@ -7,7 +7,7 @@ changes whenever the experiment, and not the user, has changed it.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -64,10 +64,19 @@ def distinct(words: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def chosen(one: Slot) -> Any:
-    """What the user chose; for callbacks."""
-    value = st.session_state[one.key]
-    known: dict[str, Slot] = st.session_state.setdefault(STORE, {})
-    if known.get(one.name, one).key == one.key:
-        known[one.name] = replace(known.get(one.name, one), shown=value)
-    return value
+def when(one: Slot, act: Callable[[Any], None]) -> Callable[[], None]:
+    """A callback: `act` on what the user chose.
+
+    A message that left the browser before it knew of a newer widget carries the older one, whose state the server has
+    dropped by then: Streamlit takes its value for a new choice. A preset would be undone by the slider it has moved.
+    """
+
+    def changed() -> None:
+        known: dict[str, Slot] = st.session_state.setdefault(STORE, {})
+        now = known.get(one.name, one)
+        if now.key == one.key:
+            value = st.session_state[one.key]
+            known[one.name] = replace(now, shown=value)
+            act(value)
+
+    return changed

@@ -44,6 +44,8 @@ CSS = """
 .ohash-gallery .word {width: 76px; height: 56px; display: flex; align-items: center; justify-content: center;
   border: 2px solid transparent; border-radius: 4px; overflow: hidden; text-overflow: ellipsis;}
 .ohash-gallery .query {padding-right: .5rem; border-right: 1px solid rgba(128,128,128,.4); margin-right: .2rem;}
+.st-key-desk, .st-key-stage {gap: .45rem;}
+.st-key-stage :is(.st-key-top, .st-key-below, [data-testid="stColumn"]:has(.st-key-rail)) {display: none;}
 .st-key-stage .ohash-headline {font-size: 1.5rem;}
 .st-key-stage :is(.ohash-status, button p, [data-testid="stMarkdownContainer"]) {font-size: 1.2rem;}
 .st-key-stage .ohash-gallery {font-size: 1.2rem; gap: 1rem;}

@@ -1,6 +1,7 @@
 """Presets, play and pause, step, reset, seed, pace, the views of the charts, and the gallery's buttons."""
 
 import secrets
+from functools import partial
 
 import streamlit as st
 
@@ -9,7 +10,7 @@ from ohash.experiment.runner import Pace, Runner
 from ohash.ui import live, state
 from ohash.ui.numbers import health_markdown
 from ohash.ui.press import once
-from ohash.ui.slots import Slot, chosen, slot
+from ohash.ui.slots import slot, when
 
 PACES: dict[str, Pace] = {
     "accelerating": "accelerating", "10/s": 10.0, "100/s": 100.0, "1,000/s": 1000.0, "10,000/s": 10_000.0,
@@ -30,7 +31,7 @@ def presets(session: state.Session) -> None:
     if session.difference:
         told = f"New run: {session.difference}. The old one stays as a thin line."
     st.caption(told, width="stretch")
-    st.button("Present", icon=":material/slideshow:", on_click=once(_present), args=(session,), key="present")
+    st.button("Present", icon=":material/slideshow:", on_click=once(_present), args=(session, True), key="present")
 
 
 def bar(session: state.Session, runner: Runner) -> None:
@@ -57,7 +58,7 @@ def bar(session: state.Session, runner: Runner) -> None:
         )
         if session.present:
             st.space("stretch")
-            st.button("Back", icon=":material/close:", on_click=once(_present), args=(session,), key="present")
+            st.button("Back", icon=":material/close:", on_click=once(_present), args=(session, False), key="back")
         else:
             _more(session, runner)
 
@@ -67,8 +68,8 @@ def _more(session: state.Session, runner: Runner) -> None:
     st.button("New seed", icon=":material/casino:", on_click=once(_new_seed), args=(session,), key="new_seed")
     pace = slot("pace", _pace_name(session.pace), tuple(PACES))
     st.selectbox(
-        "pace", pace.options, pace.index, key=pace.key, label_visibility="collapsed", on_change=_set_pace,
-        args=(session, pace), width=150,
+        "pace", pace.options, pace.index, key=pace.key, label_visibility="collapsed", width=150,
+        on_change=when(pace, partial(_set_pace, session)),
     )  # fmt: skip
     st.segmented_control(
         "quality", list(live.QUALITY), default="mAP", key="view_quality", label_visibility="collapsed", required=True
@@ -91,7 +92,7 @@ def gallery_bar(session: state.Session) -> None:
         codes = slot("codes", "before" if session.before else "now", ("now", "before"))
         st.segmented_control(
             "codes", codes.options, default=codes.initial, key=codes.key, label_visibility="collapsed", required=True,
-            on_change=_before, args=(session, codes),
+            on_change=when(codes, partial(_before, session)),
         )  # fmt: skip
 
 
@@ -125,8 +126,8 @@ def _new_seed(session: state.Session) -> None:
     state.commit(session, session.params.with_values(seed=secrets.randbelow(10_000)), preset=session.preset)
 
 
-def _set_pace(session: state.Session, pace: Slot) -> None:
-    session.pace = PACES[chosen(pace)]
+def _set_pace(session: state.Session, name: str) -> None:
+    session.pace = PACES[name]
     for one in state.hub().lease(session.id).runners():
         one.pace(session.pace)
 
@@ -139,9 +140,9 @@ def _another(session: state.Session) -> None:
     session.query += 1
 
 
-def _before(session: state.Session, codes: Slot) -> None:
-    session.before = chosen(codes) == "before"
+def _before(session: state.Session, codes: str) -> None:
+    session.before = codes == "before"
 
 
-def _present(session: state.Session) -> None:
-    session.present = not session.present
+def _present(session: state.Session, wanted: bool) -> None:
+    session.present = wanted

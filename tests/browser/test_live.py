@@ -197,3 +197,59 @@ def test_a_read_out_stays_while_pictures_come(live: LivePage) -> None:
         time.sleep(0.15)
         shown.append(live.page.get_by_text("each checkpoint").locator("visible=true").count() > 0)
     assert sum(shown) > len(shown) / 2, "the chart is drawn again five times a second, and the read-out comes back"
+
+
+def test_the_whole_sketch_fits_a_laptop(page: Any, server: Dashboard) -> None:
+    """Charts, numbers and the gallery with its signs, above the fold of 1280 x 800; also after another r."""
+    live = LivePage(page, server.url)
+    live.until(lambda: live.pairs > 0, what="something moves")
+    page.wait_for_selector(".ohash-gallery figure:nth-child(11)")
+    bottom = "document.querySelector('.ohash-gallery figure:last-child').getBoundingClientRect().bottom"
+    assert page.evaluate(bottom) <= 800
+    live.slider(2, "ArrowRight")
+    page.get_by_text("New run: r 48 → 64").wait_for()
+    live.until(lambda: live.pairs > 0 and page.evaluate(bottom) <= 800, what="it still fits")
+
+
+def test_on_a_phone_the_sliders_come_before_the_gallery(browser: Any, server: Dashboard) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    live = LivePage(context.new_page(), server.url, DIGITS)
+    top = "(name) => document.querySelector(name).getBoundingClientRect().top"
+    live.page.wait_for_selector(".ohash-gallery")
+    places = [live.page.evaluate(top, name) for name in ("canvas", ".st-key-rail", ".ohash-gallery", ".st-key-below")]
+    assert places == sorted(places)
+    context.close()
+
+
+def test_present_is_large_and_without_the_rail(live: LivePage) -> None:
+    live.press("Present")
+    live.page.wait_for_selector(".st-key-stage")
+    live.until(lambda: not live.page.locator(".st-key-rail").is_visible(), what="the rail is hidden")
+    moved = live.pairs
+    live.until(lambda: live.pairs > moved, what="it goes on")
+    size = "parseFloat(getComputedStyle(document.querySelector('.ohash-headline')).fontSize)"
+    assert live.page.evaluate(size) > 20
+    live.until(lambda: live.page.locator("canvas").count() == 2, what="two charts")
+    live.press("Back")
+    live.page.wait_for_selector(".st-key-rail")
+
+
+def test_an_equation_stands_at_its_control(live: LivePage) -> None:
+    live.paused()
+    live.page.get_by_role("button", name="Help for C · aggressiveness").hover()
+    live.page.locator("[data-testid=stTooltipContent] .katex").first.wait_for()
+
+
+def test_a_deep_link_that_comes_first_has_the_navigation(browser: Any) -> None:
+    """Two tabs on pages other than the first, before the router has ever run in this server."""
+    fresh = Dashboard()
+    try:
+        pages = [browser.new_page() for _ in range(2)]
+        for page, path in zip(pages, ("data", "runs"), strict=True):
+            page.goto(f"{fresh.url}/{path}", wait_until="commit")
+        for page in pages:
+            page.get_by_role("link", name="Compare", exact=True).first.wait_for(timeout=90_000)
+            assert page.locator("[data-testid=stSidebarNav]").count() == 0
+            page.close()
+    finally:
+        fresh.stop()

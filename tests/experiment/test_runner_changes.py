@@ -46,8 +46,8 @@ def test_a_change_before_the_run_is_prepared(runner_of):
         ({"beta": 0.2}, r"beta \* r must be larger than alpha"),
         ({"C": float("nan")}, "C must be"),
         ({"C": "large"}, "C must be"),
-        ({"r": 64}, "only beta, C can change while oh runs, got 'r'"),
-        ({"C": 0.3, "colour": 1.0}, "only beta, C can change while oh runs, got 'colour'"),
+        ({"r": 64}, "r cannot change while oh runs; beta, C can"),
+        ({"C": 0.3, "colour": 1.0}, "colour cannot change while oh runs; beta, C can"),
     ],
 )
 def test_what_cannot_be_set_is_refused_and_the_run_goes_on(runner_of, values, message):
