@@ -90,7 +90,8 @@ def _draw(session: state.Session) -> None:
         session.params = now.params
         state.write_query(now.params)
     badge = "recording" if now is not None and now.state == "recording" else runner.state
-    words = words_html(headline(now, session.params, runner.state), now, badge, dark=dark())
+    told = (_takeaway(session, now) if runner.state == "done" else "") or headline(now, session.params, runner.state)
+    words = words_html(told, now, badge, dark=dark())
     # all is worked out before anything is sent: the browser draws its whole page again at every pause
     pictures = [] if now is None else _stage(session, now) if session.present else _four(session, now)
     numbers = "" if now is None or session.present else numbers_html(now)
@@ -155,18 +156,25 @@ def _gallery(session: state.Session) -> None:
         found = nearest(runner.run, session.query, before=session.before)
         dataset = runner.run.world.dataset
     st.html(gallery_html(found, dataset, dark=dark()))
-    now = runner.snapshot()
-    if session.preset and now is not None and now.t >= TAKEAWAY_AFTER:
-        beside = [other for other in _pictures_beside(session) if other.t >= TAKEAWAY_AFTER]
-        told = preset(session.preset).conclusion(now, beside[0] if beside else None)
-        if told:
-            st.success(told, icon=":material/lightbulb:")
+    told = _takeaway(session, runner.snapshot())
+    if told:
+        st.success(told, icon=":material/lightbulb:")
+
+
+def _takeaway(session: state.Session, now: Snapshot | None) -> str:
+    """How a preset's story ends, with the run's own numbers; empty before it can be told."""
+    if not session.preset or now is None or now.t < TAKEAWAY_AFTER:
+        return ""
+    beside = [other for other in _pictures_beside(session) if other.t >= TAKEAWAY_AFTER]
+    return preset(session.preset).conclusion(now, beside[0] if beside else None)
 
 
 def _told_apart(session: state.Session, now: Snapshot) -> list[charts.Ghost]:
     """Earlier runs, each named by what it has otherwise than the present one."""
     found = []
     for ghost in session.ghosts:
+        if (ghost.params.dataset, ghost.params.content) != (now.params.dataset, now.params.content):
+            continue  # scores on other data have no place on this axis
         different = otherwise(now.params, ghost.params) or "before"
         found.append(replace(ghost, label=textwrap.shorten(different, 26, placeholder="…")))
     return found

@@ -61,7 +61,11 @@ def _speed(now: Snapshot) -> str:
 
 
 def _cell(title: str, value: float | None, start: float | None) -> str:
-    gain = "" if value is None or start is None or not math.isfinite(value) else f"<i>{value - start:+.3f}</i>"
+    gain = (
+        ""
+        if value is None or start is None or not math.isfinite(value)
+        else f"<i>{round(value - start, 3) + 0.0:+.3f}</i>"
+    )
     return _plain(title, _number(value) + gain)
 
 

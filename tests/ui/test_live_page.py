@@ -199,5 +199,5 @@ def test_present_hides_the_rail() -> None:
     app = opened(**SMALL)
     app.button(key="present").click().run()
     assert not list(app.slider)
-    app.button(key="present").click().run()
+    app.button(key="back").click().run()
     assert widget(app.slider, "beta").value == 0.5
