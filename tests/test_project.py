@@ -44,7 +44,7 @@ def test_app_routes_and_imports_only_streamlit() -> None:
     tree = ast.parse((ROOT / "app.py").read_text())
     imported = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
     imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert imported == {"streamlit", "ohash.ui.style"}
+    assert imported == {"streamlit", "ohash.ui.state", "ohash.ui.style"}
     assert not [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
 
 

@@ -70,8 +70,7 @@ class OHParams:
     )  # fmt: skip
     rounds: int = param(
         1, symbol="n", title="rounds per pair", lo=1, hi=5, slider=(1, 5), step=1,
-        help="Repeat the update with h recomputed until R = 0. The paper does one.", eq="Eq. (7)",
-        tex=r"\min_W \tfrac{1}{2} \lVert W - W_t \rVert_F^2 + C \xi\quad\text{s.t. } \ell(W) \le \xi,\ \xi \ge 0",
+        help="Repeat the update with h recomputed until R = 0. The paper does one.", eq="Eq. (9)",
     )  # fmt: skip
     dtype: str = param(
         "float32", symbol="", title="precision", choices=("float32", "float64"),
