@@ -83,7 +83,7 @@ def test_a_resumed_run_equals_an_undisturbed_one(tmp_path, kind, reencode):
         again = finish(saved.load(tmp_path / "run.npz"))
         a, b = take(whole, "done"), take(again, "done")
         assert a.alarms == b.alarms
-        assert np.array_equal(a.appraisal.class_map, b.appraisal.class_map, equal_nan=True)
+        assert np.array_equal(a.class_map, b.class_map, equal_nan=True)
         for name in ("map", "map_prequential", "flipped", "recomputed"):
             assert np.array_equal(a.checkpoints[name], b.checkpoints[name], equal_nan=True), name
         one, other = whole.history.watch.state(), again.history.watch.state()
