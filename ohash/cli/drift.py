@@ -1,4 +1,4 @@
-"""Measure streams that move: dip, recovery, forgetting, stale codes, and the drift alarms with their false ones.
+"""Measure streams that move: dip, recovery, most_forgotten, stale codes, and the drift alarms with their false ones.
 
 Every line is one alarm on one kind of drift, over several seeds. A run learns until the world changes half-way and then
 goes on for as long. An alarm after the change is its detection, every alarm before it (or in a run without drift) is
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ohash.evaluation.drift import Detection, detection, dip, forgetting, recovery, stale_gap
+from ohash.evaluation.drift import Detection, detection, dip, most_forgotten, recovery, stale_gap
 from ohash.experiment.params import ExperimentParams, experiment
 from ohash.experiment.run import run as snapshots
 from ohash.experiment.snapshot import Snapshot
@@ -94,7 +94,7 @@ def measure(runs: Sequence[Snapshot], at: int | None, stale: Snapshot | None = N
         else [recovery(now.checkpoints["pairs"], now.checkpoints["map"], at) for now in runs],
         alarms={name: [detection(now.alarms[name], at, now.t) for now in runs] for name in runs[0].alarms},
         arriving=dips("map_prequential"),
-        forgot=[_most(forgetting(now.class_map)[-1]) for now in runs if now.class_map.size],
+        forgot=[most_forgotten(now.class_map) for now in runs if now.class_map.size],
         stale=float("nan")
         if stale is None
         else float(stale_gap(stale.checkpoints["map_fresh"], stale.checkpoints["map"])[-1]),
@@ -117,10 +117,6 @@ def _last(params: ExperimentParams) -> Snapshot:
         pass
     assert now is not None
     return now
-
-
-def _most(values: Any) -> float:
-    return float(np.nanmax(values)) if not np.isnan(values).all() else float("nan")
 
 
 def _mean(values: list[float], width: int) -> str:

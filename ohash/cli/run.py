@@ -32,7 +32,7 @@ import numpy as np
 from ohash.cli import own_files
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, table
-from ohash.evaluation.drift import detection, dip, forgetting, recovery, stale_gap
+from ohash.evaluation.drift import detection, dip, most_forgotten, recovery, stale_gap
 from ohash.evaluation.metrics import METRICS as METRIC_TABLE
 from ohash.experiment import saved
 from ohash.experiment.closing import NAMES
@@ -190,8 +190,6 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
             if name not in rows:
                 raise ValueError(f"{params.method} has no parameter {name}; it knows {', '.join(sorted(rows))}")
             values[name] = rows[name].parse(value)
-    if dataset is not None:
-        values.setdefault("kernel", dataset.kernel)
     return with_changes(params.with_values(**values), options.changes or "")
 
 
@@ -261,7 +259,7 @@ def _of_drift(now: Snapshot) -> list[str]:
     told = f"drift at pair {at:,}: mAP fell by {dip(pairs, now.checkpoints['map'], at):.3f}, "
     told += f"back to 95 % after {back:,.0f} pairs" if not np.isnan(back) else "not back to 95 % by the end"
     if now.class_map.size:
-        told += f"; most forgotten class {np.nanmax(forgetting(now.class_map)[-1]):.3f}"
+        told += f"; most forgotten class {most_forgotten(now.class_map):.3f}"
     told += f"; old codes cost {stale_gap(now.checkpoints['map_fresh'], now.checkpoints['map'])[-1]:.3f}"
     for name, places in now.alarms.items():
         found = detection(places, at, now.t)

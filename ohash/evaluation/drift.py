@@ -73,6 +73,16 @@ def forgetting(class_map: npt.ArrayLike) -> Floats:
     return np.asarray(np.fmax.accumulate(y, axis=0) - y)
 
 
+def most_forgotten(class_map: npt.ArrayLike) -> float:
+    """What the most forgotten class has lost by now; NaN where no class was ever judged.
+
+    >>> round(most_forgotten([[0.9, 0.5], [0.6, 0.7]]), 3)
+    0.3
+    """
+    lost = forgetting(class_map)[-1]
+    return float(np.nanmax(lost)) if not np.isnan(lost).all() else float("nan")
+
+
 def stale_gap(map_fresh: npt.ArrayLike, map_: npt.ArrayLike) -> Floats:
     """What re-encoding would bring: mAP of codes made just now less mAP of the table's codes.
 

@@ -180,7 +180,7 @@ def experiment(dataset: str | Dataset = "digits", method: str = "oh", **values: 
     changes = tuple(map(_change, values.pop("changes", ())))
     content = values.pop("content", "")
     if isinstance(dataset, Dataset):
-        values = {"kernel": dataset.kernel, **values}
+        values = {"kernel": "none" if methods.find(method).raw else dataset.kernel, **values}
         content, dataset = dataset.fingerprint(), OWN
     if values.get("similar_share", 0) is None:
         values["similar_share"] = "natural"

@@ -68,10 +68,11 @@ def controls(session: state.Session, now: Comparison) -> None:
             _parameters(session, now)
     with st.expander("Stream & features", key="open_features", on_change="rerun") as more:
         if more.open:
+            values = {key: _value(now, key) for key in ("similar_by", *(key for keys in MORE.values() for key in keys))}
             for heading, keys in MORE.items():
                 st.caption(heading)
                 for key in keys:
-                    control(rows[key], _value(now, key), _setter(session))
+                    control(rows[key], values[key], _setter(session), idle=not rows[key].acts(values))
 
 
 def choose_data(session: state.Session, now: Comparison) -> None:

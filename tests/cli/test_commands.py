@@ -307,3 +307,10 @@ def test_an_experiment_on_a_dataset_of_ones_own() -> None:
     *_, now = ohash.run(experiment(mine, "oh", r=8, pairs=60), mine)
     assert now.params.content == mine.fingerprint() and now.params.features.kernel == "none" and now.t == 60
     assert repr(mine).startswith("Dataset('your data', 90 x 5, similar by label")
+
+
+def test_another_distance_does_not_change_the_feature_map(capsys: pytest.CaptureFixture[str]) -> None:
+    """What learns from nothing works on the vectors themselves, with or without --metric."""
+    for more in ([], ["--metric", "cosine"]):
+        assert main(["run", "--dataset", "digits", "--method", "sign", "--pairs", "50", "--json", *more]) == 0
+        assert json.loads(capsys.readouterr().out)["params"]["kernel"] == "none"
