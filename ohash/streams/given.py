@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.base import Dataset, GivenPairs, Rows
+from ohash.streams.base import Dataset
+from ohash.streams.columns import Rows
+from ohash.streams.given_pairs import GivenPairs
 from ohash.streams.similarity import AT_ONCE, MOST_DRAWS, Drawn, Flags
 
 TRAIN_SHARE = 0.8

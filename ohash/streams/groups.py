@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.base import Rows
+from ohash.streams.columns import Rows
 from ohash.streams.similarity import Drawn, Flags, rejected, uniform_pairs
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ohash.core.rows import gather
-from ohash.streams.base import Dataset, Rows, split
+from ohash.streams.base import Dataset, split
+from ohash.streams.columns import Rows
 from ohash.streams.similar_by import TOP_K, similarity
 from ohash.streams.similarity import Drawn
 from ohash.streams.summary import POOL, in_words

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from ohash.core.coarse import Coarse
 from ohash.core.distance import Real, pair_distances
 from ohash.core.rows import gather
-from ohash.streams.base import Dataset, Rows
+from ohash.streams.base import Dataset
+from ohash.streams.columns import Rows
 from ohash.streams.equal_rows import EqualRows
 from ohash.streams.similarity import Drawn, Flags, rejected, uniform_pairs
 

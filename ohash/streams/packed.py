@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from ohash.core.frames import Arrays, Frame
-from ohash.streams.base import Dataset, GivenPairs
+from ohash.streams.base import Dataset
+from ohash.streams.given_pairs import GivenPairs
 
 PLAIN = ("key", "title", "class_names", "metric", "queries", "kernel", "licence", "cite", "note")
 COLUMNS = ("labels", "tracks", "ids", "time", "neighbours", "fixed_test", "superclasses")

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.parameters import check, param
-from ohash.streams.base import Dataset, Rows, split
+from ohash.streams.base import Dataset, split
+from ohash.streams.columns import Rows
 from ohash.streams.given import GivenSimilarity
 from ohash.streams.similar_by import NAMES, TOP_K, similarity
 from ohash.streams.similarity import NATURAL_AT_LEAST, Similarity, similar_share_of, uniform_pairs

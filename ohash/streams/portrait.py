@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.rows import gather
-from ohash.streams.base import Dataset, Rows
+from ohash.streams.base import Dataset
+from ohash.streams.columns import Rows
 from ohash.streams.projection import Projection, project, sample_rows
 
 MOST_NORMS = 20_000

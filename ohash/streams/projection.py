@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from ohash.core.distance import unit
 from ohash.core.rows import gather
-from ohash.streams.base import Dataset, Rows
+from ohash.streams.base import Dataset
+from ohash.streams.columns import Rows
 
 MOST = 1_200
 # Values looked at: beyond this many columns fewer rows must do.

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.base import Rows
+from ohash.streams.columns import Rows
 
 Flags = npt.NDArray[np.bool_]
 Drawn = tuple[Rows, Rows]

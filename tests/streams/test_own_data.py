@@ -61,7 +61,7 @@ def test_pairs_in_other_formats(tmp_path: Path) -> None:
     ("name", "data", "message"),
     [
         ("p.csv", b"x,y\n1,2\n", "columns i and j"),
-        ("p.csv", b"i,j,s\n1,2,3\n", "column s, got 3"),
+        ("p.csv", b"i,j,s\n1,2,3\n", "p.csv: s of pairs must be .* got 3.0 at pair 0"),
         ("p.csv", b"i,j,s\n1,2,yes\n", "column s"),
         ("p.csv", b"i,j\n1,\n", "empty at row 0"),
         ("p.npy", _npy(np.array([[0.5, 1.0]])), "whole row numbers"),

@@ -99,7 +99,8 @@ BAD = [
     ({"pairs": ([[0, 1]], [[1, 2]])}, r"pairs must be .* of shape \(1, 2\)"),
     ({"pairs": (None, [1])}, "pairs must have i and j, got None"),
     ({"pairs": ([0, 1], [0, 1])}, "pairs must join two different points, got only self pairs"),
-    ({"pairs": ([0], [1], [0])}, r"s of pairs must be \+1 .* or -1 .*got 0 at pair 0"),
+    ({"pairs": ([0, 1], [1, 2], [0, -1])}, r"s of pairs must be \+1 .* and -1 .*, or 1 and 0, got -1, 0 and 1 mixed"),
+    ({"pairs": ([0, 1], [1, 2], [1, 3])}, r"s of pairs must be .* got 3 at pair 1"),
     ({"pairs": ([0, 1], [1, 2], np.array(["+1", "-1"], object))}, r"s of pairs must be \+1"),
     ({"pairs": ([0, 1], [1, 2], np.array([None, 1], object))}, r"s of pairs must be \+1"),
     ({"pairs": ([0], [1], [1], [np.nan])}, "time of pairs must be finite"),
@@ -131,6 +132,12 @@ def test_pairs_by_ids_equal_pairs_by_rows():
     by_id = Dataset.from_arrays(X, pairs=([names[a] for a in i], [names[b] for b in j]), ids=names).pairs
     assert np.array_equal(by_row.i, by_id.i) and np.array_equal(by_row.j, by_id.j)
     assert (by_row.i != by_row.j).all() and len(by_row) == (i != j).sum()
+
+
+def test_ones_and_zeros_are_signs_too():
+    ones = Dataset.from_arrays(X, pairs=([0, 1, 2], [1, 2, 3], [1, 0, 1])).pairs
+    assert ones.s.tolist() == [1, -1, 1]
+    assert Dataset.from_arrays(X, pairs=([0, 1], [1, 2], [True, False])).pairs.s.tolist() == [1, -1]
 
 
 def test_clicks_may_have_a_time_without_signs():

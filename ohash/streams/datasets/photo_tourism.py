@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.base import Dataset, DatasetSpec, GivenPairs
+from ohash.streams.base import Dataset, DatasetSpec
 from ohash.streams.cached import cached_gist, cached_rows
 from ohash.streams.datasets.paper_setting import put, queries, setting
 from ohash.streams.folder import find_files
+from ohash.streams.given_pairs import GivenPairs
 from ohash.streams.readers.limits import BadFileError
 
 SHEET, GRID, SIDE = 1024, 16, 64

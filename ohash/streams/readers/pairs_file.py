@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.streams.given_pairs import signs
 from ohash.streams.readers import arrow, delimited, npy, npz, parquet
 from ohash.streams.readers.formats import guarded, reader
 from ohash.streams.readers.limits import FOLDER, UPLOAD, BadFileError, Limits
@@ -133,10 +134,8 @@ def _ids(source: Source, name: str, column: npt.NDArray[Any]) -> npt.NDArray[Any
 
 
 def _signs(source: Source, s: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
-    """+1 and -1; 1 and 0 mean the same. A column of ones only says that all pairs are similar."""
-    s = np.asarray(s)
-    if s.dtype.kind not in "fiub" or not (np.isin(s, (-1, 1)).all() or np.isin(s, (0, 1)).all()):
-        bad = s[~np.isin(s, (-1, 0, 1))][:1] if s.dtype.kind in "fiub" else s[:1]
-        got = repr(bad[0].item()) if len(bad) else "-1, 0 and 1 mixed"
-        raise BadFileError(f"{source.name} must have +1 and -1 (or 1 and 0) in column s, got {got}")
-    return np.where(s > 0, 1, -1).astype(np.int8)
+    """As `given_pairs.signs`, of this file. A column of ones only says that all pairs are similar."""
+    try:
+        return signs(np.asarray(s))
+    except ValueError as error:
+        raise BadFileError(f"{source.name}: {error}") from None
