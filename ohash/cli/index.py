@@ -23,7 +23,7 @@ from ohash.evaluation.diagnostics import code_diagnostics
 from ohash.index.encoder import write_encoder
 from ohash.index.export import TARGETS
 from ohash.index.words import length_of
-from ohash.streams.readers.own import dataset_of_files
+from ohash.streams.readers.beside import open_files
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +66,7 @@ def _codes(options: argparse.Namespace, model: Any) -> Codes | None:
         return Codes(packed, length_of(packed, packed.shape[-1] if packed.ndim else 0, options.bits), -1)
     if not options.features:
         return None
-    X = dataset_of_files(options.features).X
+    X = open_files(options.features).X
     feature_map = getattr(model, "feature_map", None)
     return model.encode(X if feature_map is None else feature_map.transform(X))  # type: ignore[no-any-return]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ohash.experiment.params import OWN
 from ohash.streams.base import METRICS, Dataset
-from ohash.streams.readers.own import Wishes, dataset_of_files
+from ohash.streams.readers.beside import open_files
 from ohash.streams.registry import load
 
 
@@ -35,8 +35,7 @@ def is_number(text: str | None) -> bool:
 def chosen(options: argparse.Namespace, name: str | None) -> Dataset | None:
     """The dataset of --features; or the named one if --metric gives it another distance; else None."""
     if options.features:
-        wishes = Wishes(metric=options.metric)
-        return dataset_of_files(options.features, options.labels, options.pairs_file, key=OWN, wishes=wishes)
+        return open_files(options.features, options.labels, options.pairs_file, options.metric, key=OWN)
     if options.labels or options.pairs_file:
         raise ValueError(
             "--labels and --pairs FILE belong to --features FILE; in a data folder they are named in a TOML beside the "

@@ -119,7 +119,8 @@ def run(options: argparse.Namespace) -> int:
         raise
     report = summary(now) | {"test": judged_on(going, "test")[0]}
     if options.out:
-        own = (options.features, options.labels, options.pairs_file) if options.features else YOURS
+        said = (options.features, options.labels, options.pairs_file, options.metric)
+        own = said if options.features else YOURS
         files = write(now, going.model(), options.out, own)
         (Path(options.out) / "run.json").write_text(json.dumps(report, indent=2))
         if not options.json:

@@ -59,9 +59,9 @@ def summary(now: Snapshot) -> dict[str, Any]:
     }
 
 
-# Of data of one's own: vectors, labels, pairs.
-Files = tuple[str, str | None, str | None]
-YOURS: Files = ("your vectors.npy", None, None)
+# Of data of one's own: vectors, labels, pairs, distance.
+Files = tuple[str, str | None, str | None, str | None]
+YOURS: Files = ("your vectors.npy", None, None, None)
 
 
 def code_for(params: ExperimentParams, files: Files = YOURS) -> str:
@@ -76,8 +76,8 @@ def code_for(params: ExperimentParams, files: Files = YOURS) -> str:
         arguments.append(f"changes=({changes},)")
     own = data = ""
     if params.dataset == OWN:
-        own = "from ohash.streams.readers.own import dataset_of_files\n"
-        data = f"data = dataset_of_files({', '.join(map(repr, files))}, key={OWN!r})  # vectors, labels, pairs\n"
+        own = "from ohash.streams.readers.beside import open_files\n"
+        data = f"data = open_files({', '.join(map(repr, files))}, key={OWN!r})  # vectors, labels, pairs, distance\n"
         data += f"assert data.fingerprint() == {params.content!r}, 'these are other data'\n"
         arguments.append("content=data.fingerprint()")
     return (

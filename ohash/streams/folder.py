@@ -11,8 +11,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from ohash.streams.base import LEAST_ROWS, Dataset, DatasetSpec
-from ohash.streams.readers import own
-from ohash.streams.readers.beside import NOTHING, Beside, beside, inside
+from ohash.streams.readers.beside import NOTHING, Beside, beside, dataset_as_said, inside
 from ohash.streams.readers.formats import PICKLES, READERS, peek_path
 from ohash.streams.readers.limits import FOLDER, in_words
 from ohash.streams.readers.role import role
@@ -165,8 +164,7 @@ def _spec(entry: Entry) -> DatasetSpec:
 
 
 def _load(entry: Entry) -> Dataset:
-    said = entry.said
-    return own.dataset_of_files(entry.path, said.labels, said.pairs, key=entry.key, wishes=said.wishes)
+    return dataset_as_said(entry.path, entry.said, key=entry.key)
 
 
 def _stem(file: Path, root: Path) -> str:

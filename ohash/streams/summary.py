@@ -58,6 +58,7 @@ class Summary:
     problem: str = ""
     self_pairs: int = 0
     loudest: tuple[int, float] | None = None
+    note: str = ""
 
     @property
     def good(self) -> bool:
@@ -96,6 +97,8 @@ class Summary:
             )
         if self.zero_rows:
             said.append(f"zero rows: {self.zero_rows:,}{of}; all of them get one code")
+        if self.note:
+            said.append(f"note: {self.note}")
         if self.problem:
             said.append(f"problem: {self.problem}")
         return said
@@ -178,6 +181,7 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
         mixed_share=mixed,
         problem=problem,
         loudest=_loudest(values),
+        note=dataset.note,
     )
 
 

@@ -7,8 +7,9 @@ from typing import Protocol
 import streamlit as st
 
 from ohash.streams.base import METRICS, Dataset, Metric
+from ohash.streams.readers.beside import open_files
 from ohash.streams.readers.limits import UPLOAD
-from ohash.streams.readers.own import Wishes, dataset_of, dataset_of_files
+from ohash.streams.readers.own import Wishes, dataset_of
 from ohash.streams.readers.source import Source
 from ohash.streams.summary import Summary, summarize
 
@@ -60,7 +61,8 @@ def of_command_line() -> tuple[Dataset | None, str]:
     if not names[0]:
         return None, ""
     try:
-        stamps = tuple(Path(name).stat().st_mtime_ns if name else 0 for name in names)
+        files = [*(Path(name) for name in names if name), Path(names[0]).with_suffix(".toml")]
+        stamps = tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
         return _open(names, stamps, os.environ.get(METRIC, "").strip()), ""
     except (ValueError, OSError) as error:
         return None, str(error)
@@ -78,5 +80,5 @@ def _read(ids: tuple[str, ...], title: str, metric: Metric, _sources: list[Sourc
 def _open(names: tuple[str, ...], stamps: tuple[int, ...], metric: str) -> Dataset:
     vectors, labels, pairs = (name or None for name in names)
     assert vectors is not None
-    wishes = Wishes(metric=metric if metric in METRICS else None)
-    return checked(dataset_of_files(vectors, labels, pairs, key="own", wishes=wishes))[0]
+    wanted = next((known for known in METRICS if known == metric), None)
+    return checked(open_files(vectors, labels, pairs, wanted, key="own"))[0]

@@ -214,6 +214,39 @@ def test_another_distance_is_another_experiment(own: Path, capsys: pytest.Captur
     assert main([*run, "--metric", "cosine", "--resume", str(own / "r.npz"), "--pairs", "60"]) == 0
 
 
+def test_the_toml_beside_the_vectors_counts_and_options_come_first(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (own / "x.toml").write_text('title = "Mine"\nlabels = "y.npy"\nmetric = "cosine"\nqueries = [7, 9]')
+    x, clicks = str(own / "x.npy"), str(own / "clicks.csv")
+    assert main(["data", "--features", x]) == 0
+    said = capsys.readouterr().out
+    assert "Mine: 200 rows" in said and "similarity: label" in said and "distance: cosine" in said
+    assert "note: described by x.toml" in said
+    assert main(["data", "--features", x, "--pairs", clicks, "--metric", "dot"]) == 0
+    said = capsys.readouterr().out
+    assert "similarity: clicks" in said and "classes" not in said and "distance: dot" in said
+    run = ["run", "--features", x, "--pairs", "60", "--out", str(own / "out"), "--metric", "l2"]
+    assert main([*run, "--quiet"]) == 0
+    said = capsys.readouterr().out
+    assert "note: described by x.toml" in said and "agrees with labels" in said and "on 9 test queries" in said
+    exec((own / "out" / "run.py").read_text(), {})
+    (own / "x.toml").write_text('labels = "gone.npy"')
+    assert main(["data", "--features", x]) == 2
+    assert "x.toml must name files" in capsys.readouterr().err
+
+
+def test_an_index_takes_the_matrix_that_the_toml_names(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    X = np.load(own / "x.npy")
+    np.savez(own / "two.npz", one=X, two=X[:50])
+    (own / "two.toml").write_text('variable = "two"')
+    trained, two = str(own / "trained"), str(own / "two.npz")
+    assert main(["run", "--features", two, "--pairs", "60", "--r", "16", "--out", trained, "--quiet"]) == 0
+    assert main(["index", f"{trained}/model.npz", "--features", two, "--out", str(own / "index")]) == 0
+    assert len(ohash.HammingIndex.load(own / "index" / "index.npz")) == 50
+    capsys.readouterr()
+
+
 def test_the_list_says_what_every_file_is(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (own / "cut.npy").write_bytes((own / "x.npy").read_bytes()[:-8])
     assert main(["--data", str(own), "data"]) == 0

@@ -204,6 +204,16 @@ def test_a_broken_file_of_the_command_line_is_a_warning(tmp_path: Path, monkeypa
     assert "gone.npy" in problem
 
 
+def test_the_toml_beside_the_file_of_the_command_line_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(tmp_path / "x.npy", vectors()[0])
+    monkeypatch.setenv("OHASH_FILE", str(tmp_path / "x.npy"))
+    for metric in ("cosine", "dot"):
+        (tmp_path / "x.toml").write_text(f'metric = "{metric}"')
+        own, problem = upload.of_command_line()
+        assert own is not None
+        assert (own.metric, own.note, problem) == (metric, "described by x.toml", "")
+
+
 def test_a_session_keeps_few_datasets_of_its_own_and_the_one_in_use() -> None:
     session = page().session_state["ohash"]
     for k in range(state.MOST_OWN + 3):

@@ -12,13 +12,13 @@ note = "..."
 """
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ohash.streams.base import METRICS
+from ohash.streams.base import METRICS, Dataset, Metric
 from ohash.streams.readers.limits import BadFileError
-from ohash.streams.readers.own import Wishes
+from ohash.streams.readers.own import Wishes, dataset_of_files
 
 LARGEST = 2**16
 TEXTS = ("title", "licence", "cite", "note", "variable")
@@ -30,14 +30,46 @@ DEFAULTS = Wishes()
 
 @dataclass(frozen=True)
 class Beside:
-    """What the TOML says."""
+    """What the TOML says, and what it is called."""
 
     wishes: Wishes = DEFAULTS
     labels: Path | None = None
     pairs: Path | None = None
+    name: str = ""
 
 
 NOTHING = Beside()
+
+
+def open_files(
+    features: str | Path,
+    labels: str | Path | None = None,
+    pairs: str | Path | None = None,
+    metric: Metric | None = None,
+    *,
+    key: str = "user",
+) -> Dataset:
+    """Files of this machine, as the TOML beside the vectors says; what is named here comes first.
+
+    Labels or pairs named here stand for both: they say what is similar.
+    """
+    file = Path(features)
+    if not file.is_file():
+        raise ValueError(f"{file} must be a file that exists")
+    said = beside(file, file.absolute().parent)
+    if labels is not None or pairs is not None:
+        said = replace(said, labels=None, pairs=None)
+    wishes = replace(said.wishes, metric=metric or said.wishes.metric)
+    return dataset_as_said(file, replace(said, wishes=wishes), labels, pairs, key=key)
+
+
+def dataset_as_said(
+    file: Path, said: Beside, labels: str | Path | None = None, pairs: str | Path | None = None, *, key: str
+) -> Dataset:
+    """The dataset of a file and of what was said about it; its note names the TOML."""
+    dataset = dataset_of_files(file, labels or said.labels, pairs or said.pairs, key=key, wishes=said.wishes)
+    used = f"described by {said.name}" if said.name else ""
+    return replace(dataset, note="; ".join(text for text in (dataset.note, used) if text))
 
 
 def beside(file: Path, root: Path) -> Beside:
@@ -46,7 +78,7 @@ def beside(file: Path, root: Path) -> Beside:
     if not toml.is_file():
         return NOTHING
     if not inside(toml, root) or toml.stat().st_size > LARGEST:
-        raise BadFileError(f"{toml.name} must lie in the data folder and have at most {LARGEST:,} bytes")
+        raise BadFileError(f"{toml.name} must lie in the folder of the data and have at most {LARGEST:,} bytes")
     try:
         found = tomllib.loads(toml.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeError, RecursionError) as error:
@@ -57,7 +89,7 @@ def beside(file: Path, root: Path) -> Beside:
     texts: dict[str, Any] = {key: found[key] for key in (*TEXTS, *CHOICES) if key in found}
     if "queries" in found:
         texts["queries"] = tuple(found["queries"])
-    return Beside(Wishes(**texts), **named)
+    return Beside(Wishes(**texts), **named, name=toml.name)
 
 
 def inside(file: Path, root: Path) -> bool:
@@ -84,5 +116,5 @@ def _file(toml: Path, named: str, root: Path) -> Path:
     except (OSError, ValueError):
         good = False
     if not good:
-        raise BadFileError(f"{toml.name} must name files in the data folder, got {named!r}, which is not there")
+        raise BadFileError(f"{toml.name} must name files in the folder of the data, got {named!r}, which is not there")
     return file
