@@ -1,4 +1,7 @@
-"""``python3 -m ohash.worker``: a process that works for another one, over pipes.
+"""``python3 -m ohash.worker``: a process that works for another one, over pipes; ohash starts it itself.
+
+Nobody needs to call it by hand, and it takes no options: sweeps, comparisons and batch methods start it
+(`ohash.experiment.worker.Worker`).
 
 Frames (`ohash.core.frames`) come on standard input, {"task": name, "values": ...} with arrays, and go out on what was
 standard output: {"is": "ready"}, then for every task any number of {"is": "progress"} and one {"is": "done"} or
@@ -17,7 +20,11 @@ from ohash.core.frames import Frame, read_frame, write_frame
 
 
 def main() -> int:
-    """Serve until the input ends."""
+    """Serve until the input ends; to whoever calls it by hand it says what it is."""
+    if len(sys.argv) > 1 or sys.stdin is None or sys.stdin.isatty():
+        asked_for_help = sys.argv[1:] in (["--help"], ["-h"])
+        print((__doc__ or "").replace("`", ""), file=sys.stdout if asked_for_help else sys.stderr)
+        return 0 if asked_for_help else 2
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who waits: it ends this process by the pipe
     frames_in, frames_out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints goes to standard error, not between the frames

@@ -42,7 +42,8 @@ from ohash.experiment.sweep_cost import estimate
 from ohash.experiment.sweeping import Progress, Sweeping
 from ohash.experiment.words import duration
 
-LOG_SECONDS = 10.0
+# Where progress goes to a file or a pipe: a line so often, and at least every tenth of the cells.
+LOG_SECONDS, LOG_SHARE = 10.0, 0.1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -164,7 +165,8 @@ class Shown:
 
     def __init__(self) -> None:
         """Nothing is shown yet."""
-        self._terminal, self._last, self._text = sys.stderr.isatty(), float("-inf"), ""
+        self._terminal, self._text = sys.stderr.isatty(), ""
+        self._last, self._share = float("-inf"), 0.0
 
     def __call__(self, progress: Progress) -> None:
         """Show it."""
@@ -172,13 +174,16 @@ class Shown:
         failed = f", {progress.failed} failed" if progress.failed else ""
         text = f"{progress.done} of {progress.total} cells{failed}, {60 * progress.rate:.1f} a minute{left}"
         over = progress.done + progress.failed == progress.total
+        share = (progress.done + progress.failed) / max(1, progress.total)
         if self._terminal:
-            share = (progress.done + progress.failed) / max(1, progress.total)
             bar = "█" * round(24 * share) + "░" * (24 - round(24 * share))
             print(f"\r{bar} {text:<84}", end="\n" if over else "", file=sys.stderr, flush=True)
-        elif text != self._text and (over or time.monotonic() - self._last >= LOG_SECONDS):
-            self._last, self._text = time.monotonic(), text
+        elif text != self._text and self._due(share, over):
+            self._last, self._share, self._text = time.monotonic(), share, text
             print(text, file=sys.stderr, flush=True)
+
+    def _due(self, share: float, over: bool) -> bool:
+        return over or share - self._share >= LOG_SHARE - 1e-9 or time.monotonic() - self._last >= LOG_SECONDS
 
 
 def _mean_sd(point: Point, name: str) -> str:

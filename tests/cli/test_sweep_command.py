@@ -10,8 +10,10 @@ import sys
 import pytest
 
 from ohash.cli.main import main
+from ohash.cli.sweep import Shown
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import read
+from ohash.experiment.sweeping import Progress
 from tests.experiment.test_sweep import until
 
 SPEC = """
@@ -61,6 +63,24 @@ def test_table_estimate_and_export(tmp_path, capsys):
     assert float(rows[0]["map"]) > 0
     assert main(["sweep", str(file), "--store", store, "--inline", "--estimate"]) == 0
     assert "0 of 3 cells are left" in capsys.readouterr().out
+
+
+def test_progress_in_a_pipe_is_plain_lines_one_a_tenth(capsys, monkeypatch):
+    shown = Shown()
+    for done in range(201):
+        shown(Progress(200, done, here=done, seconds=done / 10))
+    err = capsys.readouterr().err
+    assert "\r" not in err and 10 <= len(err.splitlines()) <= 12 and err.splitlines()[-1].startswith("200 of 200 cells")
+
+
+def test_progress_in_a_pipe_when_cells_are_slow(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("ohash.cli.sweep.time.monotonic", lambda: now[0])
+    shown = Shown()
+    for second in range(60):
+        now[0] = float(second)
+        shown(Progress(1000, second // 12, seconds=float(second)))
+    assert 4 <= len(capsys.readouterr().err.splitlines()) <= 6
 
 
 def test_mistakes_are_one_line(tmp_path, capsys):

@@ -237,3 +237,11 @@ def test_a_worker_ends_with_the_process_it_works_for():
     parent.wait()
     parent.stdout.close()
     until(lambda: gone(pid))
+
+
+def test_called_by_hand_it_says_what_it_is():
+    call = [sys.executable, "-m", "ohash.worker"]
+    helped = subprocess.run([*call, "--help"], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert helped.returncode == 0 and "python3 -m ohash.worker" in helped.stdout and "no options" in helped.stdout
+    wrong = subprocess.run([*call, "--cores", "3"], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert wrong.returncode == 2 and "no options" in wrong.stderr
