@@ -7,7 +7,8 @@ Examples:
   python3 -m ohash runs export --method oh --out oh.csv
   python3 -m ohash runs delete 1f0c 77ab --yes
 
-They are in the folder OHASH_HOME, else in the user's data directory; the Runs page shows the same.
+The newest come first. They are in the folder OHASH_HOME, else in the user's data directory; the Runs page shows the
+same.
 """
 
 import argparse
@@ -16,10 +17,12 @@ import sys
 from pathlib import Path
 
 from ohash.experiment.runs import Line, to_csv, to_json
-from ohash.experiment.store import CELL, LIVE_RUN, Store
+from ohash.experiment.snapshot import Snapshot
+from ohash.experiment.store import CELL, LIVE_RUN, TRACES, Store
 
 KINDS = {"cell": CELL, "live": LIVE_RUN}
 SHOWN = 12  # letters of a key
+LOST = "[curves lost] "
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,8 +47,9 @@ def run(options: argparse.Namespace) -> int:
         _print(lines, store)
     elif options.action == "show":
         for line in lines:
-            values = store.values([line.key])[line.key]
+            values, _ = store.frame(line.key)  # reads the curves too: if they are lost, "notes" says so
             print(json.dumps({"key": line.key, **values, "params": json.loads(values["params"])}, indent=2))
+            _note_lost(line, store.get(line.key))
     elif options.action == "export":
         _export(store, lines, options.out)
     else:
@@ -55,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _chosen(store: Store, options: argparse.Namespace) -> list[Line]:
     kind = KINDS.get(options.kind, "")
-    lines = store.list(kind=kind, dataset=options.dataset, method=options.method, state=options.state)
+    lines = store.list(kind=kind, dataset=options.dataset, method=options.method, state=options.state)[::-1]
     if not options.keys:
         return lines
     found = []
@@ -76,8 +80,14 @@ def _print(lines: list[Line], store: Store) -> None:
         scores = " ".join("     –" if score is None else f"{score:6.3f}" for score in (line.map, line.recall))
         print(
             f"{line.key[:SHOWN]:{SHOWN}} {line.state:6} {line.method[:10]:10} {line.data[:24]:24} {line.pairs:>10,} "
-            f"{line.bits:>5} {scores}  {line.different}"
+            f"{line.bits:>5} {scores}  {LOST if store.curves_lost(line) else ''}{line.different}"
         )
+    lost = sum(map(store.curves_lost, lines))
+    if lost:
+        print(
+            f"note: of {lost} of them only the numbers are left, the files of their curves in {store.folder / TRACES} "
+            "are damaged or gone; `runs delete KEY` lets a sweep run them again", file=sys.stderr,
+        )  # fmt: skip
     print(f"{len(lines)} run{'s' if len(lines) != 1 else ''} in {store.folder}")
 
 
@@ -87,9 +97,13 @@ def _export(store: Store, lines: list[Line], out: str | None) -> None:
     runs = [(line, store.get(line.key)) for line in lines]
     Path(out).write_text(to_csv(runs) if out.endswith(".csv") else to_json(runs))
     for line, now in runs:
-        if not len(now.checkpoints.get("pairs", ())) and line.state == "done":
-            print(f"note: {line.key[:SHOWN]} has numbers and no curves: {'; '.join(now.notes)}", file=sys.stderr)
+        _note_lost(line, now)
     print(f"wrote {len(runs)} run{'s' if len(runs) != 1 else ''} to {out}")
+
+
+def _note_lost(line: Line, now: Snapshot) -> None:
+    if not len(now.checkpoints.get("pairs", ())) and line.state == "done":
+        print(f"note: {line.key[:SHOWN]} has numbers and no curves: {'; '.join(now.notes)}", file=sys.stderr)
 
 
 def _delete(store: Store, lines: list[Line], options: argparse.Namespace) -> None:

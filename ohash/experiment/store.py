@@ -20,7 +20,7 @@ from ohash.experiment.record import to_frame, to_snapshot
 from ohash.experiment.runs import Line, line_from
 from ohash.experiment.schema import DamagedError, NewerError, connected, prepare, transaction
 from ohash.experiment.snapshot import Snapshot
-from ohash.experiment.traces import read_trace, read_values, write_trace
+from ohash.experiment.traces import looks_whole, read_trace, read_values, write_trace
 
 DATABASE, TRACES = "runs.sqlite3", "traces"
 LIVE_RUN, CELL = "live", "cell"
@@ -92,6 +92,10 @@ class Store:
             return read_trace(self.trace(key))
         except (OSError, ValueError) as error:
             return {**values, "notes": [*values["notes"], f"the curves are lost: {error}"]}, {}
+
+    def curves_lost(self, line: Line) -> bool:
+        """Whether a run that ended well has a file that is not there, or at a glance no whole one."""
+        return line.state != "error" and not looks_whole(self.trace(line.key))
 
     def done(self) -> set[str]:
         """The keys of all runs that ended well."""

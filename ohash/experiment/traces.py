@@ -17,6 +17,7 @@ import numpy as np
 from ohash.core.frames import Arrays, Frame, read_frame, write_frame
 
 KINDS = {"columns": "pairs", "checkpoints": "checkpoint"}
+MAGIC = b"PAR1"
 VALUES, ARRAYS = b"ohash", b"ohash.arrays"
 
 
@@ -75,6 +76,20 @@ def read_values(path: Path) -> dict[str, Any]:
     except Exception as error:
         raise ValueError(f"{path} must be the trace of a run, and is foreign or damaged ({error})") from error
     return values
+
+
+def looks_whole(path: Path) -> bool:
+    """A glance, for long lists: begins and ends as Parquet does. `read_trace` also looks inside."""
+    try:
+        with path.open("rb") as file:
+            begins, size = file.read(len(MAGIC)), file.seek(0, os.SEEK_END)
+            if begins != MAGIC or size < 3 * len(MAGIC):
+                return False
+            file.seek(-2 * len(MAGIC), os.SEEK_END)  # how long the description at the end is, and the magic again
+            long, ends = int.from_bytes(file.read(len(MAGIC)), "little"), file.read()
+    except OSError:
+        return False
+    return ends == MAGIC and long + 3 * len(MAGIC) <= size
 
 
 def put(path: Path, data: bytes) -> None:

@@ -40,6 +40,29 @@ def test_list_and_filter(folder, capsys, pictures):
     assert "no such runs" in said(capsys, "--store", folder, "--kind", "cell")[1]
 
 
+def test_the_newest_come_first(folder, capsys, pictures):
+    _, out, _ = said(capsys, "--store", folder)
+    assert [line.split()[0][:6] for line in out.splitlines()[1:3]] == [now.params.key()[:6] for now in pictures[::-1]]
+
+
+@pytest.mark.parametrize("damage", ["cut", "garbage", "gone"])
+def test_lost_curves_are_said_by_list_show_and_export(folder, capsys, pictures, tmp_path, damage):
+    store, key = Store(folder), f"{pictures[0].params.key()}-{pictures[0].t}"
+    whole = store.trace(key).read_bytes()
+    if damage == "gone":
+        store.trace(key).unlink()
+    else:
+        store.trace(key).write_bytes(whole[: len(whole) // 2] if damage == "cut" else b"PAR1" + b"?" * 100)
+    code, out, err = said(capsys, "--store", folder)
+    marked = [line for line in out.splitlines() if "curves lost" in line]
+    assert code == 0 and len(marked) == 1 and marked[0].startswith(key[:12]) and "note: of 1 of them" in err
+    code, out, err = said(capsys, "show", key, "--store", folder)
+    assert code == 0 and "curves are lost" in json.loads(out)["notes"][-1] and "no curves" in err
+    assert "no curves" in said(capsys, "export", "--store", folder, "--out", str(tmp_path / "runs.csv"))[2]
+    code, _, err = said(capsys, "show", pictures[1].params.key(), "--store", folder)
+    assert code == 0 and not err, "the other one is whole"
+
+
 def test_show_by_the_beginning_of_a_key(folder, capsys, pictures):
     key = pictures[1].params.key()
     code, out, _ = said(capsys, "show", key[:10], "--store", folder)
