@@ -81,7 +81,7 @@ def _print_figure(measured: Measured, figure: Figure) -> None:
 def _print_claims(findings: Sequence[Finding]) -> None:
     print("\nClaims")
     for found in findings:
-        held = f"; {found.held}" if found.held else ""
+        held = "".join(f"; {text}" for text in (found.held, found.why) if text)
         print(f"  {found.verdict.upper():14} {found.claim.words} ({found.claim.place}{held})")
         print(textwrap.indent(textwrap.fill(found.claim.test, 100), " " * 17))
         for part in found.parts:

@@ -76,7 +76,7 @@ def claims_html(findings: Sequence[Finding]) -> str:
         )
         rows.append(
             f'<tr id="{_e(claim.key)}"><td>{_e(claim.words)}<br><small>{_e(claim.place)}</small></td>'
-            f"<td>{_sign(found.verdict)}<br><small>{_e(found.held)}</small></td>"
+            f"<td>{_sign(found.verdict)}<br><small>{_e(found.why or found.held)}</small></td>"
             f'<td><small>{_e(claim.test)}</small><table class="parts">{inside}</table></td></tr>'
         )
     head = "<tr><th>claim</th><th>verdict</th><th>test, and the effect with its 95 % interval</th></tr>"

@@ -13,7 +13,7 @@ from ohash.cli.main import main
 from ohash.experiment.executors import Inline
 from ohash.experiment.paper import figures
 from ohash.experiment.paper import settings as data
-from ohash.experiment.paper.claims import Claim, judge
+from ohash.experiment.paper.claims import Claim, Finding, judge
 from ohash.experiment.paper.claims_of_cost import CLAIMS
 from ohash.experiment.paper.figures import FIGURES, FULL, QUICK
 from ohash.experiment.paper.measured import Measured, Missing
@@ -33,7 +33,7 @@ from ohash.experiment.paper.verdicts import (
 from ohash.experiment.store import Store
 from ohash.experiment.sweeping import Sweeping
 from ohash.plots.paper import charts
-from ohash.plots.paper_report import report
+from ohash.plots.paper_report import claims_html, report
 
 numbers = st.floats(-1, 1)
 effects = st.tuples(numbers, numbers, numbers).map(sorted).map(lambda ends: Effect(ends[1], ends[0], ends[2]))
@@ -76,6 +76,24 @@ def test_one_seed_swings_and_several_speak_for_themselves():
     noisy = difference(a, [one + shift for one, shift in zip(a, (-0.2, 0.2, -0.1, 0.15, 0.05), strict=True)])
     assert above(noisy) == "cannot tell", "seeds disagree, however many queries there are"
     assert ratio([2.0], [1.0]).low < 2 < ratio([2.0], [1.0]).high
+
+
+def test_what_cannot_be_told_says_why_by_the_number_of_seeds():
+    rng = np.random.default_rng(0)
+    a = [rng.uniform(0.4, 0.6, 200) for _ in range(4)]
+    b = [one + shift for one, shift in zip(a, (0.01, -0.01, 0.2, -0.2), strict=True)]
+
+    def found(seeds):
+        effect = difference(a[:seeds], b[:seeds])
+        part = Part("Digits", "T = 4 less T = 1", effect, above(effect))
+        return Finding(claim("T-labels"), part.verdict, (part, part))
+
+    assert found(1).why == f"one seed is too few to decide: the full profile has {FULL.seeds}"
+    assert found(2).why.startswith("2 seeds are too few")
+    assert found(4).verdict == "cannot tell" and found(4).why == "4 seeds, and the interval still lies on both sides"
+    assert found(1).why in claims_table([found(1)]).rows[0][2] and found(1).why in claims_html([found(1)])
+    told = Part("Digits", "", Effect(0.1, 0.05, 0.2, seeds=1), "holds")
+    assert Finding(claim("T-labels"), "holds", (told,)).why == ""
 
 
 # -- figures -----------------------------------------------------------------------------------------------------------

@@ -51,6 +51,14 @@ class Finding:
         held = sum(all(part.verdict == "holds" for part in self.parts if part.setting == name) for name in names)
         return f"holds on {held} of {len(names)}" if len(names) > 1 else ""
 
+    @property
+    def why(self) -> str:
+        """Why it cannot be told, if it cannot: what is true of its open parts, each reason once."""
+        if self.verdict != "cannot tell":
+            return ""
+        reasons = list(dict.fromkeys(part.why for part in self.parts if part.verdict == "cannot tell"))
+        return "; ".join(reasons[:2]) + (f"; and {len(reasons) - 2} more reasons" if len(reasons) > 2 else "")
+
 
 def judge(claim: Claim, measured: Measured, data: Sequence[Setting] | None = None) -> Finding:
     """The verdict on all datasets it is about; what was not run cannot be told."""

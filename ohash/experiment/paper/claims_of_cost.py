@@ -10,7 +10,7 @@ from ohash.experiment.paper.claims import QUALITY, Claim, Judge
 from ohash.experiment.paper.figures import CS
 from ohash.experiment.paper.measured import Measured, Seed
 from ohash.experiment.paper.settings import Setting
-from ohash.experiment.paper.verdicts import Effect, Part, Verdict, above, below, ratio, share, within
+from ohash.experiment.paper.verdicts import ENOUGH, Effect, Part, Verdict, above, below, ratio, share, within
 from ohash.models.registry import find
 
 PAIR_SECONDS = 0.0015  # of the paper, on a Xeon X5650
@@ -95,7 +95,7 @@ def _memory(measured: Measured, setting: Setting) -> Iterable[Part]:
     short = [seed.values["state_bytes"] for seed in measured.seeds("4", setting, "oh", 0.1)]
     long = [seed.values["state_bytes"] for seed in measured.seeds("5", setting, "oh", 0.1)]
     each = np.array(long, float) / np.array(short, float)
-    effect = Effect(float(each.mean()), float(each.min()), float(each.max()), "x")
+    effect = Effect(float(each.mean()), float(each.min()), float(each.max()), "x", len(each))
     pairs = f"{measured.profile.pairs:,}"
     verdict: Verdict = "holds" if (each == 1).all() else "does not hold"
     yield Part(setting.title, f"bytes of the model after 1,000,000 pairs / after {pairs}", effect, verdict)
@@ -125,8 +125,8 @@ def _losses(measured: Measured, setting: Setting, C: float) -> list[float]:
 def _times_the_loss(measured: Measured, setting: Setting, C: float) -> Effect:
     """The cumulative loss at C as a multiple of that at 0.1."""
     each = np.array(_losses(measured, setting, C)) / np.array(_losses(measured, setting, 0.1))
-    half = 0.02 if len(each) < 3 else 0.0  # what another stream changes
-    return Effect(float(each.mean()), float(each.min()) - half, float(each.max()) + half, "x")
+    half = 0.02 if len(each) < ENOUGH else 0.0  # what another stream changes
+    return Effect(float(each.mean()), float(each.min()) - half, float(each.max()) + half, "x", len(each))
 
 
 def _loss_lowest(measured: Measured, setting: Setting) -> Iterable[Part]:
@@ -143,7 +143,7 @@ def _loss_grows(measured: Measured, setting: Setting) -> Iterable[Part]:
 
 def _required(measured: Measured, setting: Setting) -> Iterable[Part]:
     each = [seed.number("required_C") for seed in measured.seeds("5", setting, "oh", 0.1)]
-    effect = Effect(float(np.mean(each)), min(each), max(each), "")
+    effect = Effect(float(np.mean(each)), min(each), max(each), "", len(each))
     yield Part(setting.title, "C that the bound requires", effect, within(effect, 0.017 / 2, 0.017 * 2))
 
 

@@ -70,7 +70,8 @@ def claims_table(findings: Sequence[Finding]) -> Table:
     rows = []
     for found in findings:
         for at, part in enumerate(found.parts or (None,)):
-            first = (found.claim.words, found.claim.place, found.verdict) if at == 0 else ("", "", "")
+            verdict = f"{found.verdict} ({found.why})" if found.why else found.verdict
+            first = (found.claim.words, found.claim.place, verdict) if at == 0 else ("", "", "")
             effect = "–" if part is None or part.effect is None else str(part.effect)
             said = ("", "", "") if part is None else (part.setting, part.what or part.note, part.verdict)
             rows.append((*first, said[0], said[1], effect, said[2]))
