@@ -42,4 +42,5 @@ def _lines(spec: DatasetSpec) -> list[str]:
     size = f"{spec.n:,} x {spec.d:,}" if spec.n else "-"
     known = "" if spec.group == "folder" and missing else f"; {spec.task}; {spec.licence}"
     line = f"{spec.group:10} {spec.key:24} {size:>15}  {absent if missing else 'available':14} {spec.title}{known}"
-    return [line, f"{'':53}{missing}"] if missing else [line]
+    more = missing or spec.partly
+    return [line, f"{'':53}{more}"] if more else [line]

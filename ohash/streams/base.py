@@ -214,6 +214,7 @@ class DatasetSpec:
     `missing` says how to get it, or "" if it is here, and `absent` what is the matter with it then; `size` is that of
     its file in bytes, 0 if it has none of its own. `similar_share` is the natural share of similar pairs, or its limits
     where that depends on the files. `presets` are the paper's parameters, for the features of the dataset `paper_key`.
+    `held` measures files that may hold less or more than (n, d); `partly` says so then.
     """
 
     key: str
@@ -234,3 +235,5 @@ class DatasetSpec:
     absent: str = "is not here"
     presets: Mapping[str, Any] = field(default_factory=dict, hash=False)
     paper_key: str = ""
+    held: Callable[[], tuple[int, int]] | None = None
+    partly: str = ""

@@ -1,5 +1,6 @@
 """Datasets are found, not listed: files of `ohash.streams.datasets`, plugins that define DATASET, the data folder."""
 
+from dataclasses import replace
 from functools import lru_cache
 from types import ModuleType
 
@@ -22,8 +23,21 @@ def _named(plugins: tuple[ModuleType, ...]) -> dict[str, DatasetSpec]:
 
 
 def datasets() -> dict[str, DatasetSpec]:
-    """Every dataset, by key, with what lies in the data folder now."""
-    return {**named(), **folder_specs()}
+    """Every dataset, by key, with what lies in the data folder now, and in the size in which it does."""
+    measured = {key: spec for key, spec in named().items() if spec.held is not None}
+    return {**named(), **_as_held(tuple(measured.values()), stamps()), **folder_specs()}
+
+
+@lru_cache(maxsize=4)
+def _as_held(specs: tuple[DatasetSpec, ...], folder: tuple[Stamp, ...]) -> dict[str, DatasetSpec]:
+    found = {}
+    for spec in specs:
+        if folder and spec.held is not None and not spec.missing():
+            n, d = spec.held()
+            if (n, d) != (spec.n, spec.d):
+                partly = f"{n:,} x {d:,} are here, the paper's are {spec.n:,} x {spec.d:,}"
+                found[spec.key] = replace(spec, n=n, d=d, partly=partly)
+    return found
 
 
 def find(key: str) -> DatasetSpec:

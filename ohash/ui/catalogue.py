@@ -85,7 +85,7 @@ def _folder_words(found: bool) -> None:
 
 def _row(spec: DatasetSpec) -> list[str]:
     missing = spec.missing()
-    here = "✓ here"
+    here = f"✓ here; {spec.partly}" if spec.partly else "✓ here"
     if missing:
         here = f"{spec.absent if spec.group == 'folder' else 'not installed'}: {missing}"
     rows, columns = (f"{spec.n:,}", f"{spec.d:,}") if spec.n else ("–", "–")

@@ -211,6 +211,7 @@ def test_gist1m(root: Path) -> None:
     assert folder.folder_specs() == {}
     dataset = load("gist1m")
     np.testing.assert_array_equal(dataset.X, X)
+    assert (datasets()["gist1m"].n, datasets()["gist1m"].d) == (200, 4)
     assert dataset.presets["beta"] == 0.4
     assert dataset.similarities[0] == "metric"
 
@@ -281,8 +282,14 @@ def test_photo_tourism(root: Path) -> None:
     with pytest.raises(ValueError, match="line 2, got 'x 0'"):
         datasets()["phototourism"].load()
     (root / "info.txt").write_text("1 0\n" * 300)
-    with pytest.raises(ValueError, match="sheet is missing"):
+    with pytest.raises(ValueError, match=r"patches0001\.bmp of Photo Tourism: missing in"):
         datasets()["phototourism"].load()
+    assert "patches0001.bmp" in _problem("phototourism")
+    (root / "patches0002.bmp").write_bytes((root / "patches0000.bmp").read_bytes())
+    (root / "info.txt").write_text("1 0\n" * 700)
+    assert "patches0001.bmp of Photo Tourism: missing" in _problem("phototourism")
+    (root / "info.txt").unlink()
+    assert "info.txt of Photo Tourism: missing" in _problem("phototourism")
     (root / "info.txt").write_text("1 0\n2 0\n" * 15)
     (root / "patches0000.bmp").write_bytes((root / "patches0000.bmp").read_bytes()[:5000])
     with pytest.raises(ValueError, match=r"patches0000\.bmp must be a whole BMP"):
@@ -305,7 +312,44 @@ def test_cifar10(root: Path) -> None:
     assert dataset.thumbnails.shape == (60, 32, 32, 3)
     assert dataset.thumbnails[1, 0, 0].tolist() == records[0, 1, [1, 1025, 2049]].tolist()
     assert load("cifar10-gist").X.shape == (60, 512)
+    spec = datasets()["cifar10"]
+    assert (spec.n, spec.d, spec.partly) == (60, 3072, "60 x 3,072 are here, the paper's are 60,000 x 3,072")
     with (root / "test_batch.bin").open("ab") as stream:
         stream.write(b"abc")
+    assert "byte 30,733" in _problem("cifar10")
     with pytest.raises(ValueError, match=r"test_batch\.bin .*record 10 begins at byte 30,730 .*byte 30,733"):
         datasets()["cifar10"].load()
+
+
+def _batches(folder: Path, *names: str) -> None:
+    for name in names:
+        np.zeros((10, 3073), np.uint8).tofile(folder / name)
+
+
+def test_what_is_missing_of_the_papers_data_is_named(root: Path, tmp_path: Path) -> None:
+    _batches(root, "data_batch_1.bin", "data_batch_3.bin", "test_batch.bin")
+    said = _problem("cifar10")
+    assert said.startswith("data_batch_2.bin, data_batch_4.bin, data_batch_5.bin of CIFAR-10: missing in")
+    _batches(root, *(f"data_batch_{k}.bin" for k in (2, 4, 5)))
+    assert _problem("cifar10") == ""
+    (root / "test_batch.bin").unlink()
+    _batches(tmp_path, "test_batch.bin")
+    (root / "test_batch.bin").symlink_to(tmp_path / "test_batch.bin")
+    assert "test_batch.bin of CIFAR-10" in _problem("cifar10")
+    assert "links out of the data folder are not followed" in _problem("cifar10")
+    (root / "sub").mkdir()
+    _batches(root / "sub", *(f"data_batch_{k}.bin" for k in range(1, 6)), "test_batch.bin")
+    assert load("cifar10").n == 60
+
+
+@pytest.mark.parametrize(("key", "name"), [("gist1m", "gist_base.fvecs"), ("labelme", "LabelMe_gist.mat")])
+def test_links_and_damage_of_the_papers_files_are_told_in_the_list(
+    root: Path, tmp_path: Path, key: str, name: str
+) -> None:
+    (tmp_path / name).write_bytes(b"no such thing")
+    (root / name).symlink_to(tmp_path / name)
+    assert "not followed" in _problem(key)
+    (root / name).unlink()
+    (root / name).write_bytes(b"no such thing")
+    assert name in _problem(key)
+    assert "put" not in _problem(key)

@@ -14,9 +14,11 @@ from ohash.streams.cached import cached_gist
 from ohash.streams.datasets.paper_setting import put, queries, setting
 from ohash.streams.folder import find_files
 from ohash.streams.readers.limits import BadFileError
+from ohash.streams.together import together
 
 FILES = (*(f"data_batch_{k}.bin" for k in range(1, 6)), "test_batch.bin")
 RECORD = 1 + 3 * 32 * 32
+WHERE = "cifar-10-binary.tar.gz, 162 MB, cs.toronto.edu/~kriz"
 TEST = 1_000
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 SETTING = setting(beta=0.4, similar_by="label")
@@ -29,20 +31,28 @@ BIBTEX = """@techreport{krizhevsky2009learning,
 
 
 def missing() -> str:
-    """How to get it; the pickled version is named as what it is."""
-    if _folder() is not None:
-        return ""
+    """How to get it, or which files of it are not here; the pickled version is named as what it is."""
+    found = together(*FILES)
+    if found.folder is not None:
+        return found.problem("CIFAR-10", WHERE) or _damage(found.folder)
     if find_files("data_batch_1"):
         return (
             "data_batch_1 is the python version of CIFAR-10, which is pickled, and a pickle is never read here; take "
             "the binary version, cifar-10-binary.tar.gz (data_batch_1.bin ... test_batch.bin)"
         )
-    return put(f"{FILES[0]} ... {FILES[-1]} of CIFAR-10", "cifar-10-binary.tar.gz, 162 MB, cs.toronto.edu/~kriz")
+    return put(f"{FILES[0]} ... {FILES[-1]} of CIFAR-10", WHERE)
+
+
+def held(d: int) -> tuple[int, int]:
+    """Pictures in the files, and the columns of a row."""
+    folder = together(*FILES).folder
+    assert folder is not None
+    return sum((folder / name).stat().st_size for name in FILES) // RECORD, d
 
 
 def load(key: str, title: str, gist: bool) -> Dataset:
     """60,000 pictures; red, green and blue planes in a row of pixels."""
-    folder = _folder()
+    folder = together(*FILES).folder
     assert folder is not None
     records = np.concatenate([_batch(folder / name) for name in FILES])
     pixels, labels = records[:, 1:], records[:, 0].astype(np.int64)
@@ -64,19 +74,24 @@ def load(key: str, title: str, gist: bool) -> Dataset:
     )
 
 
-def _folder() -> Path | None:
-    return next(
-        (file.parent for file in find_files(FILES[0]) if all((file.parent / name).is_file() for name in FILES)), None
+def _damage(folder: Path) -> str:
+    """The first batch that is cut off; empty if none is."""
+    return next((told for name in FILES if (told := _cut(folder / name))), "")
+
+
+def _cut(path: Path) -> str:
+    size = path.stat().st_size
+    if size and size % RECORD == 0:
+        return ""
+    return (
+        f"{path.name} must be whole records of {RECORD} bytes, record {size // RECORD} begins at byte "
+        f"{size // RECORD * RECORD:,} and the file ends at byte {size:,}; it is truncated, copy it again"
     )
 
 
 def _batch(path: Path) -> npt.NDArray[np.uint8]:
-    size = path.stat().st_size
-    if size == 0 or size % RECORD:
-        raise BadFileError(
-            f"{path.name} must be whole records of {RECORD} bytes, record {size // RECORD} begins at byte "
-            f"{size // RECORD * RECORD:,} and the file ends at byte {size:,}; it is truncated, copy it again"
-        )
+    if _cut(path):
+        raise BadFileError(_cut(path))
     records = np.fromfile(path, np.uint8).reshape(-1, RECORD)
     if records[:, 0].max() > 9:
         at = int(np.flatnonzero(records[:, 0] > 9)[0])
@@ -100,6 +115,7 @@ def _spec(key: str, title: str, d: int, gist: bool) -> DatasetSpec:
         similar_share=0.1,
         presets=SETTING,
         paper_key="cifar10-gist",
+        held=partial(held, d),
     )
 
 

@@ -1,17 +1,21 @@
 """GIST1M: a million 960-d GIST vectors of the TEXMEX site, memory-mapped from gist_base.fvecs (3.8 GB).
 
 Differs from the paper: 500,000 training points and the queries are the first rows of the file instead of a random
-choice, which would have to be copied out of the map. Neighbours are the nearest 5 % of the actual database.
+choice, which would have to be copied out of the map. Neighbours are the nearest 5 % of the actual database, so the
+files gist_query.fvecs and gist_groundtruth.ivecs are not needed. Without gist_base.fvecs, gist_learn.fvecs will do.
 """
+
+from pathlib import Path
 
 from ohash.streams.base import Dataset, DatasetSpec
 from ohash.streams.datasets.paper_setting import EITHER_OF_TWO, VALIDATION, put, queries, setting
-from ohash.streams.folder import find_files
 from ohash.streams.readers.formats import read_path
+from ohash.streams.together import measured, together
 
 TRAIN, TEST = 500_000, 1_000
 ROWS = TRAIN + TEST + VALIDATION
 FILES = ("gist_base.fvecs", "gist_learn.fvecs")
+WHERE = "gist.tar.gz, 2.6 GB, http://corpus-texmex.irisa.fr"
 SETTING = setting(beta=0.4, similar_by="metric")
 BIBTEX = """@article{jegou2011product,
   title   = {Product Quantization for Nearest Neighbor Search},
@@ -22,15 +26,32 @@ BIBTEX = """@article{jegou2011product,
 
 
 def missing() -> str:
-    """How to get it."""
-    if any(find_files(name) for name in FILES):
-        return ""
-    return put("gist_base.fvecs of GIST1M", "gist.tar.gz, 2.6 GB, http://corpus-texmex.irisa.fr")
+    """How to get it, or what is wrong with the file."""
+    file = _file()
+    if file is None:
+        linked = [one.problem("GIST1M", WHERE) for one in map(together, FILES) if one.linked]
+        return linked[0] if linked else put("gist_base.fvecs of GIST1M", WHERE)
+    size = measured(file)
+    return size if isinstance(size, str) else ""
+
+
+def held() -> tuple[int, int]:
+    """Rows that are used, columns."""
+    file = _file()
+    assert file is not None
+    size = measured(file)
+    assert not isinstance(size, str)
+    return min(ROWS, size[0]), size[1]
+
+
+def _file() -> Path | None:
+    return next((one.folder / name for name in FILES if (one := together(name)).folder is not None and one.here), None)
 
 
 def load() -> Dataset:
     """The mapped rows."""
-    file = next(path for name in FILES for path in find_files(name))
+    file = _file()
+    assert file is not None
     X = read_path(file).X[:ROWS]
     return Dataset(
         key="gist1m",
@@ -59,4 +80,5 @@ DATASET = DatasetSpec(
     similar_by="metric",
     similar_share=EITHER_OF_TWO,
     presets=SETTING,
+    held=held,
 )

@@ -5,13 +5,14 @@ import numpy.typing as npt
 
 from ohash.streams.base import Dataset, DatasetSpec
 from ohash.streams.datasets.paper_setting import EITHER_OF_TWO, put, queries, setting
-from ohash.streams.folder import find_files
 from ohash.streams.readers import mat
 from ohash.streams.readers.formats import guarded
 from ohash.streams.readers.limits import FOLDER, BadFileError
 from ohash.streams.readers.source import Source
+from ohash.streams.together import measured, together
 
 FILE = "LabelMe_gist.mat"
+WHERE = "Torralba, Fergus and Weiss, CVPR 2008"
 WANTED = ["gist", "img", "ndxtrain", "ndxtest"]
 TEST = 2_000
 SETTING = setting(beta=0.5, similar_by="metric")
@@ -24,13 +25,28 @@ BIBTEX = """@inproceedings{torralba2008small,
 
 
 def missing() -> str:
-    """How to get it."""
-    return "" if find_files(FILE) else put(FILE, "Torralba, Fergus and Weiss, CVPR 2008")
+    """How to get it, or what is wrong with the file."""
+    found = together(FILE)
+    if found.folder is None:
+        return put(FILE, WHERE)
+    size = found.problem("22K LabelMe", WHERE) or measured(found.folder / FILE, "gist")
+    return size if isinstance(size, str) else ""
+
+
+def held() -> tuple[int, int]:
+    """Pictures and columns of the file."""
+    folder = together(FILE).folder
+    assert folder is not None
+    size = measured(folder / FILE, "gist")
+    assert not isinstance(size, str)
+    return size
 
 
 def load() -> Dataset:
     """GIST and pictures; the test pictures are those the file names, counted from 1 as MATLAB does."""
-    source = Source.file(find_files(FILE)[0])
+    folder = together(FILE).folder
+    assert folder is not None
+    source = Source.file(folder / FILE)
     got = guarded(source, FOLDER, lambda: mat.values(source, FOLDER, WANTED, may_miss=("img",)))
     X, pictures = got["gist"].astype(np.float32), got.get("img")
     if X.ndim != 2:
@@ -76,4 +92,5 @@ DATASET = DatasetSpec(
     similar_by="metric",
     similar_share=EITHER_OF_TWO,
     presets=SETTING,
+    held=held,
 )

@@ -15,15 +15,16 @@ import numpy.typing as npt
 from ohash.streams.base import Dataset, DatasetSpec
 from ohash.streams.cached import cached_gist, cached_rows
 from ohash.streams.datasets.paper_setting import put, queries, setting
-from ohash.streams.folder import find_files
 from ohash.streams.given_pairs import GivenPairs
 from ohash.streams.readers.limits import BadFileError
+from ohash.streams.together import Together, noted, together
 
 SHEET, GRID, SIDE = 1024, 16, 64
 PER_SHEET = GRID * GRID
 THUMBNAIL = 32
 TEST = 6_000
 LARGEST_TEXT = 2**28
+WHERE = "Winder and Brown, CVPR 2007"
 SETTINGS = [setting(beta=0.5, similar_by=name) for name in ("track", "pairs")]
 BIBTEX = """@inproceedings{winder2007learning,
   title     = {Learning Local Image Descriptors},
@@ -34,28 +35,37 @@ BIBTEX = """@inproceedings{winder2007learning,
 
 
 def missing(pairs: bool) -> str:
-    """How to get it."""
-    folder = _folder()
-    if folder is None:
-        what = "patches0000.bmp, ..., info.txt and m50_*.txt of Photo Tourism, Half Dome"
-        return put(what, "Winder and Brown, CVPR 2007")
-    if pairs and not list(folder.glob("m50_*.txt")):
-        return f"put an m50_*.txt beside {folder / 'info.txt'}"
-    return ""
+    """How to get it, or which files of it are not here."""
+    found = _found()
+    if found.folder is None:
+        return put("patches0000.bmp, ..., info.txt and m50_*.txt of Photo Tourism, Half Dome", WHERE)
+    problem = found.problem("Photo Tourism", WHERE)
+    if not problem and isinstance(lines := noted(_lines, found.folder / "info.txt"), str):
+        return lines
+    if pairs and not problem and not list(found.folder.glob("m50_*.txt")):
+        return f"put an m50_*.txt beside {found.folder / 'info.txt'}"
+    return problem
+
+
+def held() -> tuple[int, int]:
+    """Patches, and the columns of their GIST."""
+    folder = _found().folder
+    assert folder is not None
+    lines = noted(_lines, folder / "info.txt")
+    assert not isinstance(lines, str)
+    return lines[0], 512
 
 
 def load(key: str, title: str, pairs: bool) -> Dataset:
     """GIST of every patch (computed on the first call, with progress), tracks, and 32 x 32 pictures."""
-    folder = _folder()
+    found = _found()
+    folder = found.folder
     assert folder is not None
     points = _integers(folder / "info.txt", columns=1)[:, 0]
-    sheets = sorted(folder.glob("patches*.bmp"))
-    if len(points) > len(sheets) * PER_SHEET:
-        raise BadFileError(
-            f"info.txt must have at most {PER_SHEET} lines a sheet, {len(sheets) * PER_SHEET:,}, got {len(points):,}; "
-            "a sheet is missing"
-        )
     n = len(points)
+    sheets = [folder / name for name in _sheets(n)]
+    if found.lacking or found.linked:
+        raise BadFileError(found.problem("Photo Tourism", WHERE))
     version = " ".join(f"{sheet.name} {sheet.stat().st_size} {sheet.stat().st_mtime_ns}" for sheet in sheets)
     images = partial(_patches, sheets)
     X = cached_gist("photo-tourism", f"{folder} {version}", n, images)
@@ -76,8 +86,21 @@ def load(key: str, title: str, pairs: bool) -> Dataset:
     )
 
 
-def _folder() -> Path | None:
-    return next((path.parent for path in find_files("patches0000.bmp") if (path.parent / "info.txt").is_file()), None)
+def _found() -> Together:
+    """info.txt and the sheets, as many as its lines need; info.txt alone may be of anything."""
+    first = together("info.txt", *_sheets(1))
+    if first.folder is None or first.lacking or first.linked:
+        return first if set(_sheets(1)) & {*first.here, *first.linked} else Together(None, (), (), ())
+    lines = noted(_lines, first.folder / "info.txt")
+    return first if isinstance(lines, str) else together("info.txt", *_sheets(lines[0]))
+
+
+def _sheets(patches: int) -> list[str]:
+    return [f"patches{k:04}.bmp" for k in range(-(-patches // PER_SHEET))]
+
+
+def _lines(file: Path, _: str | None) -> tuple[int, int]:
+    return len(_integers(file, columns=1)), 1
 
 
 def _patches(sheets: list[Path], start: int, stop: int) -> npt.NDArray[np.uint8]:
@@ -158,6 +181,7 @@ def _spec(key: str, title: str, pairs: bool) -> DatasetSpec:
         # a point is seen in a few of 100,000 patches; of an m50 file about half of the pairs match
         similar_share=(0.3, 0.7) if pairs else (0.0, 0.001),
         presets=SETTINGS[pairs],
+        held=held,
     )
 
 
