@@ -59,4 +59,13 @@ def load(key: str) -> Dataset:
 
 @lru_cache(maxsize=16)
 def _loaded(spec: DatasetSpec, folder: tuple[Stamp, ...]) -> Dataset:
-    return spec.load()
+    dataset = spec.load()
+    if not isinstance(dataset, Dataset):
+        raise ValueError(f"load of dataset {spec.key!r} must return a Dataset, got {type(dataset).__name__}")
+    declares_its_size = spec.group != "folder" and spec.held is None
+    if declares_its_size and (dataset.n, dataset.d) != (spec.n, spec.d):
+        raise ValueError(
+            f"dataset {spec.key!r} must have the {spec.n:,} rows of {spec.d:,} values that its card declares (n, d), "
+            f"its load gave {dataset.n:,} of {dataset.d:,}; correct the DatasetSpec or the load"
+        )
+    return dataset

@@ -156,3 +156,25 @@ def test_a_dataset_of_a_plugin_is_found_also_after_the_others_were_listed(
         monkeypatch.undo()
         plugin_modules.cache_clear()
     assert "mine" not in named()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (("n=30, d=30", "n=31, d=30"), "dataset 'mine' must have the 31 rows of 30 .* gave 30 of 30"),
+        (("n=30, d=30", "n=30, d=8"), "dataset 'mine' must have the 30 rows of 8 .* gave 30 of 30"),
+        (("return Dataset", "return dict"), "'mine' must return a Dataset, got dict"),
+    ],
+)
+def test_a_plugin_that_does_not_keep_what_its_card_declares_is_named(
+    wrong: tuple[str, str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OHASH_PLUGINS", "")
+    (tmp_path / "mine.py").write_text(PLUGIN.replace(*wrong))
+    add_plugin(tmp_path / "mine.py")
+    try:
+        with pytest.raises(ValueError, match=words):
+            load("mine")
+    finally:
+        monkeypatch.undo()
+        plugin_modules.cache_clear()
