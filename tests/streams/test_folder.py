@@ -292,7 +292,10 @@ def test_photo_tourism(root: Path) -> None:
     assert "info.txt of Photo Tourism: missing" in _problem("phototourism")
     (root / "info.txt").write_text("1 0\n2 0\n" * 15)
     (root / "patches0000.bmp").write_bytes((root / "patches0000.bmp").read_bytes()[:5000])
-    with pytest.raises(ValueError, match=r"patches0000\.bmp must be a whole BMP"):
+    with pytest.raises(ValueError, match=r"patches0000\.bmp .* to 1,049,654, the file ends at byte 5,000"):
+        datasets()["phototourism"].load()
+    (root / "patches0000.bmp").write_bytes(b"JUNK" * 50)
+    with pytest.raises(ValueError, match=r"patches0000\.bmp must start with BM at byte 0 .* got b'JU'"):
         datasets()["phototourism"].load()
 
 

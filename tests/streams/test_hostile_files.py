@@ -63,6 +63,37 @@ def test_an_honest_bomb_is_refused_by_its_declared_size() -> None:
         read_upload("x.npz", stream.getvalue(), replace(UPLOAD, decoded=2**25))
 
 
+def test_damage_in_an_archive_is_told_with_its_place() -> None:
+    many = np.random.default_rng(0).normal(size=(3000, 100)).astype(np.float32)
+    data = bytearray(npz_bytes(y=np.arange(3000), X=many))
+    at = zipfile.ZipFile(io.BytesIO(data)).getinfo("X.npy").header_offset
+    data[at + 600_000] ^= 0xFF
+    with pytest.raises(ValueError, match=rf"x\.npz \[X\.npy\], packed from byte {at:,} on, .*1,200,128 bytes .*CRC-32"):
+        read_upload("x.npz", bytes(data))
+    data[at : at + 4] = b"JUNK"
+    with pytest.raises(ValueError, match=rf"x\.npz \[X\.npy\], packed from byte {at:,} on"):
+        read_upload("x.npz", bytes(data))
+
+
+def test_damage_in_a_parquet_file_is_told_with_its_place() -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    stream = io.BytesIO()
+    columns = {name: np.random.default_rng(0).normal(size=2000) for name in "abc"}
+    pq.write_table(
+        pa.table(columns), stream, row_group_size=1000, write_page_checksum=True, use_dictionary=False,
+        compression="zstd",
+    )  # fmt: skip
+    chunk = pq.ParquetFile(stream).metadata.row_group(1).column(2)
+    start = chunk.data_page_offset
+    data = bytearray(stream.getvalue())
+    data[start + 2000] ^= 0xFF
+    place = rf"column 'c' of row group 1 .*1,000 values in bytes {start:,} to {start + chunk.total_compressed_size:,}"
+    with pytest.raises(ValueError, match=rf"x\.parquet is damaged: {place}"):
+        read_upload("x.parquet", bytes(data))
+
+
 def test_a_zip_of_very_many_members_is_refused() -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:

@@ -24,6 +24,8 @@ PER_SHEET = GRID * GRID
 THUMBNAIL = 32
 TEST = 6_000
 LARGEST_TEXT = 2**28
+# Of a bitmap: place and length of where the pixels begin, width, height, bits a pixel, how they are packed.
+BMP_HEADER, BMP_FIELDS = 54, ((10, 4), (18, 4), (22, 4), (28, 2), (30, 4))
 WHERE = "Winder and Brown, CVPR 2007"
 SETTINGS = [setting(beta=0.5, similar_by=name) for name in ("track", "pairs")]
 BIBTEX = """@inproceedings{winder2007learning,
@@ -113,14 +115,36 @@ def _patches(sheets: list[Path], start: int, stop: int) -> npt.NDArray[np.uint8]
 def _sheet(path: Path) -> npt.NDArray[np.uint8]:
     from PIL import Image  # noqa: PLC0415
 
+    _check_bmp(path)
     try:
         with Image.open(path, formats=["BMP"]) as image:
-            if image.size != (SHEET, SHEET):
-                raise BadFileError(f"{path.name} must be {SHEET} x {SHEET} pixels, got {image.size}")
             pixels = np.asarray(image.convert("L"))
     except (OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise BadFileError(f"{path.name} must be a whole BMP picture ({error}); copy it again") from None
     return pixels.reshape(GRID, SIDE, GRID, SIDE).transpose(0, 2, 1, 3).reshape(PER_SHEET, SIDE, SIDE)
+
+
+def _check_bmp(path: Path) -> None:
+    """Whether the pixels that the header declares are there, by their bytes."""
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        start = stream.read(BMP_HEADER)
+    if start[:2] != b"BM" or len(start) < BMP_HEADER:
+        raise BadFileError(
+            f"{path.name} must start with BM at byte 0 and a header of {BMP_HEADER} bytes, got {start[:2]!r} and "
+            f"{size:,} bytes; copy it again"
+        )
+    pixels, width, height, depth, packed = (
+        int.from_bytes(start[at : at + count], "little", signed=True) for at, count in BMP_FIELDS
+    )
+    if (width, abs(height)) != (SHEET, SHEET):
+        raise BadFileError(f"{path.name} must be {SHEET} x {SHEET} pixels, got {width} x {abs(height)} at byte 18")
+    end = pixels + SHEET * SHEET * depth // 8
+    if not packed and size < end:
+        raise BadFileError(
+            f"{path.name} must have its pixels in bytes {pixels:,} to {end:,}, the file ends at byte {size:,}; it is "
+            "truncated, copy it again"
+        )
 
 
 def _small(images: Any, n: int) -> Any:

@@ -1,6 +1,7 @@
 """NumPy's .npz: a zip of .npy members. Declared sizes are checked first, only the members needed are unpacked."""
 
 import zipfile
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,8 @@ MOST_MEMBERS = 1000
 LONGEST_DIRECTORY = MOST_MEMBERS * 512
 END, END_64 = b"PK\x05\x06", b"PK\x06\x07"
 LOCAL_HEADER = 30
+PIECE = 2**20
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,8 @@ def _members(source: Source) -> dict[str, Member]:
                     )
             except BadFileError as error:
                 refusal = error
+            except DAMAGE as error:
+                raise _damaged(source, info, 0, error) from None
     if not found:
         raise refusal or BadFileError(f"{source.name} must hold .npy members, got none; write it with np.savez")
     return found
@@ -140,7 +145,6 @@ def _mappable(source: Source, member: Member) -> bool:
 def _unpack(source: Source, limits: Limits, member: Member) -> npt.NDArray[Any]:
     _check(source, limits, member)
     head = member.header
-    order: Any = "F" if head.fortran else "C"
     if _mappable(source, member):
         with source.open() as stream:
             stream.seek(member.info.header_offset)
@@ -149,9 +153,26 @@ def _unpack(source: Source, limits: Limits, member: Member) -> npt.NDArray[Any]:
         start += int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little") + head.offset
         if start + head.nbytes <= source.size:
             return source.array(head.dtype, head.shape, start, fortran=head.fortran)
-    with source.open() as stream, _archive(source, stream) as archive, archive.open(member.info) as packed:
-        packed.read(head.offset)
-        data = packed.read(head.nbytes)
-    if len(data) != head.nbytes:
-        raise BadFileError(f"{source.name} [{member.info.filename}] ends after {len(data):,} of {head.nbytes:,} bytes")
-    return np.frombuffer(data, head.dtype).reshape(head.shape, order=order)
+    data, done = np.empty(head.nbytes, np.uint8), 0
+    with source.open() as stream, _archive(source, stream) as archive:
+        try:
+            with archive.open(member.info) as packed:
+                packed.read(head.offset)
+                while piece := packed.read(min(PIECE, head.nbytes - done)):
+                    data[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
+                    done += len(piece)
+        except DAMAGE as error:
+            raise _damaged(source, member.info, head.offset + done, error) from None
+    if done != head.nbytes:
+        raise _damaged(source, member.info, head.offset + done, "it ends there")
+    data.flags.writeable = False
+    return data.view(head.dtype).reshape(head.shape, order="F" if head.fortran else "C")
+
+
+def _damaged(source: Source, info: zipfile.ZipInfo, done: int, why: Exception | str) -> BadFileError:
+    """Where a member lies and how far it could be unpacked."""
+    return BadFileError(
+        f"{source.name} [{info.filename}], packed from byte {info.header_offset:,} on, must unpack to "
+        f"{info.file_size:,} bytes with the checksum (CRC-32) {info.CRC:08x} that the archive declares; something is "
+        f"wrong after byte {done:,} of them ({why}); copy the file again"
+    )

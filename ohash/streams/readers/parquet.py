@@ -29,7 +29,7 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     limits.check_decoded(source.name, rows * (width or columns) * 4)
     wanted = [*part.features, *(name for name in (part.label, part.id, part.time) if name is not None)]
     # text is read as codes into a dictionary: one long text in every row would otherwise be written out in every row
-    with _opened(source, texts) as file:
+    with _opened(source, texts) as file, _placed(source, wanted):
         batches = file.iter_batches(max(1, BATCH_VALUES // (width or columns)), columns=wanted)
         return arrow.table(source.name, limits, part, rows, batches, width)
 
@@ -39,7 +39,7 @@ def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> dict[str,
     with _opened(source) as file:
         limits.check_shape(source.name, file.metadata.num_rows, len(wanted))
         texts = _texts(file, list(wanted))
-    with _opened(source, texts) as file:
+    with _opened(source, texts) as file, _placed(source, list(wanted)):
         whole = file.read(columns=list(wanted))
     return {name: whole.column(column) for column, name in wanted.items()}
 
@@ -111,6 +111,39 @@ def _texts(file: Any, wanted: list[str]) -> list[str]:
 
 
 @contextmanager
+def _placed(source: Source, wanted: list[str]) -> Iterator[None]:
+    """Damage in the data is told with the place of the first part that cannot be decoded."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        raise BadFileError(
+            f"{source.name} is damaged{_place(source, wanted)} ({str(error)[:300]}); copy it again"
+        ) from None
+
+
+def _place(source: Source, wanted: list[str]) -> str:
+    """In words; empty if every part alone can be decoded."""
+    with _opened(source) as file:
+        for group in range(file.metadata.num_row_groups):
+            one = file.metadata.row_group(group)
+            for chunk in (one.column(k) for k in range(one.num_columns)):
+                if chunk.path_in_schema.split(".", 1)[0] not in wanted:
+                    continue
+                try:
+                    file.read_row_group(group, columns=[chunk.path_in_schema])
+                except Exception:  # whatever it is, it was raised before
+                    start = min(at for at in (chunk.dictionary_page_offset, chunk.data_page_offset) if at is not None)
+                    end = start + chunk.total_compressed_size
+                    return (
+                        f": column {chunk.path_in_schema!r} of row group {group} must be {chunk.num_values:,} values "
+                        f"in bytes {start:,} to {end:,}, which cannot be decoded"
+                    )
+    return ""
+
+
+@contextmanager
 def _opened(source: Source, dictionaries: list[str] | None = None) -> Iterator[Any]:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -122,6 +155,7 @@ def _opened(source: Source, dictionaries: list[str] | None = None) -> Iterator[A
                 read_dictionary=dictionaries,
                 thrift_string_size_limit=LONGEST_STRING,
                 thrift_container_size_limit=MOST_ENTRIES,
+                page_checksum_verification=True,
             )
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise BadFileError(
