@@ -221,6 +221,8 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
                 values[key] = row.parse(query[key][:60])
             except ValueError as error:
                 problems.append(str(error))
+    others = {key for spec in methods.hashers().values() for key in spec.table} - set(rows)
+    problems += [f"{key} is no parameter of {values['method']}; left out" for key in query if key in others]
     params = _settle(values, problems, query.get("content", "")[:64])
     if limits is not None:
         params = _within(params, limits, problems)

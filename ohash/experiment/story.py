@@ -8,6 +8,7 @@ from ohash.core.parameters import Parameter
 from ohash.experiment.params import ExperimentParams, flat, rows_of
 from ohash.experiment.snapshot import Snapshot
 from ohash.models import registry as methods
+from ohash.models.base import HasherSpec
 from ohash.streams import registry as datasets
 
 Health = Literal["healthy", "look", "ill"]
@@ -15,13 +16,11 @@ Health = Literal["healthy", "look", "ill"]
 
 def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
     """One sentence: what is happening."""
-    method = methods.find(params.method).title
-    data = title_of(params)
+    spec, data = methods.find(params.method), title_of(params)
     if now is None or now.t == 0:
-        return f"{method} is about to learn {data} from pairs." if state != "error" else f"{method} could not start."
+        return f"{spec.title} {_beginning(spec)} {data}." if state != "error" else f"{spec.title} could not start."
     n = now.numbers
-    verb = {"done": "has learnt from", "paused": "has seen", "stopped": "has seen"}.get(now.state, "is learning from")
-    sentence = f"{method} {verb} {now.t:,} pairs of {data}"
+    sentence = f"{spec.title} {_doing(spec, now.state)} {now.t:,} pairs of {data}"
     if "map" in n and math.isfinite(n["map"]):
         sentence += (
             f": agreement with {truth_of(now)} {_from_to(n['map_start'], n['map'])}, "
@@ -114,6 +113,21 @@ def health(now: Snapshot) -> Health:
     """One dot for all findings."""
     bad = sum(not finding.fine for finding in findings(now))
     return "healthy" if bad == 0 else "look" if bad == 1 else "ill"
+
+
+def _beginning(spec: HasherSpec) -> str:
+    if spec.consumes == "nothing":
+        return "learns nothing; it is about to encode"
+    return "is about to be fitted to" if spec.consumes == "batch" else "is about to learn from pairs of"
+
+
+def _doing(spec: HasherSpec, state: str) -> str:
+    """What a method does with pairs: it learns from them, is fitted to their points, or only sees them pass."""
+    if spec.consumes == "nothing":
+        return "learns nothing; it has seen"
+    if spec.consumes == "batch":
+        return "was fitted to the points of"
+    return {"done": "has learnt from", "paused": "has seen", "stopped": "has seen"}.get(state, "is learning from")
 
 
 def _from_to(start: float, end: float) -> str:

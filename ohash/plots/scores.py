@@ -193,6 +193,8 @@ def _story(now: Snapshot, y: Floats) -> str:
     """From the start to now, or what the drift did."""
     pairs, edges = now.checkpoints["pairs"], boundaries(now.params)
     before, after = y[pairs < edges[0]] if edges else y, y[pairs >= edges[-1]] if edges else y
+    if pairs[-1] == 0:
+        return f"is {words.share(last(y))} before the first pair"
     so_far = f"{words.count(pairs[-1])} pairs"
     if not edges or not len(before) or not len(y[pairs >= edges[0]]):
         return f"{words.trend(first(y), last(y))} in {so_far}"

@@ -80,7 +80,9 @@ def _there(now: Snapshot | None) -> TypeGuard[Snapshot]:
 
 
 def _charts(now: Snapshot, names: tuple[str, ...]) -> None:
-    drawn = [ready(getattr(charts, name)(now), f"more_{name}", 240) for name in names]
+    several = len(now.selections) > 1  # models to choose from
+    wanted = [name for name in names if several or name != "selections"]
+    drawn = [ready(getattr(charts, name)(now), f"more_{name}", 240) for name in wanted]
     columns = st.columns(2)
     for at, one in enumerate(drawn):
         with columns[at % 2]:

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from ohash.experiment.gallery import nearest
+from ohash.experiment.params import ExperimentParams
 from ohash.experiment.presets import PRESETS, preset
 from ohash.experiment.recording import Recording
 from ohash.experiment.runner import Runner
@@ -172,12 +173,16 @@ def _takeaway(session: state.Session, now: Snapshot | None) -> str:
 def _told_apart(session: state.Session, now: Snapshot) -> list[charts.Ghost]:
     """Earlier runs, each named by what it has otherwise than the present one."""
     found = []
-    for ghost in session.ghosts:
-        if (ghost.params.dataset, ghost.params.content) != (now.params.dataset, now.params.content):
-            continue  # scores on other data have no place on this axis
+    for ghost in comparable(session.ghosts, now.params):
         different = otherwise(now.params, ghost.params) or "before"
         found.append(replace(ghost, label=textwrap.shorten(different, 26, placeholder="…")))
     return found
+
+
+def comparable(ghosts: list[charts.Ghost], params: ExperimentParams) -> list[charts.Ghost]:
+    """Those of the same data: scores on other data have no place on the same axis."""
+    here = (params.dataset, params.content)
+    return [ghost for ghost in ghosts if (ghost.params.dataset, ghost.params.content) == here]
 
 
 def _beside(session: state.Session) -> list[charts.Ghost]:

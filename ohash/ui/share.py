@@ -2,11 +2,12 @@
 
 import html
 import json
+import socket
 import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
@@ -16,6 +17,7 @@ from ohash.plots import live as charts
 from ohash.ui import state
 
 JSON = "application/json"
+HERE = ("localhost", "127.0.0.1", "::1")
 
 
 def buttons(session: state.Session) -> None:
@@ -38,12 +40,35 @@ def _share(session: state.Session) -> None:
     address = link(session)
     st.markdown("The address is the experiment: dataset, parameters, seed, live changes.")
     st.code(address, language=None, wrap_lines=True)
-    st.markdown(
-        "**On my network**: the server answers only this machine unless told otherwise. To show it to a class, start "
-        "it with `python3 -m streamlit run app.py --server.address 0.0.0.0`, open it under this machine's address, and "
-        "let the class scan:"
-    )
-    st.html(qr(address))
+    abroad = for_a_class(address)
+    if st.get_option("server.address") in HERE:
+        st.markdown(
+            "**On my network**: this server answers only this machine. To show it to a class, start it with "
+            "`python3 -m streamlit run app.py --server.address 0.0.0.0`; then the class can scan:"
+        )
+    else:
+        st.markdown("**On my network**: let the class scan:")
+    st.html(qr(abroad))
+    st.caption(urlsplit(abroad)._replace(query="").geturl())
+
+
+def for_a_class(address: str) -> str:
+    """The same address as others on the network see it; as it is if there is no network."""
+    parts = urlsplit(address)
+    host = network_address() if parts.hostname in HERE else ""
+    port = f":{parts.port}" if parts.port else ""
+    return parts._replace(netloc=f"{host}{port}").geturl() if host else address
+
+
+def network_address() -> str:
+    """The machine's address on its network, as the system would choose it; nothing is sent. "" without a network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # an address reserved for documentation
+        except OSError:
+            return ""
+        host = str(probe.getsockname()[0])
+    return "" if host in HERE else host
 
 
 def qr(text: str) -> str:

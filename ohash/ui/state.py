@@ -138,11 +138,11 @@ def runner(session: Session) -> Runner:
 def commit(session: Session, params: ExperimentParams, *, preset: str = "", keep_ghost: bool = True) -> None:
     """Another experiment: the old run stays as a ghost, the new one begins."""
     lease = hub().lease(session.id)
-    if lease.runner is not None:
-        last = lease.runner.snapshot()
-        if last is not None and last.t > 0:
-            _remember(session, last, keep_ghost=keep_ghost)
-        session.difference = difference(session.params, params)
+    last = None if lease.runner is None else lease.runner.snapshot()
+    session.difference = ""
+    if last is not None and last.t > 0:
+        _remember(session, last, keep_ghost=keep_ghost)
+        session.difference = difference(session.params, params) if keep_ghost else ""
     session.params, session.preset, session.warnings, session.wanted = params, preset, [], {}
     _begin(session)
 
@@ -219,7 +219,7 @@ def dataset_of(session: Session, params: ExperimentParams | Comparison) -> Datas
         return None
     if params.content not in session.own:
         raise ValueError(
-            f"this link needs data of somebody's own (fingerprint {params.content or 'missing'}); upload that file on "
+            f"This link needs data of somebody's own (fingerprint {params.content or 'missing'}); upload that file on "
             "the Data page, or pick another data set"
         )
     return session.own[params.content]
@@ -280,6 +280,11 @@ def show_part(name: str) -> None:
 def any_open(*keys: str) -> bool:
     """Whether any of these expanders is open."""
     return any(st.session_state.get(key) for key in keys)
+
+
+def close(key: str) -> None:
+    """Close a popover; for callbacks."""
+    st.session_state[key] = False
 
 
 def view(name: str) -> Any:

@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from ohash.experiment.presets import PRESETS, preset
+from ohash.experiment.presets import PRESETS, Preset, preset
 from ohash.experiment.runner import Pace, Runner
 from ohash.ui import live, state
 from ohash.ui.numbers import health_markdown
@@ -24,12 +24,14 @@ def presets(session: state.Session) -> None:
     """The stories: the first ones as buttons, the rest behind "more"."""
     for one in PRESETS[:SHOWN]:
         _preset_button(session, one.key)
-    with st.popover("More presets", type="tertiary"):
-        for one in PRESETS[SHOWN:]:
-            _preset_button(session, one.key)
+    with st.popover("More presets", type="tertiary", key="open_presets", on_change="rerun") as more:
+        if more.open:
+            for one in PRESETS[SHOWN:]:
+                _preset_button(session, one.key)
     told = preset(session.preset).story if session.preset else ""
     if session.difference:
-        told = f"New run: {session.difference}. The old one stays as a thin line."
+        told = f"New run: {session.difference}."
+        told += " The old one stays as a thin line." if live.comparable(session.ghosts[-1:], session.params) else ""
     st.caption(told, width="stretch")
     st.button("Present", icon=":material/slideshow:", on_click=once(_present), args=(session, True), key="present")
 
@@ -99,9 +101,14 @@ def gallery_bar(session: state.Session) -> None:
 def _preset_button(session: state.Session, key: str) -> None:
     one = preset(key)
     st.button(
-        one.title, key=f"preset_{key}", on_click=once(state.start_preset), args=(session, one), help=one.story,
+        one.title, key=f"preset_{key}", on_click=once(_start), args=(session, one), help=one.story,
         type="primary" if session.preset == key else "tertiary",
     )  # fmt: skip
+
+
+def _start(session: state.Session, one: Preset) -> None:
+    state.start_preset(session, one)
+    state.close("open_presets")
 
 
 def _play_pause(session: state.Session, runner: Runner) -> None:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.experiment.params import experiment
 from ohash.experiment.presets import PRESETS
-from ohash.ui import state
+from ohash.ui import share, state
 
 APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"dataset": "blobs2d", "method": "oh", "r": "16", "pairs": "100000000"}
@@ -37,6 +37,12 @@ def opened(**query: str) -> AppTest:
 def widget(kind: Any, name: str) -> Any:
     """A widget of the rail by the name of its parameter; its key changes with the experiment."""
     return next(one for one in kind if one.key and re.fullmatch(rf"w_{name}_\d+", one.key))
+
+
+def more(app: AppTest) -> AppTest:
+    """With the list of presets open."""
+    app.session_state["open_presets"] = True
+    return app.run()
 
 
 def session_of(app: AppTest) -> state.Session:
@@ -106,7 +112,7 @@ def test_a_slider_is_only_set_when_the_experiment_changed_it() -> None:
     session_of(app).wanted["beta"] = 0.6
     app.run()
     assert widget(app.slider, "beta").key == key, "the user's own choice makes no new widget"
-    app.button(key="preset_small-beta").click().run()
+    more(app).button(key="preset_small-beta").click().run()
     assert widget(app.slider, "beta").value == 0.1
 
 
@@ -118,6 +124,31 @@ def test_another_r_is_another_run_and_leaves_a_ghost() -> None:
     assert state.runner(session_of(app)) is not before
     assert len(session_of(app).ghosts) == 1
     assert any("r 16 → 32" in caption.value for caption in app.caption)
+
+
+def test_no_ghost_is_promised_where_none_is_drawn() -> None:
+    app = opened(**SMALL)
+    until(app, lambda: moving(app))
+    widget(app.selectbox, "dataset").set_value("moons").run()
+    told = next(caption.value for caption in app.caption if caption.value.startswith("New run"))
+    assert "blobs2d → moons" in told and "thin line" not in told
+    app.button(key="reset").click().run()
+    assert not any(caption.value.startswith("New run") for caption in app.caption)
+
+
+def test_a_warning_can_be_closed() -> None:
+    app = opened(**SMALL, T="x")
+    assert ["T is no parameter of oh; left out" in warning.value for warning in app.warning] == [True]
+    app.button(key="close_0").click().run()
+    assert not app.warning
+
+
+def test_a_class_is_given_the_address_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(share, "network_address", lambda: "192.0.2.7")
+    assert share.for_a_class("http://localhost:8501/?r=8&C=1") == "http://192.0.2.7:8501/?r=8&C=1"
+    assert share.for_a_class("https://lab.example/x?r=8") == "https://lab.example/x?r=8"
+    monkeypatch.setattr(share, "network_address", lambda: "")
+    assert share.for_a_class("http://localhost:8501/") == "http://localhost:8501/"
 
 
 def test_a_new_seed_is_one_new_run() -> None:
@@ -157,7 +188,8 @@ def test_reset_begins_again_without_the_live_changes() -> None:
 @pytest.mark.slow
 def test_every_preset_starts_from_its_button(preset: state.Preset) -> None:
     app = opened(**SMALL)
-    app.button(key=f"preset_{preset.key}").click().run()
+    more(app).button(key=f"preset_{preset.key}").click().run()
+    assert not app.session_state["open_presets"], "the list closes"
     assert session_of(app).params == preset.params()
     assert link_of(app) == preset.params().to_query()
     assert len(state.hub().lease(session_of(app).id).beside) == (preset.beside_params() is not None)

@@ -1,0 +1,26 @@
+"""The sentence above the charts says what a method really does with pairs."""
+
+import pytest
+
+from ohash.experiment.run import Run
+from ohash.experiment.snapshot import take
+from ohash.experiment.story import headline
+from tests.experiment.runs import small
+
+
+@pytest.mark.parametrize(
+    ("method", "before", "after"),
+    [
+        ("oh", "OH is about to learn from pairs of", "OH is learning from 300 pairs of"),
+        ("itq", "ITQ is about to be fitted to", "ITQ was fitted to the points of 300 pairs of"),
+        ("lsh", "LSH learns nothing; it is about to encode", "LSH learns nothing; it has seen 300 pairs of"),
+    ],
+)
+def test_what_is_done_with_pairs(method, before, after):
+    params = small(method=method, pairs=1000)
+    assert headline(None, params, "starting").startswith(before)
+    run = Run(params)
+    while run.t < 300 or run.evaluating:
+        run.step(300 - run.t or 1)
+    told = headline(take(run, "running"), params, "running")
+    assert told.startswith(after) and "agreement with labels" in told
