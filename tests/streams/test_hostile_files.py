@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohash.streams.readers.formats import read_path, read_upload
+from ohash.streams.readers import limits, memory
+from ohash.streams.readers.formats import peek_path, read_path, read_upload
 from ohash.streams.readers.limits import UPLOAD, Limits
-from tests.streams.files import X, header_bytes, npy_bytes, npz_bytes, parquet_bytes
+from tests.streams.files import X, hdf5_bytes, header_bytes, mat_bytes, npy_bytes, npz_bytes, parquet_bytes
 
 
 @pytest.mark.parametrize("shape", [(10**12, 4), (4, 10**12), (2**62, 8), (-1, 4), (0, 4), (10**30, 10**30)])
@@ -61,6 +62,38 @@ def test_an_honest_bomb_is_refused_by_its_declared_size() -> None:
             x.write(bytes(2**24))
     with pytest.raises(ValueError, match="decode to at most"):
         read_upload("x.npz", stream.getvalue(), replace(UPLOAD, decoded=2**25))
+
+
+PACKED = {
+    "x.npz": npz_bytes(X=np.zeros((1000, 8), np.float32)),
+    "x.mat": mat_bytes(X=np.zeros((1000, 8))),
+    "x.csv": b"1,2,3,4,5,6,7,8\n" * 1000,
+    "x.parquet": parquet_bytes(**{name: np.zeros(1000, np.float32) for name in "abcdefgh"}),
+    "x.hdf5": hdf5_bytes(X=np.zeros((1000, 8), np.float32)),
+}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_what_unpacks_to_more_than_half_of_the_memory_is_refused_by_its_header(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).write_bytes(PACKED[name])
+    monkeypatch.setattr(limits, "memory", lambda: 200_000)
+    assert read_path(tmp_path / name).X.shape == (1000, 8)
+    monkeypatch.setattr(limits, "memory", lambda: 63_998)
+    for look in (peek_path, read_path):
+        with pytest.raises(ValueError, match=r"x\..* at most 32\.0 kB here, half of the memory .*np\.save"):
+            look(tmp_path / name)
+
+
+def test_memory_is_known_or_the_limit_of_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 2**28 < memory.memory() <= memory.UNKNOWN
+    (tmp_path / "limit").write_text("12345\n")
+    (tmp_path / "none").write_text("max\n")
+    monkeypatch.setattr(memory, "CONTAINER", (tmp_path / "none", tmp_path / "gone"))
+    machine = memory.memory.__wrapped__()
+    monkeypatch.setattr(memory, "CONTAINER", (tmp_path / "none", tmp_path / "limit"))
+    assert memory.memory.__wrapped__() == 12345 < machine
 
 
 def test_damage_in_an_archive_is_told_with_its_place() -> None:

@@ -42,7 +42,10 @@ def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
         rows, exact = round(source.size * start.count(b"\n") / len(start)), False
     rows -= first.has_names
     limits.check_shape(source.name, rows, len(first.names))
-    return Peek(rows, len(arrow.roles(first.names).features), "float32", exact)
+    features = len(arrow.roles(first.names).features)
+    if exact:
+        limits.check_decoded(source.name, rows * features * 4)
+    return Peek(rows, features, "float32", exact)
 
 
 def read(source: Source, limits: Limits, variable: str | None = None) -> Table:

@@ -31,6 +31,7 @@ def peek(source: Source, limits: Limits, variable: str | None = None, *, transpo
         name = members.features(source.name, shapes, variable)
         rows, d = shapes[name]
         limits.check_shape(source.name, rows, d)
+        _check_decoded(source, limits, file, name)
         return Peek(rows, d, dtypes[name])
 
 
@@ -79,13 +80,19 @@ def _values(
             raise BadFileError(f"{source.name} must hold the plain numeric dataset {name!r}; it does not")
         array = _mapped(source, one)
         if array is None:
-            limits.check_decoded(f"{source.name} [{name}]", one.size * one.dtype.itemsize)
-            if one.chunks is not None:
-                chunk = int(np.prod(one.chunks, dtype=object)) * one.dtype.itemsize
-                limits.check_decoded(f"{source.name} [{name}], one chunk", chunk)
+            _check_decoded(source, limits, file, name)
             array = one[()]
         found[name] = array.T if transposed else array
     return found
+
+
+def _check_decoded(source: Source, limits: Limits, file: Any, name: str) -> None:
+    """Refuse what has to be unpacked and does not fit."""
+    one = file[name]
+    if _mapped(source, one) is None:
+        limits.check_decoded(f"{source.name} [{name}]", one.size * one.dtype.itemsize)
+        chunk = int(np.prod(one.chunks or (), dtype=object)) * one.dtype.itemsize
+        limits.check_decoded(f"{source.name} [{name}], one chunk", chunk)
 
 
 def _distance(source: Source, file: Any) -> str:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from ohash.streams.readers.memory import memory
+
 MIB = 2**20
 
 
@@ -12,7 +14,7 @@ class BadFileError(ValueError):
 @dataclass(frozen=True)
 class Limits:
     """Most bytes of the file, rows, columns and values (rows x columns); `decoded` is the most memory, in bytes, that
-    an array may take which cannot be memory-mapped.
+    an array may take which cannot be memory-mapped, and never more than half of what there is.
     """
 
     size: int
@@ -46,9 +48,12 @@ class Limits:
 
     def check_decoded(self, name: str, size: int) -> None:
         """Refuse what would take too much memory."""
-        if size > self.decoded:
+        half = memory() // 2
+        if size > min(self.decoded, half):
+            most = min(self.decoded, half)
+            where = self.where if self.decoded <= half else "here, half of the memory there is"
             raise BadFileError(
-                f"{name} must decode to at most {in_words(self.decoded)} {self.where}, it declares {in_words(size)}; "
+                f"{name} must decode to at most {in_words(most)} {where}, it declares {in_words(size)}; "
                 "save the matrix with np.save(...) and put the .npy in the data folder, where it is memory-mapped"
             )
 

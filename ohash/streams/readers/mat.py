@@ -44,6 +44,7 @@ def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
         return hdf5.peek(source, limits, variable, transposed=True)
     found = variables(source)
     name = members.features(source.name, _shapes(source, found), variable)
+    limits.check_decoded(f"{source.name} [{name}]", found[name].nbytes)
     return Peek(found[name].shape[0], found[name].shape[1], found[name].kind)
 
 

@@ -18,6 +18,7 @@ def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
     """From the footer."""
     with _opened(source) as file:
         _, width, rows, columns = _layout(source, limits, file, variable)
+        limits.check_decoded(source.name, rows * (width or columns) * 4)
         return Peek(rows, width or columns, "float32")
 
 
