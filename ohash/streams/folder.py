@@ -36,6 +36,8 @@ Stamp = tuple[str, int, int]
 class Entry:
     """One file of the folder; `problem` says why it is no dataset, or is empty; `stamp` are the times of its files.
 
+    `labels` says whether it comes with labels, its own or those of a file that the TOML names.
+
     `absent` puts the problem in a word: it cannot be read, or it holds pairs or labels, which belong to vectors.
     """
 
@@ -46,6 +48,7 @@ class Entry:
     n: int = 0
     d: int = 0
     exact: bool = True
+    labels: bool = False
     problem: str = ""
     absent: str = "cannot be read"
     said: Beside = NOTHING
@@ -137,14 +140,16 @@ def _entry(key: str, file: Path, root: Path) -> Entry:
         return Entry(key, title, file, size, peek.rows, peek.columns, problem=few, absent="is too small", said=said)
     files = [file, file.with_suffix(".toml"), said.labels, said.pairs]
     stamp = tuple(one.stat().st_mtime_ns for one in files if one is not None and one.is_file())
-    return Entry(key, title, file, size, peek.rows, peek.columns, peek.exact, said=said, stamp=stamp)
+    labels = peek.labels or said.labels is not None
+    rows = peek.rows + (0 if labels else peek.tests)  # test queries that come with vectors have no labels
+    return Entry(key, title, file, size, rows, peek.columns, peek.exact, labels, said=said, stamp=stamp)
 
 
 # the same entry gives the same card, so that a loaded dataset is known by it
 @lru_cache(maxsize=4 * MOST_FILES)
 def _spec(entry: Entry) -> DatasetSpec:
     said = entry.said
-    similar_by = "pairs" if said.pairs else "label" if said.labels else "auto"
+    similar_by = "pairs" if said.pairs else "label" if entry.labels else "auto"
     return DatasetSpec(
         key=entry.key,
         title=entry.title,

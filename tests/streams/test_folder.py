@@ -13,6 +13,7 @@ from ohash.streams import folder
 from ohash.streams.base import split
 from ohash.streams.readers import formats
 from ohash.streams.registry import datasets, load
+from tests.streams.files import FILES, hdf5_bytes
 
 RNG = np.random.default_rng(6)
 X = RNG.normal(size=(200, 4)).astype(np.float32)
@@ -106,6 +107,33 @@ def test_pairs_and_labels_that_nobody_named_are_no_vectors(root: Path) -> None:
         load("folder:clicks")
     (root / "x.toml").write_text("pairs = 'clicks.csv'\nlabels = 'labels.npy'")
     assert not {"folder:clicks", "folder:labels"} & set(folder.folder_specs())
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if not name.endswith("ivecs")])
+def test_the_list_says_what_loading_gives(root: Path, name: str) -> None:
+    (root / name).write_bytes(FILES[name])
+    spec = folder.folder_specs()["folder:a"]
+    dataset = load("folder:a")
+    assert (spec.n, spec.d) == (dataset.n, dataset.d)
+    assert spec.similar_by == ("label" if dataset.labels is not None else "auto")
+    assert spec.task == ("same label" if dataset.labels is not None else "your vectors")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_column_of_labels_is_seen_in_the_list(root: Path, kind: str) -> None:
+    import pandas as pd
+
+    table = pd.DataFrame(X, columns=[*"abcd"]).assign(label=np.arange(200) % 3)
+    table.to_csv(root / "x.csv", index=False) if kind == "csv" else table.to_parquet(root / "x.parquet")
+    assert folder.folder_specs()["folder:x"].task == "same label"
+    assert load("folder:x").labels is not None
+
+
+def test_test_queries_beside_labels_are_not_counted(root: Path) -> None:
+    (root / "x.hdf5").write_bytes(hdf5_bytes(train=X, test=X[:30], labels=np.arange(200) % 3))
+    assert folder.folder_specs()["folder:x"].n == load("folder:x").n == 200
+    (root / "z.hdf5").write_bytes(hdf5_bytes(train=X, test=X[:30]))
+    assert folder.folder_specs()["folder:z"].n == load("folder:z").n == 230
 
 
 def test_too_few_rows_are_told_in_the_list(root: Path) -> None:

@@ -42,10 +42,10 @@ def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
         rows, exact = round(source.size * start.count(b"\n") / len(start)), False
     rows -= first.has_names
     limits.check_shape(source.name, rows, len(first.names))
-    features = len(arrow.roles(first.names).features)
+    part = arrow.roles(first.names)
     if exact:
-        limits.check_decoded(source.name, rows * features * 4)
-    return Peek(rows, features, "float32", exact)
+        limits.check_decoded(source.name, rows * len(part.features) * 4)
+    return Peek(rows, len(part.features), "float32", exact, labels=part.label is not None)
 
 
 def read(source: Source, limits: Limits, variable: str | None = None) -> Table:

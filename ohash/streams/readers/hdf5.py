@@ -32,7 +32,9 @@ def peek(source: Source, limits: Limits, variable: str | None = None, *, transpo
         rows, d = shapes[name]
         limits.check_shape(source.name, rows, d)
         _check_decoded(source, limits, file, name)
-        return Peek(rows, d, dtypes[name])
+        labels = members.companion(members.LABELS, shapes, rows) is not None
+        tests = shapes["test"][0] if "test" in _beside(shapes, name, transposed=transposed) else 0
+        return Peek(rows, d, dtypes[name], labels=labels, tests=tests)
 
 
 def read(source: Source, limits: Limits, variable: str | None = None, *, transposed: bool = False) -> Table:
@@ -47,9 +49,7 @@ def read(source: Source, limits: Limits, variable: str | None = None, *, transpo
             raise BadFileError(
                 f"{source.name} must use one of the distances {', '.join(METRICS)}, it declares {distance[:40]!r}"
             )
-        wanted = [key for key in ("test", "neighbors") if key in shapes and not transposed and key != name]
-        if wanted and ("test" not in wanted or shapes["test"][1:] != (d,)):
-            wanted = []
+        wanted = _beside(shapes, name, transposed=transposed)
         label = members.companion(members.LABELS, shapes, rows)
         got = _values(source, limits, file, [name, *wanted, *([label] if label else [])], transposed=transposed)
     return Table(
@@ -59,6 +59,12 @@ def read(source: Source, limits: Limits, variable: str | None = None, *, transpo
         metric=METRICS.get(distance),
         extra=MappingProxyType({key: got[key] for key in wanted}),
     )
+
+
+def _beside(shapes: members.Shapes, name: str, *, transposed: bool) -> list[str]:
+    """What ann-benchmarks puts beside the matrix: test queries of as many columns, and their neighbours."""
+    wanted = [key for key in ("test", "neighbors") if key in shapes and not transposed and key != name]
+    return wanted if "test" in wanted and shapes["test"][1:] == shapes[name][1:] else []
 
 
 def values(

@@ -43,9 +43,12 @@ def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
     if _is_hdf5(source):
         return hdf5.peek(source, limits, variable, transposed=True)
     found = variables(source)
-    name = members.features(source.name, _shapes(source, found), variable)
+    shapes = _shapes(source, found)
+    name = members.features(source.name, shapes, variable)
     limits.check_decoded(f"{source.name} [{name}]", found[name].nbytes)
-    return Peek(found[name].shape[0], found[name].shape[1], found[name].kind)
+    rows, columns = shapes[name]
+    labels = members.companion(members.LABELS, shapes, rows) is not None
+    return Peek(rows, columns, found[name].kind, labels=labels)
 
 
 def read(source: Source, limits: Limits, variable: str | None = None) -> Table:

@@ -32,10 +32,12 @@ class Member:
 def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
     """From the headers of the members."""
     found = _members(source)
-    chosen = found[members.features(source.name, _shapes(found), variable)]
+    shapes = _shapes(found)
+    chosen = found[members.features(source.name, shapes, variable)]
     _check(source, limits, chosen)
     rows, columns = npy.matrix_shape(source.name, chosen.header.shape)
-    return Peek(rows, columns, str(chosen.header.dtype))
+    labels = members.companion(members.LABELS, shapes, rows) is not None
+    return Peek(rows, columns, str(chosen.header.dtype), labels=labels)
 
 
 def read(source: Source, limits: Limits, variable: str | None = None) -> Table:

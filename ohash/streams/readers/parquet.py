@@ -17,9 +17,9 @@ LONGEST_STRING, MOST_ENTRIES = 2**25, 2**20
 def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
     """From the footer."""
     with _opened(source) as file:
-        _, width, rows, columns = _layout(source, limits, file, variable)
+        part, width, rows, columns = _layout(source, limits, file, variable)
         limits.check_decoded(source.name, rows * (width or columns) * 4)
-        return Peek(rows, width or columns, "float32")
+        return Peek(rows, width or columns, "float32", labels=part.label is not None)
 
 
 def read(source: Source, limits: Limits, variable: str | None = None) -> Table:

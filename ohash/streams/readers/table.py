@@ -16,12 +16,17 @@ BLOCK_BYTES = 2**24
 
 @dataclass(frozen=True)
 class Peek:
-    """The shape of a file from its header alone; `exact` is false where rows were estimated."""
+    """The shape of a file from its header alone; `exact` is false where rows were estimated.
+
+    `labels` says whether the file holds a label a row, `tests` how many test queries come beside the rows.
+    """
 
     rows: int
     columns: int
     dtype: str
     exact: bool = True
+    labels: bool = False
+    tests: int = 0
 
 
 @dataclass(frozen=True, eq=False)
