@@ -3,6 +3,7 @@
 Examples:
   python3 -m ohash paper                          (every figure, quick: under a quarter of an hour on two cores)
   python3 -m ohash paper 2 5                      (two figures)
+  python3 -m ohash paper --profile full --estimate            (how long everything with five seeds will take)
   python3 -m ohash paper --profile full --cluster tcp://scheduler:8786
   python3 -m ohash paper --html report.html --svg figures/ --latex tables.tex --bibtex refs.bib
   python3 -m ohash paper --only-report --html report.html     (what is in the store, without running anything)
@@ -16,13 +17,14 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from ohash.cli.sweep import add_where, carry_out, executor, shut_down
+from ohash.cli.sweep import add_where, carry_out, cores_of, executor, shut_down
 from ohash.experiment.paper.claims import Finding, judge
 from ohash.experiment.paper.claims_of_cost import CLAIMS
-from ohash.experiment.paper.figures import FIGURES, PROFILES, Figure
+from ohash.experiment.paper.figures import FIGURES, PROFILES, Figure, Profile
 from ohash.experiment.paper.measured import Measured
 from ohash.experiment.paper.tables import bibtex, claims_table, figure_table
 from ohash.experiment.store import Store
+from ohash.experiment.sweep_cost import Cost, estimate
 from ohash.experiment.words import duration
 
 
@@ -31,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help=f"{', '.join(FIGURES)} (default: all)")
     parser.add_argument("--profile", choices=sorted(PROFILES), default="quick", help="quick (default) or full")
     add_where(parser)
+    parser.add_argument("--estimate", action="store_true", help="say what it will cost, and stop")
     parser.add_argument("--only-report", action="store_true", help="run nothing, say what is known")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.add_argument("--html", metavar="FILE", help="a report that needs no server")
@@ -46,6 +49,9 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"FIGURE must be one of {', '.join(FIGURES)}, got {', '.join(unknown)}")
     figures = [FIGURES[name] for name in options.figures or FIGURES]
     profile, store = PROFILES[options.profile], Store(options.store)
+    if options.estimate:
+        _estimate(figures, profile, store, cores_of(options))
+        return 0
     code = 0
     if not options.only_report:
         with shut_down(executor(options)) as where:
@@ -61,6 +67,23 @@ def run(options: argparse.Namespace) -> int:
     _print_claims(findings)
     _write(options, measured, figures, findings)
     return code
+
+
+def _estimate(figures: Sequence[Figure], profile: Profile, store: Store, cores: int) -> None:
+    """Cells x measured time of one, figure by figure; a cell that two figures share counts once."""
+    counted: set[str] = set()
+    costs = []
+    for figure in figures:
+        cells = [cell for cell in figure.sweep(profile).cells if cell.key not in counted]
+        counted |= {cell.key for cell in cells}
+        costs.append(estimate(cells, store))
+        print(f"{figure.place.partition(',')[0]}: {_words(costs[-1], len(cells), cores)}", flush=True)
+    whole = Cost(sum(cost.cells for cost in costs), sum(cost.seconds for cost in costs), 0)
+    print(f"{profile.title}: {_words(whole, len(counted), cores)}")
+
+
+def _words(cost: Cost, cells: int, cores: int) -> str:
+    return f"{cost.cells:,} of {cells:,} cells are left: about {duration(cost.on(cores))} on {cores} cores"
 
 
 def claims_of(measured: Measured, figures: Sequence[Figure]) -> list[Finding]:

@@ -245,3 +245,15 @@ def test_tables_charts_and_report(small_paper):
     latex = "\n".join([table.latex(), claims_table(findings).latex()])
     assert latex.isascii() and latex.count(r"\toprule") == 2 and latex.count("{") == latex.count("}")
     assert "@article{huang2017online" in bibtex(small_paper).lower() or "huang" in bibtex(small_paper).lower()
+
+
+def test_the_cost_is_told_figure_by_figure(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(figures, "settings", lambda: (data.EMBEDDED[3],))
+    tiny = replace(QUICK, key="tiny", title="Tiny", pairs=200)
+    monkeypatch.setitem(figures.PROFILES, "quick", tiny)
+    assert main(["paper", "2", "4", "--estimate", "--store", str(tmp_path), "--workers", "2"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].startswith("Figure 2: 9 of 9 cells are left: about") and "on 2 cores" in told[0]
+    assert told[1].startswith("Figure 4: 6 of 6"), "β = 0.4 at C = 0.1 is a cell of both"
+    assert told[2].startswith("Tiny: 15 of 15")
+    assert Store(tmp_path).done() == set()
