@@ -20,10 +20,10 @@ if found is None:
     )
     wanted = new_sweep.build(session)
     if wanted is not None:
-        new_sweep.cost_of(wanted, store)
+        new_sweep.cost_of(session, wanted, store)
         if st.button(
             "Start", type="primary", icon=":material/play_arrow:", key="sweep_new", disabled=not store.writable
         ):
-            sweeps.start(store, wanted)
+            sweeps.start(session, store, wanted)
 else:
     sweeps.watch(session, store, found)

@@ -5,6 +5,7 @@ Examples:
   python3 -m ohash sweep beta.toml --estimate
   python3 -m ohash sweep beta.toml --cluster tcp://scheduler:8786
   python3 -m ohash sweep beta.toml --export beta.csv
+  python3 -m ohash sweep beta.toml --features x.npy --labels y.npy     (on data of your own, which the store keeps)
 
 A spec is a TOML or JSON file:
 
@@ -33,7 +34,9 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 
+from ohash.cli import own_files
 from ohash.experiment.executors import Cluster, Inline
+from ohash.experiment.own_data import data_of, keep, on_own
 from ohash.experiment.pool import WorkerPool
 from ohash.experiment.results import Best, Point, bests, points, to_csv
 from ohash.experiment.store import Store
@@ -50,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
     parser.add_argument("spec", metavar="SPEC", help="TOML or JSON file")
     add_where(parser)
+    own_files.add_options(parser)
     parser.add_argument("--estimate", action="store_true", help="say what it will cost, and stop")
     parser.add_argument("--export", metavar="FILE", help="write the results as .csv, one row a cell")
     parser.add_argument("--quiet", action="store_true", help="no progress")
@@ -67,13 +71,21 @@ def add_where(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Estimate, run, print the table, report the best."""
     sweep, store = read(options.spec), Store(options.store)
+    if options.metric and not options.features:
+        raise ValueError("--metric belongs to --features FILE; a named dataset declares its own")
+    data = own_files.chosen(options, None)
+    if data is not None:
+        sweep = on_own(sweep, data)
     if store.problem and store.writable:
         print(f"note: {store.problem}", file=sys.stderr)
-    cores = options.workers or (1 if options.inline else os.cpu_count() or 1)
     if options.estimate:
-        cost = estimate(sweep, store)
+        cores = cores_of(options)
+        own = data_of(store, sweep) if data is None else {data.fingerprint(): data}
+        cost = estimate(sweep.cells, store, own)
         print(f"{cost.cells} of {len(sweep.cells)} cells are left: about {duration(cost.on(cores))} on {cores} cores")
         return 0
+    if data is not None:
+        keep(store, data)
     with shut_down(executor(options)) as where:
         code = carry_out(sweep, store, where, quiet=options.quiet)
     print(table(sweep, points(sweep, store)))
@@ -82,6 +94,11 @@ def run(options: argparse.Namespace) -> int:
         Path(options.export).write_text(to_csv(sweep, store))
         print(f"wrote {len(sweep.cells)} cells to {options.export}")
     return code
+
+
+def cores_of(options: argparse.Namespace) -> int:
+    """How many cells are computed at once on this machine."""
+    return options.workers or (1 if options.inline else os.cpu_count() or 1)
 
 
 def executor(options: argparse.Namespace) -> Executor:
@@ -172,7 +189,8 @@ class Shown:
         """Show it."""
         left = f", {duration(progress.left)} left" if math.isfinite(progress.left) else ""
         failed = f", {progress.failed} failed" if progress.failed else ""
-        text = f"{progress.done} of {progress.total} cells{failed}, {60 * progress.rate:.1f} a minute{left}"
+        pace = f", {60 * progress.rate:.1f} a minute" if progress.rate > 0 else ""
+        text = f"{progress.done} of {progress.total} cells{failed}{pace}{left}"
         over = progress.done + progress.failed == progress.total
         share = (progress.done + progress.failed) / max(1, progress.total)
         if self._terminal:

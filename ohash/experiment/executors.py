@@ -4,14 +4,16 @@ All three are `concurrent.futures.Executor`s for the task `ohash.experiment.task
 """
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
 from typing import Any
 
 from ohash.core.frames import Frame
+from ohash.experiment.params import OWN, ExperimentParams
 from ohash.experiment.pool import WorkerPool
 from ohash.experiment.tasks import run_with
 from ohash.streams import registry
+from ohash.streams.base import Dataset
 from ohash.streams.packed import dataset_to_frame
 
 
@@ -53,14 +55,15 @@ class Cluster(Executor):
     def submit(self, task: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """`run` on any worker, with its dataset."""
         values = dict(args[0])
-        dataset = kwargs.pop("dataset")
-        if dataset not in self._sent:
-            data = registry.load(dataset)
-            self._sent[dataset] = (
+        dataset, own = kwargs.pop("dataset"), kwargs.pop("own", None)
+        name = dataset if own is None else own.fingerprint()
+        if name not in self._sent:
+            data = registry.load(dataset) if own is None else own
+            self._sent[name] = (
                 data.fingerprint(),
                 self._client.scatter(dataset_to_frame(data), broadcast=True, hash=False),
             )
-        fingerprint, sent = self._sent[dataset]
+        fingerprint, sent = self._sent[name]
         future: Future[Frame] = self._executor.submit(run_with, {**values, "data": fingerprint}, sent)
         return future
 
@@ -77,11 +80,19 @@ def slots(executor: Executor) -> int:
     return max(1, 2 * executor.threads) if isinstance(executor, Cluster) else 1
 
 
-def give(executor: Executor, task: Callable[..., Frame], values: dict[str, Any], dataset: str) -> Future[Frame]:
-    """Submit a cell."""
+def give(
+    executor: Executor, task: Callable[..., Frame], params: ExperimentParams, own: Mapping[str, Dataset]
+) -> Future[Frame]:
+    """Submit a cell; `own` are the user's own data by fingerprint."""
+    values, mine = {"params": params.to_json()}, own.get(params.content) if params.dataset == OWN else None
     if isinstance(executor, Cluster):
-        return executor.submit(task, values, dataset=dataset)
-    return executor.submit(task, values, {})
+        return executor.submit(task, values, dataset=params.dataset, own=mine)
+    if mine is None:
+        return executor.submit(task, values, {})
+    values["data"] = params.content
+    if isinstance(executor, WorkerPool):
+        return executor.submit(task, values, {}, data={params.content: dataset_to_frame(mine)})
+    return executor.submit(run_with, values, dataset_to_frame(mine))
 
 
 def stop(futures: Iterable[Future[Frame]]) -> None:

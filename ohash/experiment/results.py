@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ohash.core.frames import Arrays
 from ohash.evaluation.significance import Difference, paired_bootstrap
+from ohash.experiment.params import OWN
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Cell, Sweep, Values
 from ohash.models.registry import find
@@ -93,7 +94,8 @@ def bests(sweep: Sweep, store: Store, found: list[Point] | None = None) -> list[
 def _among(point: Point) -> str:
     params = point.cells[0].params
     truth = "" if params.stream.similar_by == "auto" else f" by {params.stream.similar_by}"
-    return f"{params.dataset}{truth}, learning from {find(params.method).supervision.replace('none', 'nothing')}"
+    data = "your data" if params.dataset == OWN else params.dataset
+    return f"{data}{truth}, learning from {find(params.method).supervision.replace('none', 'nothing')}"
 
 
 def best(store: Store, found: list[Point]) -> Best | None:

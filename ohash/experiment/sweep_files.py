@@ -1,5 +1,6 @@
 """The sweeps of a store: what each consists of, one small file beside the runs; its cells are runs."""
 
+from ohash.experiment.own_data import DATA, END, contents
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Sweep, read
 from ohash.experiment.traces import put
@@ -28,6 +29,10 @@ def sweeps(store: Store) -> dict[str, Sweep]:
 
 
 def delete_sweep(store: Store, key: str) -> None:
-    """Forget a sweep; its cells stay."""
+    """Forget a sweep, and data of the user's own that no other sweep needs; its cells stay."""
     store.guarded(lambda: (store.folder / SWEEPS / f"{key}.json").unlink(missing_ok=True))
     store.change(lambda db: db.execute("DELETE FROM activity WHERE sweep = ?", (key,)))
+    needed = {content for other in sweeps(store).values() for content in contents(other)}
+    for file in (store.folder / DATA).glob(f"*{END}"):
+        if file.name.removesuffix(END) not in needed:
+            store.guarded(lambda file=file: file.unlink(missing_ok=True))

@@ -14,6 +14,7 @@ from typing import Any
 from ohash.core.frames import Frame
 from ohash.experiment.environment import environment
 from ohash.experiment.executors import give, slots, stop
+from ohash.experiment.own_data import data_of
 from ohash.experiment.store import Store, StoreError
 from ohash.experiment.sweep import Cell, Sweep
 from ohash.experiment.sweep_files import put_sweep
@@ -85,13 +86,12 @@ class Sweeping:
 
     def _work(self, started: float) -> None:
         left = self._left()
+        own = data_of(self.store, self.sweep) if left else {}
         while (left or self._running) and not self.cancelled.is_set():
             room = slots(self.executor) - len(self._running)
             for key in self._claims.take(left, room) if room > 0 and left else []:
                 left.remove(key)
-                cell = self._cells[key]
-                future = give(self.executor, run, {"params": cell.params.to_json()}, cell.params.dataset)
-                self._running[future] = key
+                self._running[give(self.executor, run, self._cells[key].params, own)] = key
             finished, _ = wait(self._running, WAIT_SECONDS, FIRST_COMPLETED) if self._running else (set(), None)
             for future in finished:
                 self._keep(self._running.pop(future), future)

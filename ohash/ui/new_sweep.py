@@ -7,13 +7,14 @@ import numpy as np
 import streamlit as st
 
 from ohash.core.parameters import Parameter
+from ohash.experiment.own_data import on_own
 from ohash.experiment.params import OWN, experiment, flat, rows_of
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Sweep, sweep
 from ohash.experiment.sweep_cost import Cost, estimate
 from ohash.experiment.words import duration
 from ohash.models import registry as methods
-from ohash.streams import registry as datasets
+from ohash.streams.base import Dataset
 from ohash.ui import catalogue, data, state
 
 MOST_CELLS = 2000
@@ -30,20 +31,18 @@ NOT_VARIED = ("seed", "judged_by", "judged_at", "stop_when_flat", "dtype")
 
 def build(session: state.Session) -> Sweep | None:
     """The sweep the widgets describe, or None with what is wrong said."""
-    specs = {key: spec for key, spec in datasets.datasets().items() if not spec.missing()}
-    here = session.params.dataset if session.params.dataset in specs else "fashion"
-    if session.params.dataset == OWN:
-        st.info(
-            "Uploaded data live in this tab only, and a sweep is a process of its own: put the file into a folder, "
-            "start with `ohash-lab --data FOLDER`, and it is in the list.", icon=":material/info:",
-        )  # fmt: skip
+    titles = catalogue.titles(session)
+    here = session.params.dataset if session.params.dataset != OWN else f"{OWN}:{session.params.content}"
     left, right = st.columns(2)
-    titles = {key: text for key, text in catalogue.titles(session).items() if key in specs}
-    dataset = left.selectbox(
-        "Data", list(titles), list(titles).index(here), key="sweep_data", format_func=lambda key: titles[key]
-    )
-    if data.load(session, dataset) is None:
+    picked = left.selectbox(
+        "Data", list(titles), list(titles).index(here if here in titles else "fashion"),
+        key=f"sweep_data_{len(titles)}", format_func=lambda key: titles[key],
+    )  # fmt: skip
+    loaded = data.load(session, picked)
+    if loaded is None:
         return None
+    own = loaded if picked.startswith(f"{OWN}:") else None
+    dataset = picked if own is None else OWN
     known = methods.hashers()
     chosen = right.multiselect(
         "Methods", sorted(known, key=lambda key: (key not in ("oh", "mmoh"), key)), [session.params.method],
@@ -53,7 +52,7 @@ def build(session: state.Session) -> Sweep | None:
         st.caption("Choose a method.")
         return None
     rows = _common_rows(dataset, chosen)
-    base = _base(session, dataset, chosen, rows)
+    base = _base(session, dataset, chosen, rows, own)
     varied = st.multiselect(
         "What varies", list(rows), [key for key in FIRST[:1] if key in rows], key="sweep_varied", max_selections=3,
         format_func=lambda key: _name(rows[key]), help="Every combination of the values is run. At most three.",
@@ -74,6 +73,7 @@ def build(session: state.Session) -> Sweep | None:
             name, base={**base, "dataset": dataset, "pairs": int(pairs), "judged_at": "ends"}, grid=grid,
             cases=[{"method": method} for method in chosen], seeds=int(seeds),
         )  # fmt: skip
+        found = found if own is None else on_own(found, own)
     except ValueError as error:
         st.error(f"{error}.", icon=":material/error:")
         return None
@@ -84,13 +84,18 @@ def build(session: state.Session) -> Sweep | None:
         )  # fmt: skip
         return None
     _say_base(base)
+    if own is not None:
+        st.caption(
+            f"The sweep keeps a copy of {own.title} ({own.X.nbytes / 1e6:,.1f} MB) in the store of this machine until "
+            "it is forgotten: it goes on when this tab is closed."
+        )
     return found
 
 
-def cost_of(chosen: Sweep, store: Store) -> None:
+def cost_of(session: state.Session, chosen: Sweep, store: Store) -> None:
     """Cells and time, measured."""
     cores = os.cpu_count() or 1
-    cost = _cost(chosen.key, len(store.done()), chosen, store)
+    cost = _cost(chosen.key, len(store.done()), chosen, store, session.own)
     if not cost.cells:
         st.markdown(f"**{len(chosen.cells)} cells**, all of them done already.")
         return
@@ -102,8 +107,8 @@ def cost_of(chosen: Sweep, store: Store) -> None:
 
 
 @st.cache_data(show_spinner="Measuring one cell …", max_entries=64)
-def _cost(key: str, done: int, _chosen: Sweep, _store: Store) -> Cost:
-    return estimate(_chosen, _store, most_measured=4)
+def _cost(key: str, done: int, _chosen: Sweep, _store: Store, _own: dict[str, Dataset]) -> Cost:
+    return estimate(_chosen.cells, _store, _own, most_measured=4)
 
 
 def _common_rows(dataset: str, chosen: list[str]) -> dict[str, Parameter]:
@@ -114,11 +119,14 @@ def _common_rows(dataset: str, chosen: list[str]) -> dict[str, Parameter]:
     return {key: tables[0][key] for key in keys}
 
 
-def _base(session: state.Session, dataset: str, chosen: list[str], rows: dict[str, Parameter]) -> dict[str, Any]:
+def _base(
+    session: state.Session, dataset: str, chosen: list[str], rows: dict[str, Parameter], own: Dataset | None
+) -> dict[str, Any]:
     """What was changed on Live stays as it is there, if the data and the method are the same."""
-    if session.params.dataset != dataset or session.params.method not in chosen:
+    same = session.params.dataset == dataset and session.params.content == ("" if own is None else own.fingerprint())
+    if not same or session.params.method not in chosen:
         return {}
-    here, default = flat(session.params), flat(experiment(dataset, session.params.method))
+    here, default = flat(session.params), flat(experiment(own or dataset, session.params.method))
     return {key: here[key] for key in rows if here[key] != default[key] and key != "pairs"}
 
 

@@ -10,9 +10,10 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from ohash.experiment import launch
+from ohash.experiment import launch, own_data
+from ohash.experiment.params import OWN
 from ohash.experiment.results import Best, Point, bests, points, to_csv
-from ohash.experiment.store import Store, StoreError
+from ohash.experiment.store import Store
 from ohash.experiment.sweep import Sweep, from_values
 from ohash.experiment.sweep_files import delete_sweep, sweeps
 from ohash.experiment.words import duration
@@ -91,10 +92,10 @@ def _watched(session: state.Session, store: Store, chosen: Sweep, was_alive: boo
         st.rerun()
     found = points(chosen, store)
     _status(store, chosen, found, alive)
-    _controls(store, chosen, found, alive)
+    _controls(session, store, chosen, found, alive)
     if any(point.numbers for point in found):
-        _charts(session, chosen, found)
-        _table(session, chosen, found)
+        _charts(session, store, chosen, found)
+        _table(session, store, chosen, found)
         for one in bests(chosen, store, found):
             _verdict(chosen, one)
     for point in found:
@@ -131,7 +132,7 @@ def _pace(now: Activity) -> str:
     return f", {60 * here / seconds:.1f} a minute, {duration(left * seconds / here)} left"
 
 
-def _controls(store: Store, chosen: Sweep, found: list[Point], alive: bool) -> None:
+def _controls(session: state.Session, store: Store, chosen: Sweep, found: list[Point], alive: bool) -> None:
     left = sum(point.waiting for point in found) + sum(point.failed for point in found)
     with st.container(horizontal=True, key="sweep_controls", vertical_alignment="center"):
         if alive:
@@ -141,7 +142,7 @@ def _controls(store: Store, chosen: Sweep, found: list[Point], alive: bool) -> N
             "Start" if not any(point.numbers for point in found) else "Go on", icon=":material/play_arrow:",
             type="primary", key="sweep_start", help="As a process of its own: it goes on without this page.",
         ):  # fmt: skip
-            start(store, chosen)
+            start(session, store, chosen)
         st.download_button(
             "CSV", lambda: to_csv(chosen, store), f"{chosen.name}.csv", "text/csv", on_click="ignore", key="sweep_csv",
             icon=":material/download:", help="One row a cell.",
@@ -160,14 +161,23 @@ def _controls(store: Store, chosen: Sweep, found: list[Point], alive: bool) -> N
             _do(lambda: delete_sweep(store, chosen.key))
 
 
-def start(store: Store, chosen: Sweep) -> None:
+def start(session: state.Session, store: Store, chosen: Sweep) -> None:
     """Begin, or go on, unless another sweep runs."""
     others = [key for key, now in activity(store).items() if now.alive and key != chosen.key]
     if others:
         st.error("Another sweep is running on this machine: wait, or cancel it first.", icon=":material/error:")
         return
-    st.query_params.from_dict({"sweep": chosen.key})
-    _do(lambda: launch.start_sweep(chosen, store))
+
+    def begin() -> None:
+        for content in own_data.contents(chosen):
+            if content in session.own:
+                own_data.keep(store, session.own[content])
+            else:
+                own_data.load(store, content)  # says so if they are not here
+        st.query_params.from_dict({"sweep": chosen.key})
+        launch.start_sweep(chosen, store)
+
+    _do(begin)
 
 
 def link(chosen: Sweep) -> str:
@@ -176,17 +186,20 @@ def link(chosen: Sweep) -> str:
     return f"{base}?{urlencode({'spec': encoded(chosen)})}"
 
 
-def open_on_live(session: state.Session, point: Point) -> None:
+def open_on_live(session: state.Session, store: Store, point: Point) -> None:
     """The first cell of a point as the experiment on Live, with its whole curve."""
+    params = point.cells[0].params.with_values(judged_at="curve")
     try:
-        state.commit(session, point.cells[0].params.with_values(judged_at="curve"))
+        if params.dataset == OWN and params.content not in session.own:
+            state.add_own(session, own_data.load(store, params.content))
+        state.commit(session, params)
     except ValueError as error:
         st.error(f"{error}.", icon=":material/error:")
         return
     st.switch_page("pages/live.py")
 
 
-def _charts(session: state.Session, chosen: Sweep, found: list[Point]) -> None:
+def _charts(session: state.Session, store: Store, chosen: Sweep, found: list[Point]) -> None:
     axes = chosen.axes
     numbers = [key for key, values in axes.items() if charts.numeric(values)]
     views = [("lines", key) for key in numbers] + ([("heat", "")] if len(axes) == 2 else [])
@@ -227,7 +240,7 @@ def _charts(session: state.Session, chosen: Sweep, found: list[Point]) -> None:
         else:
             at = _point_of(chosen, found, along, picked, fig)
         if at is not None and at.numbers:
-            open_on_live(session, at)
+            open_on_live(session, store, at)
 
 
 def _point_of(chosen: Sweep, found: list[Point], along: str, picked: dict[str, Any], fig: Any) -> Point | None:
@@ -239,7 +252,7 @@ def _point_of(chosen: Sweep, found: list[Point], along: str, picked: dict[str, A
     return None
 
 
-def _table(session: state.Session, chosen: Sweep, found: list[Point]) -> None:
+def _table(session: state.Session, store: Store, chosen: Sweep, found: list[Point]) -> None:
     names = list(chosen.axes)
     shown = pd.DataFrame(
         {
@@ -263,7 +276,7 @@ def _table(session: state.Session, chosen: Sweep, found: list[Point]) -> None:
             "Open on Live", icon=":material/open_in_new:", disabled=one is None or not one.numbers, key="sweep_open",
             help="Select a row: its first seed is run again on Live.",
         ) and one is not None:  # fmt: skip
-            open_on_live(session, one)
+            open_on_live(session, store, one)
 
 
 def _verdict(chosen: Sweep, found: Best) -> None:
@@ -290,14 +303,15 @@ def _alive(store: Store, chosen: Sweep) -> bool:
 
 def _title(chosen: Sweep) -> str:
     cells = len(chosen.cells)
-    data = ", ".join(dict.fromkeys(cell.params.dataset for cell in chosen.cells))
+    names = dict.fromkeys(cell.params.dataset for cell in chosen.cells)
+    data = ", ".join("your data" if name == OWN else name for name in names)
     return f"{chosen.name} · {data} · {cells} cell{'s' if cells > 1 else ''}"
 
 
 def _do(work: Any) -> None:
     try:
         work()
-    except StoreError as error:
+    except ValueError as error:  # a store that cannot be written, data that are not here
         st.error(f"{error}.", icon=":material/error:")
     else:
         st.rerun()

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from ohash.cli.main import main
@@ -63,6 +64,22 @@ def test_table_estimate_and_export(tmp_path, capsys):
     assert float(rows[0]["map"]) > 0
     assert main(["sweep", str(file), "--store", store, "--inline", "--estimate"]) == 0
     assert "0 of 3 cells are left" in capsys.readouterr().out
+
+
+def test_on_data_of_ones_own(tmp_path, capsys):
+    rng, y = np.random.default_rng(0), np.arange(300) % 3
+    np.save(tmp_path / "x.npy", rng.normal(size=(300, 6)) + 3 * rng.normal(size=(3, 6))[y])
+    np.save(tmp_path / "y.npy", y)
+    file, store = spec(tmp_path), str(tmp_path / "home")
+    mine = ["--features", str(tmp_path / "x.npy"), "--labels", str(tmp_path / "y.npy"), "--store", store, "--inline"]
+    assert main(["sweep", str(file), *mine, "--estimate"]) == 0 and not (tmp_path / "home" / "data").exists()
+    assert "3 of 3 cells are left" in capsys.readouterr().out
+    assert main(["sweep", str(file), *mine]) == 0
+    told = capsys.readouterr().out
+    (kept,) = (tmp_path / "home" / "sweeps").glob("*.json")
+    assert main(["sweep", str(kept), "--store", store, "--inline"]) == 0, "without the files: the store has them"
+    assert capsys.readouterr().out == told and len(Store(store).done()) == 3
+    assert main(["sweep", str(file), "--metric", "cosine"]) == 2 and "belongs to --features" in capsys.readouterr().err
 
 
 def test_progress_in_a_pipe_is_plain_lines_one_a_tenth(capsys, monkeypatch):

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 from ohash.experiment import launch
 from ohash.experiment.executors import Inline
 from ohash.experiment.home import HOME
+from ohash.experiment.own_data import on_own
 from ohash.experiment.params import experiment
 from ohash.experiment.results import points
 from ohash.experiment.store import Store
@@ -21,6 +22,7 @@ from ohash.plots import sweeps as charts
 from ohash.plots.plotly import figure, heat_figure
 from ohash.ui import state
 from ohash.ui.sweeps import decoded, encoded, link
+from tests.experiment.runs import own_data
 
 APP = str(Path(__file__).parents[2] / "app.py")
 BASE = {"dataset": "blobs2d", "r": 8, "m": 16, "pairs": 150, "judged_at": "ends"}
@@ -63,10 +65,44 @@ def page(**query: str) -> AppTest:
     return app
 
 
+def box(app: AppTest) -> Any:
+    return next(one for one in app.selectbox if str(one.key).startswith("sweep_data"))
+
+
+def test_data_of_the_session_are_kept_for_the_sweep_and_found_again(launched: list[str], alone: Store) -> None:
+    mine, _ = own_data("labels")
+    with_them = state.Session(id="a session of the tests of sweeps", params=experiment("blobs2d"))
+    state.add_own(with_them, mine)
+    with_them.params = experiment(mine)
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.session_state["ohash"] = with_them
+    app.switch_page("pages/sweeps.py").run()
+    assert not app.exception and box(app).value == f"own:{mine.fingerprint()}"
+    assert any("keeps a copy of" in one.value for one in app.caption)
+    app.number_input(key="sweep_pairs").set_value(200).run()
+    app.text_input(key="sweep_values_beta").set_value("0.25, 0.5").run()
+    app.button(key="sweep_new").click().run()
+    assert not app.exception and len(launched) == 1
+    (started,) = sweeps(alone).values()
+    assert Sweeping(started, alone, Inline()).run().failed == 0
+    app = page(sweep=started.key)  # another tab, without the data
+    app.selectbox[0].run()
+    assert any("your data" in option for option in app.selectbox[0].options)
+    app.button(key="sweep_delete").click().run()
+    assert not list((alone.folder / "data").glob("*")), "forgotten with the last sweep that needs them"
+
+
+def test_a_shared_sweep_on_data_that_are_not_here_says_so(launched: list[str]) -> None:
+    mine, _ = own_data("labels")
+    app = page(spec=encoded(on_own(sweep("mine", base={"pairs": 150, "r": 8}), mine)))
+    app.button(key="sweep_start").click().run()
+    assert not launched and mine.fingerprint() in app.error[0].value and "--features" in app.error[0].value
+
+
 def test_a_new_sweep_shows_its_cost_and_starts(launched: list[str], alone: Store) -> None:
     app = page()
     assert "A new sweep" in app.markdown[0].value
-    app.selectbox(key="sweep_data").set_value("blobs2d").run()
+    box(app).set_value("blobs2d").run()
     app.number_input(key="sweep_pairs").set_value(200).run()
     app.text_input(key="sweep_values_beta").set_value("0.25, 0.5").run()
     assert any("4 cells" in one.value and "measured here" in one.value for one in app.markdown)
