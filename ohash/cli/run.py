@@ -55,7 +55,7 @@ from ohash.experiment.snapshot import Snapshot, take
 from ohash.experiment.story import truth_of
 from ohash.models.registry import hashers
 from ohash.streams.base import Dataset
-from ohash.streams.drift import Drift, DriftParams
+from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
 from ohash.streams.registry import datasets
 
@@ -252,7 +252,7 @@ def _of_codes(n: dict[str, float]) -> list[str]:
 
 def _of_drift(now: Snapshot) -> list[str]:
     """What the drift did to the curve, and when it was noticed."""
-    edges = Drift(now.params.drift, now.params.seed).boundaries
+    edges = now.params.drift.boundaries
     if not edges or edges[0] >= now.t:
         return []
     at, pairs = edges[0], now.checkpoints["pairs"]

@@ -6,7 +6,6 @@ import numpy as np
 
 from ohash.evaluation.drift import dip, level_before, recovery
 from ohash.experiment.standing import Standing
-from ohash.streams.drift import Drift
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ def dips(standing: Standing) -> list[Dip]:
 
     A recovery is a mean over the seeds only if all of them recovered.
     """
-    edges = Drift(standing.comparison.drift, 0).boundaries
+    edges = standing.comparison.drift.boundaries
     found = []
     for at, name in enumerate(standing.names):
         curves = [(one.checkpoints["pairs"], one.checkpoints["map"]) for one in standing.of(at)]

@@ -18,7 +18,6 @@ from ohash.plots import theme, words
 from ohash.plots.chart import Axis, Chart, Dash, Mark, Series
 from ohash.plots.over_pairs import COARSE, decades, nothing, rounded_up, share_limits
 from ohash.plots.scores import SCORES
-from ohash.streams.drift import Drift
 
 Floats = npt.NDArray[Any]
 DASHES: dict[str, Dash] = {"pairs": "solid", "labels": "dotted", "nothing": "dashed"}
@@ -242,7 +241,7 @@ def _cpu_axis(tracks: list[Track]) -> Axis:
 
 
 def _drift_marks(standing: Standing) -> tuple[Mark, ...]:
-    edges = Drift(standing.comparison.drift, 0).boundaries
+    edges = standing.comparison.drift.boundaries
     reached = max((track.t for track in standing.tracks), default=0)
     shown = edges[:1] if len(edges) < 2 else (edges[0], edges[-1])
     names = ("drift",) if len(edges) < 2 else ("drift begins", "drift ends")

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.experiment.params import ExperimentParams, rows_of
+from ohash.experiment.params import rows_of
 from ohash.experiment.snapshot import Snapshot
 from ohash.models import registry
 from ohash.plots import words
 from ohash.plots.chart import Axis, Chart, Mark
-from ohash.streams.drift import Drift
 
 Floats = npt.NDArray[Any]
 NOTHING_YET = "Nothing measured yet."
@@ -68,11 +67,6 @@ def share_limits(*parts: Floats) -> tuple[float, float]:
     return (low - (low > 0 and high - low < 2)) / 10, high / 10
 
 
-def boundaries(params: ExperimentParams) -> tuple[int, ...]:
-    """The pairs at which the world changes."""
-    return Drift(params.drift, params.seed).boundaries
-
-
 def marks(now: Snapshot) -> tuple[Mark, ...]:
     """Live changes and drift so far, one mark a pair count."""
     rows = rows_of(now.params)
@@ -85,7 +79,7 @@ def marks(now: Snapshot) -> tuple[Mark, ...]:
 
 
 def _drift_marks(now: Snapshot) -> list[Mark]:
-    edges = boundaries(now.params)
+    edges = now.params.drift.boundaries
     reached = [at for at in (edges[:1] if len(edges) < 2 else (edges[0], edges[-1])) if at <= now.t]
     names = ["drift"] if len(edges) < 2 else ["drift begins", "drift ends"]
     return [Mark(at, name, role="drift", dash="dashed") for at, name in zip(reached, names, strict=False)]

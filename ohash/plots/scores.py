@@ -15,7 +15,7 @@ from ohash.experiment.snapshot import Snapshot
 from ohash.plots import theme, words
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.ghost import MOST, Ghost
-from ohash.plots.over_pairs import boundaries, first, last, marks, nothing, pairs_axis, share_limits, x_of
+from ohash.plots.over_pairs import first, last, marks, nothing, pairs_axis, share_limits, x_of
 
 Floats = npt.NDArray[Any]
 # Checkpoints on each side that a moving average takes in.
@@ -115,7 +115,7 @@ def both_truths(now: Snapshot, *, log: bool = True) -> Chart:
         if not np.isfinite(y).any():
             continue
         parts.append(f"{TRUTHS[score.metric.truth]}: {score.short} {words.trend(first(y), last(y))}")
-        smooth = moving_average(y, _stages(source["pairs"], boundaries(now.params)))
+        smooth = moving_average(y, _stages(source["pairs"], now.params.drift.boundaries))
         curves.append(Series(score.short, x_of(source), smooth, role=role, width=theme.THICK))
         curves.append(
             Series(f"{score.short}, raw", x_of(source), y, role=role, width=theme.THIN, opacity=0.5, listed=False)
@@ -191,7 +191,7 @@ def moving_average(y: Floats, stage: Floats | None = None, reach: int = REACH) -
 
 def _story(now: Snapshot, y: Floats) -> str:
     """From the start to now, or what the drift did."""
-    pairs, edges = now.checkpoints["pairs"], boundaries(now.params)
+    pairs, edges = now.checkpoints["pairs"], now.params.drift.boundaries
     before, after = y[pairs < edges[0]] if edges else y, y[pairs >= edges[-1]] if edges else y
     if pairs[-1] == 0:
         return f"is {words.share(last(y))} before the first pair"
@@ -215,7 +215,7 @@ def _present(now: Snapshot, score: Score) -> list[Series]:
     x, y = x_of(now.checkpoints), now.checkpoints.get(score.column, np.empty(0))
     if len(y) != len(x):
         return []
-    smooth = moving_average(y, _stages(now.checkpoints["pairs"], boundaries(now.params)))
+    smooth = moving_average(y, _stages(now.checkpoints["pairs"], now.params.drift.boundaries))
     return [
         Series("each checkpoint", x, y, role=role, width=theme.THIN, opacity=0.55),
         Series("moving average", x, smooth, role=role, width=theme.THICK),
@@ -226,7 +226,7 @@ def _of_run(run: Ghost, score: Score, role: str, width: float) -> Series:
     source: Mapping[str, Floats] = run.columns if score.column == "auc" else run.checkpoints
     y = source.get(score.column, np.empty(0))
     x = x_of(source) if len(y) else np.empty(0)
-    smooth = y if score.column == "auc" else moving_average(y, _stages(source["pairs"], boundaries(run.params)))
+    smooth = y if score.column == "auc" else moving_average(y, _stages(source["pairs"], run.params.drift.boundaries))
     return Series(run.label, x, smooth, role=role, width=width, most=MOST, listed=False, label=run.label)
 
 

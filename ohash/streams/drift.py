@@ -58,6 +58,20 @@ class DriftParams:
         """Validate."""
         check(self)
 
+    @property
+    def boundaries(self) -> tuple[int, ...]:
+        """The pairs at which the world changes: a new stage begins there.
+
+        >>> DriftParams("rotate", 500).boundaries, DriftParams("rotate-slowly", 500).boundaries[:3]
+        ((500,), (500, 525, 550))
+        """
+        if self.drift == "none":
+            return ()
+        if self.drift.endswith("-slowly"):
+            step = max(1, self.drift_at // STEPS)
+            return tuple(self.drift_at + k * step for k in range(STEPS))
+        return (self.drift_at,)
+
 
 @dataclass(frozen=True)
 class Drift:
@@ -69,12 +83,7 @@ class Drift:
     @property
     def boundaries(self) -> tuple[int, ...]:
         """The pairs at which a new stage begins."""
-        if self.params.drift == "none":
-            return ()
-        if self.params.drift.endswith("-slowly"):
-            step = max(1, self.params.drift_at // STEPS)
-            return tuple(self.params.drift_at + k * step for k in range(STEPS))
-        return (self.params.drift_at,)
+        return self.params.boundaries
 
     def stage(self, t: int) -> int:
         """The stage pair t lies in; 0 before the drift."""
