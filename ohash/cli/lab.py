@@ -9,6 +9,7 @@ from pathlib import Path
 import ohash
 from ohash.models.registry import PLUGINS
 from ohash.streams.base import METRICS
+from ohash.streams.readers.beside import check_files
 
 
 def app_file() -> Path:
@@ -25,7 +26,13 @@ def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], d
     environment = dict(os.environ)
     if options.data:
         environment["OHASH_DATA"] = str(_existing(options.data))
+        if not Path(environment["OHASH_DATA"]).is_dir():
+            raise ValueError(f"--data must be a folder, got the file {options.data}; name a file without --data")
+    if (options.labels or options.pairs or options.metric) and not options.file:
+        raise ValueError("--labels, --pairs and --metric belong to a FILE of vectors; name it")
     if options.file:
+        labels, pairs = (_existing(name) if name else None for name in (options.labels, options.pairs))
+        check_files(_existing(options.file), labels, pairs)
         environment["OHASH_FILE"] = str(_existing(options.file))
     for name in ("labels", "pairs"):
         if getattr(options, name):

@@ -4,6 +4,7 @@ import argparse
 import importlib
 import pkgutil
 import sys
+from contextlib import nullcontext
 from types import ModuleType
 from typing import Any
 
@@ -55,6 +56,11 @@ def _common(options: argparse.ArgumentParser, *, again: bool = False) -> argpars
     return options
 
 
+def _quiet(options: argparse.Namespace) -> bool:
+    """Whether the user wants to see no progress."""
+    return bool(getattr(options, "quiet", False) or getattr(options, "json", False))
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; a mistake of the user's is one line on standard error, not a traceback."""
     command = "ohash"
@@ -66,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
             registry.add_plugin(file)
         options = parser().parse_args(arguments)  # plugins bring options of their own
         command = f"ohash {options.command}"
-        with reporting(Bar()):
+        with nullcontext() if _quiet(options) else reporting(Bar()):
             return int(commands()[options.command].run(options))
     except BrokenPipeError:  # the reader of our output (head, less) has gone
         sys.stderr.close()

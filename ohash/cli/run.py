@@ -49,7 +49,7 @@ from ohash.experiment.params import (
     rows_of,
     with_changes,
 )
-from ohash.experiment.protocol import paper_key, protocol
+from ohash.experiment.protocol import ELSEWHERE, paper_key, protocol
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import Snapshot, take
 from ohash.experiment.story import truth_of
@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
     _writable(options)
     dataset = own_files.chosen(options, options.dataset)
     going = _resumed(options, dataset) if options.resume else Run(_params(options, dataset), dataset)
-    for note in [*going.notes, *_of_batch(going)] if not options.json else ():
+    for note in [*going.notes, *_of_batch(going), *_of_paper(options)] if not options.json else ():
         print(f"note: {note}")
     try:
         now = _drive(going, quiet=options.quiet or options.json)
@@ -118,6 +118,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"\ninterrupted at pair {going.t:,}; go on with --resume {options.save}", file=sys.stderr)
         raise
     report = summary(now) | {"test": judged_on(going, "test")[0]}
+    report["notes"] += _of_paper(options)
     if options.out:
         said = (options.features, options.labels, options.pairs_file, options.metric)
         own = said if options.features else YOURS
@@ -283,6 +284,18 @@ def _of_batch(going: Run) -> list[str]:
     again = going.spec.consumes == "batch" and going.params.run.judged_at == "curve"
     quicker = f"{going.spec.title} is fitted again at every checkpoint; --judged-at ends or --fit-to all is quicker"
     return [quicker] if again else []
+
+
+def _of_paper(options: argparse.Namespace) -> list[str]:
+    """What --paper means for data the paper does not know."""
+    if not options.paper or options.resume or (not options.features and datasets()[options.dataset].presets):
+        return []
+    name = options.features or options.dataset
+    known = ", ".join(key for key, spec in sorted(datasets().items()) if spec.group == "paper")
+    return [
+        f"{name} is not one of the paper's datasets ({known}): it gets the parameters of Table I, with beta = "
+        f"{ELSEWHERE['beta']:g} and the similarity that is its own"
+    ]
 
 
 def _updated(now: Snapshot) -> str:

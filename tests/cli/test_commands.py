@@ -159,7 +159,7 @@ def test_changes_are_those_of_a_link(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_lab_opens_the_checkout_and_names_the_file(tmp_path: Path) -> None:
     file = tmp_path / "x.npy"
-    np.save(file, np.eye(3))
+    np.save(file, np.eye(4))
     options = lab.parser().parse_args([str(file), "--data", str(tmp_path)])
     call, environment = lab.command(options, ["--server.port", "9999"])
     assert call[1:4] == ["-m", "streamlit", "run"] and call[-2:] == ["--server.port", "9999"]
@@ -170,6 +170,53 @@ def test_lab_opens_the_checkout_and_names_the_file(tmp_path: Path) -> None:
 def test_lab_refuses_what_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     assert lab.main(["/nowhere/x.npy"]) == 2
     assert "does not exist" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["noise.npy"], "noise.npy must start with a .npy header"),
+        (["noise.doc"], "noise.doc must be one of .npy"),
+        (["x.npy", "--labels", "noise.doc"], "to hold labels"),
+        (["x.npy", "--pairs", "noise.doc"], "to hold pairs"),
+        (["few.npy"], "at least 4 rows"),
+        (["bad.npy"], "bad.toml must use the keys"),
+        (["--data", "x.npy"], "--data must be a folder"),
+        (["--labels", "x.npy"], "belong to a FILE"),
+    ],
+)
+def test_lab_says_what_is_wrong_before_a_server_starts(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("subprocess.run", pytest.fail)
+    for name, rows in (("x", 9), ("few", 3), ("bad", 9)):
+        np.save(f"{name}.npy", np.ones((rows, 2)))
+    Path("bad.toml").write_text("lables = 'y.npy'")
+    for name in ("noise.npy", "noise.doc"):
+        Path(name).write_bytes(b"no such thing")
+    assert lab.main(arguments) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("silent", [[], ["--quiet"], ["--json"]])
+def test_quiet_hides_the_bar_of_features_too(
+    silent: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OHASH_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("OHASH_DATA", "")
+    monkeypatch.setattr("ohash.cli.building.PATIENCE", -1)
+    records = np.random.default_rng(0).integers(0, 10, (6, 20, 3073), dtype=np.uint8)
+    for name, batch in zip([*(f"data_batch_{k}" for k in range(1, 6)), "test_batch"], records, strict=True):
+        batch.tofile(tmp_path / f"{name}.bin")
+    run = ["--data", str(tmp_path), "run", "--dataset", "cifar10-gist", "--pairs", "20", "--r", "8", "--m", "20"]
+    assert main([*run, *silent]) == 0
+    error = capsys.readouterr().err
+    assert error == "" if silent else "computing features, once" in error
 
 
 @pytest.fixture
@@ -266,7 +313,9 @@ def test_the_papers_protocol(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(capsys.readouterr().out)["params"]
     assert (found["r"], found["C"], found["beta"], found["sigma"], found["judged_by"]) == (48, 1.0, 0.5, 1.0, "test")
     assert main(["run", "--dataset", "digits", "--paper", "--method", "lsh", "--r", "16", *few]) == 0
-    capsys.readouterr()
+    assert "digits is not one of the paper's datasets" in json.loads(capsys.readouterr().out)["notes"][-1]
+    assert main(["run", "--dataset", "digits", "--paper", "--pairs", "60", "--quiet"]) == 0
+    assert "note: digits is not one of the paper's datasets (cifar10, " in capsys.readouterr().out
     assert main(["run", "--dataset", "cifar10", "--paper"]) == 2
     assert "'cifar10-gist' is not here" in capsys.readouterr().err
     assert main(["run", "--link", "dataset=digits", "--paper"]) == 2

@@ -16,9 +16,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ohash.streams.base import METRICS, Dataset, Metric
+from ohash.streams.base import LEAST_ROWS, METRICS, Dataset, Metric
+from ohash.streams.readers import labels_file, pairs_file
+from ohash.streams.readers.formats import peek_path
 from ohash.streams.readers.limits import BadFileError
 from ohash.streams.readers.own import Wishes, dataset_of_files
+from ohash.streams.readers.source import Source
 
 LARGEST = 2**16
 TEXTS = ("title", "licence", "cite", "note", "variable")
@@ -61,6 +64,18 @@ def open_files(
         said = replace(said, labels=None, pairs=None)
     wishes = replace(said.wishes, metric=metric or said.wishes.metric)
     return dataset_as_said(file, replace(said, wishes=wishes), labels, pairs, key=key)
+
+
+def check_files(features: str | Path, labels: str | Path | None = None, pairs: str | Path | None = None) -> None:
+    """Refuse by headers and extensions what `open_files` would refuse after reading."""
+    file = Path(features)
+    said = beside(file, file.absolute().parent)
+    found = peek_path(file, said.wishes.variable)
+    if found.exact and found.rows < LEAST_ROWS:
+        raise BadFileError(f"{file.name} must have at least {LEAST_ROWS} rows to be searched, got {found.rows}")
+    for of, named in ((labels_file, labels or said.labels), (pairs_file, pairs or said.pairs)):
+        if named is not None:
+            of.check_extension(Source.file(named))
 
 
 def dataset_as_said(

@@ -76,14 +76,19 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
 
 def reader(source: Source) -> Reader:
     """The reader of a source, by the extension of its name."""
-    if source.extension in PICKLES or (source.extension not in READERS and _looks_pickled(source)):
-        raise npy.pickled(source.name)
+    refuse_pickle(source)
     if source.extension not in READERS:
         raise BadFileError(
             f"{source.name} must be one of {', '.join(READERS)}, got {source.extension or 'no extension'}; "
             "np.save('x.npy', X) is the simplest"
         )
     return READERS[source.extension]
+
+
+def refuse_pickle(source: Source) -> None:
+    """Name a pickle as what it is."""
+    if source.extension in PICKLES or (source.extension not in READERS and _looks_pickled(source)):
+        raise npy.pickled(source.name)
 
 
 def guarded(source: Source, limits: Limits, work: Callable[[], Found]) -> Found:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.streams.readers import arrow, delimited, members, npy
-from ohash.streams.readers.formats import guarded, reader
+from ohash.streams.readers.formats import guarded, refuse_pickle
 from ohash.streams.readers.limits import FOLDER, UPLOAD, BadFileError, Limits
 from ohash.streams.readers.source import Source
 
@@ -29,12 +29,17 @@ def read_labels_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Label
 
 def labels(source: Source, limits: Limits) -> Labels:
     """Read by extension."""
+    check_extension(source)
+    return guarded(source, limits, lambda: _read(source, limits))
+
+
+def check_extension(source: Source) -> None:
+    """Refuse a file that is none of the formats of labels."""
     if source.extension not in EXTENSIONS:
-        reader(source)  # names a pickle as what it is
+        refuse_pickle(source)
         raise BadFileError(
             f"{source.name} must be one of {', '.join(EXTENSIONS)} to hold labels, got {source.extension}"
         )
-    return guarded(source, limits, lambda: _read(source, limits))
 
 
 def coded(name: str, found: npt.NDArray[Any]) -> Labels:

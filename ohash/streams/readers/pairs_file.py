@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ohash.streams.given_pairs import signs
 from ohash.streams.readers import arrow, delimited, npy, npz, parquet
-from ohash.streams.readers.formats import guarded, reader
+from ohash.streams.readers.formats import guarded, refuse_pickle
 from ohash.streams.readers.limits import FOLDER, UPLOAD, BadFileError, Limits
 from ohash.streams.readers.source import Source
 
@@ -36,12 +36,17 @@ def read_pairs_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Column
 
 def pairs(source: Source, limits: Limits) -> Columns:
     """Read by extension, then bring the columns into one form."""
+    check_extension(source)
+    return guarded(source, limits, lambda: _clean(source, _columns(source, limits)))
+
+
+def check_extension(source: Source) -> None:
+    """Refuse a file that is none of the formats of pairs."""
     if source.extension not in EXTENSIONS:
-        reader(source)  # names a pickle as what it is
+        refuse_pickle(source)
         raise BadFileError(
             f"{source.name} must be one of {', '.join(EXTENSIONS)} to hold pairs, got {source.extension}"
         )
-    return guarded(source, limits, lambda: _clean(source, _columns(source, limits)))
 
 
 def _columns(source: Source, limits: Limits) -> Mapping[str, npt.NDArray[Any]]:
