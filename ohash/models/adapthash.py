@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.parameters import param
+from ohash.core.threads import one_blas_thread
 from ohash.models.adapthash_kernels import learn_pairs
 from ohash.models.base import Arrays, HasherSpec, Trace
 from ohash.models.stream_learner import LearnerParams, Rows, StreamLearner
@@ -58,7 +59,8 @@ class AdaptHash(StreamLearner):
     def _absorb_pairs(self, x_i: Rows, x_j: Rows, s: Rows, D_h: Rows, updated: Rows) -> None:
         p = self.params
         step = p.eta / (p.r * float(self._square[0]))
-        learn_pairs(self._Wt, self._bit_updates, self._clock, x_i, x_j, s, p.ratio, step, p.lambda_, D_h, updated)
+        with one_blas_thread():
+            learn_pairs(self._Wt, self._bit_updates, self._clock, x_i, x_j, s, p.ratio, step, p.lambda_, D_h, updated)
 
 
 def restore(values: dict[str, Any], arrays: Arrays) -> AdaptHash:

@@ -67,7 +67,7 @@ def truths(standing: Standing) -> Chart:
             across, up = (np.array([standing.score(at, column)]) for column in ("recall_10", "map"))
             drawn.append(_points(standing.names[at], across, up, role))
     if drawn and math.isfinite(standing.map_float):
-        one = _points("float vectors", np.array([1.0]), np.array([standing.map_float]), "reference")
+        one = _points("float vectors", np.array([1.0]), np.array([standing.map_float]), "float")
         drawn.append(one)
     lo, hi = _limits(*(one.y for one in drawn))
     y = Axis(f"mAP: agrees with {what}", lo=lo, hi=hi, format="share")

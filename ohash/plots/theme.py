@@ -57,6 +57,7 @@ ROLES: dict[str, tuple[str, str]] = {
     "frozen": _GREY,
     "start": _GREY,
     "reference": _GREY,
+    "float": _INK,
     "ghost": _PALE,
     "pinned": _INK,
     "cap": _INK,

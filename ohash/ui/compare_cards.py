@@ -83,7 +83,7 @@ def progress(standing: Standing, state: str) -> str:
 
 def results_html(standing: Standing, *, dark: bool) -> str:
     """One line a method; differences are to the first one."""
-    hues = [*(colour(role, dark) for role in roles(standing)), colour("reference", dark)]
+    hues = [*(colour(role, dark) for role in roles(standing)), colour("float", dark)]
     first = standing.names[0]
     header = [
         "method", "learns from", "bits", "mAP", f"mAP less {first}'s", "recall@10",
@@ -126,7 +126,7 @@ def costs_html(standing: Standing, *, dark: bool) -> str:
     if standing.costs and standing.costs[-1] is not None:
         floats = standing.costs[-1]
         told = f"exact, {standing.ground.d:,} numbers"
-        cards.append(_card("Float vectors", told, floats, colour("reference", dark), "yes"))
+        cards.append(_card("Float vectors", told, floats, colour("float", dark), "yes"))
     return f'<div class="ohash-costs">{"".join(cards)}</div>' if cards else ""
 
 

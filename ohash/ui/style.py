@@ -60,7 +60,11 @@ CSS = """
   [data-testid="stColumn"]:has(.st-key-rail) {order: 2; width: 100%;}
   [data-testid="stLayoutWrapper"]:has(> :is(.st-key-found, .st-key-below)) {order: 3;}
   .ohash-words {display: block;}
+  :is(.st-key-top, .st-key-transport) {flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none;}
+  :is(.st-key-top, .st-key-transport) > * {flex: 0 0 auto;}
+  .st-key-top > [data-testid="stElementContainer"]:has([data-testid="stCaptionContainer"]) {display: none;}
 }
+@media (hover: none), (max-width: 640px) {[data-testid="stButton"] kbd {display: none;}}
 </style>
 """
 
