@@ -28,10 +28,13 @@ def run(options: argparse.Namespace) -> int:
     if options.bibtex:
         print("\n\n".join(dict.fromkeys(spec.bibtex for spec in specs)))
         return 0
+    rows = [row for spec in specs for row in spec.table.values()]
+    name, allowed = (max(len(text) for text in texts) for texts in zip(*((r.key, r.allowed) for r in rows), strict=True))
+    key, title = (max(len(text) for text in texts) for texts in zip(*((s.key, s.title) for s in specs), strict=True))
     for spec in specs:
-        print(_head(spec))
+        print(_head(spec, key, title))
         for row in spec.table.values():
-            print(f"             {row.symbol or '-':>7} {row.key:10} {row.allowed:32} default {row.default!r}")
+            print(f"             {row.symbol or '-':>7} {row.key:{name}} {row.allowed:{allowed}} default {row.default!r}")
             if options.name is not None:
                 print(textwrap.indent(textwrap.fill(row.help, 90), " " * 32))
     if options.name is not None:
@@ -39,8 +42,9 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _head(spec: HasherSpec) -> str:
-    line = f"{spec.key:16} {spec.title:28} supervision: {spec.supervision:7} consumes: {spec.consumes:8} {spec.cite}"
+def _head(spec: HasherSpec, key: int, title: int) -> str:
+    told = f"supervision: {spec.supervision:7} consumes: {spec.consumes:8}"
+    line = f"{spec.key:{key}} {spec.title:{title}} {told} {spec.cite}"
     if spec.aliases:
         line += f"\n{'':16} also: {', '.join(spec.aliases)}"
     if spec.missing:
