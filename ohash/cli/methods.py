@@ -29,12 +29,16 @@ def run(options: argparse.Namespace) -> int:
         print("\n\n".join(dict.fromkeys(spec.bibtex for spec in specs)))
         return 0
     rows = [row for spec in specs for row in spec.table.values()]
-    name, allowed = (max(len(text) for text in texts) for texts in zip(*((r.key, r.allowed) for r in rows), strict=True))
+    name, allowed = (
+        max(len(text) for text in texts) for texts in zip(*((r.key, r.allowed) for r in rows), strict=True)
+    )
     key, title = (max(len(text) for text in texts) for texts in zip(*((s.key, s.title) for s in specs), strict=True))
     for spec in specs:
         print(_head(spec, key, title))
         for row in spec.table.values():
-            print(f"             {row.symbol or '-':>7} {row.key:{name}} {row.allowed:{allowed}} default {row.default!r}")
+            print(
+                f"             {row.symbol or '-':>7} {row.key:{name}} {row.allowed:{allowed}} default {row.default!r}"
+            )
             if options.name is not None:
                 print(textwrap.indent(textwrap.fill(row.help, 90), " " * 32))
     if options.name is not None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import hadamard
 
 Words = npt.NDArray[np.int8]
 SALT = 0xC0DE
@@ -35,6 +34,8 @@ def hadamard_words(r: int, seed: int, classes: int, start: int, count: int, mapp
 
 
 def _book(order: int, r: int, rng: np.random.Generator, mapping: str) -> Words:
+    from scipy.linalg import hadamard  # noqa: PLC0415 (scanning the methods should load nothing heavy)
+
     rows = hadamard(order, np.int8)[rng.permutation(order)]
     if order == r:
         rows[:, 0] = rng.permutation(np.where(np.arange(order) % 2, 1, -1))
