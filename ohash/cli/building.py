@@ -1,4 +1,4 @@
-"""A bar on standard error while features are computed for the first time; it shows only if that takes a while."""
+"""A bar on standard error while features or radii are computed for the first time, if that takes a while."""
 
 import sys
 import time
@@ -32,7 +32,7 @@ class Bar:
         left = (now - self._begun) / max(1, done) * (total - done)
         bar = "█" * full + "░" * (WIDTH - full)
         print(
-            f"\rcomputing features, once: {bar} {done:,} / {total:,} rows, {left:,.0f} s left ",
+            f"\rcomputing, once: {bar} {done:,} / {total:,} rows, {left:,.0f} s left ",
             end="\n" if finished else "",
             file=self._stream,
             flush=True,

@@ -20,12 +20,15 @@ from ohash.core.rows import gather
 from ohash.streams.base import Dataset
 from ohash.streams.columns import Rows
 from ohash.streams.equal_rows import EqualRows
+from ohash.streams.kept_radii import kept_radii
 from ohash.streams.similarity import Drawn, Flags, rejected, uniform_pairs
 
 EXACT = 50_000
 # Values of the database that may be held at once; with more columns fewer points are exact.
 VALUES = 2**27
 SAMPLE = 5_000
+# Estimated radii of more points than this are kept in the cache.
+KEPT = 50_000
 # Up to this many pairs of a point and a neighbour, all similar pairs are listed once; beyond, rejection finds them.
 LISTED = 8_000_000
 BLOCK = 2**23  # distances held at once
@@ -58,6 +61,8 @@ class MetricSimilarity:
             sample = np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False)
             self._reference = np.sort(self.database[sample])
             self.note = f"radii estimated from {len(sample):,} of {n:,} database points"
+        rank = round(self.neighbours * len(self._reference) / n)
+        self._rank = min(max(1, rank), len(self._reference) - 1)
         self._coarse = Coarse.on(self.dataset.X, self._reference, self.dataset.metric)
         self._radius = np.full(self.dataset.n, np.nan)
         self._in_reference = np.zeros(self.dataset.n, bool)
@@ -145,6 +150,18 @@ class MetricSimilarity:
         rows = rows[np.isnan(self._radius[rows])]
         if not len(rows):
             return
+        if len(rows) > KEPT and self._reference is not self.database:
+            found = kept_radii(self.dataset, self._reference, self._rank, self._measured)
+            if found is not None:
+                self._radius = found
+                return
+        self._measure_now(rows)
+
+    def _measured(self, rows: Rows) -> Squares:
+        self._measure_now(rows)
+        return self._radius[rows]
+
+    def _measure_now(self, rows: Rows) -> None:
         first = self._equal.first(rows)
         new = np.unique(first[np.isnan(self._radius[first])])
         if self._B is None:
@@ -160,8 +177,7 @@ class MetricSimilarity:
     def _radii(self, block: Rows, B: Real) -> Squares:
         """Distances to the last neighbour in the reference, whose prepared rows are B."""
         reference = self._reference
-        rank = round(self.neighbours * len(reference) / len(self.database))
-        rank = min(max(1, rank), len(reference) - 1)
+        rank = self._rank
         D, slack = self._coarse.distances(self._rows(block), B)
         own = np.flatnonzero(self._in_reference[block])
         D[own, np.searchsorted(reference, block[own])] = np.inf  # a point is not its own neighbour
@@ -169,9 +185,10 @@ class MetricSimilarity:
         if not slack.any():
             return np.asarray(last[:, 0], np.float64)
         # nearer by more than rounding can hide: surely inside; on the edge: measured, ranked among themselves
-        off = D - last
-        inside = np.count_nonzero(off < -2 * slack, axis=1)
-        a, b = np.nonzero(np.abs(off) <= 2 * slack)
+        off = np.subtract(D, last, out=D)
+        edge = np.nextafter((2 * slack).astype(D.dtype), np.inf, dtype=D.dtype)  # never narrower
+        inside = np.count_nonzero(off < -edge, axis=1)
+        a, b = np.nonzero(np.abs(off, out=off) <= edge)
         apart = self._apart(block[a], reference[b])
         order = np.lexsort((apart, a))
         first = np.searchsorted(a, np.arange(len(block)))

@@ -1,5 +1,7 @@
 """Similar by distance: either of two is among the nearest of the other."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -137,6 +139,37 @@ def test_estimated_radii_say_so(monkeypatch):
     assert estimated.natural_share != exact.natural_share
     # also where a point is asked for more neighbours than the sample holds
     assert source_of(dataset, "topk", top_k=589).natural_share > 0.9
+
+
+def test_radii_of_a_large_file_are_measured_once(monkeypatch, tmp_path):
+    monkeypatch.setenv("OHASH_HOME", str(tmp_path / "home"))
+    for name, value in (("EXACT", 500), ("SAMPLE", 200), ("KEPT", 300)):
+        monkeypatch.setattr(metric_module, name, value)
+    X = np.random.default_rng(0).normal(size=(600, 3)).astype(np.float32)
+    X[7] = X[300]
+    np.save(tmp_path / "x.npy", X)
+    in_memory = source_of(Dataset.from_arrays(X, queries=(5, 5)), "metric")
+
+    def relevant(metric="l2"):
+        mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+        source = source_of(Dataset.from_arrays(mapped, queries=(5, 5), metric=metric), "metric")
+        return source.relevant(np.arange(5), source.database)
+
+    expected = in_memory.relevant(np.arange(5), in_memory.database)
+    assert not (tmp_path / "home").exists()  # what is no file cannot be known again
+    np.testing.assert_array_equal(relevant(), expected)
+    assert len(list((tmp_path / "home" / "cache").glob("radii-*.npy"))) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(MetricSimilarity, "_radii", pytest.fail)
+        np.testing.assert_array_equal(relevant(), expected)
+    assert (relevant("cosine") != expected).any()
+    np.save(tmp_path / "x.npy", X[::-1])
+    os.utime(tmp_path / "x.npy", ns=(1, 1))
+    assert (relevant() != expected).any()
+    np.save(tmp_path / "x.npy", X)
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("OHASH_HOME", str(tmp_path / "file"))
+    np.testing.assert_array_equal(relevant(), expected)  # nowhere to keep them
 
 
 @pytest.mark.parametrize("top_k", [0, 54, 10**5])
