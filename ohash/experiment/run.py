@@ -50,6 +50,8 @@ class Run:
         `world` is one made for the same data, map, stream, drift, seed and precision. With `fitter` long fits
         of batch methods happen elsewhere, with the same result; `wait` waits for them.
         """
+        if not isinstance(params, ExperimentParams):
+            raise ValueError(f"params must be those of experiment(...), as experiment('digits', r=32), got {params!r}")
         self.params = params
         self.judge_checkpoints = judge
         self.world: World = world_of(params, dataset) if world is None else world

@@ -186,6 +186,8 @@ def split(dataset: Dataset, seed: int, *, train: str = "database") -> Split:
     """Split off the declared queries; `train` = "database" (as in the paper) or "disjoint" (half of the rest)."""
     if train not in ("database", "disjoint"):
         raise ValueError(f"train must be 'database' or 'disjoint', got {train!r}")
+    if seed < 0:
+        raise ValueError(f"seed must be an integer >= 0, got {seed}")
     rng = np.random.default_rng([seed, 0x5EED])
     n_validation, n_test = dataset.queries
     order = rng.permutation(dataset.n)

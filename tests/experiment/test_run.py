@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ohash.core.loss import dissimilar_threshold
 from ohash.experiment.params import Change, experiment
-from ohash.experiment.run import Run
+from ohash.experiment.run import Run, run
 from ohash.experiment.snapshot import take
 from ohash.models.registry import find
 from tests.experiment.cases import CASES, CHANGES, OWN, case
@@ -245,3 +245,8 @@ def test_a_batch_method_may_be_fitted_to_everything_at_once():
     whole = find("itq").build(run.params.model)
     whole.fit(run.Z[run.world.parts.train], None)
     np.testing.assert_array_equal(run.appraisal.codes[0], whole.encode(run.Z[run.appraisal.judge.rows]))
+
+
+def test_what_is_no_experiment_is_named():
+    with pytest.raises(ValueError, match=r"params must be those of experiment.* got 'digits'"):
+        next(run("digits"))

@@ -50,6 +50,8 @@ def test_a_fixed_test_set_stays_out_of_everything_else():
 
 
 def test_bad_training_part_is_named():
+    with pytest.raises(ValueError, match="seed must be an integer >= 0, got -1"):
+        split(grouped(30, 3), -1)
     with pytest.raises(ValueError, match="train must be 'database' or 'disjoint', got 'half'"):
         split(grouped(), 0, train="half")
 
