@@ -77,7 +77,8 @@ def _estimate(figures: Sequence[Figure], profile: Profile, store: Store, cores: 
         cells = [cell for cell in figure.sweep(profile).cells if cell.key not in counted]
         counted |= {cell.key for cell in cells}
         costs.append(estimate(cells, store))
-        print(f"{figure.place.partition(',')[0]}: {_words(costs[-1], len(cells), cores)}", flush=True)
+        name = figure.place.partition(",")[0] if figure.key.isdigit() else figure.title
+        print(f"{name}: {_words(costs[-1], len(cells), cores)}", flush=True)
     whole = Cost(sum(cost.cells for cost in costs), sum(cost.seconds for cost in costs), 0)
     print(f"{profile.title}: {_words(whole, len(counted), cores)}")
 

@@ -15,6 +15,7 @@ Scale = Literal["linear", "log"]
 # line: straight between points; step: a histogram, each value centred on its x; hold: each value until the next x.
 Kind = Literal["line", "step", "hold", "bar", "area", "points"]
 Dash = Literal["solid", "dashed", "dotted"]
+Marker = Literal["circle", "square", "diamond", "triangle"]
 # How a value of an axis is written: 0.93; 17 %; 20,000; 0.0143; 1.8·10⁻⁸.
 Format = Literal["share", "percent", "count", "number", "power"]
 Values = npt.NDArray[Any]
@@ -22,7 +23,7 @@ Values = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis; without `lo` and `hi` the renderer chooses limits."""
+    """One axis; without `lo` and `hi` the renderer chooses limits, without `at` the places of ticks."""
 
     label: str
     scale: Scale = "linear"
@@ -30,6 +31,7 @@ class Axis:
     lo: float | None = None
     hi: float | None = None
     format: Format = "number"
+    at: tuple[float, ...] = ()
 
     @property
     def name(self) -> str:
@@ -46,7 +48,8 @@ class Series:
     """One curve. `most` bounds the points drawn live; `listed` says whether the legend names it.
 
     `label` are words beside its last point; labels of several series are kept apart.
-    `spread` is the half width of a band around it, drawn by what stands still (Plotly and SVG).
+    `spread` is the half width of a band around it; `marker` the shape of its points; series of one `group` stand
+    together in the legend: all three are for what stands still (Plotly and SVG).
     """
 
     name: str
@@ -62,6 +65,8 @@ class Series:
     listed: bool = True
     label: str = ""
     spread: Values | None = None
+    marker: Marker | None = None
+    group: str = ""
 
     def __post_init__(self) -> None:
         """Check that x and y belong together."""

@@ -1,25 +1,21 @@
 """The paper's figures as charts, drawn from the store: mean over seeds, the band is one standard deviation."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ohash.experiment.paper.claims_of_cost import a_pair
-from ohash.experiment.paper.figures import Figure
+from ohash.experiment.paper.figures import ONLINE, TIMED, Figure
 from ohash.experiment.paper.measured import Measured, Missing, Seed
 from ohash.experiment.paper.settings import Setting
 from ohash.models import registry as methods
 from ohash.plots import theme, words
-from ohash.plots.chart import Axis, Chart, Dash, Series
+from ohash.plots.chart import Axis, Chart, Series
+from ohash.plots.looks import Look, of_methods, plain
 from ohash.plots.over_pairs import share_limits
-from ohash.plots.runs import DASHES, ROLES
 
-LOOKS: dict[str, tuple[str, Dash]] = {
-    "oh": ("method:oh", "solid"), "mmoh": ("method:mmoh", "solid"), "kernel_lsh": ("method:lsh", "dashed"),
-    "lego": ("dissimilar", "dashed"), "mlh": ("fresh", "dotted"), "ssbc": ("reference", "dotted"),
-    "sketch_hash": ("threshold", "dashed"), "adapthash": ("dissimilar", "dotted"), "itq": ("fresh", "dashed"),
-    "ksh": ("dissimilar", "solid"), "sdh": ("threshold", "solid"), "fasthash": ("reference", "solid"),
-}  # fmt: skip
+OURS = ("oh", "mmoh")
 SYMBOLS = {"beta": "β", "T": "T (models)", "C": "C", "r": "r (bits)", "kernel": "kernel (0 = none, 1 = RBF)"}
 
 
@@ -31,7 +27,7 @@ def charts(measured: Measured, figure: Figure) -> list[Chart]:
         return [
             chart
             for setting in figure.settings()
-            for chart in (_time_of_samples(measured, setting), _time_of_bits(measured, figure, setting))
+            for chart in (_time_of_samples(measured, figure, setting), _time_of_bits(measured, figure, setting))
         ]
     if len(figure.methods) > 1:
         return [_methods(measured, figure, setting) for setting in figure.settings()]
@@ -42,10 +38,9 @@ def _datasets(measured: Measured, figure: Figure) -> Chart:
     """One method, one line a dataset."""
     (method,) = figure.methods
     curves, peaks = [], []
-    for at, setting in enumerate(figure.settings()):
+    for setting, look in zip(figure.settings(), plain(len(figure.settings())), strict=True):
         x, y, sd = _points(measured, figure, setting, method)
-        look: tuple[str, Dash] = ROLES[at % len(ROLES)], DASHES[at % len(DASHES)]
-        curves += _curve(setting.title, x, y, sd, *look)
+        curves += _curve(setting.title, x, y, sd, look, beside=False)
         if len(y):
             peaks.append(f"{words.number(float(x[int(np.argmax(y))]), 2)} ({setting.title})")
     title = f"mAP against {SYMBOLS[figure.varies]}"
@@ -54,16 +49,27 @@ def _datasets(measured: Measured, figure: Figure) -> Chart:
     return _share_chart(title, figure, curves)
 
 
+def looks_of(figure: Figure) -> dict[str, Look]:
+    """How the methods of a figure are drawn; OH and MMOH as everywhere, the online ones alike in figures 6 and 7."""
+    online = dict.fromkeys((*ONLINE, *TIMED))
+    among = online if set(figure.methods) <= set(online) else figure.methods
+    looks = of_methods([*OURS, *(key for key in among if key not in OURS)])
+    return {key: look for key, look in looks.items() if key in figure.methods}
+
+
+def _name(method: str) -> str:
+    return methods.find(method).title.partition(" (")[0]
+
+
 def _methods(measured: Measured, figure: Figure, setting: Setting) -> Chart:
     """One dataset, one line a method."""
     curves, ends = [], {}
-    for method in figure.methods:
+    for method, look in looks_of(figure).items():
         x, y, sd = _points(measured, figure, setting, method)
         if not len(y):
             continue
-        name = methods.find(method).title.partition(" (")[0]
-        curves += _curve(name, x, y, sd, *LOOKS[method])
-        ends[name] = float(y[-1])
+        curves += _curve(_name(method), x, y, sd, look, width=theme.THICK if method in OURS else theme.NORMAL)
+        ends[_name(method)] = float(y[-1])
     title = setting.title
     if ends:
         best = max(ends, key=lambda name: ends[name])
@@ -73,7 +79,7 @@ def _methods(measured: Measured, figure: Figure, setting: Setting) -> Chart:
 
 def _share_chart(title: str, figure: Figure, curves: list[Series]) -> Chart:
     lo, hi = share_limits(*(series.y for series in curves))
-    x = _axis(figure.varies)
+    x = _axis(figure.varies, curves)
     caption = "mAP on test queries, exact over ties; mean over seeds, the band is one standard deviation."
     return Chart(
         title, x, Axis("mAP", lo=lo, hi=hi, format="share"), tuple(curves), (), caption, f"{title}. Line chart."
@@ -84,7 +90,7 @@ def _losses(measured: Measured, figure: Figure, setting: Setting) -> Chart:
     """Cumulative loss over pairs, one line a C."""
     curves, last = [], {}
     cells = [where.x for where in measured.cells(figure) if where.setting == setting.key]
-    for at, C in enumerate(cells):
+    for C, look in zip(cells, plain(len(cells)), strict=True):
         try:
             seeds = measured.seeds("5", setting, "oh", C)
         except Missing:
@@ -93,8 +99,7 @@ def _losses(measured: Measured, figure: Figure, setting: Setting) -> Chart:
         x = arrays[0]["columns/pairs"]
         each = np.array([np.interp(x, one["columns/pairs"], one["columns/cum_R"]) for one in arrays])
         sd = each.std(axis=0, ddof=1) if len(each) > 1 else None
-        look = ROLES[at % len(ROLES)], DASHES[at % len(DASHES)]
-        curves.append(Series(f"C = {C:g}", x, each.mean(axis=0), role=look[0], dash=look[1], spread=sd))
+        curves.append(replace(_curve(f"C = {C:g}", x, each.mean(axis=0), sd, look)[0], marker=None))
         last[C] = float(each[:, -1].mean())
     title = f"{setting.title}: cumulative similarity loss"
     if last:
@@ -106,10 +111,12 @@ def _losses(measured: Measured, figure: Figure, setting: Setting) -> Chart:
     )
 
 
-def _time_of_samples(measured: Measured, setting: Setting) -> Chart:
-    """CPU seconds over pairs at r = 64, from a tenth of the stream on."""
-    curves = []
-    for method, (role, dash) in LOOKS.items():
+def _time_of_samples(measured: Measured, figure: Figure, setting: Setting) -> Chart:
+    """CPU seconds over pairs at r = 64, both counted from a tenth of the stream on: on two logarithmic axes what is
+    linear in the samples is a line of slope 1, as the guide below them is.
+    """
+    curves: list[Series] = []
+    for method, look in looks_of(figure).items():
         try:
             seeds = measured.seeds("7", setting, method, 64)
         except Missing:
@@ -117,25 +124,50 @@ def _time_of_samples(measured: Measured, setting: Setting) -> Chart:
         each = [_clock(measured, seed) for seed in seeds]
         x = each[0][0]
         y = np.array([np.interp(x, pairs, cpu) for pairs, cpu in each])
-        sd = y.std(axis=0, ddof=1) if len(y) > 1 else None
-        curves.append(Series(methods.find(method).title, x, y.mean(axis=0), role=role, dash=dash, spread=sd))
+        sd = y.std(axis=0, ddof=1) if len(y) > 1 else np.full(len(x), np.nan)
+        curves += _curve(_name(method), x, y.mean(axis=0), sd, look)
+    if curves:
+        curves.append(_guide(curves))
+    ends = [int(end) for one in curves[:1] for end in (one.x[0], one.x[-1])] or [1, 10]
     title = f"{setting.title}: training time against pairs, r = 64"
-    x_axis, y_axis = Axis("pairs", format="count"), Axis("CPU time", "log", unit="s", format="number")
-    caption = "CPU time of the method's own update, one thread, since a tenth of the stream."
-    return Chart(title, x_axis, y_axis, tuple(curves), (), caption, f"{title}. Lines on a logarithmic axis.")
+    x_axis = Axis("pairs", "log", lo=ends[0] / 1.1, hi=ends[1] * 1.1, format="count", at=_one_two_five(*ends))
+    y_axis = Axis("CPU time", "log", unit="s", format="number")
+    caption = (
+        "CPU time of the method's own update, one thread; time and pairs are counted from a tenth of the stream on. "
+        "Both axes are logarithmic: a line parallel to the dotted one is linear in the samples."
+    )
+    return Chart(title, x_axis, y_axis, tuple(curves), (), caption, f"{title}. Lines on two logarithmic axes.")
+
+
+def _guide(curves: list[Series]) -> Series:
+    """Slope 1 on logarithmic axes, below all others."""
+    lowest = min((one for one in curves if len(one.x)), key=lambda one: float(one.y[-1]))
+    x = lowest.x[[0, -1]]
+    y = x * float(np.min(lowest.y / lowest.x)) / 2
+    return Series("linear", x, y, role="reference", dash="dotted", width=theme.THIN, listed=False, label="linear")
+
+
+def _one_two_five(lo: float, hi: float) -> tuple[float, ...]:
+    """Ticks of an axis that spans little more than a power of ten.
+
+    >>> _one_two_five(4000, 36000)
+    (5000.0, 10000.0, 20000.0)
+    """
+    steps = [float(f"{digit}e{power}") for power in range(0, 13) for digit in (1, 2, 5)]
+    return tuple(step for step in steps if lo <= step <= hi)
 
 
 def _clock(measured: Measured, seed: Seed) -> tuple[Any, Any]:
     arrays = measured.arrays(seed)
     pairs, cpu = arrays["checkpoints/pairs"], arrays["checkpoints/cpu_learn"]
     start = int(np.searchsorted(pairs, pairs[-1] / 10))
-    return pairs[start + 1 :], cpu[start + 1 :] - cpu[start]
+    return pairs[start + 1 :] - pairs[start], cpu[start + 1 :] - cpu[start]
 
 
 def _time_of_bits(measured: Measured, figure: Figure, setting: Setting) -> Chart:
     """Microseconds a pair over r."""
     curves = []
-    for method, look in LOOKS.items():
+    for method, look in looks_of(figure).items():
         x, y, sd = [], [], []
         for r in measured.profile.timed_bits:
             try:
@@ -146,10 +178,12 @@ def _time_of_bits(measured: Measured, figure: Figure, setting: Setting) -> Chart
             y.append(float(np.mean(each)))
             sd.append(float(np.std(each, ddof=1)) if len(each) > 1 else np.nan)
         if x:
-            curves += _curve(methods.find(method).title, np.array(x), np.array(y), np.array(sd), *look)
+            curves += _curve(_name(method), np.array(x), np.array(y), np.array(sd), look)
     title = f"{setting.title}: training time of a pair against r"
     y_axis = Axis("CPU time of a pair", "log", unit="µs", format="number")
-    return Chart(title, _axis("r"), y_axis, tuple(curves), (), figure.ours, f"{title}. Lines on a logarithmic axis.")
+    return Chart(
+        title, _axis("r", curves), y_axis, tuple(curves), (), figure.ours, f"{title}. Lines on a logarithmic axis."
+    )
 
 
 def _points(measured: Measured, figure: Figure, setting: Setting, method: str) -> tuple[Any, Any, Any]:
@@ -169,18 +203,26 @@ def _points(measured: Measured, figure: Figure, setting: Setting, method: str) -
     return tuple(np.array(column, np.float64)[order] for column in (x, y, sd))  # type: ignore[return-value]
 
 
-def _curve(name: str, x: Any, y: Any, sd: Any, role: str, dash: Dash) -> list[Series]:
-    band = sd if len(sd) and np.isfinite(sd).any() else None
-    line = Series(name, x, y, role=role, dash=dash, width=theme.NORMAL, spread=band)
-    return [line, Series(name, x, y, kind="points", role=role, listed=False)]
+def _curve(
+    name: str, x: Any, y: Any, sd: Any, look: Look, *, width: float = theme.NORMAL, beside: bool = True
+) -> list[Series]:
+    """A line and its points; named beside its end, or in the legend."""
+    band = sd if sd is not None and len(sd) and np.isfinite(sd).any() else None
+    common: dict[str, Any] = {"role": look.role, "marker": look.marker}
+    line = Series(
+        name, x, y, dash=look.dash, width=width, spread=band, listed=not beside, label=name if beside else "", **common
+    )  # fmt: skip
+    return [line, Series(name, x, y, kind="points", listed=False, **common)]
 
 
-def _axis(varies: str) -> Axis:
-    label = SYMBOLS[varies]
+def _axis(varies: str, curves: list[Series]) -> Axis:
+    """Ticks where something was run."""
+    label, at = SYMBOLS[varies], tuple(sorted({float(x) for one in curves for x in one.x}))
     if varies == "C":
-        return Axis(label, "log", lo=1e-5, hi=10, format="power")
-    if varies == "beta":
-        return Axis(label, lo=0.1, hi=0.9)
+        return Axis(label, "log", lo=0.8e-5, hi=12.5, format="power")
     if varies == "kernel":
-        return Axis(label, lo=0, hi=1, format="count")
-    return Axis(label, lo=1, hi=4, format="count") if varies == "T" else Axis(label, lo=0, hi=128, format="count")
+        return Axis(label, lo=-0.05, hi=1.05, format="count", at=(0, 1))
+    if not at:
+        return Axis(label, lo=0, hi=1)
+    room = 0.03 * (at[-1] - at[0])
+    return Axis(label, lo=at[0] - room, hi=at[-1] + room, format="number" if varies == "beta" else "count", at=at)

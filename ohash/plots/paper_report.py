@@ -74,9 +74,10 @@ def claims_html(findings: Sequence[Finding]) -> str:
             f"<td>{'–' if part.effect is None else _e(str(part.effect))}</td><td>{_sign(part.verdict)}</td></tr>"
             for part in found.parts
         )
+        more = "<br>".join(_e(text) for text in (found.held, found.why) if text)
         rows.append(
             f'<tr id="{_e(claim.key)}"><td>{_e(claim.words)}<br><small>{_e(claim.place)}</small></td>'
-            f"<td>{_sign(found.verdict)}<br><small>{_e(found.why or found.held)}</small></td>"
+            f"<td>{_sign(found.verdict)}<br><small>{more}</small></td>"
             f'<td><small>{_e(claim.test)}</small><table class="parts">{inside}</table></td></tr>'
         )
     head = "<tr><th>claim</th><th>verdict</th><th>test, and the effect with its 95 % interval</th></tr>"

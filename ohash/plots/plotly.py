@@ -13,12 +13,14 @@ from ohash.plots.heat import HeatMap
 from ohash.plots.thin import drawable
 
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot"}
+MARKERS = {"circle": "circle", "square": "square", "diamond": "diamond", "triangle": "triangle-up"}
 SHAPES = {"line": "linear", "area": "linear", "step": "hvh", "hold": "hv"}
 FORMATS = {"share": ".3f", "percent": ".1f", "count": ",.0f", "number": ".4~g", "power": ".1e"}
 
 
-# Pixels: a row of labels above the plot, the plot's usual height and width.
-LANE, PLOT, WIDTH = 16, 300, 640
+# Pixels: a row of labels above the plot, the plot's usual height and width, a line of the legend.
+LANE, PLOT, WIDTH, LINE = 16, 300, 640, 21
+MOST_ABOVE = 8
 
 
 def figure(chart: Chart, dark: bool = False) -> go.Figure:
@@ -38,7 +40,7 @@ def figure(chart: Chart, dark: bool = False) -> go.Figure:
         hoverlabel={"bgcolor": ground.background, "font": font},
         margin={"l": 64, "r": 24, "t": 84 + LANE * lanes, "b": 52},
         showlegend=sum(one.listed for one in chart.series) > 1,
-        legend={"orientation": "h", "x": 0, "y": 1.02 + LANE * lanes / PLOT, "yanchor": "bottom"},
+        legend=_legend(chart, lanes),
         xaxis=_axis(chart, "x", ground),
         yaxis=_axis(chart, "y", ground),
         bargap=0.25,
@@ -50,12 +52,38 @@ def figure(chart: Chart, dark: bool = False) -> go.Figure:
     return fig
 
 
+def _legend(chart: Chart, lanes: int) -> dict[str, Any]:
+    """A row or two above the plot; where there are many lines, below it, a column a group."""
+    if many(chart):
+        return {"orientation": "h", "x": 0, "xref": "container", "y": 0, "yref": "container", "yanchor": "bottom"}
+    return {"orientation": "h", "x": 0, "y": 1.02 + LANE * lanes / PLOT, "yanchor": "bottom"}
+
+
+def many(chart: Chart) -> bool:
+    """Whether the legend has more entries than two rows above a plot can hold."""
+    return sum(one.listed for one in chart.series) > MOST_ABOVE
+
+
+def legend_height(chart: Chart) -> int:
+    """About how many pixels a legend below the plot takes, in a narrow window."""
+    if not many(chart):
+        return 0
+    listed = [one for one in chart.series if one.listed]
+    tallest = max(sum(one.group == other.group for other in listed) for one in listed)
+    several = len({one.group for one in listed}) > 1
+    return LINE * (tallest * (1 + len({one.group for one in listed}) // 4) if several else -(-len(listed) // 2)) + LANE
+
+
 def pickable(chart: Chart, dark: bool = False) -> go.Figure:
     """The figure with points that can be clicked: large, whole at the edges, and they alone answer the pointer."""
     fig = figure(chart, dark)
     fig.update_layout(hovermode="closest", hoverdistance=24, dragmode=False)
-    fig.update_traces(hoverinfo="skip", hovertemplate=None, selector={"mode": "lines"})
-    fig.update_traces(marker_size=11, cliponaxis=False, selector={"mode": "markers"})
+    said = f"%{{y:{FORMATS[chart.y.format]}}}"
+    for mode in ("lines", "lines+markers"):
+        fig.update_traces(hoverinfo="skip", hovertemplate=None, selector={"mode": mode})
+    fig.update_traces(
+        marker_size=11, cliponaxis=False, hoverinfo=None, hovertemplate=said, selector={"mode": "markers"}
+    )  # fmt: skip
     return fig
 
 
@@ -83,15 +111,26 @@ def _trace(one: Series, chart: Chart, dark: bool) -> Any:
         "showlegend": one.listed,
         "opacity": one.opacity,
     }
+    if one.group:
+        common["legendgroup"] = one.group
     common["hovertemplate"] = f"%{{y:{FORMATS[chart.y.format]}}}{' %' if chart.y.format == 'percent' else ''}"
     if one.kind == "bar":
         return go.Bar(marker_color=hue, **common)
+    marker = {"color": hue, "size": 7 if one.marker else 6, "symbol": MARKERS[one.marker or "circle"]}
     if one.kind == "points" or len(one.x) == 1:
-        return go.Scatter(mode="markers", marker={"color": hue, "size": 6}, **common)
+        if any(_accompanies(one, other) for other in chart.series):
+            common |= {"hoverinfo": "skip", "hovertemplate": None}  # the line says it
+        return go.Scatter(mode="markers", marker=marker, **common)
     if one.fill or one.kind == "area":
         common |= {"fill": "tozeroy", "fillcolor": _transparent(hue, one.fill or 0.25)}
     line = {"color": hue, "width": one.width, "dash": DASHES[one.dash], "shape": SHAPES[one.kind]}
-    return go.Scatter(mode="lines", line=line, **common)
+    if one.marker is None:
+        return go.Scatter(mode="lines", line=line, **common)
+    return go.Scatter(mode="lines+markers", line=line, marker=marker, **common)
+
+
+def _accompanies(points: Series, line: Series) -> bool:
+    return line.kind == "line" and line.name == points.name and len(line.x) == len(points.x) > 1
 
 
 def _band(one: Series, dark: bool) -> Any:

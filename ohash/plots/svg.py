@@ -1,5 +1,6 @@
 """A chart as a small SVG for print: real text, sizes in millimetres and points, no browser and no other library."""
 
+import zlib
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -7,12 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.plots import layout, theme
-from ohash.plots.chart import Chart, Mark, Series
+from ohash.plots.chart import Chart, Mark, Marker, Series
 from ohash.plots.thin import drawable
 
 POINT = 25.4 / 72  # millimetres
 DASHES = {"solid": "", "dashed": ' stroke-dasharray="4 2.6"', "dotted": ' stroke-dasharray="1.2 1.8"'}
 Floats = npt.NDArray[Any]
+# Corners around a point.
+SHAPES: dict[Marker, Floats] = {
+    "square": np.array([[-1.3, 1.3, 1.3, -1.3], [-1.3, -1.3, 1.3, 1.3]]),
+    "diamond": np.array([[0, 1.9, 0, -1.9], [-1.9, 0, 1.9, 0]]),
+    "triangle": np.array([[0, 1.8, -1.8], [-1.9, 1.2, 1.2]]),
+}
 
 
 def to_svg(chart: Chart, *, width: float = 88, height: float = 58, size: float = 8, dark: bool = False) -> str:
@@ -59,7 +66,9 @@ class _Figure:
                 parts.append(_text(line, *where, f'text-anchor="middle" fill="{self.ground.faint}"'))
             return "\n".join([*parts, "</svg>"]) + "\n"
         parts += [*self._legend(), *self._axes()]
-        parts.append(f'<clipPath id="plot">{self._box()}</clipPath><g clip-path="url(#plot)" fill="none">')
+        box = self._box()
+        name = f"plot-{zlib.crc32(box.encode()):08x}"  # of this very box: a page may hold many figures
+        parts.append(f'<clipPath id="{name}">{box}</clipPath><g clip-path="url(#{name})" fill="none">')
         parts += [self._curve(drawable(one, self.chart)) for one in self.chart.series]
         return "\n".join([*parts, "</g>", *self._marks(), *self._labels(), "</svg>"]) + "\n"
 
@@ -116,7 +125,7 @@ class _Figure:
             )
             return f'<path d="{box}" fill="{hue}" fill-opacity="{one.opacity:g}"/>'
         if one.kind == "points" or len(x) == 1:
-            dots = "".join(f'<circle cx="{a:.2f}" cy="{b:.2f}" r="1.4"/>' for a, b in zip(x, y, strict=True))
+            dots = "".join(_dot(a, b, one.marker or "circle") for a, b in zip(x, y, strict=True))
             return f'<g fill="{hue}" fill-opacity="{one.opacity:g}">{dots}</g>'
         x, y = _corners(x, y, one.kind)
         parts = []
@@ -171,8 +180,9 @@ class _Figure:
         rows: list[list[Series]] = [[]]
         used = 0.0
         for one in self.listed:
-            wide = layout.text_width(one.name, self.size) + 3 * self.size
-            if rows[-1] and used + wide > self.right - self.left:
+            wide = layout.text_width(one.name, self.size) + 3.2 * self.size
+            other = bool(rows[-1]) and one.group != rows[-1][-1].group
+            if rows[-1] and (other or used + wide > self.width - self.left):
                 rows.append([])
                 used = 0.0
             rows[-1].append(one)
@@ -190,8 +200,10 @@ class _Figure:
                     parts.append(f'<rect {box} fill="{hue}"/>')
                 else:
                     parts.append(_line(x, y, x + 1.6 * size, y, hue, 0.55 * one.width, DASHES[one.dash]))
+                    if one.marker is not None:
+                        parts.append(f'<g fill="{hue}">{_dot(x + 0.8 * size, y, one.marker)}</g>')
                 parts.append(_text(one.name, x + 2 * size, y + 0.35 * size))
-                x += layout.text_width(one.name, size) + 3 * size
+                x += layout.text_width(one.name, size) + 3.2 * size
         return parts
 
 
@@ -203,6 +215,13 @@ def _corners(x: Floats, y: Floats, kind: str) -> tuple[Floats, Floats]:
     if kind == "hold":
         return np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
     return x, y
+
+
+def _dot(x: float, y: float, marker: Marker) -> str:
+    """A point; the shapes cover about the same area."""
+    if marker == "circle":
+        return f'<circle cx="{x:.2f}" cy="{y:.2f}" r="1.4"/>'
+    return f'<path d="{_path(*(np.array([[x], [y]]) + SHAPES[marker]))}Z"/>'
 
 
 def _path(x: Any, y: Any) -> str:

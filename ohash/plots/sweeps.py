@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -12,11 +14,17 @@ from ohash.experiment.results import Point
 from ohash.experiment.sweep import Sweep
 from ohash.models import registry
 from ohash.plots import theme
-from ohash.plots.chart import Axis, Chart, Dash, Scale, Series
+from ohash.plots.chart import Axis, Chart, Scale, Series
 from ohash.plots.heat import HeatMap
+from ohash.plots.looks import of_cases
 from ohash.plots.over_pairs import share_limits
-from ohash.plots.runs import DASHES, ROLES
 
+# Lines that can be told apart; so many, with names so long, are named beside their ends, more of them in the legend.
+MOST_LINES, MOST_BESIDE, LONGEST_BESIDE = 12, 6, 16
+Place = tuple[tuple[str, Any], ...]
+Group = tuple[Place, list[Point]]
+# Ticks stand where something was run, unless there are many, or some closer than this share of the axis.
+MOST_TICKS, CLOSEST = 9, 0.06
 ROOM = 0.03  # of the width, left of the first point and right of the last
 # What a sweep can be drawn by: key -> (label, share between 0 and 1).
 MEASURES = {
@@ -36,29 +44,36 @@ def lines(sweep: Sweep, found: Sequence[Point], measure: str, along: str) -> Cha
     label, is_share = MEASURES[measure]
     axes = sweep.axes
     curves: list[Series] = []
-    for at, (rest, some) in enumerate(groups_of(sweep, found, along)):
+    groups = groups_of(sweep, found, along)
+    drawn = _worth_drawing(groups, measure)
+    beside = 1 < len(drawn) <= MOST_BESIDE and all(len(title_of(rest)) <= LONGEST_BESIDE for rest, _ in drawn)
+    for (rest, some), look in zip(drawn, of_cases([_case(rest) for rest, _ in drawn]), strict=True):
         x = np.array([dict(point.at)[along] for point in some], np.float64)
         y, sd = (np.array([getattr(point, name)(measure) for point in some]) for name in ("mean", "sd"))
-        role, dash = _look(rest, at)
         name = title_of(rest) or label
         known = np.isfinite(y)
-        band = sd[known] if np.isfinite(sd[known]).any() else None
-        curves.append(Series(name, x[known], y[known], role=role, dash=dash, width=theme.THICK, spread=band))
-        curves.append(Series(name, x[known], y[known], kind="points", role=role, listed=False))
+        band = sd[known] if np.isfinite(sd[known]).any() and len(drawn) <= MOST_BESIDE else None
+        common: dict[str, Any] = {"role": look.role, "marker": look.marker, "group": _case(rest)[0]}
+        width = theme.THICK if len(drawn) <= MOST_BESIDE else theme.NORMAL
+        line = Series(name, x[known], y[known], dash=look.dash, width=width, spread=band, listed=not beside, **common)
+        curves.append(replace(line, label=name) if beside else line)
+        curves.append(Series(name, x[known], y[known], kind="points", listed=False, **common))
     ends = share_limits(*(series.y for series in curves)) if is_share else (None, None)
     values = [float(value) for value in axes.get(along, [])]
     y_axis = Axis(label, lo=ends[0], hi=ends[1], format="share" if is_share else "number")
     done, total = sum(len(point.numbers) for point in found), len(sweep.cells)
     title = f"{label} against {symbol(sweep, along)}" + (f" ({done} of {total} cells)" if done < total else "")
-    caption = "Mean over seeds, the band is one standard deviation. Judged on validation queries."
+    banded = ", the band is one standard deviation" if any(one.spread is not None for one in curves) else ""
+    caption = f"Mean over seeds{banded}. Judged on validation queries."
+    if len(drawn) < len(groups):
+        which = "highest" if is_share else "lowest"
+        caption += f" The {len(drawn)} of {len(groups)} lines that reach {which} are drawn; the table has all of them."
     return Chart(title, _axis(sweep, along, values), y_axis, tuple(curves), (), caption, f"{title}. Line chart.")
 
 
-def groups_of(
-    sweep: Sweep, found: Sequence[Point], along: str
-) -> list[tuple[tuple[tuple[str, Any], ...], list[Point]]]:
+def groups_of(sweep: Sweep, found: Sequence[Point], along: str) -> list[Group]:
     """What each line is, and its points in order; the same order as the lines of the chart."""
-    groups: dict[tuple[tuple[str, Any], ...], list[Point]] = {}
+    groups: dict[Place, list[Point]] = {}
     for point in found:
         rest = tuple((key, value) for key, value in point.at if key != along and key in sweep.axes)
         groups.setdefault(rest, []).append(point)
@@ -91,7 +106,7 @@ def title_of(place: Sequence[tuple[str, Any]]) -> str:
         if key == "method":
             parts.append(registry.find(str(value)).title)
         elif value is not None:
-            parts.append(_text(value) if key == "dataset" else f"{key} = {_text(value)}")
+            parts.append(_text(value) if key == "dataset" else f"{_letter(key)} = {_text(value)}")
     return ", ".join(parts)
 
 
@@ -102,13 +117,23 @@ def symbol(sweep: Sweep, key: str) -> str:
     return key if row is None else row.symbol or row.title
 
 
+@cache
+def _letter(key: str) -> str:
+    """A parameter of OH as the paper writes it; that of another method by its name."""
+    row = rows_of(experiment()).get(key)
+    return key if row is None else row.symbol or key
+
+
 def _axis(sweep: Sweep, key: str, values: list[float]) -> Axis:
     known = sorted(values)
     steps = [b / a for a, b in pairwise(known) if a > 0]
     scale: Scale = "log" if steps and known[0] > 0 and known[-1] / known[0] >= 20 and min(steps) > 1.2 else "linear"
     tiny = scale == "log" and known[0] < 1e-3
     lo, hi = _with_room(known[0], known[-1], scale) if known and known[0] < known[-1] else (None, None)
-    return Axis(symbol(sweep, key), scale, lo=lo, hi=hi, format="power" if tiny else "number")
+    gaps = [b - a for a, b in pairwise(known)] if scale == "linear" else [math.log(step) for step in steps]
+    apart = 1 < len(known) <= MOST_TICKS and min(gaps) >= CLOSEST * sum(gaps)
+    at = tuple(known) if apart else ()
+    return Axis(symbol(sweep, key), scale, lo=lo, hi=hi, format="power" if tiny else "number", at=at)
 
 
 def _with_room(lo: float, hi: float, scale: Scale) -> tuple[float, float]:
@@ -120,11 +145,24 @@ def _with_room(lo: float, hi: float, scale: Scale) -> tuple[float, float]:
     return lo - room, hi + room
 
 
-def _look(rest: Sequence[tuple[str, Any]], at: int) -> tuple[str, Dash]:
-    method = dict(rest).get("method")
-    if method is not None and len(rest) == 1:
-        return theme.of_method(str(method)), "solid"
-    return ROLES[at % len(ROLES)], DASHES[at // len(ROLES) % len(DASHES)]
+def _worth_drawing(groups: list[Group], measure: str) -> list[Group]:
+    """No more lines than can be told apart: those that reach the highest (of a cost: the lowest) value."""
+    if len(groups) <= MOST_LINES:
+        return groups
+
+    def reached(group: Group) -> float:
+        values = [point.mean(measure) for point in group[1] if np.isfinite(point.mean(measure))]
+        if not values:
+            return -math.inf
+        return max(values) if MEASURES[measure][1] else -min(values)
+
+    kept = sorted(range(len(groups)), key=lambda at: -reached(groups[at]))[:MOST_LINES]
+    return [groups[at] for at in sorted(kept)]
+
+
+def _case(rest: Place) -> tuple[str, str]:
+    """The method of a line, and the rest of what it is."""
+    return str(dict(rest).get("method", "")), title_of([(key, value) for key, value in rest if key != "method"])
 
 
 def _text(value: Any) -> str:

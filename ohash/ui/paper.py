@@ -97,6 +97,7 @@ def _progress(store: Store, profile: Profile, was_alive: bool) -> None:
                 st.rerun()
         elif done < len(cells):
             _start_button(store, profile, begun=done > 0)
+            st.caption(f"How long it will take: `python3 -m ohash paper --profile {profile.key} --estimate`.")
 
 
 def _start_button(store: Store, profile: Profile, *, begun: bool) -> None:

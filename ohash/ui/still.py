@@ -15,7 +15,7 @@ def show(chart: Chart, key: str, height: int = 260, drawn: Any = None) -> None:
     """A chart with its sentence; `drawn` is its figure if the plain one will not do."""
     fig = figure(chart, dark()) if drawn is None else drawn
     several = sum(one.listed for one in chart.series) > 1
-    margin = {"l": 56, "r": 28, "t": 34 if several else 22, "b": 44}
+    margin = {"l": 56, "r": max(28, fig.layout.margin.r or 0), "t": 34 if several else 22, "b": 44}
     fig.update_layout(title=None, height=height, margin=margin)
     st.markdown(f"**{chart.title}**")
     st.plotly_chart(fig, key=key, theme=None, config=NO_BUTTONS, alt=chart.alt or chart.title)

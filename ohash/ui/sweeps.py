@@ -19,7 +19,7 @@ from ohash.experiment.sweep_files import delete_sweep, sweeps
 from ohash.experiment.words import duration
 from ohash.experiment.workshare import Activity, activity, cancel
 from ohash.plots import sweeps as charts
-from ohash.plots.plotly import heat_figure, pickable
+from ohash.plots.plotly import heat_figure, legend_height, pickable
 from ohash.ui import state
 from ohash.ui.fragments import fragment
 from ohash.ui.slots import distinct
@@ -226,7 +226,9 @@ def _charts(session: state.Session, store: Store, chosen: Sweep, found: list[Poi
     else:
         line = charts.lines(chosen, found, measure, along)
         drawn, fig = line, pickable(line, dark())  # type: ignore[assignment]
-    fig.update_layout(title=None, height=380, margin={"l": 56, "r": 28, "t": 34, "b": 44})
+    below = 0 if kind == "heat" else legend_height(line)
+    margin = {"l": 56, "r": max(28, fig.layout.margin.r or 0), "t": 34, "b": 44 + below}
+    fig.update_layout(title=None, height=380 + below, margin=margin)
     st.markdown(f"**{drawn.title}**")
     event = st.plotly_chart(
         fig, key=f"sweep_chart_{kind}_{along}_{measure}", theme=None, config=NO_BUTTONS, alt=drawn.alt,

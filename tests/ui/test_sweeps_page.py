@@ -199,7 +199,7 @@ def test_two_numbers_make_a_heat_map_and_methods_lines(alone: Store) -> None:
     several = sweep("methods", base=BASE, grid={"r": [8, 16]}, cases=[{"method": "oh"}, {"method": "lsh"}])
     Sweeping(several, alone, Inline()).run()
     chart = charts.lines(several, points(several, alone), "map", "r")
-    assert [series.name for series in chart.series if series.listed] == ["OH", "LSH"]
+    assert [series.label for series in chart.series if series.label] == ["OH", "LSH"], "named beside their ends"
     assert len(figure(chart).data) == 4
     app = page(sweep=two.key)
     assert app.selectbox(key=f"sweep_view_{two.key}").value == ("heat", "")

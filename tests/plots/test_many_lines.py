@@ -1,0 +1,155 @@
+"""Charts of many lines: no two look alike, each is named where the eye is, and what is not drawn is said."""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ohash.experiment.paper.figures import FIGURES, QUICK
+from ohash.experiment.paper.measured import Measured, Seed
+from ohash.experiment.results import Point
+from ohash.experiment.store import Store
+from ohash.experiment.sweep import sweep
+from ohash.plots import layout, looks, paper, sweeps, theme
+from ohash.plots.chart import Axis, Chart, Series
+from ohash.plots.plotly import figure, legend_height, pickable
+from ohash.plots.svg import to_svg
+
+BASE = {"dataset": "blobs2d", "m": 16, "pairs": 150, "judged_at": "ends"}
+
+
+def drawn(chosen, along="r", value=lambda place: 0.5):
+    found = [
+        Point(at, tuple(cells), tuple({"map": value(dict(at)), "cum_R": value(dict(at))} for _ in cells))
+        for at, cells in chosen.by_point()
+    ]
+    return sweeps.lines(chosen, found, "map", along)
+
+
+def seen(one: Series):
+    return theme.colour(one.role), one.dash, one.marker
+
+
+# -- looks -----------------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 4), st.integers(1, 12))
+def test_no_two_of_the_lines_that_are_drawn_look_alike(methods, rests):
+    names = ["oh", "mmoh", "mlh", "lego"][:methods]
+    cases = [(name, f"rest {at}") for name in names for at in range(rests)][: sweeps.MOST_LINES]
+    found = looks.of_cases(cases)
+    assert len({(theme.colour(one.role), one.dash, one.marker) for one in found}) == len(cases)
+    if methods > 1:
+        colours = {case[0]: theme.colour(one.role) for case, one in zip(cases, found, strict=True)}
+        assert len(set(colours.values())) == len(colours), "the colour says the method"
+
+
+@pytest.mark.parametrize("key", ["6", "7", "8"])
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_methods_of_a_figure_of_the_paper_have_colours_of_their_own(key, dark):
+    found = paper.looks_of(FIGURES[key])
+    assert set(found) == set(FIGURES[key].methods)
+    assert len({theme.colour(one.role, dark) for one in found.values()}) == len(found)
+    assert found["oh"].role == theme.of_method("oh")
+    online = paper.looks_of(FIGURES["6"])
+    assert key == "8" or all(online[name] == look for name, look in found.items() if name in online)
+
+
+# -- sweeps ----------------------------------------------------------------------------------------------------------
+
+
+def test_few_lines_are_named_beside_their_ends_and_many_in_a_legend_by_method():
+    few = drawn(sweep(base=BASE, grid={"r": [8, 16]}, cases=[{"method": "oh"}, {"method": "mlh"}], seeds=3))
+    assert [one.label for one in few.series if one.kind == "line"] == ["OH", "MLH"]
+    assert not any(one.listed for one in few.series) and not legend_height(few)
+    cases = [{"method": name, "sigma": sigma} for name in ("oh", "mlh") for sigma in (0.5, 1.0, 2.0, 4.0, 8.0)]
+    many = drawn(sweep(base=BASE, grid={"r": [8, 16]}, cases=cases, seeds=3))
+    lines = [one for one in many.series if one.kind == "line"]
+    assert len(lines) == sum(one.listed for one in many.series) == 10 and not any(one.label for one in lines)
+    assert [one.group for one in lines] == ["oh"] * 5 + ["mlh"] * 5 and all(one.spread is None for one in lines)
+    fig = pickable(many)
+    assert fig.layout.legend.yanchor == "bottom" and fig.layout.legend.y == 0 and legend_height(many) > 80
+    assert [trace.legendgroup for trace in fig.data if trace.showlegend] == ["oh"] * 5 + ["mlh"] * 5
+    assert all(trace.mode == "lines+markers" for trace in fig.data if trace.showlegend), "the legend shows the shapes"
+
+
+def test_no_more_lines_than_can_be_told_apart_and_the_rest_is_said():
+    grid = {"C": [0.01, 0.1, 1.0, 10.0], "beta": [0.2, 0.4, 0.6, 0.8], "r": [8, 16, 32]}
+    chart = drawn(sweep(base=BASE, grid=grid), value=lambda place: place["C"] / 20 + place["beta"] / 1000)
+    names = [one.name for one in chart.series if one.kind == "line"]
+    assert len(names) == sweeps.MOST_LINES and not any("C = 0.01" in name for name in names), "the lowest are left out"
+    assert "12 of 16 lines that reach highest" in chart.caption and names[0] == "C = 0.1, β = 0.2"
+
+
+def test_ticks_stand_where_something_was_run():
+    chart = drawn(sweep(base=BASE, grid={"r": [8, 16, 32, 64]}))
+    assert layout.ticks(*layout.limits(chart, "x"), chart.x) == [8, 16, 32, 64]
+    dense = drawn(sweep(base=BASE, grid={"r": [8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]}))
+    assert not dense.x.at
+
+
+# -- the paper -------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_linear_in_the_samples_is_parallel_to_the_guide(tmp_path, monkeypatch):
+    """Times are those of a method that takes so long a pair, after a tenth that took longer (compiling)."""
+    pairs = np.arange(0, 40_001, 4000.0)
+    a_pair = {"oh": 1e-6, "mmoh": 5e-6, "lego": 1e-4}
+
+    def seeds(self, key, setting, method, x):
+        if method not in a_pair:
+            raise paper.Missing(method)
+        return [Seed(method, {})]
+
+    def arrays(self, seed):
+        return {"checkpoints/pairs": pairs, "checkpoints/cpu_learn": 3.0 * (pairs > 0) + a_pair[seed.key] * pairs}
+
+    monkeypatch.setattr(Measured, "seeds", seeds)
+    monkeypatch.setattr(Measured, "arrays", arrays)
+    measured, figure_7 = Measured(Store(tmp_path), QUICK), FIGURES["7"]
+    chart = paper.charts(measured, figure_7)[0]
+    assert chart.x.scale == chart.y.scale == "log" and "linear in the samples" in chart.caption
+    *curves, guide = [one for one in chart.series if one.kind == "line"]
+    assert guide.name == "linear" and [one.label for one in curves] == ["OH", "MMOH", "LEGO-LSH"]
+    for one in (*curves, guide):
+        np.testing.assert_allclose(np.diff(np.log(one.y)) / np.diff(np.log(one.x)), 1.0, rtol=1e-9)
+    assert guide.y[-1] < min(one.y[-1] for one in curves), "below all of them"
+    assert len(layout.ticks(*layout.limits(chart, "x"), chart.x)) >= 3
+
+
+# -- renderers -------------------------------------------------------------------------------------------------------
+
+
+def line(name, **more):
+    return Series(name, np.array([1.0, 2.0]), np.array([0.2, 0.4]), **more)
+
+
+def test_names_in_a_legend_of_capitals_do_not_touch_the_next_mark():
+    names = ["MMOH", "LEGO-LSH", "OH", "MLH", "OSH", "ADAPTHASH"]
+    text = to_svg(Chart("", Axis("x"), Axis("y"), tuple(line(name) for name in names)))
+    places = {name: re.search(rf'<text x="([\d.]+)" y="([\d.]+)" >{name}<', text).groups() for name in names}
+    for one, other in pairwise(names):
+        (x, y), (x_next, y_next) = (map(float, places[name]) for name in (one, other))
+        if y == y_next:  # the mark of the next is 2 type sizes wide; a capital of Helvetica at most 0.83 of one
+            assert x + 0.72 * 8 * len(one) < x_next - 2 * 8
+
+
+def test_several_figures_on_a_page_clip_by_their_own_box():
+    wide = Chart("", Axis("x"), Axis("y"), (line("a"),))
+    tall = Chart("", Axis("x"), Axis("y", lo=0, hi=1e6, format="count"), (line("a"),))
+    ids = [re.search(r'clipPath id="([\w-]+)"', to_svg(chart)).group(1) for chart in (wide, tall)]
+    assert len(set(ids)) == 2
+
+
+def test_shapes_are_drawn_and_said_once():
+    several = [line("a", marker="square"), line("a", marker="square", kind="points", listed=False), line("b")]
+    chart = Chart("", Axis("x"), Axis("y"), tuple(several))
+    text = to_svg(chart)
+    assert text.count('Z"/>') == 3 and "<circle" not in text, "two points and the legend"
+    fig = figure(chart)
+    assert [trace.mode for trace in fig.data] == ["lines+markers", "markers", "lines"]
+    assert fig.data[1].hoverinfo == "skip" and fig.data[0].hoverinfo is None, "the pointer reads each value once"
+    assert pickable(chart).data[1].hovertemplate and pickable(chart).data[0].hoverinfo == "skip"
