@@ -95,7 +95,7 @@ def results_html(standing: Standing, *, dark: bool) -> str:
         half = row["map_minus_first_half"]
         less = f"{row['map_minus_first']:+.3f} ± {half:.3f}" if math.isfinite(half) else "–"
         if math.isfinite(row["map_minus_first_seed_spread"]):
-            less += f" (seeds ± {row['map_minus_first_seed_spread']:.3f})"
+            less += f" ± {row['map_minus_first_seed_spread']:.3f}"
         cells = [
             f'<td><span style="color:{hue}">■</span> {html.escape(row["method"])}</td>',
             f'<td class="words">{row["learns_from"]}</td>',

@@ -82,11 +82,15 @@ def word_of(row: Parameter, value: Any) -> str:
 
     >>> word_of(Parameter("sigma", float, 0.0, "σ", "width", "", lo=0, word="auto"), 0.0)
     'auto'
+    >>> word_of(Parameter("pairs", int, 100, "n", "pairs", ""), 10**7)
+    '10,000,000'
     """
     if row.word and value == row.lo:
         return row.word
     if row.kind is bool:
         return "on" if value else "off"
+    if row.kind is int:
+        return f"{value:,}"
     return str(value) if row.kind is str else f"{value:,g}"
 
 

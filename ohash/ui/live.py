@@ -14,7 +14,7 @@ from ohash.experiment.presets import PRESETS, preset
 from ohash.experiment.recording import Recording
 from ohash.experiment.runner import Runner
 from ohash.experiment.snapshot import Snapshot
-from ohash.experiment.story import headline, otherwise
+from ohash.experiment.story import headline, otherwise, title_of
 from ohash.plots import live as charts
 from ohash.plots import theme
 from ohash.plots.chart import Chart
@@ -50,7 +50,7 @@ def picture(session: state.Session, runner: Runner) -> Snapshot | None:
     recorded = recording()
     coming = runner.state in ("waiting", "starting", "running")
     if coming and recorded is not None and session.params == recorded.params:
-        return recorded.frame(time.monotonic() - session.opened_at)
+        return recorded.frame(time.monotonic() - session.began_at)
     return now
 
 
@@ -136,7 +136,7 @@ def _stage(session: state.Session, now: Snapshot) -> list[Ready]:
 
 def _quality(session: state.Session, now: Snapshot) -> Chart:
     ghosts = [*_told_apart(session, now), *_beside(session)]
-    pinned = next((charts.ghost_of(p.now, f"pinned: {p.label}") for p in session.past if p.key == session.pinned), None)
+    pinned = next((_pinned(past, now) for past in session.past if past.key == session.pinned), None)
     metric = QUALITY[state.view("quality") or "mAP"]
     reference = now.numbers.get("map_float") if metric == "map" else None
     return charts.quality(now, metric, ghosts=ghosts, reference=reference, pinned=pinned)
@@ -177,6 +177,13 @@ def _told_apart(session: state.Session, now: Snapshot) -> list[charts.Ghost]:
         different = otherwise(now.params, ghost.params) or "before"
         found.append(replace(ghost, label=textwrap.shorten(different, 26, placeholder="…")))
     return found
+
+
+def _pinned(past: state.Past, now: Snapshot) -> charts.Ghost:
+    """The reference the user chose; of other data, it says so."""
+    ghost = charts.ghost_of(past.now, f"pinned: {past.label}")
+    elsewhere = not comparable([ghost], now.params) and title_of(past.now.params) not in ghost.label
+    return replace(ghost, label=f"{ghost.label}, {title_of(past.now.params)}") if elsewhere else ghost
 
 
 def comparable(ghosts: list[charts.Ghost], params: ExperimentParams) -> list[charts.Ghost]:

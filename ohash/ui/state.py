@@ -58,7 +58,7 @@ class Session:
     present: bool = False
     query: int = 0
     before: bool = False
-    opened_at: float = field(default_factory=time.monotonic)
+    began_at: float = 0.0
     wanted: dict[str, float] = field(default_factory=dict)
     resting: bool = False
     looking: str = ""
@@ -323,6 +323,7 @@ def _open_own(session: Session, *, first: bool) -> None:
 
 
 def _begin(session: Session) -> None:
+    session.began_at = time.monotonic()
     beside: list[Runner] = []
     story = next((one for one in PRESETS if one.key == session.preset), None)
     other = story.beside_params() if story is not None else None

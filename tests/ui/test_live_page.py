@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.experiment.params import experiment
 from ohash.experiment.presets import PRESETS
-from ohash.ui import share, state
+from ohash.ui import live, share, state
 
 APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"dataset": "blobs2d", "method": "oh", "r": "16", "pairs": "100000000"}
@@ -134,6 +135,26 @@ def test_no_ghost_is_promised_where_none_is_drawn() -> None:
     assert "blobs2d → moons" in told and "thin line" not in told
     app.button(key="reset").click().run()
     assert not any(caption.value.startswith("New run") for caption in app.caption)
+
+
+def test_a_recording_plays_from_its_beginning_whenever_the_run_begins() -> None:
+    app = opened(**SMALL)
+    before = time.monotonic()
+    app.button(key="preset_start").click().run()
+    assert session_of(app).began_at >= before
+
+
+def test_a_reference_of_other_data_says_so() -> None:
+    app = opened(**SMALL)
+    until(app, lambda: moving(app))
+    session = session_of(app)
+    last = state.runner(session).snapshot()
+    assert last is not None
+    state.pin(session, last, "OH on test queries")
+    past = session.past[-1]
+    elsewhere = replace(last, params=experiment("moons", "oh"))
+    assert live._pinned(past, last).label == "pinned: OH on test queries"
+    assert live._pinned(past, elsewhere).label == "pinned: OH on test queries, Blobs in the plane"
 
 
 def test_a_warning_can_be_closed() -> None:
