@@ -10,7 +10,7 @@ session = state.current()
 state.hub().poll(session.id)
 store = runs.kept()
 if store.problem:
-    st.warning(f"{store.problem}.", icon=":material/info:")
+    st.warning(f"{store.problem[0].upper()}{store.problem[1:]}.", icon=":material/info:")
 st.markdown("#### The paper, reproduced")
 st.caption(
     "Huang, Yang, Zheng: Online Hashing, IEEE TNNLS 2017. Every number and every verdict is computed from runs on this "

@@ -10,7 +10,7 @@ session = state.current()
 state.hub().poll(session.id)
 store = runs.kept()
 if store.problem:
-    st.warning(f"{store.problem}.", icon=":material/info:")
+    st.warning(f"{store.problem[0].upper()}{store.problem[1:]}.", icon=":material/info:")
 chosen, found = sweeps.choose(store)
 if found is None:
     st.markdown("#### A new sweep")

@@ -39,7 +39,7 @@ from ohash.experiment.executors import Cluster, Inline
 from ohash.experiment.own_data import data_of, keep, on_own
 from ohash.experiment.pool import WorkerPool
 from ohash.experiment.results import Best, Point, bests, points, to_csv
-from ohash.experiment.store import Store
+from ohash.experiment.store import Store, StoreError
 from ohash.experiment.sweep import Sweep, read
 from ohash.experiment.sweep_cost import estimate
 from ohash.experiment.sweeping import Progress, Sweeping
@@ -123,7 +123,11 @@ def carry_out(sweep: Sweep, store: Store, where: Executor, *, quiet: bool = Fals
     """Run what is left with progress on the terminal; 0 if all went well, 1 if cells failed, 130 if stopped."""
     sweeping = Sweeping(sweep, store, where, None if quiet else Shown())
     with _stopped_by_signals(sweeping):
-        done = sweeping.run()
+        try:
+            done = sweeping.run()
+        except StoreError as problem:
+            kept = f"{sweeping.progress.done} of {sweeping.progress.total} cells are done"
+            raise StoreError(f"{problem}; {kept}, and once it can be written the same command goes on") from problem
     for key, error in list(sweeping.errors.items())[:10]:
         print(f"cell {key} failed: {error}", file=sys.stderr)
     if sweeping.cancelled.is_set():

@@ -6,6 +6,7 @@ files. So no finished run is lost, and none is there twice, as its key is its na
 """
 
 import json
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterable
@@ -25,6 +26,7 @@ from ohash.experiment.traces import looks_whole, read_trace, read_values, write_
 DATABASE, TRACES = "runs.sqlite3", "traces"
 LIVE_RUN, CELL = "live", "cell"
 Rows = list[tuple[Any, ...]]
+FULL = 2**18  # bytes that are free: less than one run and the database take
 
 
 class StoreError(ValueError):
@@ -147,9 +149,20 @@ class Store:
     def _only_read(self, error: Exception) -> None:
         """The folder cannot be written: what is there can still be looked at."""
         self.writable = False
+        way_out = "make room on it" if self._full() else "make it writable"
         self.problem = (
-            f"nothing can be kept in {self.folder} ({error}); make it writable, or set {HOME} to another folder"
+            f"nothing can be kept in {self.folder} ({self._why(error)}); {way_out}, or set {HOME} to another folder"
         )
+
+    def _full(self) -> bool:
+        try:
+            return shutil.disk_usage(self.folder).free < FULL
+        except OSError:
+            return False
+
+    def _why(self, error: Exception) -> str:
+        """What the system says; SQLite does not name a full disk."""
+        return f"the disk is full: {error}" if self._full() else str(error)
 
     def rows(self, sql: str, *values: Any) -> Rows:
         """Read the database."""
@@ -191,9 +204,9 @@ class Store:
         try:
             return work()
         except (OSError, sqlite3.OperationalError) as error:
+            hint = "" if self._full() else "is the disk full, or the folder read-only? But "
             raise StoreError(
-                f"{self.folder} could not be written ({error}); is the disk full, or the folder read-only? What was "
-                "kept before is still there"
+                f"{self.folder} could not be written ({self._why(error)}); {hint}what was kept before is still there"
             ) from error
 
 

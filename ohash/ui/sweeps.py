@@ -140,7 +140,8 @@ def _controls(session: state.Session, store: Store, chosen: Sweep, found: list[P
                 _do(lambda: cancel(store, chosen.key))
         elif left and st.button(
             "Start" if not any(point.numbers for point in found) else "Go on", icon=":material/play_arrow:",
-            type="primary", key="sweep_start", help="As a process of its own: it goes on without this page.",
+            type="primary", key="sweep_start", disabled=not store.writable,
+            help="As a process of its own: it goes on without this page.",
         ):  # fmt: skip
             start(session, store, chosen)
         st.download_button(

@@ -12,7 +12,7 @@ import pytest
 
 from ohash.cli.main import main
 from ohash.cli.sweep import Shown
-from ohash.experiment.store import Store
+from ohash.experiment.store import Store, StoreError
 from ohash.experiment.sweep import read
 from ohash.experiment.sweeping import Progress
 from tests.experiment.test_sweep import until
@@ -98,6 +98,22 @@ def test_progress_in_a_pipe_when_cells_are_slow(capsys, monkeypatch):
         now[0] = float(second)
         shown(Progress(1000, second // 12, seconds=float(second)))
     assert 4 <= len(capsys.readouterr().err.splitlines()) <= 6
+
+
+def test_a_disk_that_fills_up_ends_it_with_the_way_on(tmp_path, capsys, monkeypatch):
+    file, store, save = spec(tmp_path), str(tmp_path / "home"), Store.save
+
+    def full(self, key, values, arrays, **more):
+        if self.done():
+            raise StoreError("home could not be written (the disk is full)")
+        save(self, key, values, arrays, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "save", full)
+        assert main(["sweep", str(file), "--store", store, "--inline"]) == 2
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert "the disk is full" in told and "1 of 3 cells are done" in told and "the same command goes on" in told
+    assert main(["sweep", str(file), "--store", store, "--inline"]) == 0 and len(Store(store).done()) == 3
 
 
 def test_mistakes_are_one_line(tmp_path, capsys):

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -273,6 +274,18 @@ def test_a_read_only_folder_can_be_looked_at(open_folder, picture, picture_file)
 
 
 @pytest.mark.slow
+def test_a_full_disk_is_called_so_whatever_sqlite_says(store, picture, monkeypatch, tmp_path):
+    def broken(*_):
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr("ohash.experiment.store.shutil.disk_usage", lambda folder: shutil._ntuple_diskusage(9, 9, 0))
+    monkeypatch.setattr("ohash.experiment.store._insert", broken)
+    with pytest.raises(StoreError, match=r"the disk is full: disk I/O error\); what was kept before is still there"):
+        store.keep(picture)
+    monkeypatch.setattr("ohash.experiment.store.prepare", broken)
+    assert "the disk is full" in Store(tmp_path / "other").problem and "make room" in Store(tmp_path / "other").problem
+
+
 def test_a_full_disk_is_said_and_nothing_kept_is_lost(store, picture, picture_file):
     keys = {numbered(store, picture, at) for at in range(2)}
     code = (

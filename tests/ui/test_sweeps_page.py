@@ -185,7 +185,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: py
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(HOME, str(tmp_path / "file" / "home"))
     app = page()
-    assert "nothing can be kept" in app.warning[0].value and app.button(key="sweep_new").disabled
+    assert "Nothing can be kept" in app.warning[0].value and app.button(key="sweep_new").disabled
 
 
 def test_two_numbers_make_a_heat_map_and_methods_lines(alone: Store) -> None:
