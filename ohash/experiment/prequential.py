@@ -53,10 +53,12 @@ def sliding_map(
     place = np.full(max(int(points.max()), int(database.max())) + 1, -1)
     place[database] = np.arange(len(database))
     step = max(1, SLICE // len(database))
+    relevant = source.relevant(points, database)  # at once: it may read every item from a file
+    yield
     found = []
     for start in range(0, len(points), step):
         some = points[start : start + step]
-        given: dict[str, Any] = {"relevant": source.relevant(some, database), "query_rows": place[some], "k": ()}
+        given: dict[str, Any] = {"relevant": relevant[start : start + step], "query_rows": place[some], "k": ()}
         if distances is None:
             record = retrieval(codes[:, start : start + step], db_codes, r=r, **given)
         else:

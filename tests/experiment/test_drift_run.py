@@ -196,3 +196,23 @@ def test_a_class_arrives_exactly_half_way(pairs):
     assert len(np.unique(labels[np.concatenate(after[:2])])) == 3
     first = np.isin(labels[after[0]], labels[before[0]]) & np.isin(labels[after[1]], labels[before[0]])
     assert int(np.flatnonzero(~first)[0]) < 20
+
+
+def test_slices_of_the_prequential_map_ask_for_the_truth_once(monkeypatch):
+    """By distance, to know what is near reads every item: not again for every slice."""
+    run = Run(small(similar_by="metric", pairs=100), judge=False)
+    source, rng = run.world.stream().similarity, np.random.default_rng(0)
+    database, points = run.world.parts.database[:90], run.world.parts.database[:40]
+    codes, db_codes = (rng.integers(0, 256, (1, len(rows), 2), dtype=np.uint8) for rows in (points, database))
+    asked, relevant = [], type(source).relevant
+    monkeypatch.setattr(type(source), "relevant", lambda *args: asked.append(1) or relevant(*args))
+    found = []
+    for slice_ in (10**6, 90):
+        monkeypatch.setattr(prequential, "SLICE", slice_)
+        work = prequential.sliding_map(source, points, codes, database, db_codes, 16)
+        with pytest.raises(StopIteration) as stopped:
+            while True:
+                next(work)
+        found.append(stopped.value.value)
+    assert found[0] == found[1]
+    assert len(asked) == 2
