@@ -86,7 +86,9 @@ def claims_html(findings: Sequence[Finding]) -> str:
 
 def _figure(measured: Measured, figure: Figure) -> str:
     done, total = measured.progress(figure)
-    drawn = "".join(to_svg(chart, width=112, height=76) for chart in charts(measured, figure))
+    found = charts(measured, figure)
+    drawn = "".join(to_svg(chart, width=112, height=76) for chart in found)
+    captions = dict.fromkeys(chart.caption for chart in found if chart.caption not in ("", figure.ours))
     table = figure_table(measured, figure)
     name = figure.title if figure.key == "kernel" else f"{figure.place.partition(',')[0]}: {figure.title}"
     cost = f"{done} of {total} cells, {duration(measured.cost(figure))} of CPU time"
@@ -94,6 +96,7 @@ def _figure(measured: Measured, figure: Figure) -> str:
         f'<section id="figure-{_e(figure.key)}"><h3>{_e(name)}</h3>'
         f"<dl><dt>the paper</dt><dd>{_e(figure.paper)}</dd><dt>here</dt><dd>{_e(figure.ours)}</dd>"
         f'<dt>cost</dt><dd>{_e(cost)}</dd></dl><div class="figures">{drawn}</div>'
+        f"<p><small>{_e(' '.join(captions))}</small></p>"
         f"<details><summary>Numbers</summary>{_html(table)}</details>"
         f"<details><summary>LaTeX</summary><pre>{_e(table.latex())}</pre></details></section>"
     )

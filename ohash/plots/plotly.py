@@ -21,6 +21,7 @@ FORMATS = {"share": ".3f", "percent": ".1f", "count": ",.0f", "number": ".4~g", 
 # Pixels: a row of labels above the plot, the plot's usual height and width, a line of the legend.
 LANE, PLOT, WIDTH, LINE = 16, 300, 640, 21
 MOST_ABOVE = 8
+ROOM = 0.04  # of the height
 
 
 def figure(chart: Chart, dark: bool = False) -> go.Figure:
@@ -78,6 +79,9 @@ def pickable(chart: Chart, dark: bool = False) -> go.Figure:
     """The figure with points that can be clicked: large, whole at the edges, and they alone answer the pointer."""
     fig = figure(chart, dark)
     fig.update_layout(hovermode="closest", hoverdistance=24, dragmode=False)
+    lo, hi = fig.layout.yaxis.range
+    room = ROOM * (hi - lo)  # a point on the frame would lie half outside of what answers the pointer
+    fig.update_yaxes(range=[lo - room, hi + room])
     said = f"%{{y:{FORMATS[chart.y.format]}}}"
     for mode in ("lines", "lines+markers"):
         fig.update_traces(hoverinfo="skip", hovertemplate=None, selector={"mode": mode})

@@ -162,6 +162,8 @@ def figures(shown: Shown) -> None:
     for at, chart in enumerate(drawn):
         with columns[at % len(columns)]:
             still.show(chart, f"paper_{key}_{at}", 340)
+    for caption in dict.fromkeys(chart.caption for chart in drawn if chart.caption not in ("", figure.ours)):
+        st.caption(caption)
     table = figure_table(shown.measured, figure)
     with st.expander("Numbers"):
         st.html(items.table_html(list(table.header), [list(row) for row in table.rows]))

@@ -240,6 +240,7 @@ def test_tables_charts_and_report(small_paper):
     findings = [judge(claim("T-labels"), small_paper, [data.EMBEDDED[3]])]
     assert findings[0].parts[0].effect is not None
     page = report(small_paper, [three, FIGURES["kernel"]], findings)
+    assert page.count("one standard deviation") == 2, "what the charts show is said once a figure"
     assert page.count("<svg") == 2 and "Section VII-B2" in page and "<script" not in page
     assert not re.search(r"(?:src|href)=\"(?:http|//)", page), "nothing is fetched"
     latex = "\n".join([table.latex(), claims_table(findings).latex()])

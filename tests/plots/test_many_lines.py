@@ -144,6 +144,12 @@ def test_several_figures_on_a_page_clip_by_their_own_box():
     assert len(set(ids)) == 2
 
 
+def test_a_point_at_the_top_can_be_clicked():
+    best = Series("a", np.array([1.0, 2.0]), np.array([0.5, 1.0]), kind="points")
+    low, high = pickable(Chart("", Axis("x"), Axis("mAP", lo=0, hi=1), (best,))).layout.yaxis.range
+    assert low < 0 and high > 1
+
+
 def test_shapes_are_drawn_and_said_once():
     several = [line("a", marker="square"), line("a", marker="square", kind="points", listed=False), line("b")]
     chart = Chart("", Axis("x"), Axis("y"), tuple(several))

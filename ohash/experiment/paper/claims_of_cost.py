@@ -87,8 +87,8 @@ def _crossing(measured: Measured, setting: Setting) -> Iterable[Part]:
     few, many = (
         ratio(a_pair(measured, setting, "mmoh", r), a_pair(measured, setting, "mlh", r)) for r in (bits[0], bits[-1])
     )
-    yield Part(setting.title, f"mmoh / mlh, r = {bits[0]}", few, above(few, 1.0))
-    yield Part(setting.title, f"mmoh / mlh, r = {bits[-1]}", many, below(many, 1.0))
+    yield Part(setting.title, f"MMOH / MLH, r = {bits[0]}", few, above(few, 1.0))
+    yield Part(setting.title, f"MMOH / MLH, r = {bits[-1]}", many, below(many, 1.0))
 
 
 def _memory(measured: Measured, setting: Setting) -> Iterable[Part]:

@@ -42,7 +42,8 @@ class Effect:
             return f"{self.value:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
         if self.unit == "share":
             return f"{self.value:.0%} [{self.low:.0%}, {self.high:.0%}]".replace("%", " %")
-        return f"{self.value:.3g} {self.unit} [{self.low:.3g}, {self.high:.3g}]"
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{self.value:.3g}{unit} [{self.low:.3g}, {self.high:.3g}]"
 
 
 @dataclass(frozen=True)
