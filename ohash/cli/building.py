@@ -6,6 +6,7 @@ from typing import TextIO
 
 PATIENCE = 1.0
 EVERY = 0.25
+EVERY_LINE = 10.0  # where it goes to a file or a pipe
 WIDTH = 24
 
 
@@ -15,6 +16,7 @@ class Bar:
     def __init__(self, stream: TextIO | None = None) -> None:
         """Begin the clock."""
         self._stream = stream or sys.stderr
+        self._terminal = self._stream.isatty()
         self._begun = self._shown = time.monotonic()
         self._last = 0
 
@@ -25,15 +27,15 @@ class Bar:
             self._begun = now
         self._last = done
         finished = done >= total
-        if now - self._begun < PATIENCE or (now - self._shown < EVERY and not finished):
+        every = EVERY if self._terminal else EVERY_LINE
+        if now - self._begun < PATIENCE or (now - self._shown < every and not finished):
             return
         self._shown = now
-        full = round(WIDTH * done / max(1, total))
         left = (now - self._begun) / max(1, done) * (total - done)
-        bar = "█" * full + "░" * (WIDTH - full)
-        print(
-            f"\rcomputing, once: {bar} {done:,} / {total:,} rows, {left:,.0f} s left ",
-            end="\n" if finished else "",
-            file=self._stream,
-            flush=True,
-        )
+        told = f"{done:,} / {total:,} rows, {left:,.0f} s left"
+        if self._terminal:
+            full = round(WIDTH * done / max(1, total))
+            bar = "█" * full + "░" * (WIDTH - full)
+            print(f"\rcomputing, once: {bar} {told} ", end="\n" if finished else "", file=self._stream, flush=True)
+        else:
+            print(f"computing, once: {told}", file=self._stream, flush=True)

@@ -196,17 +196,17 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
 
 
 def _drive(going: Run, *, quiet: bool) -> Snapshot:
-    start, shown = time.perf_counter(), 0.0
+    start, shown, every = time.perf_counter(), 0.0, 0.2 if sys.stderr.isatty() else 10.0
     with _interrupted_between_steps() as interrupted:
         while not going.done:
             going.step(CHUNK)
             elapsed = time.perf_counter() - start
-            if not quiet and (elapsed - shown > 0.2 or going.done):
+            if not quiet and (elapsed - shown > every or going.done):
                 shown = elapsed
                 _progress(going, elapsed)
             if interrupted.is_set() and not going.done:
                 raise KeyboardInterrupt
-    if not quiet:
+    if not quiet and sys.stderr.isatty():
         print(file=sys.stderr)
     return take(going, "done")
 
@@ -238,9 +238,11 @@ def _progress(going: Run, elapsed: float) -> None:
     if len(going.appraisal.judged):
         scores = f"mAP {going.appraisal.judged['map'][-1]:.3f}  recall@10 {going.appraisal.judged['recall_10'][-1]:.3f}"
     rate = going.t / max(elapsed, 1e-9)
-    print(
-        f"\r{bar} {going.t:>10,} / {going.end:,} pairs  {rate:>9,.0f}/s  {scores}", end="", file=sys.stderr, flush=True
-    )
+    told = f"{going.t:>10,} / {going.end:,} pairs  {rate:>9,.0f}/s  {scores}"
+    if sys.stderr.isatty():
+        print(f"\r{bar} {told}", end="", file=sys.stderr, flush=True)
+    else:
+        print(told.strip(), file=sys.stderr, flush=True)
 
 
 def _of_codes(n: dict[str, float]) -> list[str]:

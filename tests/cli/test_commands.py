@@ -345,6 +345,7 @@ def test_methods_shows_a_card_by_any_name(capsys):
 
 def test_the_bar_shows_only_what_takes_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     bar = Bar(stream)
@@ -356,6 +357,19 @@ def test_the_bar_shows_only_what_takes_a_while(monkeypatch: pytest.MonkeyPatch) 
         now[0] += 1
     assert "300 / 1,000 rows, 7 s left" in stream.getvalue()
     assert stream.getvalue().endswith("1,000 / 1,000 rows, 0 s left \n")
+
+
+def test_in_a_pipe_the_bar_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    bar = Bar(stream)
+    for done in range(0, 31):
+        bar(done, 30)
+        now[0] += 1
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "computing, once: 10 / 30 rows, 20 s left" and len(lines) == 3
+    assert lines[-1] == "computing, once: 30 / 30 rows, 0 s left" and "\r" not in stream.getvalue()
 
 
 def test_a_number_of_pairs_and_a_file_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
