@@ -6,6 +6,7 @@ in one method is a message beside its name and stops nothing else.
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,12 @@ from ohash.experiment.runner import COMPUTING, MOST_PAIRS, PREPARING, STEP_SECON
 from ohash.experiment.standing import Ground, Length, Reference, Standing, Track, Trial
 from ohash.experiment.trials import draws
 from ohash.experiment.world import World, world_of
+from ohash.models.registry import find
 from ohash.streams.base import Dataset
 
 PUBLISH_SECONDS = 0.15
 LENGTHS = (16, 32, 64, 128, 256)
+MAKERS = ThreadPoolExecutor(4, "ohash-compare-make")
 
 
 class Lane:
@@ -37,6 +40,7 @@ class Lane:
         self.run: Run | None = None
         self.error = ""
         self._rate, self._chunk = 0.0, 64
+        self._making: Future[Run] | None = None
 
     @property
     def t(self) -> int:
@@ -51,14 +55,14 @@ class Lane:
     @property
     def waiting(self) -> bool:
         """Whether a fit goes on in another process."""
-        return self.run is not None and self.run.fitting.waiting
+        making = self._making is not None and not self._making.done()
+        return making or (self.run is not None and self.run.fitting.waiting)
 
     def step(self, make: Callable[[ExperimentParams], Run]) -> None:
         """Prepare, learn some pairs, or do a slice of an evaluation."""
         try:
             if self.run is None:
-                with PREPARING:
-                    self.run = make(self.params)
+                self._prepare(make)
                 return
             with COMPUTING:
                 since = time.perf_counter()
@@ -70,6 +74,20 @@ class Lane:
         except Exception as error:  # of any kind: the others go on
             self.error = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
 
+    def _prepare(self, make: Callable[[ExperimentParams], Run]) -> None:
+        """A batch method is fitted first, which may take long: meanwhile the others go on."""
+
+        def prepared() -> Run:
+            with PREPARING:
+                return make(self.params)
+
+        if find(self.params.method).consumes != "batch":
+            self.run = prepared()
+        elif self._making is None:
+            self._making = MAKERS.submit(prepared)
+        else:
+            self.run, self._making = self._making.result(), None
+
     def close(self) -> None:
         """Stop what happens elsewhere."""
         if self.run is not None:
@@ -79,11 +97,13 @@ class Lane:
         """As it is now."""
         run, state = self.run, "error" if self.error else "done" if self.done else "running"
         if run is None:
+            state = "fitting" if self.waiting else state
             return Track(self.entry, self.params.seed, 0, state, self.error, self.params, {})
         T, r = run.appraisal.codes.shape[0], int(run.hasher.r)
         return Track(
             self.entry, self.params.seed, run.t, "fitting" if self.waiting else state, self.error, run.params,
             run.appraisal.judged.snapshot(), run.appraisal.last_record, T * r, bytes_of(run), _reranked(run),
+            run.fitting.share if self.waiting else 0.0,
         )  # fmt: skip
 
 
@@ -102,6 +122,7 @@ class Contest(Background):
         super().__init__(f"ohash-compare-{comparison.key()}", paused=paused)
         self.comparison, self._dataset = comparison, dataset
         self.entries: tuple[Entry, ...] = comparison.entries
+        self._elsewhere: Elsewhere | None = Elsewhere()
         self.first: list[Lane] = []  # of the first seed; kept to look inside
         self._lanes: list[Lane] = []
         self._over: list[Track] = []
@@ -121,6 +142,8 @@ class Contest(Background):
     def stop(self, wait: float = 2.0) -> None:
         """End the thread and what happens elsewhere."""
         super().stop(wait)
+        if self._elsewhere is not None:
+            self._elsewhere.close()
         for lane in [*self._lanes, *self.first]:
             lane.close()
 
@@ -251,7 +274,7 @@ class Contest(Background):
         return run
 
     def _make(self, params: ExperimentParams) -> Run:
-        run = Run(params, self._dataset, fitter=Elsewhere(), world=self._world(params))
+        run = Run(params, self._dataset, fitter=self._elsewhere, world=self._world(params))
         for lane in [*self._lanes, *self.first]:
             if lane.run is not None and lane.params.seed == params.seed:
                 run.appraisal.judge.share(lane.run.appraisal.judge)

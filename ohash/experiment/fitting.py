@@ -4,7 +4,7 @@ Where it happens changes nothing in the result: both sides use one BLAS thread a
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, wait
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,21 +20,41 @@ if TYPE_CHECKING:
 LONG_SECONDS = 0.03
 
 
+# Called with how far a fit is, {"share": 0.4}, from another thread.
+Heard = Callable[[dict[str, Any]], None]
+
+
 class Fitter(Protocol):
     """Somewhere else."""
 
-    def submit(self, values: dict[str, Any], arrays: Arrays) -> Future[Frame]:
-        """The task `ohash.experiment.tasks.fit`."""
+    def submit(self, values: dict[str, Any], arrays: Arrays, heard: Heard) -> Future[Frame]:
+        """The task `ohash.experiment.tasks.fit`; `heard` is told how far it is."""
 
 
 class Elsewhere:
     """The worker processes that all live runs of this process share."""
 
-    def submit(self, values: dict[str, Any], arrays: Arrays) -> Future[Frame]:
+    def __init__(self) -> None:
+        """Nothing is under way."""
+        self._jobs: set[Future[Frame]] = set()
+        self._closed = False
+
+    def submit(self, values: dict[str, Any], arrays: Arrays, heard: Heard) -> Future[Frame]:
         """The next free worker does it."""
         from ohash.experiment.tasks import fit  # noqa: PLC0415 (tasks run experiments, and experiments fit)
 
-        return workers().submit(fit, values, arrays)
+        job = workers().submit(fit, values, arrays, on_progress=heard)
+        self._jobs.add(job)
+        job.add_done_callback(self._jobs.discard)
+        if self._closed:
+            job.cancel()
+        return job
+
+    def close(self) -> None:
+        """Stop what is under way, also for runs that are still being made."""
+        self._closed = True
+        for job in list(self._jobs):
+            job.cancel()
 
 
 @cache
@@ -51,9 +71,10 @@ class Fitting:
     def __init__(self, run: "Run", fitter: Fitter | None) -> None:
         """Nothing is fitted yet."""
         self._run, self._fitter = run, fitter
-        self.fitted: tuple[int, int] | None = None  # rows and stage of the last fit; None: not known
+        self.fitted: tuple[int, ...] | None = None  # rows, stage and rows of that stage at the last fit
         self._seconds_a_row = 0.0
         self._job: Future[Frame] | None = None
+        self.share = 0.0  # of the fit under way
 
     @property
     def waiting(self) -> bool:
@@ -70,26 +91,48 @@ class Fitting:
         if self._job is not None:
             self._job.cancel()
 
+    def first(self) -> None:
+        """Fit to the warm-up; elsewhere, if there is an elsewhere, as nobody knows yet how long it will take."""
+        if self._fitter is None:
+            self.here()
+            return
+        work = self._elsewhere(self._fitter)
+        while True:
+            try:
+                next(work)
+            except StopIteration as over:
+                self._run.hasher = over.value
+                return
+            self.wait(1.0)
+
     def bring_up_to_date(self) -> Iterator[None]:
         """Fit to everything that has arrived, if there is anything new; yields while that happens elsewhere."""
         if self.fitted == self._now():
             return
         if self._fitter is None or self._seconds_a_row * self._now()[0] < LONG_SECONDS:
             self.here()
-            return
+        else:
+            self._run.replace_hasher((yield from self._elsewhere(self._fitter)))
+
+    def _elsewhere(self, fitter: Fitter) -> Generator[None, None, Any]:
+        """The hasher, fitted by another process."""
         run, (X, y) = self._run, self._run.arrived()
         state, learnt = run.hasher.state()
         arrays = {"X": X, **{f"state/{name}": array for name, array in learnt.items()}}
         if y is not None:
             arrays["y"] = y
-        self._job = self._fitter.submit({"method": run.spec.key, "state": state}, arrays)
+        self.share = 0.0
+        self._job = fitter.submit({"method": run.spec.key, "state": state}, arrays, self._heard)
         while self.waiting:
             yield
         values, arrays = self._job.result()
         self._job = None
         found = {name.partition("/")[2]: array for name, array in arrays.items()}
-        run.replace_hasher(run.spec.restore(values["state"], found))
         self._done(values["seconds"])
+        return run.spec.restore(values["state"], found)
+
+    def _heard(self, told: dict[str, Any]) -> None:
+        self.share = float(told.get("share", self.share))
 
     def here(self) -> None:
         """Fit in this thread."""
@@ -104,5 +147,6 @@ class Fitting:
         self.fitted = self._now()
         self._seconds_a_row = seconds / max(1, self.fitted[0])
 
-    def _now(self) -> tuple[int, int]:
-        return len(self._run.rows_to_fit()), self._run.stage
+    def _now(self) -> tuple[int, ...]:
+        run = self._run
+        return len(run.rows_to_fit()), run.stage, run.arrivals.renewed(run.stage)

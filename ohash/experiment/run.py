@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ohash.core.codes import hamming
 from ohash.core.loss import dissimilar_threshold
 from ohash.experiment.appraisal import Appraisal, with_models
+from ohash.experiment.arrivals import Arrivals
 from ohash.experiment.clock import Clock
 from ohash.experiment.estimates import FrozenEstimates
 from ohash.experiment.fitting import Fitter, Fitting
@@ -65,6 +66,7 @@ class Run:
         self.fitting = Fitting(self, fitter)
         self.seen = np.zeros(self.world.dataset.n, dtype=bool)
         self.seen[self.world.warm_rows] = True
+        self.arrivals = Arrivals(self.world.dataset.n)
         self._start_hasher()
         self.schedule = checkpoints(self.end, params.run.judged_at)
         self.history = Observer(int(self.hasher.r), learns=hasattr(type(self.hasher), "certificates"))
@@ -147,6 +149,9 @@ class Run:
         trace = self._teach(i, j, s)
         self.seen[i] = True
         self.seen[j] = True
+        if self.spec.consumes == "batch" and self.stage:
+            rows = np.unique([i, j])
+            self.arrivals.come(rows, self.stage, self.Z, self.labels_of(rows, self.stage))
         self.history.observe(start, s, trace, *frozen)
 
     def _teach(self, i: Any, j: Any, s: Any) -> Trace | None:
@@ -186,9 +191,12 @@ class Run:
         return np.flatnonzero(self.seen)
 
     def arrived(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
-        """What a batch method is fitted to: every row that has come (or that there is), and its labels."""
+        """What a batch method is fitted to: every row that has come, as it came, or all there are, and its labels."""
         rows = self.rows_to_fit()
-        return np.ascontiguousarray(self.Z[rows]), self.labels_of(rows, self.stage)
+        labels = self.labels_of(rows, self.stage)
+        if self.params.run.fit_to == "all":
+            return np.ascontiguousarray(self.Z[rows]), labels
+        return self.arrivals.as_they_came(rows, self.Z, labels)
 
     def replace_hasher(self, hasher: Any) -> None:
         """Go on with another object, fitted elsewhere."""
@@ -243,12 +251,14 @@ class Run:
         elif hasattr(self.hasher, "start"):
             self.hasher.start(self.Z.shape[1])
         if self.spec.consumes == "batch":
-            self.fitting.here()
+            self.fitting.first()
         self.frozen = Frozen(self.hasher) if self.spec.hamming else FrozenEstimates(self.hasher, warm)
         self.frozen.enter(self.Z)
 
     def _enter_stage(self, stage: int) -> Iterator[Any]:
         """The world looks different."""
+        if self.spec.consumes == "batch":
+            self.arrivals.leave(self.Z, self.labels_of(np.arange(len(self.Z)), self.stage))
         Z = yield from self.world.iter_mapped(stage)
         if Z is not self.Z:
             yield from self.frozen.iter_enter(Z)
@@ -258,11 +268,24 @@ class Run:
     def rejoin(self, table: dict[str, npt.NDArray[Any]]) -> None:
         """Take up a saved run: `hasher` and `t` are set already, nothing is pending."""
         self._pending = None
+        self._arrive_again(self._stage_now())
         self.stage = self._stage_now()
         self.Z = self.world.mapped(self.stage)
         self.frozen.enter(self.Z)
         self.appraisal.rejoin(table)
         self.past.keep(self.t, self.hasher)
+
+    def _arrive_again(self, last: int) -> None:
+        """Bring the rows of a saved run back as they came."""
+        if self.spec.consumes != "batch" or not last:
+            return
+        stages = self.arrivals.stage.copy()
+        everything = np.arange(len(stages))
+        self.arrivals.leave(self.world.mapped(0), self.labels_of(everything, 0))
+        for stage in range(1, last + 1):
+            rows = np.flatnonzero(stages == stage)
+            if len(rows):
+                self.arrivals.come(rows, stage, self.world.mapped(stage), self.labels_of(rows, stage))
 
     def _work(self, *, moving: bool, fit: bool, refresh: bool, judge: bool) -> Iterator[None]:
         """Enter a stage, fit, re-encode and judge, a few milliseconds at a time.

@@ -63,10 +63,11 @@ class Runner:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Nothing happens before `start`; `paused` starts standing still after the first picture."""
+        self._elsewhere = Elsewhere()
         self._make: Callable[[], Run] = lambda: (
-            Run(params, dataset, judge=judge, fitter=Elsewhere())
+            Run(params, dataset, judge=judge, fitter=self._elsewhere)
             if resume_from is None
-            else saved.load(resume_from, dataset, fitter=Elsewhere())
+            else saved.load(resume_from, dataset, fitter=self._elsewhere)
         )
         self._params = params
         self.run: Run | None = None
@@ -151,6 +152,7 @@ class Runner:
             if self._thread.ident is None:
                 self.state = "stopped"
                 self.finished.set()
+        self._elsewhere.close()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(wait)
 

@@ -41,6 +41,7 @@ def save(run: Run, path: str | Path) -> None:
         "table_at": run.appraisal.table_at,
         "map_float": run.appraisal.map_float,
         "fitted": run.fitting.fitted,
+        "stage": run.stage,
         "judge": run.judge_checkpoints,
     }
     parts: dict[str, Arrays] = {
@@ -52,6 +53,7 @@ def save(run: Run, path: str | Path) -> None:
             "columns": observer.columns.state()[1],
             "judged": run.appraisal.judged.state()[1],
             "seen": run.seen,
+            **({"came_in": run.arrivals.stage} if run.stage else {}),
             "class_map": run.appraisal.class_map,
             "bit_ones": run.appraisal.bit_ones,
         },
@@ -89,6 +91,8 @@ def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None
     run.hasher = run.spec.restore(header["hasher"], parts.get("hasher", {}))
     if getattr(run.hasher, "d", run.Z.shape[1]) != run.Z.shape[1]:
         raise ValueError(f"its W must be for {run.Z.shape[1]} features, got {run.hasher.d}")
+    if header.get("stage"):  # older files do not say
+        run.arrivals.stage[:] = parts["run"]["came_in"]
     run.rejoin(parts["table"])
     observer = run.history
     observer.columns = History.from_state(header["columns"], parts["run"]["columns"])
@@ -99,7 +103,7 @@ def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None
     run.appraisal.class_scores.restore(parts["run"]["class_map"])
     run.appraisal.table_at, run.appraisal.map_float = header["table_at"], header["map_float"]
     run.appraisal.bit_ones = parts["run"]["bit_ones"]
-    known = header.get("fitted")  # older files do not say
-    run.fitting.fitted = None if known is None else (int(known[0]), int(known[1]))
+    known = header.get("fitted")  # older files do not say, or not all
+    run.fitting.fitted = tuple(map(int, known)) if known is not None and len(known) == 3 else None
     run.clock.seconds = dict(header["seconds"])
     run.appraisal.recomputed, run.appraisal.flipped = header["recomputed"], header["flipped"]

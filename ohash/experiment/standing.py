@@ -20,7 +20,8 @@ Floats = npt.NDArray[np.float64]
 class Track:
     """One method with one seed: its checkpoints, and the record of the last of them.
 
-    `reranked` is recall@10 after the nearest c · 10 codes have been sorted again by the float vectors, by c.
+    `reranked` is recall@10 after the nearest c · 10 codes have been sorted again by the float vectors, by c; `share`
+    how far a fit in another process is.
     """
 
     entry: int
@@ -34,6 +35,7 @@ class Track:
     bits: int = 0
     bytes: int = 0
     reranked: Mapping[int, float] = field(default_factory=dict)
+    share: float = 0.0
 
     @property
     def judged(self) -> bool:

@@ -76,9 +76,21 @@ def progress(standing: Standing, state: str) -> str:
         return f"{state} · {standing.end:,} pairs each, {seeds} seed{'s' * (seeds > 1)}"
     so_far = {
         "trials": f"{len(standing.trials)} trials so far",
-        "curves": f"the slowest is at {standing.t:,} of {standing.end:,} pairs{which}, the others are ahead",
+        "curves": f"the slowest is at {standing.t:,} of {standing.end:,} pairs{which}{_ahead(standing)}",
     }.get(standing.phase, "curves are finished")
     return f"{'paused while ' if state == 'paused' else ''}{PHASES.get(standing.phase, 'starting')} · {so_far}"
+
+
+def _ahead(standing: Standing) -> str:
+    """Whether others are further than the slowest, and what is being fitted."""
+    going = [track for track in standing.tracks if track.state not in ("done", "error")]
+    told = ", the others are ahead" if any(track.t > standing.t for track in going) else ""
+    fitted = [
+        standing.names[track.entry] + (f" {track.share:.0%}" if track.share else "")
+        for track in going
+        if track.state == "fitting"
+    ]
+    return told + (f" · being fitted: {', '.join(fitted)}" if fitted else "")
 
 
 def results_html(standing: Standing, *, dark: bool) -> str:

@@ -4,6 +4,7 @@ import threading
 import time
 from concurrent.futures import Future
 
+import numpy as np
 import pytest
 
 from ohash.experiment import fitting, saved, tasks
@@ -17,22 +18,26 @@ pytestmark = pytest.mark.usefixtures("few_checkpoints")
 
 
 class Thread:
-    """Fits in another thread; with a gate only when it opens."""
+    """Fits in another thread; with a gate the second time only when it opens."""
 
     def __init__(self, gate=None):
         self.gate, self.fits, self.cancelled = gate, 0, 0
 
-    def submit(self, values, arrays):
+    def submit(self, values, arrays, heard):
         self.fits += 1
+        gate = self.gate if self.fits > 1 else None
         future = Future()
         future.cancel = lambda: setattr(self, "cancelled", self.cancelled + 1) or True
 
         def work():
-            if self.gate is None or self.gate.wait(PATIENCE):
+            if gate is None or gate.wait(PATIENCE):
                 future.set_result(tasks.fit(values, arrays))
 
         threading.Thread(target=work, daemon=True).start()
         return future
+
+    def close(self):
+        """The run cancels its own."""
 
 
 @pytest.fixture
@@ -62,7 +67,37 @@ def test_no_fit_when_nothing_new_has_arrived(monkeypatch):
 def test_a_drift_of_the_features_is_something_new(monkeypatch):
     params = batch(pairs=20_000, drift="rotate", drift_at=10_000)
     _, counted = fits_of(monkeypatch, params)
-    assert counted.count(counted[-1]) == 2  # all rows before, and all rows as they look after the drift
+    assert counted.count(counted[-1]) == 2  # all rows before, and all as they have come again after the drift
+
+
+@pytest.mark.parametrize("drift", ["rotate", "redefine"])
+def test_what_came_before_a_drift_stays_as_it_came(tmp_path, drift):
+    """A method cannot know how the rows of yesterday would look today."""
+    method = "itq" if drift == "rotate" else "sdh"
+    params = experiment("tiny", method, m=32, r=8, pairs=400, drift=drift, drift_at=200)
+    going = Run(params)
+    while going.t < 200 or going.evaluating:
+        going.step(200 - going.t)
+    assert going.stage == 1
+    then, now = going.world.mapped(0), going.world.mapped(1)
+    old, new = (going.labels_of(np.arange(len(then)), stage) for stage in (0, 1))
+    X, y = going.arrived()
+    rows = going.rows_to_fit()
+    assert np.array_equal(X, then[rows]) and (y is None or np.array_equal(y, old[rows]))
+    while going.t < 260 or going.evaluating:
+        going.step(260 - going.t)
+    i, j, _ = going.world.pairs(200, 260)
+    again = np.isin(going.rows_to_fit(), [i, j])
+    assert again.any() and not again.all()
+    for run in (going, _reopened(going, tmp_path)):
+        rows, (X, y) = run.rows_to_fit(), run.arrived()
+        assert np.array_equal(X, np.where(again[:, None], now[rows], then[rows]))
+        assert y is None or np.array_equal(y, np.where(again, new[rows], old[rows]))
+
+
+def _reopened(going, folder):
+    saved.save(going, folder / "run.npz")
+    return saved.load(folder / "run.npz")
 
 
 @pytest.mark.usefixtures("always_elsewhere")
@@ -93,7 +128,7 @@ def test_a_live_run_obeys_while_a_fit_goes_on(monkeypatch):
     fitter = Thread(gate)
     monkeypatch.setattr("ohash.experiment.runner.Elsewhere", lambda: fitter)
     runner = Runner(batch()).start()
-    until(lambda: fitter.fits == 1)
+    until(lambda: fitter.fits == 2)
     runner.pause()
     until(lambda: runner.snapshot() is not None and runner.snapshot().state == "paused")
     assert runner.run.fitting.waiting and runner.run.t == runner.run.schedule[1]
@@ -108,10 +143,13 @@ def test_a_live_run_obeys_while_a_fit_goes_on(monkeypatch):
 @pytest.mark.usefixtures("always_elsewhere")
 def test_a_failing_fit_is_an_error_of_the_run(monkeypatch):
     class Broken:
-        def submit(self, values, arrays):
+        def submit(self, values, arrays, heard):
             future = Future()
             future.set_exception(RuntimeError("no memory"))
             return future
+
+        def close(self):
+            pass
 
     monkeypatch.setattr("ohash.experiment.runner.Elsewhere", Broken)
     runner = Runner(batch()).start()
