@@ -5,17 +5,20 @@ from dataclasses import replace
 import streamlit as st
 
 from ohash.experiment.params import OWN
-from ohash.streams.base import METRICS, Metric
+from ohash.streams.base import METRICS
 from ohash.ui import data, items, state, upload
 from ohash.ui.press import once
 
-DISTANCES: dict[Metric, str] = {
+AS_SAID = "file"
+DISTANCES: dict[str, str] = {
+    AS_SAID: "as the file says",
     "l2": "Euclidean (L2)",
     "cosine": "cosine: only directions count",
     "dot": "dot product: long rows are near to all",
 }
 VECTORS = "One row an item: .npy, .npz, .csv, .tsv, .parquet, .fvecs, .bvecs, .mat or .hdf5. A bare matrix is enough."
 LABELS = "One label a row, numbers or texts, or 0/1 flags with one column a label."
+SAID = "An ann-benchmarks .hdf5 names its distance, as in glove-100-angular.hdf5; where a file says nothing, it is L2."
 PAIRS = "Rows i, j that belong together (clicks); a third column s = 1 or -1 for similar or not, a fourth for the time."
 
 EXAMPLE = """np.save("x.npy", X)    # vectors, one row an item: this alone is enough
@@ -36,10 +39,11 @@ def panel(session: state.Session) -> None:
     vectors = first.file_uploader("Vectors", key="upload_vectors", help=VECTORS)
     labels = second.file_uploader("Labels (optional)", key="upload_labels", help=LABELS)
     pairs = third.file_uploader("Pairs or clicks (optional)", key="upload_pairs", help=PAIRS)
-    metric = st.segmented_control(
-        "Distance of the vectors", METRICS, default=METRICS[0], required=True, key="view_metric",
-        format_func=lambda name: DISTANCES[name],
+    chosen = st.segmented_control(
+        "Distance of the vectors", tuple(DISTANCES), default=AS_SAID, required=True, key="view_metric",
+        format_func=lambda name: DISTANCES[name], help=SAID,
     )  # fmt: skip
+    metric = next((one for one in METRICS if one == chosen), None)
     if vectors is None:
         if labels is not None or pairs is not None:
             st.info("Labels and pairs belong to vectors: upload those too.", icon=":material/upload_file:")
@@ -59,8 +63,8 @@ def panel(session: state.Session) -> None:
     )
     if content == wanted:
         st.info("This is the file your link needs.", icon=":material/link:")
-    other = next((one for one in METRICS if replace(dataset, metric=one).fingerprint() == wanted), metric)
-    if other != metric:
+    other = next((one for one in METRICS if replace(dataset, metric=one).fingerprint() == wanted), dataset.metric)
+    if other != dataset.metric:
         st.info(f"This is the file your link needs, with the distance {other}: choose that.", icon=":material/link:")
     st.html(items.facts_html(found.lines()[1:]))
     with st.container(horizontal=True):

@@ -33,8 +33,8 @@ class File(Protocol):
         """All of it."""
 
 
-def read(vectors: File, labels: File | None, pairs: File | None, metric: Metric) -> tuple[Dataset, Summary]:
-    """A dataset from uploads, checked; ValueError says what is wrong and what to do."""
+def read(vectors: File, labels: File | None, pairs: File | None, metric: Metric | None) -> tuple[Dataset, Summary]:
+    """A dataset from uploads, checked; ValueError says what is wrong. Without a metric the file's own counts."""
     files = [vectors, labels, pairs]
     sources = [None if file is None else Source.upload(file.name, file.getvalue()) for file in files]
     with_what = [word for word, file in (("labels", labels), ("pairs", pairs)) if file is not None]
@@ -69,7 +69,9 @@ def of_command_line() -> tuple[Dataset | None, str]:
 
 
 @st.cache_resource(scope="session", max_entries=3, show_spinner="Reading and checking the file …")
-def _read(ids: tuple[str, ...], title: str, metric: Metric, _sources: list[Source | None]) -> tuple[Dataset, Summary]:
+def _read(
+    ids: tuple[str, ...], title: str, metric: Metric | None, _sources: list[Source | None]
+) -> tuple[Dataset, Summary]:
     vectors, labels, pairs = _sources
     assert vectors is not None
     wishes = Wishes(title=title, metric=metric)

@@ -1,5 +1,6 @@
 """The Data page: looking at every kind of dataset, the list of everything, uploads good and bad."""
 
+import io
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -177,6 +178,31 @@ def test_a_link_needs_the_file_with_its_distance() -> None:
     assert any("with the distance cosine" in one.value for one in app.info)
     app.segmented_control(key="view_metric").set_value("cosine").run()
     assert any("This is the file your link needs" in one.value for one in app.info)
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "metric", "said"),
+    [
+        ("x-4-angular.hdf5", None, "cosine", "x-4-angular.hdf5 declares the distance cosine"),
+        ("x-4-angular.hdf5", "l2", "l2", "declares the distance cosine; l2 was asked for and is used"),
+        ("x.hdf5", None, "l2", "the name of x.hdf5 tells no distance"),
+    ],
+)
+def test_the_distance_is_the_files_own_unless_another_is_chosen(
+    name: str, chosen: str | None, metric: str, said: str
+) -> None:
+    h5py = pytest.importorskip("h5py")
+    stream = io.BytesIO()
+    with h5py.File(stream, "w") as file:
+        file["train"], file["test"] = vectors()[0], vectors(20)[0]
+    app = page("own")
+    if chosen is not None:
+        app.segmented_control(key="view_metric").set_value(chosen)
+    app = sent(app, Sent(name, stream.getvalue()))
+    (own,) = app.session_state["ohash"].own.values()
+    assert own.metric == metric
+    _, found = upload.checked(own)
+    assert any(line.startswith("note: ") and said in line for line in found.lines())
 
 
 def test_data_no_run_can_start_on_are_refused() -> None:

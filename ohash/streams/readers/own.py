@@ -74,7 +74,8 @@ def dataset_of(
     if tests and found is not None:
         X, tests = table.X, 0  # labels are known for the vectors only
     given = None if pairs is None else pairs_file.pairs(pairs, limits)
-    metric = wishes.metric or (table.metric if table.metric in METRICS else None) or "l2"
+    declared = next((one for one in METRICS if one == table.metric), None)
+    metric: Metric = wishes.metric or declared or "l2"
     dataset = Dataset.from_arrays(
         X,
         labels=found,
@@ -92,10 +93,20 @@ def dataset_of(
         class_names=names,
         licence=wishes.licence,
         cite=wishes.cite,
-        note=wishes.note,
+        note="; ".join(text for text in (wishes.note, _distance_note(features, declared, wishes.metric)) if text),
         fixed_test=np.arange(len(X) - tests, len(X)) if tests else None,
         neighbours=table.extra["neighbors"].astype(np.int64) if tests and "neighbors" in table.extra else None,
     )
+
+
+def _distance_note(features: Source, declared: Metric | None, wished: Metric | None) -> str:
+    """Where the distance comes from, if the file could tell."""
+    if declared is not None:
+        but = "" if wished in (None, declared) else f"; {wished} was asked for and is used"
+        return f"{features.name} declares the distance {declared}{but}"
+    if wished is None and features.path is None and features.extension in (".hdf5", ".h5"):
+        return f"the name of {features.name} tells no distance, as -angular.hdf5 would: l2 is used"
+    return ""
 
 
 def _ids_for(given: tuple[npt.NDArray[Any], ...] | None, table: Table) -> npt.NDArray[np.str_] | None:
