@@ -86,7 +86,7 @@ class RowsOf:
         return gather(self.X, places if self.rows is None else self.rows[places])
 
     def check_finite(self, size: int = 4096) -> None:
-        """Raise for the first NaN or infinity."""
+        """Raise for the first NaN, infinity or row too long to be measured."""
         for start in range(0, len(self), size):
             at = np.arange(start, min(start + size, len(self)))
-            validation.finite("X", self.block(start, start + size), rows=at if self.rows is None else self.rows[at])
+            validation.measurable("X", self.block(start, start + size), rows=at if self.rows is None else self.rows[at])

@@ -8,6 +8,8 @@ import numpy.typing as npt
 
 # Values looked at at once: the flags of a large matrix are large themselves.
 FINITE_BLOCK = 2**22
+# Of a longer row the squared distances come near the largest float32, 3.4e38.
+LONGEST = 1e18
 
 Index = npt.NDArray[np.int64]
 Pairs = tuple[Index, Index, npt.NDArray[np.int8]]
@@ -63,6 +65,42 @@ def finite(name: str, X: npt.NDArray[Any], *, rows: npt.ArrayLike | None = None)
                 "remove or impute that row"
             )
     return X
+
+
+def measurable(name: str, X: npt.NDArray[Any], *, rows: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
+    """`finite`, and raise for the first row whose squared distances would overflow float32.
+
+    >>> measurable("X", np.array([[1.0, 2.0], [0.0, 1e23]], np.float32))
+    Traceback (most recent call last):
+    ValueError: X must have rows of length at most 1e+18, got 1e+23 at row 1, column 1; that row is damaged, remove it
+    """
+    finite(name, X, rows=rows)
+    place = first_too_long(X)
+    if place is not None:
+        row, column = place
+        known_by = row if rows is None else int(np.asarray(rows)[row])
+        raise ValueError(f"{name} {too_long(X[row, column], f'row {known_by}, column {column}')}")
+    return X
+
+
+def first_too_long(X: npt.NDArray[Any]) -> tuple[int, int] | None:
+    """The first row longer than LONGEST and its largest column, in blocks; None if there is none. X is finite."""
+    if X.dtype.itemsize < 4:
+        return None
+    block = max(1, FINITE_BLOCK // max(1, X.shape[1]))
+    for start in range(0, len(X), block):
+        part = X[start : start + block]
+        with np.errstate(over="ignore"):
+            long = np.einsum("nd,nd->n", part, part, dtype=np.float64) > LONGEST**2
+        if long.any():
+            row = int(long.argmax())
+            return start + row, int(np.abs(part[row].astype(np.float64)).argmax())
+    return None
+
+
+def too_long(value: Any, place: str) -> str:
+    """What to say about such a row."""
+    return f"must have rows of length at most {LONGEST:g}, got {value:g} at {place}; that row is damaged, remove it"
 
 
 def cast(X: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:

@@ -133,7 +133,7 @@ class Dataset:
         """
         X = validation.matrix("X", X)
         if X.nbytes <= SEARCHED or not is_mapped(X):  # of a large map where its rows are used
-            validation.finite("X", X)
+            validation.measurable("X", X)
         names = None if ids is None else column("ids", ids, len(X)).astype(np.str_)
         if names is not None and len(np.unique(names)) != len(names):
             raise ValueError("ids must be distinct, got a repeated one; drop duplicates or leave ids out")

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.rows import gather
+from ohash.core.validation import first_too_long, too_long
 from ohash.streams.base import Dataset, split
 from ohash.streams.readers.table import first_not_finite
 from ohash.streams.similar_by import TOP_K, similarity
@@ -21,6 +22,8 @@ SAMPLE = 20_000
 POOL = 2_000
 # A column with more than this share of the variance is hardly one feature among others.
 LOUD = 0.9
+# A row this many times as long as the median one is hardly one among others.
+FAR_TOO_LONG = 1000
 MEANING = {
     "label": "similar if they share a label",
     "track": "similar if they are views of one thing",
@@ -59,6 +62,7 @@ class Summary:
     self_pairs: int = 0
     loudest: tuple[int, float] | None = None
     note: str = ""
+    longest_row: int = 0
 
     @property
     def good(self) -> bool:
@@ -72,6 +76,11 @@ class Summary:
         said = [f"{self.title}: {self.rows:,} rows of {self.columns:,} {self.dtype} values"]
         said.append(self._checks(of))
         said.append(f"norms: {least:.4g} least, {median:.4g} median, {most:.4g} most{of}")
+        if median > 0 and most > FAR_TOO_LONG * median:
+            said.append(
+                f"row {self.longest_row:,} is {most / median:.0e} times as long as the median row".replace("e+0", "e")
+                + ": if it is damaged, remove it; one such row moves means, kernels and rates"
+            )
         if self.classes:
             said.append(f"classes: {self.classes:,}, the smallest of {self.smallest_class:,} rows")
         if self.pairs:
@@ -153,8 +162,11 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
     share: float | None = None
     mixed: float | None = None
     problem = ""
+    long = None if bad is not None else first_too_long(X)
     if bad is not None:
         problem = "values that are not finite"
+    elif long is not None:
+        problem = f"the vectors {too_long(X[long], f'row {rows[long[0]]}, column {long[1]}')}"
     else:
         share, mixed, problem = _share(dataset, similar_by, seed)
     counts = _class_sizes(dataset)
@@ -182,6 +194,7 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
         problem=problem,
         loudest=_loudest(values),
         note=dataset.note,
+        longest_row=int(rows[norms.argmax()]),
     )
 
 

@@ -252,6 +252,8 @@ def test_bad_input_is_named():
     model = OH(r=8)
     with pytest.raises(ValueError, match=r"X must be finite, got nan"):
         CodeTable(model, [[np.nan, 1.0]])
+    with pytest.raises(ValueError, match=r"length at most 1e\+18, got 1e\+23 at row 0, column 1"):
+        CodeTable(model, np.array([[1.0, 1e23]], np.float32))
     table = CodeTable(model, np.eye(3))
     with pytest.raises(ValueError, match=r"the table is empty: call refresh\(\)"):
         _ = table.codes

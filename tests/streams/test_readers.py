@@ -205,6 +205,12 @@ def test_without_h5py_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
         read_upload("a.hdf5", FILES["a.hdf5"])
 
 
+def test_a_row_too_long_to_be_measured_is_reported_by_its_place() -> None:
+    text = "a,b\n1,2\n3,1e23\n5,6\n7,8\n"
+    with pytest.raises(ValueError, match=r"x.csv must .* got 1e\+23 at row 1, column 1 \('b'\)"):
+        read_upload("x.csv", text.encode())
+
+
 def test_nan_is_reported_by_its_first_place() -> None:
     bad = X.copy()
     bad[17, 3] = np.nan

@@ -71,6 +71,10 @@ BAD = [
     ({"X": X, "queries": (20, 9)}, r"queries must be two counts >= 1 that leave .* of the 30 rows, got \(20, 9\)"),
     ({"X": np.where(np.arange(30)[:, None] == 7, np.nan, X)}, r"X must be finite, got nan at row 7, column 0"),
     ({"X": np.where(np.arange(30)[:, None] == 9, [0, np.inf, 0], X)}, r"X must be finite, got inf at row 9, column 1"),
+    (
+        {"X": np.where(np.arange(30)[:, None] == 9, [0, -1e23, 0], X)},
+        r"X must .* 1e\+18, got -1e\+23 at row 9, column 1",
+    ),
     ({"X": X, "labels": np.linspace(0, 1, 30)}, r"labels must be classes, .* got 0.0344828 at row 1; cut"),
     ({"queries": (0, 5)}, r"queries must be two counts >= 1 .* got \(0, 5\)"),
     ({"queries": (15, 14)}, r"queries must be two counts >= 1 .* got \(15, 14\)"),

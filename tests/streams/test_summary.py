@@ -83,6 +83,26 @@ def test_what_is_not_finite_is_placed() -> None:
     assert "row 17, column 3" in "\n".join(summary.lines())
 
 
+def test_a_row_too_long_to_be_measured_is_placed() -> None:
+    A = X.copy()
+    A[299, 3] = 1e23
+    summary = summarize(not_looked_at(A))
+    assert not summary.good
+    assert "length at most 1e+18, got 1e+23 at row 299, column 3" in summary.lines()[-1]
+
+
+def test_a_row_much_longer_than_the_others_is_named() -> None:
+    A = X / np.linalg.norm(X, axis=1, keepdims=True)
+    A[299] *= 1e5
+    assert any(line.startswith("row 299 is 1e5 times as long as the median row") for line in told(A))
+    A[299] /= 1e3
+    assert not any("times as long" in line for line in told(A))
+
+
+def told(A: np.ndarray) -> list[str]:
+    return summarize(Dataset.from_arrays(A)).lines()
+
+
 def test_a_similarity_that_cannot_be_is_a_problem_not_a_crash() -> None:
     summary = summarize(Dataset.from_arrays(X, labels=np.arange(300)))
     assert not summary.good

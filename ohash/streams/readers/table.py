@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core import validation
 from ohash.streams.base import SEARCHED
 from ohash.streams.readers.limits import BadFileError
 
@@ -44,7 +45,7 @@ class Table:
     extra: Mapping[str, npt.NDArray[Any]] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
-        """Refuse NaN and infinity by their first place, if the matrix is small enough to look."""
+        """Refuse NaN, infinity and a row too long to be measured, by their first place, if X is small enough."""
         if self.X.nbytes <= SEARCHED:
             place = first_not_finite(self.X)
             if place is not None:
@@ -55,6 +56,12 @@ class Table:
                     f"{self.name} must be finite, got {'an empty cell or ' if self.columns and np.isnan(value) else ''}"
                     f"{value} at row {row}, column {column}{title}; remove or impute that row"
                 )
+            long = validation.first_too_long(self.X)
+            if long is not None:
+                row, column = long
+                title = f" ({self.columns[column]!r})" if self.columns else ""
+                told = validation.too_long(self.X[row, column], f"row {row}, column {column}{title}")
+                raise BadFileError(f"{self.name} {told}")
 
 
 def first_not_finite(X: npt.NDArray[Any]) -> tuple[int, int] | None:
