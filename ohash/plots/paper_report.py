@@ -9,6 +9,7 @@ from ohash.experiment.paper.claims import Finding
 from ohash.experiment.paper.figures import Figure
 from ohash.experiment.paper.measured import Measured
 from ohash.experiment.paper.tables import Table, bibtex, claims_table, figure_table
+from ohash.experiment.paper.verdicts import Part
 from ohash.experiment.words import duration
 from ohash.plots import theme
 from ohash.plots.paper import charts
@@ -71,7 +72,7 @@ def claims_html(findings: Sequence[Finding]) -> str:
         claim = found.claim
         inside = "".join(
             f"<tr><td>{_e(part.setting)}</td><td>{_e(part.what or part.note)}</td>"
-            f"<td>{'–' if part.effect is None else _e(str(part.effect))}</td><td>{_sign(part.verdict)}</td></tr>"
+            f"<td>{_effect(part)}</td><td>{_sign(part.verdict)}</td></tr>"
             for part in found.parts
         )
         more = "<br>".join(_e(text) for text in (found.held, found.why) if text)
@@ -80,7 +81,7 @@ def claims_html(findings: Sequence[Finding]) -> str:
             f"<td>{_sign(found.verdict)}<br><small>{more}</small></td>"
             f'<td><small>{_e(claim.test)}</small><table class="parts">{inside}</table></td></tr>'
         )
-    head = "<tr><th>claim</th><th>verdict</th><th>test, and the effect with its 95 % interval</th></tr>"
+    head = "<tr><th>claim</th><th>verdict</th><th>test, and on each dataset the effect and interval</th></tr>"
     return f'<div class="wide"><table class="claims">{head}{"".join(rows)}</table></div>'
 
 
@@ -106,6 +107,13 @@ def _html(table: Table) -> str:
     head = "".join(f"<th>{_e(name)}</th>" for name in table.header)
     rows = "".join("<tr>" + "".join(f"<td>{_e(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
     return f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
+
+
+def _effect(part: Part) -> str:
+    if part.effect is None:
+        return "–"
+    kind = f"<br><small>{_e(part.effect.interval)}</small>" if part.effect.interval else ""
+    return f"{_e(str(part.effect))}{kind}"
 
 
 def _sign(verdict: str) -> str:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from ohash.cli.main import main
 from ohash.experiment.executors import Inline
-from ohash.experiment.paper import figures
+from ohash.experiment.history import LogBins
+from ohash.experiment.paper import claims_of_cost, figures
 from ohash.experiment.paper import settings as data
 from ohash.experiment.paper.claims import Claim, Finding, judge
 from ohash.experiment.paper.claims_of_cost import CLAIMS
@@ -27,7 +28,9 @@ from ohash.experiment.paper.verdicts import (
     below,
     difference,
     equal,
+    ranged,
     ratio,
+    share,
     within,
 )  # fmt: skip
 from ohash.experiment.store import Store
@@ -76,6 +79,64 @@ def test_one_seed_swings_and_several_speak_for_themselves():
     noisy = difference(a, [one + shift for one, shift in zip(a, (-0.2, 0.2, -0.1, 0.15, 0.05), strict=True)])
     assert above(noisy) == "cannot tell", "seeds disagree, however many queries there are"
     assert ratio([2.0], [1.0]).low < 2 < ratio([2.0], [1.0]).high
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=2))
+def test_a_share_of_few_seeds_decides_only_far_from_the_border(values):
+    found = share(values)
+    assert 0 <= found.low < found.high <= 1 and "taken to ± 10 points" in found.interval
+    far = min(values) > 0.6 + 1e-9 or max(values) < 0.4 - 1e-9
+    if far:
+        assert above(found, 0.5) != "cannot tell"
+    elif 0.401 < min(values) and max(values) < 0.599:
+        assert above(found, 0.5) == "cannot tell"
+
+
+def test_every_interval_says_what_it_is():
+    a = [np.linspace(0.4, 0.6, 50)] * 3
+    assert difference(a[:1], a[:1]).interval.endswith("as one seed") and "t over 3 seeds" in difference(a, a).interval
+    assert ratio([2.0], [1.0]).interval == "one run, timings taken to ± 20 %"
+    assert ratio([2.0, 2.2, 2.1], [1.0] * 3).interval == share([0.1, 0.2, 0.3]).interval == "least to most of 3 seeds"
+    assert ranged([2.0], 0.02, "taken to ± 0.02", "x").interval == "one run, taken to ± 0.02"
+    assert str(share([0.25, 0.25, 0.25])) == "25 %", "what has no width is no interval"
+    part = Part("Digits", "OH", ratio([2.0], [1.0]), "holds")
+    found = Finding(claim("T-labels"), "holds", (part,))
+    assert part.effect.interval in claims_html([found]) and part.effect.interval in claims_table([found]).rows[0]
+    assert "95 %" not in claims_html([found])
+
+
+@pytest.mark.parametrize(("shares", "expected"), [
+    ((0.49, 0.9, 0.9), "cannot tell"), ((0.9, 0.9, 0.9), "holds"), ((0.9, 0.3, 0.9), "does not hold"),
+])  # fmt: skip
+def test_steps_below_the_cap_are_counted_at_every_c_from_a_tenth_on(shares, expected):
+    edges = LogBins.edges()
+    totals = {}
+    for C, below_cap in zip((0.1, 1.0, 10.0), shares, strict=True):
+        counts = np.zeros(LogBins.count)
+        at = int(np.searchsorted(edges, C * 0.999))
+        counts[at - 1], counts[at] = 100 * below_cap, 100 * (1 - below_cap)
+        totals[C] = {"totals/ratio": counts}
+
+    class Counted(Told):
+        def seeds(self, figure, setting, method, x):
+            return [x]
+
+        def arrays(self, seed):
+            return totals[seed]
+
+    found = judge(claim("tau"), Counted({}), [data.EMBEDDED[0]])
+    assert found.verdict == expected and [part.effect.value for part in found.parts] == pytest.approx(shares)
+
+
+@pytest.mark.parametrize(("times", "expected"), [
+    ((1.0, 1.1, 1.05), "holds"), ((1.5, 1.5, 1.6), "does not hold"), ((1.4,), "cannot tell"), ((1.6,), "does not hold"),
+    ((1.1, 1.2, 1.4), "cannot tell"),
+])  # fmt: skip
+def test_flat_in_r_is_an_equivalence_with_a_stated_margin(monkeypatch, times, expected):
+    few = [1.0] * len(times)
+    monkeypatch.setattr(claims_of_cost, "a_pair", lambda m, s, method, r: few if r == QUICK.timed_bits[0] else times)
+    found = judge(claim("time-lego-flat"), Told({}), [data.EMBEDDED[0]])
+    assert found.verdict == expected and f"{claims_of_cost.FLAT:g}" in found.claim.test
 
 
 def test_what_cannot_be_told_says_why_by_the_number_of_seeds():
@@ -169,7 +230,11 @@ def test_beta():
     rising = by_beta(np.linspace(0.3, 0.7, 9))
     assert verdict("beta-shape", rising) == verdict("beta-best", rising) == "does not hold"
     flat = by_beta([0.5, 0.5, 0.5, 0.5, 0.5, 0.501, 0.5, 0.5, 0.5])
-    assert verdict("beta-shape", flat) == verdict("beta-best", flat) == "cannot tell"
+    assert verdict("beta-shape", flat) == "cannot tell"
+    assert verdict("beta-best", flat) == "holds", "none of the others is better by 0.01"
+    level = by_beta([0.51, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
+    assert verdict("beta-best", level) == "cannot tell", "0.1 is better by just the margin"
+    assert verdict("beta-best", by_beta([0.3, 0.3, 0.3, 0.5, 0.5, 0.6, 0.3, 0.3, 0.3])) == "holds", "0.6 is about 0.5"
 
 
 def test_models_bits_and_rivals():

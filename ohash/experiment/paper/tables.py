@@ -72,10 +72,13 @@ def claims_table(findings: Sequence[Finding]) -> Table:
         for at, part in enumerate(found.parts or (None,)):
             verdict = f"{found.verdict} ({found.why})" if found.why else found.verdict
             first = (found.claim.words, found.claim.place, verdict) if at == 0 else ("", "", "")
-            effect = "–" if part is None or part.effect is None else str(part.effect)
+            found_here = None if part is None else part.effect
+            effect = ("–", "") if found_here is None else (str(found_here), found_here.interval)
             said = ("", "", "") if part is None else (part.setting, part.what or part.note, part.verdict)
-            rows.append((*first, said[0], said[1], effect, said[2]))
-    header = ("claim", "place", "verdict", "data", "what was compared", "effect", "there")
+            rows.append((*first, said[0], said[1], *effect, said[2]))
+    header = (
+        "claim", "place", "verdict", "data", "what was compared", "effect and interval", "kind of interval", "there"
+    )  # fmt: skip
     return Table("The claims of the paper and what was measured", header, tuple(rows))
 
 

@@ -1,12 +1,14 @@
 """From measurements to a verdict: holds, does not hold, or cannot tell.
 
-The effect is a difference of mAP on the test queries. Its interval is that of a paired bootstrap over queries, widened
-to what the seeds say: with three seeds or more the t interval of their mean, with fewer by SWING, as one run swings
-that much between two moments. A verdict is given only if the whole interval lies on one side.
+A difference of mAP on the test queries has the interval of a paired bootstrap over queries, widened to what the seeds
+say: with three seeds or more the t interval of their mean, with fewer by SWING, as one run swings that much between two
+moments. Of other numbers the interval is the least and the most of the seeds, or, with fewer than three, a stated
+allowance around what was measured. `Effect.interval` says which. A verdict is given only if the whole interval lies on
+one side.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -19,31 +21,36 @@ Verdict = Literal["holds", "does not hold", "cannot tell"]
 SWING = 0.02
 EQUAL = 0.03  # differences of mAP under this mean nothing
 NOISE = 0.2  # of a ratio of times of one run each
+POINTS = 0.1  # of a share in one run
 ENOUGH = 3  # seeds whose own spread says how sure a number is
 
 
 @dataclass(frozen=True)
 class Effect:
-    """A measured number with its interval; `unit` says how it is written, `seeds` on how many runs it rests."""
+    """A measured number with its interval; `unit` says how it is written, `seeds` on how many runs it rests.
+
+    `interval` says what kind of interval it is. One without width is none, and is not shown.
+    """
 
     value: float
     low: float
     high: float
     unit: str = "mAP"
     seeds: int = 0
+    interval: str = ""
 
     def __str__(self) -> str:
         """As a table shows it.
 
         >>> str(Effect(0.1, 0.05, 0.151)), str(Effect(2.0, 1.6, 2.4, "x")), str(Effect(0.25, 0.2, 0.3, "share"))
         ('+0.100 [+0.050, +0.151]', '2 x [1.6, 2.4]', '25 % [20 %, 30 %]')
+        >>> str(Effect(1.0, 1.0, 1.0, "x"))
+        '1 x'
         """
-        if self.unit == "mAP":
-            return f"{self.value:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
-        if self.unit == "share":
-            return f"{self.value:.0%} [{self.low:.0%}, {self.high:.0%}]".replace("%", " %")
-        unit = f" {self.unit}" if self.unit else ""
-        return f"{self.value:.3g}{unit} [{self.low:.3g}, {self.high:.3g}]"
+        form = {"mAP": "+.3f", "share": ".0%"}.get(self.unit, ".3g")
+        unit = f" {self.unit}" if self.unit not in ("mAP", "share", "") else ""
+        ends = f" [{self.low:{form}}, {self.high:{form}}]" if self.low < self.high else ""
+        return f"{self.value:{form}}{unit}{ends}".replace("%", " %")
 
 
 @dataclass(frozen=True)
@@ -84,24 +91,45 @@ def difference(a: Sequence[Floats], b: Sequence[Floats]) -> Effect:
 
         half = float(t.ppf(0.975, len(gains) - 1) * gains.std(ddof=1) / np.sqrt(len(gains)))
         low, high = min(low, gains.mean() - half), max(high, gains.mean() + half)
+        kind = f"95 %, the wider of bootstrap over queries and t over {len(gains)} seeds"
     else:
         low, high = low - SWING, high + SWING
-    return Effect(found.difference, float(low), float(high), seeds=len(gains))
+        kind = f"95 %, bootstrap over queries, ± {SWING:g} more as {_runs(len(gains), 'seed')}"
+    return Effect(found.difference, float(low), float(high), seeds=len(gains), interval=kind)
 
 
 def ratio(a: Sequence[float], b: Sequence[float], unit: str = "x") -> Effect:
-    """How many times b goes into a: the mean over seeds, the range of the seeds, at least NOISE wide for one."""
+    """How many times b goes into a: the mean over seeds and their range, for too few of them NOISE wider."""
     each = np.asarray(a, float) / np.asarray(b, float)
-    value = float(each.mean())
-    if len(each) >= ENOUGH:
-        return Effect(value, float(each.min()), float(each.max()), unit, len(each))
-    return Effect(value, value / (1 + NOISE), value * (1 + NOISE), unit, len(each))
+    few = len(each) < ENOUGH
+    low, high = (each.min() / (1 + NOISE), each.max() * (1 + NOISE)) if few else (each.min(), each.max())
+    kind = f"{_runs(len(each), 'run')}, timings taken to ± {100 * NOISE:g} %" if few else least_to_most(len(each))
+    return Effect(float(each.mean()), float(low), float(high), unit, len(each), kind)
 
 
 def share(values: Sequence[float]) -> Effect:
-    """A share, with the range of the seeds."""
+    """A share, with the range of the seeds, for too few of them POINTS wider."""
+    kind = f"taken to ± {100 * POINTS:g} points"
+    found = ranged(values, POINTS, kind, "share")
+    return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
+
+
+def ranged(values: Sequence[float], allowance: float, kind: str, unit: str) -> Effect:
+    """The mean of the seeds and their range; with too few of them wider by `allowance`, which `kind` says in words."""
     found = np.asarray(values, float)
-    return Effect(float(found.mean()), float(found.min()), float(found.max()), "share", len(found))
+    n, few = len(found), len(found) < ENOUGH
+    wider = allowance if few else 0.0
+    words = f"{_runs(n, 'run')}, {kind}" if few else least_to_most(n)
+    return Effect(float(found.mean()), float(found.min()) - wider, float(found.max()) + wider, unit, n, words)
+
+
+def least_to_most(seeds: int, what: str = "seed") -> str:
+    """The interval that is no more than the range, in words."""
+    return f"least to most of {seeds} {what}s" if seeds > 1 else f"one {what}, no interval"
+
+
+def _runs(n: int, what: str) -> str:
+    return f"one {what}" if n == 1 else f"{n} {what}s"
 
 
 def above(effect: Effect, than: float = 0.0) -> Verdict:
