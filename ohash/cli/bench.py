@@ -5,6 +5,8 @@ faiss), on one thread, so the ratios mean the same on a busy machine.
 """
 
 import argparse
+import io
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -39,6 +41,8 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"bench knows {', '.join(PARTS)}, got {', '.join(sorted(unknown))}")
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # a file or a pipe should show how far it is, too
     with threadpool_limits(limits=1):
         for name in options.what or [name for name in PARTS if name not in LONG]:
             print(f"-- {name}")

@@ -253,6 +253,13 @@ def _of_codes(n: dict[str, float]) -> list[str]:
     return ["codes: " + ", ".join(f"{label} {n[name]:.3f}" for name, label in words.items())]
 
 
+def _of_training(now: Snapshot) -> str:
+    spec = hashers()[now.params.method]
+    if spec.consumes == "nothing":
+        return f"{spec.title} learns from nothing; the database was not trained on"
+    return "the database was " + ("trained on, as in the paper" if now.database_seen else "not trained on")
+
+
 def _of_drift(now: Snapshot) -> list[str]:
     """What the drift did to the curve, and when it was noticed."""
     edges = now.params.drift.boundaries
@@ -319,6 +326,6 @@ def _closing(now: Snapshot, test: dict[str, float], metric: str) -> str:
         + ", ".join(f"{test[f'recall_10_x{factor}']:.3f} of {10 * factor}" for factor in RERANKED[1:]),
         *_of_codes(n),
         *_of_drift(now),
-        "the database was " + ("trained on, as in the paper" if now.database_seen else "not trained on"),
+        _of_training(now),
     ]
     return "\n".join(lines)

@@ -129,6 +129,7 @@ class Contest(Background):
         self._references: list[Reference] = []
         self._costs: list[Cost | None] = [None] * (len(self.entries) + 1)
         self._lengths: list[Length] = []
+        self._missing: list[str] = []
         self._trials: list[Trial] = []
         self._ground = Ground()
         self._worlds: dict[tuple[Any, ...], World] = {}
@@ -239,11 +240,13 @@ class Contest(Background):
                     continue
                 try:
                     lanes.append(Lane(at, self.comparison.experiment(entry, bits=bits)))
-                except ValueError:  # a threshold of its own may not fit so few bits
-                    continue
+                except ValueError as error:  # a threshold of its own may not fit so few bits
+                    self._missing.append(f"{self.comparison.names[at]} at {bits} bits: {error}")
             yield from self._to_the_end(lanes)
             for lane in lanes:
-                if lane.run is not None and not lane.error:
+                if lane.error:
+                    self._missing.append(f"{self.comparison.names[lane.entry]} at {bits} bits: {lane.error}")
+                else:
                     yield from self._length(lane, tried)
 
     def _length(self, lane: Lane, tried: set[tuple[int, int]]) -> Iterator[None]:
@@ -304,6 +307,7 @@ class Contest(Background):
             self.comparison, self.entries, self.state, self._phase if self.state != "done" else "",
             min(reached, default=0 if self._phase == "trials" else end), end, tuple(tracks), tuple(self._references),
             tuple(self._costs), tuple(self._lengths), tuple(self._trials), self._ground, self._seq, self.error,
+            tuple(self._missing),
         )  # fmt: skip
 
 

@@ -5,8 +5,11 @@ from collections.abc import Callable, Iterable
 from ohash.experiment.standing import Standing
 
 
-def fairness(standing: Standing) -> str:
-    """Total bits T · r, supervision, kernel, whether the database was trained on, queries, seeds, tuning."""
+def fairness(standing: Standing, *, first_seed: bool = False) -> str:
+    """Total bits T · r, supervision, kernel, whether the database was trained on, queries, seeds, tuning.
+
+    `first_seed`: what is shown was measured with that alone.
+    """
     every = range(len(standing.entries))
     anchors = standing.comparison.features.m
 
@@ -24,9 +27,8 @@ def fairness(standing: Standing) -> str:
         everything = standing.comparison.run.fit_to == "all"
         parts.append(f"{', '.join(batch)} fitted to {'everything at once' if everything else 'what has arrived'}")
     seeds = len(standing.comparison.seeds)
-    parts.append(
-        f"{standing.ground.queries:,} {standing.comparison.run.judged_by} queries, {seeds} seed{'s' * (seeds > 1)}"
-    )
+    told = f"{seeds} seed{'s' * (seeds > 1)}" if seeds == 1 or not first_seed else f"the first of {seeds} seeds"
+    parts.append(f"{standing.ground.queries:,} {standing.comparison.run.judged_by} queries, {told}")
     trials = standing.comparison.contest.trials
     parts.append(f"{trials} tuning trials each on validation" if trials else "default parameters")
     return " · ".join(parts)

@@ -71,7 +71,7 @@ class Fitting:
     def __init__(self, run: "Run", fitter: Fitter | None) -> None:
         """Nothing is fitted yet."""
         self._run, self._fitter = run, fitter
-        self.fitted: tuple[int, ...] | None = None  # rows, stage and rows of that stage at the last fit
+        self.fitted: tuple[int, ...] | None = None  # what `_now` said at the last fit
         self._seconds_a_row = 0.0
         self._job: Future[Frame] | None = None
         self.share = 0.0  # of the fit under way
@@ -148,5 +148,7 @@ class Fitting:
         self._seconds_a_row = seconds / max(1, self.fitted[0])
 
     def _now(self) -> tuple[int, ...]:
+        """Changes whenever there is something new to fit to: of everything there is, whenever the world changes."""
         run = self._run
-        return len(run.rows_to_fit()), run.stage, run.arrivals.renewed(run.stage)
+        stage = run.stage if run.params.run.fit_to == "all" else 0
+        return len(run.rows_to_fit()), stage, run.arrivals.renewed(run.stage)

@@ -265,13 +265,14 @@ def _parts(params: ExperimentParams) -> tuple[Any, ...]:
 
 
 def _defaults(dataset: str, method: str) -> tuple[Any, ...]:
-    """What a run starts from: the classes' own defaults, frozen centring, the map that suits dataset and method."""
+    """What a run starts from: the classes' own defaults, frozen centring, the map and the judging that suit them."""
     spec = methods.find(method)
     model = spec.params()
     if "center" in spec.table and "frozen" in spec.table["center"].choices:
         model = replace(model, center="frozen")
     kernel = "none" if spec.raw or dataset not in datasets.datasets() else datasets.find(dataset).kernel
-    return model, FeatureParams(kernel=kernel), StreamParams(), DriftParams(), RunParams()
+    run = RunParams(judged_at="tenths") if spec.consumes == "batch" else RunParams()  # every judgement needs a fit
+    return model, FeatureParams(kernel=kernel), StreamParams(), DriftParams(), run
 
 
 def _build(values: dict[str, Any], changes: tuple[Change, ...], content: str) -> ExperimentParams:

@@ -101,7 +101,10 @@ class Ground:
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """The comparison now. `entries` are in force: with tuned parameters after the trials."""
+    """The comparison now. `entries` are in force: with tuned parameters after the trials.
+
+    `missing` are the codes of other lengths that could not be learnt, with the reason.
+    """
 
     comparison: Comparison
     entries: tuple[Entry, ...]
@@ -117,6 +120,7 @@ class Standing:
     ground: Ground = Ground()
     seq: int = 0
     error: str = ""
+    missing: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

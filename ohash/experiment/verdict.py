@@ -154,7 +154,8 @@ def _longer(standing: Standing, entry: int) -> str:
         return ""
     found = _gap([best.ap], [standing.references[0].ap])
     beyond = "" if found is None else f", {'+' if found.difference > 0 else '−'}{found.size} to the float vectors"
-    return f" At {best.bits} bits it reaches {_score(best.map)}{beyond}."
+    seed = ", with the first seed," if len(standing.comparison.seeds) > 1 else ""
+    return f" At {best.bits} bits{seed} it reaches {_score(best.map)}{beyond}."
 
 
 # -- agrees with the original distance -----------------------------------------------------------------------------
@@ -183,8 +184,17 @@ def _compress(standing: Standing) -> Sentence | None:
     if c > 1:
         text += ", which must be kept for the re-ranking"
     most = max(row[1] for row in found)
-    short = "" if enough else f"; nothing here reaches {ENOUGH:.0%} with at most {most} × re-ranking"
+    short = "" if enough else f"; nothing here reaches {ENOUGH:.0%} {_with_at_most(most, standing)}"
     return Sentence(topic, f"{text}{short}.")
+
+
+def _with_at_most(most: int, standing: Standing) -> str:
+    """How much re-ranking was allowed, and why no more."""
+    allowed = f"with at most {most} × re-ranking" if most > 1 else "without re-ranking"
+    beyond = next((c for c in RERANKED if c > most), None)
+    if beyond is None:
+        return allowed
+    return f"{allowed} ({beyond} × would look at {10 * beyond / max(1, standing.ground.database):.0%} of the items)"
 
 
 def _codes(standing: Standing) -> list[Length]:
@@ -207,7 +217,8 @@ def _against(found: Gap | None, other: str) -> str:
     if found is None:
         return f"is to be compared with {other}"
     if not found.sure:
-        return f"cannot be told apart from {other} ({found.difference:+.3f} ± {_score(found.half)})"
+        sign = "−" if found.difference < 0 else "+"
+        return f"cannot be told apart from {other} ({sign}{_score(abs(found.difference))} ± {_score(found.half)})"
     verb = "beats" if found.difference > 0 else "stays behind"
     return f"{verb} {other} by {found.size}"
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.models.procrustes import nearest_rotation
+
 Matrix = npt.NDArray[np.float64]
 
 
@@ -61,8 +63,7 @@ def top_directions(B: Matrix, q: int, otherwise: Matrix) -> Matrix:
 
 def aligned(V: Matrix, before: Matrix) -> Matrix:
     """The basis of span(V) nearest to `before` (orthogonal Procrustes): bits turn only as far as the span does."""
-    U, _, Tt = np.linalg.svd(V.T @ before)
-    return np.asarray(V @ (U @ Tt))
+    return np.asarray(V @ nearest_rotation(V.T @ before))
 
 
 def hadamard_transform(rows: Matrix) -> Matrix:

@@ -16,6 +16,7 @@ from ohash.core.parameters import check, param
 from ohash.core.threads import one_blas_thread
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.half_spaces import HalfSpaces
+from ohash.models.procrustes import nearest_rotation
 from ohash.models.rotated import random_rotation
 
 Real = npt.NDArray[np.float64]
@@ -48,12 +49,6 @@ def principal_axes(centred: Real, r: int, rng: np.random.Generator) -> Real:
     if r > d:
         axes = np.concatenate([axes, random_rotation(d, r - d, rng)], axis=1)
     return np.ascontiguousarray(axes)
-
-
-def nearest_rotation(M: Real) -> Real:
-    """The orthogonal R that maximises tr(RᵀM): Procrustes by SVD."""
-    U, _, Vt = np.linalg.svd(M)
-    return np.asarray(U @ Vt)
 
 
 def quantise(V: Real, R: Real, iterations: int) -> tuple[Real, Real]:

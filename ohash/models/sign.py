@@ -84,7 +84,7 @@ def restore(values: dict[str, Any], arrays: Arrays) -> Sign:
 HASHER = HasherSpec(
     key="sign",
     title="Sign (binary quantisation)",
-    aliases=("binary quantisation", "binary quantization", "centred sign"),
+    aliases=("binary quantisation", "binary quantization", "bq", "centred sign"),
     cite="Weiss, Torralba, Fergus: Spectral hashing, NIPS 2008 (the sign as a baseline); "
     "Shakir, Aarsen, Lee: Binary and scalar embedding quantization, Hugging Face 2024",
     bibtex="""@misc{shakir2024quantization,
@@ -92,6 +92,13 @@ HASHER = HasherSpec(
   author       = {Shakir, Aamir and Aarsen, Tom and Lee, Sean},
   howpublished = {Hugging Face Blog},
   year         = {2024}
+}
+
+@inproceedings{weiss2008spectral,
+  title     = {Spectral Hashing},
+  author    = {Weiss, Yair and Torralba, Antonio and Fergus, Rob},
+  booktitle = {Advances in Neural Information Processing Systems 21},
+  year      = {2008}
 }""",
     supervision="none",
     consumes="nothing",

@@ -43,7 +43,7 @@ def curves(standing: Standing, metric: str = "map", *, over: str = "pairs") -> C
             drawn.append(_curve(standing, at, ended, metric, over, role, x.hi))
     lines = [*_drift_marks(standing)] if over == "pairs" else []
     if metric == "map" and math.isfinite(standing.map_float):
-        lines.append(_reference(standing, drawn))
+        lines.append(_reference(standing.map_float, drawn))
     levels = np.array([line.at for line in lines if line.axis == "y"])
     lo, hi = _limits(*(one.y for one in drawn), levels)
     y = Axis(score.name, lo=lo, hi=hi, format="share")
@@ -73,7 +73,7 @@ def truths(standing: Standing) -> Chart:
     y = Axis(f"mAP: agrees with {what}", lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing("The two truths are not measured yet", x, y)
-    ranked = [at for several in supervised(standing).values() for at in several]
+    ranked = [at for at in range(len(standing.entries)) if math.isfinite(standing.score(at, "map"))]
     title = f"Agreement with {what} against agreement with the original distance"
     if ranked:
         best, near = (max(ranked, key=lambda at: standing.score(at, column)) for column in ("map", "recall_10"))
@@ -97,8 +97,9 @@ def by_bits(standing: Standing, metric: str = "map") -> Chart:
         dash = DASHES[standing.supervision(at)]
         drawn.append(Series(name, bits, values, kind, role, dash, theme.THICK, listed=False, label=name))
     lines = []
-    if metric == "map" and math.isfinite(standing.map_float):
-        lines.append(_reference(standing, drawn))
+    floats = standing.references[0].map if standing.references else math.nan  # of the first seed, as the rest
+    if metric == "map" and math.isfinite(floats):
+        lines.append(_reference(floats, drawn))
     lo, hi = _limits(*(one.y for one in drawn), np.array([line.at for line in lines]))
     y = Axis(SCORES[metric].name, lo=lo, hi=hi, format="share")
     if not drawn:
@@ -111,7 +112,9 @@ def by_bits(standing: Standing, metric: str = "map") -> Chart:
     if gains:
         most = max(gains, key=lambda name: gains[name])
         title = f"More bits help {most} most: {SCORES[metric].short} {gains[most]:+.2f}"
-    return Chart(title, x, y, tuple(drawn), tuple(lines), fairness(standing), f"{title}. One line a method.")
+    return Chart(
+        title, x, y, tuple(drawn), tuple(lines), fairness(standing, first_seed=True), f"{title}. One line a method."
+    )
 
 
 def precision_recall(standing: Standing) -> Chart:
@@ -281,9 +284,8 @@ def _limits(*parts: Floats) -> tuple[float, float]:
     return share_limits(*parts)
 
 
-def _reference(standing: Standing, drawn: list[Series]) -> Mark:
+def _reference(level: float, drawn: list[Series]) -> Mark:
     """The line of the float vectors, its label on the side where fewer curves begin."""
-    level = standing.map_float
     starts = [float(one.y[0]) - level for one in drawn if one.label and len(one.y)]
     above = min((gap for gap in starts if gap >= 0), default=1.0)
     below = min((-gap for gap in starts if gap < 0), default=1.0)

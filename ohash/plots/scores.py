@@ -12,6 +12,7 @@ from ohash.evaluation.metrics import METRICS, Metric
 from ohash.experiment.judge import RERANKED
 from ohash.experiment.observer import WINDOW
 from ohash.experiment.snapshot import Snapshot
+from ohash.experiment.story import truth_of
 from ohash.plots import theme, words
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.ghost import MOST, Ghost
@@ -75,7 +76,7 @@ def quality(
     score = SCORES[metric]
     source = now.columns if metric == "auc" else now.checkpoints
     x = pairs_axis(now, log=log)
-    truth = TRUTHS[score.metric.truth]
+    truth = _truth(now, score)
     y = source.get(metric, np.empty(0))
     curves = [_of_run(ghost, score, "ghost", theme.THIN) for ghost in ghosts]
     curves += [_of_run(pinned, score, "pinned", theme.NORMAL)] if pinned else []
@@ -114,7 +115,7 @@ def both_truths(now: Snapshot, *, log: bool = True) -> Chart:
         score, y = SCORES[key], source[key]
         if not np.isfinite(y).any():
             continue
-        parts.append(f"{TRUTHS[score.metric.truth]}: {score.short} {words.trend(first(y), last(y))}")
+        parts.append(f"{_truth(now, score)}: {score.short} {words.trend(first(y), last(y))}")
         smooth = moving_average(y, _stages(source["pairs"], now.params.drift.boundaries))
         curves.append(Series(score.short, x_of(source), smooth, role=role, width=theme.THICK))
         curves.append(
@@ -187,6 +188,11 @@ def moving_average(y: Floats, stage: Floats | None = None, reach: int = REACH) -
         sums = np.concatenate([[0.0], np.cumsum(y[rows])])
         smooth[rows] = (sums[place + k + 1] - sums[place - k]) / (2 * k + 1)
     return smooth
+
+
+def _truth(now: Snapshot, score: Score) -> str:
+    """What a score agrees with, by the name it has here: labels, tracks, pairs."""
+    return truth_of(now).capitalize() if score.metric.truth == "labels" else TRUTHS[score.metric.truth]
 
 
 def _story(now: Snapshot, y: Floats) -> str:

@@ -134,6 +134,8 @@ def _verdict(session: state.Session) -> None:
         st.error(f"{contest.error}. Change something, or press Again.", icon=":material/error:")
     for name, error in standing.errors.items():
         st.warning(f"{name}: {error}. The others go on.", icon=":material/info:")
+    for one in standing.missing:
+        st.warning(f"{one}. This length is missing below.", icon=":material/info:")
     resting = contest.state in RESTING
     if resting != session.compare_resting:  # the timers are no longer needed, or needed again
         session.compare_resting = resting

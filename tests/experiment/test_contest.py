@@ -12,6 +12,7 @@ from ohash.experiment import contest as contest_module
 from ohash.experiment.contest import Contest
 from ohash.experiment.judge import RERANKED, Judge
 from ohash.experiment.run import Run
+from ohash.models.itq import ITQ
 from ohash.streams.base import Dataset
 from tests.experiment.contests import finished, small
 from tests.experiment.runs import finish, own_data, straight
@@ -253,3 +254,17 @@ def test_a_dataset_that_is_too_small_is_every_methods_message():
     now = finished(small(("oh", "lsh"), dataset="own", kernel="rbf", m=300), dataset).standing()
     assert now.state == "done"
     assert "m must be at most" in now.errors["OH"]
+
+
+def test_a_length_that_fails_is_named(monkeypatch):
+    original = ITQ.fit
+
+    def fails(self, X, y=None):
+        if self.r == 32:
+            raise np.linalg.LinAlgError("SVD did not converge")
+        original(self, X, y)
+
+    monkeypatch.setattr(ITQ, "fit", fails)
+    now = finished(small(("oh", "itq"), sweep=True)).standing()
+    assert now.missing == ("ITQ at 32 bits: SVD did not converge",)
+    assert {one.bits for one in now.lengths if one.entry == 0} > {one.bits for one in now.lengths if one.entry == 1}

@@ -219,16 +219,18 @@ def test_drift_is_judged_in_the_world_as_it_is_now():
     )
 
 
-def test_the_float_vectors_are_judged_as_codes_are():
-    database, values = own_data("clicks")
-    judge = Judge(Run(small(dataset="own", **values), database).world, 0, "test")
-    work = judge.float_ap()
+def finished(work):
     while True:
         try:
             next(work)
-        except StopIteration as finished:
-            ap = finished.value
-            break
+        except StopIteration as over:
+            return over.value
+
+
+def test_the_float_vectors_are_judged_as_codes_are():
+    database, values = own_data("clicks")
+    judge = Judge(Run(small(dataset="own", **values), database).world, 0, "test")
+    ap = finished(judge.float_ap())
     X = database.X.astype(np.float32)
     for at, query in enumerate(judge.queries):
         hidden = {int(query), *judge.hidden[at].tolist()}
@@ -236,3 +238,15 @@ def test_the_float_vectors_are_judged_as_codes_are():
         hits = np.flatnonzero(np.isin(order, judge.relevant[at])) + 1
         expected = (np.arange(1, len(hits) + 1) / hits).mean() if len(hits) else np.nan
         np.testing.assert_allclose(ap[at], expected)
+
+
+def test_the_reference_on_live_is_that_of_all_queries(monkeypatch):
+    """Else it is the mean of other queries than the curve beside it."""
+    run = Run(small())
+    judge = run.appraisal.judge
+    assert len(judge.queries) > 3
+    monkeypatch.setattr("ohash.experiment.judge.FLOAT_QUERIES", 3)
+    every = finished(judge.float_ap())
+    assert finished(judge.float_reference()) == np.nanmean(every)
+    monkeypatch.setattr("ohash.experiment.judge.FLOAT_WORK", 0)
+    assert finished(judge.float_reference()) == np.nanmean(every[:3])

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ohash.models.itq import nearest_rotation, principal_axes, quantise
+from ohash.models.itq import principal_axes, quantise
+from ohash.models.procrustes import nearest_rotation
 from ohash.models.rotated import random_rotation
 from tests.models.digits_data import build, fitted_map, split
 
@@ -66,3 +67,17 @@ def test_a_second_fit_is_another_version_and_the_same_fit_is_none():
 def test_digits(seed):
     """BASELINES section 5: 0.657 at 32 bits, centred and unit-norm; measured 0.649 to 0.663."""
     assert fitted_map("itq", seed) > 0.597
+
+
+def test_the_rotation_is_found_where_divide_and_conquer_gives_up(monkeypatch):
+    """As it does on digits with 256 bits and seed 1: the matrix has rank 64."""
+    rng = np.random.default_rng(0)
+    M = rng.normal(size=(40, 5)) @ rng.normal(size=(5, 40))
+    straight = nearest_rotation(M)
+
+    def gives_up(M):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    monkeypatch.setattr(np.linalg, "svd", gives_up)
+    R = nearest_rotation(M)
+    assert np.allclose(R @ R.T, np.eye(40)) and np.trace(R.T @ M) == pytest.approx(np.trace(straight.T @ M))
