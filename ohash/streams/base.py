@@ -41,7 +41,6 @@ class Dataset:
     thumbnails: npt.NDArray[np.uint8] | None = None
     ids: npt.NDArray[np.str_] | None = None
     time: npt.NDArray[np.float64] | None = None
-    neighbours: npt.NDArray[np.int64] | None = None
     metric: Metric = "l2"
     queries: tuple[int, int] = (100, 100)
     kernel: Literal["rbf", "none"] = "rbf"

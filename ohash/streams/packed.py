@@ -9,7 +9,7 @@ from ohash.streams.base import Dataset
 from ohash.streams.given_pairs import GivenPairs
 
 PLAIN = ("key", "title", "class_names", "metric", "queries", "kernel", "licence", "cite", "note")
-COLUMNS = ("labels", "tracks", "ids", "time", "neighbours", "fixed_test", "superclasses")
+COLUMNS = ("labels", "tracks", "ids", "time", "fixed_test", "superclasses")
 PAIRS = ("i", "j", "s", "time")
 
 

@@ -387,6 +387,16 @@ def test_a_number_of_pairs_and_a_file_of_them(tmp_path: Path, capsys: pytest.Cap
     assert "one number and one file" in capsys.readouterr().err
 
 
+def test_a_drift_a_dataset_cannot_do_is_skipped_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    few = ["--seeds", "1", "--pairs", "60"]
+    assert main(["drift", "--datasets", "words", "blobs2d", "--kinds", "redefine", *few]) == 0
+    said = capsys.readouterr().out
+    assert "words    redefine         skipped: drift='redefine' needs similar_by='label'" in said
+    assert "blobs2d  redefine          " in said and "all runs together" in said
+    assert main(["drift", "--datasets", "words", "--kinds", "redefine", *few]) == 2
+    assert "every one was skipped" in capsys.readouterr().err
+
+
 def test_a_drift_is_reported_and_one_that_never_comes_too(capsys: pytest.CaptureFixture[str]) -> None:
     drifting = ["run", "--r", "16", "--drift", "rotate", "--drift-at", "400", "--quiet"]
     assert main([*drifting, "--pairs", "900"]) == 0

@@ -137,6 +137,13 @@ def test_values_whose_squares_leave_float32_are_still_scaled():
         np.testing.assert_allclose(Z, expected, atol=1e-6)
 
 
+def test_a_row_that_would_ruin_the_mean_is_named():
+    X = points(100).astype(np.float32)
+    X[99, 2] = 1e23
+    with pytest.raises(ValueError, match=r"length at most 1e\+18, got 1e\+23 at row 99, column 2"):
+        FeatureMap(kernel="none").fit(X).transform(X)
+
+
 def test_blocks_do_not_show():
     X = points(2 * BLOCK + 3, d=3)
     fitted = FeatureMap(m=5, dtype="float64").fit(X)

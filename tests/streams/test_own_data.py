@@ -163,7 +163,14 @@ def test_queries_that_come_with_the_vectors_are_the_test(tmp_path: Path, monkeyp
         assert (dataset.n, dataset.metric) == (67, "cosine")
         assert split(dataset, 0).test.tolist() == list(range(60, 67))
         np.testing.assert_array_equal(dataset.X[60:], X[:7] + 1)
-        assert dataset.neighbours is not None
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_a_last_line_without_an_end_is_doubted(end: str, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(("\n".join(f"{k}.25,{k}.75" for k in range(30)) + end).encode())
+    dataset = dataset_of_files(tmp_path / "x.csv")
+    assert dataset.n == 30
+    assert dataset.note == ("" if end else "the last line has no line end: is the file whole?")
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet"])

@@ -193,8 +193,7 @@ def test_hdf5_of_ann_benchmarks(tmp_path: Path) -> None:
     assert read_path(tmp_path / "a.hdf5").metric == "cosine"
     table = read_upload("glove-100-angular.hdf5", FILES["a.hdf5"])
     assert table.metric == "cosine"
-    assert table.extra["test"].shape == (3, 6)
-    assert table.extra["neighbors"].shape == (3, 2)
+    assert {name: array.shape for name, array in table.extra.items()} == {"test": (3, 6)}  # no row numbers
 
 
 def test_without_h5py_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,10 @@ The columns of the first line and the number of lines are counted before anythin
 """
 
 import csv
+import io
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from ohash.streams.readers import arrow
@@ -18,6 +19,9 @@ LONGEST_LINE = 2**24
 BLOCK = 2**22
 # Lines of a larger file are not counted for a listing, only estimated from its start.
 COUNTED = 2**26
+
+# A file cut inside its last number looks like this, and so does one that was written so.
+UNENDED = "the last line has no line end: is the file whole?"
 
 Found = TypeVar("Found")
 
@@ -57,7 +61,8 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     limits.check_decoded(source.name, rows * len(part.features) * 4)
     if not part.features:
         raise BadFileError(f"{source.name} must have columns of numbers besides {', '.join(first.names[:4])}, got none")
-    return _parsed(source, first, part.features, lambda found: arrow.table(source.name, limits, part, rows, found))
+    table = _parsed(source, first, part.features, lambda found: arrow.table(source.name, limits, part, rows, found))
+    return table if _ends_a_line(source) else replace(table, note=UNENDED)
 
 
 def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> dict[str, Any]:
@@ -107,6 +112,12 @@ def lines(source: Source) -> int:
             count += block.count(b"\n")
             last = block[-1:]
     return count + (last != b"\n")
+
+
+def _ends_a_line(source: Source) -> bool:
+    with source.open() as stream:
+        stream.seek(-1, io.SEEK_END)
+        return stream.read(1) in b"\r\n"
 
 
 def _parsed(source: Source, first: FirstLine, features: tuple[str, ...], use: Callable[[Any], Found]) -> Found:

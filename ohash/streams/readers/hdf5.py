@@ -1,4 +1,6 @@
-"""HDF5 as ann-benchmarks writes it (train, test, neighbors), and MATLAB 7.3 files; needs the extra `hdf5`.
+"""HDF5 as ann-benchmarks writes it (train, test), and MATLAB 7.3 files; needs the extra `hdf5`.
+
+Its `neighbors` are not read: of the queries and the database a run splits off they are computed anew.
 
 Only plain datasets of numbers are read. Links and storage that lead out of the file are refused: an upload must not
 read another file of the machine.
@@ -38,7 +40,7 @@ def peek(source: Source, limits: Limits, variable: str | None = None, *, transpo
 
 
 def read(source: Source, limits: Limits, variable: str | None = None, *, transposed: bool = False) -> Table:
-    """The matrix; of ann-benchmarks also `test` and `neighbors`, and the metric."""
+    """The matrix; of ann-benchmarks also `test`, and the metric."""
     with _opened(source) as file:
         shapes, _ = _shapes(source, file, transposed=transposed)
         name = members.features(source.name, shapes, variable)
@@ -62,9 +64,9 @@ def read(source: Source, limits: Limits, variable: str | None = None, *, transpo
 
 
 def _beside(shapes: members.Shapes, name: str, *, transposed: bool) -> list[str]:
-    """What ann-benchmarks puts beside the matrix: test queries of as many columns, and their neighbours."""
-    wanted = [key for key in ("test", "neighbors") if key in shapes and not transposed and key != name]
-    return wanted if "test" in wanted and shapes["test"][1:] == shapes[name][1:] else []
+    """What ann-benchmarks puts beside the matrix and is read: test queries of as many columns."""
+    here = "test" in shapes and not transposed and name != "test"
+    return ["test"] if here and shapes["test"][1:] == shapes[name][1:] else []
 
 
 def values(

@@ -93,9 +93,10 @@ def dataset_of(
         class_names=names,
         licence=wishes.licence,
         cite=wishes.cite,
-        note="; ".join(text for text in (wishes.note, _distance_note(features, declared, wishes.metric)) if text),
+        note="; ".join(
+            text for text in (wishes.note, table.note, _distance_note(features, declared, wishes.metric)) if text
+        ),
         fixed_test=np.arange(len(X) - tests, len(X)) if tests else None,
-        neighbours=table.extra["neighbors"].astype(np.int64) if tests and "neighbors" in table.extra else None,
     )
 
 

@@ -32,7 +32,7 @@ class Peek:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A matrix and what came with it; `extra` holds further arrays, such as test queries and their neighbours."""
+    """A matrix and what came with it; `extra` holds further arrays, such as test queries."""
 
     name: str
     X: npt.NDArray[Any]
@@ -43,6 +43,7 @@ class Table:
     time: npt.NDArray[np.float64] | None = None
     metric: str | None = None
     extra: Mapping[str, npt.NDArray[Any]] = field(default_factory=lambda: MappingProxyType({}))
+    note: str = ""
 
     def __post_init__(self) -> None:
         """Refuse NaN, infinity and a row too long to be measured, by their first place, if X is small enough."""
