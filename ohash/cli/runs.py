@@ -16,9 +16,12 @@ import json
 import sys
 from pathlib import Path
 
-from ohash.experiment.runs import Line, to_csv, to_json
+from ohash.experiment.params import OWN
+from ohash.experiment.runs import ENDED, Line, to_csv, to_json
 from ohash.experiment.snapshot import Snapshot
 from ohash.experiment.store import CELL, LIVE_RUN, TRACES, Store
+from ohash.models import registry as methods
+from ohash.streams import registry as datasets
 
 KINDS = {"cell": CELL, "live": LIVE_RUN}
 SHOWN = 12  # letters of a key
@@ -58,6 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _chosen(store: Store, options: argparse.Namespace) -> list[Line]:
+    _check(store, options)
     kind = KINDS.get(options.kind, "")
     lines = store.list(kind=kind, dataset=options.dataset, method=options.method, state=options.state)[::-1]
     if not options.keys:
@@ -69,6 +73,18 @@ def _chosen(store: Store, options: argparse.Namespace) -> list[Line]:
             raise ValueError(f"KEY must be the beginning of one key, got {key!r}, which fits {len(matching)} runs")
         found += matching
     return found
+
+
+def _check(store: Store, options: argparse.Namespace) -> None:
+    """A filter that no run can fit is a mistake. Of a plugin or a file that is gone runs may still be kept."""
+    known = {"state": set(ENDED), "method": set(methods.hashers()), "dataset": {*datasets.datasets(), OWN}}
+    for name, allowed in known.items():
+        asked = getattr(options, name)
+        if not asked or asked in allowed:
+            continue
+        allowed |= {str(one) for (one,) in store.rows(f"SELECT DISTINCT {name} FROM runs")}
+        if asked not in allowed:
+            raise ValueError(f"--{name} must be one of {', '.join(sorted(allowed))}, got {asked!r}")
 
 
 def _print(lines: list[Line], store: Store) -> None:
@@ -95,7 +111,8 @@ def _export(store: Store, lines: list[Line], out: str | None) -> None:
     if not out or Path(out).suffix not in (".csv", ".json"):
         raise ValueError(f"--out must be a file that ends in .csv or .json, got {out!r}")
     runs = [(line, store.get(line.key)) for line in lines]
-    Path(out).write_text(to_csv(runs) if out.endswith(".csv") else to_json(runs))
+    stored = store.values(line.key for line in lines)
+    Path(out).write_text(to_csv(runs) if out.endswith(".csv") else to_json(runs, stored))
     for line, now in runs:
         _note_lost(line, now)
     print(f"wrote {len(runs)} run{'s' if len(runs) != 1 else ''} to {out}")

@@ -29,7 +29,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,13 +40,14 @@ from ohash.experiment.own_data import data_of, keep, on_own
 from ohash.experiment.pool import WorkerPool
 from ohash.experiment.results import Best, Point, bests, points, to_csv
 from ohash.experiment.store import Store, StoreError
-from ohash.experiment.sweep import Sweep, read
+from ohash.experiment.sweep import Sweep, check_datasets, read
 from ohash.experiment.sweep_cost import estimate
 from ohash.experiment.sweeping import Progress, Sweeping
 from ohash.experiment.words import duration
 
 # Where progress goes to a file or a pipe: a line so often, and at least every tenth of the cells.
 LOG_SECONDS, LOG_SHARE = 10.0, 0.1
+MOST_ERRORS = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,6 +77,7 @@ def run(options: argparse.Namespace) -> int:
     data = own_files.chosen(options, None)
     if data is not None:
         sweep = on_own(sweep, data)
+    _check(sweep, options.spec)
     if store.problem and store.writable:
         print(f"note: {store.problem}", file=sys.stderr)
     if options.estimate:
@@ -94,6 +96,13 @@ def run(options: argparse.Namespace) -> int:
         Path(options.export).write_text(to_csv(sweep, store))
         print(f"wrote {len(sweep.cells)} cells to {options.export}")
     return code
+
+
+def _check(sweep: Sweep, spec: str) -> None:
+    try:
+        check_datasets(sweep)
+    except ValueError as error:
+        raise ValueError(f"{spec}: {error}") from error
 
 
 def cores_of(options: argparse.Namespace) -> int:
@@ -128,12 +137,31 @@ def carry_out(sweep: Sweep, store: Store, where: Executor, *, quiet: bool = Fals
         except StoreError as problem:
             kept = f"{sweeping.progress.done} of {sweeping.progress.total} cells are done"
             raise StoreError(f"{problem}; {kept}, and once it can be written the same command goes on") from problem
-    for key, error in list(sweeping.errors.items())[:10]:
-        print(f"cell {key} failed: {error}", file=sys.stderr)
+    for line in failures(sweeping.errors):
+        print(line, file=sys.stderr)
     if sweeping.cancelled.is_set():
         print(f"stopped: {done.done} of {done.total} cells are kept; the same command goes on", file=sys.stderr)
         return 130
     return 1 if done.failed else 0
+
+
+def failures(errors: Mapping[str, str]) -> list[str]:
+    """Each error once, with how many cells it befell, the most frequent first.
+
+    >>> failures({"1f0c": "no room", "77ab": "no room", "90ee": "no data"})
+    ['2 cells failed (1f0c, 77ab): no room', 'cell 90ee failed: no data']
+    """
+    by_error: dict[str, list[str]] = {}
+    for key, error in errors.items():
+        by_error.setdefault(error, []).append(key)
+    lines = []
+    for error, keys in sorted(by_error.items(), key=lambda one: -len(one[1]))[:MOST_ERRORS]:
+        some = ", ".join(keys[:3]) + (", …" if len(keys) > 3 else "")
+        lines.append(
+            f"{len(keys)} cells failed ({some}): {error}" if len(keys) > 1 else f"cell {keys[0]} failed: {error}"
+        )
+    more = len(by_error) - MOST_ERRORS
+    return lines + ([f"and {more} more kinds of errors: `ohash runs --state error` lists them"] if more > 0 else [])
 
 
 def table(sweep: Sweep, found: list[Point]) -> str:

@@ -20,7 +20,8 @@ from ohash.experiment.sweep import Cell, Sweep, Values
 from ohash.models.registry import find
 
 METRIC = "map"
-COLUMNS = ("map", "recall_10", "precision_10", "auc", "cpu_learn", "seconds")
+SCORES, COSTS = ("map", "recall_10", "precision_10"), ("auc", "cpu_learn", "seconds")
+PARTS = ("validation", "test")
 
 
 @dataclass(frozen=True)
@@ -116,19 +117,25 @@ def best(store: Store, found: list[Point]) -> Best | None:
 
 
 def to_csv(sweep: Sweep, store: Store) -> str:
-    """One row a cell, finished or not; an empty cell is "not measured"."""
+    """One row a cell, finished or not; an empty cell is "not measured". Scores say on which queries: `map_test`."""
     known = store.values(cell.key for cell in sweep.cells)
     names = list(dict.fromkeys(name for cell in sweep.cells for name, _ in cell.at))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["run", *names, "seed", "state", *COLUMNS, "error"])
+    columns = [f"{name}_{part}" for part in PARTS for name in SCORES]
+    writer.writerow(["run", *names, "seed", "state", *columns, *COSTS, "error"])
     for cell in sweep.cells:
         values = known.get(cell.key, {"state": "waiting", "numbers": {}})
         numbers, place = _numbers(values), dict(cell.at)
-        scores = [f"{numbers[name]:.17g}" if np.isfinite(numbers.get(name, np.nan)) else "" for name in COLUMNS]
+        scores = [_text(values.get(f"scores/{part}", {}), name) for part in PARTS for name in SCORES]
+        costs = [_text(numbers, name) for name in COSTS]
         where = [place.get(name, "") for name in names]
-        writer.writerow([cell.key, *where, cell.params.seed, values["state"], *scores, values.get("error", "")])
+        writer.writerow([cell.key, *where, cell.params.seed, values["state"], *scores, *costs, values.get("error", "")])
     return text.getvalue()
+
+
+def _text(numbers: dict[str, float], name: str) -> str:
+    return f"{numbers[name]:.17g}" if np.isfinite(numbers.get(name, np.nan)) else ""
 
 
 def _numbers(values: dict[str, Any]) -> dict[str, float]:

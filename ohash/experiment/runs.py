@@ -7,7 +7,7 @@ without curves; `get` brings the whole picture.
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,6 +21,8 @@ from ohash.models import registry as methods
 
 LIVE = "live"
 ENDED = ("done", "error")
+# What the store keeps beside the curves: the scores of the end on either kind of queries.
+SCORES = ("validation", "test")
 COLUMNS = ("pairs", "map", "map_low", "map_high", "precision_10", "recall_10", "recall_100")
 
 
@@ -116,19 +118,32 @@ def to_csv(several: Sequence[tuple[Line, Snapshot]]) -> str:
     """The checkpoints of some runs in one long table; an empty cell is "not measured"."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["run", "method", "dataset", "different", *COLUMNS])
+    writer.writerow(["run", "method", "dataset", "different", "queries", *COLUMNS])
     for line, now in several:
         n = len(now.checkpoints["pairs"])
         columns = [now.checkpoints.get(name, np.full(n, np.nan)) for name in COLUMNS]
         for values in zip(*columns, strict=True):
             shown = ["" if np.isnan(value) else f"{value:.17g}" for value in values]
-            writer.writerow([now.params.key(), line.method, now.params.dataset, line.different, *shown])
+            about = (line.method, now.params.dataset, line.different, now.params.run.judged_by)
+            writer.writerow([now.params.key(), *about, *shown])
     return text.getvalue()
 
 
-def to_json(several: Sequence[tuple[Line, Snapshot]]) -> str:
-    """Parameters and final numbers of some runs."""
-    return json.dumps([{"run": now.params.key(), **summary(now)} for _, now in several], indent=2)
+def to_json(several: Sequence[tuple[Line, Snapshot]], stored: Mapping[str, Mapping[str, Any]] | None = None) -> str:
+    """Parameters and final numbers of some runs.
+
+    `stored` is what a store knows of them by key: of a cell of a sweep also its scores on validation and test queries.
+    """
+    return json.dumps([_described(line, now, (stored or {}).get(line.key, {})) for line, now in several], indent=2)
+
+
+def _described(line: Line, now: Snapshot, stored: Mapping[str, Any]) -> dict[str, Any]:
+    scores = {part: _finite(stored[f"scores/{part}"]) for part in SCORES if f"scores/{part}" in stored}
+    return {"run": now.params.key(), **summary(now), **({"scores": scores} if scores else {})}
+
+
+def _finite(numbers: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: value if np.isfinite(value) else None for name, value in numbers.items()}
 
 
 def _shown(params: ExperimentParams) -> dict[str, str]:

@@ -128,7 +128,8 @@ class Store:
                     (self.folder / f"{DATABASE}{end}").replace(self.folder / f"{DATABASE}.{aside}{end}")
             prepare(self._database)
             self.problem = (
-                f"{self._database} was damaged ({error}); it was put aside, and made again from the files of the runs"
+                f"{self._database} was damaged ({error}); it was put aside, and made again from the files of the runs. "
+                "Runs that failed have no file: their errors are no longer listed, and a sweep tries them again"
             )
         self._adopt()
 

@@ -32,7 +32,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ohash.experiment.params import ExperimentParams, experiment
+from ohash.experiment.params import OWN, ExperimentParams, experiment
+from ohash.streams import registry as datasets
 
 Values = tuple[tuple[str, Any], ...]
 MOST_CELLS = 100_000
@@ -156,6 +157,15 @@ def read(path: str | Path) -> Sweep:
         return from_values(said, path.stem)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def check_datasets(chosen: Sweep) -> None:
+    """Every dataset must have a name that is known here; the user's own, which have none, must say which they are."""
+    for params in {cell.params.dataset: cell.params for cell in chosen.cells}.values():
+        if params.dataset != OWN:
+            datasets.find(params.dataset)
+        elif not params.content:
+            raise ValueError(f"dataset {OWN!r} needs its content; for data of your own give --features FILE")
 
 
 def from_values(said: Any, name: str = "sweep") -> Sweep:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -99,6 +100,10 @@ class AllRuns:
         self._here.delete(keys)
         self._store.delete(keys)
 
+    def values(self, runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
+        """What the disk knows of them beside the picture."""
+        return self._store.values(line.key for line, _ in runs)
+
     def keep(self, runs: Sequence[Run]) -> None:
         """Put runs of this tab on disk."""
         for line, now in runs:
@@ -165,8 +170,8 @@ def actions(session: state.Session, store: AllRuns, runs: list[Run]) -> None:
             icon=":material/download:", disabled=not runs, help="The checkpoints of the selected runs.",
         )  # fmt: skip
         st.download_button(
-            "JSON", lambda: to_json(runs), "ohash-runs.json", "application/json", on_click="ignore", key="run_json",
-            icon=":material/download:", disabled=not runs, help="Parameters and numbers of the selected runs.",
+            "JSON", lambda: to_json(runs, store.values(runs)), "ohash-runs.json", "application/json", on_click="ignore",
+            key="run_json", icon=":material/download:", disabled=not runs, help="Parameters and numbers of the selected runs.",
         )  # fmt: skip
         old = [line.key for line, _ in runs if line.key != LIVE]
         if st.button(

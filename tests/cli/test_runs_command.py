@@ -7,9 +7,12 @@ import json
 import pytest
 
 from ohash.cli.main import main
+from ohash.experiment.executors import Inline
 from ohash.experiment.params import experiment
 from ohash.experiment.run import run
 from ohash.experiment.store import Store
+from ohash.experiment.sweep import sweep
+from ohash.experiment.sweeping import Sweeping
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +81,31 @@ def test_export(folder, capsys, pictures, tmp_path):
     assert len(rows) == sum(len(now.checkpoints["pairs"]) for now in pictures)
     assert said(capsys, "export", "--store", folder, "--out", str(tmp_path / "runs.json"))[0] == 0
     assert len(json.loads((tmp_path / "runs.json").read_text())) == 2
+    assert {row["queries"] for row in rows} == {"validation"}
     code, _, err = said(capsys, "export", "--store", folder, "--out", "runs.txt")
     assert code == 2 and ".csv or .json" in err
+
+
+def test_the_export_of_a_cell_has_its_scores_on_both_kinds_of_queries(tmp_path, capsys):
+    chosen = sweep(base={"dataset": "blobs", "r": 8, "pairs": 100})
+    store = Store(tmp_path / "home")
+    assert Sweeping(chosen, store, Inline()).run().done == 1
+    assert said(capsys, "export", "--store", str(store.folder), "--out", str(tmp_path / "all.json"))[0] == 0
+    (one,) = json.loads((tmp_path / "all.json").read_text())
+    (values,) = store.values([chosen.cells[0].key]).values()
+    assert set(one["scores"]) == {"validation", "test"}
+    for part, scores in one["scores"].items():
+        assert scores["map"] == values[f"scores/{part}"]["map"]
+
+
+def test_a_filter_that_fits_nothing_names_what_there_is(folder, capsys):
+    code, _, err = said(capsys, "--store", folder, "--state", "foo")
+    assert code == 2 and "--state must be one of done, error, got 'foo'" in err
+    code, _, err = said(capsys, "--store", folder, "--method", "nosuch")
+    assert code == 2 and "--method must be one of" in err and "mmoh" in err
+    assert "no such runs" in said(capsys, "--store", folder, "--method", "mmoh")[1], "known, and none is kept"
+    assert said(capsys, "--store", folder, "--dataset", "nosuch")[0] == 2
+    assert "no such runs" in said(capsys, "--store", folder, "--state", "error")[1]
 
 
 def test_delete_asks_first(folder, capsys, monkeypatch):

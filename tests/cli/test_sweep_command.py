@@ -61,7 +61,11 @@ def test_table_estimate_and_export(tmp_path, capsys):
     assert "3 of 3 cells" in out.err
     rows = list(csv.DictReader((tmp_path / "beta.csv").read_text().splitlines()))
     assert [row["beta"] for row in rows] == ["0.25", "0.5", "0.75"] and {row["state"] for row in rows} == {"done"}
-    assert float(rows[0]["map"]) > 0
+    stored = Store(store).values(row["run"] for row in rows)
+    for row in rows:
+        for part in ("validation", "test"):
+            assert float(row[f"map_{part}"]) == stored[row["run"]][f"scores/{part}"]["map"]
+    assert "map" not in rows[0], "a score says on which queries it was measured"
     assert main(["sweep", str(file), "--store", store, "--inline", "--estimate"]) == 0
     assert "0 of 3 cells are left" in capsys.readouterr().out
 
@@ -122,6 +126,27 @@ def test_mistakes_are_one_line(tmp_path, capsys):
     assert main(["sweep", str(file)]) == 2
     assert "grid.beta must be a list of values" in capsys.readouterr().err
     assert main(["sweep", str(tmp_path / "none.toml")]) == 2
+
+
+@pytest.mark.parametrize("name", ["fashon", "own"])
+def test_a_dataset_that_is_not_there_is_refused_before_anything_starts(tmp_path, capsys, name):
+    file = tmp_path / "bad.toml"
+    file.write_text(SPEC.format(seeds=1, pairs=100).replace("blobs", name))
+    for more in ([], ["--estimate"]):
+        assert main(["sweep", str(file), "--store", str(tmp_path / "home"), "--inline", *more]) == 2
+        err = capsys.readouterr().err
+        assert "bad.toml" in err and ("digits" in err if name == "fashon" else "--features" in err)
+    assert Store(tmp_path / "home").list() == [] and not (tmp_path / "home" / "sweeps").exists()
+
+
+def test_the_same_error_of_many_cells_is_said_once(tmp_path, capsys, monkeypatch):
+    def fail(params, own):
+        raise ValueError("the label column is gone")
+
+    monkeypatch.setattr("ohash.experiment.sweeping.run", fail)
+    assert main(["sweep", str(spec(tmp_path, seeds=2)), "--store", str(tmp_path / "home"), "--inline"]) == 1
+    err = capsys.readouterr().err
+    assert err.count("the label column is gone") == 1 and "6 cells failed" in err
 
 
 @pytest.mark.slow
