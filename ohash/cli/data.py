@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
 def _lines(spec: DatasetSpec) -> list[str]:
     """A line of facts, and one with what to do if the dataset cannot be had as it is."""
     missing = spec.missing()
-    absent = "not installed" if spec.group == "package" else spec.absent.removeprefix("is ")
+    absent = "not installed" if spec.group == "package" else spec.absent().removeprefix("is ")
     size = f"{spec.n:,} x {spec.d:,}" if spec.n else "-"
     known = "" if spec.group == "folder" and missing else f"; {spec.task}; {spec.licence}"
     line = f"{spec.group:10} {spec.key:24} {size:>15}  {absent if missing else 'available':14} {spec.title}{known}"

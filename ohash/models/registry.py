@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PLUGINS = "OHASH_PLUGINS"
 ENTRY_POINTS = "ohash.plugins"
+# A method, a dataset.
+DECLARED = ("HASHER", "DATASET")
 
 
 def scan(package: str) -> list[ModuleType]:
@@ -33,6 +35,12 @@ def plugin_modules() -> tuple[ModuleType, ...]:
     """The user's plugin files and entry points, imported once."""
     files = [Path(name) for name in os.environ.get(PLUGINS, "").split(os.pathsep) if name]
     modules = [_import_file(file) for file in files]
+    for file, module in zip(files, modules, strict=True):
+        if not any(hasattr(module, name) for name in DECLARED):
+            raise ValueError(
+                f"plugin {file} must define {' or '.join(DECLARED)}, a spec or a tuple of specs, it defines neither; "
+                "ohash/models/lsh.py and ohash/streams/datasets/digits.py show how"
+            )
     modules += [point.load() for point in importlib.metadata.entry_points(group=ENTRY_POINTS)]
     return tuple(modules)
 

@@ -212,7 +212,7 @@ def default_queries(n: int) -> tuple[int, int]:
 class DatasetSpec:
     """The card of a dataset, readable without loading it.
 
-    `missing` says how to get it, or "" if it is here, and `absent` what is the matter with it then; `size` is that of
+    `missing` says how to get it, or "" if it is here, and `absent` in a word what is the matter; `size` is that of
     its file in bytes, 0 if it has none of its own. `similar_share` is the natural share of similar pairs, or its limits
     where that depends on the files. `presets` are the paper's parameters, for the features of the dataset `paper_key`.
     `held` measures files that may hold less or more than (n, d); `partly` says so then.
@@ -228,12 +228,12 @@ class DatasetSpec:
     load: Callable[[], Dataset]
     bibtex: str = ""
     missing: Callable[[], str] = lambda: ""
-    group: str = "synthetic"
+    group: str = "plugin"
     similar_by: str = "label"
     similar_share: float | tuple[float, float] | None = None
     size: int = 0
     kernel: Literal["rbf", "none"] = "rbf"
-    absent: str = "is not here"
+    absent: Callable[[], str] = lambda: "is not here"
     presets: Mapping[str, Any] = field(default_factory=dict, hash=False)
     paper_key: str = ""
     held: Callable[[], tuple[int, int]] | None = None

@@ -160,7 +160,7 @@ def _spec(entry: Entry) -> DatasetSpec:
         cite=said.wishes.cite or f"{entry.path.name} of your data folder",
         load=partial(_load, entry),
         missing=partial(str, entry.problem),
-        absent=entry.absent,
+        absent=partial(str, entry.absent),
         group="folder",
         similar_by=similar_by,
         size=entry.size,

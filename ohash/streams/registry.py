@@ -53,7 +53,7 @@ def load(key: str) -> Dataset:
     spec = find(key)
     missing = spec.missing()
     if missing:
-        raise ValueError(f"dataset {key!r} {spec.absent}: {missing}")
+        raise ValueError(f"dataset {key!r} {spec.absent()}: {missing}")
     return _loaded(spec, stamps() if spec.group in FOUND_IN_THE_FOLDER else ())
 
 

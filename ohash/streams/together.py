@@ -25,6 +25,13 @@ class Together:
     lacking: tuple[str, ...]
     linked: tuple[str, ...]
 
+    @property
+    def absent(self) -> str:
+        """What is the matter, in a word, with files that cannot be used."""
+        if not self.here:
+            return "is not here"
+        return "is incomplete" if self.lacking or self.linked else "is damaged"
+
     def problem(self, of: str, where: str) -> str:
         """Which files of the dataset `of` are missing and where to get them; empty if all or none are here."""
         if self.folder is None:
@@ -75,7 +82,7 @@ def noted(look: Callable[[Path, str | None], Size], file: Path, variable: str | 
     return _noted(look, (str(file), stat.st_size, stat.st_mtime_ns), variable)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=2048)
 def _noted(look: Callable[[Path, str | None], Size], stamp: Stamp, variable: str | None) -> Size | str:
     try:
         return look(Path(stamp[0]), variable)

@@ -17,6 +17,7 @@ GROUPS = {
     "package": "One package away",
     "paper": "The paper's four",
     "folder": "Your data folder",
+    "plugin": "From your plugins",
 }
 HEADER = ["data", "rows", "columns", "similar if", "licence", "is it here"]
 MOST = 200
@@ -57,6 +58,8 @@ def choose(session: state.Session, name: str, dataset: str, content: str, picked
 def everything() -> None:
     """The whole list."""
     for group, specs in by_group().items():
+        if not specs and group == "plugin":
+            continue
         st.markdown(f"##### {GROUPS.get(group, group)}")
         if group == "folder":
             _folder_words(bool(specs))
@@ -87,6 +90,6 @@ def _row(spec: DatasetSpec) -> list[str]:
     missing = spec.missing()
     here = f"✓ here; {spec.partly}" if spec.partly else "✓ here"
     if missing:
-        here = f"{spec.absent if spec.group == 'folder' else 'not installed'}: {missing}"
+        here = f"{'not installed' if spec.group == 'package' else spec.absent().removeprefix('is ')}: {missing}"
     rows, columns = (f"{spec.n:,}", f"{spec.d:,}") if spec.n else ("–", "–")
     return [spec.title, rows, columns, spec.task, spec.licence, here]

@@ -389,11 +389,11 @@ def test_a_number_of_pairs_and_a_file_of_them(tmp_path: Path, capsys: pytest.Cap
 
 def test_a_drift_a_dataset_cannot_do_is_skipped_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     few = ["--seeds", "1", "--pairs", "60"]
-    assert main(["drift", "--datasets", "words", "blobs2d", "--kinds", "redefine", *few]) == 0
+    assert main(["drift", "--datasets", "moons", "blobs2d", "--kinds", "redefine", *few]) == 0
     said = capsys.readouterr().out
-    assert "words    redefine         skipped: drift='redefine' needs similar_by='label'" in said
+    assert "moons    redefine         skipped: drift='redefine' joins classes in twos and needs 3" in said
     assert "blobs2d  redefine          " in said and "all runs together" in said
-    assert main(["drift", "--datasets", "words", "--kinds", "redefine", *few]) == 2
+    assert main(["drift", "--datasets", "moons", "--kinds", "redefine", *few]) == 2
     assert "every one was skipped" in capsys.readouterr().err
 
 

@@ -145,6 +145,13 @@ def test_a_plugin_that_is_not_there_is_not_added(clean_registry):
     assert "oh" in registry.hashers()
 
 
+def test_a_plugin_that_declares_nothing_is_told_what_to_declare(tmp_path, clean_registry):
+    (tmp_path / "idle.py").write_text("x = 1")
+    registry.add_plugin(tmp_path / "idle.py")
+    with pytest.raises(ValueError, match=r"idle\.py must define HASHER or DATASET, .* it defines neither"):
+        registry.hashers()
+
+
 def test_a_plugin_that_fails_leaves_no_half_module(tmp_path, clean_registry):
     (tmp_path / "broken.py").write_text("x = 1\nraise RuntimeError('from the plugin')")
     registry.add_plugin(tmp_path / "broken.py")

@@ -152,6 +152,7 @@ def test_a_dataset_of_a_plugin_is_found_also_after_the_others_were_listed(
     add_plugin(tmp_path / "mine.py")
     try:
         assert load("mine").n == find("mine").n == 30
+        assert find("mine").group == "plugin"
     finally:
         monkeypatch.undo()
         plugin_modules.cache_clear()

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import struct
 from pathlib import Path
 
@@ -26,6 +27,10 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("OHASH_DATA", str(data))
     monkeypatch.setenv("OHASH_HOME", str(tmp_path / "home"))
     return data
+
+
+def _absent(key: str) -> str:
+    return datasets()[key].absent()
 
 
 def _problem(key: str) -> str:
@@ -96,7 +101,7 @@ def test_pairs_and_labels_that_nobody_named_are_no_vectors(root: Path) -> None:
     pq.write_table(pa.table({"i": [1, 2], "j": [3, 4]}), root / "clicked.parquet")
     (root / "plane.csv").write_text("a,b\n" + "0.5,1\n" * 9)
     specs = folder.folder_specs()
-    held = {key: spec.absent for key, spec in specs.items() if spec.missing()}
+    held = {key: spec.absent() for key, spec in specs.items() if spec.missing()}
     pairs, labels = "holds pairs", "holds labels"
     assert held == {
         "folder:labels": labels, "folder:names": labels, "folder:class": labels, "folder:rows": pairs,
@@ -139,13 +144,13 @@ def test_test_queries_beside_labels_are_not_counted(root: Path) -> None:
 def test_too_few_rows_are_told_in_the_list(root: Path) -> None:
     np.save(root / "x.npy", X[:3])
     assert "at least 4 rows" in _problem("folder:x")
-    assert folder.folder_specs()["folder:x"].absent == "is too small"
+    assert folder.folder_specs()["folder:x"].absent() == "is too small"
 
 
 def test_a_ground_truth_is_no_vectors(root: Path) -> None:
     rows = np.concatenate([np.full((200, 1), 10), np.arange(2000).reshape(200, 10)], axis=1)
     (root / "sift_groundtruth.ivecs").write_bytes(rows.astype("<i4").tobytes())
-    assert folder.folder_specs()["folder:sift_groundtruth"].absent == "holds a ground truth"
+    assert folder.folder_specs()["folder:sift_groundtruth"].absent() == "holds a ground truth"
     assert "rename it" in _problem("folder:sift_groundtruth")
 
 
@@ -320,8 +325,12 @@ def test_photo_tourism(root: Path) -> None:
     assert "info.txt of Photo Tourism: missing" in _problem("phototourism")
     (root / "info.txt").write_text("1 0\n2 0\n" * 15)
     (root / "patches0000.bmp").write_bytes((root / "patches0000.bmp").read_bytes()[:5000])
-    with pytest.raises(ValueError, match=r"patches0000\.bmp .* to 1,049,654, the file ends at byte 5,000"):
+    cut = r"patches0000\.bmp .* to 1,049,654, the file ends at byte 5,000"
+    with pytest.raises(ValueError, match=cut):
         datasets()["phototourism"].load()
+    assert re.match(cut, _problem("phototourism")) and _absent("phototourism") == "is damaged"
+    (root / "m50_10_10_0.txt").unlink()
+    assert _absent("phototourism-m50") == "is incomplete"
     (root / "patches0000.bmp").write_bytes(b"JUNK" * 50)
     with pytest.raises(ValueError, match=r"patches0000\.bmp must start with BM at byte 0 .* got b'JU'"):
         datasets()["phototourism"].load()
@@ -347,7 +356,7 @@ def test_cifar10(root: Path) -> None:
     assert (spec.n, spec.d, spec.partly) == (60, 3072, "60 x 3,072 are here, the paper's are 60,000 x 3,072")
     with (root / "test_batch.bin").open("ab") as stream:
         stream.write(b"abc")
-    assert "byte 30,733" in _problem("cifar10")
+    assert "byte 30,733" in _problem("cifar10") and _absent("cifar10") == "is damaged"
     with pytest.raises(ValueError, match=r"test_batch\.bin .*record 10 begins at byte 30,730 .*byte 30,733"):
         datasets()["cifar10"].load()
 
@@ -360,6 +369,7 @@ def _batches(folder: Path, *names: str) -> None:
 def test_what_is_missing_of_the_papers_data_is_named(root: Path, tmp_path: Path) -> None:
     _batches(root, "data_batch_1.bin", "data_batch_3.bin", "test_batch.bin")
     said = _problem("cifar10")
+    assert _absent("cifar10") == "is incomplete"
     assert said.startswith("data_batch_2.bin, data_batch_4.bin, data_batch_5.bin of CIFAR-10: missing in")
     _batches(root, *(f"data_batch_{k}.bin" for k in (2, 4, 5)))
     assert _problem("cifar10") == ""
@@ -379,8 +389,8 @@ def test_links_and_damage_of_the_papers_files_are_told_in_the_list(
 ) -> None:
     (tmp_path / name).write_bytes(b"no such thing")
     (root / name).symlink_to(tmp_path / name)
-    assert "not followed" in _problem(key)
+    assert "not followed" in _problem(key) and _absent(key) == "is not here"
     (root / name).unlink()
     (root / name).write_bytes(b"no such thing")
     assert name in _problem(key)
-    assert "put" not in _problem(key)
+    assert "put" not in _problem(key) and _absent(key) == "is damaged"

@@ -98,7 +98,7 @@ def test_everything_is_listed_with_how_to_get_it(tmp_path: Path, monkeypatch: py
     assert rows["mine.npy"][1:3] == ["120", "6"]
     assert rows["mine.npy"][-1] == "✓ here"
     assert rows["broken.npy"][-1].startswith("cannot be read: broken.npy")
-    assert rows["GIST1M, 960-d GIST"][-1].startswith("not installed: put gist_base.fvecs")
+    assert rows["GIST1M, 960-d GIST"][-1].startswith("not here: put gist_base.fvecs")
 
 
 def test_without_a_data_folder_the_list_says_how_to_name_one() -> None:

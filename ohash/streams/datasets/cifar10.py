@@ -111,6 +111,7 @@ def _spec(key: str, title: str, d: int, gist: bool) -> DatasetSpec:
         bibtex=BIBTEX,
         load=partial(load, key, title, gist),
         missing=missing,
+        absent=lambda: together(*FILES).absent,
         group="paper",
         similar_share=0.1,
         presets=SETTING,

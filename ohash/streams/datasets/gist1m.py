@@ -35,6 +35,12 @@ def missing() -> str:
     return size if isinstance(size, str) else ""
 
 
+def absent() -> str:
+    """What is the matter, in a word; one of the two files is enough."""
+    found = [together(name) for name in FILES]
+    return next((one.absent for one in found if one.folder is not None), found[0].absent)
+
+
 def held() -> tuple[int, int]:
     """Rows that are used, columns."""
     file = _file()
@@ -76,6 +82,7 @@ DATASET = DatasetSpec(
     bibtex=BIBTEX,
     load=load,
     missing=missing,
+    absent=absent,
     group="paper",
     similar_by="metric",
     similar_share=EITHER_OF_TWO,

@@ -88,6 +88,7 @@ DATASET = DatasetSpec(
     bibtex=BIBTEX,
     load=load,
     missing=missing,
+    absent=lambda: together(FILE).absent,
     group="paper",
     similar_by="metric",
     similar_share=EITHER_OF_TWO,

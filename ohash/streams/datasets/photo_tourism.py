@@ -46,7 +46,21 @@ def missing(pairs: bool) -> str:
         return lines
     if pairs and not problem and not list(found.folder.glob("m50_*.txt")):
         return f"put an m50_*.txt beside {found.folder / 'info.txt'}"
-    return problem
+    return problem or _damage(found)
+
+
+def absent(pairs: bool) -> str:
+    """What is the matter, in a word."""
+    found = _found()
+    lacks_pairs = pairs and found.folder is not None and not list(found.folder.glob("m50_*.txt"))
+    return "is incomplete" if lacks_pairs else found.absent
+
+
+def _damage(found: Together) -> str:
+    """What is wrong with the first sheet that is cut off or no picture, by its header; empty if none is."""
+    assert found.folder is not None
+    seen = (noted(_looked_at, found.folder / name) for name in found.here if name.endswith(".bmp"))
+    return next((told for told in seen if isinstance(told, str)), "")
 
 
 def held() -> tuple[int, int]:
@@ -103,6 +117,11 @@ def _sheets(patches: int) -> list[str]:
 
 def _lines(file: Path, _: str | None) -> tuple[int, int]:
     return len(_integers(file, columns=1)), 1
+
+
+def _looked_at(sheet: Path, _: str | None) -> tuple[int, int]:
+    _check_bmp(sheet)
+    return SHEET, SHEET
 
 
 def _patches(sheets: list[Path], start: int, stop: int) -> npt.NDArray[np.uint8]:
@@ -200,6 +219,7 @@ def _spec(key: str, title: str, pairs: bool) -> DatasetSpec:
         bibtex=BIBTEX,
         load=partial(load, key, title, pairs),
         missing=partial(missing, pairs),
+        absent=partial(absent, pairs),
         group="paper",
         similar_by="pairs" if pairs else "track",
         # a point is seen in a few of 100,000 patches; of an m50 file about half of the pairs match
