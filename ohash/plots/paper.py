@@ -1,4 +1,7 @@
-"""The paper's figures as charts, drawn from the store: mean over seeds, the band is one standard deviation."""
+"""The paper's figures as charts, drawn from the store: mean over seeds, the band is one standard deviation.
+
+A title that names a best value has chosen it on validation queries; what is drawn are the test queries.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -41,11 +44,12 @@ def _datasets(measured: Measured, figure: Figure) -> Chart:
     for setting, look in zip(figure.settings(), plain(len(figure.settings())), strict=True):
         x, y, sd = _points(measured, figure, setting, method)
         curves += _curve(setting.title, x, y, sd, look, beside=False)
-        if len(y):
-            peaks.append(f"{words.number(float(x[int(np.argmax(y))]), 2)} ({setting.title})")
+        if len(y) and figure.varies != "kernel":
+            _, best = measured.best(figure.key, setting, [(method, at) for at in x])
+            peaks.append(f"{words.number(float(best), 2)} ({setting.title})")
     title = f"mAP against {SYMBOLS[figure.varies]}"
-    if peaks and figure.varies != "kernel":
-        title += f": highest at {', '.join(peaks)}"
+    if peaks:
+        title += f": best on validation queries at {', '.join(peaks)}"
     return _share_chart(title, figure, curves)
 
 
@@ -63,27 +67,38 @@ def _name(method: str) -> str:
 
 def _methods(measured: Measured, figure: Figure, setting: Setting) -> Chart:
     """One dataset, one line a method."""
-    curves, ends = [], {}
+    curves, ends, last = [], {}, 0.0
     for method, look in looks_of(figure).items():
         x, y, sd = _points(measured, figure, setting, method)
         if not len(y):
             continue
         curves += _curve(_name(method), x, y, sd, look, width=theme.THICK if method in OURS else theme.NORMAL)
-        ends[_name(method)] = float(y[-1])
+        ends[method, float(x[-1])] = float(y[-1])
+        last = max(last, float(x[-1]))
     title = setting.title
-    if ends:
-        best = max(ends, key=lambda name: ends[name])
-        title += f": {best} ends highest, mAP {words.share(ends[best])}; OH {words.share(ends.get('OH', np.nan))}"
+    whole = [place for place in ends if place[1] == last]
+    if whole:
+        best = measured.best(figure.key, setting, whole)
+        title += f": {_name(best[0])} is best on validation queries at r = {last:g}, test mAP {words.share(ends[best])}"
+        if best[0] != "oh" and ("oh", last) in ends:
+            title += f"; OH {words.share(ends['oh', last])}"
     return _share_chart(title, figure, curves)
 
 
 def _share_chart(title: str, figure: Figure, curves: list[Series]) -> Chart:
     lo, hi = share_limits(*(series.y for series in curves))
     x = _axis(figure.varies, curves)
-    caption = "mAP on test queries, exact over ties; mean over seeds, the band is one standard deviation."
+    caption = f"mAP on test queries, exact over ties; {_spread_of(curves)}."
     return Chart(
         title, x, Axis("mAP", lo=lo, hi=hi, format="share"), tuple(curves), (), caption, f"{title}. Line chart."
     )
+
+
+def _spread_of(curves: list[Series]) -> str:
+    """What a line and its band are."""
+    if any(one.spread is not None for one in curves):
+        return "mean over seeds, the band is one standard deviation"
+    return "one seed, so no band"
 
 
 def _losses(measured: Measured, figure: Figure, setting: Setting) -> Chart:
@@ -106,8 +121,9 @@ def _losses(measured: Measured, figure: Figure, setting: Setting) -> Chart:
         best = min(last, key=lambda C: last[C])
         title += f" is lowest at C = {best:g}, {words.large(last[best])}"
     x_axis = Axis("pairs", format="count", lo=0)
+    caption = f"Summed over all pairs so far; {_spread_of(curves)}."
     return Chart(
-        title, x_axis, Axis("cumulative loss ΣR", lo=0, format="count"), tuple(curves), (), "", f"{title}. Lines."
+        title, x_axis, Axis("cumulative loss ΣR", lo=0, format="count"), tuple(curves), (), caption, f"{title}. Lines."
     )
 
 

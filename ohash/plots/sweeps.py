@@ -64,7 +64,7 @@ def lines(sweep: Sweep, found: Sequence[Point], measure: str, along: str) -> Cha
     done, total = sum(len(point.numbers) for point in found), len(sweep.cells)
     title = f"{label} against {symbol(sweep, along)}" + (f" ({done} of {total} cells)" if done < total else "")
     banded = ", the band is one standard deviation" if any(one.spread is not None for one in curves) else ""
-    caption = f"Mean over seeds{banded}. Judged on validation queries."
+    caption = f"{_averaged(found)}{banded}. Judged on validation queries."
     if len(drawn) < len(groups):
         which = "highest" if is_share else "lowest"
         caption += f" The {len(drawn)} of {len(groups)} lines that reach {which} are drawn; the table has all of them."
@@ -94,9 +94,14 @@ def heat(sweep: Sweep, found: Sequence[Point], measure: str, x: str, y: str) -> 
     title = f"{label} for {symbol(sweep, x)} and {symbol(sweep, y)}"
     if fixed:
         title += f", {title_of(tuple(fixed.items()))}"
-    caption = "Mean over seeds, judged on validation queries; a cell that is not finished is empty."
+    caption = f"{_averaged(found)}, judged on validation queries; a cell that is not finished is empty."
     names = tuple(map(_text, columns)), tuple(map(_text, rows))
     return HeatMap(title, symbol(sweep, x), symbol(sweep, y), label, *names, z, caption, f"{title}. Heat map.")
+
+
+def _averaged(found: Sequence[Point]) -> str:
+    seeds = max((len(point.numbers) for point in found), default=0)
+    return f"Mean over {seeds} seeds" if seeds > 1 else "One seed"
 
 
 def title_of(place: Sequence[tuple[str, Any]]) -> str:

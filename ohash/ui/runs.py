@@ -171,7 +171,8 @@ def actions(session: state.Session, store: AllRuns, runs: list[Run]) -> None:
         )  # fmt: skip
         st.download_button(
             "JSON", lambda: to_json(runs, store.values(runs)), "ohash-runs.json", "application/json", on_click="ignore",
-            key="run_json", icon=":material/download:", disabled=not runs, help="Parameters and numbers of the selected runs.",
+            key="run_json", icon=":material/download:", disabled=not runs,
+            help="Parameters and numbers of the selected runs.",
         )  # fmt: skip
         old = [line.key for line, _ in runs if line.key != LIVE]
         if st.button(
