@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ohash.streams.readers.limits import UPLOAD
+
 ROOT = Path(__file__).parents[1]
 TOP = {"pyproject.toml", "README.md", "app.py", "ohash", "pages", "tests", "sample_data", "LICENSE"}
 
@@ -89,7 +91,7 @@ def test_configuration_beside_the_script() -> None:
     assert config["browser"]["gatherUsageStats"] is False
     assert config["server"]["address"] == "localhost"
     assert config["server"]["enableXsrfProtection"] is True
-    assert config["server"]["maxUploadSize"] <= 200
+    assert config["server"]["maxUploadSize"] * 2**20 == UPLOAD.size
     assert config["runner"]["postScriptGC"] is False
     assert config["client"]["showErrorDetails"] in ("none", False)
 

@@ -14,7 +14,7 @@ from ohash.streams.base import LEAST_ROWS, Dataset, DatasetSpec
 from ohash.streams.readers.beside import NOTHING, Beside, beside, dataset_as_said, inside
 from ohash.streams.readers.formats import PICKLES, READERS, peek_path
 from ohash.streams.readers.limits import FOLDER, in_words
-from ohash.streams.readers.role import role
+from ohash.streams.readers.role import ground_truth, role
 from ohash.streams.readers.source import Source
 
 DATA = "OHASH_DATA"
@@ -24,8 +24,6 @@ MOST_FILES = 2000
 KNOWN = frozenset(
     {"gist_base.fvecs", "gist_learn.fvecs", "gist_query.fvecs", "gist_groundtruth.ivecs", "LabelMe_gist.mat"}
 )
-# How the TEXMEX site names row numbers of neighbours.
-TRUTH = "_groundtruth.ivecs"
 SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 # What is looked at to see whether the folder has changed: path within it, size, time.
@@ -127,8 +125,7 @@ def _entry(key: str, file: Path, root: Path) -> Entry:
             named = file.relative_to(root).as_posix()
             use = f"they belong to vectors: name them in a TOML beside those, {what} = {file.name!r}, or with --{what}"
             return Entry(key, file.name, file, size, problem=f"{use} {named}", absent=f"holds {what}")
-        if file.name.lower().endswith(TRUTH):
-            known = f"{file.name} lists the neighbours of queries, which are computed here; rename it if it is vectors"
+        if known := ground_truth(file.name):
             return Entry(key, file.name, file, size, problem=known, absent="holds a ground truth")
         said = beside(file, root)
         peek = peek_path(file, said.wishes.variable)

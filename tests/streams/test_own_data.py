@@ -13,6 +13,7 @@ from ohash.streams.readers.limits import UPLOAD
 from ohash.streams.readers.own import Wishes, dataset_of, dataset_of_files
 from ohash.streams.readers.pairs_file import read_pairs, read_pairs_upload
 from ohash.streams.readers.source import Source
+from tests.streams.files import vecs_bytes
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 5)).astype(np.float32)
@@ -163,6 +164,12 @@ def test_queries_that_come_with_the_vectors_are_the_test(tmp_path: Path, monkeyp
         assert (dataset.n, dataset.metric) == (67, "cosine")
         assert split(dataset, 0).test.tolist() == list(range(60, 67))
         np.testing.assert_array_equal(dataset.X[60:], X[:7] + 1)
+
+
+def test_row_numbers_of_neighbours_are_no_vectors(tmp_path: Path) -> None:
+    (tmp_path / "x_groundtruth.ivecs").write_bytes(vecs_bytes(np.ones((9, 4), np.int32)))
+    with pytest.raises(ValueError, match=r"x_groundtruth\.ivecs lists the neighbours of queries"):
+        dataset_of_files(tmp_path / "x_groundtruth.ivecs")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", ""])

@@ -64,7 +64,8 @@ class Limits:
         return "split the file"
 
 
-UPLOAD = Limits(200 * MIB, rows=2_000_000, columns=16_384, values=50_000_000, decoded=400 * MIB, where="as an upload")
+# The size is `maxUploadSize` of .streamlit/config.toml, which the browser is told.
+UPLOAD = Limits(50 * MIB, rows=2_000_000, columns=16_384, values=50_000_000, decoded=400 * MIB, where="as an upload")
 FOLDER = Limits(2**50, rows=2**34, columns=2**16, values=2**44, decoded=2**32, where="in the data folder")
 
 

@@ -11,6 +11,7 @@ from ohash.streams.base import METRICS, Dataset, Metric, default_queries
 from ohash.streams.cached import cached_rows
 from ohash.streams.readers import formats, labels_file, pairs_file
 from ohash.streams.readers.limits import FOLDER, BadFileError, Limits
+from ohash.streams.readers.role import ground_truth
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Table
 
@@ -62,6 +63,8 @@ def dataset_of(
 ) -> Dataset:
     """A dataset from files or uploads."""
     wishes = wishes or Wishes()
+    if told := ground_truth(features.name):
+        raise BadFileError(told)
     table = formats.read(features, limits, wishes.variable)
     found, names = (table.labels, table.class_names) if labels is None else labels_file.labels(labels, limits)
     if found is not None and not names and found.ndim == 1:

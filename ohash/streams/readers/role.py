@@ -17,6 +17,8 @@ COUPLES = (
     ("i", "j"), ("query", "item"), ("query_id", "item_id"), ("left", "right"), ("id1", "id2"), ("item1", "item2"),
     ("source", "target"),
 )  # fmt: skip
+# How the TEXMEX site names row numbers of neighbours.
+TRUTH = "_groundtruth.ivecs"
 BESIDE = ("s", "similar", "label", "clicked", "match", "time", "timestamp", "t")
 
 
@@ -35,6 +37,13 @@ def role(source: Source, limits: Limits) -> Role:
     except Exception:  # whatever it is, the reader will say it
         return "vectors"
     return "vectors"
+
+
+def ground_truth(name: str) -> str:
+    """What to say about a file that lists neighbours by its name; empty if it does not."""
+    if not name.lower().endswith(TRUTH):
+        return ""
+    return f"{name} lists the neighbours of queries, which are computed here; rename it if it is vectors"
 
 
 def of_names(names: list[str]) -> Role:
