@@ -39,6 +39,40 @@ def test_a_truncated_file_is_named(name: str, share: float, tmp_path: Path) -> N
         read_path(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a.npz", r"'X\.npy' must lie in bytes 0 to 1,077, and the directory after it; copy it again"),
+        ("a.parquet", r"from PAR1 to a footer and PAR1, it ends at byte \d,\d+ .* truncated, copy it again"),
+        ("a.hdf5", r"must have the {size:,} bytes that its header declares, it ends at byte {half:,}; it is truncated"),
+        ("a.mat", r"variable at byte 128 that ends within the file, .* a length of 992 of {half:,} bytes"),
+    ],
+)
+def test_a_truncated_file_says_what_was_expected(name: str, said: str) -> None:
+    size = len(FILES[name])
+    with pytest.raises(ValueError, match=said.replace("{size:,}", f"{size:,}").replace("{half:,}", f"{size // 2:,}")):
+        read_upload(name, FILES[name][: size // 2])
+
+
+def test_a_block_before_the_hdf5_counts(tmp_path: Path) -> None:
+    import h5py
+
+    with h5py.File(tmp_path / "x.hdf5", "w", userblock_size=512) as file:
+        file["X"] = X
+    whole = (tmp_path / "x.hdf5").read_bytes()
+    with pytest.raises(ValueError, match=f"have the {len(whole):,} bytes .* ends at byte {len(whole) - 600:,}"):
+        read_upload("x.hdf5", whole[:-600])
+
+
+def test_damage_inside_a_packed_mat_is_placed() -> None:
+    """Beyond the header that is looked at first, so that only unpacking all of it meets the damage."""
+    data = bytearray(mat_bytes(X=RNG.normal(size=(200, 20))))
+    data[-40] ^= 0xFF
+    place = f"variable 'X' must be \\(200, 20\\) in bytes 128 to {len(data):,}, which cannot be decoded .*; copy it"
+    with pytest.raises(ValueError, match=place):
+        read_upload("x.mat", bytes(data))
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_flipped_bytes_are_read_or_refused_but_nothing_else(name: str) -> None:
     for _ in range(40):

@@ -6,6 +6,7 @@ Only plain datasets of numbers are read. Links and storage that lead out of the 
 read another file of the machine.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -24,6 +25,8 @@ METRICS = {"angular": "cosine", "cosine": "cosine", "euclidean": "l2", "l2": "l2
 # deflate, shuffle, fletcher32, szip, nbit, scaleoffset, lzf: filters without code of somebody else
 FILTERS = {1, 2, 3, 4, 5, 6, 32000}
 MOST_MEMBERS = 1000
+# How the HDF5 library says that a file was cut off.
+TRUNCATED = re.compile(r"truncated file: .* stored_eof = (\d+)")
 
 
 def peek(source: Source, limits: Limits, variable: str | None = None, *, transposed: bool = False) -> Peek:
@@ -170,6 +173,12 @@ def _opened(source: Source) -> Iterator[Any]:
     except BadFileError:
         raise
     except Exception as error:  # the HDF5 library reports damage as OSError, KeyError, RuntimeError, ...
+        cut = TRUNCATED.search(str(error))
+        if cut is not None:
+            raise BadFileError(
+                f"{source.name} must have the {int(cut[1]):,} bytes that its header declares, it ends at byte "
+                f"{source.size:,}; it is truncated, copy it again"
+            ) from None
         raise BadFileError(
             f"{source.name} must be a whole HDF5 file, got bytes {source.start(8)!r}... of {source.size:,} "
             f"({str(error)[:300]}); copy it again"

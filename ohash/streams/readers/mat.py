@@ -29,13 +29,15 @@ HEAD = 1024
 
 @dataclass(frozen=True)
 class Variable:
-    """One variable as its header declares it; `kind` is MATLAB's class."""
+    """One variable as its header declares it; `kind` is MATLAB's class, and it lies in the bytes `at` to `end`."""
 
     name: str
     kind: str
     shape: tuple[int, ...]
     numeric: bool
     nbytes: int
+    at: int = 0
+    end: int = 0
 
 
 def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
@@ -79,13 +81,16 @@ def values(
         limits.check_decoded(f"{source.name} [{name}]", found[name].nbytes)
     from scipy.io import loadmat  # noqa: PLC0415
 
-    with source.open() as stream:
-        try:
-            got = loadmat(stream, variable_names=wanted)  # type: ignore[arg-type]
-        except Exception as error:  # SciPy raises what its parser stumbles over, from zlib.error to TypeError
-            raise BadFileError(
-                f"{source.name} could not be read ({error}); save it again with save(..., '-v7')"
-            ) from None
+    got: dict[str, Any] = {}
+    for name in wanted:
+        with source.open() as stream:
+            try:
+                got |= loadmat(stream, variable_names=[name])  # type: ignore[arg-type]
+            except Exception as error:  # SciPy raises what its parser stumbles over, from zlib.error to TypeError
+                raise BadFileError(
+                    f"{source.name} is damaged: variable {name!r} must be {found[name].shape} in bytes "
+                    f"{found[name].at:,} to {found[name].end:,}, which cannot be decoded ({error}); copy it again"
+                ) from None
     for name in wanted:
         if name not in got or got[name].dtype.kind not in "fiub" or got[name].shape != found[name].shape:
             raise BadFileError(f"{source.name} must hold {name!r} as its header declares it, {found[name].shape}")
@@ -144,9 +149,10 @@ def _variable(
             raise ValueError(f"class {NUMERIC[kind]} of shape {shape} in {nbytes:,} bytes")
     except (ValueError, KeyError, IndexError, UnicodeError, zlib.error) as error:
         raise BadFileError(
-            f"{source.name} must have a real variable at byte {at:,}, it cannot be read ({error})"
+            f"{source.name} must have a real variable at byte {at:,}, it cannot be read ({error}); if it is damaged, "
+            "copy it again"
         ) from None
-    return Variable(name, NUMERIC[kind], shape, True, count * 8)
+    return Variable(name, NUMERIC[kind], shape, True, count * 8, at, at + 8 + length)
 
 
 def _tag(head: bytes, at: int, order: str) -> tuple[int, int, int]:

@@ -16,7 +16,7 @@ from ohash.streams.readers.table import Peek, Table
 MOST_MEMBERS = 1000
 LONGEST_DIRECTORY = MOST_MEMBERS * 512
 END, END_64 = b"PK\x05\x06", b"PK\x06\x07"
-LOCAL_HEADER = 30
+LOCAL, LOCAL_HEADER = b"PK\x03\x04", 30
 PIECE = 2**20
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 
@@ -101,8 +101,30 @@ def _archive(source: Source, stream: Any) -> zipfile.ZipFile:
     except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError, OSError) as error:
         raise BadFileError(
             f"{source.name} must be a zip archive as np.savez writes it, got bytes {source.start(4)!r}... of "
-            f"{source.size:,} ({error}); if it was cut off, copy it again"
+            f"{source.size:,} ({error}){_first_cut(source)}; copy it again"
         ) from None
+
+
+def _first_cut(source: Source) -> str:
+    """Without its directory, which comes last: the first member that should end behind the end of the file."""
+    with source.open() as stream:
+        for _ in range(MOST_MEMBERS):
+            at = stream.tell()
+            head = stream.read(LOCAL_HEADER)
+            if len(head) < LOCAL_HEADER or head[:4] != LOCAL:
+                break
+            name, more = stream.read(int.from_bytes(head[26:28], "little")), int.from_bytes(head[28:30], "little")
+            extra, packed = stream.read(more), int.from_bytes(head[18:22], "little")
+            if packed == 2**32 - 1 and extra[:2] == b"\x01\x00":  # zip64: both sizes in 8 bytes, the packed one second
+                packed = int.from_bytes(extra[12:20], "little")
+            end = at + LOCAL_HEADER + len(name) + more + packed
+            if end > source.size:
+                return (
+                    f": {name[:200].decode('utf-8', 'replace')!r} must lie in bytes {at:,} to {end:,}, and the "
+                    "directory after it"
+                )
+            stream.seek(end)
+    return ": the directory of the archive must be its last part, it is not there"
 
 
 def _check_directory(source: Source) -> None:

@@ -9,6 +9,8 @@ from ohash.streams.readers.limits import BadFileError, Limits
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table
 
+MAGIC = b"PAR1"
+WHOLE = "{} must be a whole Parquet file, from PAR1 to a footer and PAR1"
 BATCH_VALUES = 2**22
 # What a footer may claim to need: names and row groups of an honest file stay far below.
 LONGEST_STRING, MOST_ENTRIES = 2**25, 2**20
@@ -160,6 +162,24 @@ def _opened(source: Source, dictionaries: list[str] | None = None) -> Iterator[A
             )
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise BadFileError(
-            f"{source.name} must be a whole Parquet file (PAR1 ... PAR1), got bytes {source.start(4)!r}... of "
-            f"{source.size:,} ({str(error)[:300]}); write it again"
+            _not_whole(source) or f"{WHOLE.format(source.name)} ({str(error)[:300]}); write it again"
         ) from None
+
+
+def _not_whole(source: Source) -> str:
+    """What a file that was cut off lacks: its footer, the length of that and PAR1; empty if they are there."""
+    end = source.end(8)
+    if source.start(4) != MAGIC:
+        return f"{WHOLE.format(source.name)}, it starts with {source.start(4)!r} at byte 0; it is not one or damaged"
+    if end[4:] != MAGIC or len(end) < 8:
+        return (
+            f"{WHOLE.format(source.name)}, it ends at byte {source.size:,} with {end[-4:]!r} instead; it is truncated, "
+            "copy it again"
+        )
+    footer = int.from_bytes(end[:4], "little")
+    if footer + 12 > source.size:
+        return (
+            f"{WHOLE.format(source.name)}, its footer must have {footer:,} bytes and the file has {source.size:,}; "
+            "it is damaged, copy it again"
+        )
+    return ""

@@ -50,6 +50,12 @@ class Source:
         with self.open() as stream:
             return stream.read(count)
 
+    def end(self, count: int) -> bytes:
+        """The last bytes, fewer if there are not so many."""
+        with self.open() as stream:
+            stream.seek(max(0, self.size - count))
+            return stream.read(count)
+
     def array(
         self, dtype: np.dtype[Any], shape: tuple[int, ...], offset: int = 0, *, fortran: bool = False
     ) -> npt.NDArray[Any]:
