@@ -18,8 +18,8 @@ SHAPES = {"line": "linear", "area": "linear", "step": "hvh", "hold": "hv"}
 FORMATS = {"share": ".3f", "percent": ".1f", "count": ",.0f", "number": ".4~g", "power": ".1e"}
 
 
-# Pixels: a row of labels above the plot, the plot's usual height and width, a line of the legend.
-LANE, PLOT, WIDTH, LINE = 16, 300, 640, 21
+# Pixels: a row of labels above the plot, the plot's usual height and width.
+LANE, PLOT, WIDTH = 16, 300, 640
 MOST_ABOVE = 8
 ROOM = 0.04  # of the height
 
@@ -63,16 +63,6 @@ def _legend(chart: Chart, lanes: int) -> dict[str, Any]:
 def many(chart: Chart) -> bool:
     """Whether the legend has more entries than two rows above a plot can hold."""
     return sum(one.listed for one in chart.series) > MOST_ABOVE
-
-
-def legend_height(chart: Chart) -> int:
-    """About how many pixels a legend below the plot takes, in a narrow window."""
-    if not many(chart):
-        return 0
-    listed = [one for one in chart.series if one.listed]
-    tallest = max(sum(one.group == other.group for other in listed) for one in listed)
-    several = len({one.group for one in listed}) > 1
-    return LINE * (tallest * (1 + len({one.group for one in listed}) // 4) if several else -(-len(listed) // 2)) + LANE
 
 
 def pickable(chart: Chart, dark: bool = False) -> go.Figure:

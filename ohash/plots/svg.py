@@ -94,14 +94,14 @@ class _Figure:
         parts, size, faint = [], self.size, self.ground.faint
         for at in self.y_ticks:
             y = self._y(at)
-            parts.append(_line(self.left, y, self.right, y, self.ground.grid, 0.5))
+            parts.append(stroke(self.left, y, self.right, y, self.ground.grid, 0.5))
             label = layout.tick_label(at, self.chart.y)
             parts.append(_text(label, self.left - 0.5 * size, y + 0.35 * size, f'text-anchor="end" fill="{faint}"'))
-        parts.append(_line(self.left, self.bottom, self.right, self.bottom, faint, 0.75))
+        parts.append(stroke(self.left, self.bottom, self.right, self.bottom, faint, 0.75))
         most = max(2, int((self.right - self.left) / (6 * size)))
         for at in layout.ticks(*self.x_ends, self.chart.x, most):
             x = self._x(at)
-            parts.append(_line(x, self.bottom, x, self.bottom + 2.5, faint, 0.75))
+            parts.append(stroke(x, self.bottom, x, self.bottom + 2.5, faint, 0.75))
             label = layout.tick_label(at, self.chart.x)
             parts.append(_text(label, x, self.bottom + 1.35 * size, f'text-anchor="middle" fill="{faint}"'))
         middle = (self.left + self.right) / 2
@@ -125,7 +125,7 @@ class _Figure:
             )
             return f'<path d="{box}" fill="{hue}" fill-opacity="{one.opacity:g}"/>'
         if one.kind == "points" or len(x) == 1:
-            dots = "".join(_dot(a, b, one.marker or "circle") for a, b in zip(x, y, strict=True))
+            dots = "".join(dot(a, b, one.marker or "circle") for a, b in zip(x, y, strict=True))
             return f'<g fill="{hue}" fill-opacity="{one.opacity:g}">{dots}</g>'
         x, y = _corners(x, y, one.kind)
         parts = []
@@ -174,7 +174,7 @@ class _Figure:
         ]  # fmt: skip
 
     def _rule(self, mark: Mark, x1: float, y1: float, x2: float, y2: float) -> str:
-        return _line(x1, y1, x2, y2, theme.colour(mark.role, self.dark), 0.6, DASHES[mark.dash])
+        return stroke(x1, y1, x2, y2, theme.colour(mark.role, self.dark), 0.6, DASHES[mark.dash])
 
     def _legend_rows(self) -> list[list[Series]]:
         rows: list[list[Series]] = [[]]
@@ -199,9 +199,9 @@ class _Figure:
                     box = f'x="{x:.2f}" y="{y - 0.4 * size:.2f}" width="{1.6 * size:.2f}" height="{0.7 * size:.2f}"'
                     parts.append(f'<rect {box} fill="{hue}"/>')
                 else:
-                    parts.append(_line(x, y, x + 1.6 * size, y, hue, 0.55 * one.width, DASHES[one.dash]))
+                    parts.append(stroke(x, y, x + 1.6 * size, y, hue, 0.55 * one.width, DASHES[one.dash]))
                     if one.marker is not None:
-                        parts.append(f'<g fill="{hue}">{_dot(x + 0.8 * size, y, one.marker)}</g>')
+                        parts.append(f'<g fill="{hue}">{dot(x + 0.8 * size, y, one.marker)}</g>')
                 parts.append(_text(one.name, x + 2 * size, y + 0.35 * size))
                 x += layout.text_width(one.name, size) + 3.2 * size
         return parts
@@ -217,7 +217,7 @@ def _corners(x: Floats, y: Floats, kind: str) -> tuple[Floats, Floats]:
     return x, y
 
 
-def _dot(x: float, y: float, marker: Marker) -> str:
+def dot(x: float, y: float, marker: Marker) -> str:
     """A point; the shapes cover about the same area."""
     if marker == "circle":
         return f'<circle cx="{x:.2f}" cy="{y:.2f}" r="1.4"/>'
@@ -228,7 +228,7 @@ def _path(x: Any, y: Any) -> str:
     return "M" + "L".join(f"{a:.2f} {b:.2f}" for a, b in zip(x, y, strict=True))
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, hue: str, width: float, dash: str = "") -> str:
+def stroke(x1: float, y1: float, x2: float, y2: float, hue: str, width: float, dash: str = "") -> str:
     return f'<path d="M{x1:.2f} {y1:.2f}L{x2:.2f} {y2:.2f}" stroke="{hue}" stroke-width="{width:.3g}"{dash}/>'
 
 

@@ -46,11 +46,12 @@ def lines(sweep: Sweep, found: Sequence[Point], measure: str, along: str) -> Cha
     curves: list[Series] = []
     groups = groups_of(sweep, found, along)
     drawn = _worth_drawing(groups, measure)
-    beside = 1 < len(drawn) <= MOST_BESIDE and all(len(title_of(rest)) <= LONGEST_BESIDE for rest, _ in drawn)
+    names = names_of(groups)
+    beside = 1 < len(drawn) <= MOST_BESIDE and all(len(names[rest]) <= LONGEST_BESIDE for rest, _ in drawn)
     for (rest, some), look in zip(drawn, of_cases([_case(rest) for rest, _ in drawn]), strict=True):
         x = np.array([dict(point.at)[along] for point in some], np.float64)
         y, sd = (np.array([getattr(point, name)(measure) for point in some]) for name in ("mean", "sd"))
-        name = title_of(rest) or label
+        name = names[rest] or label
         known = np.isfinite(y)
         band = sd[known] if np.isfinite(sd[known]).any() and len(drawn) <= MOST_BESIDE else None
         common: dict[str, Any] = {"role": look.role, "marker": look.marker, "group": _case(rest)[0]}
@@ -78,6 +79,17 @@ def groups_of(sweep: Sweep, found: Sequence[Point], along: str) -> list[Group]:
         rest = tuple((key, value) for key, value in point.at if key != along and key in sweep.axes)
         groups.setdefault(rest, []).append(point)
     return [(rest, sorted(some, key=lambda point: float(dict(point.at)[along]))) for rest, some in groups.items()]
+
+
+def names_of(groups: Sequence[Group]) -> dict[Place, str]:
+    """Each line in words, without what goes along with the rest of its name: what a method always has, say."""
+    places = [rest for rest, _ in groups]
+    spare: set[str] = set()
+    for key in reversed(dict.fromkeys(key for rest in places for key, _ in rest)):
+        shorter = {tuple((k, v) for k, v in rest if k not in spare and k != key) for rest in places}
+        if key not in ("method", "dataset") and len(shorter) == len(places):
+            spare.add(key)
+    return {rest: title_of([(key, value) for key, value in rest if key not in spare]) for rest in places}
 
 
 def heat(sweep: Sweep, found: Sequence[Point], measure: str, x: str, y: str) -> HeatMap:

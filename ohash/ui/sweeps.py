@@ -2,6 +2,7 @@
 
 import base64
 import json
+import string
 import zlib
 from functools import partial
 from typing import Any
@@ -19,7 +20,8 @@ from ohash.experiment.sweep_files import delete_sweep, sweeps
 from ohash.experiment.words import duration
 from ohash.experiment.workshare import Activity, activity, cancel
 from ohash.plots import sweeps as charts
-from ohash.plots.plotly import heat_figure, legend_height, pickable
+from ohash.plots.html_legend import legend_html
+from ohash.plots.plotly import heat_figure, many, pickable
 from ohash.ui import state
 from ohash.ui.fragments import fragment
 from ohash.ui.slots import distinct
@@ -41,15 +43,25 @@ def choose(store: Store) -> tuple[str, Sweep | None]:
     if wanted not in known and wanted != NEW:
         alive = [key for key, now in activity(store).items() if now.alive and key in known]
         wanted = alive[-1] if alive else next(reversed(known), NEW)
-    order = [NEW, *reversed(known)]
-    words = distinct({key: "New sweep …" if key == NEW else _title(known[key]) for key in order})
-    chosen = st.selectbox(
-        "Sweep", order, order.index(wanted), key=f"sweep_choice_{len(order)}_{wanted}", label_visibility="collapsed",
-        format_func=lambda key: words[key],
-    )  # fmt: skip
+    chosen = _picked(known, wanted) if known else NEW
     if (st.query_params.to_dict() != {"sweep": chosen} and shared is None) or chosen != wanted:
         st.query_params.from_dict({"sweep": chosen})
     return chosen, known.get(chosen)
+
+
+def _picked(known: dict[str, Sweep], wanted: str) -> str:
+    """The list of sweeps and, beside it, the way to a new one."""
+    order = list(reversed(known))
+    words = distinct({key: _title(known[key]) for key in order})
+    with st.container(horizontal=True, vertical_alignment="bottom", key="sweep_picker"):
+        chosen = st.selectbox(
+            "Sweep", order, None if wanted == NEW else order.index(wanted), key=f"sweep_choice_{len(order)}_{wanted}",
+            placeholder="Open one that was begun", format_func=lambda key: words[key],
+        )  # fmt: skip
+        if wanted != NEW and st.button("New sweep", icon=":material/add:", key="sweep_to_new", width="content"):
+            st.query_params.from_dict({"sweep": NEW})
+            st.rerun()
+    return chosen or NEW
 
 
 def shared_sweep() -> Sweep | None:
@@ -81,6 +93,7 @@ def decoded(text: str) -> Sweep:
 
 def watch(session: state.Session, store: Store, chosen: Sweep) -> None:
     """Everything about one sweep; drawn again every two seconds while it runs."""
+    st.subheader(_plain(chosen.name) or "A sweep", anchor=False)
     alive = _alive(store, chosen)
     every = WATCH_SECONDS if alive else None
     fragment(partial(_watched, session, store, chosen, alive), key="sweep_watch", every=every)
@@ -96,8 +109,7 @@ def _watched(session: state.Session, store: Store, chosen: Sweep, was_alive: boo
     if any(point.numbers for point in found):
         _charts(session, store, chosen, found)
         _table(session, store, chosen, found)
-        for one in bests(chosen, store, found):
-            _verdict(chosen, one)
+        _verdicts(chosen, bests(chosen, store, found))
     for point in found:
         if point.failed:
             _failures(store, chosen)
@@ -227,14 +239,16 @@ def _charts(session: state.Session, store: Store, chosen: Sweep, found: list[Poi
     else:
         line = charts.lines(chosen, found, measure, along)
         drawn, fig = line, pickable(line, dark())  # type: ignore[assignment]
-    below = 0 if kind == "heat" else legend_height(line)
-    margin = {"l": 56, "r": max(28, fig.layout.margin.r or 0), "t": 34, "b": 44 + below}
-    fig.update_layout(title=None, height=380 + below, margin=margin)
+    apart = kind != "heat" and many(line)
+    margin = {"l": 56, "r": max(28, fig.layout.margin.r or 0), "t": 34, "b": 44}
+    fig.update_layout(title=None, height=380, margin=margin, **({"showlegend": False} if apart else {}))
     st.markdown(f"**{drawn.title}**")
     event = st.plotly_chart(
         fig, key=f"sweep_chart_{kind}_{along}_{measure}", theme=None, config=NO_BUTTONS, alt=drawn.alt,
         on_select="rerun", selection_mode="points",
     )  # fmt: skip
+    if apart:
+        st.html(legend_html(line, dark()))
     st.caption(f"{drawn.caption} Click a point to open its first seed on Live.")
     for picked in event["selection"]["points"]:
         if kind == "heat":
@@ -249,8 +263,10 @@ def _charts(session: state.Session, store: Store, chosen: Sweep, found: list[Poi
 def _point_of(chosen: Sweep, found: list[Point], along: str, picked: dict[str, Any], fig: Any) -> Point | None:
     """The point under a clicked marker: its line by name, its place by x."""
     name = fig.data[picked["curve_number"]].name
-    for rest, some in charts.groups_of(chosen, found, along):
-        if len(charts.groups_of(chosen, found, along)) == 1 or charts.title_of(rest) == name:
+    groups = charts.groups_of(chosen, found, along)
+    names = charts.names_of(groups)
+    for rest, some in groups:
+        if len(groups) == 1 or names[rest] == name:
             return min(some, key=lambda point: abs(float(dict(point.at)[along]) - float(picked["x"])))
     return None
 
@@ -282,8 +298,37 @@ def _table(session: state.Session, store: Store, chosen: Sweep, found: list[Poin
             open_on_live(session, store, one)
 
 
+def _verdicts(chosen: Sweep, found: list[Best]) -> None:
+    """One in a sentence, several in a table."""
+    if len(found) < 2:
+        for one in found:
+            _verdict(chosen, one)
+        return
+    shown = pd.DataFrame(
+        {
+            "among": [one.among for one in found],
+            "best on validation queries": [_place(chosen, one) for one in found],
+            "mAP, validation": [one.validation for one in found],
+            "mAP, test": [one.test.difference for one in found],
+            "95 % interval": [f"{one.test.low:.3f} to {one.test.high:.3f}" for one in found],
+            "reported once on": [one.asked for one in found],
+        }
+    )
+    number = st.column_config.NumberColumn(format="%.3f")
+    st.markdown("**The best of each, chosen on validation queries and reported once on test queries**")
+    st.dataframe(
+        shown, hide_index=True, key="sweep_bests", column_config={"mAP, validation": number, "mAP, test": number},
+        alt="The best points by their mAP on validation queries, and what they reach on test queries",
+    )  # fmt: skip
+    st.caption("The interval is that of a bootstrap over the test queries.")
+
+
+def _place(chosen: Sweep, found: Best) -> str:
+    return charts.title_of([(key, value) for key, value in found.point.at if key in chosen.axes]) or chosen.name
+
+
 def _verdict(chosen: Sweep, found: Best) -> None:
-    place = charts.title_of([(key, value) for key, value in found.point.at if key in chosen.axes]) or chosen.name
+    place = _place(chosen, found)
     of = f" of {found.among}" if found.among else ""
     st.markdown(
         f"Best on validation queries{of}: **{place}**, mAP {found.validation:.3f}. Reported once on {found.asked}: "
@@ -297,6 +342,11 @@ def _failures(store: Store, chosen: Sweep) -> None:
     with st.expander(f"What failed ({len(failed)} kinds)"):
         for error in sorted(failed)[:10]:
             st.code(error, language=None, wrap_lines=True)
+
+
+def _plain(name: str) -> str:
+    """A name in which nothing is markup."""
+    return "".join(f"\\{one}" if one in string.punctuation else one for one in name)
 
 
 def _alive(store: Store, chosen: Sweep) -> bool:

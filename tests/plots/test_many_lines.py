@@ -15,7 +15,8 @@ from ohash.experiment.store import Store
 from ohash.experiment.sweep import sweep
 from ohash.plots import layout, looks, paper, sweeps, theme
 from ohash.plots.chart import Axis, Chart, Series
-from ohash.plots.plotly import figure, legend_height, pickable
+from ohash.plots.html_legend import legend_html
+from ohash.plots.plotly import figure, many, pickable
 from ohash.plots.svg import to_svg
 
 BASE = {"dataset": "blobs2d", "m": 16, "pairs": 150, "judged_at": "ends"}
@@ -64,16 +65,37 @@ def test_the_methods_of_a_figure_of_the_paper_have_colours_of_their_own(key, dar
 def test_few_lines_are_named_beside_their_ends_and_many_in_a_legend_by_method():
     few = drawn(sweep(base=BASE, grid={"r": [8, 16]}, cases=[{"method": "oh"}, {"method": "mlh"}], seeds=3))
     assert [one.label for one in few.series if one.kind == "line"] == ["OH", "MLH"]
-    assert not any(one.listed for one in few.series) and not legend_height(few)
+    assert not any(one.listed for one in few.series) and not many(few)
     cases = [{"method": name, "sigma": sigma} for name in ("oh", "mlh") for sigma in (0.5, 1.0, 2.0, 4.0, 8.0)]
-    many = drawn(sweep(base=BASE, grid={"r": [8, 16]}, cases=cases, seeds=3))
-    lines = [one for one in many.series if one.kind == "line"]
-    assert len(lines) == sum(one.listed for one in many.series) == 10 and not any(one.label for one in lines)
+    more = drawn(sweep(base=BASE, grid={"r": [8, 16]}, cases=cases, seeds=3))
+    lines = [one for one in more.series if one.kind == "line"]
+    assert len(lines) == sum(one.listed for one in more.series) == 10 and not any(one.label for one in lines)
     assert [one.group for one in lines] == ["oh"] * 5 + ["mlh"] * 5 and all(one.spread is None for one in lines)
-    fig = pickable(many)
-    assert fig.layout.legend.yanchor == "bottom" and fig.layout.legend.y == 0 and legend_height(many) > 80
+    fig = pickable(more)
+    assert many(more) and fig.layout.legend.yanchor == "bottom" and fig.layout.legend.y == 0
+    below = legend_html(more)
+    assert below.count("<li>") == below.count("<svg") == 10 and all(f"<span>{one.name}<" in below for one in lines)
     assert [trace.legendgroup for trace in fig.data if trace.showlegend] == ["oh"] * 5 + ["mlh"] * 5
     assert all(trace.mode == "lines+markers" for trace in fig.data if trace.showlegend), "the legend shows the shapes"
+
+
+def test_a_line_is_named_by_what_tells_it_apart():
+    same = {"method": "mmoh", "T": 4, "beta": 0.4, "C": 0.1}
+    cases = [
+        {"dataset": "blobs2d", **same},
+        {"dataset": "blobs", **same, "beta": 0.5},
+        {"dataset": "blobs", "method": "oh"},
+    ]
+    base = {key: value for key, value in BASE.items() if key != "dataset"}
+    chart = drawn(sweep(base=base, grid={"r": [8, 16]}, cases=cases))
+    assert [one.name for one in chart.series if one.kind == "line"] == ["blobs2d, MMOH", "blobs, MMOH", "blobs, OH"]
+    chart = drawn(sweep(base=base, grid={"r": [8, 16]}, cases=[{"method": "mmoh", "T": T} for T in (2, 4)]))
+    assert [one.name for one in chart.series if one.kind == "line"] == ["T = 2", "T = 4"]
+
+
+def test_a_name_in_the_legend_is_text():
+    chart = Chart("", Axis("x"), Axis("y"), (line("<b>a</b>"),))
+    assert "<b>" not in legend_html(chart) and "&lt;b&gt;" in legend_html(chart)
 
 
 def test_no_more_lines_than_can_be_told_apart_and_the_rest_is_said():

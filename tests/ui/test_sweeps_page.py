@@ -12,7 +12,7 @@ from ohash.experiment.executors import Inline
 from ohash.experiment.home import HOME
 from ohash.experiment.own_data import on_own
 from ohash.experiment.params import experiment
-from ohash.experiment.results import points
+from ohash.experiment.results import bests, points
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Sweep, sweep
 from ohash.experiment.sweep_files import sweeps
@@ -134,6 +134,22 @@ def test_a_finished_sweep_is_drawn_judged_and_opened(alone: Store) -> None:
     assert any("Best on validation queries" in one.value and "95 % interval" in one.value for one in app.markdown)
     assert any(one.value.startswith("**mAP against β") for one in app.markdown)
     assert not [one for one in app.button if one.key == "sweep_start"], "nothing is left to do"
+
+
+def test_several_bests_are_a_table_and_a_new_sweep_is_one_click_away(alone: Store) -> None:
+    several = sweep("by data", base={key: value for key, value in BASE.items() if key != "dataset"},
+                    grid={"beta": [0.25, 0.5]}, cases=[{"dataset": name} for name in ("blobs2d", "moons")])  # fmt: skip
+    Sweeping(several, alone, Inline()).run()
+    app = page(sweep=several.key)
+    assert app.subheader[0].value == "by data" and app.selectbox[0].label == "Sweep"
+    (table,) = (one.value for one in app.dataframe if "mAP, test" in one.value)
+    assert len(table) == 2 and not any("Best on validation queries" in one.value for one in app.markdown)
+    for row, best in zip(table.itertuples(index=False), bests(several, alone), strict=True):
+        assert row[2:4] == pytest.approx((best.validation, best.test.difference))
+    app.button(key="sweep_to_new").click().run()
+    assert not app.exception and any("A new sweep" in one.value for one in app.markdown)
+    assert app.selectbox[0].value is None, "nothing is chosen, and the old ones are still offered"
+    assert any("by data" in option for option in app.selectbox[0].options)
 
 
 def test_half_a_sweep_goes_on(alone: Store, launched: list[str]) -> None:
