@@ -74,7 +74,9 @@ def test_few_lines_are_named_beside_their_ends_and_many_in_a_legend_by_method():
     fig = pickable(more)
     assert many(more) and fig.layout.legend.yanchor == "bottom" and fig.layout.legend.y == 0
     below = legend_html(more)
-    assert below.count("<li>") == below.count("<svg") == 10 and all(f"<span>{one.name}<" in below for one in lines)
+    assert below.count('"listitem"') == below.count("<img") == 10 and all(
+        f"<span>{one.name}<" in below for one in lines
+    )
     assert [trace.legendgroup for trace in fig.data if trace.showlegend] == ["oh"] * 5 + ["mlh"] * 5
     assert all(trace.mode == "lines+markers" for trace in fig.data if trace.showlegend), "the legend shows the shapes"
 
