@@ -109,8 +109,11 @@ def _print_claims(findings: Sequence[Finding]) -> None:
         print(f"  {found.verdict.upper():14} {found.claim.words} ({found.claim.place}{held})")
         print(textwrap.indent(textwrap.fill(found.claim.test, 100), " " * 17))
         for part in found.parts:
-            effect = "" if part.effect is None else f": {part.effect} ({part.effect.interval})"
+            kind = "" if part.effect is None or found.interval else f" ({part.effect.interval})"
+            effect = "" if part.effect is None else f": {part.effect}{kind}"
             print(f"{'':17}- {part.setting}, {part.what or part.note}{effect} -> {part.verdict}")
+        if found.interval:
+            print(f"{'':17}Interval: {found.interval}.")
 
 
 def _write(

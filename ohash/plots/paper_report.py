@@ -72,14 +72,15 @@ def claims_html(findings: Sequence[Finding]) -> str:
         claim = found.claim
         inside = "".join(
             f"<tr><td>{_e(part.setting)}</td><td>{_e(part.what or part.note)}</td>"
-            f"<td>{_effect(part)}</td><td>{_sign(part.verdict)}</td></tr>"
+            f"<td>{_effect(part, found.interval)}</td><td>{_sign(part.verdict)}</td></tr>"
             for part in found.parts
         )
         more = "<br>".join(_e(text) for text in (found.held, found.why) if text)
         rows.append(
             f'<tr id="{_e(claim.key)}"><td>{_e(claim.words)}<br><small>{_e(claim.place)}</small></td>'
             f"<td>{_sign(found.verdict)}<br><small>{more}</small></td>"
-            f'<td><small>{_e(claim.test)}</small><table class="parts">{inside}</table></td></tr>'
+            f'<td><small>{_e(claim.test)}</small><table class="parts">{inside}</table>'
+            f"{f'<small>Interval: {_e(found.interval)}.</small>' if found.interval else ''}</td></tr>"
         )
     head = "<tr><th>claim</th><th>verdict</th><th>test, and on each dataset the effect and interval</th></tr>"
     return f'<div class="wide"><table class="claims">{head}{"".join(rows)}</table></div>'
@@ -109,10 +110,11 @@ def _html(table: Table) -> str:
     return f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
 
 
-def _effect(part: Part) -> str:
+def _effect(part: Part, said: str) -> str:
+    """The effect, and what kind of interval it has unless that is said for all parts together."""
     if part.effect is None:
         return "–"
-    kind = f"<br><small>{_e(part.effect.interval)}</small>" if part.effect.interval else ""
+    kind = f"<br><small>{_e(part.effect.interval)}</small>" if part.effect.interval != said else ""
     return f"{_e(str(part.effect))}{kind}"
 
 

@@ -15,7 +15,7 @@ from ohash.experiment import launch, own_data
 from ohash.experiment.params import OWN
 from ohash.experiment.results import Best, Point, bests, points, to_csv
 from ohash.experiment.store import Store
-from ohash.experiment.sweep import Sweep, from_values
+from ohash.experiment.sweep import Sweep, check_datasets, from_values
 from ohash.experiment.sweep_files import delete_sweep, sweeps
 from ohash.experiment.words import duration
 from ohash.experiment.workshare import Activity, activity, cancel
@@ -88,7 +88,9 @@ def decoded(text: str) -> Sweep:
         said = json.loads(zlib.decompressobj().decompress(squeezed, LONGEST_SPEC))
     except Exception as error:
         raise ValueError("it holds no sweep") from error
-    return from_values(said)
+    found = from_values(said)
+    check_datasets(found)
+    return found
 
 
 def watch(session: state.Session, store: Store, chosen: Sweep) -> None:

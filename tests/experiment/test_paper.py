@@ -103,6 +103,10 @@ def test_every_interval_says_what_it_is():
     found = Finding(claim("T-labels"), "holds", (part,))
     assert part.effect.interval in claims_html([found]) and part.effect.interval in claims_table([found]).rows[0]
     assert "95 %" not in claims_html([found])
+    both = Finding(claim("T-labels"), "holds", (part, part))
+    assert claims_html([both]).count(part.effect.interval) == 1, "what is so of all parts is said once"
+    mixed = Finding(claim("T-labels"), "holds", (part, Part("Digits", "OH", share([0.3]), "holds")))
+    assert all(one.effect.interval in claims_html([mixed]) for one in mixed.parts)
 
 
 @pytest.mark.parametrize(("shares", "expected"), [

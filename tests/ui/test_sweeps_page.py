@@ -195,6 +195,8 @@ def test_a_link_is_the_sweep_and_a_bad_one_a_warning() -> None:
     for bad in ("%%%", "AAAA", encoded(chosen)[:40]):
         app = page(spec=bad)
         assert "no sweep" in app.warning[0].value
+    app = page(spec=encoded(one_axis(base={**BASE, "dataset": "fashon"})))
+    assert "dataset must be one of" in app.warning[0].value and "'fashon'" in app.warning[0].value
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,12 @@ class Finding:
         return f"holds on {held} of {len(names)}" if len(names) > 1 else ""
 
     @property
+    def interval(self) -> str:
+        """What kind of interval all its parts have; empty if they differ, or have none."""
+        kinds = {part.effect.interval for part in self.parts if part.effect is not None}
+        return kinds.pop() if len(kinds) == 1 else ""
+
+    @property
     def why(self) -> str:
         """Why it cannot be told, if it cannot: what is true of its open parts, each reason once."""
         if self.verdict != "cannot tell":
