@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", default="", help=f"only runs {text}")
     parser.add_argument("--kind", choices=sorted(KINDS), default="", help="only cells of sweeps, or live runs")
     parser.add_argument("--store", metavar="DIR", help="another store than that of OHASH_HOME")
-    parser.add_argument("--out", metavar="FILE", help="export: .csv (the curves) or .json (parameters and numbers)")
+    parser.add_argument("--out", metavar="FILE", help="export: .csv (the curves) or .json (parameters, scores)")
     parser.add_argument("--yes", action="store_true", help="delete without asking")
 
 

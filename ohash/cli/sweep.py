@@ -56,7 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_where(parser)
     own_files.add_options(parser)
     parser.add_argument("--estimate", action="store_true", help="say what it will cost, and stop")
-    parser.add_argument("--export", metavar="FILE", help="write the results as .csv, one row a cell")
+    parser.add_argument(
+        "--export", metavar="FILE", help="write the results as .csv, one row a cell (map_validation, map_test, …)"
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 

@@ -160,7 +160,7 @@ def _controls(session: state.Session, store: Store, chosen: Sweep, found: list[P
             start(session, store, chosen)
         st.download_button(
             "CSV", lambda: to_csv(chosen, store), f"{chosen.name}.csv", "text/csv", on_click="ignore", key="sweep_csv",
-            icon=":material/download:", help="One row a cell.",
+            icon=":material/download:", help="One row a cell: map_validation, map_test and more.",
         )  # fmt: skip
         st.download_button(
             "Spec", chosen.to_json(), f"{chosen.name}.json", "application/json", on_click="ignore", key="sweep_spec",
