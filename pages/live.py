@@ -17,17 +17,16 @@ state.write_query(session.params)
 client.ask(session)
 notices.warnings(session)
 
-# The same containers in both modes: a picture that is under way finds its place also when the mode has changed.
+# The same elements in both modes, hidden by the style: a picture that is under way finds its place, and no widget goes
+# away, whose last message would then count as a choice.
 with st.container(key="stage" if session.present else "desk"):
     with st.container(horizontal=True, key="top", vertical_alignment="center"):
-        if not session.present:
-            transport.presets(session)
-            share.buttons(session)
+        transport.presets(session)
+        share.buttons(session)
     transport.bar(session, runner)
     left, right = st.columns([1, 4])
     with left, st.container(key="rail"):
-        if not session.present:
-            rail.controls(session)
+        rail.controls(session)
     with right:
         with st.container(key="moving"):
             live.live_area(session)
@@ -35,5 +34,4 @@ with st.container(key="stage" if session.present else "desk"):
             transport.gallery_bar(session)
             live.gallery_area(session)
     with st.container(key="below"):
-        if not session.present:
-            below_the_fold(session)
+        below_the_fold(session)

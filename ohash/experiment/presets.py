@@ -40,6 +40,9 @@ class Preset:
     def conclusion(self, now: Snapshot, beside: Snapshot | None = None) -> str:
         """The takeaway with the runs' own numbers; empty until they are there."""
         numbers = {**now.numbers, "gain": now.numbers.get("map", 0) - now.numbers.get("map_start", 0)}
+        edges = now.params.drift.boundaries
+        if edges and now.t > edges[0]:
+            numbers["since"] = now.t - edges[0]
         fell = numbers.get("recall_10", 0) < numbers.get("recall_10_start", 0)
         words = {"apart": "The two move apart" if fell else "They need not move together"}
         if beside is not None:
@@ -66,15 +69,15 @@ PRESETS = (
     Preset(
         "drift", "The world changes",
         "After 10,000 pairs the feature space is rotated. A copy that stops learning there never recovers; OH does.",
-        "Some time after the change mAP is {map:.2f}; the copy that stopped learning has {beside_map:.2f}.",
+        "{since:,.0f} pairs after the change mAP is {map:.2f}; the copy that stopped learning has {beside_map:.2f}.",
         {"drift": "rotate", "drift_at": 10_000, "drift_size": 0.5, "C": 1.0, "center": "ema"},
         Beside("frozen at the change", {"changes": ((10_000, "C", 1e-9),)}),
     ),
     Preset(
         "small-beta", "β too small",
-        "Dissimilar pairs are content with 10 % different bits: everything crowds together.",
-        "mAP is {map:.2f}, with β = 0.5 {beside_map:.2f}; pair-AUC is {auc:.2f}. The hills overlap because nothing "
-        "pushes them apart.",
+        "Dissimilar pairs are content with 10 % different bits, so that few of them teach anything.",
+        "{update_rate:.0%} of the pairs still teach something, with β = 0.5 it is {beside_update_rate:.0%}; mAP is "
+        "{map:.2f}, with β = 0.5 it is {beside_map:.2f}.",
         {"beta": 0.1}, Beside("β = 0.5", {"beta": 0.5}),
     ),
     Preset(
@@ -92,8 +95,8 @@ PRESETS = (
     ),
     Preset(
         "no-centring", "No centring",
-        "Kernel values are all positive, so without their mean most hyperplanes miss the data.",
-        "Without centring mAP is {map:.2f}, with it {beside_map:.2f}.",
+        "Kernel values are all positive, so without their mean most of the first hyperplanes miss the data.",
+        "Without centring mAP goes {map_start:.2f} → {map:.2f}, with it {beside_map_start:.2f} → {beside_map:.2f}.",
         {"center": "none"}, Beside("centred", {"center": "frozen"}),
     ),
     Preset(

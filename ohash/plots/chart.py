@@ -119,7 +119,9 @@ class Chart:
         """
         columns = []
         for name, series in zip(_distinct([series.name for series in self.series]), self.series, strict=True):
-            frame = pd.DataFrame({"x": series.x, name: series.y})
+            closed = series.kind == "step" and len(series.y) > 2 and series.y[0] == series.y[-1] == 0
+            real = slice(1, -1) if closed else slice(None)  # the ends of a histogram only close its outline
+            frame = pd.DataFrame({"x": series.x[real], name: series.y[real]})
             # the same x may occur twice: pair 0 is drawn at 1 on a logarithmic axis
             places = pd.MultiIndex.from_arrays([frame["x"], frame.groupby("x").cumcount()])
             columns.append(frame[name].set_axis(places))

@@ -8,7 +8,7 @@ from ohash.experiment.snapshot import Snapshot
 from ohash.plots import theme, words
 from ohash.plots.chart import Axis, Chart, Dash, Series
 from ohash.plots.over_pairs import last, pairs_axis, share_limits, x_of
-from ohash.plots.scores import SCORES, TRUTHS
+from ohash.plots.scores import SCORES, TRUTHS, truth
 
 # A colour and a dash: runs stay apart without colour too.
 ROLES = ("now", "dissimilar", "distance", "bound", "threshold", "reference")
@@ -29,10 +29,12 @@ def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
     lo, hi = share_limits(*(series.y for series in curves))
     axis = Axis("pairs", "log", lo=1, hi=100, format="count") if longest is None else pairs_axis(longest)
     ends = {series.name: last(series.y) for series in curves if np.isfinite(series.y).any()}
-    title = f"{TRUTHS[score.metric.truth]}: {score.short} is not measured yet"
+    named = {truth(now, score) for _, now in runs}
+    of = named.pop() if len(named) == 1 else TRUTHS[score.metric.truth]
+    title = f"{of}: {score.short} is not measured yet"
     if ends:
         best = max(ends, key=lambda name: ends[name])
-        title = f"{TRUTHS[score.metric.truth]}: {score.short} ends at {words.share(ends[best])}"
+        title = f"{of}: {score.short} ends at {words.share(ends[best])}"
         title += f" for the best of {len(curves)}: {best}" if len(curves) > 1 else f" for {best}"
     alt = f"{title}. Line chart over pairs, one line a run."
     return Chart(title, axis, Axis(score.name, lo=lo, hi=hi, format="share"), tuple(curves), (), score.metric.help, alt)

@@ -76,7 +76,7 @@ def quality(
     score = SCORES[metric]
     source = now.columns if metric == "auc" else now.checkpoints
     x = pairs_axis(now, log=log)
-    truth = _truth(now, score)
+    of = truth(now, score)
     y = source.get(metric, np.empty(0))
     curves = [_of_run(ghost, score, "ghost", theme.THIN) for ghost in ghosts]
     curves += [_of_run(pinned, score, "pinned", theme.NORMAL)] if pinned else []
@@ -94,13 +94,13 @@ def quality(
     lo, hi = share_limits(*(series.y for series in curves), *levels)
     y_axis = Axis(score.name, lo=lo, hi=hi, format="share")
     if not np.isfinite(y).any():
-        empty = nothing(f"{truth}: {score.short} is not measured yet", x, y_axis)
+        empty = nothing(f"{of}: {score.short} is not measured yet", x, y_axis)
         return Chart(empty.title, x, y_axis, tuple(curves), tuple(lines), empty.caption, empty.alt)
     if metric == "auc":
         recent, frozen = now.numbers.get("auc", math.nan), last(source["auc_frozen"])
-        title = f"{truth}: {score.short} of recent pairs is {words.share(recent)}, with W frozen {words.share(frozen)}"
+        title = f"{of}: {score.short} of recent pairs is {words.share(recent)}, with W frozen {words.share(frozen)}"
     else:
-        title = f"{truth}: {score.short} {_story(now, y)}"
+        title = f"{of}: {score.short} {_story(now, y)}"
     return Chart(title, x, y_axis, tuple(curves), tuple(lines), score.metric.help, f"{title}. Line chart over pairs.")
 
 
@@ -115,7 +115,7 @@ def both_truths(now: Snapshot, *, log: bool = True) -> Chart:
         score, y = SCORES[key], source[key]
         if not np.isfinite(y).any():
             continue
-        parts.append(f"{_truth(now, score)}: {score.short} {words.trend(first(y), last(y))}")
+        parts.append(f"{truth(now, score)}: {score.short} {words.trend(first(y), last(y))}")
         smooth = moving_average(y, _stages(source["pairs"], now.params.drift.boundaries))
         curves.append(Series(score.short, x_of(source), smooth, role=role, width=theme.THICK))
         curves.append(
@@ -190,7 +190,7 @@ def moving_average(y: Floats, stage: Floats | None = None, reach: int = REACH) -
     return smooth
 
 
-def _truth(now: Snapshot, score: Score) -> str:
+def truth(now: Snapshot, score: Score) -> str:
     """What a score agrees with, by the name it has here: labels, tracks, pairs."""
     return truth_of(now).capitalize() if score.metric.truth == "labels" else TRUTHS[score.metric.truth]
 

@@ -80,18 +80,26 @@ def choose_method(session: state.Session) -> None:
 
 
 def _live_controls(session: state.Session) -> None:
-    """β and C act on the running model; this fragment alone is drawn again when they move."""
+    """β and C act on the running model, or begin another run when it is over; only this is drawn when they move."""
     rows = rows_of(session.params)
     values = flat(session.params) | {c.name: c.value for c in session.params.changes} | session.wanted
 
     def change(key: str, value: Any) -> None:
+        if state.runner(session).finished.is_set():
+            session.playing = session.redraw = True
+            _commit(session, key, value)
+            return
         try:
             state.set_live(session, key, value)
         except ValueError as error:
             session.warnings = [str(error)]  # a toast from a fragment's callback would replace the top of the page
+            session.redraw = True
             return
         st.rerun("live")
 
+    if session.redraw:  # what was begun, or is to be said, concerns the whole page
+        session.redraw = False
+        st.rerun()
     for key in VISIBLE:
         if key in rows and rows[key].live:
             control(rows[key], values[key], change)
@@ -102,6 +110,8 @@ def _committer(session: state.Session) -> Any:
 
 
 def _commit(session: state.Session, key: str, value: Any) -> None:
+    if flat(state.in_force(session.params)).get(key) == value:
+        return  # what is chosen already is no choice: a widget that came back says so, too
     try:
         if key == "method":
             known = flat(session.params)
@@ -126,6 +136,8 @@ def _pick_data(session: state.Session, key: str) -> None:
     rows = rows_of(experiment("digits", session.params.method))
     if dataset != OWN:
         dataset, content = key, ""
+    if (dataset, content) == (session.params.dataset, session.params.content):
+        return
     try:
         params = experiment(
             dataset, session.params.method, content=content, **{k: v for k, v in values.items() if k in rows}

@@ -45,7 +45,11 @@ CSS = """
   border: 2px solid transparent; border-radius: 4px; overflow: hidden; text-overflow: ellipsis;}
 .ohash-gallery .query {padding-right: .5rem; border-right: 1px solid rgba(128,128,128,.4); margin-right: .2rem;}
 .st-key-desk, .st-key-stage {gap: .45rem;}
-.st-key-stage :is(.st-key-top, .st-key-below, [data-testid="stColumn"]:has(.st-key-rail)) {display: none;}
+.st-key-stage :is(.st-key-top, .st-key-below, .st-key-more, [data-testid="stColumn"]:has(.st-key-rail)),
+  .st-key-desk .st-key-back {display: none;}
+.st-key-stage .st-key-back {margin-left: auto;}
+.st-key-stage [data-testid="stColumn"]:has(.st-key-moving) {flex: 1 1 100%; width: 100%; min-width: 100%;}
+.st-key-more {gap: .5rem;}
 .st-key-stage .ohash-headline {font-size: 1.5rem;}
 .st-key-stage :is(.ohash-status, button p, [data-testid="stMarkdownContainer"]) {font-size: 1.2rem;}
 .st-key-stage .ohash-gallery {font-size: 1.2rem; gap: 1rem;}

@@ -45,7 +45,7 @@ def bar(session: state.Session, runner: Runner) -> None:
             "Pause" if going else "Play again" if over else "Play", type="primary",
             icon=":material/pause:" if going else ":material/play_arrow:",
             shortcut="space", on_click=once(_play_pause), args=(session, runner), key="play",
-            help="From the first pair." if over else None,
+            help="The same from the first pair, with every change made on the way." if over else None,
         )  # fmt: skip
         st.button(
             "Step", icon=":material/skip_next:", shortcut="right", on_click=once(_step), args=(session, runner),
@@ -56,13 +56,16 @@ def bar(session: state.Session, runner: Runner) -> None:
             format_func=lambda n: f"{n:,}",
         )  # fmt: skip
         st.button(
-            "Reset", icon=":material/replay:", on_click=once(state.restart), args=(session,), key="reset", help="Key: R"
+            "Reset",
+            icon=":material/replay:",
+            on_click=once(state.restart),
+            args=(session,),
+            key="reset",
+            help="From the first pair, without the changes made on the way. Key: R",
         )
-        if session.present:
-            st.space("stretch")
-            st.button("Back", icon=":material/close:", on_click=once(_present), args=(session, False), key="back")
-        else:
+        with st.container(horizontal=True, key="more", width="content", vertical_alignment="center"):
             _more(session, runner)
+        st.button("Back", icon=":material/close:", on_click=once(_present), args=(session, False), key="back")
 
 
 def _more(session: state.Session, runner: Runner) -> None:
@@ -114,7 +117,7 @@ def _start(session: state.Session, one: Preset) -> None:
 def _play_pause(session: state.Session, runner: Runner) -> None:
     if runner.state in ("done", "error", "stopped"):
         session.playing = True
-        state.restart(session)
+        state.commit(session, session.params, preset=session.preset, keep_ghost=False)
         return
     session.playing = not session.playing
     for one in state.hub().lease(session.id).runners():

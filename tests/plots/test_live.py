@@ -254,3 +254,11 @@ def test_limits_of_axes():
     assert share_limits(np.array([0.664, 0.935])) == (0.6, 1.0)
     assert share_limits(np.array([0.999])) == (0.8, 1.0)
     assert decades(float("nan")) == (0.1, 10.0) and decades(1e-5, 0.5) == (1e-5, 1.0)
+
+
+def test_tables_hold_only_bits_and_distances_that_exist():
+    now = picture("oh")
+    r = now.bit_ones.size
+    assert live.per_bit(now).table().iloc[:, 0].tolist() == list(range(1, r + 1))
+    assert live.bit_balance(now).table().iloc[:, 0].between(1, r).all()
+    assert live.hills(now).table().iloc[:, 0].between(0, r).all()

@@ -197,6 +197,40 @@ def test_pause_step_play() -> None:
     until(app, lambda: live.run is not None and live.run.t > stood + 10)
 
 
+def test_play_again_is_the_same_experiment_with_its_changes() -> None:
+    query = {**SMALL, "pairs": "1000", "changes": "5:beta:0.3"}
+    app = opened(**query)
+    until(app, lambda: state.runner(session_of(app)).state == "done")
+    assert app.button(key="play").label == "Play again"
+    first = state.runner(session_of(app))
+    app.button(key="play").click().run()
+    assert state.runner(session_of(app)) is not first and link_of(app) == query
+
+
+def test_beta_of_a_run_that_is_over_begins_another() -> None:
+    app = opened(**{**SMALL, "pairs": "1000"})
+    until(app, lambda: state.runner(session_of(app)).state == "done")
+    app.run()
+    widget(app.slider, "beta").set_value(0.6).run()
+    assert session_of(app).params == experiment("blobs2d", "oh", r=16, pairs=1000, beta=0.6)
+    assert len(session_of(app).ghosts) == 1 and link_of(app)["beta"] == "0.6"
+
+
+def test_present_takes_no_widget_away() -> None:
+    app = opened(**SMALL)
+    before = {one.key for one in (*app.slider, *app.select_slider, *app.selectbox, *app.segmented_control)}
+    app.button(key="present").click().run()
+    assert session_of(app).present
+    assert {one.key for one in (*app.slider, *app.select_slider, *app.selectbox, *app.segmented_control)} == before
+
+
+def test_what_differs_is_told_from_the_values_in_force() -> None:
+    app = opened(**SMALL, changes="1:beta:0.3")
+    until(app, lambda: moving(app))
+    widget(app.select_slider, "r").set_value(32).run()
+    assert session_of(app).difference == "r 16 → 32"
+
+
 def test_reset_begins_again_without_the_live_changes() -> None:
     app = opened(**SMALL, changes="5:beta:0.3")
     until(app, lambda: moving(app))
@@ -246,11 +280,3 @@ def test_a_run_that_cannot_start_is_a_message_with_a_way_out() -> None:
     app = opened(dataset="words", method="sdh")
     until(app, lambda: bool(app.error))
     assert "labels" in app.error[0].value and "Reset" in app.error[0].value
-
-
-def test_present_hides_the_rail() -> None:
-    app = opened(**SMALL)
-    app.button(key="present").click().run()
-    assert not list(app.slider)
-    app.button(key="back").click().run()
-    assert widget(app.slider, "beta").value == 0.5
