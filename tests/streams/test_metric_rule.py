@@ -91,7 +91,7 @@ def test_hardly_any_pair_that_is_not_similar_is_not_listed(monkeypatch):
     assert (i != j).all()
 
 
-@pytest.mark.parametrize("block", [7, 64, 1000])
+@pytest.mark.parametrize("block", [pytest.param(7, marks=pytest.mark.slow), 64, 1000])
 def test_metric_rule_does_not_depend_on_the_block(monkeypatch, block):
     dataset = Dataset.from_arrays(np.random.default_rng(0).normal(size=(150, 8)), queries=(5, 5))
     straight = source_of(dataset, "metric")

@@ -198,9 +198,10 @@ def test_pause_step_play() -> None:
 
 
 def test_play_again_is_the_same_experiment_with_its_changes() -> None:
-    query = {**SMALL, "pairs": "1000", "changes": "5:beta:0.3"}
+    query = {**SMALL, "pairs": "150", "changes": "5:beta:0.3"}
     app = opened(**query)
     until(app, lambda: state.runner(session_of(app)).state == "done")
+    app.run()
     assert app.button(key="play").label == "Play again"
     first = state.runner(session_of(app))
     app.button(key="play").click().run()
@@ -208,11 +209,11 @@ def test_play_again_is_the_same_experiment_with_its_changes() -> None:
 
 
 def test_beta_of_a_run_that_is_over_begins_another() -> None:
-    app = opened(**{**SMALL, "pairs": "1000"})
+    app = opened(**{**SMALL, "pairs": "150"})
     until(app, lambda: state.runner(session_of(app)).state == "done")
     app.run()
     widget(app.slider, "beta").set_value(0.6).run()
-    assert session_of(app).params == experiment("blobs2d", "oh", r=16, pairs=1000, beta=0.6)
+    assert session_of(app).params == experiment("blobs2d", "oh", r=16, pairs=150, beta=0.6)
     assert len(session_of(app).ghosts) == 1 and link_of(app)["beta"] == "0.6"
 
 
