@@ -161,7 +161,7 @@ def test_a_worker_runs_tasks_and_nothing_else(pool):
 @pytest.mark.slow
 def test_what_a_library_prints_does_not_disturb(tmp_path, monkeypatch):
     plugin = tmp_path / "loud.py"
-    plugin.write_text("print('hello', flush=True)\n")
+    plugin.write_text("print('hello', flush=True)\nHASHER = ()\n")
     monkeypatch.setenv(registry.PLUGINS, str(plugin))
     X, _ = points()
     with Worker() as worker:
