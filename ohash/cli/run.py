@@ -30,6 +30,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 
 from ohash.cli import own_files
+from ohash.cli.progress import Line
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, table
 from ohash.evaluation.drift import detection, dip, most_forgotten, recovery, stale_gap
@@ -196,18 +197,15 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
 
 
 def _drive(going: Run, *, quiet: bool) -> Snapshot:
-    start, shown, every = time.perf_counter(), 0.0, 0.2 if sys.stderr.isatty() else 10.0
+    start, line = time.perf_counter(), Line()
     with _interrupted_between_steps() as interrupted:
         while not going.done:
             going.step(CHUNK)
-            elapsed = time.perf_counter() - start
-            if not quiet and (elapsed - shown > every or going.done):
-                shown = elapsed
-                _progress(going, elapsed)
+            if not quiet:
+                told = _so_far(going, time.perf_counter() - start)
+                line.tell(going.t / max(1, going.end), told, over=going.done)
             if interrupted.is_set() and not going.done:
                 raise KeyboardInterrupt
-    if not quiet and sys.stderr.isatty():
-        print(file=sys.stderr)
     return take(going, "done")
 
 
@@ -231,18 +229,11 @@ def _interrupted_between_steps() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-def _progress(going: Run, elapsed: float) -> None:
-    share = going.t / max(1, going.end)
-    bar = "█" * round(24 * share) + "░" * (24 - round(24 * share))
-    scores = ""
-    if len(going.appraisal.judged):
-        scores = f"mAP {going.appraisal.judged['map'][-1]:.3f}  recall@10 {going.appraisal.judged['recall_10'][-1]:.3f}"
-    rate = going.t / max(elapsed, 1e-9)
-    told = f"{going.t:>10,} / {going.end:,} pairs  {rate:>9,.0f}/s  {scores}"
-    if sys.stderr.isatty():
-        print(f"\r{bar} {told}", end="", file=sys.stderr, flush=True)
-    else:
-        print(told.strip(), file=sys.stderr, flush=True)
+def _so_far(going: Run, elapsed: float) -> str:
+    scores, judged = "", going.appraisal.judged
+    if len(judged):
+        scores = f"  mAP {judged['map'][-1]:.3f}  recall@10 {judged['recall_10'][-1]:.3f}"
+    return f"{going.t:,} / {going.end:,} pairs  {going.t / max(elapsed, 1e-9):,.0f}/s{scores}"
 
 
 def _of_codes(n: dict[str, float]) -> list[str]:

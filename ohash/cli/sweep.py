@@ -28,13 +28,13 @@ import math
 import os
 import signal
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 
 from ohash.cli import own_files
+from ohash.cli.progress import Line
 from ohash.experiment.executors import Cluster, Inline
 from ohash.experiment.own_data import data_of, keep, on_own
 from ohash.experiment.pool import WorkerPool
@@ -45,8 +45,6 @@ from ohash.experiment.sweep_cost import estimate
 from ohash.experiment.sweeping import Progress, Sweeping
 from ohash.experiment.words import duration
 
-# Where progress goes to a file or a pipe: a line so often, and at least every tenth of the cells.
-LOG_SECONDS, LOG_SHARE = 10.0, 0.1
 MOST_ERRORS = 10
 
 
@@ -212,30 +210,20 @@ def _stopped_by_signals(sweeping: Sweeping) -> Iterator[None]:
 
 
 class Shown:
-    """Progress in one line of a terminal, or, where it goes to a file, a line now and then."""
+    """The progress of a sweep in words."""
 
     def __init__(self) -> None:
         """Nothing is shown yet."""
-        self._terminal, self._text = sys.stderr.isatty(), ""
-        self._last, self._share = float("-inf"), 0.0
+        self._line = Line()
 
     def __call__(self, progress: Progress) -> None:
         """Show it."""
         left = f", {duration(progress.left)} left" if math.isfinite(progress.left) else ""
         failed = f", {progress.failed} failed" if progress.failed else ""
         pace = f", {60 * progress.rate:.1f} a minute" if progress.rate > 0 else ""
+        ended = progress.done + progress.failed
         text = f"{progress.done} of {progress.total} cells{failed}{pace}{left}"
-        over = progress.done + progress.failed == progress.total
-        share = (progress.done + progress.failed) / max(1, progress.total)
-        if self._terminal:
-            bar = "█" * round(24 * share) + "░" * (24 - round(24 * share))
-            print(f"\r{bar} {text:<84}", end="\n" if over else "", file=sys.stderr, flush=True)
-        elif text != self._text and self._due(share, over):
-            self._last, self._share, self._text = time.monotonic(), share, text
-            print(text, file=sys.stderr, flush=True)
-
-    def _due(self, share: float, over: bool) -> bool:
-        return over or share - self._share >= LOG_SHARE - 1e-9 or time.monotonic() - self._last >= LOG_SECONDS
+        self._line.tell(ended / max(1, progress.total), text, over=ended == progress.total)
 
 
 def _mean_sd(point: Point, name: str) -> str:

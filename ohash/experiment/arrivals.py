@@ -1,46 +1,74 @@
-"""How every row looked when it came last: all that a batch method may be fitted to when the world changes.
+"""What a batch method is fitted to: the rows that have come, each as it looked when it came last.
 
-Before the first change that is how it looks now, and nothing is copied.
+Before the first change of the world that is how they look now, and nothing is copied.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from ohash.experiment.run import Run
 
 Rows = npt.NDArray[np.int64]
 Labels = npt.NDArray[Any] | None
 
 
 class Arrivals:
-    """Vectors and labels of the rows as they came."""
+    """The rows of one run, with their vectors and labels as they came."""
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, run: "Run") -> None:
         """The world is as it was at first."""
-        self.stage = np.zeros(n, np.int16)  # in which each row came last
+        self._run = run
+        self.stage = np.zeros(run.world.dataset.n, np.int16)  # in which each row came last
         self._Z: npt.NDArray[Any] | None = None
         self._labels: Labels = None
 
-    def leave(self, Z: npt.NDArray[Any], labels: Labels) -> None:
+    @property
+    def rows(self) -> Rows:
+        """Those that have come, or all there are; first the warm-up: a long fit can then follow elsewhere."""
+        run = self._run
+        if run.params.run.fit_to == "all" and run.fitting.fitted is not None:
+            return run.world.stream(run.stage).similarity.pool
+        return np.flatnonzero(run.seen)
+
+    def data(self) -> tuple[npt.NDArray[Any], Labels]:
+        """Vectors and labels of these rows."""
+        run, rows = self._run, self.rows
+        if self._Z is None or run.params.run.fit_to == "all":
+            return np.ascontiguousarray(run.Z[rows]), run.labels_of(rows, run.stage)
+        return np.ascontiguousarray(self._Z[rows]), None if self._labels is None else self._labels[rows]
+
+    def version(self) -> tuple[int, ...]:
+        """Changes whenever there is something new to fit to; of all there are, whenever the world changes."""
+        run = self._run
+        renewed = int(np.count_nonzero(self.stage == run.stage)) if run.stage else 0
+        return len(self.rows), run.stage if run.params.run.fit_to == "all" else 0, renewed
+
+    def leave(self) -> None:
         """The world is about to change: what has come stays as it was."""
         if self._Z is None:
-            self._Z, self._labels = np.array(Z), None if labels is None else np.array(labels)
+            self._remember(self._run.Z, self._run.stage)
 
-    def come(self, rows: Rows, stage: int, Z: npt.NDArray[Any], labels: Labels) -> None:
-        """Rows as they look now, and their labels."""
-        if self._Z is None:
-            return
-        self.stage[rows] = stage
-        self._Z[rows] = Z[rows]
-        if self._labels is not None and labels is not None:
-            self._labels[rows] = labels
+    def come(self, rows: Rows) -> None:
+        """Rows as they look now."""
+        if self._Z is not None:
+            self._renew(rows, self._run.stage, self._run.Z)
 
-    def renewed(self, stage: int) -> int:
-        """How many have come since the world looks as in this stage."""
-        return int(np.count_nonzero(self.stage == stage)) if stage else 0
+    def restore(self, stage: npt.NDArray[np.int16]) -> None:
+        """The rows of a saved run, as they came."""
+        mapped = self._run.world.mapped
+        self._remember(mapped(0), 0)
+        for one in np.unique(stage[stage > 0]).tolist():
+            self._renew(np.flatnonzero(stage == one), one, mapped(one))
 
-    def as_they_came(self, rows: Rows, Z: npt.NDArray[Any], labels: Labels) -> tuple[npt.NDArray[Any], Labels]:
-        """Their vectors and labels; Z and labels are those of now."""
-        if self._Z is None:
-            return np.ascontiguousarray(Z[rows]), labels
-        return np.ascontiguousarray(self._Z[rows]), None if self._labels is None else self._labels[rows]
+    def _remember(self, Z: npt.NDArray[Any], stage: int) -> None:
+        labels = self._run.labels_of(np.arange(len(Z)), stage)
+        self._Z, self._labels = np.array(Z), None if labels is None else np.array(labels)
+
+    def _renew(self, rows: Rows, stage: int, Z: npt.NDArray[Any]) -> None:
+        assert self._Z is not None
+        self.stage[rows], self._Z[rows] = stage, Z[rows]
+        if self._labels is not None:
+            self._labels[rows] = self._run.labels_of(rows, stage)

@@ -122,7 +122,7 @@ class Contest(Background):
         super().__init__(f"ohash-compare-{comparison.key()}", paused=paused)
         self.comparison, self._dataset = comparison, dataset
         self.entries: tuple[Entry, ...] = comparison.entries
-        self._elsewhere: Elsewhere | None = Elsewhere()
+        self._elsewhere: Elsewhere | None = Elsewhere(PREPARING)
         self.first: list[Lane] = []  # of the first seed; kept to look inside
         self._lanes: list[Lane] = []
         self._over: list[Track] = []

@@ -3,8 +3,9 @@
 Where it happens changes nothing in the result: both sides use one BLAS thread and the same state.
 """
 
+import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -30,12 +31,16 @@ class Fitter(Protocol):
     def submit(self, values: dict[str, Any], arrays: Arrays, heard: Heard) -> Future[Frame]:
         """The task `ohash.experiment.tasks.fit`; `heard` is told how far it is."""
 
+    def wait(self, job: Future[Frame]) -> None:
+        """Until it is over; while a run is being made."""
+
 
 class Elsewhere:
     """The worker processes that all live runs of this process share."""
 
-    def __init__(self) -> None:
-        """Nothing is under way."""
+    def __init__(self, room: threading.Semaphore) -> None:
+        """Nothing is under way. `room` is what a run holds while it is made; it is given back while it waits."""
+        self._room = room
         self._jobs: set[Future[Frame]] = set()
         self._closed = False
 
@@ -49,6 +54,14 @@ class Elsewhere:
         if self._closed:
             job.cancel()
         return job
+
+    def wait(self, job: Future[Frame]) -> None:
+        """Until it is over; meanwhile others may be made."""
+        self._room.release()
+        try:
+            wait([job])
+        finally:
+            self._room.acquire()
 
     def close(self) -> None:
         """Stop what is under way, also for runs that are still being made."""
@@ -71,7 +84,7 @@ class Fitting:
     def __init__(self, run: "Run", fitter: Fitter | None) -> None:
         """Nothing is fitted yet."""
         self._run, self._fitter = run, fitter
-        self.fitted: tuple[int, ...] | None = None  # what `_now` said at the last fit
+        self.fitted: tuple[int, ...] | None = None  # the version of the arrivals at the last fit
         self._seconds_a_row = 0.0
         self._job: Future[Frame] | None = None
         self.share = 0.0  # of the fit under way
@@ -95,48 +108,50 @@ class Fitting:
         """Fit to the warm-up; elsewhere, if there is an elsewhere, as nobody knows yet how long it will take."""
         if self._fitter is None:
             self.here()
-            return
-        work = self._elsewhere(self._fitter)
-        while True:
-            try:
-                next(work)
-            except StopIteration as over:
-                self._run.hasher = over.value
-                return
-            self.wait(1.0)
+        else:
+            self._fitter.wait(self._begin(self._fitter))
+            self._run.hasher = self._fitted()
 
     def bring_up_to_date(self) -> Iterator[None]:
         """Fit to everything that has arrived, if there is anything new; yields while that happens elsewhere."""
-        if self.fitted == self._now():
+        arrivals = self._run.arrivals
+        if self.fitted == arrivals.version():
             return
-        if self._fitter is None or self._seconds_a_row * self._now()[0] < LONG_SECONDS:
+        if self._fitter is None or self._seconds_a_row * len(arrivals.rows) < LONG_SECONDS:
             self.here()
-        else:
-            self._run.replace_hasher((yield from self._elsewhere(self._fitter)))
+            return
+        self._begin(self._fitter)
+        while self.waiting:
+            yield
+        self._run.replace_hasher(self._fitted())
 
-    def _elsewhere(self, fitter: Fitter) -> Generator[None, None, Any]:
-        """The hasher, fitted by another process."""
-        run, (X, y) = self._run, self._run.arrived()
+    def _begin(self, fitter: Fitter) -> Future[Frame]:
+        """Fit in another process."""
+        run, (X, y) = self._run, self._run.arrivals.data()
         state, learnt = run.hasher.state()
         arrays = {"X": X, **{f"state/{name}": array for name, array in learnt.items()}}
         if y is not None:
             arrays["y"] = y
         self.share = 0.0
         self._job = fitter.submit({"method": run.spec.key, "state": state}, arrays, self._heard)
-        while self.waiting:
-            yield
+        return self._job
+
+    def _fitted(self) -> Any:
+        """The hasher that came out of it."""
+        assert self._job is not None
         values, arrays = self._job.result()
         self._job = None
-        found = {name.partition("/")[2]: array for name, array in arrays.items()}
         self._done(values["seconds"])
-        return run.spec.restore(values["state"], found)
+        return self._run.spec.restore(
+            values["state"], {name.partition("/")[2]: array for name, array in arrays.items()}
+        )
 
     def _heard(self, told: dict[str, Any]) -> None:
         self.share = float(told.get("share", self.share))
 
     def here(self) -> None:
         """Fit in this thread."""
-        X, y = self._run.arrived()
+        X, y = self._run.arrivals.data()
         since = time.thread_time()
         with one_blas_thread():
             self._run.hasher.fit(X, y)
@@ -144,11 +159,5 @@ class Fitting:
 
     def _done(self, seconds: float) -> None:
         self._run.clock.seconds["cpu_learn"] += seconds
-        self.fitted = self._now()
+        self.fitted = self._run.arrivals.version()
         self._seconds_a_row = seconds / max(1, self.fitted[0])
-
-    def _now(self) -> tuple[int, ...]:
-        """Changes whenever there is something new to fit to: of everything there is, whenever the world changes."""
-        run = self._run
-        stage = run.stage if run.params.run.fit_to == "all" else 0
-        return len(run.rows_to_fit()), stage, run.arrivals.renewed(run.stage)

@@ -24,6 +24,10 @@ MOST_CHANGES = 16
 OWN = "own"
 
 
+# Kinds of queries: tuned on the first, reported on the second.
+QUERIES = ("validation", "test")
+
+
 @dataclass(frozen=True)
 class RunParams:
     """When to stop, when to re-encode, what is searched."""
@@ -49,7 +53,7 @@ class RunParams:
         help="What a batch method is fitted to at a checkpoint: what has arrived, or everything at once.",
     )  # fmt: skip
     judged_by: str = param(
-        "validation", symbol="", title="judged by", choices=("validation", "test"),
+        "validation", symbol="", title="judged by", choices=QUERIES,
         help="Which queries the curves are measured on. Tune on validation, report on test.",
     )  # fmt: skip
     judged_at: str = param(
@@ -137,6 +141,10 @@ class ExperimentParams:
         """The model's parameters in force for pair t."""
         values = {change.name: change.value for change in self.changes if change.at <= t}
         return replace(self.model, **values) if values else self.model
+
+    def in_force(self) -> "ExperimentParams":
+        """The experiment that begins with the values to which the live changes have led."""
+        return replace(self, model=self.model_at(max((change.at for change in self.changes), default=0)), changes=())
 
     def with_values(self, **values: Any) -> "ExperimentParams":
         """Another experiment: `values` are keys of the flat table, or dataset, method, seed."""

@@ -14,14 +14,13 @@ import numpy.typing as npt
 
 from ohash.core.frames import Arrays
 from ohash.evaluation.significance import Difference, paired_bootstrap
-from ohash.experiment.params import OWN
+from ohash.experiment.params import OWN, QUERIES
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Cell, Sweep, Values
 from ohash.models.registry import find
 
 METRIC = "map"
 SCORES, COSTS = ("map", "recall_10", "precision_10"), ("auc", "cpu_learn", "seconds")
-PARTS = ("validation", "test")
 
 
 @dataclass(frozen=True)
@@ -122,12 +121,12 @@ def to_csv(sweep: Sweep, store: Store) -> str:
     names = list(dict.fromkeys(name for cell in sweep.cells for name, _ in cell.at))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    columns = [f"{name}_{part}" for part in PARTS for name in SCORES]
+    columns = [f"{name}_{part}" for part in QUERIES for name in SCORES]
     writer.writerow(["run", *names, "seed", "state", *columns, *COSTS, "error"])
     for cell in sweep.cells:
         values = known.get(cell.key, {"state": "waiting", "numbers": {}})
         numbers, place = _numbers(values), dict(cell.at)
-        scores = [_text(values.get(f"scores/{part}", {}), name) for part in PARTS for name in SCORES]
+        scores = [_text(values.get(f"scores/{part}", {}), name) for part in QUERIES for name in SCORES]
         costs = [_text(numbers, name) for name in COSTS]
         where = [place.get(name, "") for name in names]
         writer.writerow([cell.key, *where, cell.params.seed, values["state"], *scores, *costs, values.get("error", "")])

@@ -66,7 +66,7 @@ class Run:
         self.fitting = Fitting(self, fitter)
         self.seen = np.zeros(self.world.dataset.n, dtype=bool)
         self.seen[self.world.warm_rows] = True
-        self.arrivals = Arrivals(self.world.dataset.n)
+        self.arrivals = Arrivals(self)
         self._start_hasher()
         self.schedule = checkpoints(self.end, params.run.judged_at)
         self.history = Observer(int(self.hasher.r), learns=hasattr(type(self.hasher), "certificates"))
@@ -149,9 +149,8 @@ class Run:
         trace = self._teach(i, j, s)
         self.seen[i] = True
         self.seen[j] = True
-        if self.spec.consumes == "batch" and self.stage:
-            rows = np.unique([i, j])
-            self.arrivals.come(rows, self.stage, self.Z, self.labels_of(rows, self.stage))
+        if self.spec.consumes == "batch":
+            self.arrivals.come(np.unique([i, j]))
         self.history.observe(start, s, trace, *frozen)
 
     def _teach(self, i: Any, j: Any, s: Any) -> Trace | None:
@@ -183,20 +182,6 @@ class Run:
         if known is None and self.spec.supervision == "labels":
             raise ValueError(f"{self.spec.title} learns from labels, and {data.title} has none; pick OH, or other data")
         return None if known is None else known[rows]
-
-    def rows_to_fit(self) -> npt.NDArray[np.int64]:
-        """The rows a batch method is fitted to; first the warm-up in any case: a long fit can then follow elsewhere."""
-        if self.params.run.fit_to == "all" and self.fitting.fitted is not None:
-            return self.world.stream(self.stage).similarity.pool
-        return np.flatnonzero(self.seen)
-
-    def arrived(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
-        """What a batch method is fitted to: every row that has come, as it came, or all there are, and its labels."""
-        rows = self.rows_to_fit()
-        labels = self.labels_of(rows, self.stage)
-        if self.params.run.fit_to == "all":
-            return np.ascontiguousarray(self.Z[rows]), labels
-        return self.arrivals.as_they_came(rows, self.Z, labels)
 
     def replace_hasher(self, hasher: Any) -> None:
         """Go on with another object, fitted elsewhere."""
@@ -258,7 +243,7 @@ class Run:
     def _enter_stage(self, stage: int) -> Iterator[Any]:
         """The world looks different."""
         if self.spec.consumes == "batch":
-            self.arrivals.leave(self.Z, self.labels_of(np.arange(len(self.Z)), self.stage))
+            self.arrivals.leave()
         Z = yield from self.world.iter_mapped(stage)
         if Z is not self.Z:
             yield from self.frozen.iter_enter(Z)
@@ -268,24 +253,11 @@ class Run:
     def rejoin(self, table: dict[str, npt.NDArray[Any]]) -> None:
         """Take up a saved run: `hasher` and `t` are set already, nothing is pending."""
         self._pending = None
-        self._arrive_again(self._stage_now())
         self.stage = self._stage_now()
         self.Z = self.world.mapped(self.stage)
         self.frozen.enter(self.Z)
         self.appraisal.rejoin(table)
         self.past.keep(self.t, self.hasher)
-
-    def _arrive_again(self, last: int) -> None:
-        """Bring the rows of a saved run back as they came."""
-        if self.spec.consumes != "batch" or not last:
-            return
-        stages = self.arrivals.stage.copy()
-        everything = np.arange(len(stages))
-        self.arrivals.leave(self.world.mapped(0), self.labels_of(everything, 0))
-        for stage in range(1, last + 1):
-            rows = np.flatnonzero(stages == stage)
-            if len(rows):
-                self.arrivals.come(rows, stage, self.world.mapped(stage), self.labels_of(rows, stage))
 
     def _work(self, *, moving: bool, fit: bool, refresh: bool, judge: bool) -> Iterator[None]:
         """Enter a stage, fit, re-encode and judge, a few milliseconds at a time.

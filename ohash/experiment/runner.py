@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -63,7 +64,7 @@ class Runner:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Nothing happens before `start`; `paused` starts standing still after the first picture."""
-        self._elsewhere = Elsewhere()
+        self._elsewhere = Elsewhere(PREPARING)
         self._make: Callable[[], Run] = lambda: (
             Run(params, dataset, judge=judge, fitter=self._elsewhere)
             if resume_from is None
@@ -202,6 +203,8 @@ class Runner:
             with PREPARING:
                 self.run = self._make()
             self._loop(self.run)
+        except CancelledError:  # stopped while it was being made
+            self.state = "stopped"
         except Exception as error:  # an error of any kind ends this run, and only this run
             self.error = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
             self.state = "error"

@@ -14,15 +14,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from ohash.experiment.export import summary
-from ohash.experiment.params import ExperimentParams, experiment, flat, rows_of
+from ohash.experiment.params import QUERIES, ExperimentParams, experiment, flat, rows_of
 from ohash.experiment.snapshot import Snapshot
 from ohash.experiment.story import title_of
 from ohash.models import registry as methods
 
 LIVE = "live"
 ENDED = ("done", "error")
-# What the store keeps beside the curves: the scores of the end on either kind of queries.
-SCORES = ("validation", "test")
 COLUMNS = ("pairs", "map", "map_low", "map_high", "precision_10", "recall_10", "recall_100")
 
 
@@ -138,7 +136,7 @@ def to_json(several: Sequence[tuple[Line, Snapshot]], stored: Mapping[str, Mappi
 
 
 def _described(line: Line, now: Snapshot, stored: Mapping[str, Any]) -> dict[str, Any]:
-    scores = {part: _finite(stored[f"scores/{part}"]) for part in SCORES if f"scores/{part}" in stored}
+    scores = {part: _finite(stored[f"scores/{part}"]) for part in QUERIES if f"scores/{part}" in stored}
     return {"run": now.params.key(), **summary(now), **({"scores": scores} if scores else {})}
 
 

@@ -91,8 +91,8 @@ def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None
     run.hasher = run.spec.restore(header["hasher"], parts.get("hasher", {}))
     if getattr(run.hasher, "d", run.Z.shape[1]) != run.Z.shape[1]:
         raise ValueError(f"its W must be for {run.Z.shape[1]} features, got {run.hasher.d}")
-    if header.get("stage"):  # older files do not say
-        run.arrivals.stage[:] = parts["run"]["came_in"]
+    if header.get("stage") and run.spec.consumes == "batch":  # older files do not say
+        run.arrivals.restore(parts["run"]["came_in"])
     run.rejoin(parts["table"])
     observer = run.history
     observer.columns = History.from_state(header["columns"], parts["run"]["columns"])

@@ -57,7 +57,7 @@ def difference(old: ExperimentParams, new: ExperimentParams) -> str:
 
 def otherwise(here: ExperimentParams, there: ExperimentParams) -> str:
     """What another experiment has otherwise than this one, as "r = 48, C = 0.1"; empty if nothing."""
-    mine, theirs = ({**flat(one), **{change.name: change.value for change in one.changes}} for one in (here, there))
+    mine, theirs = flat(here.in_force()), flat(there.in_force())
     rows = {**rows_of(here), **rows_of(there)}
     parts = [
         f"{_name(rows.get(key), key)} = {_value(value)}" for key, value in theirs.items() if mine.get(key) != value

@@ -15,7 +15,7 @@ from ohash.core.frames import Arrays, Frame
 from ohash.core.progress import listening
 from ohash.core.threads import one_blas_thread
 from ohash.experiment.judged_on import judged_on
-from ohash.experiment.params import from_json
+from ohash.experiment.params import QUERIES, from_json
 from ohash.experiment.record import to_frame
 from ohash.experiment.run import CHUNK, Run
 from ohash.experiment.snapshot import take
@@ -70,7 +70,7 @@ def run(values: dict[str, Any], arrays: Arrays, report: Report = nobody) -> Fram
             if time.monotonic() - told >= REPORT_SECONDS:
                 told = time.monotonic()
                 report(_so_far(going))
-        judged = {part: judged_on(going, part) for part in ("validation", "test")}
+        judged = {part: judged_on(going, part) for part in QUERIES}
     more: dict[str, Any] = {f"scores/{part}": scores for part, (scores, _) in judged.items()}
     more |= {
         "seconds": time.perf_counter() - begun,

@@ -77,8 +77,9 @@ def truths(standing: Standing) -> Chart:
     title = f"Agreement with {what} against agreement with the original distance"
     if ranked:
         best, near = (max(ranked, key=lambda at: standing.score(at, column)) for column in ("map", "recall_10"))
-        title = f"{standing.names[best]} agrees most with {what}, {standing.names[near]} with the original distance"
-        title = f"{standing.names[best]} agrees most with both truths" if best == near else title
+        first, second = (f"{standing.names[at]} (from {standing.supervision(at)})" for at in (best, near))
+        title = f"{first} agrees most with {what}, {second} with the original distance"
+        title = f"{first} agrees most with both truths" if best == near else title
     return Chart(title, x, y, tuple(drawn), (), fairness(standing), f"{title}. One point a method.")
 
 

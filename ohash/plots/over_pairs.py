@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -87,9 +86,7 @@ def _drift_marks(now: Snapshot) -> list[Mark]:
 
 def current(now: Snapshot) -> Any:
     """The model's parameters after the changes so far."""
-    rows = vars(now.params.model)
-    changed = {change.name: change.value for change in now.params.changes if change.at <= now.t}
-    return replace(now.params.model, **{name: value for name, value in changed.items() if name in rows})
+    return now.params.model_at(now.t)
 
 
 def title_of(now: Snapshot) -> str:

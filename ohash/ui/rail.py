@@ -82,7 +82,7 @@ def choose_method(session: state.Session) -> None:
 def _live_controls(session: state.Session) -> None:
     """β and C act on the running model, or begin another run when it is over; only this is drawn when they move."""
     rows = rows_of(session.params)
-    values = flat(session.params) | {c.name: c.value for c in session.params.changes} | session.wanted
+    values = flat(session.params.in_force()) | session.wanted
 
     def change(key: str, value: Any) -> None:
         if state.runner(session).finished.is_set():
@@ -110,7 +110,7 @@ def _committer(session: state.Session) -> Any:
 
 
 def _commit(session: state.Session, key: str, value: Any) -> None:
-    if flat(state.in_force(session.params)).get(key) == value:
+    if flat(session.params.in_force()).get(key) == value:
         return  # what is chosen already is no choice: a widget that came back says so, too
     try:
         if key == "method":
@@ -119,12 +119,7 @@ def _commit(session: state.Session, key: str, value: Any) -> None:
             kept = {k: v for k, v in known.items() if k in rows}
             params = experiment(session.params.dataset, value, content=session.params.content, **kept)
         else:
-            base = session.params
-            latest = {c.name: c.value for c in base.changes}
-            params = experiment(
-                base.dataset, base.method, content=base.content,
-                **{**{k: v for k, v in flat(base).items() if k not in ("dataset", "method")}, **latest, key: value},
-            )  # fmt: skip
+            params = session.params.in_force().with_values(**{key: value})
         state.commit(session, params)
     except ValueError as error:
         session.warnings = [str(error)]

@@ -3,7 +3,7 @@
 import os
 import secrets
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import streamlit as st
@@ -143,15 +143,9 @@ def commit(session: Session, params: ExperimentParams, *, preset: str = "", keep
     session.difference = ""
     if last is not None and last.t > 0:
         _remember(session, last, keep_ghost=keep_ghost)
-        session.difference = difference(in_force(session.params), params) if keep_ghost else ""
+        session.difference = difference(session.params.in_force(), params) if keep_ghost else ""
     session.params, session.preset, session.warnings, session.wanted = params, preset, [], {}
     _begin(session)
-
-
-def in_force(params: ExperimentParams) -> ExperimentParams:
-    """An experiment that begins with the values which the live changes have led to."""
-    values = {change.name: change.value for change in params.changes}
-    return replace(params, model=replace(params.model, **values), changes=())
 
 
 def restart(session: Session) -> None:

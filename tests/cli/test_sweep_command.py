@@ -96,7 +96,7 @@ def test_progress_in_a_pipe_is_plain_lines_one_a_tenth(capsys, monkeypatch):
 
 def test_progress_in_a_pipe_when_cells_are_slow(capsys, monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("ohash.cli.sweep.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("ohash.cli.progress.time.monotonic", lambda: now[0])
     shown = Shown()
     for second in range(60):
         now[0] = float(second)

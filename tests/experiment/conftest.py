@@ -5,8 +5,11 @@ import pytest
 
 from ohash.experiment import schedule
 from ohash.experiment.runner import Runner
+from ohash.experiment.snapshot import take
+from ohash.experiment.store import Store
 from ohash.streams import registry
 from ohash.streams.base import Dataset, DatasetSpec
+from tests.experiment.runs import small, straight
 
 
 def load_tiny():
@@ -45,3 +48,13 @@ def runner_of():
     yield make
     for one in made:
         one.stop()
+
+
+@pytest.fixture(scope="module")
+def picture():
+    return take(straight(small(pairs=400)), "done")
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "home")

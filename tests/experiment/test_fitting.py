@@ -36,6 +36,9 @@ class Thread:
         threading.Thread(target=work, daemon=True).start()
         return future
 
+    def wait(self, job):
+        job.result(PATIENCE)
+
     def close(self):
         """The run cancels its own."""
 
@@ -81,16 +84,16 @@ def test_what_came_before_a_drift_stays_as_it_came(tmp_path, drift):
     assert going.stage == 1
     then, now = going.world.mapped(0), going.world.mapped(1)
     old, new = (going.labels_of(np.arange(len(then)), stage) for stage in (0, 1))
-    X, y = going.arrived()
-    rows = going.rows_to_fit()
+    X, y = going.arrivals.data()
+    rows = going.arrivals.rows
     assert np.array_equal(X, then[rows]) and (y is None or np.array_equal(y, old[rows]))
     while going.t < 260 or going.evaluating:
         going.step(260 - going.t)
     i, j, _ = going.world.pairs(200, 260)
-    again = np.isin(going.rows_to_fit(), [i, j])
+    again = np.isin(going.arrivals.rows, [i, j])
     assert again.any() and not again.all()
     for run in (going, _reopened(going, tmp_path)):
-        rows, (X, y) = run.rows_to_fit(), run.arrived()
+        rows, (X, y) = run.arrivals.rows, run.arrivals.data()
         assert np.array_equal(X, np.where(again[:, None], now[rows], then[rows]))
         assert y is None or np.array_equal(y, np.where(again, new[rows], old[rows]))
 
@@ -126,7 +129,7 @@ def test_a_live_run_in_real_workers_is_the_straight_run():
 def test_a_live_run_obeys_while_a_fit_goes_on(monkeypatch):
     gate = threading.Event()
     fitter = Thread(gate)
-    monkeypatch.setattr("ohash.experiment.runner.Elsewhere", lambda: fitter)
+    monkeypatch.setattr("ohash.experiment.runner.Elsewhere", lambda room: fitter)
     runner = Runner(batch()).start()
     until(lambda: fitter.fits == 2)
     runner.pause()
@@ -148,10 +151,13 @@ def test_a_failing_fit_is_an_error_of_the_run(monkeypatch):
             future.set_exception(RuntimeError("no memory"))
             return future
 
-        def close(self):
-            pass
+        def wait(self, job):
+            """It is over."""
 
-    monkeypatch.setattr("ohash.experiment.runner.Elsewhere", Broken)
+        def close(self):
+            """There is nothing."""
+
+    monkeypatch.setattr("ohash.experiment.runner.Elsewhere", lambda room: Broken())
     runner = Runner(batch()).start()
     assert runner.finished.wait(PATIENCE)
     assert runner.state == "error" and "no memory" in runner.error

@@ -30,7 +30,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No file of the machine's owner, no worker processes, and nothing outlives its test."""
     for variable in (*upload.FILES, "OHASH_DATA"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(contest_module, "Elsewhere", lambda: None)
+    monkeypatch.setattr(contest_module, "Elsewhere", lambda room: None)
     yield
     for hub in (state.hub(), state.contests()):
         for lease in hub._leases.values():

@@ -21,7 +21,7 @@ from ohash.experiment.workshare import Claims, activity
 from ohash.plots import sweeps as charts
 from ohash.plots.plotly import figure, heat_figure
 from ohash.ui import state
-from ohash.ui.sweeps import decoded, encoded, link
+from ohash.ui.sweep_link import decoded, encoded, link
 from tests.experiment.runs import own_data
 
 APP = str(Path(__file__).parents[2] / "app.py")

@@ -1,0 +1,38 @@
+"""How far something is, on standard error: a bar that is drawn again, or in a file or a pipe a line now and then."""
+
+import sys
+import time
+from typing import TextIO
+
+EVERY = 0.2  # seconds between two pictures of a bar
+# Between two lines: so many seconds, or this share of the work.
+EVERY_LINE, LINE_SHARE = 10.0, 0.1
+WIDTH = 24
+
+
+class Line:
+    """One piece of work."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        """Nothing is shown yet."""
+        self._stream = stream or sys.stderr
+        self._terminal = self._stream.isatty()
+        self._at, self._share, self._told = float("-inf"), 0.0, ("", False)
+
+    def tell(self, share: float, text: str, *, over: bool) -> None:
+        """Show it if it is time; the end is always shown."""
+        if (text, over) == self._told or not (over or self._due(share)):
+            return
+        self._at, self._share, self._told = time.monotonic(), share, (text, over)
+        if self._terminal:
+            full = round(WIDTH * share)
+            bar = "█" * full + "░" * (WIDTH - full)
+            print(f"\r{bar} {text:<84}", end="\n" if over else "", file=self._stream, flush=True)
+        else:
+            print(text, file=self._stream, flush=True)
+
+    def _due(self, share: float) -> bool:
+        passed = time.monotonic() - self._at
+        if self._terminal:
+            return passed >= EVERY
+        return passed >= EVERY_LINE or share - self._share >= LINE_SHARE - 1e-9

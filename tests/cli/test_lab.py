@@ -1,0 +1,54 @@
+"""ohash-lab: a file named on the command line opens in the browser."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ohash.cli import lab
+
+
+def test_lab_opens_the_checkout_and_names_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "x.npy"
+    np.save(file, np.eye(4))
+    options = lab.parser().parse_args([str(file), "--data", str(tmp_path)])
+    call, environment = lab.command(options, ["--server.port", "9999"])
+    assert call[1:4] == ["-m", "streamlit", "run"] and call[-2:] == ["--server.port", "9999"]
+    assert Path(call[4]).name == "app.py" and (Path(call[4]).parent / "pages").is_dir()
+    assert environment["OHASH_FILE"] == str(file) and environment["OHASH_DATA"] == str(tmp_path)
+
+
+def test_lab_refuses_what_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert lab.main(["/nowhere/x.npy"]) == 2
+    assert "does not exist" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["noise.npy"], "noise.npy must start with a .npy header"),
+        (["noise.doc"], "noise.doc must be one of .npy"),
+        (["x.npy", "--labels", "noise.doc"], "to hold labels"),
+        (["x.npy", "--pairs", "noise.doc"], "to hold pairs"),
+        (["few.npy"], "at least 4 rows"),
+        (["bad.npy"], "bad.toml must use the keys"),
+        (["--data", "x.npy"], "--data must be a folder"),
+        (["--labels", "x.npy"], "belong to a FILE"),
+    ],
+)
+def test_lab_says_what_is_wrong_before_a_server_starts(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("subprocess.run", pytest.fail)
+    for name, rows in (("x", 9), ("few", 3), ("bad", 9)):
+        np.save(f"{name}.npy", np.ones((rows, 2)))
+    Path("bad.toml").write_text("lables = 'y.npy'")
+    for name in ("noise.npy", "noise.doc"):
+        Path(name).write_bytes(b"no such thing")
+    assert lab.main(arguments) == 2
+    assert words in capsys.readouterr().err

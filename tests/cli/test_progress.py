@@ -1,0 +1,65 @@
+"""What is told while something takes a while."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ohash.cli.building import Bar
+from ohash.cli.main import main
+from ohash.cli.progress import Line
+
+
+@pytest.mark.parametrize("silent", [[], ["--quiet"], ["--json"]])
+def test_quiet_hides_the_bar_of_features_too(
+    silent: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OHASH_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("OHASH_DATA", "")
+    monkeypatch.setattr("ohash.cli.building.PATIENCE", -1)
+    records = np.random.default_rng(0).integers(0, 10, (6, 20, 3073), dtype=np.uint8)
+    for name, batch in zip([*(f"data_batch_{k}" for k in range(1, 6)), "test_batch"], records, strict=True):
+        batch.tofile(tmp_path / f"{name}.bin")
+    run = ["--data", str(tmp_path), "run", "--dataset", "cifar10-gist", "--pairs", "20", "--r", "8", "--m", "20"]
+    assert main([*run, *silent]) == 0
+    error = capsys.readouterr().err
+    assert error == "" if silent else "computing, once" in error
+
+
+def test_the_bar_shows_only_what_takes_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    bar = Bar(stream)
+    for done in range(0, 1001, 100):
+        bar(done, 1000)
+    assert stream.getvalue() == ""
+    for done in range(0, 1001, 100):
+        bar(done, 1000)
+        now[0] += 1
+    assert "300 / 1,000 rows, 7 s left" in stream.getvalue()
+    assert stream.getvalue().rstrip(" \n").endswith("1,000 / 1,000 rows, 0 s left") and stream.getvalue()[-1] == "\n"
+
+
+def test_in_a_pipe_the_bar_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    bar = Bar(stream)
+    for done in range(0, 31):
+        bar(done, 30)
+        now[0] += 1
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "computing, once: 1 / 30 rows, 29 s left" and 3 < len(lines) < 12
+    assert lines[-1] == "computing, once: 30 / 30 rows, 0 s left" and "\r" not in stream.getvalue()
+
+
+def test_the_end_is_told_once_and_ends_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    line = Line(stream)
+    for over in (False, True, True):
+        line.tell(1.0, "3 of 3", over=over)
+    assert stream.getvalue().count("3 of 3") == 2 and stream.getvalue().count("\n") == 1
