@@ -5,8 +5,8 @@ import time
 from typing import TextIO
 
 EVERY = 0.2  # seconds between two pictures of a bar
-# Between two lines: so many seconds, or this share of the work.
-EVERY_LINE, LINE_SHARE = 10.0, 0.1
+# Between two lines: so many seconds, or this share of the work and at least so many.
+EVERY_LINE, LINE_SHARE, LEAST = 10.0, 0.1, 1.0
 WIDTH = 24
 
 
@@ -35,4 +35,4 @@ class Line:
         passed = time.monotonic() - self._at
         if self._terminal:
             return passed >= EVERY
-        return passed >= EVERY_LINE or share - self._share >= LINE_SHARE - 1e-9
+        return passed >= EVERY_LINE or (passed >= LEAST and share - self._share >= LINE_SHARE - 1e-9)

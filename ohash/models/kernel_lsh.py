@@ -9,6 +9,7 @@ from typing import Any
 from ohash.models import lsh
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.lsh import LSH, LSHParams
+from ohash.models.oh import BIBTEX
 
 
 class KernelLSH(LSH):
@@ -33,7 +34,7 @@ HASHER = HasherSpec(
     title="Kernel LSH (the paper's KLSH)",
     aliases=("rff_lsh", "lsh-k"),
     cite="Huang, Yang, Zheng: Online Hashing, TNNLS 2017 (as a baseline); Charikar, STOC 2002",
-    bibtex=lsh.HASHER.bibtex,
+    bibtex=f"{BIBTEX}\n\n{lsh.HASHER.bibtex}",
     supervision="none",
     kernel_features=True,
     consumes="nothing",

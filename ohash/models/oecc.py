@@ -78,6 +78,14 @@ HASHER = HasherSpec(
   author  = {Cakir, Fatih and Bargal, Sarah Adel and Sclaroff, Stan},
   journal = {Computer Vision and Image Understanding},
   year    = {2016}
+}
+
+@misc{cakir2015online,
+  title         = {Online Supervised Hashing for Ever-Growing Datasets},
+  author        = {Cakir, Fatih and Bargal, Sarah Adel and Sclaroff, Stan},
+  year          = {2015},
+  eprint        = {1511.03257},
+  archiveprefix = {arXiv}
 }""",
     supervision="labels",
     consumes="points",

@@ -75,11 +75,11 @@ def hashers() -> "dict[str, HasherSpec]":
 
 
 def find(name: str) -> "HasherSpec":
-    """The method of this key; failing that, of this title or alias in any case."""
+    """The method of this key; failing that, of this title or alias in any case, with hyphens or without."""
     if name in hashers():
         return hashers()[name]
     for spec in hashers().values():
-        if name.lower() in (other.lower() for other in (spec.key, spec.title, *spec.aliases)):
+        if _plain(name) in (_plain(other) for other in (spec.key, spec.title, *spec.aliases)):
             return spec
     raise ValueError(f"method must be one of {', '.join(sorted(hashers()))}, got {name!r}")
 
@@ -87,6 +87,10 @@ def find(name: str) -> "HasherSpec":
 def key_of(hasher: Any) -> str:
     """The key a hasher is registered under."""
     return str(hasher.key)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", " ").replace("_", " ")
 
 
 def _import_file(file: Path) -> ModuleType:

@@ -97,6 +97,13 @@ HASHER = HasherSpec(
   number  = {12},
   pages   = {2916--2929},
   doi     = {10.1109/TPAMI.2012.193}
+}
+
+@inproceedings{jegou2012anti,
+  title     = {Anti-Sparse Coding for Approximate Nearest Neighbor Search},
+  author    = {J{\\'e}gou, Herv{\\'e} and Furon, Teddy and Fuchs, Jean-Jacques},
+  booktitle = {IEEE International Conference on Acoustics, Speech and Signal Processing},
+  year      = {2012}
 }""",
     supervision="none",
     consumes="nothing",

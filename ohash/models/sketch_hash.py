@@ -81,6 +81,13 @@ HASHER = HasherSpec(
   year      = {2015},
   pages     = {2503--2511},
   doi       = {10.1109/CVPR.2015.7298865}
+}
+
+@inproceedings{chen2017frosh,
+  title     = {{FROSH}: {F}aste{R} Online Sketching Hashing},
+  author    = {Chen, Xixian and King, Irwin and Lyu, Michael R.},
+  booktitle = {Conference on Uncertainty in Artificial Intelligence},
+  year      = {2017}
 }""",
     supervision="none",
     consumes="chunks",

@@ -87,8 +87,11 @@ def test_on_data_of_ones_own(tmp_path, capsys):
 
 
 def test_progress_in_a_pipe_is_plain_lines_one_a_tenth(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("ohash.cli.progress.time.monotonic", lambda: now[0])
     shown = Shown()
     for done in range(201):
+        now[0] = done / 10
         shown(Progress(200, done, here=done, seconds=done / 10))
     err = capsys.readouterr().err
     assert "\r" not in err and 10 <= len(err.splitlines()) <= 12 and err.splitlines()[-1].startswith("200 of 200 cells")

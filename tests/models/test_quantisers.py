@@ -1,4 +1,4 @@
-"""int8 and product quantisation: codes stand for vectors, and queries are measured to those."""
+"""int8, product quantisation and float vectors: codes stand for vectors, and queries are measured to those."""
 
 import importlib.util
 
@@ -109,3 +109,19 @@ def test_what_is_missing_is_said(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "faiss", None)
     with pytest.raises(ValueError, match=r"pq needs faiss: pip install ohash\[faiss\]"):
         build("pq").fit(X, None)
+
+
+@pytest.mark.parametrize(
+    ("by", "literal"),
+    [
+        ("l2", lambda q, x: ((q - x) ** 2).sum()),
+        ("dot", lambda q, x: -(q * x).sum()),
+        ("cosine", lambda q, x: 1 - (q * x).sum() / np.sqrt((q * q).sum() * (x * x).sum())),
+    ],
+)
+def test_float_vectors_rank_by_the_exact_distance(by, literal):
+    model = taught("float", by=by)
+    found = model.estimate_distances(X[:5], model.quantise(X))
+    expected = [[literal(q, x) for x in X.astype(float)] for q in X[:5].astype(float)]
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    assert model.r == 640 and np.array_equal(model.decode(model.encode(X)), X)
