@@ -12,6 +12,7 @@ literature: aliases are understood, too.
 import argparse
 import textwrap
 
+from ohash.core.citations import bibliography
 from ohash.models.base import HasherSpec
 from ohash.models.registry import find, hashers
 
@@ -26,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the table, or a card."""
     specs = sorted(hashers().values(), key=lambda spec: spec.key) if options.name is None else [find(options.name)]
     if options.bibtex:
-        print("\n\n".join(dict.fromkeys(spec.bibtex for spec in specs)))
+        print(bibliography(spec.bibtex for spec in specs), end="")
         return 0
     rows = [row for spec in specs for row in spec.table.values()]
     name, allowed = (

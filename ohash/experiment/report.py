@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.citations import bibliography
 from ohash.experiment.comparison import Comparison
 from ohash.experiment.environment import environment
 from ohash.experiment.fairness import fairness
@@ -171,10 +172,9 @@ def to_latex(standing: Standing) -> str:
 
 def to_bibtex(standing: Standing) -> str:
     """Every method and the data, each once."""
-    found = [entry.spec.bibtex.strip() for entry in standing.entries]
+    found = [entry.spec.bibtex for entry in standing.entries]
     spec = datasets.datasets().get(standing.comparison.dataset)
-    found += [spec.bibtex.strip()] if spec is not None and spec.bibtex else []
-    return "\n\n".join(dict.fromkeys(text for text in found if text)) + "\n"
+    return bibliography([*found, "" if spec is None else spec.bibtex])
 
 
 SCORED = ("map", "recall_10", "recall_10_reranked_4")

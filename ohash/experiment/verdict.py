@@ -85,10 +85,10 @@ def truth(standing: Standing) -> str:
 
 
 def supervised(standing: Standing) -> dict[str, list[int]]:
-    """Methods with a score by what they learn from, best first."""
+    """Methods with a score by what they learn from, best first; references win nothing."""
     found: dict[str, list[int]] = {}
     for at in sorted(standing.judged, key=lambda at: -standing.score(at, "map")):
-        if standing.entries[at].method != "random_codes":
+        if not standing.entries[at].spec.reference:
             found.setdefault(standing.supervision(at), []).append(at)
     return found
 
@@ -102,7 +102,7 @@ def _follow(standing: Standing) -> Sentence:
     kind = next(kind for kind in ("pairs", "labels", "nothing") if kind in groups or kind == "nothing")
     topic = f"To follow {truth(standing)}"
     if kind not in groups:
-        return Sentence(topic, "only random codes have been measured.")
+        return Sentence(topic, "only references have been measured.")
     best = groups[kind][0]
     floats = f"the float vectors themselves ({DISTANCES[standing.ground.metric]})"
     text = f"{_name(standing, best)} {_against(gap(standing, best), floats)}"

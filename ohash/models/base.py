@@ -124,7 +124,8 @@ class HasherSpec:
 
     `asymmetric`: it ranks by a distance of its own (`AsymmetricHasher`). `hamming`: the Hamming distance of its codes
     means something. `needs`: a package it cannot do without, an optional extra of the same name. `kernel_features`: it
-    is meant for kernel features although it learns from nothing.
+    is meant for kernel features although it learns from nothing. `reference`: it is there to be compared with, not to
+    be used.
     """
 
     key: str
@@ -143,6 +144,7 @@ class HasherSpec:
     hamming: bool = True
     needs: str = ""
     kernel_features: bool = False
+    reference: bool = False
 
     @property
     def raw(self) -> bool:

@@ -104,6 +104,7 @@ HASHER = HasherSpec(
     build=FloatVectors,
     restore=restore,
     linear=False,
+    reference=True,
     asymmetric=True,
     hamming=False,
     differs="Not a method: what every code is an approximation of. 32 d bits are many times those of a hash.",

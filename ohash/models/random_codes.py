@@ -103,5 +103,6 @@ HASHER = HasherSpec(
     build=RandomCodes,
     restore=restore,
     linear=False,
+    reference=True,
     differs="Not a method: the floor below which nothing can sensibly fall.",
 )

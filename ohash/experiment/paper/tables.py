@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ohash.core.citations import bibliography
 from ohash.experiment.paper.claims import Finding
 from ohash.experiment.paper.claims_of_cost import a_pair
 from ohash.experiment.paper.figures import Figure
@@ -91,7 +92,7 @@ def bibtex(measured: Measured) -> str:
     entries += [methods.find(key).bibtex for key in dict.fromkeys(where.method for where in wheres)]
     known = {one.key: one.dataset for figure in FIGURES.values() for one in figure.settings()}
     entries += [datasets.find(known[key]).bibtex for key in dict.fromkeys(where.setting for where in wheres)]
-    return "\n\n".join(dict.fromkeys(entry.strip() for entry in entries if entry.strip())) + "\n"
+    return bibliography(entries)
 
 
 def _cell(measured: Measured, figure: Figure, setting: Setting, method: str, x: Any) -> str:
