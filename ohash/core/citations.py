@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 
 def bibliography(texts: Iterable[str]) -> str:
-    """Every entry of the texts, in their order.
+    r"""Every entry of the texts, in their order.
 
-    >>> print(bibliography(["@misc{a,\\n}", "@misc{b,\\n}\\n\\n@misc{a,\\n}", ""]), end="")
+    >>> print(bibliography(["@misc{a,\n}", "@misc{b,\n}\n\n@misc{a,\n}", ""]), end="")
     @misc{a,
     }
     <BLANKLINE>
