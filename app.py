@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from ohash.ui.state import through_the_router
+from ohash.ui import router
 from ohash.ui.style import ICON, LOGO
 
 st.set_page_config(page_title="ohash", page_icon=ICON, layout="wide")
-through_the_router()
+router.passed()
 st.logo(LOGO, size="medium")
 st.navigation(
     {

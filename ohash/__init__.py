@@ -31,20 +31,19 @@ from ohash.core import kernel_cache as _kernel_cache
 _kernel_cache.ensure_writable(_Path(__file__).parent)
 _kernel_cache.drop_stale(_Path(__file__).parent)
 
-from ohash.core.features import FeatureMap, KernelWarning  # noqa: E402
-from ohash.core.gist import gist512  # noqa: E402
-from ohash.evaluation.ranking import mean_ap, retrieval  # noqa: E402
-from ohash.models.mmoh import MMOH  # noqa: E402
-from ohash.models.oh import OH  # noqa: E402
-from ohash.models.storage import load, save  # noqa: E402
-from ohash.streams.base import Dataset  # noqa: E402
-
 if _TYPE_CHECKING:
+    from ohash.core.features import FeatureMap, KernelWarning
+    from ohash.core.gist import gist512
+    from ohash.evaluation.ranking import mean_ap, retrieval
     from ohash.experiment.history import History
     from ohash.experiment.params import ExperimentParams
     from ohash.experiment.run import run
     from ohash.experiment.runner import Runner
     from ohash.index.hamming_index import HammingIndex
+    from ohash.models.mmoh import MMOH
+    from ohash.models.oh import OH
+    from ohash.models.storage import load, save
+    from ohash.streams.base import Dataset
     from ohash.streams.pairs import pair_stream
 
 __all__ = [
@@ -53,19 +52,35 @@ __all__ = [
 ]  # fmt: skip
 __version__ = "0.1.0"
 
-# Imported when first asked for: a notebook that only hashes does not wait for the engine or the index.
+# Imported when first asked for: a notebook that only hashes does not wait for the engine, nor a page for the kernels.
 _LAZY = {
+    "Dataset": "ohash.streams.base",
     "ExperimentParams": "ohash.experiment.params",
+    "FeatureMap": "ohash.core.features",
     "HammingIndex": "ohash.index.hamming_index",
     "History": "ohash.experiment.history",
+    "KernelWarning": "ohash.core.features",
+    "MMOH": "ohash.models.mmoh",
+    "OH": "ohash.models.oh",
     "Runner": "ohash.experiment.runner",
+    "gist512": "ohash.core.gist",
+    "load": "ohash.models.storage",
+    "mean_ap": "ohash.evaluation.ranking",
     "pair_stream": "ohash.streams.pairs",
+    "retrieval": "ohash.evaluation.ranking",
     "run": "ohash.experiment.run",
+    "save": "ohash.models.storage",
 }
 
 
 def __getattr__(name: str) -> object:
-    """Names of the engine and of the index."""
+    """Import what is asked for."""
     if name not in _LAZY:
         raise AttributeError(f"module 'ohash' has no attribute {name!r}")
-    return getattr(_importlib.import_module(_LAZY[name]), name)
+    globals()[name] = found = getattr(_importlib.import_module(_LAZY[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    """What there is, imported or not."""
+    return sorted({*globals(), *_LAZY})

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import streamlit as st
-from streamlit.runtime.pages_manager import PagesManager
 
 from ohash.core.threads import one_blas_thread_for_ever
 from ohash.experiment import comparison as comparisons
@@ -21,6 +20,7 @@ from ohash.experiment.story import difference, title_of
 from ohash.models import registry as methods
 from ohash.plots.live import Ghost, ghost_of
 from ohash.streams.base import Dataset
+from ohash.ui import router
 from ohash.ui.hub import Hub
 from ohash.ui.upload import of_command_line
 
@@ -107,7 +107,7 @@ def current() -> Session:
     """The session of this tab; a new one is opened from the address bar."""
     session: Session | None = st.session_state.get("ohash")
     if session is None:
-        _through_the_router()
+        router.ensure()
         session = Session(id=secrets.token_hex(8), params=PRESETS[0].params(), preset=PRESETS[0].key)
         st.session_state["ohash"] = session
         query = st.query_params.to_dict()
@@ -297,19 +297,6 @@ def _of_link(problems: list[str]) -> list[str]:
     """One message for all that is wrong with a link."""
     told = problems[0] if len(problems) == 1 else "".join(f"\n- {problem}" for problem in problems)
     return [f"The link was not quite right: {told}"] if problems else []
-
-
-def through_the_router() -> None:
-    """Said by app.py: this tab has its navigation."""
-    st.session_state["routed"] = True
-
-
-def _through_the_router() -> None:
-    """Until app.py has run once in a server, Streamlit serves pages/ by itself and a deep link misses the router."""
-    if not st.session_state.get("routed"):
-        PagesManager.uses_pages_directory = False
-        through_the_router()  # now; a page that is run by itself, as in a test, has no router to wait for
-        st.rerun()
 
 
 def _open_own(session: Session, *, first: bool) -> None:

@@ -1,0 +1,17 @@
+"""Every page is reached through app.py. Nothing else is imported here: the menu is there while the rest loads."""
+
+import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
+
+
+def passed() -> None:
+    """Said by app.py: this tab has its navigation."""
+    st.session_state["routed"] = True
+
+
+def ensure() -> None:
+    """Until app.py has run once in a server, Streamlit serves pages/ by itself and a deep link misses the router."""
+    if not st.session_state.get("routed"):
+        PagesManager.uses_pages_directory = False
+        passed()  # now; a page that is run by itself, as in a test, has no router to wait for
+        st.rerun()
