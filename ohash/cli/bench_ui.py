@@ -129,13 +129,14 @@ def _server_cost(page: Any, pid: int) -> None:
 def _five(browser: Any, url: str, first: Any) -> None:
     """With five browsers on the same machine; at a pace that leaves them room, and with runs that take all there is."""
     pages = [first, *(_open(browser, url) for _ in range(4))]
-    for pace in ("1,000/s", "unlimited"):
+    # The bar is for runs that leave the machine something: unlimited ones take a core, and five browsers the other.
+    for pace, bar in (("1,000/s", ">= 1.7"), ("unlimited", "-")):
         for page in pages:
             _pace(page, pace)
         counts = [page.evaluate("window.ticks") for page in pages]
         first.wait_for_timeout(SECONDS * 1000)
         rates = [(page.evaluate("window.ticks") - count) / SECONDS for page, count in zip(pages, counts, strict=True)]
-        _line(f"five sessions, {pace}, slowest", f"{min(rates):.2f} Hz", ">= 1.7")
+        _line(f"five sessions, {pace}, slowest", f"{min(rates):.2f} Hz", bar)
     for page in pages[1:]:
         page.close()
 
