@@ -34,15 +34,16 @@ def scan(package: str) -> list[ModuleType]:
 def plugin_modules() -> tuple[ModuleType, ...]:
     """The user's plugin files and entry points, imported once."""
     files = [Path(name) for name in os.environ.get(PLUGINS, "").split(os.pathsep) if name]
-    modules = [_import_file(file) for file in files]
-    for file, module in zip(files, modules, strict=True):
-        if not any(hasattr(module, name) for name in DECLARED):
+    points = importlib.metadata.entry_points(group=ENTRY_POINTS)
+    found = [(str(file), _import_file(file)) for file in files]
+    found += [(f"{point.name} = {point.value}", point.load()) for point in points]
+    for name, module in found:
+        if not any(hasattr(module, one) for one in DECLARED):
             raise ValueError(
-                f"plugin {file} must define {' or '.join(DECLARED)}, a spec or a tuple of specs, it defines neither; "
+                f"plugin {name} must define {' or '.join(DECLARED)}, a spec or a tuple of specs, it defines neither; "
                 "ohash/models/lsh.py and ohash/streams/datasets/digits.py show how"
             )
-    modules += [point.load() for point in importlib.metadata.entry_points(group=ENTRY_POINTS)]
-    return tuple(modules)
+    return tuple(module for _, module in found)
 
 
 def add_plugin(file: str | Path) -> None:

@@ -152,6 +152,14 @@ def test_a_plugin_that_declares_nothing_is_told_what_to_declare(tmp_path, clean_
         registry.hashers()
 
 
+def test_an_installed_plugin_that_declares_nothing_is_named(monkeypatch, clean_registry):
+    idle = SimpleNamespace(name="idle", value="idle.methods", load=lambda: SimpleNamespace(__name__="idle.methods"))
+    monkeypatch.setattr(registry.importlib.metadata, "entry_points", lambda group: [idle])
+    registry.plugin_modules.cache_clear()
+    with pytest.raises(ValueError, match=r"plugin idle = idle\.methods must define HASHER or DATASET"):
+        registry.plugin_modules()
+
+
 def test_a_plugin_that_fails_leaves_no_half_module(tmp_path, clean_registry):
     (tmp_path / "broken.py").write_text("x = 1\nraise RuntimeError('from the plugin')")
     registry.add_plugin(tmp_path / "broken.py")
