@@ -1,4 +1,4 @@
-"""The float vectors themselves: nothing is compressed, and the ranking is by the exact distance.
+"""The float vectors themselves: nothing is compressed, and the ranking is by exact cosine.
 
 A reference, not a ceiling: what learns from labels or clicks passes it on labels and clicks.
 """
@@ -18,15 +18,11 @@ from ohash.models.reconstruction import Reconstruction
 
 @dataclass(frozen=True)
 class FloatVectorsParams:
-    """Which distance."""
+    """Nothing to choose."""
 
     r: int = param(
         48, symbol="r", title="bits", lo=1, hi=2**21, slider=(8, 1024), scale="log",
         help="Fixed to 32 d, four bytes a dimension, when data come.",
-    )  # fmt: skip
-    by: str = param(
-        "cosine", symbol="", title="distance", choices=("cosine", "l2", "dot"),
-        help="The exact distance that items are ranked by.",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -72,8 +68,8 @@ class FloatVectors(Reconstruction):
         return np.ascontiguousarray(codes).view("<f4")
 
     def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-        """Exact distances, (queries, items)."""
-        return distances(self.rows(queries), self.decode(stored), self.params.by).astype(np.float32, copy=False)
+        """1 - cosine, (queries, items)."""
+        return distances(self.rows(queries), self.decode(stored), "cosine").astype(np.float32, copy=False)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """For `ohash.save`."""
@@ -89,8 +85,8 @@ def restore(values: dict[str, Any], arrays: Arrays) -> FloatVectors:
 
 HASHER = HasherSpec(
     key="float",
-    title="Float vectors (reference)",
-    aliases=("float cosine", "exact cosine", "exact", "brute force"),
+    title="Exact cosine (float vectors)",
+    aliases=("float vectors", "exact", "brute force"),
     cite="Manning, Raghavan, Schütze: Introduction to information retrieval, 2008, section 6.3 (cosine similarity)",
     bibtex="""@book{manning2008introduction,
   title     = {Introduction to Information Retrieval},

@@ -73,7 +73,7 @@ def truths(standing: Standing) -> Chart:
     y = Axis(f"mAP: agrees with {what}", lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing("The two truths are not measured yet", x, y)
-    ranked = [at for at in range(len(standing.entries)) if math.isfinite(standing.score(at, "map"))]
+    ranked = [at for several in supervised(standing).values() for at in several]
     title = f"Agreement with {what} against agreement with the original distance"
     if ranked:
         best, near = (max(ranked, key=lambda at: standing.score(at, column)) for column in ("map", "recall_10"))

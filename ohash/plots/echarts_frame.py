@@ -138,10 +138,10 @@ def _level_label(mark: Mark, chart: Chart, frame: Frame) -> Option:
     """On the side that the mark asks for, if the plot has room there."""
     lo, hi = frame.y
     below = layout.position(mark.at, lo, hi, chart.y.scale) * frame.plot
-    room = frame.size + 4
+    room = frame.size + 7
     above = (mark.side == "above" and frame.plot - below > room) or below <= room
     where = f"inside{mark.place.title()}{'Top' if above else 'Bottom'}"
-    return {"show": bool(mark.label), "position": where, "formatter": mark.label, "distance": [4, 3]}
+    return {"show": bool(mark.label), "position": where, "formatter": mark.label, "distance": [4, 3 if above else 6]}
 
 
 def _line(mark: Mark, at: Option, label: Option, dark: bool) -> Option:

@@ -82,6 +82,12 @@ def test_titles_rank_only_those_that_were_told_the_same():
     assert title == "Best mAP: SDH .80 from labels, OH .70 from pairs, ITQ .55 from nothing"
 
 
+def test_a_reference_is_drawn_and_ranked_nowhere():
+    now = standing({"oh": 0.7, "itq": 0.5, "float": 0.9})
+    for chart in (charts.curves(now), charts.truths(now)):
+        assert "Exact cosine" not in chart.title and any(one.name == "Exact cosine" for one in chart.series)
+
+
 def test_the_float_vectors_are_a_line_and_a_point():
     now = full()
     assert [mark.label for mark in charts.curves(now).marks] == ["float vectors .50"]
