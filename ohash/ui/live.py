@@ -98,17 +98,17 @@ def _draw(session: state.Session) -> None:
     numbers = "" if now is None or session.present else numbers_html(now)
     st.html(words)
     if runner.state == "error":
-        st.error(f"{runner.error}. Change a parameter, or press Reset.", icon=":material/error:")
-    if not pictures:
-        st.info(_waiting(session, runner), icon=":material/hourglass_top:")
-        return
-    places = st.columns([1.75, 1])
-    if numbers:
-        places += st.columns([1.2, 1.2, 1])
-        places[4].html(numbers)
-    for place, one in zip(places, pictures, strict=False):
-        with place:
-            one.send()
+        st.error(f"{runner.error}. Change a parameter, or choose a preset.", icon=":material/error:")
+    elif not pictures:
+        st.info(_waiting(session), icon=":material/hourglass_top:")
+    if pictures:
+        places = st.columns([1.75, 1])
+        if numbers:
+            places += st.columns([1.2, 1.2, 1])
+            places[4].html(numbers)
+        for place, one in zip(places, pictures, strict=False):
+            with place:
+                one.send()
     resting = runner.state in RESTING
     redraw, session.resting = resting and not session.resting, resting
     if redraw:  # the timer is no longer needed; a run of the whole page may swallow a click, so it is rare
@@ -203,11 +203,9 @@ def _pictures_beside(session: state.Session) -> list[Snapshot]:
     return [picture for picture in pictures if picture is not None and picture.t > 0]
 
 
-def _waiting(session: state.Session, runner: Runner) -> str:
+def _waiting(session: state.Session) -> str:
     place = state.hub().place_in_line(session.id)
     if place:
         most = state.hub().most
         return f"This server runs {most} experiments at once; yours is number {place} in line and starts by itself."
-    if runner.state == "error":
-        return "The run could not start; see the message above, then change a parameter or press Reset."
     return "Preparing the data and compiling the kernels; the first time on a machine this takes some seconds."

@@ -280,4 +280,5 @@ def test_a_link_to_data_of_somebodys_own_says_so_and_offers_others() -> None:
 def test_a_run_that_cannot_start_is_a_message_with_a_way_out() -> None:
     app = opened(dataset="words", method="sdh")
     until(app, lambda: bool(app.error))
-    assert "labels" in app.error[0].value and "Reset" in app.error[0].value
+    assert "labels" in app.error[0].value and "choose a preset" in app.error[0].value
+    assert app.button(key="play").label == "Play again"
