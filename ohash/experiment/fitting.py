@@ -6,7 +6,8 @@ Where it happens changes nothing in the result: both sides use one BLAS thread a
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
+from concurrent.futures import CancelledError, Future, wait
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -59,7 +60,8 @@ class Elsewhere:
         """Until it is over; meanwhile others may be made."""
         self._room.release()
         try:
-            wait([job])
+            with suppress(CancelledError):  # `wait` would not see it until a worker does
+                job.exception()
         finally:
             self._room.acquire()
 

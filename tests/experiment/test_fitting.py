@@ -125,6 +125,31 @@ def test_a_live_run_in_real_workers_is_the_straight_run():
     assert_same(runner.run, straight(params))
 
 
+class Never:
+    """Workers that take a fit and never end it."""
+
+    def __init__(self):
+        self.jobs = []
+
+    def submit(self, *task, on_progress):
+        self.jobs.append(Future())
+        return self.jobs[-1]
+
+
+def test_runs_that_wait_for_their_first_fit_let_others_be_made_and_can_be_stopped(monkeypatch):
+    never = Never()
+    monkeypatch.setattr(fitting, "workers", lambda: never)
+    monkeypatch.setattr("ohash.experiment.runner.PREPARING", threading.BoundedSemaphore(1))
+    waiting = [Runner(batch(seed=seed)).start() for seed in range(3)]
+    until(lambda: len(never.jobs) == 3)
+    other = Runner(experiment("tiny", "oh", m=32, r=8, pairs=50)).start()
+    assert other.finished.wait(PATIENCE) and other.state == "done"
+    for runner in waiting:
+        runner.stop()
+    assert all(job.cancelled() for job in never.jobs)
+    assert [(runner.state, runner.error) for runner in waiting] == [("stopped", "")] * 3
+
+
 @pytest.mark.usefixtures("always_elsewhere")
 def test_a_live_run_obeys_while_a_fit_goes_on(monkeypatch):
     gate = threading.Event()
