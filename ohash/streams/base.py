@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.rows import gather, is_mapped
-from ohash.streams.columns import Rows, class_labels, column, times
+from ohash.streams.columns import Rows, class_labels, column, repeated, times
 from ohash.streams.given_pairs import GivenPairs, given_pairs
 
 Metric = Literal["l2", "cosine", "dot"]
@@ -134,8 +134,10 @@ class Dataset:
         if X.nbytes <= SEARCHED or not is_mapped(X):  # of a large map where its rows are used
             validation.measurable("X", X)
         names = None if ids is None else column("ids", ids, len(X)).astype(np.str_)
-        if names is not None and len(np.unique(names)) != len(names):
-            raise ValueError("ids must be distinct, got a repeated one; drop duplicates or leave ids out")
+        if names is not None and (again := repeated(names)) is not None:
+            raise ValueError(
+                f"ids must be distinct, got {str(names[again])!r} again at row {again}; drop it or leave ids out"
+            )
         found, class_names = (None, ()) if labels is None else class_labels(labels, len(X))
         return cls(
             key=key,

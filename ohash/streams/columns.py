@@ -16,6 +16,16 @@ def column(name: str, values: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
     return found
 
 
+def repeated(values: npt.NDArray[Any]) -> int | None:
+    """The first row whose value came before, or None.
+
+    >>> repeated(np.array(["b", "a", "b", "a"]))
+    2
+    """
+    first = np.unique(values, return_index=True)[1]
+    return None if len(first) == len(values) else int(np.setdiff1d(np.arange(len(values)), first)[0])
+
+
 def class_labels(labels: npt.ArrayLike, n: int) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
     """Class numbers, or flags, and the names of the classes where they are not numbers already."""
     found = np.asarray(labels)

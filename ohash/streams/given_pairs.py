@@ -80,10 +80,12 @@ def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None,
         return found.astype(np.int64)
     allowed = f"{name} of pairs must be row numbers, integers 0 to {n - 1}"
     if column.dtype.kind not in "iu":
-        raise ValueError(f"{allowed}, got dtype {column.dtype}; pass ids to use names instead")
+        raise ValueError(f"{allowed}, got dtype {column.dtype}; rows count from 0; to use names, give ids")
     outside = np.flatnonzero((column < 0) | (column >= n))
     if len(outside):
-        raise ValueError(f"{allowed}, got {column[outside[0]]} at pair {outside[0]}; pass ids to use names instead")
+        raise ValueError(
+            f"{allowed}, got {column[outside[0]]} at pair {outside[0]}; rows count from 0; to use names, give ids"
+        )
     return column.astype(np.int64)
 
 

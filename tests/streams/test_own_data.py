@@ -13,7 +13,7 @@ from ohash.streams.readers.limits import UPLOAD
 from ohash.streams.readers.own import Wishes, dataset_of, dataset_of_files
 from ohash.streams.readers.pairs_file import read_pairs, read_pairs_upload
 from ohash.streams.readers.source import Source
-from tests.streams.files import vecs_bytes
+from tests.streams.files import hdf5_bytes, vecs_bytes
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 5)).astype(np.float32)
@@ -196,3 +196,53 @@ def test_a_decimal_comma_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a;b;c\n1,5;2,5;3,5\n")
     with pytest.raises(ValueError, match="decimal point"):
         dataset_of_files(tmp_path / "x.csv")
+
+
+@pytest.mark.parametrize("ids", [None, [f"{k}.0" for k in range(59, -1, -1)]])
+def test_whole_numbers_written_as_floats_are_row_numbers_unless_there_are_ids(ids: list[str] | None) -> None:
+    table = pd.DataFrame(X, columns=[*"abcde"])
+    vectors = (table if ids is None else table.assign(id=ids)).to_csv(index=False)
+    pairs = Source.upload("p.csv", b"i,j\n1.0,2.0\n3.0,4.0\n")
+    dataset = dataset_of(Source.upload("x.csv", vectors.encode()), pairs=pairs, limits=UPLOAD)
+    assert dataset.pairs is not None
+    rows = [dataset.pairs.i.tolist(), dataset.pairs.j.tolist()]
+    assert rows == ([[1, 3], [2, 4]] if ids is None else [[58, 56], [57, 55]])
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_fractions_are_no_ids_where_there_are_none(kind: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", X)
+    table = pd.DataFrame({"i": [1.0, 3.5], "j": [2.0, 4.0]})
+    file = tmp_path / f"p.{kind}"
+    table.to_csv(file, index=False) if kind == "csv" else table.to_parquet(file)
+    with pytest.raises(ValueError, match=rf"p\.{kind} must have whole row numbers or ids in column i, got fractions"):
+        dataset_of_files(tmp_path / "x.npy", pairs=file)
+
+
+def test_what_is_wrong_is_told_with_its_file(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "p.npy", np.array([[0, 1], [2, 999]]))
+    with pytest.raises(ValueError, match=r"p\.npy: j of pairs must be row numbers, .* 0 to 59, got 999 at pair 1"):
+        dataset_of_files(tmp_path / "x.npy", pairs=tmp_path / "p.npy")
+    np.save(tmp_path / "y.npy", np.zeros(60))
+    with pytest.raises(ValueError, match=r"y\.npy: labels must have at least 2 classes"):
+        dataset_of_files(tmp_path / "x.npy", tmp_path / "y.npy")
+    np.savez(tmp_path / "x.npz", X=X, y=np.zeros(60))
+    with pytest.raises(ValueError, match=r"x\.npz: labels must have at least 2 classes"):
+        dataset_of_files(tmp_path / "x.npz")
+    with pytest.raises(ValueError, match=r"x\.npy: queries must be"):
+        dataset_of_files(tmp_path / "x.npy", wishes=Wishes(queries=(50, 50)))
+
+
+def test_a_repeated_id_is_told_with_its_file_and_row() -> None:
+    vectors = "id,a,b\n" + "".join(f"item{k % 7},{k},{k * k}\n" for k in range(20))
+    with pytest.raises(ValueError, match=r"v\.csv: ids must be distinct, got 'item0' again at row 7"):
+        dataset_of(Source.upload("v.csv", vectors.encode()), limits=UPLOAD)
+
+
+@pytest.mark.parametrize(("value", "words"), [(np.nan, "must be finite, got nan"), (1e20, "must have rows of length")])
+def test_damage_in_the_test_part_is_told_of_that_part(value: float, words: str) -> None:
+    test = X[:5].copy()
+    test[3, 2] = value
+    with pytest.raises(ValueError, match=rf"x\.hdf5 \[test\] {words}.* at row 3, column 2"):
+        dataset_of(Source.upload("x.hdf5", hdf5_bytes(train=X, test=test)), limits=UPLOAD)

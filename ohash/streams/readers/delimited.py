@@ -99,7 +99,7 @@ def first_line(source: Source, limits: Limits) -> FirstLine:
     if not any(cell.strip() for cell in cells):
         raise BadFileError(f"{source.name} must start with a line of names or numbers, the first line is empty")
     counted = len(cells) > 2 and [cell.strip() for cell in cells] == [str(k) for k in range(len(cells))]
-    if all(_is_number(cell) for cell in cells) and not counted:  # pandas calls unnamed columns 0, 1, 2, ...
+    if all(is_number(cell) for cell in cells) and not counted:  # pandas calls unnamed columns 0, 1, 2, ...
         return FirstLine(tuple(str(k) for k in range(len(cells))), False, delimiter, len(line))
     return FirstLine(_distinct([cell.strip() for cell in cells]), True, delimiter, len(line))
 
@@ -150,7 +150,8 @@ def _parsed(source: Source, first: FirstLine, features: tuple[str, ...], use: Ca
         ) from None
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether a cell holds a number."""
     try:
         float(cell)
     except ValueError:

@@ -1,5 +1,7 @@
 """The user's own data: a file of vectors, with labels or pairs from the file itself or from one beside it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -9,6 +11,8 @@ import numpy.typing as npt
 
 from ohash.streams.base import METRICS, Dataset, Metric, default_queries
 from ohash.streams.cached import cached_rows
+from ohash.streams.columns import class_labels
+from ohash.streams.given_pairs import GivenPairs, given_pairs
 from ohash.streams.readers import formats, labels_file, pairs_file
 from ohash.streams.readers.limits import FOLDER, BadFileError, Limits
 from ohash.streams.readers.role import ground_truth
@@ -76,24 +80,24 @@ def dataset_of(
     X, tests = _joined(features, table)
     if tests and found is not None:
         X, tests = table.X, 0  # labels are known for the vectors only
-    given = None if pairs is None else pairs_file.pairs(pairs, limits)
     declared = next((one for one in METRICS if one == table.metric), None)
     metric: Metric = wishes.metric or declared or "l2"
-    dataset = Dataset.from_arrays(
-        X,
-        labels=found,
-        pairs=given,
-        ids=None if tests else _ids_for(given, table),
-        time=None if tests else table.time,
-        metric=metric,
-        queries=wishes.queries or _queries(len(X), tests),
-        title=wishes.title or features.name,
-        key=key,
-        kernel=wishes.kernel,
-    )
+    with named(features.name):
+        dataset = Dataset.from_arrays(
+            X,
+            ids=None if tests else table.ids,
+            time=None if tests else table.time,
+            metric=metric,
+            queries=wishes.queries or _queries(len(X), tests),
+            title=wishes.title or features.name,
+            key=key,
+            kernel=wishes.kernel,
+        )
     return replace(
         dataset,
+        labels=None if found is None else _classes(labels or features, found),
         class_names=names,
+        pairs=None if pairs is None else _pairs(pairs, limits, features, dataset),
         licence=wishes.licence,
         cite=wishes.cite,
         note="; ".join(
@@ -113,13 +117,26 @@ def _distance_note(features: Source, declared: Metric | None, wished: Metric | N
     return ""
 
 
-def _ids_for(given: tuple[npt.NDArray[Any], ...] | None, table: Table) -> npt.NDArray[np.str_] | None:
-    if table.ids is None and given is not None and given[0].dtype.kind == "U":
-        raise BadFileError(
-            f"pairs name their points by ids such as {str(given[0][0])!r}, and {table.name} has none; give it a column "
-            "'id', or use row numbers 0, 1, ... in the pairs"
-        )
-    return table.ids
+def _classes(source: Source, found: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    with named(source.name):
+        return class_labels(found, len(found))[0]
+
+
+def _pairs(source: Source, limits: Limits, features: Source, dataset: Dataset) -> GivenPairs:
+    found = pairs_file.pairs(source, limits)
+    if dataset.ids is None:
+        found = pairs_file.as_row_numbers(source.name, found, features.name)
+    with named(source.name):
+        return given_pairs(found, dataset.ids, dataset.n)
+
+
+@contextmanager
+def named(name: str) -> Iterator[None]:
+    """What is wrong with a parameter is told of the file it comes from."""
+    try:
+        yield
+    except ValueError as error:
+        raise BadFileError(f"{name}: {error}") from None
 
 
 def _joined(source: Source, table: Table) -> tuple[npt.NDArray[Any], int]:

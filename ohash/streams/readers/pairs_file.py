@@ -40,6 +40,14 @@ def pairs(source: Source, limits: Limits) -> Columns:
     return guarded(source, limits, lambda: _clean(source, _columns(source, limits)))
 
 
+def as_row_numbers(name: str, found: Columns, vectors: str) -> Columns:
+    """Columns of the file `name`, for `vectors` without ids: text such as 1.0 is a row number, other text is refused."""
+    if found[0].dtype.kind != "U":
+        return found
+    i, j = (_numbers(name, column, vectors) for column in found[:2])
+    return _ids(name, "i", i), _ids(name, "j", j), *found[2:]
+
+
 def check_extension(source: Source) -> None:
     """Refuse a file that is none of the formats of pairs."""
     if source.extension not in EXTENSIONS:
@@ -109,7 +117,7 @@ def _values(source: Source, limits: Limits, name: str, column: Any) -> npt.NDArr
 
 
 def _clean(source: Source, found: Mapping[str, npt.NDArray[Any]]) -> Columns:
-    i, j = (_ids(source, name, found[name]) for name in "ij")
+    i, j = (_ids(source.name, title, found[title]) for title in "ij")
     if not len(i) == len(j) > 0 or i.ndim != 1 or j.ndim != 1:
         raise BadFileError(f"{source.name} must have as many i as j, at least one, got shapes {i.shape} and {j.shape}")
     if i.dtype.kind != j.dtype.kind and "U" in (i.dtype.kind, j.dtype.kind):
@@ -127,13 +135,22 @@ def _clean(source: Source, found: Mapping[str, npt.NDArray[Any]]) -> Columns:
     return tuple(columns)
 
 
-def _ids(source: Source, name: str, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _numbers(name: str, column: npt.NDArray[Any], vectors: str) -> npt.NDArray[np.float64]:
+    try:
+        return column.astype(np.float64)
+    except ValueError:
+        one = next((text for text in column.tolist() if not delimited.is_number(text)), str(column[0]))
+        raise BadFileError(
+            f"{name} names points by ids such as {one!r}, and {vectors} has none; give it a column 'id', or use row "
+            "numbers 0, 1, ... in the pairs"
+        ) from None
+
+
+def _ids(name: str, title: str, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Row numbers as int64 (whole numbers stored as floats too), ids as text."""
     if column.dtype.kind == "f":
         if not (np.isfinite(column) & (np.abs(column) < 2**53)).all() or (column % 1 != 0).any():
-            raise BadFileError(
-                f"{source.name} must have whole row numbers or ids in column {name}, got fractions or NaN"
-            )
+            raise BadFileError(f"{name} must have whole row numbers or ids in column {title}, got fractions or NaN")
         return column.astype(np.int64)
     return column.astype(np.str_) if column.dtype.kind in "US" else column.astype(np.int64)
 

@@ -46,23 +46,29 @@ class Table:
     note: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse NaN, infinity and a row too long to be measured, by their first place, if X is small enough."""
-        if self.X.nbytes <= SEARCHED:
-            place = first_not_finite(self.X)
-            if place is not None:
-                row, column = place
-                title = f" ({self.columns[column]!r})" if self.columns else ""
-                value = self.X[row, column]
-                raise BadFileError(
-                    f"{self.name} must be finite, got {'an empty cell or ' if self.columns and np.isnan(value) else ''}"
-                    f"{value} at row {row}, column {column}{title}; remove or impute that row"
-                )
-            long = validation.first_too_long(self.X)
-            if long is not None:
-                row, column = long
-                title = f" ({self.columns[column]!r})" if self.columns else ""
-                told = validation.too_long(self.X[row, column], f"row {row}, column {column}{title}")
-                raise BadFileError(f"{self.name} {told}")
+        """Refuse NaN, infinity and a row too long to be measured, by their first place, of what is small enough."""
+        _check_values(self.name, self.X, self.columns)
+        for key, array in self.extra.items():
+            _check_values(f"{self.name} [{key}]", array, ())
+
+
+def _check_values(name: str, X: npt.NDArray[Any], columns: tuple[str, ...]) -> None:
+    if X.nbytes > SEARCHED:
+        return
+    place = first_not_finite(X)
+    if place is not None:
+        row, column = place
+        title = f" ({columns[column]!r})" if columns else ""
+        value = X[row, column]
+        raise BadFileError(
+            f"{name} must be finite, got {'an empty cell or ' if columns and np.isnan(value) else ''}"
+            f"{value} at row {row}, column {column}{title}; remove or impute that row"
+        )
+    long = validation.first_too_long(X)
+    if long is not None:
+        row, column = long
+        title = f" ({columns[column]!r})" if columns else ""
+        raise BadFileError(f"{name} {validation.too_long(X[row, column], f'row {row}, column {column}{title}')}")
 
 
 def first_not_finite(X: npt.NDArray[Any]) -> tuple[int, int] | None:
