@@ -1,10 +1,14 @@
 """Headers that lie, bombs, pickles and links: refused without being opened, allocated or followed."""
 
+import errno
 import io
 import pickle
 import struct
+import subprocess
+import sys
 import zipfile
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,7 +86,9 @@ def test_what_unpacks_to_more_than_half_of_the_memory_is_refused_by_its_header(
     assert read_path(tmp_path / name).X.shape == (1000, 8)
     monkeypatch.setattr(limits, "memory", lambda: 63_998)
     for look in (peek_path, read_path):
-        with pytest.raises(ValueError, match=r"x\..* at most 32\.0 kB here, half of the memory .*np\.save"):
+        with pytest.raises(
+            ValueError, match=r"x\..* not fit in memory: .* at most 32\.0 kB here, half of it.*np\.save"
+        ):
             look(tmp_path / name)
 
 
@@ -94,6 +100,56 @@ def test_memory_is_known_or_the_limit_of_a_container(tmp_path: Path, monkeypatch
     machine = memory.memory.__wrapped__()
     monkeypatch.setattr(memory, "CONTAINER", (tmp_path / "none", tmp_path / "limit"))
     assert memory.memory.__wrapped__() == 12345 < machine
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda of: {resource.RLIMIT_AS: (1234, -1)}[of])
+    assert memory.memory.__wrapped__() == 1234
+
+
+def _no_memory(*_: object, **__: object) -> None:
+    raise MemoryError("Unable to allocate 3.1 GiB")
+
+
+def _no_map(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+
+@pytest.mark.parametrize("fail", [_no_memory, _no_map])
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("x.npy", "ohash.streams.readers.source.Source.array"),
+        ("x.npy", "numpy.lib.format.read_magic"),
+        ("x.npz", "zipfile.ZipFile.__init__"),
+        ("x.npz", "numpy.empty"),
+        ("x.mat", "scipy.io.loadmat"),
+        ("x.csv", "pyarrow.csv.open_csv"),
+        ("x.parquet", "pyarrow.parquet.ParquetFile.__init__"),
+        ("x.parquet", "ohash.streams.readers.arrow.table"),
+        ("x.hdf5", "h5py.File.__init__"),
+    ],
+)
+def test_want_of_memory_is_no_damage(
+    name: str, where: str, fail: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).write_bytes({"x.npy": npy_bytes(X), **PACKED}[name])
+    read_path(tmp_path / name)
+    monkeypatch.setattr(where, fail)
+    with pytest.raises(ValueError, match=rf"^{name} does not fit in memory .*ulimit -v"):
+        read_path(tmp_path / name)
+
+
+def test_a_matrix_that_cannot_be_mapped_is_told_as_such(tmp_path: Path) -> None:
+    """In a process of its own, whose limit it reaches."""
+    pytest.importorskip("resource")
+    with (tmp_path / "x.npy").open("wb") as stream:
+        stream.write(header_bytes((10**9, 50)))
+        stream.truncate(stream.tell() + 4 * 50 * 10**9)
+    code = (
+        "import resource, sys; from ohash.streams.readers.formats import read_path;"
+        "resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, -1)); read_path(sys.argv[1])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "x.npy"], capture_output=True, text=True, check=False)
+    assert "x.npy does not fit in memory (4.3 GB are there or allowed)" in done.stderr
 
 
 def test_damage_in_an_archive_is_told_with_its_place() -> None:

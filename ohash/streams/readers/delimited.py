@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from ohash.streams.readers import arrow
-from ohash.streams.readers.limits import BadFileError, Limits
+from ohash.streams.readers.limits import BadFileError, Limits, refusal
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table
 
@@ -145,8 +145,10 @@ def _parsed(source: Source, first: FirstLine, features: tuple[str, ...], use: Ca
         advice = "call a column of text 'label' or 'id', or remove it"
         if re.search(r"'-?\d+,\d+'", told):
             advice = "write numbers with a decimal point, not a comma"
-        raise BadFileError(
-            f"{source.name} must have {len(first.names)} columns of numbers in every line ({told}); {advice}"
+        raise refusal(
+            source.name,
+            error,
+            f"{source.name} must have {len(first.names)} columns of numbers in every line ({told}); {advice}",
         ) from None
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from ohash.streams.readers import delimited, hdf5, mat, npy, npz, parquet, vecs
-from ohash.streams.readers.limits import FOLDER, UPLOAD, BadFileError, Limits
+from ohash.streams.readers.limits import FOLDER, UPLOAD, BadFileError, Limits, refusal
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table
 
@@ -99,9 +99,11 @@ def guarded(source: Source, limits: Limits, work: Callable[[], Found]) -> Found:
     except BadFileError:
         raise
     except Exception as error:
-        raise BadFileError(
+        raise refusal(
+            source.name,
+            error,
             f"{source.name} could not be read ({type(error).__name__}: {str(error)[:300]}); it is damaged or not "
-            f"a {source.extension} file"
+            f"a {source.extension} file",
         ) from error
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.streams.readers import members
-from ohash.streams.readers.limits import BadFileError, Limits
+from ohash.streams.readers.limits import BadFileError, Limits, refusal
 from ohash.streams.readers.source import MAP_FROM, Source
 from ohash.streams.readers.table import Peek, Table
 
@@ -179,7 +179,9 @@ def _opened(source: Source) -> Iterator[Any]:
                 f"{source.name} must have the {int(cut[1]):,} bytes that its header declares, it ends at byte "
                 f"{source.size:,}; it is truncated, copy it again"
             ) from None
-        raise BadFileError(
+        raise refusal(
+            source.name,
+            error,
             f"{source.name} must be a whole HDF5 file, got bytes {source.start(8)!r}... of {source.size:,} "
-            f"({str(error)[:300]}); copy it again"
+            f"({str(error)[:300]}); copy it again",
         ) from None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.readers.limits import BadFileError
+from ohash.streams.readers.limits import BadFileError, refusal
 
 MOST_BYTES = 2**28
 
@@ -27,7 +27,9 @@ def read_idx(path: Path) -> npt.NDArray[np.uint8]:
                 raise BadFileError(f"{path} must declare 1 to {MOST_BYTES:,} values, its header declares {shape}")
             data = stream.read(size + 1)
     except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
-        raise BadFileError(f"{path} cannot be read ({error}); it is damaged or truncated, install it again") from None
+        raise refusal(
+            str(path), error, f"{path} cannot be read ({error}); it is damaged or truncated, install it again"
+        ) from None
     if len(data) != size:
         raise BadFileError(
             f"{path} must have {size:,} bytes after its header for the shape {shape}, got "

@@ -2,13 +2,23 @@
 
 from dataclasses import dataclass
 
-from ohash.streams.readers.memory import memory
+from ohash.streams.readers.memory import memory, ran_out
 
 MIB = 2**20
 
 
 class BadFileError(ValueError):
     """A file that is refused; the message names the file, what was expected, what was got, and the way out."""
+
+
+def refusal(name: str, error: BaseException, message: str) -> BadFileError:
+    """What to raise where a library stumbled over a file: `message`, or that memory ran out, if it was that."""
+    if not ran_out(error):
+        return BadFileError(message)
+    return BadFileError(
+        f"{name} does not fit in memory ({in_words(memory())} are there or allowed): take fewer rows, or raise the "
+        "limit of the process (ulimit -v) or of its container"
+    )
 
 
 @dataclass(frozen=True)
@@ -50,11 +60,15 @@ class Limits:
         """Refuse what would take too much memory."""
         half = memory() // 2
         if size > min(self.decoded, half):
-            most = min(self.decoded, half)
-            where = self.where if self.decoded <= half else "here, half of the memory there is"
+            most = f"must decode to at most {in_words(min(self.decoded, half))}"
+            most = (
+                f"{most} {self.where}"
+                if self.decoded <= half
+                else f"does not fit in memory: it {most} here, half of it"
+            )
             raise BadFileError(
-                f"{name} must decode to at most {in_words(most)} {where}, it declares {in_words(size)}; "
-                "save the matrix with np.save(...) and put the .npy in the data folder, where it is memory-mapped"
+                f"{name} {most}, it declares {in_words(size)}; save the matrix with np.save(...) and put the .npy in "
+                "the data folder, where it is memory-mapped"
             )
 
     @property

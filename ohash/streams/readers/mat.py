@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.streams.readers import hdf5, members
-from ohash.streams.readers.limits import BadFileError, Limits
+from ohash.streams.readers.limits import BadFileError, Limits, refusal
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table
 
@@ -87,9 +87,11 @@ def values(
             try:
                 got |= loadmat(stream, variable_names=[name])  # type: ignore[arg-type]
             except Exception as error:  # SciPy raises what its parser stumbles over, from zlib.error to TypeError
-                raise BadFileError(
+                raise refusal(
+                    source.name,
+                    error,
                     f"{source.name} is damaged: variable {name!r} must be {found[name].shape} in bytes "
-                    f"{found[name].at:,} to {found[name].end:,}, which cannot be decoded ({error}); copy it again"
+                    f"{found[name].at:,} to {found[name].end:,}, which cannot be decoded ({error}); copy it again",
                 ) from None
     for name in wanted:
         if name not in got or got[name].dtype.kind not in "fiub" or got[name].shape != found[name].shape:

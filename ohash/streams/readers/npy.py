@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.readers.limits import BadFileError, Limits
+from ohash.streams.readers.limits import BadFileError, Limits, refusal
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table
 
@@ -42,9 +42,11 @@ def header(name: str, stream: BinaryIO, kinds: str = NUMBERS) -> Header:
         parse = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
         shape, fortran, dtype = parse(start)
     except Exception as error:
-        raise BadFileError(
+        raise refusal(
+            name,
+            error,
             f"{name} must start with a .npy header (byte 0: \\x93NUMPY, version 1 or 2), got bytes "
-            f"{start.getvalue()[:8]!r} ({error}); write it with np.save"
+            f"{start.getvalue()[:8]!r} ({error}); write it with np.save",
         ) from None
     if dtype.hasobject:
         raise pickled(name)

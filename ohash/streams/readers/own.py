@@ -14,7 +14,7 @@ from ohash.streams.cached import cached_rows
 from ohash.streams.columns import class_labels
 from ohash.streams.given_pairs import GivenPairs, given_pairs
 from ohash.streams.readers import formats, labels_file, pairs_file
-from ohash.streams.readers.limits import FOLDER, BadFileError, Limits
+from ohash.streams.readers.limits import FOLDER, BadFileError, Limits, refusal
 from ohash.streams.readers.role import ground_truth
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Table
@@ -77,7 +77,8 @@ def dataset_of(
         raise BadFileError(
             f"{labels.name} must have one label a row of {features.name}, {len(table.X):,}, got {len(found):,}"
         )
-    X, tests = _joined(features, table)
+    with named(features.name):
+        X, tests = _joined(features, table)
     if tests and found is not None:
         X, tests = table.X, 0  # labels are known for the vectors only
     declared = next((one for one in METRICS if one == table.metric), None)
@@ -135,8 +136,8 @@ def named(name: str) -> Iterator[None]:
     """What is wrong with a parameter is told of the file it comes from."""
     try:
         yield
-    except ValueError as error:
-        raise BadFileError(f"{name}: {error}") from None
+    except (ValueError, MemoryError) as error:
+        raise refusal(name, error, f"{name}: {error}") from None
 
 
 def _joined(source: Source, table: Table) -> tuple[npt.NDArray[Any], int]:

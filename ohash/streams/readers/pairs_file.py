@@ -41,7 +41,7 @@ def pairs(source: Source, limits: Limits) -> Columns:
 
 
 def as_row_numbers(name: str, found: Columns, vectors: str) -> Columns:
-    """Columns of the file `name`, for `vectors` without ids: text such as 1.0 is a row number, other text is refused."""
+    """Columns of the file `name`, for `vectors` without ids: text such as 1.0 is a row number, other text refused."""
     if found[0].dtype.kind != "U":
         return found
     i, j = (_numbers(name, column, vectors) for column in found[:2])

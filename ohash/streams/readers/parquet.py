@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ohash.streams.readers import arrow
-from ohash.streams.readers.limits import BadFileError, Limits
+from ohash.streams.readers.limits import BadFileError, Limits, refusal
+from ohash.streams.readers.memory import ran_out
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table
 
@@ -121,6 +122,8 @@ def _placed(source: Source, wanted: list[str]) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeError) as error:
+        if ran_out(error):  # told by the caller
+            raise
         raise BadFileError(
             f"{source.name} is damaged{_place(source, wanted)} ({str(error)[:300]}); copy it again"
         ) from None
@@ -161,8 +164,10 @@ def _opened(source: Source, dictionaries: list[str] | None = None) -> Iterator[A
                 page_checksum_verification=True,
             )
     except (pa.ArrowException, OSError, UnicodeError) as error:
-        raise BadFileError(
-            _not_whole(source) or f"{WHOLE.format(source.name)} ({str(error)[:300]}); write it again"
+        raise refusal(
+            source.name,
+            error,
+            _not_whole(source) or f"{WHOLE.format(source.name)} ({str(error)[:300]}); write it again",
         ) from None
 
 
