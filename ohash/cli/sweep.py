@@ -35,10 +35,11 @@ from pathlib import Path
 
 from ohash.cli import own_files
 from ohash.cli.progress import Line
+from ohash.experiment.best import Best, bests
 from ohash.experiment.executors import Cluster, Inline
 from ohash.experiment.own_data import data_of, keep, on_own
 from ohash.experiment.pool import WorkerPool
-from ohash.experiment.results import Best, Point, bests, points, to_csv
+from ohash.experiment.results import Point, points, to_csv
 from ohash.experiment.store import Store, StoreError
 from ohash.experiment.sweep import Sweep, check_datasets, read
 from ohash.experiment.sweep_cost import estimate
@@ -188,12 +189,8 @@ def verdict(sweep: Sweep, store: Store) -> str:
 
 def _told(sweep: Sweep, found: Best) -> str:
     place = ", ".join(f"{name} = {value}" for name, value in found.point.at) or sweep.name
-    spread = f", ± {found.test_sd:.3f} over seeds" if math.isfinite(found.test_sd) else ""
-    return (
-        f"best on validation queries{f' of {found.among}' if found.among else ''}: {place} (mAP "
-        f"{found.validation:.3f}); on {found.asked} mAP "
-        f"{found.test.difference:.3f}, 95 % interval {found.test.low:.3f} to {found.test.high:.3f}{spread}"
-    )
+    among = f" of {found.among}" if found.among else ""
+    return f"best on validation queries{among}: {place} (mAP {found.validation:.3f}); {found.reported}"
 
 
 @contextmanager

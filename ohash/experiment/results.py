@@ -1,23 +1,16 @@
-"""The results of a sweep: one row a point, mean and spread over seeds; the best chosen honestly.
-
-The best point is chosen on the validation queries, and only this one is reported on the test queries, with a confidence
-interval over queries and the spread over seeds.
-"""
+"""The results of a sweep: one row a point, mean and spread over seeds."""
 
 import csv
 import io
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.frames import Arrays
-from ohash.evaluation.significance import Difference, paired_bootstrap
-from ohash.experiment.params import OWN, QUERIES
+from ohash.experiment.params import QUERIES
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Cell, Sweep, Values
-from ohash.models.registry import find
 
 METRIC = "map"
 SCORES, COSTS = ("map", "recall_10", "precision_10"), ("auc", "cpu_learn", "seconds")
@@ -53,24 +46,6 @@ class Point:
         return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
 
 
-@dataclass(frozen=True)
-class Best:
-    """The best point by its validation mAP, and what it reaches on the test queries."""
-
-    point: Point
-    validation: float
-    test: Difference
-    test_sd: float
-    queries: int
-    seeds: int = 1
-    among: str = ""
-
-    @property
-    def asked(self) -> str:
-        """How many queries of how many seeds."""
-        return f"{self.queries:,} test queries" + (f" of each of {self.seeds} seeds" if self.seeds > 1 else "")
-
-
 def points(sweep: Sweep, store: Store) -> list[Point]:
     """Every point of a sweep with what is known of it now."""
     known = store.values(cell.key for cell in sweep.cells)
@@ -80,39 +55,6 @@ def points(sweep: Sweep, store: Store) -> list[Point]:
         numbers = tuple(_numbers(values) for values in mine if values["state"] == "done")
         found.append(Point(at, tuple(cells), numbers, sum(values["state"] == "error" for values in mine)))
     return found
-
-
-def bests(sweep: Sweep, store: Store, found: list[Point] | None = None) -> list[Best]:
-    """The best point of each dataset, truth and supervision: across these a mAP means nothing."""
-    groups: dict[str, list[Point]] = {}
-    for point in points(sweep, store) if found is None else found:
-        groups.setdefault(_among(point), []).append(point)
-    chosen = [(among, best(store, group)) for among, group in groups.items()]
-    return [replace(one, among=among if len(groups) > 1 else "") for among, one in chosen if one is not None]
-
-
-def _among(point: Point) -> str:
-    params = point.cells[0].params
-    truth = "" if params.stream.similar_by == "auto" else f" by {params.stream.similar_by}"
-    data = "your data" if params.dataset == OWN else params.dataset
-    return f"{data}{truth}, learning from {find(params.method).supervision.replace('none', 'nothing')}"
-
-
-def best(store: Store, found: list[Point]) -> Best | None:
-    """The best point, or None before any is finished; points without all their seeds do not compete with whole ones."""
-    most = max((len(point.numbers) for point in found), default=0)
-    whole = [point for point in found if len(point.numbers) == most and np.isfinite(point.mean())]
-    if not whole:
-        return None
-    chosen = max(whole, key=lambda point: point.mean())
-    frames = [store.frame(cell.key) for cell in chosen.cells if cell.key in store.done()]
-    ap = np.concatenate([_test_ap(arrays) for _, arrays in frames])
-    if not np.isfinite(ap).any():
-        return None
-    each = [float(np.nanmean(_test_ap(arrays))) for _, arrays in frames]
-    sd = float(np.std(each, ddof=1)) if len(each) > 1 else float("nan")
-    interval = paired_bootstrap(ap, np.zeros_like(ap))
-    return Best(chosen, chosen.mean(), interval, sd, int(np.isfinite(ap).sum()) // len(frames), len(frames))
 
 
 def to_csv(sweep: Sweep, store: Store) -> str:
@@ -142,7 +84,3 @@ def _numbers(values: dict[str, Any]) -> dict[str, float]:
     scores = dict(values.get("scores/validation", {}))
     more = {name: values[name] for name in ("seconds", "state_bytes") if name in values}
     return {**values["numbers"], **scores, **more}
-
-
-def _test_ap(arrays: Arrays) -> npt.NDArray[np.float64]:
-    return arrays.get("ap/test", np.full(1, np.nan))

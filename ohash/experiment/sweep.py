@@ -113,10 +113,11 @@ def sweep(
     *,
     base: Mapping[str, Any] | None = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
-    cases: Sequence[Mapping[str, Any]] = (),
+    cases: list[dict[str, Any]] | tuple[dict[str, Any], ...] = (),
     seeds: int | Sequence[int] = 1,
+    most: int = MOST_CELLS,
 ) -> Sweep:
-    """A sweep, checked: every cell must be a sound experiment.
+    """A sweep of at most `most` cells, checked: every cell must be a sound experiment.
 
     >>> found = sweep(base={"dataset": "digits"}, grid={"beta": [0.4, 0.5], "r": [16, 32]}, seeds=3)
     >>> len(found.cells), found.axes
@@ -129,21 +130,28 @@ def sweep(
         or not all(isinstance(seed, int) and not isinstance(seed, bool) for seed in numbers)
     ):
         raise ValueError(f"seeds must be how many, or a list of integers, got {seeds!r}")
-    for key, values in (grid or {}).items():
+    if not isinstance(cases, (list, tuple)):
+        raise ValueError(f"cases must be a list of tables of parameters, got {cases!r}")
+    tables = [("base", _frozen("base", base or {})), ("grid", _frozen("grid", grid or {}))]
+    tables += [("a case", _frozen("a case", case)) for case in cases]
+    for what, table in tables:
+        if "seed" in dict(table):
+            raise ValueError(f"seed must not be in {what}; say seeds = [1, 2], or how many, beside it")
+    for key, values in tables[1][1]:
         if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or not values:
             raise ValueError(f"grid.{key} must be a list of values, got {values!r}")
     found = Sweep(
         str(name),
-        _frozen("base", base or {}),
-        tuple((key, tuple(values)) for key, values in (grid or {}).items()),
-        tuple(_frozen("a case", case) for case in cases) or ((),),
+        tables[0][1],
+        tuple((key, tuple(values)) for key, values in tables[1][1]),
+        tuple(table for _, table in tables[2:]) or ((),),
         numbers,
     )
     count = len(found.cases) * len(found.seeds)
     for _, values in found.grid:
         count *= len(values)
-    if count > MOST_CELLS:
-        raise ValueError(f"a sweep must have at most {MOST_CELLS:,} cells, got {count:,}; use fewer values or seeds")
+    if count > most:
+        raise ValueError(f"a sweep must have at most {most:,} cells here, got {count:,}; use fewer values or seeds")
     assert found.cells  # every one of them is checked here
     return found
 
@@ -151,8 +159,8 @@ def sweep(
 def read(path: str | Path) -> Sweep:
     """A sweep from a TOML or JSON file; what is wrong with it is a ValueError that names the file."""
     path = Path(path)
-    text = path.read_text()
     try:
+        text = path.read_text(encoding="utf-8")
         said = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         return from_values(said, path.stem)
     except (ValueError, TypeError) as error:
@@ -168,12 +176,12 @@ def check_datasets(chosen: Sweep) -> None:
             raise ValueError(f"dataset {OWN!r} needs its content; for data of your own give --features FILE")
 
 
-def from_values(said: Any, name: str = "sweep") -> Sweep:
-    """A sweep from what a file says."""
+def from_values(said: Any, name: str = "sweep", most: int = MOST_CELLS) -> Sweep:
+    """A sweep from what a file or a link says."""
     if not isinstance(said, dict) or set(said) - set(KNOWN):
         unknown = ", ".join(sorted(set(said) - set(KNOWN))) if isinstance(said, dict) else repr(said)[:60]
         raise ValueError(f"a sweep has {', '.join(KNOWN)}, got {unknown}; parameters belong into [base] or [grid]")
-    return sweep(**{"name": name, **said})
+    return sweep(**{"name": name, **said, "most": most})
 
 
 def _frozen(what: str, values: Any) -> Values:

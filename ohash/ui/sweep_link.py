@@ -3,6 +3,7 @@
 import base64
 import json
 import zlib
+from functools import lru_cache
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -10,6 +11,7 @@ import streamlit as st
 from ohash.experiment.sweep import Sweep, check_datasets, from_values
 
 LONGEST_SPEC = 100_000
+MOST_CELLS = 2_000  # every cell is checked before anything is shown
 
 
 def shared_sweep() -> Sweep | None:
@@ -26,9 +28,15 @@ def shared_sweep() -> Sweep | None:
 
 def encoded(chosen: Sweep) -> str:
     """A sweep as a part of a link."""
-    return base64.urlsafe_b64encode(zlib.compress(json.dumps(json.loads(chosen.to_json())).encode(), 9)).decode()
+    return squeezed(json.dumps(json.loads(chosen.to_json())))
 
 
+def squeezed(text: str) -> str:
+    """A text as a part of a link."""
+    return base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+@lru_cache(maxsize=8)
 def decoded(text: str) -> Sweep:
     """The inverse of `encoded`; anything else is a ValueError."""
     try:
@@ -36,7 +44,7 @@ def decoded(text: str) -> Sweep:
         said = json.loads(zlib.decompressobj().decompress(squeezed, LONGEST_SPEC))
     except Exception as error:
         raise ValueError("it holds no sweep") from error
-    found = from_values(said)
+    found = from_values(said, most=MOST_CELLS)
     check_datasets(found)
     return found
 

@@ -1,13 +1,15 @@
 """What a sweep has found so far: charts whose points open on Live, a table, the best, what failed."""
 
+import math
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from ohash.experiment import own_data
+from ohash.experiment.best import Best
 from ohash.experiment.params import OWN
-from ohash.experiment.results import Best, Point
+from ohash.experiment.results import Point
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Sweep
 from ohash.plots import sweeps as charts
@@ -16,6 +18,11 @@ from ohash.plots.plotly import heat_figure, many, pickable
 from ohash.ui import state
 from ohash.ui.still import NO_BUTTONS
 from ohash.ui.style import dark
+
+INTERVAL = (
+    "The interval is that of a bootstrap over the test queries, with three seeds or more at least the t interval over "
+    "seeds."
+)
 
 
 def open_on_live(session: state.Session, store: Store, point: Point) -> None:
@@ -130,9 +137,9 @@ def verdicts(chosen: Sweep, found: list[Best]) -> None:
             "among": [one.among for one in found],
             "best on validation queries": [_place(chosen, one) for one in found],
             "mAP, validation": [one.validation for one in found],
-            "mAP, test": [one.test.difference for one in found],
-            "95 % interval": [f"{one.test.low:.3f} to {one.test.high:.3f}" for one in found],
-            "reported once on": [one.asked for one in found],
+            "mAP, test": [one.test.difference if one.test else math.nan for one in found],
+            "95 % interval": [f"{one.test.low:.3f} to {one.test.high:.3f}" if one.test else "" for one in found],
+            "reported once on": [one.asked if one.test and not one.lost else one.reported for one in found],
         }
     )
     number = st.column_config.NumberColumn(format="%.3f")
@@ -141,7 +148,7 @@ def verdicts(chosen: Sweep, found: list[Best]) -> None:
         shown, hide_index=True, key="sweep_bests", column_config={"mAP, validation": number, "mAP, test": number},
         alt="The best points by their mAP on validation queries, and what they reach on test queries",
     )  # fmt: skip
-    st.caption("The interval is that of a bootstrap over the test queries.")
+    st.caption(INTERVAL)
 
 
 def _place(chosen: Sweep, found: Best) -> str:
@@ -152,8 +159,8 @@ def _verdict(chosen: Sweep, found: Best) -> None:
     place = _place(chosen, found)
     of = f" of {found.among}" if found.among else ""
     st.markdown(
-        f"Best on validation queries{of}: **{place}**, mAP {found.validation:.3f}. Reported once on {found.asked}: "
-        f"**mAP {found.test.difference:.3f}**, 95 % interval {found.test.low:.3f} to {found.test.high:.3f}."
+        f"Best on validation queries{of}: **{place}**, mAP {found.validation:.3f}. Reported once: {found.reported}.",
+        help=INTERVAL,
     )
 
 

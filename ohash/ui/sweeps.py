@@ -7,8 +7,9 @@ from typing import Any
 import streamlit as st
 
 from ohash.experiment import launch, own_data
+from ohash.experiment.best import bests
 from ohash.experiment.params import OWN
-from ohash.experiment.results import Point, bests, points, to_csv
+from ohash.experiment.results import Point, points, to_csv
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Sweep
 from ohash.experiment.sweep_files import delete_sweep, sweeps

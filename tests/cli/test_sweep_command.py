@@ -129,6 +129,17 @@ def test_mistakes_are_one_line(tmp_path, capsys):
     assert main(["sweep", str(file)]) == 2
     assert "grid.beta must be a list of values" in capsys.readouterr().err
     assert main(["sweep", str(tmp_path / "none.toml")]) == 2
+    capsys.readouterr()
+    for text, words in (
+        (b"\xff\xfe\x00", "utf-8"),
+        (b"[[grid]]\nbeta = [0.5]", "grid must be a table"),
+        (b"cases = 3", "cases must be a list"),
+        (b"[grid]\nseed = [1, 2]", "seed must not be in grid; say seeds = [1, 2]"),
+    ):
+        file.write_bytes(text)
+        assert main(["sweep", str(file)]) == 2
+        err = capsys.readouterr().err
+        assert "bad.toml" in err and words in err and len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("name", ["fashon", "own"])

@@ -11,10 +11,11 @@ import pytest
 from ohash.evaluation.significance import paired_bootstrap
 from ohash.experiment import own_data as own
 from ohash.experiment import sweep_cost, sweeping, tasks, workshare
+from ohash.experiment.best import bests
 from ohash.experiment.executors import Inline
 from ohash.experiment.params import experiment
 from ohash.experiment.pool import WorkerPool
-from ohash.experiment.results import bests, points
+from ohash.experiment.results import points
 from ohash.experiment.run import run
 from ohash.experiment.store import Store, StoreError
 from ohash.experiment.sweep import from_values, read, sweep
@@ -89,7 +90,7 @@ def test_a_sweep_from_a_file(tmp_path):
         ({"seeds": True}, "seeds must be"),
         ({"seeds": [0.5]}, "seeds must be"),
         ({"base": 3}, "table of parameters"),
-        ({"grid": {"seed": list(range(1000)), "C": list(range(1, 200))}}, "at most 100,000 cells"),
+        ({"seeds": 1000, "grid": {"C": list(range(1, 200))}}, "at most 100,000 cells"),
     ],
 )
 def test_what_is_wrong_is_named(said, match, tmp_path):
@@ -146,6 +147,38 @@ def test_the_best_is_chosen_on_validation_and_reported_on_test(store):
     ap = np.concatenate([store.frame(cell.key)[1]["ap/test"] for cell in found.point.cells])
     assert found.test == paired_bootstrap(ap, 0 * ap) and found.test.low < found.test.difference < found.test.high
     assert bests(tiny_sweep(seeds=[77]), store) == []
+
+
+def test_the_test_queries_are_asked_once_when_every_cell_has_ended(store):
+    chosen = tiny_sweep()
+    Sweeping(tiny_sweep(seeds=1), store, Inline()).run()
+    (found,) = bests(chosen, store)
+    left = len(chosen.cells) // 2
+    assert (
+        found.test is None and found.waiting == left and f"when the {left} cells that are left have" in found.reported
+    )
+    Sweeping(chosen, store, Inline()).run()
+    (found,) = bests(chosen, store)
+    assert found.test is not None and "95 % interval" in found.reported
+
+
+def test_damaged_runs_of_the_best_are_named_and_not_counted(store):
+    chosen = tiny_sweep()
+    Sweeping(chosen, store, Inline()).run()
+    (whole,) = bests(chosen, store)
+    first, second = (cell.key for cell in whole.point.cells)
+    store.trace(first).write_bytes(store.trace(first).read_bytes()[:300])
+    (found,) = bests(chosen, store)
+    ap = store.frame(second)[1]["ap/test"]
+    assert found.test == paired_bootstrap(ap, 0 * ap) and (found.seeds, found.queries) == (1, whole.queries)
+    assert f"the curves of {first} are lost: `python3 -m ohash runs delete {first}`" in found.reported
+    store.trace(second).unlink()
+    (found,) = bests(chosen, store)
+    assert found.test is None and found.reported.startswith("what it reaches on the test queries is lost")
+    store.delete([first, second])
+    Sweeping(chosen, store, Inline()).run()
+    (again,) = bests(chosen, store)
+    assert again.reported == whole.reported and not again.lost
 
 
 def test_there_is_a_best_of_each_truth_and_supervision(store):

@@ -1,5 +1,6 @@
 """The Sweeps page: a grid from the parameter table, its cost, its results, cancel, go on, open, share."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.experiment import launch
+from ohash.experiment.best import bests
 from ohash.experiment.executors import Inline
 from ohash.experiment.home import HOME
 from ohash.experiment.own_data import on_own
 from ohash.experiment.params import experiment
-from ohash.experiment.results import bests, points
+from ohash.experiment.results import points
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Sweep, sweep
 from ohash.experiment.sweep_files import sweeps
@@ -21,7 +23,7 @@ from ohash.experiment.workshare import Claims, activity
 from ohash.plots import sweeps as charts
 from ohash.plots.plotly import figure, heat_figure
 from ohash.ui import state
-from ohash.ui.sweep_link import decoded, encoded, link
+from ohash.ui.sweep_link import decoded, encoded, link, squeezed
 from tests.experiment.runs import own_data
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -195,6 +197,14 @@ def test_a_link_is_the_sweep_and_a_bad_one_a_warning() -> None:
     for bad in ("%%%", "AAAA", encoded(chosen)[:40]):
         app = page(spec=bad)
         assert "no sweep" in app.warning[0].value
+    for said, words in (
+        ({"grid": [1, 2]}, "grid must be a table"),
+        ({"cases": 3}, "cases must be a list"),
+        ({"base": {"seed": 3}}, "seed must not be in base"),
+        ({"grid": {"beta": [k / 1000 for k in range(1, 101)], "C": [k / 1000 for k in range(1, 101)]}}, "2,000 cells"),
+    ):
+        app = page(spec=squeezed(json.dumps(said)))
+        assert words in app.warning[0].value and not app.exception
     app = page(spec=encoded(one_axis(base={**BASE, "dataset": "fashon"})))
     assert "dataset must be one of" in app.warning[0].value and "'fashon'" in app.warning[0].value
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from ohash.evaluation.significance import paired_bootstrap
+from ohash.evaluation.significance import ENOUGH_SEEDS, over_seeds
 from ohash.experiment.paper.figures import FULL
 from ohash.experiment.paper.measured import Floats
 
@@ -22,7 +22,6 @@ SWING = 0.02
 EQUAL = 0.03  # differences of mAP under this mean nothing
 NOISE = 0.2  # of a ratio of times of one run each
 POINTS = 0.1  # of a share in one run
-ENOUGH = 3  # seeds whose own spread says how sure a number is
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Part:
         if self.verdict != "cannot tell" or self.effect is None:
             return self.note
         seeds = self.effect.seeds
-        if 0 < seeds < ENOUGH:
+        if 0 < seeds < ENOUGH_SEEDS:
             few = "one seed is" if seeds == 1 else f"{seeds} seeds are"
             return f"{few} too few to decide: the full profile has {FULL.seeds}"
         return (
@@ -83,25 +82,21 @@ class Part:
 
 def difference(a: Sequence[Floats], b: Sequence[Floats]) -> Effect:
     """MAP of a less that of b; one array of average precisions a seed, the same queries on both sides."""
-    found = paired_bootstrap(np.concatenate(a), np.concatenate(b))
-    low, high = found.low, found.high
-    gains = np.array([float(np.nanmean(one - other)) for one, other in zip(a, b, strict=True)])
-    if len(gains) >= ENOUGH:
-        from scipy.stats import t  # noqa: PLC0415
-
-        half = float(t.ppf(0.975, len(gains) - 1) * gains.std(ddof=1) / np.sqrt(len(gains)))
-        low, high = min(low, gains.mean() - half), max(high, gains.mean() + half)
-        kind = f"95 %, the wider of bootstrap over queries and t over {len(gains)} seeds"
-    else:
-        low, high = low - SWING, high + SWING
-        kind = f"95 %, bootstrap over queries, ± {SWING:g} more as {_runs(len(gains), 'seed')}"
-    return Effect(found.difference, float(low), float(high), seeds=len(gains), interval=kind)
+    found, seeds = over_seeds(a, b), len(a)
+    few = seeds < ENOUGH_SEEDS
+    swing = SWING if few else 0.0
+    kind = (
+        f"95 %, bootstrap over queries, ± {SWING:g} more as {_runs(seeds, 'seed')}"
+        if few
+        else f"95 %, the wider of bootstrap over queries and t over {seeds} seeds"
+    )
+    return Effect(found.difference, found.low - swing, found.high + swing, seeds=seeds, interval=kind)
 
 
 def ratio(a: Sequence[float], b: Sequence[float], unit: str = "x") -> Effect:
     """How many times b goes into a: the mean over seeds and their range, for too few of them NOISE wider."""
     each = np.asarray(a, float) / np.asarray(b, float)
-    few = len(each) < ENOUGH
+    few = len(each) < ENOUGH_SEEDS
     low, high = (each.min() / (1 + NOISE), each.max() * (1 + NOISE)) if few else (each.min(), each.max())
     kind = f"{_runs(len(each), 'run')}, timings taken to ± {100 * NOISE:g} %" if few else least_to_most(len(each))
     return Effect(float(each.mean()), float(low), float(high), unit, len(each), kind)
@@ -117,7 +112,7 @@ def share(values: Sequence[float]) -> Effect:
 def ranged(values: Sequence[float], allowance: float, kind: str, unit: str) -> Effect:
     """The mean of the seeds and their range; with too few of them wider by `allowance`, which `kind` says in words."""
     found = np.asarray(values, float)
-    n, few = len(found), len(found) < ENOUGH
+    n, few = len(found), len(found) < ENOUGH_SEEDS
     wider = allowance if few else 0.0
     words = f"{_runs(n, 'run')}, {kind}" if few else least_to_most(n)
     return Effect(float(found.mean()), float(found.min()) - wider, float(found.max()) + wider, unit, n, words)
