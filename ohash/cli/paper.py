@@ -17,14 +17,14 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from ohash.cli.sweep import add_where, carry_out, cores_of, executor, shut_down
+from ohash.cli.sweep import Begun, add_where, carry_out, cores_of, executor, shut_down
 from ohash.experiment.paper.claims import Finding, judge
 from ohash.experiment.paper.claims_of_cost import CLAIMS
 from ohash.experiment.paper.figures import FIGURES, PROFILES, Figure, Profile
 from ohash.experiment.paper.measured import Measured
 from ohash.experiment.paper.tables import bibtex, claims_table, figure_table
 from ohash.experiment.store import Store
-from ohash.experiment.sweep_cost import Cost, estimate
+from ohash.experiment.sweep_cost import Cost, Measuring, estimate
 from ohash.experiment.words import duration
 
 
@@ -73,10 +73,11 @@ def _estimate(figures: Sequence[Figure], profile: Profile, store: Store, cores: 
     """Cells x measured time of one, figure by figure; a cell that two figures share counts once."""
     counted: set[str] = set()
     costs = []
+    measuring = Measuring(told=Begun())
     for figure in figures:
         cells = [cell for cell in figure.sweep(profile).cells if cell.key not in counted]
         counted |= {cell.key for cell in cells}
-        costs.append(estimate(cells, store))
+        costs.append(estimate(cells, store, measuring))
         name = figure.place.partition(",")[0] if figure.key.isdigit() else figure.title
         print(f"{name}: {_words(costs[-1], len(cells), cores)}", flush=True)
     whole = Cost(sum(cost.cells for cost in costs), sum(cost.seconds for cost in costs), 0)

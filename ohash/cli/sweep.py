@@ -42,7 +42,7 @@ from ohash.experiment.pool import WorkerPool
 from ohash.experiment.results import Point, points, to_csv
 from ohash.experiment.store import Store, StoreError
 from ohash.experiment.sweep import Sweep, check_datasets, read
-from ohash.experiment.sweep_cost import estimate
+from ohash.experiment.sweep_cost import Measuring, estimate
 from ohash.experiment.sweeping import Progress, Sweeping
 from ohash.experiment.words import duration
 
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     if options.estimate:
         cores = cores_of(options)
         own = data_of(store, sweep) if data is None else {data.fingerprint(): data}
-        cost = estimate(sweep.cells, store, own)
+        cost = estimate(sweep.cells, store, Measuring(own, told=Begun()))
         print(f"{cost.cells} of {len(sweep.cells)} cells are left: about {duration(cost.on(cores))} on {cores} cores")
         return 0
     if data is not None:
@@ -204,6 +204,16 @@ def _stopped_by_signals(sweeping: Sweeping) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class Begun:
+    """Which cell is begun to measure it, in words."""
+
+    def __call__(self, at: int, of: int) -> None:
+        """Cell `at` of so many."""
+        if at == 1:
+            self._line = Line()
+        self._line.tell(at / of, f"beginning a cell to measure it, {at} of {of}", over=at == of)
 
 
 class Shown:

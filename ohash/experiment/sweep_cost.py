@@ -8,7 +8,7 @@ the first may have to compile.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -24,6 +24,7 @@ FEW_PAIRS, STRETCH = 2000, 100
 ABOUT = 2.0  # finished cells of so many times more or fewer pairs say what one costs
 Own = Mapping[str, Dataset]
 Family = tuple[str, str, str]  # content, dataset, method
+Told = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,37 @@ class Parts:
         return self.prepared + self.pair * pairs + self.checkpoint * times
 
 
-def estimate(cells: Sequence[Cell], store: Store, own: Own | None = None, *, most_measured: int = 64) -> Cost:
-    """The cost of the cells that are not done; `own` are the user's own data by fingerprint."""
+class Measuring:
+    """Cells that are begun to measure them, each size of a dataset and method once; `told` which begins."""
+
+    def __init__(self, own: Own | None = None, *, most: int = 64, told: Told | None = None) -> None:
+        """`own` are the user's own data by fingerprint."""
+        self._own, self._most, self._told = own or {}, most, told
+        self._known: dict[tuple[Family, int], Parts] = {}
+
+    def of(self, left: Sequence[ExperimentParams]) -> dict[Family, dict[int, Parts]]:
+        """The largest cell of each dataset and method, then the smallest, as far as so many may be measured."""
+        families: dict[Family, list[ExperimentParams]] = {}
+        for params in left:
+            families.setdefault(_family(params), []).append(params)
+        chosen = [(family, max(some, key=_size)) for family, some in families.items()]
+        chosen += [
+            (family, min(some, key=_size)) for family, some in families.items() if len(set(map(_size, some))) > 1
+        ]
+        found: dict[Family, dict[int, Parts]] = {}
+        chosen = chosen[: self._most]
+        for at, (family, params) in enumerate(chosen):
+            if self._told is not None:
+                self._told(at + 1, len(chosen))
+            place = (family, _size(params))
+            if place not in self._known:
+                self._known[place] = measure(params, self._own.get(params.content))
+            found.setdefault(family, {})[place[1]] = self._known[place]
+        return found
+
+
+def estimate(cells: Sequence[Cell], store: Store, measuring: Measuring | None = None) -> Cost:
+    """The cost of the cells that are not done."""
     known = store.values(cell.key for cell in cells)
     finished: dict[tuple[Family, int], list[tuple[int, float]]] = {}
     left: list[ExperimentParams] = []
@@ -69,7 +99,7 @@ def estimate(cells: Sequence[Cell], store: Store, own: Own | None = None, *, mos
             left.append(cell.params)
     told = [_from_finished(finished.get((_family(one), _size(one)), []), one.run.pairs) for one in left]
     unknown = [one for one, seconds in zip(left, told, strict=True) if seconds is None]
-    parts = _measured(unknown, own or {}, most_measured)
+    parts = (measuring or Measuring()).of(unknown)
     seconds = sum(seconds for seconds in told if seconds is not None)
     seconds += sum(_between(parts, one).of(one) for one in unknown)
     return Cost(len(left), seconds, sum(map(len, parts.values())))
@@ -79,19 +109,6 @@ def _from_finished(spent: list[tuple[int, float]], pairs: int) -> float | None:
     """The median of the cells of about as many pairs, by the pairs; None without any."""
     near = [seconds * pairs / theirs for theirs, seconds in spent if pairs / ABOUT <= theirs <= pairs * ABOUT]
     return median(near) if near else None
-
-
-def _measured(left: Sequence[ExperimentParams], own: Own, most: int) -> dict[Family, dict[int, Parts]]:
-    """The largest cell of each dataset and method, then the smallest, as far as so many may be measured."""
-    families: dict[Family, list[ExperimentParams]] = {}
-    for params in left:
-        families.setdefault(_family(params), []).append(params)
-    chosen = [(family, max(some, key=_size)) for family, some in families.items()]
-    chosen += [(family, min(some, key=_size)) for family, some in families.items() if len(set(map(_size, some))) > 1]
-    found: dict[Family, dict[int, Parts]] = {}
-    for family, params in chosen[:most]:
-        found.setdefault(family, {})[_size(params)] = measure(params, own.get(params.content))
-    return found
 
 
 def _between(parts: dict[Family, dict[int, Parts]], params: ExperimentParams) -> Parts:

@@ -11,7 +11,7 @@ from ohash.experiment.own_data import on_own
 from ohash.experiment.params import OWN, experiment, flat, rows_of
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import Sweep, sweep
-from ohash.experiment.sweep_cost import Cost, estimate
+from ohash.experiment.sweep_cost import Cost, Measuring, estimate
 from ohash.experiment.words import duration
 from ohash.models import registry as methods
 from ohash.streams.base import Dataset
@@ -108,7 +108,7 @@ def cost_of(session: state.Session, chosen: Sweep, store: Store) -> None:
 
 @st.cache_data(show_spinner="Measuring one cell …", max_entries=64)
 def _cost(key: str, done: int, _chosen: Sweep, _store: Store, _own: dict[str, Dataset]) -> Cost:
-    return estimate(_chosen.cells, _store, _own, most_measured=4)
+    return estimate(_chosen.cells, _store, Measuring(_own, most=4))
 
 
 def _common_rows(dataset: str, chosen: list[str]) -> dict[str, Parameter]:

@@ -283,7 +283,8 @@ def test_data_without_a_name_are_kept_and_give_the_same_numbers_everywhere(tmp_p
     maps = [[point.mean() for point in points(chosen, place)] for place in (here, there)]
     *_, alone = run(chosen.cells[0].params, mine)
     assert maps[0] == maps[1] and maps[0][0] == alone.numbers["map"]
-    assert sweep_cost.estimate(chosen.cells, Store(tmp_path / "third"), {mine.fingerprint(): mine}).cells == 2
+    measuring = sweep_cost.Measuring({mine.fingerprint(): mine})
+    assert sweep_cost.estimate(chosen.cells, Store(tmp_path / "third"), measuring).cells == 2
 
 
 def test_kept_data_that_are_damaged_or_too_large_are_said(store, monkeypatch):
@@ -344,7 +345,11 @@ def test_a_cell_costs_by_its_own_pairs_and_its_own_size(store, monkeypatch):
     assert cost.seconds == pytest.approx(
         sum(1 + n * r / 1000 + 4 * 0.25 for n in (1_000, 100_000) for r in (8, 16, 32))
     )
-    assert sweep_cost.estimate(chosen.cells, store, most_measured=1).measured == 1
+    told = []
+    once = sweep_cost.Measuring(most=1, told=lambda at, of: told.append((at, of)))
+    assert sweep_cost.estimate(chosen.cells, store, once).measured == 1 and told == [(1, 1)]
+    assert sweep_cost.estimate(chosen.cells[:2], store, once).measured == 1 and len(begun) == 4, "r = 8 is new"
+    assert sweep_cost.estimate(chosen.cells, store, once).measured == 1 and len(begun) == 4, "32 is known"
 
 
 def test_finished_cells_say_what_others_of_about_their_size_cost(store, monkeypatch):
