@@ -17,33 +17,33 @@ Pairs = tuple[Index, Index, npt.NDArray[np.int8]]
 
 def matrix(name: str, X: Any, *, d: int | None = None) -> npt.NDArray[Any]:
     """`X` as a real (n, d) array, not copied if it is one; its values are not looked at."""
-    array = _array(name, X, "a matrix (n, d) of real numbers")
-    if array.dtype.kind not in "fiub":
+    found = array(name, X, "a matrix (n, d) of real numbers")
+    if found.dtype.kind not in "fiub":
         raise ValueError(
-            f"{name} must hold real numbers, got dtype {array.dtype}; convert it with {name}.astype('float32')"
+            f"{name} must hold real numbers, got dtype {found.dtype}; convert it with {name}.astype('float32')"
         )
-    if array.ndim != 2 or 0 in array.shape:
+    if found.ndim != 2 or 0 in found.shape:
         raise ValueError(
-            f"{name} must be a non-empty matrix (n, d), got shape {array.shape}; one point is {name}.reshape(1, -1)"
+            f"{name} must be a non-empty matrix (n, d), got shape {found.shape}; one point is {name}.reshape(1, -1)"
         )
-    if d is not None and array.shape[1] != d:
+    if d is not None and found.shape[1] != d:
         raise ValueError(
-            f"{name} must have {d} columns, as at the start, got shape {array.shape}; give vectors of the same kind, "
+            f"{name} must have {d} columns, as at the start, got shape {found.shape}; give vectors of the same kind, "
             "or begin anew"
         )
-    return array
+    return found
 
 
 def vector(name: str, x: Any, *, d: int | None = None) -> npt.NDArray[Any]:
     """`x` as a finite real vector."""
     expected = "a vector of real numbers" if d is None else f"a vector of {d} real numbers"
-    array = _array(name, x, expected)
-    if array.dtype.kind not in "fiub" or array.ndim != 1 or array.size == 0 or (d is not None and array.size != d):
-        raise ValueError(f"{name} must be {expected}, got dtype {array.dtype} and shape {array.shape}")
-    if not np.isfinite(array).all():
-        at = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise ValueError(f"{name} must be finite, got {array[at]} at position {at}; remove or impute it")
-    return array
+    found = array(name, x, expected)
+    if found.dtype.kind not in "fiub" or found.ndim != 1 or found.size == 0 or (d is not None and found.size != d):
+        raise ValueError(f"{name} must be {expected}, got dtype {found.dtype} and shape {found.shape}")
+    if not np.isfinite(found).all():
+        at = int(np.flatnonzero(~np.isfinite(found))[0])
+        raise ValueError(f"{name} must be finite, got {found[at]} at position {at}; remove or impute it")
+    return found
 
 
 def finite(name: str, X: npt.NDArray[Any], *, rows: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
@@ -124,7 +124,7 @@ def integer(name: str, value: Any) -> int:
 
 def indices(name: str, value: Any, n: int) -> Index:
     """`value` as row indices of an X of `n` rows, not empty; negative ones do not count from the end."""
-    index = _array(name, value, "a vector of row indices")
+    index = array(name, value, "a vector of row indices")
     if index.ndim != 1 or index.size == 0 or index.dtype.kind not in "iu":
         raise ValueError(
             f"{name} must be a non-empty vector of row indices (integers), "
@@ -141,7 +141,7 @@ def indices(name: str, value: Any, n: int) -> Index:
 def pairs(i: Any, j: Any, s: Any, n: int) -> Pairs:
     """Row indices i, j below `n` and labels s in {-1, +1}, equally long and not empty."""
     at_i, at_j = indices("i", i, n), indices("j", j, n)
-    labels = _array("s", s, "a vector of +1 and -1")
+    labels = array("s", s, "a vector of +1 and -1")
     good = (labels == 1) | (labels == -1) if labels.dtype.kind in "iuf" else np.zeros(labels.shape, bool)
     if labels.ndim != 1 or not good.all():
         got = f"shape {labels.shape}" if labels.ndim != 1 else f"{labels[~good][0]} at position {int(good.argmin())}"
@@ -155,8 +155,22 @@ def pairs(i: Any, j: Any, s: Any, n: int) -> Pairs:
     return at_i, at_j, np.ascontiguousarray(labels, dtype=np.int8)
 
 
-def _array(name: str, value: Any, expected: str) -> npt.NDArray[Any]:
-    """Say what numpy does not for a ragged list: the parameter, and what is allowed."""
+def array(name: str, value: Any, expected: str) -> npt.NDArray[Any]:
+    """`value` as an array; of a ragged list, a mask or a sparse matrix say what numpy does not.
+
+    >>> array("y", np.ma.masked_equal([1, 9, 2], 9), "a vector")
+    Traceback (most recent call last):
+    ValueError: y must be a vector without gaps, got a masked value at row 1; fill it, y.filled(...), or drop the row
+    """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        place = np.argwhere(np.ma.getmaskarray(value))[0]
+        where = ", ".join(f"{axis} {at}" for axis, at in zip(("row", "column"), place, strict=False))
+        raise ValueError(
+            f"{name} must be {expected} without gaps, got a masked value at {where}; fill it, {name}.filled(...), or "
+            "drop the row"
+        )
+    if not isinstance(value, np.ndarray) and hasattr(value, "toarray"):
+        raise ValueError(f"{name} must be {expected}, got a sparse {type(value).__name__}; give {name}.toarray()")
     try:
         return np.asarray(value)
     except (ValueError, TypeError) as error:

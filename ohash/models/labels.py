@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core import validation
+
 # The form of the labels seen so far: not known yet, one class a point, or the number L > 0 of flags.
 UNKNOWN, SINGLE = 0, -1
 
@@ -17,7 +19,7 @@ def check(y: npt.ArrayLike | None, n: int, form: int, title: str) -> tuple[npt.N
     """
     if y is None:
         raise ValueError(f"{title} learns from labels: y must hold one class (or one row of flags) a point, got None")
-    found = np.asarray(y)
+    found = validation.array("y", y, "classes or flags")
     if found.ndim not in (1, 2) or len(found) != n or found.dtype.kind not in "iub":
         raise ValueError(
             f"y must hold {n} classes (integers) or {n} rows of flags, got dtype {found.dtype}, shape {found.shape}"

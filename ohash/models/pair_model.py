@@ -33,11 +33,7 @@ class PairModel:
         self._rng = np.random.default_rng(params.seed)
         self._Wt: npt.NDArray[Any] | None = None
         if W is not None:
-            try:
-                given = np.asarray(W)
-            except ValueError as error:  # rows of different lengths
-                raise ValueError(f"W must be a real matrix (d, {params.r}), got {type(W).__name__}: {error}") from None
-            self._start_from(given)
+            self._start_from(validation.array("W", W, f"a real matrix (d, {params.r})"))
 
     # -- parameters ----------------------------------------------------------------------------------------------
 

@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core import validation
+
 Rows = npt.NDArray[np.int64]
 
 
 def column(name: str, values: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
     """One entry a row of X."""
-    found = np.asarray(values)
+    found = validation.array(name, values, "a column")
     if found.shape != (n,):
         raise ValueError(f"{name} must have one entry a row of X, {n}, got shape {found.shape}")
     return found
@@ -28,7 +30,7 @@ def repeated(values: npt.NDArray[Any]) -> int | None:
 
 def class_labels(labels: npt.ArrayLike, n: int) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
     """Class numbers, or flags, and the names of the classes where they are not numbers already."""
-    found = np.asarray(labels)
+    found = validation.array("labels", labels, "classes or flags")
     if found.ndim not in (1, 2) or len(found) != n:
         raise ValueError(f"labels must have one entry (or one row of flags) a row of X, {n}, got shape {found.shape}")
     names: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core import validation
 from ohash.streams.columns import Rows, times
 
 
@@ -31,7 +32,7 @@ def _columns_of_pairs(pairs: Any) -> Any:
     """A tuple holds columns; a matrix or a list of tuples holds one pair a row; a table has columns by name."""
     names = pairs if isinstance(pairs, dict) else getattr(pairs, "columns", ())
     if {"i", "j"} <= set(names):
-        given = [np.asarray(pairs[name]) if name in names else None for name in ("i", "j", "s", "time")]
+        given = [pairs[name] if name in names else None for name in ("i", "j", "s", "time")]
         return given if given[3] is not None else given[: 3 if given[2] is not None else 2]
     if isinstance(pairs, np.ndarray) and pairs.ndim == 2 and pairs.shape[1] in (2, 3, 4):
         return tuple(pairs.T)
@@ -43,7 +44,7 @@ def _columns_of_pairs(pairs: Any) -> Any:
 def given_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> GivenPairs:
     """Pairs in any form, among n points known by row number or by `ids`."""
     pairs = _columns_of_pairs(pairs)
-    columns = [None if column is None else np.asarray(column) for column in pairs]
+    columns = [None if column is None else validation.array("pairs", column, "columns") for column in pairs]
     shapes = {column.shape for column in columns if column is not None}
     if not 2 <= len(columns) <= 4 or len(shapes) != 1 or len(next(iter(shapes))) != 1 or shapes == {(0,)}:
         raise ValueError(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import ohash
 from tests.core.reference import random_stream
@@ -43,6 +44,9 @@ BAD_LEARN = {
     "X complex": ((X.astype(complex), [0], [1], [1]), "X must hold real numbers, got dtype complex128"),
     "X ragged": (([[1.0], [1.0, 2.0]], [0], [1], [1]), "X must be a matrix (n, d) of real numbers, got list"),
     "X None": ((None, [0], [1], [1]), "X must hold real numbers, got dtype object"),
+    "X masked": ((np.ma.masked_equal(np.eye(D), 1), [0], [1], [1]), "got a masked value at row 0, column 0; fill it"),
+    "X sparse": ((scipy.sparse.csr_array(X), [0], [1], [1]), "got a sparse csr_array; give X.toarray()"),
+    "s masked": ((X, [0, 1], [1, 2], np.ma.masked_equal([1, -1], -1)), "s must be a vector of +1 and -1 without gaps"),
     "i out of range": ((X, [0, 120], [1, 2], [1, 1]), "i must index rows of X, 0 to 119, got 120"),
     "j negative": ((X, [0, 1], [1, -1], [1, 1]), "j must index rows of X, 0 to 119, got -1"),
     "i empty": ((X, [], [], []), "i must be a non-empty vector of row indices (integers), got dtype float64"),

@@ -95,7 +95,9 @@ def test_labels_are_checked_and_flags_are_learnt(key):
     if registry.hashers()[key].supervision != "labels":
         pytest.skip("no labels")
     model = build(key)
-    for wrong, message in ((None, "learns from labels"), (Y[:3], "y must hold"), (Y[:5] + 0.5, "y must hold")):
+    gap = np.ma.masked_array(Y[:5], np.arange(5) == 2)
+    short, halves = (Y[:3], "y must hold"), (Y[:5] + 0.5, "y must hold")
+    for wrong, message in ((None, "learns from labels"), short, halves, (gap, "y must .* masked value at row 2")):
         with pytest.raises(ValueError, match=message):
             model.learn_points(X, np.arange(5), wrong)
     whole, cut = build(key), build(key)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,6 +80,16 @@ BAD = [
     ({"queries": (0, 5)}, r"queries must be two counts >= 1 .* got \(0, 5\)"),
     ({"queries": (15, 14)}, r"queries must be two counts >= 1 .* got \(15, 14\)"),
     ({"metric": "hamming"}, "metric must be one of l2, cosine, dot, got 'hamming'"),
+    (
+        {"X": np.ma.masked_equal(np.arange(90.0).reshape(30, 3), 7)},
+        "X must be .* masked value at row 2, column 1; fill",
+    ),
+    ({"X": scipy.sparse.csr_matrix(np.eye(30))}, r"X must be .* got a sparse csr_matrix; give X\.toarray\(\)"),
+    ({"labels": np.ma.masked_equal(np.arange(30), 4)}, "labels must be .* masked value at row 4; fill"),
+    ({"ids": np.ma.masked_equal(np.arange(30), 4)}, "ids must be .* masked value at row 4; fill"),
+    ({"time": np.ma.masked_equal(np.arange(30), 4)}, "time must be .* masked value at row 4; fill"),
+    ({"pairs": (np.ma.masked_equal([0, 1], 1), [1, 2])}, "pairs must be .* masked value at row 1; fill"),
+    ({"pairs": np.ma.masked_equal([[0, 1], [2, 9]], 9)}, "pairs must be .* masked value at row 1; fill"),
     ({"labels": np.zeros(29)}, r"labels must have one entry .* a row of X, 30, got shape \(29,\)"),
     ({"labels": 3}, r"labels must have one entry .* got shape \(\)"),
     ({"labels": np.zeros((30, 2, 2))}, r"labels must have one entry .* got shape \(30, 2, 2\)"),
