@@ -103,7 +103,8 @@ def find_files(name: str) -> list[Path]:
 
 @lru_cache(maxsize=4)
 def _entries(root: Path, stamps: tuple[Stamp, ...]) -> tuple[Entry, ...]:
-    files = [root / name for name, _, _ in stamps if Path(name).suffix.lower() in (*READERS, *PICKLES)]
+    files = [root / name for name, _, _ in stamps]
+    files = [file for file in files if file.suffix.lower() in (*READERS, *PICKLES) or file.is_dir()]
     files = [file for file in files if file.name not in KNOWN]
     stems = [_stem(file, root) for file in files]
     found = []
@@ -118,7 +119,8 @@ def _entry(key: str, file: Path, root: Path) -> Entry:
     size, said = 0, NOTHING
     try:
         if not inside(file, root):
-            raise ValueError(f"{file.name} is a link out of the data folder, which is not followed; copy the file")
+            kind = "folder" if file.is_dir() else "file"
+            raise ValueError(f"{file.name} is a link out of the data folder, which is not followed; copy the {kind}")
         size = file.stat().st_size
         what = role(Source.file(file), FOLDER)
         if what != "vectors" and not file.with_suffix(".toml").is_file():
@@ -174,7 +176,7 @@ def _stem(file: Path, root: Path) -> str:
 
 
 def _walk(root: Path) -> Iterator[Stamp]:
-    """Files down to DEPTH, in order of their names."""
+    """Files down to DEPTH, in order of their names, and links to folders outside, which are not followed."""
     left = MOST_FILES
     stack = [(root, 0)]
     while stack and left > 0:
@@ -189,7 +191,7 @@ def _walk(root: Path) -> Iterator[Stamp]:
                     continue
                 if child.is_dir(follow_symlinks=False) and depth < DEPTH:
                     stack.append((Path(child.path), depth + 1))
-                elif child.is_file():
+                elif child.is_file() or (child.is_dir() and child.is_symlink() and not inside(Path(child.path), root)):
                     stat = child.stat()
                     yield Path(child.path).relative_to(root).as_posix(), stat.st_size, stat.st_mtime_ns
                     left -= 1

@@ -143,11 +143,16 @@ def test_links_out_of_the_folder_are_not_followed(root: Path, tmp_path: Path) ->
     (root / "dir").symlink_to(tmp_path / "elsewhere")
     np.save(root / "x.npy", X)
     (root / "inner.npy").symlink_to(root / "x.npy")
+    (root / "around").symlink_to(root)
     (root / "x.toml").write_text('labels = "../secret.npy"')
     assert "link out of the data folder" in problem("folder:link")
     assert not any("other" in key for key in folder.folder_specs())
+    assert "dir is a link out of the data folder, which is not followed; copy the folder" in problem("folder:dir")
     assert problem("folder:inner") == ""
-    assert "'../secret.npy'" in problem("folder:x")
+    assert not any("around" in key for key in folder.folder_specs())
+    for named in ("../secret.npy", "../gone.npy", "/etc/passwd", "/etc/gone", "link.npy"):  # there or not: all the same
+        (root / "x.toml").write_text(f'labels = "{named}"')
+        assert f"'{named}', which lies outside of it" in problem("folder:x")
 
 
 def test_a_pipe_in_the_folder_blocks_nothing(root: Path) -> None:
@@ -193,6 +198,13 @@ def test_a_bad_toml_is_told(root: Path, text: str, message: str) -> None:
     np.save(root / "x.npy", X)
     (root / "x.toml").write_text(text)
     assert re.search(message, problem("folder:x"))
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if not name.endswith("ivecs")])
+def test_a_variable_that_is_not_there_is_told(root: Path, name: str) -> None:
+    (root / name).write_bytes(FILES[name])
+    (root / "a.toml").write_text('variable = "nope"')
+    assert re.search(rf"^{name} .*'nope'.* TOML beside it", problem("folder:a"))
 
 
 def test_a_changed_file_is_loaded_again(root: Path) -> None:

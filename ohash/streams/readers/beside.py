@@ -127,9 +127,9 @@ def _check(name: str, key: str, value: Any) -> None:
 def _file(toml: Path, named: str, root: Path) -> Path:
     file = toml.parent / named
     try:
-        good = inside(file, root) and file.is_file()
+        wrong = "lies outside of it" if not inside(file, root) else "" if file.is_file() else "is not there"
     except (OSError, ValueError):
-        good = False
-    if not good:
-        raise BadFileError(f"{toml.name} must name files in the folder of the data, got {named!r}, which is not there")
+        wrong = "is not there"
+    if wrong:
+        raise BadFileError(f"{toml.name} must name files in the folder of the data, got {named!r}, which {wrong}")
     return file

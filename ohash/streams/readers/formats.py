@@ -31,25 +31,26 @@ class ReadFile(Protocol):
 
 @dataclass(frozen=True)
 class Reader:
-    """One format."""
+    """One format; `named` says whether a file of it may hold several matrices, by name."""
 
     title: str
     peek: PeekFile
     read: ReadFile
+    named: bool = False
 
 
 READERS: dict[str, Reader] = {
     ".npy": Reader("a NumPy array", npy.peek, npy.read),
-    ".npz": Reader("a NumPy archive", npz.peek, npz.read),
+    ".npz": Reader("a NumPy archive", npz.peek, npz.read, named=True),
     ".csv": Reader("a CSV table", delimited.peek, delimited.read),
     ".tsv": Reader("a table with tabs", delimited.peek, delimited.read),
-    ".parquet": Reader("a Parquet table", parquet.peek, parquet.read),
+    ".parquet": Reader("a Parquet table", parquet.peek, parquet.read, named=True),
     ".fvecs": Reader("TEXMEX vectors", vecs.peek, vecs.read),
     ".bvecs": Reader("TEXMEX byte vectors", vecs.peek, vecs.read),
     ".ivecs": Reader("TEXMEX integer vectors", vecs.peek, vecs.read),
-    ".mat": Reader("a MATLAB file", mat.peek, mat.read),
-    ".hdf5": Reader("an HDF5 file", hdf5.peek, hdf5.read),
-    ".h5": Reader("an HDF5 file", hdf5.peek, hdf5.read),
+    ".mat": Reader("a MATLAB file", mat.peek, mat.read, named=True),
+    ".hdf5": Reader("an HDF5 file", hdf5.peek, hdf5.read, named=True),
+    ".h5": Reader("an HDF5 file", hdf5.peek, hdf5.read, named=True),
 }
 
 
@@ -66,23 +67,29 @@ def read_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Table:
 def peek_path(path: str | Path, variable: str | None = None, limits: Limits = FOLDER) -> Peek:
     """The shape of a file, from its header."""
     source = Source.file(path)
-    return guarded(source, limits, lambda: reader(source).peek(source, limits, variable))
+    return guarded(source, limits, lambda: reader(source, variable).peek(source, limits, variable))
 
 
 def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     """Find the reader and read."""
-    return guarded(source, limits, lambda: reader(source).read(source, limits, variable))
+    return guarded(source, limits, lambda: reader(source, variable).read(source, limits, variable))
 
 
-def reader(source: Source) -> Reader:
-    """The reader of a source, by the extension of its name."""
+def reader(source: Source, variable: str | None = None) -> Reader:
+    """The reader of a source, by the extension of its name; `variable` names one of several matrices."""
     refuse_pickle(source)
     if source.extension not in READERS:
         raise BadFileError(
             f"{source.name} must be one of {', '.join(READERS)}, got {source.extension or 'no extension'}; "
             "np.save('x.npy', X) is the simplest"
         )
-    return READERS[source.extension]
+    found = READERS[source.extension]
+    if variable is not None and not found.named:
+        raise BadFileError(
+            f"{source.name} is {found.title}, which holds one matrix and no names, got variable = {variable!r} in the "
+            "TOML beside it; leave that out"
+        )
+    return found
 
 
 def refuse_pickle(source: Source) -> None:

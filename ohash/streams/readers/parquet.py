@@ -67,7 +67,12 @@ def _layout(
     lists = [name for name in part.features if any(test(schema.field(name).type) for test in is_list)]
     lists = [name for name in lists if _is_number(schema.field(name).type.value_type)]
     if variable is not None:
-        lists = [name for name in lists if name == variable]
+        if variable not in lists:
+            raise BadFileError(
+                f"{source.name} must have a column of lists of numbers {variable!r}, as the TOML beside it says, got "
+                f"{', '.join(lists[:5]) or 'none'}"
+            )
+        lists = [variable]
     if len(lists) > 1:
         raise BadFileError(
             f"{source.name} must have one column of vectors, got {', '.join(lists[:5])}; "
