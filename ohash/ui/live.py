@@ -158,7 +158,7 @@ def _gallery(session: state.Session) -> None:
         dataset = runner.run.world.dataset
     st.html(gallery_html(found, dataset, dark=dark()))
     told = _takeaway(session, runner.snapshot())
-    if told:
+    if told and runner.state != "done":  # then it is the headline
         st.success(told, icon=":material/lightbulb:")
 
 

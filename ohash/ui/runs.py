@@ -225,7 +225,7 @@ def _differences(named: list[tuple[str, Snapshot]]) -> None:
 def _open(session: state.Session, line: Line, now: Snapshot) -> None:
     if line.key != LIVE:
         try:
-            state.commit(session, now.params)
+            state.open_kept(session, now, now.params)
         except ValueError as error:
             st.error(f"{error}.", icon=":material/error:")
             return

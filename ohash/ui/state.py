@@ -214,6 +214,13 @@ def pin(session: Session, now: Snapshot, name: str) -> None:
     session.pinned = key
 
 
+def open_kept(session: Session, now: Snapshot, params: ExperimentParams) -> None:
+    """Run a kept experiment again on Live, beside what was kept."""
+    commit(session, params)
+    if len(now.checkpoints["map"]):
+        pin(session, now, f"as kept, mAP {now.checkpoints['map'][-1]:.3f}")
+
+
 def dataset_of(session: Session, params: ExperimentParams | Comparison) -> Dataset | None:
     """The session's own data if the experiment is about them."""
     if params.dataset != OWN:

@@ -26,12 +26,13 @@ INTERVAL = (
 
 
 def open_on_live(session: state.Session, store: Store, point: Point) -> None:
-    """The first cell of a point as the experiment on Live, with its whole curve."""
-    params = point.cells[0].params.with_values(judged_at="curve")
+    """The first finished cell of a point on Live, beside what was kept of it."""
+    done = store.done()
+    cell = next(cell for cell in point.cells if cell.key in done)
     try:
-        if params.dataset == OWN and params.content not in session.own:
-            state.add_own(session, own_data.load(store, params.content))
-        state.commit(session, params)
+        if cell.params.dataset == OWN and cell.params.content not in session.own:
+            state.add_own(session, own_data.load(store, cell.params.content))
+        state.open_kept(session, store.get(cell.key), cell.params.with_values(judged_at="curve"))
     except ValueError as error:
         st.error(f"{error}.", icon=":material/error:")
         return
@@ -76,7 +77,7 @@ def charts_of(session: state.Session, store: Store, chosen: Sweep, found: list[P
     )  # fmt: skip
     if apart:
         st.html(legend_html(line, dark()))
-    st.caption(f"{drawn.caption} Click a point to open its first seed on Live.")
+    st.caption(f"{drawn.caption} Click a point to open its first seed on Live: it is run again beside what was kept.")
     for picked in event["selection"]["points"]:
         if kind == "heat":
             place = lookup[tuple(picked["customdata"])]
@@ -121,7 +122,7 @@ def table(session: state.Session, store: Store, chosen: Sweep, found: list[Point
         one = found[picked[0]] if picked else None
         if st.button(
             "Open on Live", icon=":material/open_in_new:", disabled=one is None or not one.numbers, key="sweep_open",
-            help="Select a row: its first seed is run again on Live.",
+            help="Select a row: its first seed is run again on Live, beside what was kept.",
         ) and one is not None:  # fmt: skip
             open_on_live(session, store, one)
 

@@ -100,6 +100,15 @@ def test_one_run_can_be_pinned_opened_and_deleted(pictures: list[Snapshot]) -> N
     assert session.pinned == ""
 
 
+def test_what_is_opened_again_stands_beside_what_was_kept(pictures: list[Snapshot]) -> None:
+    app = page(pictures[:1])
+    session = app.session_state["ohash"]
+    app.button(key="run_open").click().run()
+    (pinned,) = (past for past in session.past if past.key == session.pinned)
+    assert session.params == pictures[0].params and pinned.now is pictures[0]
+    assert pinned.label == f"as kept, mAP {pictures[0].checkpoints['map'][-1]:.3f}"
+
+
 def test_open_again_without_its_data_is_a_message(pictures: list[Snapshot]) -> None:
     lost = Snapshot(**{**vars(pictures[0]), "params": experiment("own", "oh", content="00ff")})
     app = page([lost])
