@@ -70,10 +70,7 @@ class Dataset:
             raise ValueError(
                 f"X must have at least {LEAST_ROWS} rows (two to search, a query each for validation and test), got {n}"
             )
-        if sum(self.queries) >= n - 1 or min(self.queries) < 1:
-            raise ValueError(
-                f"queries must be two counts >= 1 that leave a database of 2 of the {n} rows, got {self.queries}"
-            )
+        check_queries(self.queries, n)
 
     @property
     def n(self) -> int:
@@ -203,6 +200,12 @@ def split(dataset: Dataset, seed: int, *, train: str = "database") -> Split:
     parts = (rest, rest) if train == "database" else (rest[: len(rest) // 2], rest[len(rest) // 2 :])
     train_rows, database, validation_rows, test = (np.sort(part) for part in (*parts, queries, test))
     return Split(train_rows, database, validation_rows, test, database_seen=train == "database")
+
+
+def check_queries(queries: tuple[int, int], n: int) -> None:
+    """Refuse more validation and test queries than n rows can spare."""
+    if sum(queries) >= n - 1 or min(queries) < 1:
+        raise ValueError(f"queries must be two counts >= 1 that leave a database of 2 of the {n} rows, got {queries}")
 
 
 def default_queries(n: int) -> tuple[int, int]:

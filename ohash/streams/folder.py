@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from ohash.streams.base import LEAST_ROWS, Dataset, DatasetSpec
-from ohash.streams.readers.beside import NOTHING, Beside, beside, dataset_as_said, inside
+from ohash.streams.readers.beside import NOTHING, Beside, beside, check_fit, dataset_as_said, inside, rows
 from ohash.streams.readers.formats import PICKLES, READERS, peek_path
 from ohash.streams.readers.limits import FOLDER, in_words
 from ohash.streams.readers.role import ground_truth, role
@@ -137,11 +137,16 @@ def _entry(key: str, file: Path, root: Path) -> Entry:
     if peek.exact and peek.rows < LEAST_ROWS:
         few = f"{file.name} must have at least {LEAST_ROWS} rows to be searched, got {peek.rows}"
         return Entry(key, title, file, size, peek.rows, peek.columns, problem=few, absent="is too small", said=said)
+    try:
+        check_fit(file, peek, said)
+    except (ValueError, OSError) as error:
+        wrong = str(error)
+        return Entry(key, title, file, size, peek.rows, peek.columns, problem=wrong, absent="cannot be used", said=said)
     files = [file, file.with_suffix(".toml"), said.labels, said.pairs]
     stamp = tuple(one.stat().st_mtime_ns for one in files if one is not None and one.is_file())
     labels = peek.labels or said.labels is not None
-    rows = peek.rows + (0 if labels else peek.tests)  # test queries that come with vectors have no labels
-    return Entry(key, title, file, size, rows, peek.columns, peek.exact, labels, said=said, stamp=stamp)
+    n = rows(peek, said)
+    return Entry(key, title, file, size, n, peek.columns, peek.exact, labels, said=said, stamp=stamp)
 
 
 # the same entry gives the same card, so that a loaded dataset is known by it

@@ -1,5 +1,7 @@
 """The files of sample_data/ as they are committed: checksums, sizes, contents, and nothing that needs pickle."""
 
+import os
+import re
 import zipfile
 
 import numpy as np
@@ -9,6 +11,8 @@ from ohash import gist512
 from ohash.cli.samples import SAMPLES
 from ohash.experiment.presets import PRESETS
 from ohash.experiment.recording import Recording
+from ohash.streams.registry import find, load
+from ohash.streams.samples import presence
 from ohash.streams.samples.patches import NOTE, PHOTOS
 from ohash.streams.samples.reading import checksum, read_sample, recorded_checksums, sample_folder
 from ohash.streams.samples.words import LEFT_OUT
@@ -110,3 +114,19 @@ def test_words_have_sensible_neighbours():
     nearest = top(sample["features"], 10)
     for word, other in (("king", "queen"), ("monday", "tuesday"), ("coffee", "tea"), ("river", "lake")):
         assert other in [words[i] for i in nearest[words.index(word)]]
+
+
+@pytest.mark.parametrize("key", ["fashion", "patches", "words"])
+def test_a_damaged_file_is_told_in_the_list(key, tmp_path, monkeypatch):
+    file = SAMPLES[key][0]
+    monkeypatch.setattr(presence, "sample_folder", lambda: tmp_path)
+    spec, data = find(key), (FOLDER / file).read_bytes()
+    assert (spec.absent(), spec.missing()) == ("is not here", f"rebuild it with: python3 -m ohash samples {key}")
+    (tmp_path / file).write_bytes(data)
+    assert spec.missing() == ""
+    for bad in (data[:-100], data[: len(data) // 2], b"\0" * 1000 + data[1000:], b"<html>", b""):
+        (tmp_path / file).write_bytes(bad)
+        os.utime(tmp_path / file, ns=(len(bad), bad[0] if bad else 7))
+        assert re.match(rf"{file} .*, or rebuild it with: python3 -m ohash samples {key}$", spec.missing())
+        with pytest.raises(ValueError, match=f"dataset '{key}' is damaged: {file}"):
+            load(key)

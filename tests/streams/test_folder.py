@@ -10,6 +10,7 @@ import pytest
 
 from ohash.streams import folder
 from ohash.streams.readers import formats
+from ohash.streams.readers.beside import open_files
 from ohash.streams.registry import load
 from tests.streams.files import FILES, hdf5_bytes
 from tests.streams.listed import problem
@@ -198,6 +199,37 @@ def test_a_bad_toml_is_told(root: Path, text: str, message: str) -> None:
     np.save(root / "x.npy", X)
     (root / "x.toml").write_text(text)
     assert re.search(message, problem("folder:x"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('labels = "y.npy"', r"y\.npy must have one label a row of x\.npy, 200, got 199"),
+        ('labels = "flags.npy"', r"flags\.npy must have one label a row of x\.npy, 200, got 100"),
+        ('labels = "cube.npy"', r"cube\.npy must have one label a row, .* got shape \(200, 2, 2\)"),
+        ('labels = "noise.npy"', r"noise\.npy must start with a \.npy header"),
+        ('labels = "note.md"', r"note\.md must be one of \.npy, .* to hold labels"),
+        ('labels = "p.csv"', r"p\.csv must have one column"),
+        ('pairs = "noise.npy"', r"noise\.npy must start with a \.npy header"),
+        ('pairs = "y.npy"', r"y\.npy must be a matrix of 2 to 4 columns"),
+        ('pairs = "class.csv"', r"class\.csv must have columns i, j"),
+        ("queries = [1000, 1000]", r"x\.toml: queries must be .* 200 rows, got \(1000, 1000\)"),
+    ],
+)
+def test_what_does_not_go_with_the_vectors_is_told_in_the_list(root: Path, text: str, message: str) -> None:
+    np.save(root / "x.npy", X)
+    np.save(root / "y.npy", np.arange(199) % 3)
+    np.save(root / "flags.npy", np.zeros((100, 3), bool))
+    np.save(root / "cube.npy", np.zeros((200, 2, 2), np.int8))
+    (root / "noise.npy").write_bytes(b"no array")
+    (root / "note.md").write_text("no array")
+    (root / "p.csv").write_text("i,j\n1,2\n")
+    (root / "class.csv").write_text("label\n1\n")
+    (root / "x.toml").write_text(text)
+    assert re.search(message, problem("folder:x"))
+    assert folder.folder_specs()["folder:x"].absent() == "cannot be used"
+    with pytest.raises(ValueError, match=message.replace(r"x\.toml", r"x\.\w+")):
+        open_files(root / "x.npy")
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if not name.endswith("ivecs")])

@@ -1,17 +1,15 @@
 """Fashion-MNIST GIST-512, embedded: 2,500 pictures of 10 kinds of clothes; similar by label or by distance."""
 
+from functools import partial
+
 import numpy as np
 
 from ohash.streams.base import Dataset, DatasetSpec
 from ohash.streams.datasets.fashion_mnist import BIBTEX, KINDS
+from ohash.streams.samples import presence
 from ohash.streams.samples.reading import read_sample, sample_folder
 
 FILE = "fashion_gist.npz"
-
-
-def missing() -> str:
-    """How to get it back."""
-    return "" if (sample_folder() / FILE).is_file() else "rebuild it with: python3 -m ohash samples fashion"
 
 
 def load() -> Dataset:
@@ -43,7 +41,8 @@ DATASET = DatasetSpec(
     cite="Xiao, Rasul and Vollgraf, arXiv 2017",
     bibtex=BIBTEX,
     load=load,
-    missing=missing,
+    missing=partial(presence.missing, FILE, "fashion"),
+    absent=partial(presence.absent, FILE),
     group="embedded",
     similar_share=0.1,
 )

@@ -3,9 +3,12 @@
 The stand-in for Photo Tourism, where the views are real photos.
 """
 
+from functools import partial
+
 import numpy as np
 
 from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.samples import presence
 from ohash.streams.samples.reading import read_sample, sample_folder
 
 FILE = "patches_gist.npz"
@@ -17,11 +20,6 @@ BIBTEX = """@article{vanderwalt2014scikit,
   journal = {PeerJ},
   volume  = {2}, pages = {e453}, year = {2014}
 }"""
-
-
-def missing() -> str:
-    """How to get it back."""
-    return "" if (sample_folder() / FILE).is_file() else "rebuild it with: python3 -m ohash samples patches"
 
 
 def load() -> Dataset:
@@ -50,7 +48,8 @@ DATASET = DatasetSpec(
     cite="photos of the scikit-image and scikit-learn packages, warped by ohash",
     bibtex=BIBTEX,
     load=load,
-    missing=missing,
+    missing=partial(presence.missing, FILE, "patches"),
+    absent=partial(presence.absent, FILE),
     group="embedded",
     similar_by="track",
     similar_share=4 / 2499,

@@ -1,6 +1,9 @@
 """GloVe word vectors, embedded: 4,000 frequent words; embeddings without classes, similar if near by cosine."""
 
+from functools import partial
+
 from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.samples import presence
 from ohash.streams.samples.reading import read_sample, sample_folder
 
 FILE = "words_glove.npz"
@@ -11,11 +14,6 @@ BIBTEX = """@inproceedings{pennington2014glove,
   pages     = {1532--1543},
   year      = {2014}
 }"""
-
-
-def missing() -> str:
-    """How to get it back."""
-    return "" if (sample_folder() / FILE).is_file() else "rebuild it with: python3 -m ohash samples words"
 
 
 def load() -> Dataset:
@@ -46,7 +44,8 @@ DATASET = DatasetSpec(
     cite="Pennington, Socher and Manning, EMNLP 2014",
     bibtex=BIBTEX,
     load=load,
-    missing=missing,
+    missing=partial(presence.missing, FILE, "words"),
+    absent=partial(presence.absent, FILE),
     group="embedded",
     similar_by="topk",
     similar_share=0.0044,

@@ -16,12 +16,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ohash.streams.base import LEAST_ROWS, METRICS, Dataset, Metric
+from ohash.streams.base import LEAST_ROWS, METRICS, Dataset, Metric, check_queries
 from ohash.streams.readers import labels_file, pairs_file
 from ohash.streams.readers.formats import peek_path
-from ohash.streams.readers.limits import BadFileError
-from ohash.streams.readers.own import Wishes, dataset_of_files
+from ohash.streams.readers.limits import FOLDER, BadFileError
+from ohash.streams.readers.own import Wishes, dataset_of_files, named
 from ohash.streams.readers.source import Source
+from ohash.streams.readers.table import Peek
 
 LARGEST = 2**16
 TEXTS = ("title", "licence", "cite", "note", "variable")
@@ -59,30 +60,43 @@ def open_files(
     file = Path(features)
     if not file.is_file():
         raise ValueError(f"{file} must be a file that exists")
-    said = beside(file, file.absolute().parent)
-    if labels is not None or pairs is not None:
-        said = replace(said, labels=None, pairs=None)
+    said = _said(file, labels, pairs)
     wishes = replace(said.wishes, metric=metric or said.wishes.metric)
-    return dataset_as_said(file, replace(said, wishes=wishes), labels, pairs, key=key)
+    return dataset_as_said(file, replace(said, wishes=wishes), key=key)
 
 
 def check_files(features: str | Path, labels: str | Path | None = None, pairs: str | Path | None = None) -> None:
     """Refuse by headers and extensions what `open_files` would refuse after reading."""
     file = Path(features)
-    said = beside(file, file.absolute().parent)
+    said = _said(file, labels, pairs)
     found = peek_path(file, said.wishes.variable)
     if found.exact and found.rows < LEAST_ROWS:
         raise BadFileError(f"{file.name} must have at least {LEAST_ROWS} rows to be searched, got {found.rows}")
-    for of, named in ((labels_file, labels or said.labels), (pairs_file, pairs or said.pairs)):
-        if named is not None:
-            of.check_extension(Source.file(named))
+    check_fit(file, found, said)
 
 
-def dataset_as_said(
-    file: Path, said: Beside, labels: str | Path | None = None, pairs: str | Path | None = None, *, key: str
-) -> Dataset:
+def check_fit(file: Path, found: Peek, said: Beside) -> None:
+    """Refuse by headers labels, pairs and queries that do not go with the vectors of `file`, whose shape is `found`."""
+    if said.labels is not None:
+        labels = Source.file(said.labels)
+        got = labels_file.peek(labels, FOLDER)
+        if got is not None and found.exact:
+            labels_file.check_length(labels.name, got, file.name, found.rows)
+    if said.pairs is not None:
+        pairs_file.check(Source.file(said.pairs), FOLDER)
+    if said.wishes.queries is not None and found.exact:
+        with named(said.name):
+            check_queries(said.wishes.queries, rows(found, said))
+
+
+def rows(found: Peek, said: Beside) -> int:
+    """Of the dataset: test queries that come with vectors have no labels, and are left out if the vectors have some."""
+    return found.rows + (0 if found.labels or said.labels is not None else found.tests)
+
+
+def dataset_as_said(file: Path, said: Beside, *, key: str) -> Dataset:
     """The dataset of a file and of what was said about it; its note names the TOML."""
-    dataset = dataset_of_files(file, labels or said.labels, pairs or said.pairs, key=key, wishes=said.wishes)
+    dataset = dataset_of_files(file, said.labels, said.pairs, key=key, wishes=said.wishes)
     used = f"described by {said.name}" if said.name else ""
     return replace(dataset, note="; ".join(text for text in (dataset.note, used) if text))
 
@@ -100,11 +114,19 @@ def beside(file: Path, root: Path) -> Beside:
         raise BadFileError(f"{toml.name} must be TOML ({error})") from None
     for key, value in found.items():
         _check(toml.name, key, value)
-    named = {key: _file(toml, str(found[key]), root) for key in FILES if key in found}
+    files = {key: _file(toml, str(found[key]), root) for key in FILES if key in found}
     texts: dict[str, Any] = {key: found[key] for key in (*TEXTS, *CHOICES) if key in found}
     if "queries" in found:
         texts["queries"] = tuple(found["queries"])
-    return Beside(Wishes(**texts), **named, name=toml.name)
+    return Beside(Wishes(**texts), **files, name=toml.name)
+
+
+def _said(file: Path, labels: str | Path | None, pairs: str | Path | None) -> Beside:
+    """The TOML beside `file`, with the labels and pairs named elsewhere instead of its own."""
+    said = beside(file, file.absolute().parent)
+    if labels is None and pairs is None:
+        return said
+    return replace(said, labels=None if labels is None else Path(labels), pairs=None if pairs is None else Path(pairs))
 
 
 def inside(file: Path, root: Path) -> bool:

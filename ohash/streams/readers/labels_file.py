@@ -42,14 +42,25 @@ def check_extension(source: Source) -> None:
         )
 
 
+def peek(source: Source, limits: Limits) -> int | None:
+    """How many labels the header declares, None where it does not tell; what cannot be labels is refused."""
+    check_extension(source)
+    return guarded(source, limits, lambda: _declared(source, limits))
+
+
+def check_length(name: str, got: int, vectors: str, rows: int) -> None:
+    """Refuse labels that are more or fewer than the rows of the file `vectors`."""
+    if got != rows:
+        raise BadFileError(f"{name} must have one label a row of {vectors}, {rows:,}, got {got:,}")
+
+
 def coded(name: str, found: npt.NDArray[Any]) -> Labels:
     """An array of classes as numbers with names."""
+    _length(name, found.shape)
     if found.ndim == 2 and 1 in found.shape:
         found = found.ravel()
     if found.ndim == 2:
         return found, ()
-    if found.ndim != 1:
-        raise BadFileError(f"{name} must have one label a row, or a matrix of flags, got shape {found.shape}")
     if found.dtype.kind == "f" and not np.isfinite(found).all():
         at = int(np.flatnonzero(~np.isfinite(found))[0])
         raise BadFileError(f"{name} must have a label in every row, got {found[at]} at row {at}")
@@ -81,6 +92,27 @@ def _read(source: Source, limits: Limits) -> Labels:
 
         cells = [line.strip() or None for line in lines]
         return arrow.codes(source.name, "label", [pa.array(cells, pa.string())])
+    column = _column(source, limits)
+    return arrow.codes(source.name, column, delimited.columns(source, limits, {column: "label"})["label"].chunks)
+
+
+def _declared(source: Source, limits: Limits) -> int | None:
+    if source.extension == ".npy":
+        return _length(source.name, npy.checked(source, limits, npy.NUMBERS + npy.TEXT).shape)
+    if source.extension != ".txt":
+        _column(source, limits)
+    return None
+
+
+def _length(name: str, shape: tuple[int, ...]) -> int:
+    """One label a row, or a row of flags."""
+    if len(shape) not in (1, 2):
+        raise BadFileError(f"{name} must have one label a row, or a matrix of flags, got shape {shape}")
+    return max(shape) if 1 in shape else shape[0]
+
+
+def _column(source: Source, limits: Limits) -> str:
+    """The column of labels of a table, by its name or because it is the only one."""
     first = delimited.first_line(source, limits)
     column = arrow.roles(first.names).label if first.has_names else None
     if column is None and len(first.names) > 1:
@@ -88,8 +120,7 @@ def _read(source: Source, limits: Limits) -> Labels:
             f"{source.name} must have one column, or one called {members.LABELS[0]!r}, got {', '.join(first.names[:6])}"
             + ("; these look like pairs: give them as pairs" if {"i", "j"} <= {*map(str.lower, first.names)} else "")
         )
-    column = column or first.names[0]
-    return arrow.codes(source.name, column, delimited.columns(source, limits, {column: "label"})["label"].chunks)
+    return column or first.names[0]
 
 
 def _shown(value: Any) -> str:

@@ -73,10 +73,8 @@ def dataset_of(
     found, names = (table.labels, table.class_names) if labels is None else labels_file.labels(labels, limits)
     if found is not None and not names and found.ndim == 1:
         found, names = labels_file.coded(table.name, found)
-    if labels is not None and found is not None and len(found) != len(table.X):
-        raise BadFileError(
-            f"{labels.name} must have one label a row of {features.name}, {len(table.X):,}, got {len(found):,}"
-        )
+    if labels is not None and found is not None:
+        labels_file.check_length(labels.name, len(found), features.name, len(table.X))
     with named(features.name):
         X, tests = _joined(features, table)
     if tests and found is not None:

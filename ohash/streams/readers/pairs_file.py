@@ -57,28 +57,42 @@ def check_extension(source: Source) -> None:
         )
 
 
+def check(source: Source, limits: Limits) -> None:
+    """Refuse by the header what cannot be pairs."""
+    check_extension(source)
+    guarded(source, limits, lambda: _shape(source, limits) if source.extension == ".npy" else _wanted(source, limits))
+
+
 def _columns(source: Source, limits: Limits) -> Mapping[str, npt.NDArray[Any]]:
     if source.extension == ".npy":
-        array = npy.array(source, limits, npy.NUMBERS + npy.TEXT)
-        if array.ndim != 2 or not 2 <= array.shape[1] <= 4:
-            raise BadFileError(
-                f"{source.name} must be a matrix of 2 to 4 columns i, j, s, time, got shape {array.shape}"
-            )
-        return dict(zip(NAMES, array.T, strict=False))
+        _shape(source, limits)
+        return dict(zip(NAMES, npy.array(source, limits, npy.NUMBERS + npy.TEXT).T, strict=False))
+    wanted = _wanted(source, limits)
     if source.extension == ".npz":
         arrays = npz.arrays(source, limits)
-        return {wanted: arrays[column] for column, wanted in _chosen(source, list(arrays)).items()}
+        return {name: arrays[column] for column, name in wanted.items()}
+    columns = parquet.columns if source.extension == ".parquet" else delimited.columns
+    return {name: _values(source, limits, name, found) for name, found in columns(source, limits, wanted).items()}
+
+
+def _shape(source: Source, limits: Limits) -> tuple[int, ...]:
+    """Of a matrix with a pair in every row."""
+    shape = npy.checked(source, limits, npy.NUMBERS + npy.TEXT).shape
+    if len(shape) != 2 or not 2 <= shape[1] <= 4:
+        raise BadFileError(f"{source.name} must be a matrix of 2 to 4 columns i, j, s, time, got shape {shape}")
+    return shape
+
+
+def _wanted(source: Source, limits: Limits) -> dict[str, str]:
+    """Names in the file -> i, j, s, time; columns without names come in that order."""
+    if source.extension == ".npz":
+        return _chosen(source, npz.names(source))
     if source.extension == ".parquet":
-        names = parquet.names(source)
-        found = parquet.columns(source, limits, _chosen(source, names))
-    else:
-        first = delimited.first_line(source, limits)
-        names = list(first.names) if first.has_names else []
-        wanted = _chosen(source, names) if names else dict(zip(first.names, NAMES, strict=False))
-        if len(first.names) < 2:
-            raise BadFileError(f"{source.name} must have columns i, j and optionally s and time, got one column")
-        found = delimited.columns(source, limits, wanted)
-    return {name: _values(source, limits, name, column) for name, column in found.items()}
+        return _chosen(source, parquet.names(source))
+    first = delimited.first_line(source, limits)
+    if len(first.names) < 2:
+        raise BadFileError(f"{source.name} must have columns i, j and optionally s and time, got one column")
+    return _chosen(source, first.names) if first.has_names else dict(zip(first.names, NAMES, strict=False))
 
 
 def _chosen(source: Source, names: Sequence[str]) -> dict[str, str]:
