@@ -8,9 +8,11 @@ Examples:
 """
 
 import argparse
+from pathlib import Path
 
 from ohash.cli import own_files
 from ohash.streams.base import DatasetSpec
+from ohash.streams.readers.formats import READERS
 from ohash.streams.registry import datasets, load
 from ohash.streams.summary import summarize
 
@@ -26,6 +28,8 @@ def run(options: argparse.Namespace) -> int:
     """Print."""
     dataset = own_files.chosen(options, options.name)
     if dataset is None and options.name:
+        if Path(options.name).suffix.lower() in READERS and options.name not in datasets():
+            raise ValueError(f"{options.name} looks like a file of yours; describe it with: --features {options.name}")
         dataset = load(options.name)
     if dataset is not None:
         print("\n".join(summarize(dataset).lines()))

@@ -53,6 +53,15 @@ def test_pairs_is_a_number_or_a_file(own: Path, capsys: pytest.CaptureFixture[st
     assert "similarity: clicks" in capsys.readouterr().out
 
 
+def test_a_file_in_the_place_of_a_name_is_answered_with_the_option(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["data", str(own / "x.npy")]) == 2
+    assert f"describe it with: --features {own / 'x.npy'}" in capsys.readouterr().err
+    (own / "x.npz").write_bytes(b"")
+    assert main(["--data", str(own), "data", "folder:x.npy"]) == 0  # a name that ends like a file
+
+
 def test_the_distance_can_be_said(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in (["folder:x"], ["--features", str(own / "x.npy")], ["digits"]):
         assert main(["--data", str(own), "data", *name, "--metric", "cosine"]) == 0

@@ -239,6 +239,14 @@ def test_a_variable_that_is_not_there_is_told(root: Path, name: str) -> None:
     assert re.search(rf"^{name} .*'nope'.* TOML beside it", problem("folder:a"))
 
 
+def test_texts_of_the_toml_stay_in_their_line(root: Path) -> None:
+    np.save(root / "x.npy", X)
+    (root / "x.toml").write_text('title = "a\\nb\\u202ec\\u001b[31m"\nlicence = "mine\\r\\nonly"\nnote = "one\\ttwo"')
+    spec, dataset = folder.folder_specs()["folder:x"], load("folder:x")
+    assert (spec.title, spec.licence) == (dataset.title, dataset.licence) == ("a b c [31m", "mine only")
+    assert dataset.note.startswith("one two;")
+
+
 def test_a_changed_file_is_loaded_again(root: Path) -> None:
     np.save(root / "x.npy", X)
     first = load("folder:x")

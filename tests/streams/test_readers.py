@@ -252,6 +252,16 @@ def test_nan_is_reported_by_its_first_place() -> None:
         read_upload("x.npy", npy_bytes(bad))
 
 
+def test_what_a_library_says_is_cut_to_a_line() -> None:
+    """It quotes the line it stumbled over."""
+    with pytest.raises(ValueError, match=r"^x\.csv must have 2 columns .*got 3.*\.\.\.\); call a column") as told:
+        read_upload("x.csv", b"a,b\n1,2\n" + b"9" * 5000 + b",2,3\n")
+    assert len(str(told.value)) < 400
+    with pytest.raises(ValueError, match=r"^x\.csv must have 2 columns .*'a b'") as told:
+        read_upload("x.csv", b'a,b\n1,2\n"a\nb",2\n')
+    assert "\n" not in str(told.value)
+
+
 def test_unknown_extensions_name_the_known_ones() -> None:
     with pytest.raises(ValueError, match=r"\.npy, \.npz"):
         read_upload("x.gz", gzip.compress(b"x"))

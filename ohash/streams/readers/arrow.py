@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.streams.readers import members
-from ohash.streams.readers.limits import BadFileError, Limits
+from ohash.streams.readers.limits import BadFileError, Limits, told
 from ohash.streams.readers.table import Table
 
 LONGEST_TEXT = 256
@@ -132,7 +132,7 @@ def times(name: str, title: str, pieces: list[Any]) -> npt.NDArray[np.float64]:
         except pa.ArrowNotImplementedError:
             seconds = numbers(column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())) / 1e6
     except pa.ArrowException as error:
-        raise BadFileError(f"{name} must have numbers or ISO dates in column {title!r} ({error})") from None
+        raise BadFileError(f"{name} must have numbers or ISO dates in column {title!r} ({told(error)})") from None
     if not np.isfinite(seconds).all():
         row = int(np.flatnonzero(~np.isfinite(seconds))[0])
         raise BadFileError(f"{name} must have a time in every row, column {title!r} has none at row {row}")

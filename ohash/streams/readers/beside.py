@@ -19,16 +19,16 @@ from typing import Any
 from ohash.streams.base import LEAST_ROWS, METRICS, Dataset, Metric, check_queries
 from ohash.streams.readers import labels_file, pairs_file
 from ohash.streams.readers.formats import peek_path
-from ohash.streams.readers.limits import FOLDER, BadFileError
+from ohash.streams.readers.limits import FOLDER, BadFileError, one_line, told
 from ohash.streams.readers.own import Wishes, dataset_of_files, named
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek
 
 LARGEST = 2**16
-TEXTS = ("title", "licence", "cite", "note", "variable")
+SHOWN = ("title", "licence", "cite", "note")
 CHOICES = {"metric": METRICS, "kernel": ("none", "rbf")}
 FILES = ("labels", "pairs")
-KEYS = (*TEXTS, *CHOICES, *FILES, "queries")
+KEYS = (*SHOWN, "variable", *CHOICES, *FILES, "queries")
 DEFAULTS = Wishes()
 
 
@@ -111,11 +111,12 @@ def beside(file: Path, root: Path) -> Beside:
     try:
         found = tomllib.loads(toml.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeError, RecursionError) as error:
-        raise BadFileError(f"{toml.name} must be TOML ({error})") from None
+        raise BadFileError(f"{toml.name} must be TOML ({told(error)})") from None
     for key, value in found.items():
         _check(toml.name, key, value)
     files = {key: _file(toml, str(found[key]), root) for key in FILES if key in found}
-    texts: dict[str, Any] = {key: found[key] for key in (*TEXTS, *CHOICES) if key in found}
+    texts: dict[str, Any] = {key: found[key] for key in ("variable", *CHOICES) if key in found}
+    texts |= {key: one_line(found[key]) for key in SHOWN if key in found}
     if "queries" in found:
         texts["queries"] = tuple(found["queries"])
     return Beside(Wishes(**texts), **files, name=toml.name)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from ohash.streams.readers import arrow
-from ohash.streams.readers.limits import BadFileError, Limits, refusal
+from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table
 
@@ -94,7 +94,7 @@ def first_line(source: Source, limits: Limits) -> FirstLine:
         cells = next(csv.reader([text], delimiter=delimiter), [])
     except (UnicodeError, csv.Error) as error:
         raise BadFileError(
-            f"{source.name} must be text in UTF-8, the first line is not ({error}); save it as UTF-8"
+            f"{source.name} must be text in UTF-8, the first line is not ({told(error)}); save it as UTF-8"
         ) from None
     if not any(cell.strip() for cell in cells):
         raise BadFileError(f"{source.name} must start with a line of names or numbers, the first line is empty")
@@ -141,14 +141,14 @@ def _parsed(source: Source, first: FirstLine, features: tuple[str, ...], use: Ca
             )
             return use(reader)
     except (pa.ArrowException, UnicodeError) as error:
-        told = str(error)[:300]
+        said = told(error)
         advice = "call a column of text 'label' or 'id', or remove it"
-        if re.search(r"'-?\d+,\d+'", told):
+        if re.search(r"'-?\d+,\d+'", said):
             advice = "write numbers with a decimal point, not a comma"
         raise refusal(
             source.name,
             error,
-            f"{source.name} must have {len(first.names)} columns of numbers in every line ({told}); {advice}",
+            f"{source.name} must have {len(first.names)} columns of numbers in every line ({said}); {advice}",
         ) from None
 
 

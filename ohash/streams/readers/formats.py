@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from ohash.streams.readers import delimited, hdf5, mat, npy, npz, parquet, vecs
-from ohash.streams.readers.limits import FOLDER, UPLOAD, BadFileError, Limits, refusal
+from ohash.streams.readers.limits import FOLDER, UPLOAD, BadFileError, Limits, refusal, told
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table
 
@@ -109,7 +109,7 @@ def guarded(source: Source, limits: Limits, work: Callable[[], Found]) -> Found:
         raise refusal(
             source.name,
             error,
-            f"{source.name} could not be read ({type(error).__name__}: {str(error)[:300]}); it is damaged or not "
+            f"{source.name} could not be read ({type(error).__name__}: {told(error)}); it is damaged or not "
             f"a {source.extension} file",
         ) from error
 

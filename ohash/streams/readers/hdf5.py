@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.streams.readers import members
-from ohash.streams.readers.limits import BadFileError, Limits, refusal
+from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
 from ohash.streams.readers.source import MAP_FROM, Source
 from ohash.streams.readers.table import Peek, Table
 
@@ -183,5 +183,5 @@ def _opened(source: Source) -> Iterator[Any]:
             source.name,
             error,
             f"{source.name} must be a whole HDF5 file, got bytes {source.start(8)!r}... of {source.size:,} "
-            f"({str(error)[:300]}); copy it again",
+            f"({told(error)}); copy it again",
         ) from None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.readers.limits import BadFileError, refusal
+from ohash.streams.readers.limits import BadFileError, refusal, told
 
 MOST_BYTES = 2**28
 
@@ -28,7 +28,7 @@ def read_idx(path: Path) -> npt.NDArray[np.uint8]:
             data = stream.read(size + 1)
     except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
         raise refusal(
-            str(path), error, f"{path} cannot be read ({error}); it is damaged or truncated, install it again"
+            str(path), error, f"{path} cannot be read ({told(error)}); it is damaged or truncated, install it again"
         ) from None
     if len(data) != size:
         raise BadFileError(

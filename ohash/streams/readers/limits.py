@@ -1,14 +1,21 @@
 """How much a file may hold: next to nothing is forbidden in the user's own folder, an upload has hard limits."""
 
+import re
 from dataclasses import dataclass
 
 from ohash.streams.readers.memory import memory, ran_out
 
 MIB = 2**20
+# Characters of what a library says about a file: it may quote a whole line of it.
+SAID = 160
 
 
 class BadFileError(ValueError):
     """A file that is refused; the message names the file, what was expected, what was got, and the way out."""
+
+    def __init__(self, message: str) -> None:
+        """In one line, whatever names and texts of the file hold."""
+        super().__init__(one_line(message))
 
 
 def refusal(name: str, error: BaseException, message: str) -> BadFileError:
@@ -81,6 +88,21 @@ class Limits:
 # The size is `maxUploadSize` of .streamlit/config.toml, which the browser is told.
 UPLOAD = Limits(50 * MIB, rows=2_000_000, columns=16_384, values=50_000_000, decoded=400 * MIB, where="as an upload")
 FOLDER = Limits(2**50, rows=2**34, columns=2**16, values=2**44, decoded=2**32, where="in the data folder")
+
+
+def one_line(text: str) -> str:
+    r"""`text` without line breaks and other characters that show nothing or move the cursor.
+
+    >>> one_line("a\n\tb\u202e c")
+    'a b c'
+    """
+    return re.sub(r"\s*\n\s*", " ", "".join(c if c.isprintable() else "\n" for c in text)).strip()
+
+
+def told(error: BaseException) -> str:
+    """What a library says, not more than fits beside our own words."""
+    text = one_line(str(error))
+    return text if len(text) <= SAID else f"{text[:SAID]}..."
 
 
 def in_words(size: int) -> str:

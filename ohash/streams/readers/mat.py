@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.streams.readers import hdf5, members
-from ohash.streams.readers.limits import BadFileError, Limits, refusal
+from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table
 
@@ -91,7 +91,8 @@ def values(
                     source.name,
                     error,
                     f"{source.name} is damaged: variable {name!r} must be {found[name].shape} in bytes "
-                    f"{found[name].at:,} to {found[name].end:,}, which cannot be decoded ({error}); copy it again",
+                    f"{found[name].at:,} to {found[name].end:,}, which cannot be decoded ({told(error)}); "
+                    "copy it again",
                 ) from None
     for name in wanted:
         if name not in got or got[name].dtype.kind not in "fiub" or got[name].shape != found[name].shape:
@@ -151,8 +152,8 @@ def _variable(
             raise ValueError(f"class {NUMERIC[kind]} of shape {shape} in {nbytes:,} bytes")
     except (ValueError, KeyError, IndexError, UnicodeError, zlib.error) as error:
         raise BadFileError(
-            f"{source.name} must have a real variable at byte {at:,}, it cannot be read ({error}); if it is damaged, "
-            "copy it again"
+            f"{source.name} must have a real variable at byte {at:,}, it cannot be read ({told(error)}); if it is "
+            "damaged, copy it again"
         ) from None
     return Variable(name, NUMERIC[kind], shape, True, count * 8, at, at + 8 + length)
 

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.readers.limits import BadFileError, Limits, refusal
+from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table
 
@@ -46,7 +46,7 @@ def header(name: str, stream: BinaryIO, kinds: str = NUMBERS) -> Header:
             name,
             error,
             f"{name} must start with a .npy header (byte 0: \\x93NUMPY, version 1 or 2), got bytes "
-            f"{start.getvalue()[:8]!r} ({error}); write it with np.save",
+            f"{start.getvalue()[:8]!r} ({told(error)}); write it with np.save",
         ) from None
     if dtype.hasobject:
         raise pickled(name)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.streams.readers import members, npy
-from ohash.streams.readers.limits import BadFileError, Limits, refusal
+from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
 from ohash.streams.readers.source import MAP_FROM, Source
 from ohash.streams.readers.table import Peek, Table
 
@@ -103,7 +103,7 @@ def _archive(source: Source, stream: Any) -> zipfile.ZipFile:
             source.name,
             error,
             f"{source.name} must be a zip archive as np.savez writes it, got bytes {source.start(4)!r}... of "
-            f"{source.size:,} ({error}){_first_cut(source)}; copy it again",
+            f"{source.size:,} ({told(error)}){_first_cut(source)}; copy it again",
         ) from None
 
 

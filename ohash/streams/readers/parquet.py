@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ohash.streams.readers import arrow
-from ohash.streams.readers.limits import BadFileError, Limits, refusal
+from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
 from ohash.streams.readers.memory import ran_out
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table
@@ -129,9 +129,7 @@ def _placed(source: Source, wanted: list[str]) -> Iterator[None]:
     except (pa.ArrowException, OSError, UnicodeError) as error:
         if ran_out(error):  # told by the caller
             raise
-        raise BadFileError(
-            f"{source.name} is damaged{_place(source, wanted)} ({str(error)[:300]}); copy it again"
-        ) from None
+        raise BadFileError(f"{source.name} is damaged{_place(source, wanted)} ({told(error)}); copy it again") from None
 
 
 def _place(source: Source, wanted: list[str]) -> str:
@@ -172,7 +170,7 @@ def _opened(source: Source, dictionaries: list[str] | None = None) -> Iterator[A
         raise refusal(
             source.name,
             error,
-            _not_whole(source) or f"{WHOLE.format(source.name)} ({str(error)[:300]}); write it again",
+            _not_whole(source) or f"{WHOLE.format(source.name)} ({told(error)}); write it again",
         ) from None
 
 
