@@ -14,6 +14,7 @@ same.
 import argparse
 import json
 import sys
+import textwrap
 from pathlib import Path
 
 from ohash.experiment.params import OWN
@@ -91,6 +92,7 @@ def _print(lines: list[Line], store: Store) -> None:
     if not lines:
         print(f"no such runs in {store.folder}")
         return
+    failed = store.values(line.key for line in lines if line.state == "error")
     print(f"{'key':{SHOWN}} {'state':6} {'method':10} {'data':24} {'pairs':>10} {'bits':>5} {'mAP':>6} {'recall':>6}")
     for line in lines:
         scores = " ".join("     –" if score is None else f"{score:6.3f}" for score in (line.map, line.recall))
@@ -98,6 +100,8 @@ def _print(lines: list[Line], store: Store) -> None:
             f"{line.key[:SHOWN]:{SHOWN}} {line.state:6} {line.method[:10]:10} {line.data[:24]:24} {line.pairs:>10,} "
             f"{line.bits:>5} {scores}  {LOST if store.curves_lost(line) else ''}{line.different}"
         )
+        if line.key in failed:
+            print(f"{'':{SHOWN}} {textwrap.shorten(failed[line.key]['error'], 100, placeholder=' …')}")
     lost = sum(map(store.curves_lost, lines))
     if lost:
         print(

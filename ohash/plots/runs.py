@@ -32,7 +32,10 @@ def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
     named = {truth(now, score) for _, now in runs}
     of = named.pop() if len(named) == 1 else TRUTHS[score.metric.truth]
     title = f"{of}: {score.short} is not measured yet"
-    if ends:
+    grounds = {(now.params.dataset, now.params.content, now.similar_by) for _, now in runs}
+    if ends and len(grounds) > 1:
+        title = f"{of}: {score.short} of {len(curves)} runs on different data or truths, which cannot be ranked"
+    elif ends:
         best = max(ends, key=lambda name: ends[name])
         title = f"{of}: {score.short} ends at {words.share(ends[best])}"
         title += f" for the best of {len(curves)}: {best}" if len(curves) > 1 else f" for {best}"

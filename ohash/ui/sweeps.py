@@ -32,6 +32,10 @@ def choose(store: Store) -> tuple[str, Sweep | None]:
     if shared is not None:
         known[shared.key], wanted = shared, shared.key
     if wanted not in known and wanted != NEW:
+        if wanted:
+            st.warning(
+                f"There is no sweep {_plain(wanted[:40])} here; it may have been forgotten.", icon=":material/info:"
+            )
         alive = [key for key, now in activity(store).items() if now.alive and key in known]
         wanted = alive[-1] if alive else next(reversed(known), NEW)
     chosen = _picked(known, wanted) if known else NEW

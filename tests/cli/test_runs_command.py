@@ -9,6 +9,7 @@ import pytest
 from ohash.cli.main import main
 from ohash.experiment.executors import Inline
 from ohash.experiment.params import experiment
+from ohash.experiment.record import to_frame
 from ohash.experiment.run import run
 from ohash.experiment.store import Store
 from ohash.experiment.sweep import sweep
@@ -41,6 +42,13 @@ def test_list_and_filter(folder, capsys, pictures):
     assert code == 0 and "2 runs in" in out and f"{pictures[0].numbers['map']:.3f}" in out
     assert "1 run in" in said(capsys, "list", "--store", folder, "--method", "lsh")[1]
     assert "no such runs" in said(capsys, "--store", folder, "--kind", "cell")[1]
+
+
+def test_what_failed_says_why(tmp_path, capsys, pictures):
+    values, arrays = to_frame(pictures[0])
+    Store(tmp_path / "home").save("broken", {**values, "state": "error", "error": "m must be at most 30"}, arrays)
+    assert main(["runs", "--store", str(tmp_path / "home"), "--state", "error"]) == 0
+    assert "m must be at most 30" in capsys.readouterr().out
 
 
 def test_the_newest_come_first(folder, capsys, pictures):

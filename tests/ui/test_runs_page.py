@@ -155,6 +155,9 @@ def test_overlay_names_the_best_and_keeps_runs_apart(pictures: list[Snapshot]) -
     chart = overlay([(f"run {at}", now) for at, now in enumerate(pictures)], "map")
     assert chart.title.startswith("Labels: mAP ends at ")
     assert len({(series.role, series.dash) for series in chart.series}) == 3
+    other = Snapshot(**{**vars(pictures[0]), "params": experiment("moons")})
+    title = overlay([("a", pictures[0]), ("b", other)], "map").title
+    assert title.endswith("of 2 runs on different data or truths, which cannot be ranked")
     many = overlay([(str(k), pictures[0]) for k in range(30)], "recall_10")
     assert len({(series.role, series.dash) for series in many.series}) == len(many.series) == 18
     assert overlay([], "map").empty

@@ -154,6 +154,12 @@ def test_several_bests_are_a_table_and_a_new_sweep_is_one_click_away(alone: Stor
     assert any("by data" in option for option in app.selectbox[0].options)
 
 
+def test_an_address_of_a_sweep_that_is_not_here_says_so(alone: Store) -> None:
+    Sweeping(one_axis(seeds=1), alone, Inline()).run()
+    app = page(sweep="0123456789abcdef")
+    assert "no sweep 0123456789abcdef here" in app.warning[0].value
+
+
 def test_half_a_sweep_goes_on(alone: Store, launched: list[str]) -> None:
     Sweeping(one_axis(seeds=1), alone, Inline()).run()
     wide = one_axis()
