@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from ohash.ui import router
+from ohash.ui.router import passed
 from ohash.ui.style import ICON, LOGO
 
 st.set_page_config(page_title="ohash", page_icon=ICON, layout="wide")
-router.passed()
+passed()
 st.logo(LOGO, size="medium")
 st.navigation(
     {

@@ -46,7 +46,7 @@ def test_app_routes_and_imports_only_streamlit() -> None:
     tree = ast.parse((ROOT / "app.py").read_text())
     imported = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
     imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert imported == {"streamlit", "ohash.ui.state", "ohash.ui.style"}
+    assert imported == {"streamlit", "ohash.ui.router", "ohash.ui.style"}
     assert not [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
 
 
@@ -58,9 +58,15 @@ def test_pages_are_thin(page: Path) -> None:
     assert len(page.read_text().splitlines()) <= 120
 
 
+def test_the_menu_waits_for_no_engine() -> None:
+    code = "import sys, ohash.ui.router, ohash.ui.style; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert not {"numba", "pandas", "scipy", "ohash.experiment"} & set(loaded.split())
+
+
 def test_only_state_touches_session_state() -> None:
     users = {f.name for f in (ROOT / "ohash" / "ui").glob("*.py") if "st.session_state" in f.read_text()}
-    assert users == {"state.py", "slots.py"}
+    assert users == {"router.py", "state.py", "slots.py"}
 
 
 def test_every_pickle_free_load() -> None:

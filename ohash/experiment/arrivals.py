@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.frames import Arrays
+
 if TYPE_CHECKING:
     from ohash.experiment.run import Run
 
 Rows = npt.NDArray[np.int64]
+MOST_SIMILARITIES = 10_000  # rows of which a matrix of similarities is made
 Labels = npt.NDArray[Any] | None
 
 
@@ -33,12 +36,26 @@ class Arrivals:
             return run.world.stream(run.stage).similarity.pool
         return np.flatnonzero(run.seen)
 
-    def data(self) -> tuple[npt.NDArray[Any], Labels]:
-        """Vectors and labels of these rows."""
+    def data(self) -> Arrays:
+        """What `fit_to` takes: X, the vectors of these rows, and y, their labels; or X of some, and which are similar.
+
+        A matrix of similarities grows with the square of the rows, so it is that of a sample, as large as the method
+        says it learns from.
+        """
         run, rows = self._run, self.rows
-        if self._Z is None or run.params.run.fit_to == "all":
-            return np.ascontiguousarray(run.Z[rows]), run.labels_of(rows, run.stage)
-        return np.ascontiguousarray(self._Z[rows]), None if self._labels is None else self._labels[rows]
+        now = self._Z is None or run.params.run.fit_to == "all"
+        if run.told_similarities:
+            most = min(MOST_SIMILARITIES, int(getattr(run.hasher.params, "labelled", MOST_SIMILARITIES)))
+            order = np.random.default_rng([run.params.seed, len(rows)]).permutation(len(rows))
+            rows = np.sort(rows[order[:most]])
+        Z = run.Z if now else self._Z
+        assert Z is not None
+        found: Arrays = {"X": np.ascontiguousarray(Z[rows])}
+        if run.told_similarities:
+            similar = run.world.stream(run.stage).similarity.relevant(rows, rows)
+            return {**found, "similar": similar | similar.T}
+        labels = run.labels_of(rows, run.stage) if now else None if self._labels is None else self._labels[rows]
+        return found if labels is None else {**found, "y": labels}
 
     def version(self) -> tuple[int, ...]:
         """Changes whenever there is something new to fit to; of all there are, whenever the world changes."""
@@ -72,3 +89,11 @@ class Arrivals:
         self.stage[rows], self._Z[rows] = stage, Z[rows]
         if self._labels is not None:
             self._labels[rows] = self._run.labels_of(rows, stage)
+
+
+def fit_to(hasher: Any, found: Arrays) -> None:
+    """Fit a batch method to what `Arrivals.data` gives."""
+    if "similar" in found:
+        hasher.fit_similar(found["X"], found["similar"])
+    else:
+        hasher.fit(found["X"], found.get("y"))

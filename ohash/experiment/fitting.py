@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ohash.core.frames import Arrays, Frame
 from ohash.core.threads import one_blas_thread
+from ohash.experiment.arrivals import fit_to
 
 if TYPE_CHECKING:
     from ohash.experiment.pool import WorkerPool
@@ -129,11 +130,9 @@ class Fitting:
 
     def _begin(self, fitter: Fitter) -> Future[Frame]:
         """Fit in another process."""
-        run, (X, y) = self._run, self._run.arrivals.data()
+        run = self._run
         state, learnt = run.hasher.state()
-        arrays = {"X": X, **{f"state/{name}": array for name, array in learnt.items()}}
-        if y is not None:
-            arrays["y"] = y
+        arrays = {**run.arrivals.data(), **{f"state/{name}": array for name, array in learnt.items()}}
         self.share = 0.0
         self._job = fitter.submit({"method": run.spec.key, "state": state}, arrays, self._heard)
         return self._job
@@ -153,10 +152,10 @@ class Fitting:
 
     def here(self) -> None:
         """Fit in this thread."""
-        X, y = self._run.arrivals.data()
+        found = self._run.arrivals.data()
         since = time.thread_time()
         with one_blas_thread():
-            self._run.hasher.fit(X, y)
+            fit_to(self._run.hasher, found)
         self._done(time.thread_time() - since)
 
     def _done(self, seconds: float) -> None:

@@ -134,7 +134,8 @@ class Run:
         found = [note for note in (self.appraisal.judge.note, self.world.dataset.note) if note]
         if not self.world.parts.database_seen:
             found.append("the database was not trained on")
-        if self.spec.supervision == "labels" and self.world.stream(self.stage).similarity.name in ("metric", "topk"):
+        truth = self.world.stream(self.stage).similarity.name
+        if self.spec.supervision == "labels" and truth in ("metric", "topk") and not self.told_similarities:
             found.append(f"{self.spec.title} learns from labels, and is judged by distance")
         edges = self.world.drift.boundaries
         if edges and edges[0] >= self.end:
@@ -175,11 +176,16 @@ class Run:
             self.clock.add("cpu_learn", since)
         return Trace(D_h, np.zeros(len(i), np.bool_))
 
+    @property
+    def told_similarities(self) -> bool:
+        """Whether a batch method is told which points are similar because no labels say it."""
+        return self.spec.pairwise and self.world.stream(self.stage).similarity.name not in ("label", "track")
+
     def labels_of(self, rows: npt.NDArray[np.int64], stage: int) -> npt.NDArray[Any] | None:
         """Labels for the methods that want them; tracks serve as labels where those define similarity."""
         data = self.world.drift.labels(self.world.dataset, stage)
         known = data.tracks if self.world.stream(stage).similarity.name == "track" else data.labels
-        if known is None and self.spec.supervision == "labels":
+        if known is None and self.spec.supervision == "labels" and not self.told_similarities:
             raise ValueError(f"{self.spec.title} learns from labels, and {data.title} has none; pick OH, or other data")
         return None if known is None else known[rows]
 

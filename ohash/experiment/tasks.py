@@ -14,6 +14,7 @@ import numpy as np
 from ohash.core.frames import Arrays, Frame
 from ohash.core.progress import listening
 from ohash.core.threads import one_blas_thread
+from ohash.experiment.arrivals import fit_to
 from ohash.experiment.judged_on import judged_on
 from ohash.experiment.params import QUERIES, from_json
 from ohash.experiment.record import to_frame
@@ -34,10 +35,10 @@ def nobody(values: dict[str, Any]) -> None:
 
 
 def fit(values: dict[str, Any], arrays: Arrays, report: Report = nobody) -> Frame:
-    """Fit a batch method to X and y: from its parameters, or on from a saved state. Gives the state and CPU seconds.
+    """Fit a batch method: from its parameters, or on from a saved state. Gives the state and CPU seconds.
 
-    values: method, and params (a dict) or state (the plain values of `hasher.state()`); arrays: X, y or not, and those
-    of the state as "state/...".
+    values: method, and params (a dict) or state (the plain values of `hasher.state()`); arrays: those of
+    `arrivals.fit_to`, and those of the state as "state/...".
     """
     spec = registry.find(values["method"])
     if "state" in values:
@@ -50,7 +51,7 @@ def fit(values: dict[str, Any], arrays: Arrays, report: Report = nobody) -> Fram
         )
     since = time.thread_time()
     with one_blas_thread(), _shares(report):
-        hasher.fit(arrays["X"], arrays.get("y"))
+        fit_to(hasher, arrays)
     state, learnt = hasher.state()
     return {"state": state, "seconds": time.thread_time() - since}, {f"state/{k}": v for k, v in learnt.items()}
 

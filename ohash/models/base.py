@@ -125,7 +125,8 @@ class HasherSpec:
     `asymmetric`: it ranks by a distance of its own (`AsymmetricHasher`). `hamming`: the Hamming distance of its codes
     means something. `needs`: a package it cannot do without, an optional extra of the same name. `kernel_features`: it
     is meant for kernel features although it learns from nothing. `reference`: it is there to be compared with, not to
-    be used.
+    be used. `pairwise`: a batch method that takes a matrix of similarities too (`fit_similar`), where no labels say
+    what is similar.
     """
 
     key: str
@@ -145,6 +146,7 @@ class HasherSpec:
     needs: str = ""
     kernel_features: bool = False
     reference: bool = False
+    pairwise: bool = False
 
     @property
     def raw(self) -> bool:

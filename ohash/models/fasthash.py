@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ohash.core import progress, validation
 from ohash.core.codes import Codes, pack
 from ohash.core.parameters import check, param
+from ohash.models.alike import Alike, ByLabels, Told
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.fasthash_kernels import fields, reach, votes
 from ohash.models.sdh import indicator
@@ -66,13 +67,12 @@ class Pairs:
     Within a block no listed pair is dissimilar, so its bits can be found exactly.
     """
 
-    def __init__(self, Q: npt.NDArray[np.float64], neighbours: int, rng: np.random.Generator) -> None:
-        """Q (n, c) are 0/1 labels; points are similar if they share one."""
-        n = len(Q)
-        self.n = n
+    def __init__(self, alike: Alike, neighbours: int, rng: np.random.Generator) -> None:
+        """So many similar points of each point are listed, and as many dissimilar ones."""
+        n = self.n = alike.n
         edges = []
         for i in range(n):
-            shared = Q @ Q[i] > 0
+            shared = alike.row(i)
             for some in (np.flatnonzero(shared), np.flatnonzero(~shared)):
                 others = some[some != i]
                 if len(others):
@@ -83,7 +83,7 @@ class Pairs:
         order = np.argsort(rows * n + columns)
         self.rows, self.indices = rows[order], columns[order]
         self.indptr = np.searchsorted(self.rows, np.arange(n + 1))
-        self.similar = np.einsum("ec,ec->e", Q[self.rows], Q[self.indices]) > 0
+        self.similar = alike.pairs(self.rows, self.indices)
         self.blocks = [Block(self, points) for points in self._cover(rng)]
 
     def _cover(self, rng: np.random.Generator) -> list[Index]:
@@ -198,12 +198,22 @@ class FastHash:
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
         """Fit from scratch; `energies` then holds Σ a_ij z_i z_j (times 8) of each bit before and after every sweep."""
+        X = self._rows(X)
+        self._fit(X, ByLabels(indicator(y, len(X), "FastHash")))
+
+    def fit_similar(self, X: npt.ArrayLike, similar: npt.ArrayLike) -> None:
+        """Fit to rows of which a matrix (n, n) says whether they are similar."""
+        X = self._rows(X)
+        self._fit(X, Told(similar, len(X)))
+
+    def _rows(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        return validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), "float64"))
+
+    def _fit(self, X: npt.NDArray[np.float64], alike: Alike) -> None:
         p = self.params
-        X = validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), "float64"))
-        Q = indicator(y, len(X), "FastHash")
         rng = np.random.default_rng(p.seed)
         sample = rng.permutation(len(X))[: p.labelled]
-        X, pairs = X[sample], Pairs(Q[sample], p.neighbours, rng)
+        X, pairs = X[sample], Pairs(alike.of(sample), p.neighbours, rng)
         grown: list[Any] = []
         D = np.zeros(len(pairs.rows), np.int64)
         self.energies = []
@@ -240,7 +250,7 @@ class FastHash:
         """Packed codes (n, ceil(r/8))."""
         if not self.trees:
             raise ValueError("fasthash has no trees yet: call fit(X, y) first")
-        X = validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), "float64"))
+        X = self._rows(X)
         return Codes(pack(_vote(X, self.trees, self.r) >= 0), self.r, self.version)
 
     def save(self, path: str | Path) -> None:
@@ -309,11 +319,13 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     consumes="batch",
+    pairwise=True,
     params=FastHashParams,
     build=FastHash,
     restore=restore,
     linear=False,
-    differs="Trees are boosted with the logistic loss on binned features (scikit-learn's histogram boosting), 50 a "
-    "bit, instead of AdaBoost with 200 and sampled features. Minimum cuts come from scipy. 50 similar and 50 "
-    "dissimilar points are listed for each point.",
+    differs="Where nothing has a label it is told which points of a sample are similar. Trees are boosted with the "
+    "logistic loss on binned features (scikit-learn's histogram boosting), 50 a bit, instead of AdaBoost with"
+    " 200 and sampled features. Minimum cuts come from scipy. 50 similar and 50 dissimilar points are listed "
+    "for each point.",
 )

@@ -20,6 +20,7 @@ from ohash.core import progress
 from ohash.core.codes import sgn
 from ohash.core.parameters import check, param
 from ohash.core.threads import one_blas_thread
+from ohash.models.alike import Alike, ByLabels, Told
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.half_spaces import HalfSpaces
 from ohash.models.sdh import indicator
@@ -60,18 +61,18 @@ class KSHParams:
 
 
 class Residual:
-    """S = r S0 - Σ hhᵀ as an operator; S0_ij = +1 where i and j share a label, else -1."""
+    """S = r S0 - Σ hhᵀ as an operator; S0_ij = +1 where i and j are similar, else -1."""
 
-    def __init__(self, Q: Real, r: int) -> None:
-        """Q (l, c) are 0/1 indicators; points of several labels need S0 itself, of one label only Q."""
+    def __init__(self, alike: Alike, r: int) -> None:
+        """Points of one label each need only their indicators, all others S0 itself."""
         self.r = r
-        self.Q = Q
-        self.S0 = None if (Q.sum(axis=1) == 1).all() else np.where(Q @ Q.T > 0, 1.0, -1.0)
-        self.H = np.empty((len(Q), 0))
+        self.Q = alike.Q if isinstance(alike, ByLabels) and (alike.Q.sum(axis=1) == 1).all() else None
+        self.S0 = np.where(alike.matrix(), 1.0, -1.0) if self.Q is None else np.empty((0, 0))
+        self.H = np.empty((alike.n, 0))
 
     def times(self, V: Real) -> Real:
         """S V for a vector or a matrix of columns."""
-        similar = 2 * (self.Q @ (self.Q.T @ V)) - V.sum(axis=0) if self.S0 is None else self.S0 @ V
+        similar = 2 * (self.Q @ (self.Q.T @ V)) - V.sum(axis=0) if self.Q is not None else self.S0 @ V
         return np.asarray(self.r * similar - self.H @ (self.H.T @ V))
 
     def explain(self, h: Real) -> None:
@@ -80,7 +81,7 @@ class Residual:
 
     def dense(self) -> Real:
         """S itself, for tests."""
-        return self.times(np.eye(len(self.Q)))
+        return self.times(np.eye(len(self.H)))
 
 
 def cost_and_gradient(a: Real, K: Real, S: Residual) -> tuple[float, Real]:
@@ -138,14 +139,19 @@ class KSH(HalfSpaces):
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
         """Fit from scratch; `agreement` then holds hᵀSh of the spectral and of the kept solution, (r, 2)."""
-        p = self.params
         X = self.rows(X, "float64")
-        Q = indicator(y, len(X), "KSH")
-        mean = X.mean(axis=0)
-        rng = np.random.default_rng(p.seed)
-        sample = rng.permutation(len(X))[: p.labelled]
+        self._fit(X, ByLabels(indicator(y, len(X), "KSH")))
+
+    def fit_similar(self, X: npt.ArrayLike, similar: npt.ArrayLike) -> None:
+        """Fit to rows of which a matrix (n, n) says whether they are similar."""
+        X = self.rows(X, "float64")
+        self._fit(X, Told(similar, len(X)))
+
+    def _fit(self, X: Real, alike: Alike) -> None:
+        mean, rng = X.mean(axis=0), np.random.default_rng(self.params.seed)
+        sample = rng.permutation(len(X))[: self.params.labelled]
         with one_blas_thread():
-            A = self._bits(X[sample] - mean, Residual(Q[sample], self.r), rng)
+            A = self._bits(X[sample] - mean, Residual(alike.of(sample), self.r), rng)
         self.place(A, mean)
 
     def _bits(self, K: Real, S: Residual, rng: np.random.Generator) -> Real:
@@ -191,12 +197,14 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     consumes="batch",
+    pairwise=True,
     params=KSHParams,
     build=KSH,
     restore=restore,
-    differs="The anchors are those of the experiment's feature map, the same for every method; without a kernel KSH is "
-    "linear. The gradient steps are taken in coordinates where the labelled features are white, which takes far fewer "
-    "of them for about the same mAP, and stop at a change of 0.1 l instead of 0.01 l. The step with the least cost is "
-    "kept, not the last. KᵀK has a ridge of 0.001 of its mean eigenvalue: without it, as many labels as anchors give "
+    differs="Where nothing has a label it is told which points of a sample are similar. The anchors are those of the "
+    "experiment's feature map, the same for every method; without a kernel KSH is linear. The gradient steps "
+    "are taken in coordinates where the labelled features are white, which takes far fewer of them for about "
+    "the same mAP, and stop at a change of 0.1 l instead of 0.01 l. The step with the least cost is kept, not"
+    " the last. KᵀK has a ridge of 0.001 of its mean eigenvalue: without it, as many labels as anchors give "
     "codes that fit the labels and nothing else.",
 )

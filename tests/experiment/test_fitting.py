@@ -84,7 +84,7 @@ def test_what_came_before_a_drift_stays_as_it_came(tmp_path, drift):
     assert going.stage == 1
     then, now = going.world.mapped(0), going.world.mapped(1)
     old, new = (going.labels_of(np.arange(len(then)), stage) for stage in (0, 1))
-    X, y = going.arrivals.data()
+    X, y = _data(going)
     rows = going.arrivals.rows
     assert np.array_equal(X, then[rows]) and (y is None or np.array_equal(y, old[rows]))
     while going.t < 260 or going.evaluating:
@@ -93,9 +93,27 @@ def test_what_came_before_a_drift_stays_as_it_came(tmp_path, drift):
     again = np.isin(going.arrivals.rows, [i, j])
     assert again.any() and not again.all()
     for run in (going, _reopened(going, tmp_path)):
-        rows, (X, y) = run.arrivals.rows, run.arrivals.data()
+        rows, (X, y) = run.arrivals.rows, _data(run)
         assert np.array_equal(X, np.where(again[:, None], now[rows], then[rows]))
         assert y is None or np.array_equal(y, np.where(again, new[rows], old[rows]))
+
+
+def _data(run):
+    found = run.arrivals.data()
+    return found["X"], found.get("y")
+
+
+@pytest.mark.parametrize("method", ["ksh", "fasthash"])
+def test_where_no_labels_say_it_a_method_is_told_what_is_similar(method):
+    params = experiment("tiny", method, m=32, r=8, pairs=300, similar_by="metric", labelled=60)
+    going = finish(Run(params))
+    found = going.arrivals.data()
+    assert found["X"].shape == (60, 32) and "y" not in found and not going.notes
+    similarity = going.world.stream(0).similarity
+    rows = np.array([np.flatnonzero((going.Z == x).all(axis=1))[0] for x in found["X"]])
+    i, j = np.triu_indices(60, 1)
+    assert np.array_equal(found["similar"][i, j], similarity.is_similar(rows[i], rows[j]))
+    assert "y" in Run(params.with_values(similar_by="label")).arrivals.data()
 
 
 def _reopened(going, folder):

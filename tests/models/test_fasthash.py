@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ohash.core.codes import unpack
+from ohash.models.alike import ByLabels
 from ohash.models.fasthash import Cut, Pairs, _flatten, _vote
 from tests.models.digits_data import build, fitted_map
 
@@ -30,7 +31,7 @@ def test_a_cut_is_the_minimum_over_all_bits(seed):
 def random_pairs(seed, n=60, c=3, neighbours=6, flags=False):
     rng = np.random.default_rng(seed)
     Q = (rng.random((n, c)) < 0.5).astype(float) if flags else np.eye(c)[rng.integers(0, c, n)]
-    return Pairs(Q, neighbours, rng), Q, rng
+    return Pairs(ByLabels(Q), neighbours, rng), Q, rng
 
 
 @pytest.mark.parametrize("flags", [False, True])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ohash.core.codes import unpack
+from ohash.models.alike import ByLabels
 from ohash.models.ksh import Residual, cost_and_gradient, refine, spectral
 from tests.models.digits_data import build, fitted_map, split
 
@@ -11,7 +12,7 @@ from tests.models.digits_data import build, fitted_map, split
 def problem(seed, n=60, m=7, c=3, r=8):
     rng = np.random.default_rng(seed)
     Q = np.eye(c)[rng.integers(0, c, n)]
-    S = Residual(Q, r)
+    S = Residual(ByLabels(Q), r)
     for _ in range(3):
         S.explain(rng.choice([-1.0, 1.0], n))
     return rng.normal(size=(n, m)), S, rng
@@ -22,7 +23,7 @@ def test_the_operator_is_the_matrix_for_classes_and_for_flags():
     similar = (S.Q @ S.Q.T > 0) * 2.0 - 1
     np.testing.assert_allclose(S.dense(), 8 * similar - S.H @ S.H.T, atol=1e-10)
     flags = (rng.random((60, 5)) < 0.4).astype(float)
-    np.testing.assert_allclose(Residual(flags, 8).dense(), 8 * ((flags @ flags.T > 0) * 2.0 - 1), atol=1e-10)
+    np.testing.assert_allclose(Residual(ByLabels(flags), 8).dense(), 8 * ((flags @ flags.T > 0) * 2.0 - 1), atol=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -110,3 +111,21 @@ def test_digits_with_a_thousand_labels_within_a_minute_of_cpu(seed):
     since = time.thread_time()
     assert fitted_map("ksh", seed, "rbf", labelled=1000) > 0.92
     assert time.thread_time() - since < 60
+
+
+@pytest.mark.parametrize("key", ["ksh", "fasthash"])
+def test_labels_and_the_matrix_of_what_they_say_give_the_same_codes(key):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 90)
+    X = rng.normal(size=(90, 6)) + 2 * np.eye(6)[y]
+    labels, matrix = (build(key, r=8, labelled=70, **({"trees": 5} if key == "fasthash" else {})) for _ in range(2))
+    labels.fit(X, y)
+    matrix.fit_similar(X, y[:, None] == y)
+    assert np.array_equal(labels.encode(X), matrix.encode(X))
+
+
+@pytest.mark.parametrize("key", ["ksh", "fasthash"])
+@pytest.mark.parametrize("bad", [np.eye(4, dtype=bool), np.triu(np.ones((5, 5), bool)), np.eye(5)])
+def test_a_matrix_of_similarities_is_checked(key, bad):
+    with pytest.raises(ValueError, match="similar must be a symmetric matrix of booleans, 5 x 5"):
+        build(key, r=4).fit_similar(np.random.default_rng(0).normal(size=(5, 3)), bad)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ohash.experiment.paper.settings import Setting, settings
 from ohash.experiment.sweep import Sweep, sweep
+from ohash.models.registry import find
 
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 CS = (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
@@ -113,8 +114,8 @@ FIGURES = {
         Figure(
             "8", "mAP of KLSH, batch methods and OH against r", "Figure 8, Section VII-C",
             "KLSH, ITQ, KSH, FastHash, SDH, OH, MMOH; r from 16 to 128; SDH only where there are labels.",
-            "The same; the supervised batch methods only where there are labels or tracks: those here learn from "
-            "labels, not from a matrix of similarities. Batch methods are fitted to all points that came.",
+            "The same; SDH only where there are labels or tracks, KSH and FastHash are elsewhere told which points of "
+            "a sample are near. Batch methods are fitted to all points that came.",
             "r", (*UNSUPERVISED, *SUPERVISED, "oh", "mmoh"),
         ),
         Figure(
@@ -147,8 +148,8 @@ def _grid(figure: Figure, profile: Profile) -> dict[str, tuple[Any, ...]]:
 
 def _methods(figure: Figure, profile: Profile, setting: Setting) -> Iterable[str]:
     for method in figure.methods:
-        supervised_without_labels = method in SUPERVISED and setting.kind == "metric"
-        if not supervised_without_labels and (method, setting.kind) not in profile.left_out:
+        without_labels = setting.kind == "metric" and method in SUPERVISED and not find(method).pairwise
+        if not without_labels and (method, setting.kind) not in profile.left_out:
             yield method
 
 
