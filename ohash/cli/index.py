@@ -7,7 +7,8 @@ Examples:
   python3 -m ohash index codes.npy --bits 48 --export faiss --out deployed/
 
 The index is index.npz, for ohash.HammingIndex.load. "numpy" writes encoder.py and encoder.npz, which turn a query into
-a code without ohash. Bit k of a code is bit k % 8 of byte k // 8, unless --bitorder says big (Milvus's habit).
+the code that is written for the other systems, without ohash. Bit k of a code is bit k % 8 of byte k // 8, unless
+--bitorder says big (Milvus's habit): then for the bytes of Milvus and of the encoder alike.
 """
 
 import argparse
@@ -21,7 +22,7 @@ import ohash
 from ohash.core.codes import Codes
 from ohash.evaluation.diagnostics import code_diagnostics
 from ohash.index.encoder import write_encoder
-from ohash.index.export import TARGETS
+from ohash.index.export import TARGETS, check_order_for
 from ohash.index.words import length_of
 from ohash.streams.readers.beside import open_files
 
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--export", nargs="+", default=[], choices=(*TARGETS, "numpy"), help="for these systems")
     parser.add_argument("--out", metavar="DIR", default="index", help="where the files go (index)")
     parser.add_argument("--bits", type=int, help="bits of a code in CODES.npy, where the last byte is not full")
-    parser.add_argument("--bitorder", choices=("little", "big"), help="of exported bytes (little; milvus: big)")
+    parser.add_argument("--bitorder", choices=("little", "big"), default="little", help="of exported bytes (little)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -42,8 +43,10 @@ def run(options: argparse.Namespace) -> int:
     model = None if options.file.endswith(".npy") else ohash.load(options.file)
     if model is None and (options.features or "numpy" in options.export):
         raise ValueError("--features and --export numpy need a model (MODEL.npz), got codes")
-    written = [] if "numpy" not in options.export else write_encoder(model, out, options.bitorder or "little")
     targets = [target for target in options.export if target != "numpy"]
+    if "faiss" in targets:  # pgvector's text has no bytes
+        check_order_for(options.bitorder, "faiss")
+    written = [] if "numpy" not in options.export else write_encoder(model, out, options.bitorder, targets)
     codes = _codes(options, model)
     if codes is None:
         if targets or not written:
@@ -54,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
         index.save(out / "index.npz")
         written.append(out / "index.npz")
         for target in targets:
-            written += index.export(target, out, options.bitorder if target == "milvus" else None)
+            written += index.export(target, out, options.bitorder if target == "milvus" else "little")
         _describe(index, codes)
     print(f"wrote {', '.join(file.name for file in written)} to {out}")
     return 0

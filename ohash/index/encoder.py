@@ -4,6 +4,7 @@ No ohash is needed where it runs. Its bits are those of ``model.encode(feature_m
 projection lies within rounding of its threshold, as another order of the same sum may fall on the other side.
 """
 
+from collections.abc import Collection
 from inspect import getattr_static
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.features import FeatureMap
+from ohash.index.export import Target
 from ohash.index.words import BitOrder, check_order
 
 FILE = "encoder.npz"
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def numpy_encoder(model: Any, bitorder: BitOrder = "little") -> tuple[str, Arrays]:
-    """(Python source that defines ``encode(X)``, the arrays it reads from encoder.npz beside it)."""
+def numpy_encoder(model: Any, bitorder: BitOrder = "little", beside: Collection[Target] = ()) -> tuple[str, Arrays]:
+    """(Python source that defines ``encode(X)``, the arrays it reads from encoder.npz beside it).
+
+    Its codes are those that `ohash.index.export.write` gives to the systems `beside` with the same bit order: T models
+    end to end, and for pgvector also ``text(X)``.
+    """
     check_order(bitorder)
     key = str(getattr(model, "key", type(model).__name__))
     if getattr_static(model, "hyperplanes", None) is None:
@@ -37,11 +43,13 @@ def numpy_encoder(model: Any, bitorder: BitOrder = "little") -> tuple[str, Array
         arrays |= more
     if T == 1:
         arrays = arrays | {"W": arrays["W"][0], "threshold": arrays["threshold"][0]}
-        last = 'bits = X @ P["W"] >= P["threshold"]'
-        shape = f"(n, {-(-model.r // 8)})"
+        last = ['bits = X @ P["W"] >= P["threshold"]']
     else:
-        last = 'bits = X @ P["W"] >= P["threshold"][:, None]'
-        shape = f"({T}, n, {-(-model.r // 8)})"
+        last = ['bits = X @ P["W"] >= P["threshold"][:, None]']
+    models, r = (T, model.r) if not beside else (1, T * model.r)
+    if models < T:
+        last.append("bits = np.concatenate(bits, axis=1)")
+    shape = f"({'' if models == 1 else f'{T}, '}n, {-(-r // 8)})"
     d = len(arrays["mean"]) if "mean" in arrays else Wt.shape[2]
     lines = [
         "import pathlib",
@@ -51,18 +59,29 @@ def numpy_encoder(model: Any, bitorder: BitOrder = "little") -> tuple[str, Array
         "",
         "",
         "def encode(X):",
-        f'    """Packed codes, uint8 {shape}, of vectors (n, {d}): {model.r} bits of {key}, {bitorder}-endian."""',
+        f'    """Packed codes, uint8 {shape}, of vectors (n, {d}): {r} bits of {key}, {bitorder}-endian."""',
         f"    X = np.asarray(X, np.{Wt.dtype})",
         *(f"    {step}" for step in steps),
-        f"    {last}",
+        *(f"    {step}" for step in last),
         f'    return np.packbits(bits, axis=-1, bitorder="{bitorder}")',
     ]
+    if "pgvector" in beside:
+        lines += [
+            "",
+            "",
+            "def text(X):",
+            f'    """Values of bit({r}), as in codes.sql."""',
+            f'    bits = np.unpackbits(encode(X), axis=-1, count={r}, bitorder="{bitorder}")',
+            '    return ["".join(map(str, row)) for row in bits]',
+        ]
     return "\n".join(lines) + "\n", arrays
 
 
-def write_encoder(model: Any, folder: str | Path, bitorder: BitOrder = "little") -> list[Path]:
+def write_encoder(
+    model: Any, folder: str | Path, bitorder: BitOrder = "little", beside: Collection[Target] = ()
+) -> list[Path]:
     """Write encoder.py and encoder.npz into `folder`."""
-    source, arrays = numpy_encoder(model, bitorder)
+    source, arrays = numpy_encoder(model, bitorder, beside)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "encoder.py").write_text(source)

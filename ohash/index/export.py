@@ -7,7 +7,7 @@ system   a code is                                 bit k of the code
 ======== ========================================= ===========================================================
 faiss    bytes, d = 8 ceil(r/8)                    bit k % 8 of byte k // 8 (little), as everywhere in ohash
 pgvector text of r digits, a value of ``bit(r)``   digit k, counted from the left
-Milvus   bytes, dim = 8 ceil(r/8)                  as the option `bitorder` says; their examples pack big
+Milvus   bytes, dim = 8 ceil(r/8)                  as faiss, unless `bitorder` says big, as their examples pack
 ======== ========================================= ===========================================================
 
 T models have no counterpart there, but for their sum: the Hamming distance of the T codes laid end to end.
@@ -64,24 +64,22 @@ def to_pgvector(codes: Any, r: int | None = None) -> Iterator[str]:
         yield from (text[at : at + r] for at in range(0, len(text), r))
 
 
-def to_milvus(codes: Any, r: int | None = None, bitorder: BitOrder = "big") -> npt.NDArray[np.uint8]:
+def to_milvus(codes: Any, r: int | None = None, bitorder: BitOrder = "little") -> npt.NDArray[np.uint8]:
     """Rows of bytes for a field BINARY_VECTOR of dim = 8 x bytes: `row.tobytes()` is one value.
 
-    >>> to_milvus(np.uint8([[0b001]]), r=3)
+    >>> to_milvus(np.uint8([[0b001]]), r=3, bitorder="big")
     array([[128]], dtype=uint8)
     """
     return ordered(end_to_end(codes, r)[0], check_order(bitorder))
 
 
 def write(
-    codes: Any, target: Target, folder: str | Path, *, r: int | None = None, bitorder: BitOrder | None = None
+    codes: Any, target: Target, folder: str | Path, *, r: int | None = None, bitorder: BitOrder = "little"
 ) -> list[Path]:
     """Write codes for one system into `folder`, with a note of how they are to be read; returns the files."""
     if target not in TARGETS:
         raise ValueError(f"target must be one of {', '.join(map(repr, TARGETS))}, got {target!r}")
-    order: BitOrder = check_order(bitorder or ("big" if target == "milvus" else "little"))
-    if order == "big" and target != "milvus":
-        raise ValueError(f"bitorder must be 'little' for {target}, which fixes it, got 'big'; 'milvus' has the choice")
+    order = check_order_for(bitorder, target)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     packed, R = end_to_end(codes, r)
@@ -102,6 +100,13 @@ def write(
     files.append(folder / f"{target}.json")
     files[-1].write_text(json.dumps(note, indent=2) + "\n")
     return files
+
+
+def check_order_for(bitorder: str, target: Target) -> BitOrder:
+    """A bit order that `target` leaves open."""
+    if check_order(bitorder) == "big" and target != "milvus":
+        raise ValueError(f"bitorder must be 'little' for {target}, which fixes it, got 'big'; 'milvus' has the choice")
+    return check_order(bitorder)
 
 
 def _sql(packed: npt.NDArray[np.uint8], r: int) -> Iterator[str]:

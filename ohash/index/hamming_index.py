@@ -166,8 +166,12 @@ class HammingIndex:
             raise ValueError(f"path must be a sound index, got {path}, which is damaged ({error!r})") from error
 
     def export(self, target: Target, folder: str | Path, bitorder: BitOrder | None = None) -> list[Path]:
-        """Write the codes for "faiss", "pgvector" or "milvus" into a folder; `ohash.index.export` has the formats."""
-        return write(self._packed("little"), target, folder, bitorder=bitorder)
+        """Write the codes for "faiss", "pgvector" or "milvus" into a folder; `ohash.index.export` has the formats.
+
+        Bytes for Milvus have the order of this index, unless told otherwise.
+        """
+        order = bitorder or (self.bitorder if target == "milvus" else "little")
+        return write(self._packed("little"), target, folder, bitorder=order)
 
     def _packed(self, bitorder: BitOrder) -> Codes:
         packed = ordered(to_bytes(self._engine.words[..., : len(self)], self.r), bitorder)

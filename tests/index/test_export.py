@@ -48,8 +48,8 @@ def test_pgvector_text_is_the_bits_in_order(tmp_path):
 
 
 def test_milvus_bytes(tmp_path):
-    np.testing.assert_array_equal(to_milvus(CODES, 13), np.packbits(BITS, axis=1))
-    np.testing.assert_array_equal(to_milvus(CODES, 13, "little"), CODES)
+    np.testing.assert_array_equal(to_milvus(CODES, 13, "big"), np.packbits(BITS, axis=1))
+    np.testing.assert_array_equal(to_milvus(CODES, 13), CODES)
     ohash.HammingIndex(np.packbits(BITS, axis=1), r=13, bitorder="big").export("milvus", tmp_path)
     np.testing.assert_array_equal(np.load(tmp_path / "codes.npy"), np.packbits(BITS, axis=1))
     assert json.loads((tmp_path / "milvus.json").read_text()) | {"read": ""} == {
@@ -169,3 +169,58 @@ def test_the_command_goes_all_the_way(tmp_path, capsys):
     assert ohash.HammingIndex.load(out / "index.npz").r == 21
     assert main(["index", str(tmp_path / "model.npz"), "--out", str(out)]) == 2
     assert "--features" in capsys.readouterr().err
+
+
+def written_codes(target, folder, r, order):
+    """The codes of one export as bits (n, R)."""
+    if target == "faiss":
+        faiss = pytest.importorskip("faiss")
+        index = faiss.read_index_binary(str(folder / "codes.faiss"))
+        packed = faiss.vector_to_array(index.xb).reshape(index.ntotal, -1)
+        return np.unpackbits(packed, axis=1, count=r, bitorder="little")
+    if target == "pgvector":
+        rows = [line.split("\t")[1] for line in (folder / "codes.sql").read_text().splitlines() if "\t" in line]
+        return np.array([[int(digit) for digit in row] for row in rows])
+    return np.unpackbits(np.load(folder / "codes.npy"), axis=1, count=r, bitorder=order)
+
+
+def exported(tmp_path, key, *options):
+    from ohash.cli.main import main
+
+    feature_map = ohash.FeatureMap(kernel="none", dtype="float64").fit(X)
+    model, _ = taught(key, feature_map, "float64")
+    ohash.save(model, tmp_path / "model.npz")
+    np.save(tmp_path / "x.npy", X)
+    files = [str(tmp_path / "model.npz"), "--features", str(tmp_path / "x.npy"), "--out", str(tmp_path / "out")]
+    return main(["index", *files, *options]), model
+
+
+@pytest.mark.parametrize("order", [None, "little", "big"])
+@pytest.mark.parametrize("targets", [["milvus"], ["pgvector"], ["faiss"], ["faiss", "milvus", "pgvector"]])
+@pytest.mark.parametrize("key", ["oh", "mmoh"])
+def test_the_encoder_gives_the_very_codes_that_are_written_beside_it(tmp_path, capsys, key, targets, order):
+    chosen = ["--bitorder", order] * (order is not None)
+    code, model = exported(tmp_path, key, "--export", *targets, "numpy", *chosen)
+    if "faiss" in targets and order == "big":
+        assert code == 2 and "bitorder must be 'little' for faiss" in capsys.readouterr().err
+        assert not (tmp_path / "out").exists()
+        return
+    assert code == 0
+    space = {"__file__": str(tmp_path / "out" / "encoder.py")}
+    exec((tmp_path / "out" / "encoder.py").read_text(), space)
+    codes, r = space["encode"](X), getattr(model, "T", 1) * model.r
+    for target in targets:
+        expected = written_codes(target, tmp_path / "out", r, order or "little")
+        if target == "milvus":
+            np.testing.assert_array_equal(codes, np.load(tmp_path / "out" / "codes.npy"))
+        if target == "pgvector":
+            assert space["text"](X) == ["".join(map(str, row)) for row in expected]
+        np.testing.assert_array_equal(np.unpackbits(codes, axis=1, count=r, bitorder=order or "little"), expected)
+
+
+def test_the_encoder_alone_gives_the_codes_of_the_index(tmp_path):
+    code, _ = exported(tmp_path, "mmoh", "--export", "numpy")
+    space = {"__file__": str(tmp_path / "out" / "encoder.py")}
+    exec((tmp_path / "out" / "encoder.py").read_text(), space)
+    assert code == 0
+    np.testing.assert_array_equal(space["encode"](X), ohash.HammingIndex.load(tmp_path / "out" / "index.npz").codes)
