@@ -14,12 +14,13 @@ import numpy.typing as npt
 
 from ohash.experiment.background import Background
 from ohash.experiment.comparison import Comparison, Entry
-from ohash.experiment.costs import Cost, bytes_of, measure, measure_floats
+from ohash.experiment.costs import Cost, measure, measure_floats
 from ohash.experiment.fitting import Elsewhere
 from ohash.experiment.judge import RERANKED
 from ohash.experiment.params import ExperimentParams
 from ohash.experiment.run import Run
 from ohash.experiment.runner import COMPUTING, MOST_PAIRS, PREPARING, STEP_SECONDS
+from ohash.experiment.size import bits_of, bytes_of
 from ohash.experiment.standing import Ground, Length, Reference, Standing, Track, Trial
 from ohash.experiment.trials import draws
 from ohash.experiment.world import World, world_of
@@ -99,11 +100,10 @@ class Lane:
         if run is None:
             state = "fitting" if self.waiting else state
             return Track(self.entry, self.params.seed, 0, state, self.error, self.params, {})
-        T, r = run.appraisal.codes.shape[0], int(run.hasher.r)
         return Track(
             self.entry, self.params.seed, run.t, "fitting" if self.waiting else state, self.error, run.params,
-            run.appraisal.judged.snapshot(), run.appraisal.last_record, T * r, bytes_of(run), _reranked(run),
-            run.fitting.share if self.waiting else 0.0,
+            run.appraisal.judged.snapshot(), run.appraisal.last_record, bits_of(run.hasher), bytes_of(run.hasher),
+            _reranked(run), run.fitting.share if self.waiting else 0.0,
         )  # fmt: skip
 
 

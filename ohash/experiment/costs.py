@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ohash.core.threads import one_blas_thread
 from ohash.experiment.run import Run
+from ohash.experiment.size import bits_of, bytes_of
 from ohash.index.hamming_index import HammingIndex
 
 # Items of the table that is searched, and rows of the float matrix, whose time is scaled up to as many.
@@ -56,7 +57,7 @@ def measure(run: Run) -> Iterator[Cost | None]:
     """The cost of a run's hash as it is now; yields None between small pieces of work, and last the cost."""
     X, rows = run.world.raw(run.stage), run.appraisal.judge.queries
     n = len(run.appraisal.judge.database)
-    T, r = run.appraisal.codes.shape[0], int(run.hasher.r)
+    r = int(run.hasher.r)
 
     def encode(at: Any) -> Any:
         return run.hasher.encode(run.world.feature_map.transform(np.ascontiguousarray(X[at])))
@@ -80,13 +81,14 @@ def measure(run: Run) -> Iterator[Cost | None]:
         scanning += _seconds(search, range(start, start + AT_ONCE))
         yield None
     scan = scale * np.array(_percentiles(scanning))
-    yield Cost(T * r, bytes_of(run), _percentiles(encoding), (float(scan[0]), float(scan[1])), rate, recomputed(run))
-
-
-def bytes_of(run: Run) -> int:
-    """Bytes of an item: its codes, and what else the method stores with them."""
-    T, r = run.appraisal.codes.shape[0], int(run.hasher.r)
-    return int(T * -(-r // 8) + getattr(run.hasher, "extra_bytes", 0))
+    yield Cost(
+        bits_of(run.hasher),
+        bytes_of(run.hasher),
+        _percentiles(encoding),
+        (float(scan[0]), float(scan[1])),
+        rate,
+        recomputed(run),
+    )
 
 
 def measure_floats(run: Run) -> Cost:

@@ -26,12 +26,23 @@ def fairness(standing: Standing, *, first_seed: bool = False) -> str:
     if batch:
         everything = standing.comparison.run.fit_to == "all"
         parts.append(f"{', '.join(batch)} fitted to {'everything at once' if everything else 'what has arrived'}")
+    parts += _drift(standing)
     seeds = len(standing.comparison.seeds)
     told = f"{seeds} seed{'s' * (seeds > 1)}" if seeds == 1 or not first_seed else f"the first of {seeds} seeds"
     parts.append(f"{standing.ground.queries:,} {standing.comparison.run.judged_by} queries, {told}")
     trials = standing.comparison.contest.trials
     parts.append(f"{trials} tuning trials each on validation" if trials else "default parameters")
     return " · ".join(parts)
+
+
+def _drift(standing: Standing) -> list[str]:
+    """That the world changes, or that it was to and the stream ends before."""
+    drift = standing.comparison.drift
+    if drift.drift == "none":
+        return []
+    comes = drift.drift_at < standing.end
+    never = f"the drift ({drift.drift}) at pair {drift.drift_at:,} never comes: the stream ends at {standing.end:,}"
+    return [f"drift ({drift.drift}) at pair {drift.drift_at:,}" if comes else never]
 
 
 def _kernel(standing: Standing, at: int) -> bool:

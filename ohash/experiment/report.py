@@ -126,6 +126,7 @@ def to_json(standing: Standing) -> str:
             "bits": one.bits,
             "map": _plain(one.map),
             "recall_10": _plain(one.recall_10),
+            **{f"recall_10_reranked_{c}": _plain(value) for c, value in one.reranked.items() if c > 1},
         }
         for one in standing.lengths
     ]

@@ -10,6 +10,7 @@ from ohash.experiment.history import moving_mean
 from ohash.experiment.observer import TOTALS
 from ohash.experiment.observer_kernels import CLIPPED, UPDATED
 from ohash.experiment.params import ExperimentParams
+from ohash.experiment.size import bits_of, bytes_of
 
 if TYPE_CHECKING:
     from ohash.experiment.run import Run
@@ -59,15 +60,14 @@ def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[s
     recent = observer.recent
     outcome = recent["outcome"]
     moved = int(outcome[UPDATED] + outcome[CLIPPED])
-    T = int(getattr(run.hasher, "T", 1))
     numbers |= {
         **{name: observer.total(name) for name in TOTALS},
         **run.clock.seconds,
         "auc": observer.auc,
         "update_rate": moved / max(1, int(outcome.sum())),
         "clipped_rate": int(outcome[CLIPPED]) / max(1, moved),
-        "bits": float(T * run.hasher.r),
-        "bytes": float(T * -(-run.hasher.r // 8) + getattr(run.hasher, "extra_bytes", 0)),
+        "bits": float(bits_of(run.hasher)),
+        "bytes": float(bytes_of(run.hasher)),
         "warm_up_pairs": float(run.world.consumed),
         "similar_share": run.world.stream(run.stage).similar_share,
         "mean_kernel": run.world.feature_map.mean_kernel,
@@ -77,7 +77,8 @@ def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[s
     if run.appraisal.map_float is not None:
         numbers["map_float"] = run.appraisal.map_float
     learns = hasattr(run.hasher, "bit_updates")
-    updates = np.array(run.hasher.bit_updates) if learns else np.zeros((T, run.hasher.r), np.int64)
+    T, r = getattr(run.hasher, "T", 1), run.hasher.r
+    updates = np.array(run.hasher.bit_updates) if learns else np.zeros((T, r), np.int64)
     certificates = getattr(run.hasher, "certificates", [])
     return Snapshot(
         t=run.t,

@@ -158,7 +158,7 @@ class Standing:
         return found[0].record if found else None
 
     def bits(self, entry: int) -> int:
-        """T · r of a method; 0 while it is not known."""
+        """Bits of an item in all: T · r, and what is stored beside; 0 while it is not known."""
         found = [track.bits for track in self.tracks if track.entry == entry and track.bits]
         return found[0] if found else 0
 

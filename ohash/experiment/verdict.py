@@ -1,7 +1,8 @@
 """The verdict of a comparison in plain words, computed from its numbers: what to compress with, what follows the truth.
 
 A difference of mAP comes with the half-width of its 95 % interval, from a bootstrap over the same queries on both
-sides, and with the spread over seeds if there are several. Methods of different supervision are never ranked together.
+sides; with several seeds it is at least two standard errors over them, and their spread is told. Methods of different
+supervision are never ranked together.
 """
 
 import math
@@ -19,9 +20,10 @@ FLOATS = -1
 ENOUGH = 0.9
 # Re-ranking more than this share of the database proves nothing about the codes.
 MOST_RERANKED = 0.02
-# Codes of another length are worth a word if they gain so much.
-WORTH = 0.01
+# Codes of another length are worth a word if they gain so much, or this share where all is small.
+WORTH, WORTH_SHARE = 0.01, 0.1
 RESAMPLES = 1000
+SEEDS_TIMES = 2.0  # standard errors over seeds that a difference must exceed, too
 DISTANCES = {"l2": "the L2 distance", "cosine": "cosine", "dot": "the dot product"}
 TRUTHS = {
     "label": "your labels", "track": "your tracks", "metric": "the near neighbours", "topk": "the near neighbours",
@@ -108,7 +110,7 @@ def _follow(standing: Standing) -> Sentence:
     text = f"{_name(standing, best)} {_against(gap(standing, best), floats)}"
     text += f": mAP {_score(standing.score(best, 'map'))}"
     text += f" to {_score(standing.map_float)}" if math.isfinite(standing.map_float) else ""
-    return Sentence(topic, f"{text}.{_longer(standing, best)}")
+    return Sentence(topic, f"{text}.{_longer(standing, best, groups[kind])}")
 
 
 def _other_supervision(standing: Standing) -> Sentence | None:
@@ -143,19 +145,24 @@ def _one_by_one(standing: Standing, first: int = 0) -> Sentence | None:
     return Sentence(f"{standing.names[first]} against each", f"{'; '.join(parts)}.")
 
 
-def _longer(standing: Standing, entry: int) -> str:
-    """What more bits would bring, against the float vectors."""
-    mine = [one for one in standing.lengths if one.entry == entry]
-    if len(mine) < 2 or not standing.references:
+def _longer(standing: Standing, entry: int, rivals: list[int]) -> str:
+    """What more bits would bring, to it or to one that is told the same, against the float vectors."""
+    lengths = [one for one in standing.lengths if one.entry in rivals]
+    here = next((one for one in lengths if (one.entry, one.bits) == (entry, standing.bits(entry))), None)
+    if here is None or not standing.references:
         return ""
-    best = max(mine, key=lambda one: one.map)
-    here = next((one for one in mine if one.bits == standing.bits(entry)), None)
-    if here is None or best.map < here.map + WORTH:
+    best = max(lengths, key=lambda one: one.map)
+    if best.map < here.map + min(WORTH, WORTH_SHARE * here.map):
         return ""
     found = _gap([best.ap], [standing.references[0].ap])
     beyond = "" if found is None else f", {'+' if found.difference > 0 else '−'}{found.size} to the float vectors"
-    seed = ", with the first seed," if len(standing.comparison.seeds) > 1 else ""
-    return f" At {best.bits} bits{seed} it reaches {_score(best.map)}{beyond}."
+    who = "it" if best.entry == entry else standing.names[best.entry]
+    return f" At {best.bits} bits{_first_seed(standing)} {who} reaches {_score(best.map)}{beyond}."
+
+
+def _first_seed(standing: Standing) -> str:
+    """Codes of other lengths are learnt with one seed."""
+    return ", with the first seed," if len(standing.comparison.seeds) > 1 else ""
 
 
 # -- agrees with the original distance -----------------------------------------------------------------------------
@@ -178,8 +185,8 @@ def _compress(standing: Standing) -> Sentence | None:
     how = f"with {c} × re-ranking" if c > 1 else "without re-ranking"
     share = 4 * standing.ground.d / max(1, size)
     text = (
-        f"{standing.names[best.entry]} at {best.bits} bits {how} finds {-recall:.0%} of the ten exact neighbours, at "
-        f"{size:.0f} bytes a vector, 1/{share:.0f} of the floats"
+        f"{standing.names[best.entry]} at {best.bits} bits {how}{_first_seed(standing)} finds {-recall:.0%} of the ten "
+        f"exact neighbours, at {size:.0f} bytes a vector, 1/{share:.0f} of the floats"
     )
     if c > 1:
         text += ", which must be kept for the re-ranking"
@@ -240,9 +247,12 @@ def _gap(ones: list[npt.NDArray[np.float64]], others: list[npt.NDArray[np.float6
     if np.isnan(a - b).all():
         return None
     found = paired_bootstrap(a, b, resamples=RESAMPLES)
-    means = [float(np.nanmean(one - other)) for one, other in zip(ones, others, strict=True)]
-    spread = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
-    return Gap(found.difference, found.low, found.high, len(means), spread)
+    means = np.array([float(np.nanmean(one - other)) for one, other in zip(ones, others, strict=True)])
+    if len(means) < 2:
+        return Gap(found.difference, found.low, found.high, len(means), math.nan)
+    spread, middle = float(means.std(ddof=1)), float(means.mean())
+    half = SEEDS_TIMES * spread / math.sqrt(len(means))
+    return Gap(found.difference, min(found.low, middle - half), max(found.high, middle + half), len(means), spread)
 
 
 def _score(value: float) -> str:

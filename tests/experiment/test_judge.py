@@ -88,6 +88,7 @@ def test_pairs_and_gallery_of_such_methods(method, tmp_path):
     run = straight(small(method, r=24, kernel="none"))
     numbers = take(run, "done").numbers
     assert numbers["auc"] > 0.6 and numbers["bytes"] == -(-run.hasher.r // 8) + 8 * (method == "rabitq")
+    assert numbers["bits"] == run.hasher.r + 64 * (method == "rabitq")
     assert ("balance" in numbers) == (method == "rabitq")
     for before in (False, True):
         found = nearest(run, 3, before=before)

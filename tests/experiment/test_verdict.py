@@ -17,7 +17,7 @@ from ohash.experiment.report import columns, results, to_bibtex, to_csv, to_json
 from ohash.experiment.standing import Ground, Length, Standing, Track
 from ohash.experiment.verdict import gap, supervised, verdict
 from ohash.plots.compare import by_bits
-from tests.experiment.standings import QUERIES, standing
+from tests.experiment.standings import QUERIES, record, standing
 
 
 def said(now):
@@ -42,6 +42,17 @@ def test_a_gap_over_seeds_has_their_spread():
     assert found.seeds == 3
     assert found.spread == pytest.approx(np.std(each, ddof=1))
     assert "over 3 seeds" in found.size
+
+
+def test_what_two_seeds_do_not_agree_on_is_not_sure():
+    now = standing({"oh": 0.62, "itq": 0.55}, seeds=(0, 1))
+    assert gap(now, 0, 1).sure
+    first, other = now.tracks[:2], now.tracks[2:]
+    luck = record(other[0].record.ap - 0.1)
+    lucky = Standing(**{**vars(now), "tracks": (*first, Track(**{**vars(other[0]), "record": luck}), *other[1:])})
+    found = gap(lucky, 0, 1)
+    means = [np.mean(a.record.ap - b.record.ap) for a, b in zip(lucky.of(0), lucky.of(1), strict=True)]
+    assert found.half >= 2 * np.std(means, ddof=1) / np.sqrt(2) * 0.999 and not found.sure
 
 
 def test_who_follows_the_labels():
@@ -120,6 +131,17 @@ def test_more_bits_are_worth_a_word():
     assert "the first of 2 seeds" in by_bits(of_the_first).caption
 
 
+def test_more_bits_are_worth_a_word_where_all_is_small_and_of_a_rival_that_is_told_the_same():
+    now = standing({"oh": 0.03, "click_whitening": 0.035, "itq": 0.02})
+    ap = now.record(0).ap
+    lengths = tuple(
+        Length(entry, bits, bits // 8, level, 0.3, ap - ap.mean() + level, {})
+        for entry, bits, level in ((0, 64, 0.03), (0, 256, 0.043), (1, 64, 0.035), (1, 256, 0.042), (2, 256, 0.9))
+    )
+    told = said(Standing(**{**vars(now), "lengths": lengths}))["To follow your labels"]
+    assert told.startswith("Click whitening") and "At 256 bits OH reaches .043" in told
+
+
 def test_nothing_is_said_before_there_are_numbers():
     one = compare()
     assert verdict(Standing(one, one.entries, "waiting", "curves", 0, 100)) == []
@@ -140,7 +162,11 @@ def test_the_fairness_line_names_everything():
     assert "database trained on" in text
     assert "SDH, ITQ fitted to what has arrived" in text
     assert "200 test queries, 2 seeds" in text
-    assert text.endswith("default parameters")
+    assert text.endswith("default parameters") and "drift" not in text
+    moved = standing({"oh": 0.6}, drift="rotate", drift_at=300)
+    assert "drift (rotate) at pair 300 ·" in fairness(moved)
+    late = standing({"oh": 0.6}, drift="rotate", drift_at=5000)
+    assert "the drift (rotate) at pair 5,000 never comes: the stream ends at 1,000" in fairness(late)
 
 
 def test_rows_of_results():
