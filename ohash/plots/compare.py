@@ -188,7 +188,9 @@ def recomputed(standing: Standing) -> Chart:
         return nothing("No code has been computed again yet", x, y)
     most = max(drawn, key=lambda one: float(one.y[-1]))
     y = Axis("bits computed again", lo=0, hi=rounded_up(max(1.0, float(most.y[-1]))), format="count")
-    title = f"{most.name} makes the table compute {words.large(float(most.y[-1]))} bits again"
+    as_many = [one.name for one in drawn if one.y[-1] >= 0.9 * most.y[-1]]
+    who = " and ".join([", ".join(as_many[:-1]), as_many[-1]] if len(as_many) > 1 else as_many)
+    title = f"{who} make{'s' * (len(as_many) == 1)} the table compute {words.large(float(most.y[-1]))} bits again"
     if most.y[-1] == 0:
         title = "No method makes the table compute anything again"
     return Chart(title, x, y, tuple(drawn), _drift_marks(standing), fairness(standing), f"{title}. One line a method.")

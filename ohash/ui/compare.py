@@ -24,7 +24,10 @@ from ohash.ui.style import dark
 RESTING = ("paused", "done", "error", "stopped")
 STILL_SECONDS = 5.0  # between two pictures for who wants no motion
 OVER = {"pairs": "pairs", "CPU time": "cpu"}
-LEGEND = '<p class="ohash-legend">━ learns from pairs &nbsp; ┄ from nothing &nbsp; ┈ from labels</p>'
+LEGEND = (
+    '<p class="ohash-legend"><i style="border-top-style:solid"></i>learns from pairs '
+    '<i style="border-top-style:dashed"></i>from nothing <i style="border-top-style:dotted"></i>from labels</p>'
+)
 MORE = ("precision-recall", "radius 2", "re-ranking", "bits recomputed")
 
 

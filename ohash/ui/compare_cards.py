@@ -39,6 +39,7 @@ CSS = """
 .ohash-fair {margin: -.3rem 0 .5rem 0; font-size: .74rem; line-height: 1.3; opacity: .72;}
 [data-testid="stMultiSelect"] [role="group"] {max-height: none;}
 .ohash-legend {font-size: .82rem; opacity: .75; margin: 0;}
+.ohash-legend i {display: inline-block; width: 1.6rem; border-top: 2px; margin: 0 .35rem .25rem .7rem;}
 </style>
 """
 NO_VERDICT = "No verdict: no query has a relevant item among those that are searched."

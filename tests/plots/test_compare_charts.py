@@ -82,6 +82,17 @@ def test_titles_rank_only_those_that_were_told_the_same():
     assert title == "Best mAP: SDH .80 from labels, OH .70 from pairs, ITQ .55 from nothing"
 
 
+def test_all_that_make_the_table_compute_as_much_are_named():
+    now = standing({"oh": 0.7, "itq": 0.5, "sdh": 0.8, "sign": 0.5})
+    levels = (1000.0, 950.0, 400.0, 0.0)
+    tracks = tuple(
+        Track(**{**vars(one), "checkpoints": {**one.checkpoints, "recomputed": np.array([0.0, 10.0, level])}})
+        for one, level in zip(now.tracks, levels, strict=True)
+    )
+    title = charts.recomputed(Standing(**{**vars(now), "tracks": tracks})).title
+    assert title == "OH and ITQ make the table compute 1,000 bits again"
+
+
 def test_a_reference_is_drawn_and_ranked_nowhere():
     now = standing({"oh": 0.7, "itq": 0.5, "float": 0.9})
     for chart in (charts.curves(now), charts.truths(now)):
