@@ -21,7 +21,8 @@ class Parameter:
     """One row of the table. `lo` and `hi` bound what is accepted, `slider` what a slider offers.
 
     `word` is another name of the value `lo`, where that means no number: "auto", "natural". `tex` is the equation it
-    stands in. `only` names another parameter and the values of that one with which this one does anything.
+    stands in. `only` names another parameter and the values of that one with which this one does anything. A `default`
+    None is one that depends on others.
     """
 
     key: str
@@ -89,7 +90,8 @@ class Parameter:
             if above and number <= self.hi and (self.kind is float or number.is_integer()):
                 return self.kind(value)
         got = value.item() if isinstance(value, np.generic) else value
-        raise ValueError(f"{self.key} must be {self.allowed}, got {got!r}; the default is {self.default!r}")
+        usual = "" if self.default is None else f"; the default is {self.default!r}"
+        raise ValueError(f"{self.key} must be {self.allowed}, got {got!r}{usual}")
 
     def parse(self, text: str) -> Any:
         """A value from a query string or a command line."""
@@ -155,6 +157,15 @@ def param(
 def table(params: Any) -> dict[str, Parameter]:
     """The declared rows of a params dataclass (or of an instance), by key, in order."""
     return dict(_rows_of(params if isinstance(params, type) else type(params)))
+
+
+def started_from(params: Any) -> dict[str, Parameter]:
+    """The rows of an instance from which a run starts: its values are the defaults, whatever the class declares."""
+    values = {key: (row, getattr(params, key)) for key, row in table(params).items()}
+    return {
+        key: row if value == row.default else dataclasses.replace(row, default=value)
+        for key, (row, value) in values.items()
+    }
 
 
 @cache

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ohash.core.features import FeatureParams
-from ohash.core.parameters import Parameter, check, param, table
+from ohash.core.parameters import Parameter, check, param, started_from, table
 from ohash.experiment.params import OWN, SEED, ExperimentParams, Limits, RunParams, experiment
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
@@ -199,7 +199,7 @@ def entry_of(text: str) -> Entry:
         if key not in spec.table or key == "seed":
             known = ", ".join(key for key in spec.table if key != "seed")
             raise ValueError(f"{spec.title} has no parameter {key[:40]!r}; it knows {known}")
-        values[key] = spec.table[key].parse(value[:60])
+        values[key] = replace(spec.table[key], default=None).parse(value[:60])
     kept = ((key, values[key]) for key in spec.table if key in values)
     return Entry(spec.key, tuple((key, value) for key, value in kept if key == "r" or value != getattr(usual, key)))
 
@@ -213,7 +213,7 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
         problems.append(f"dataset must be one of {', '.join(sorted(known))}, got {dataset[:60]!r}; using 'fashion'")
         dataset = "fashion"
     values: dict[str, Any] = {"content": query.get("content", "")[:64]}
-    rows = {key: row for part in _parts(dataset) for key, row in table(part).items()}
+    rows = _rows(dataset)
     for key, row in rows.items():
         if key in query:
             try:
@@ -226,19 +226,25 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
             values[key] = most
     values["seeds"] = _parse_seeds(query.get("seeds", "0"), problems)
     entries = _parse_entries(query.get("methods", ""), limits, problems)
-    for dropped in ((), ("alpha", "beta"), rows):  # fine one by one, perhaps not together
-        kept = {key: value for key, value in values.items() if key not in dropped}
+    wrong = ""
+    alone = {key: values[key] for key in ("content", "seeds")}
+    for kept, instead in ((values, ""), (alone, "the defaults of all that the methods share")):
         try:
-            return compare(dataset, entries, **kept), problems
-        except ValueError as error:
-            problems.append(str(error))
-    return compare(dataset, DEFAULT, content=values["content"]), problems
+            found = compare(dataset, entries, **kept)
+        except ValueError as error:  # fine one by one, not together
+            wrong = wrong or str(error)
+        else:
+            return found, problems + ([f"{wrong}; using {instead}"] if wrong else [])
+    return compare(dataset, content=values["content"]), [*problems, f"{wrong}; using the defaults of everything"]
 
 
 def rows_of(comparison: Comparison) -> dict[str, Parameter]:
-    """Every declared row that the methods share, by its key."""
-    parts = (comparison.contest, comparison.features, comparison.stream, comparison.drift, comparison.run)
-    return {key: row for part in parts for key, row in table(part).items()}
+    """Every declared row that the methods share, by its key, with the default that a comparison has."""
+    return _rows(comparison.dataset)
+
+
+def _rows(dataset: str) -> dict[str, Parameter]:
+    return {key: row for part in _parts(dataset) for key, row in started_from(part).items()}
 
 
 def _parts(dataset: str) -> tuple[Any, ...]:
@@ -255,14 +261,16 @@ def _parse_seeds(text: str, problems: list[str]) -> tuple[int, ...]:
     found: list[int] = []
     for part in text.split(",", MOST_SEEDS + 1):
         try:
-            seed = SEED.parse(part[:20])
+            seed = replace(SEED, default=None).parse(part[:20])
         except ValueError as error:
-            problems.append(str(error))
+            problems.append(f"{error}; left out")
             continue
         if seed not in found:
             found.append(seed)
     if len(found) > MOST_SEEDS:
         problems.append(f"seeds must be at most {MOST_SEEDS}, got more; using the first")
+    if not found:
+        problems.append("no seed is left; using 0")
     return tuple(found[:MOST_SEEDS]) or (0,)
 
 
@@ -272,16 +280,19 @@ def _parse_entries(text: str, limits: Limits | None, problems: list[str]) -> tup
         try:
             entry = entry_of(part[:400])
         except ValueError as error:
-            problems.append(str(error))
+            problems.append(f"method {part[:60]!r} is left out: {error}")
             continue
         bits = dict(entry.values).get("r", 1) * entry.T
         if limits is not None and bits > limits.bits:
-            problems.append(f"T · r must be at most {limits.bits} bits on this server, got {bits} for {entry.method}")
+            most = f"T · r must be at most {limits.bits} bits on this server, got {bits}"
+            problems.append(f"{most} for {entry.method}; using its defaults")
             entry = Entry(entry.method)
         if entry not in found:
             found.append(entry)
     if len(found) > MOST_METHODS:
         problems.append(f"methods must be at most {MOST_METHODS}, got {len(found)}; using the first {MOST_METHODS}")
+    if text and not found:
+        problems.append(f"no method is left; using {', '.join(DEFAULT)}")
     return tuple(found[:MOST_METHODS]) or tuple(Entry(key) for key in DEFAULT)
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ohash.core.features import FeatureParams
-from ohash.core.parameters import Parameter, check, param, table
+from ohash.core.parameters import Parameter, check, param, started_from, table
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.streams.base import Dataset
@@ -261,10 +261,10 @@ def flat(params: ExperimentParams) -> dict[str, Any]:
 
 
 def rows_of(params: ExperimentParams) -> dict[str, Parameter]:
-    """Every declared row of an experiment by its key."""
+    """Every declared row of an experiment by its key, with the default that its dataset and method have."""
     rows: dict[str, Parameter] = {}
-    for part in _parts(params):
-        rows |= table(part)
+    for part in _defaults(params.dataset, params.method):
+        rows |= started_from(part)
     return {**rows, "seed": SEED}
 
 

@@ -119,6 +119,47 @@ def test_a_bad_link_is_named_and_defaulted(query, said):
     assert none == []
 
 
+@pytest.mark.parametrize(
+    "query", [{"pairs": "1e9"}, {"pairs": "x"}, {"kernel": "x"}, {"judged_by": "x"}, {"bits": "x"}]
+)
+def test_the_default_that_is_named_is_the_one_that_is_used(query):
+    found, (problem,) = from_query({"dataset": "words", **query})
+    (key,) = query
+    parts = (found.contest, found.features, found.stream, found.run)
+    used = next(getattr(part, key) for part in parts if hasattr(part, key))
+    assert problem.endswith(f"; the default is {used!r}")
+    assert rows_of(found)[key].default == used
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        (
+            {"methods": "oh:C=99999999999,itq"},
+            ["method 'oh:C=99999999999' is left out: C must be a number in (0, 1000000], got 99999999999.0"],
+        ),
+        (
+            {"methods": "oh:q=1"},
+            ["method 'oh:q=1' is left out: OH has no parameter 'q'", "no method is left; using oh, itq, sign"],
+        ),
+        ({"seeds": "3,two"}, ["seed must be an integer in [0, 4294967295], got 'two'; left out"]),
+        ({"seeds": "two"}, ["seed must be", "no seed is left; using 0"]),
+        (
+            {"database": "seen", "train": "disjoint", "methods": "itq"},
+            ["database='seen' needs train='database': of a disjoint training part nothing is searched; using"],
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_bad_link_leaves_out_is_said_as_it_is_done(query, said):
+    found, problems = from_query(query)
+    assert len(problems) == len(said)
+    assert all(
+        problem.startswith(start) and "default is" not in problem for problem, start in zip(problems, said, strict=True)
+    )
+    if "itq" in query.get("methods", ""):
+        assert [entry.method for entry in found.entries] == ["itq"]
+
+
 @given(
     st.dictionaries(st.sampled_from(["dataset", "methods", "seeds", "bits", "maps", "kernel", "content"]), st.text())
 )

@@ -140,6 +140,12 @@ def test_unknown_keys_are_ignored_and_bad_values_named_and_defaulted():
         assert any(problem.startswith(key) for problem in problems), key
 
 
+def test_the_default_that_is_named_is_that_of_the_dataset_and_the_method():
+    for query in ({"center": "x"}, {"dataset": "words", "kernel": "x"}, {"method": "itq", "judged_at": "x"}):
+        params, (problem,) = from_query(query)
+        assert problem.endswith(f"; the default is {flat(params)[[*query][-1]]!r}")
+
+
 def test_what_does_not_fit_together_goes_back_to_its_default():
     params, problems = from_query({"r": "8", "alpha": "6", "beta": "0.5", "C": "0.3"})
     assert (params.model.r, params.model.alpha, params.model.beta, params.model.C) == (8, 0, 0.5, 0.3)
