@@ -150,7 +150,7 @@ def to_json(standing: Standing) -> str:
 
 
 def to_latex(standing: Standing) -> str:
-    """A booktabs table; methods of one supervision stand together, and only among them the best is bold."""
+    """A booktabs table; methods of one supervision stand together, the best of several is bold, a reference never."""
     rows = results(standing)
     kinds = [kind for kind in ("nothing", "pairs", "labels") if any(row["learns_from"] == kind for row in rows[:-1])]
     lines = [
@@ -164,9 +164,10 @@ def to_latex(standing: Standing) -> str:
     ]
     for kind in kinds:
         lines.append(r"\midrule")
-        group = [row for row in rows[:-1] if row["learns_from"] == kind]
-        best = {key: max((row[key] for row in group if math.isfinite(row[key])), default=math.nan) for key in SCORED}
-        lines += [_line(row, best) for row in group]
+        group = [at for at, row in enumerate(rows[:-1]) if row["learns_from"] == kind]
+        rivals = [at for at in group if not standing.entries[at].spec.reference]
+        best = {key: _best([rows[at][key] for at in rivals]) for key in SCORED}
+        lines += [_line(rows[at], best if at in rivals else {}) for at in group]
     lines += [r"\midrule", _line(rows[-1], {})]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
@@ -181,16 +182,26 @@ def to_bibtex(standing: Standing) -> str:
 SCORED = ("map", "recall_10", "recall_10_reranked_4")
 
 
+def _best(scores: list[float]) -> float:
+    """The best of two or more; a score alone has won against nobody."""
+    known = [score for score in scores if math.isfinite(score)]
+    return max(known) if len(known) > 1 else math.nan
+
+
 def _line(row: dict[str, Any], best: dict[str, float]) -> str:
     cells = [_tex(row["method"]), row["learns_from"], "--" if not row["bits"] else str(row["bits"])]
     for key in SCORED:
         value = row[key]
-        shown = "--" if not math.isfinite(value) else f"{value:.3f}".lstrip("0") if value < 1 else "1"
+        shown = _share(value) if math.isfinite(value) else "--"
         if key == "map" and math.isfinite(row["map_seed_spread"]):
-            shown += rf" $\pm$ {row['map_seed_spread']:.3f}"
+            shown += rf" $\pm$ {_share(row['map_seed_spread'])}"
         cells.append(rf"\textbf{{{shown}}}" if math.isfinite(value) and best.get(key) == value else shown)
     size = row["bytes"]
     return " & ".join([*cells, "--" if not math.isfinite(size) else f"{size:.0f}"]) + r" \\"
+
+
+def _share(value: float) -> str:
+    return f"{value:.3f}".lstrip("0") if value < 1 else "1"
 
 
 def _tex(text: str) -> str:

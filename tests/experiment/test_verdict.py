@@ -188,13 +188,32 @@ def test_files():
     assert whole["verdict"]
 
 
+def in_bold(text):
+    """Who has the best mAP of its group."""
+    rows = [line.split(" & ") for line in text.splitlines() if " & " in line]
+    return [cells[0] for cells in rows if cells[3].startswith(r"\textbf{")]
+
+
 def test_latex_ranks_only_within_one_supervision():
-    text = to_latex(standing({"oh": 0.7, "sdh": 0.8, "itq": 0.55, "lsh": 0.4}))
+    text = to_latex(standing({"oh": 0.7, "mlh": 0.6, "sdh": 0.8, "ksh": 0.9, "itq": 0.55, "lsh": 0.4}))
     assert text.count(r"\midrule") == 4  # nothing, pairs, labels, the reference
-    bold = [line.partition(" &")[0] for line in text.splitlines() if r"\textbf{.7" in line or r"\textbf{.8" in line]
-    assert bold == ["OH", "SDH"]
+    assert in_bold(text) == ["ITQ", "OH", "KSH"]
     assert text.count("{") == text.count("}")
     assert r"\toprule" in text and r"\bottomrule" in text
+
+
+def test_latex_praises_no_reference_and_nobody_who_is_alone():
+    assert in_bold(to_latex(standing({"oh": 0.7, "float": 0.9, "random_codes": 0.8, "itq": 0.5, "lsh": 0.4}))) == [
+        "ITQ"
+    ]
+    assert in_bold(to_latex(standing({"oh": 0.7, "sdh": 0.8, "float": 0.9, "itq": 0.5}))) == []
+
+
+def test_latex_writes_a_spread_as_it_writes_the_score():
+    cells = [
+        line.split(" & ")[3] for line in to_latex(standing({"oh": 0.7}, seeds=(0, 1))).splitlines() if " & " in line
+    ]
+    assert re.fullmatch(r"\.\d{3} \$\\pm\$ \.\d{3}", cells[1])
 
 
 def test_latex_survives_any_title():
