@@ -47,6 +47,7 @@ class Worker:
         )  # fmt: skip
         self._has: set[str] = set()  # keys of the data it was given
         self._ready = False
+        self._stopped = False
 
     def __enter__(self) -> "Worker":
         """The worker itself."""
@@ -89,6 +90,7 @@ class Worker:
     def kill(self) -> None:
         """End the process now, whatever it does; a `call` that waits gets a WorkerDiedError."""
         if self.alive:
+            self._stopped = True
             self._process.kill()
 
     def close(self) -> None:
@@ -124,7 +126,8 @@ class Worker:
         words = self._errors.read().decode(errors="replace").strip()
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
         hint = " (out of memory?)" if code == -9 else ""
-        return f"the worker process died {how}{hint} while it was doing {task!r}" + (f": {words}" if words else "")
+        end = "was stopped" if self._stopped else f"died {how}{hint}"
+        return f"the worker process {end} while it was doing {task!r}" + (f": {words}" if words else "")
 
 
 def _error(message: dict[str, Any]) -> Exception:

@@ -219,6 +219,21 @@ def test_the_task_of_a_dead_worker_is_done_by_another_and_a_deadly_task_fails(mo
         assert len(workers) == 3
 
 
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (Worker.kill, "was stopped while"),
+        (lambda worker: os.kill(worker.pid, signal.SIGTERM), "died by signal 15 while"),
+        (lambda worker: os.kill(worker.pid, signal.SIGKILL), r"died by signal 9 \(out of memory\?\) while"),
+    ],
+)
+def test_memory_is_suspected_only_if_nobody_here_killed_the_worker(end, said):
+    with Worker() as worker:
+        end(worker)
+        with pytest.raises(WorkerDiedError, match=f"the worker process {said} it was doing 'run'"):
+            worker.call("run", ENDLESS)
+
+
 @pytest.mark.slow
 def test_a_worker_ends_with_the_process_it_works_for():
     code = (
