@@ -33,6 +33,7 @@ from ohash.cli import own_files
 from ohash.cli.progress import Line
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, table
+from ohash.core.progress import listening
 from ohash.evaluation.drift import detection, dip, most_forgotten, recovery, stale_gap
 from ohash.evaluation.metrics import METRICS as METRIC_TABLE
 from ohash.experiment import saved
@@ -108,11 +109,12 @@ def run(options: argparse.Namespace) -> int:
         options.dataset = paper_key(options.dataset)
     _writable(options)
     dataset = own_files.chosen(options, options.dataset)
-    going = _resumed(options, dataset) if options.resume else Run(_params(options, dataset), dataset)
+    quiet = options.quiet or options.json
+    going = _resumed(options, dataset) if options.resume else _started(options, dataset, quiet=quiet)
     for note in [*going.notes, *_of_batch(going), *_of_paper(options)] if not options.json else ():
         print(f"note: {note}")
     try:
-        now = _drive(going, quiet=options.quiet or options.json)
+        now = _drive(going, quiet=quiet)
     except KeyboardInterrupt:
         if options.save:
             saved.save(going, options.save)
@@ -139,6 +141,17 @@ def _writable(options: argparse.Namespace) -> None:
         raise ValueError(f"--save must be a file in a folder that exists, got {options.save}; make the folder first")
     if options.out and Path(options.out).exists() and not Path(options.out).is_dir():
         raise ValueError(f"--out must be a folder, got the file {options.out}; name another one")
+
+
+def _started(options: argparse.Namespace, dataset: Dataset | None, *, quiet: bool) -> Run:
+    """A new run; an alias is explained, and so is a first fit."""
+    params = _params(options, dataset)
+    spec = hashers()[params.method]
+    if not quiet and not options.link and options.method.lower() != spec.key:
+        print(f"{options.method} is {spec.key} ({spec.title}: {', '.join(spec.aliases)})", file=sys.stderr)
+    if not quiet and spec.consumes == "batch":
+        print(f"fitting {spec.title} to the first {params.features.warm_up:,} rows", file=sys.stderr)
+    return Run(params, dataset)
 
 
 def _resumed(options: argparse.Namespace, dataset: Dataset | None) -> Run:
@@ -198,12 +211,16 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
 
 def _drive(going: Run, *, quiet: bool) -> Snapshot:
     start, line = time.perf_counter(), Line()
-    with _interrupted_between_steps() as interrupted:
+
+    def tell(fitted: float = 0.0) -> None:
+        if not quiet:
+            told = _so_far(going, time.perf_counter() - start, fitted)
+            line.tell(going.t / max(1, going.end), told, over=going.done)
+
+    with _interrupted_between_steps() as interrupted, listening(tell):
         while not going.done:
             going.step(CHUNK)
-            if not quiet:
-                told = _so_far(going, time.perf_counter() - start)
-                line.tell(going.t / max(1, going.end), told, over=going.done)
+            tell()
             if interrupted.is_set() and not going.done:
                 raise KeyboardInterrupt
     return take(going, "done")
@@ -229,10 +246,14 @@ def _interrupted_between_steps() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-def _so_far(going: Run, elapsed: float) -> str:
+def _so_far(going: Run, elapsed: float, fitted: float = 0.0) -> str:
+    """`fitted` is the share of a fit under way that is over."""
     scores, judged = "", going.appraisal.judged
     if len(judged):
         scores = f"  mAP {judged['map'][-1]:.3f}  recall@10 {judged['recall_10'][-1]:.3f}"
+    if going.spec.consumes == "batch" and going.evaluating and going.fitting.fitted != going.arrivals.version():
+        rows = len(going.arrivals.rows)
+        return f"{going.t:,} / {going.end:,} pairs  fitting {going.spec.title} to {rows:,} rows, {fitted:.0%}{scores}"
     return f"{going.t:,} / {going.end:,} pairs  {going.t / max(elapsed, 1e-9):,.0f}/s{scores}"
 
 
@@ -304,9 +325,9 @@ def _updated(now: Snapshot) -> str:
 
 
 def _closing(now: Snapshot, test: dict[str, float], metric: str) -> str:
-    n, judged = now.numbers, now.params.run.judged_by
+    n, judged, title = now.numbers, now.params.run.judged_by, hashers()[now.params.method].title
     lines = [
-        f"{now.t:,} pairs, {n['bits']:.0f} bits ({n['bytes']:.0f} bytes an item), "
+        f"{title}: {now.t:,} pairs, {n['bits']:.0f} bits ({n['bytes']:.0f} bytes an item), "
         f"{_updated(now)}pair-AUC {n['auc']:.3f}",
         f"agrees with {truth_of(now)}: mAP {n['map_start']:.3f} -> {n['map']:.3f} ({judged}), "
         f"{test['map']:.3f} on {test['queries']} test queries",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -175,3 +176,28 @@ def test_another_distance_does_not_change_the_feature_map(capsys: pytest.Capture
     for more in ([], ["--metric", "cosine"]):
         assert main(["run", "--dataset", "digits", "--method", "sign", "--pairs", "50", "--json", *more]) == 0
         assert json.loads(capsys.readouterr().out)["params"]["kernel"] == "none"
+
+
+@pytest.mark.parametrize("silent", [[], ["--quiet"], ["--json"]])
+def test_an_alias_is_explained_and_the_report_names_the_method(
+    silent: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["run", "--pairs", "20", "--r", "8", "--m", "20", "--judged-at", "ends"]
+    assert main([*run, "--method", "OSH", *silent]) == 0
+    said = capsys.readouterr()
+    assert said.err == "" if silent else said.err.startswith("OSH is sketch_hash (OSH: SketchHash, online sketching")
+    assert "--json" in silent or said.out.startswith("OSH: 20 pairs, 8 bits")
+    assert main([*run, "--method", "sketch_hash", *silent]) == 0
+    assert " is sketch_hash" not in capsys.readouterr().err
+
+
+def test_a_fit_that_takes_long_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ohash.cli.progress.Line._due", lambda *_: True)
+    run = ["run", "--pairs", "40", "--r", "8", "--judged-at", "ends"]
+    assert main([*run, "--method", "itq"]) == 0
+    first, *lines = capsys.readouterr().err.splitlines()
+    assert first == "fitting ITQ to the first 100 rows"
+    fits = [line for line in lines if re.search(r"^40 / 40 pairs  fitting ITQ to 1[0-9]{2} rows, [0-9]+%", line)]
+    assert len(fits) > 1 and "fitting" not in lines[-1]  # told before it, and while it goes on
+    assert main([*run, "--method", "lsh"]) == 0
+    assert "fitting" not in capsys.readouterr().err
