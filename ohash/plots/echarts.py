@@ -135,7 +135,10 @@ def _series(one: Series, at: int, place: tuple[int, int], chart: Chart, dark: bo
 def _add_labels(chart: Chart, lines: list[Option], frame: Frame, dark: bool) -> None:
     for beside in layout.labels(chart, frame.inner, frame.plot, frame.size):
         hue = theme.colour(beside.series.role, dark)
-        text = {"show": True, "formatter": beside.series.label, "color": hue, "fontSize": frame.size, "fontWeight": 600}
+        across = min(1.0, layout.position(beside.at[0], *frame.x, chart.x.scale))
+        room = frame.right + (1 - across) * frame.inner - 9
+        words = layout.fitted(beside.series.label, room, frame.size)
+        text = {"show": True, "formatter": words, "color": hue, "fontSize": frame.size, "fontWeight": 600}
         line = lines[next(at for at, one in enumerate(chart.series) if one is beside.series)]
         if line["type"] == "scatter":
             line["label"] = {**text, "position": "right", "offset": [0, -beside.up]}

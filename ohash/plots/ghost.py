@@ -22,6 +22,11 @@ class Ghost:
     checkpoints: dict[str, npt.NDArray[np.float32]]
 
 
+def comparable(ghost: Ghost, params: ExperimentParams) -> bool:
+    """Whether it is of the same data: scores on other data have no place on the same axis."""
+    return (ghost.params.dataset, ghost.params.content) == (params.dataset, params.content)
+
+
 def ghost_of(now: Snapshot, label: str) -> Ghost:
     """A thinned copy in float32, even on a logarithmic pair axis."""
     return Ghost(label, now.params, _thin(now.columns), _thin(now.checkpoints))

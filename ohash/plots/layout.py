@@ -25,6 +25,18 @@ def text_width(text: str, size: float) -> float:
     return size * (CHARACTER * (len(text) - wide) + WIDE * wide)
 
 
+def fitted(text: str, width: float, size: float) -> str:
+    """The text, or so much of its beginning as has room.
+
+    >>> fitted("pinned: OH", 60, 10), fitted("pinned: OH on test queries", 60, 10)
+    ('pinned: OH', 'pinned: O…')
+    """
+    if text_width(text, size) <= width:
+        return text
+    room = next((n for n in range(len(text) - 1, 0, -1) if text_width(f"{text[:n].rstrip()}…", size) <= width), 0)
+    return f"{text[:room].rstrip(' ,:;(')}…"
+
+
 def limits(chart: Chart, which: Literal["x", "y"]) -> tuple[float, float]:
     """The ends of an axis: as declared, else around the data and the marks, at ticks."""
     axis: Axis = getattr(chart, which)

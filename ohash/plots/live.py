@@ -4,7 +4,7 @@ Every one works at any moment of any method: before the first pair it says that 
 method that does not learn from pairs it says what that method has not.
 """
 
-from ohash.plots.ghost import Ghost, ghost_of
+from ohash.plots.ghost import Ghost, comparable, ghost_of
 from ohash.plots.scores import SCORES, both_truths, prequential, quality, stale_gap
 from ohash.plots.stream_charts import hills, loss, tau, tau_quantiles, update_rate
 from ohash.plots.work_charts import bit_balance, bits, certificate, cost, per_bit, selections
@@ -29,6 +29,7 @@ CHARTS = {
 }
 
 __all__ = [
-    "CHARTS", "SCORES", "Ghost", "bit_balance", "bits", "both_truths", "certificate", "cost", "ghost_of", "hills",
-    "loss", "per_bit", "prequential", "quality", "selections", "stale_gap", "tau", "tau_quantiles", "update_rate",
+    "CHARTS", "SCORES", "Ghost", "bit_balance", "bits", "both_truths", "certificate", "comparable", "cost", "ghost_of",
+    "hills", "loss", "per_bit", "prequential", "quality", "selections", "stale_gap", "tau", "tau_quantiles",
+    "update_rate",
 ]  # fmt: skip

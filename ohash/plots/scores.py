@@ -15,7 +15,7 @@ from ohash.experiment.snapshot import Snapshot
 from ohash.experiment.story import truth_of
 from ohash.plots import theme, words
 from ohash.plots.chart import Axis, Chart, Mark, Series
-from ohash.plots.ghost import MOST, Ghost
+from ohash.plots.ghost import MOST, Ghost, comparable
 from ohash.plots.over_pairs import first, last, marks, nothing, pairs_axis, share_limits, x_of
 
 Floats = npt.NDArray[Any]
@@ -78,10 +78,11 @@ def quality(
     x = pairs_axis(now, log=log)
     of = truth(now, score)
     y = source.get(metric, np.empty(0))
-    curves = [_of_run(ghost, score, "ghost", theme.THIN) for ghost in ghosts]
-    curves += [_of_run(pinned, score, "pinned", theme.NORMAL)] if pinned else []
-    curves += _present(now, score)
-    curves = [series for series in curves if len(series.x)]
+    runs = [(ghost, _of_run(ghost, score, "ghost", theme.THIN)) for ghost in ghosts]
+    runs += [(pinned, _of_run(pinned, score, "pinned", theme.NORMAL))] if pinned else []
+    present = _present(now, score)
+    scaled = [*present, *(series for ghost, series in runs if comparable(ghost, now.params))]
+    curves = [series for series in (*(series for _, series in runs), *present) if len(series.x)]
     lines = [*marks(now)]
     start = first(y)
     if metric != "auc" and math.isfinite(start):
@@ -91,7 +92,7 @@ def quality(
     if reference is not None and math.isfinite(reference):
         lines.append(Mark(reference, f"float distance {words.share(reference)}", "y", "reference", place="start"))
     levels = [np.array([line.at for line in lines if line.axis == "y"])]
-    lo, hi = share_limits(*(series.y for series in curves), *levels)
+    lo, hi = share_limits(*(series.y for series in scaled), *levels)
     y_axis = Axis(score.name, lo=lo, hi=hi, format="share")
     if not np.isfinite(y).any():
         empty = nothing(f"{of}: {score.short} is not measured yet", x, y_axis)

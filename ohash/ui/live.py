@@ -9,7 +9,6 @@ from typing import Any
 import streamlit as st
 
 from ohash.experiment.gallery import nearest
-from ohash.experiment.params import ExperimentParams
 from ohash.experiment.presets import PRESETS, preset
 from ohash.experiment.recording import Recording
 from ohash.experiment.runner import Runner
@@ -173,23 +172,19 @@ def _takeaway(session: state.Session, now: Snapshot | None) -> str:
 def _told_apart(session: state.Session, now: Snapshot) -> list[charts.Ghost]:
     """Earlier runs, each named by what it has otherwise than the present one."""
     found = []
-    for ghost in comparable(session.ghosts, now.params):
-        different = otherwise(now.params, ghost.params) or "before"
-        found.append(replace(ghost, label=textwrap.shorten(different, 26, placeholder="…")))
+    for ghost in session.ghosts:
+        if charts.comparable(ghost, now.params):
+            different = otherwise(now.params, ghost.params) or "before"
+            found.append(replace(ghost, label=textwrap.shorten(different, 26, placeholder="…")))
     return found
 
 
 def _pinned(past: state.Past, now: Snapshot) -> charts.Ghost:
     """The reference the user chose; of other data, it says so."""
-    ghost = charts.ghost_of(past.now, f"pinned: {past.label}")
-    elsewhere = not comparable([ghost], now.params) and title_of(past.now.params) not in ghost.label
-    return replace(ghost, label=f"{ghost.label}, {title_of(past.now.params)}") if elsewhere else ghost
-
-
-def comparable(ghosts: list[charts.Ghost], params: ExperimentParams) -> list[charts.Ghost]:
-    """Those of the same data: scores on other data have no place on the same axis."""
-    here = (params.dataset, params.content)
-    return [ghost for ghost in ghosts if (ghost.params.dataset, ghost.params.content) == here]
+    ghost, data = charts.ghost_of(past.now, f"pinned: {past.label}"), title_of(past.now.params)
+    if charts.comparable(ghost, now.params) or data in past.label:
+        return ghost
+    return replace(ghost, label=f"pinned, {data.partition(',')[0]}: {past.label}")
 
 
 def _beside(session: state.Session) -> list[charts.Ghost]:

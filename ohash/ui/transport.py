@@ -7,6 +7,7 @@ import streamlit as st
 
 from ohash.experiment.presets import PRESETS, Preset, preset
 from ohash.experiment.runner import Pace, Runner
+from ohash.plots.ghost import comparable
 from ohash.ui import live, state
 from ohash.ui.numbers import health_markdown
 from ohash.ui.press import once
@@ -31,7 +32,8 @@ def presets(session: state.Session) -> None:
     told = preset(session.preset).story if session.preset else ""
     if session.difference:
         told = f"New run: {session.difference}."
-        told += " The old one stays as a thin line." if live.comparable(session.ghosts[-1:], session.params) else ""
+        kept = any(comparable(ghost, session.params) for ghost in session.ghosts[-1:])
+        told += " The old one stays as a thin line." if kept else ""
     st.caption(told, width="stretch")
     st.button("Present", icon=":material/slideshow:", on_click=once(_present), args=(session, True), key="present")
 

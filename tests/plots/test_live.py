@@ -1,13 +1,17 @@
 """Every chart of a run, at every moment of every method: traces, titles, empty states."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ohash.experiment.observer_kernels import CLIPPED, UPDATED
-from ohash.plots import live, words
+from ohash.experiment.params import experiment
+from ohash.plots import layout, live, theme, words
 from ohash.plots.chart import Chart
+from ohash.plots.echarts import option
+from ohash.plots.echarts_frame import framed
 from ohash.plots.ghost import MOST, Ghost
 from ohash.plots.over_pairs import decades, rounded_up, share_limits
 from ohash.plots.scores import moving_average
@@ -124,6 +128,28 @@ def test_ghosts_are_thin_pale_short_and_named_beside_their_end():
     assert names(live.quality(picture("oh"), ghosts=[empty])) == ["each checkpoint", "moving average"]
     bare = Ghost("bare", ghost.params, {"pairs": np.empty(0, np.float32)}, {"pairs": np.empty(0, np.float32)})
     assert "bare" not in names(live.quality(picture("oh"), "auc", ghosts=[bare]))
+
+
+def test_a_run_of_other_data_does_not_set_the_scale():
+    now = picture("oh")
+    ghost = live.ghost_of(now, "pinned")
+    low = replace(ghost, checkpoints={**ghost.checkpoints, "map": 0.01 * ghost.checkpoints["map"]})
+    elsewhere = replace(low, params=experiment("moons"))
+    assert live.quality(now, pinned=elsewhere).y == live.quality(now).y == live.quality(now, pinned=ghost).y
+    assert live.quality(now, pinned=low).y.lo < live.quality(now).y.lo
+    assert "pinned" in names(live.quality(now, pinned=elsewhere))
+
+
+@pytest.mark.parametrize(("width", "size"), [(610, theme.SIZE_COMPACT), (760, theme.SIZE_STAGE)])
+def test_a_label_beside_a_curve_ends_within_the_chart(width, size):
+    chart = live.quality(picture("oh"), pinned=live.ghost_of(picture("oh"), "pinned, Digits: OH on test queries"))
+    drawn = option(chart, dark=False, height=235, width=width, size=size)["series"]
+    (line,) = (one for one in drawn if "endLabel" in one)
+    frame = framed(chart, width, 235, size, heading=0, legend=False)
+    text = line["endLabel"]["formatter"]
+    (beside,) = layout.labels(chart, frame.inner, frame.plot, size)
+    end = frame.left + layout.position(beside.at[0], *frame.x, chart.x.scale) * frame.inner
+    assert text.startswith("pinned, Digits") and end + 6 + layout.text_width(text, size) <= width
 
 
 def test_a_new_run_keeps_its_ghosts_before_its_first_pair():

@@ -154,7 +154,7 @@ def test_a_reference_of_other_data_says_so() -> None:
     past = session.past[-1]
     elsewhere = replace(last, params=experiment("moons", "oh"))
     assert live._pinned(past, last).label == "pinned: OH on test queries"
-    assert live._pinned(past, elsewhere).label == "pinned: OH on test queries, Blobs in the plane"
+    assert live._pinned(past, elsewhere).label == "pinned, Blobs in the plane: OH on test queries"
 
 
 def test_a_warning_can_be_closed() -> None:
