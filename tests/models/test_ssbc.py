@@ -48,5 +48,6 @@ def test_the_width_is_the_mean_distance_of_the_warm_up():
     assert model._scale[0] == pytest.approx(np.mean(distances))
 
 
+@pytest.mark.slow
 def test_digits():
     assert mean_map("ssbc", seeds=(0, 1)) > 0.39 - 0.06
