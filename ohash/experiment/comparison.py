@@ -212,7 +212,9 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     if dataset not in known:
         problems.append(f"dataset must be one of {', '.join(sorted(known))}, got {dataset[:60]!r}; using 'fashion'")
         dataset = "fashion"
-    values: dict[str, Any] = {"content": query.get("content", "")[:64]}
+    values: dict[str, Any] = {"content": query.get("content", "")[:64] if dataset == OWN else ""}
+    if query.get("content") and dataset != OWN:
+        problems.append(f"content belongs to dataset={OWN!r}, data of one's own, got dataset={dataset!r}; left out")
     rows = _rows(dataset)
     for key, row in rows.items():
         if key in query:

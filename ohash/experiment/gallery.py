@@ -15,6 +15,7 @@ from ohash.experiment.run import Run
 class Found:
     """Rows of the dataset: the query, its nearest items with their distance, and whether each is relevant.
 
+    `judged`: nobody has said of every pair whether it is similar, so what is not relevant is only not known to be.
     Distances are whole numbers of bits, or real numbers for a method that estimates the original distance.
     """
 
@@ -23,6 +24,7 @@ class Found:
     distances: npt.NDArray[Any]
     relevant: npt.NDArray[np.bool_]
     t: int
+    judged: bool = True
 
     @property
     def precision(self) -> float:
@@ -52,6 +54,7 @@ def nearest(run: Run, number: int, k: int = 10, *, before: bool = False) -> Foun
         distances=distance[0][keep],
         relevant=judge.is_relevant(at, items),
         t=0 if before else run.t,
+        judged=run.world.stream(run.stage).similarity.name not in ("clicks", "pairs"),
     )
 
 

@@ -5,6 +5,7 @@ dataset and the method; `from_query` takes anything a browser may send: unknown 
 and replaced by their default.
 """
 
+import difflib
 import hashlib
 import json
 from collections.abc import Mapping
@@ -231,7 +232,16 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
                 problems.append(str(error))
     others = {key for spec in methods.hashers().values() for key in spec.table} - set(rows)
     problems += [f"{key} is no parameter of {values['method']}; left out" for key in query if key in others]
-    params = _settle(values, problems, query.get("content", "")[:64])
+    unknown = [key for key in query if key not in {*rows, *others, "dataset", "method", "content", "changes"}]
+    meant = [(key, _meant(key, rows)) for key in unknown]  # who brings a key of his own, utm_source say, meant nothing
+    problems += [f"{key[:40]!r} is no parameter; left out (did you mean {near}?)" for key, near in meant if near]
+    content = query.get("content", "")[:64]
+    if content and values["dataset"] != OWN:
+        problems.append(
+            f"content belongs to dataset={OWN!r}, data of one's own, got dataset={values['dataset']!r}; left out"
+        )
+        content = ""
+    params = _settle(values, problems, content)
     if limits is not None:
         params = _within(params, limits, problems)
     for item in _items(query.get("changes", "")):
@@ -240,6 +250,12 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
         except ValueError as error:
             problems.append(f"change {item[:60]!r} ignored: {error}")
     return params, problems
+
+
+def _meant(key: str, rows: Mapping[str, Parameter]) -> str:
+    """The parameter that has this title or symbol, or nearly this key."""
+    named = [one for one, row in rows.items() if key.lower() in (row.title.lower(), row.symbol.lower())]
+    return next(iter(named or difflib.get_close_matches(key, rows, 1)), "")
 
 
 def with_changes(params: ExperimentParams, text: str) -> ExperimentParams:

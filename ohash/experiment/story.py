@@ -22,8 +22,10 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
     n = now.numbers
     sentence = f"{spec.title} {_doing(spec, now.state)} {now.t:,} pairs of {data}"
     if "map" in n and math.isfinite(n["map"]):
+        told = now.similar_by in ("clicks", "pairs") and math.isfinite(n["auc"])
+        apart = f" (pair-AUC {n['auc']:.2f}, few pairs are said)" if told else ""
         sentence += (
-            f": agreement with {truth_of(now)} {_from_to(n['map_start'], n['map'])}, "
+            f": agreement with {truth_of(now)} {_from_to(n['map_start'], n['map'])}{apart}, "
             f"with the original distance it {_from_to(n['recall_10_start'], n['recall_10'])}"
         )
     return sentence + "."

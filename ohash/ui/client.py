@@ -32,9 +32,8 @@ def ask(session: state.Session) -> None:
         client = state.said_by("ohash_client").client or {}
         session.narrow = bool(client.get("narrow"))
         session.still = bool(client.get("still"))
-        if session.still:
+        if session.still and session.playing:  # what has begun since the page was opened begins again
             session.playing = False
-            for runner in state.hub().lease(session.id).runners():
-                runner.pause()
+            state.commit(session, session.params, preset=session.preset, keep_ghost=False)
 
     _component()(key="ohash_client", on_client_change=told, height=1)

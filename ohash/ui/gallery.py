@@ -17,8 +17,8 @@ def gallery_html(found: Found, dataset: Dataset, *, dark: bool) -> str:
     """One query and its nearest items."""
     parts = [f'<figure class="query">{_item(dataset, found.query, "")}<span>query<br>&nbsp;</span></figure>']
     for row, distance, right in zip(found.rows, found.distances, found.relevant, strict=True):
-        edge = colour("right" if right else "wrong", dark=dark)
-        sign = "✓" if right else "✗"
+        edge = colour("right" if right else "wrong" if found.judged else "reference", dark=dark)
+        sign = "✓" if right else "✗" if found.judged else "?"
         parts.append(
             f'<figure>{_item(dataset, int(row), edge)}<span style="color:{edge}"><b>{sign}</b></span> '
             f"<span>{_distance(distance)}</span></figure>"

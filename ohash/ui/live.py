@@ -26,7 +26,9 @@ from ohash.ui.numbers import numbers_html, words_html
 from ohash.ui.style import dark
 
 RESTING = ("paused", "done", "error", "stopped")
+SOME, ALL = 1, 2
 TAKEAWAY_AFTER = 1000
+ABOUT = 0.1  # a run beside it is compared at about as many pairs
 PHONE_SECONDS = 0.5
 QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
 
@@ -48,7 +50,7 @@ def picture(session: state.Session, runner: Runner) -> Snapshot | None:
         return now
     recorded = recording()
     coming = runner.state in ("waiting", "starting", "running")
-    if coming and recorded is not None and session.params == recorded.params:
+    if coming and session.playing and recorded is not None and session.params == recorded.params:
         return recorded.frame(time.monotonic() - session.began_at)
     return now
 
@@ -74,10 +76,18 @@ def ready(chart: Chart, key: str, height: int, width: int = 380, size: int = the
 
 def live_area(session: state.Session) -> None:
     """Everything that moves; ticks while the run does."""
-    runner = state.runner(session)
-    ticking = runner.state not in RESTING
+    state.runner(session)
+    ticking = _at_rest(session) < ALL
     every = max(state.hub().interval(), PHONE_SECONDS * session.narrow) if ticking else None
     fragment(partial(_draw, session), key="live", every=every)
+
+
+def _at_rest(session: state.Session) -> int:
+    """0 while the run moves, SOME when it rests, ALL when those beside it do, too."""
+    runner, *beside = state.hub().lease(session.id).runners()
+    if runner.state not in RESTING:
+        return 0
+    return ALL if all(other.state in RESTING for other in beside) else SOME
 
 
 def _draw(session: state.Session) -> None:
@@ -108,9 +118,10 @@ def _draw(session: state.Session) -> None:
         for place, one in zip(places, pictures, strict=False):
             with place:
                 one.send()
-    resting = runner.state in RESTING
-    redraw, session.resting = resting and not session.resting, resting
-    if redraw:  # the timer is no longer needed; a run of the whole page may swallow a click, so it is rare
+    before, session.resting = session.resting, _at_rest(session)
+    if (
+        session.resting > before
+    ):  # the timer is no longer needed; a run of the whole page may swallow a click, so it is rare
         st.rerun()
 
 
@@ -165,7 +176,7 @@ def _takeaway(session: state.Session, now: Snapshot | None) -> str:
     """How a preset's story ends, with the run's own numbers; empty before it can be told."""
     if not session.preset or now is None or now.t < TAKEAWAY_AFTER:
         return ""
-    beside = [other for other in _pictures_beside(session) if other.t >= TAKEAWAY_AFTER]
+    beside = [other for other in _pictures_beside(session) if abs(other.t - now.t) <= ABOUT * now.t]
     return preset(session.preset).conclusion(now, beside[0] if beside else None)
 
 

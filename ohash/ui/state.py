@@ -60,7 +60,7 @@ class Session:
     before: bool = False
     began_at: float = 0.0
     wanted: dict[str, float] = field(default_factory=dict)
-    resting: bool = False
+    resting: int = 0
     redraw: bool = False
     looking: str = ""
     narrow: bool = False
@@ -119,7 +119,7 @@ def current() -> Session:
         elif query:
             session.params, problems = from_query(query, LIMITS)
             session.warnings = _of_link(problems)
-            session.preset = ""
+            session.preset = next((one.key for one in PRESETS if one.params() == session.params), "")
         _open_own(session, first=not query)
     _token(session.id)
     hub().lease(session.id)

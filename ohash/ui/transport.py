@@ -94,7 +94,9 @@ def _more(session: state.Session, runner: Runner) -> None:
 def gallery_bar(session: state.Session) -> None:
     """Which query, and before or now."""
     with st.container(horizontal=True, key="gallery_bar", vertical_alignment="center"):
-        st.markdown("**A query and its ten nearest** · ✓ relevant, ✗ not, Hamming distance in bits")
+        own = session.own.get(session.params.content)
+        signs = "✓ relevant, ✗ not" if own is None or own.pairs is None else "✓ said to be similar, ? not said"
+        st.markdown(f"**A query and its ten nearest** · {signs}, Hamming distance in bits")
         st.button("Another query", icon=":material/shuffle:", on_click=once(_another), args=(session,), key="another")
         codes = slot("codes", "before" if session.before else "now", ("now", "before"))
         st.segmented_control(

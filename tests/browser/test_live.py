@@ -183,6 +183,7 @@ def test_who_wants_no_motion_gets_a_run_that_waits(browser: Any, server: Dashboa
     opened.set_default_timeout(90_000)
     live = LivePage(opened, server.url, DIGITS)
     live.until(lambda: "paused" in live.status, what="it stands still without being told")
+    assert live.pairs == 0
     stood = live.pairs
     live.press("Play")
     live.until(lambda: live.pairs > stood, what="Play starts it")

@@ -34,7 +34,7 @@ def some(methods=("oh", "hcoh", "itq", "sign"), **values):
 )
 @settings(max_examples=30, deadline=None)
 def test_a_link_brings_back_the_same_comparison(methods, seeds, bits, maps, drift):
-    one = compare("fashion", methods, seeds, bits=bits, maps=maps, drift=drift, content="ab" * 3)
+    one = compare("own", methods, seeds, bits=bits, maps=maps, drift=drift, content="ab" * 3)
     again, problems = from_query(one.to_query())
     assert again == one
     assert problems == []

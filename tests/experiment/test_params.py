@@ -211,6 +211,17 @@ def test_limits_take_what_is_nearest():
 # -- changes -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("key", "meant"), [("precision", "dtype"), ("Beta", "beta"), ("similarby", "similar_by")])
+def test_a_key_that_is_nearly_one_is_named(key, meant):
+    params, problems = from_query({"dataset": "digits", key: "float64"})
+    assert params == experiment() and problems == [f"{key!r} is no parameter; left out (did you mean {meant}?)"]
+
+
+def test_a_fingerprint_of_named_data_is_left_out():
+    params, problems = from_query({"dataset": "digits", "content": "abc123"})
+    assert params == experiment() and "content belongs to dataset='own'" in problems[0]
+
+
 def test_what_is_in_force_is_where_the_changes_have_led():
     params = experiment(r=32, changes=[Change(50, "C", 0.2), Change(10, "beta", 0.4), Change(90, "C", 0.3)])
     assert params.in_force() == experiment(r=32, C=0.3, beta=0.4)

@@ -2,10 +2,12 @@
 
 import pytest
 
+from ohash.experiment.gallery import nearest
+from ohash.experiment.params import experiment
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import take
 from ohash.experiment.story import headline
-from tests.experiment.runs import small
+from tests.experiment.runs import finish, own_data, small
 
 
 @pytest.mark.parametrize(
@@ -24,3 +26,11 @@ def test_what_is_done_with_pairs(method, before, after):
         run.step(300 - run.t or 1)
     told = headline(take(run, "running"), params, "running")
     assert told.startswith(after) and "agreement with labels" in told
+
+
+@pytest.mark.parametrize(("kind", "judged"), [("clicks", False), ("pairs", False), ("labels", True)])
+def test_what_nobody_has_said_is_not_known_to_be_wrong(kind, judged):
+    mine, values = own_data(kind)
+    run = finish(Run(experiment(mine, "oh", r=8, pairs=200, **values), mine))
+    assert nearest(run, 0).judged is judged
+    assert ("few pairs are said" in headline(take(run, "done"), run.params, "done")) is not judged

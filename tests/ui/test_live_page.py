@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.experiment.params import experiment
 from ohash.experiment.presets import PRESETS
+from ohash.experiment.run import run
 from ohash.ui import live, share, state
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -238,6 +240,33 @@ def test_reset_begins_again_without_the_live_changes() -> None:
     app.button(key="reset").click().run()
     assert session_of(app).params == experiment("blobs2d", "oh", r=16, pairs=100_000_000)
     assert "changes" not in link_of(app)
+
+
+def test_the_link_of_a_story_brings_the_whole_story() -> None:
+    story = next(one for one in PRESETS if one.beside is not None)
+    app = opened(**story.params().to_query())
+    assert session_of(app).preset == story.key
+    assert len(state.hub().lease(session_of(app).id).beside) == 1
+    assert session_of(opened(**{**story.params().to_query(), "seed": "3"})).preset == ""
+
+
+def test_a_story_is_told_when_the_run_beside_it_is_as_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    story = next(one for one in PRESETS if one.key == "large-beta")
+    session = state.Session(id="a story", params=story.params(), preset=story.key)
+    *_, now = run(experiment("blobs2d", "oh", r=8, pairs=1200))
+    for other, told in ((replace(now, t=600), False), (replace(now, t=1150), True)):
+        monkeypatch.setattr(live, "_pictures_beside", lambda _, other=other: [other])
+        assert bool(live._takeaway(session, now)) == told
+
+
+def test_it_ticks_until_the_run_beside_it_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = opened(**SMALL).session_state["ohash"]
+    lease = state.hub().lease(session.id)
+    for states, level in ((("running", "done"), 0), (("done", "running"), live.SOME), (("done", "paused"), live.ALL)):
+        runners = [SimpleNamespace(state=one) for one in states]
+        monkeypatch.setattr(type(lease), "runners", lambda _, runners=runners: runners)
+        assert live._at_rest(session) == level
+    monkeypatch.undo()
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
