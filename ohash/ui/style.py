@@ -93,7 +93,7 @@ if (!window.ohashKeys) {
     if (pointer && pointer.target.isConnected && document.querySelector(".ohash-status"))
       pointer.target.dispatchEvent(
         new MouseEvent("mousemove", {clientX: pointer.clientX, clientY: pointer.clientY, bubbles: true}));
-  }, 100);
+  }, 30);
 }
 </script>
 """
