@@ -8,7 +8,10 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
 
 
 def ensure_writable(package: Path) -> Path | None:
@@ -27,15 +30,28 @@ def drop_stale(package: Path) -> None:
 
     numba compares a kernel with its own file only, and would keep machine code of a function inlined from another.
     """
-    sources = {file.stem: file.stat().st_mtime for file in package.glob("*/*kernels.py")}
+    newest = max(file.stat().st_mtime for file in package.glob("*/*kernels.py"))
+    for index in _kept(package):
+        try:
+            if index.stat().st_mtime < newest:
+                index.unlink()
+        except OSError:  # another process was quicker, or the place is read-only
+            continue
+
+
+def cold(package: Path = PACKAGE) -> bool:
+    """Whether no compiled kernel is kept: this is the first start on a machine, or after a change."""
+    return next(_kept(package), None) is None
+
+
+def _kept(package: Path) -> Iterator[Path]:
+    """The indices of compiled kernels."""
+    sources = {file.stem for file in package.glob("*/*kernels.py")}
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     for folder in [Path(chosen)] if chosen else [package, _user_cache()]:
         for index in folder.glob("*/__pycache__/*.nbi") if folder == package else folder.glob("*/*.nbi"):
-            try:
-                if index.name.partition(".")[0] in sources and index.stat().st_mtime < max(sources.values()):
-                    index.unlink()
-            except OSError:  # another process was quicker, or the place is read-only
-                continue
+            if index.name.partition(".")[0] in sources:
+                yield index
 
 
 def _user_cache() -> Path:

@@ -62,8 +62,13 @@ class Runner:
         paused: bool = False,
         resume_from: str | Path | None = None,
         clock: Callable[[], float] = time.monotonic,
+        first: Callable[[], None] = lambda: None,
     ) -> None:
-        """Nothing happens before `start`; `paused` starts standing still after the first picture."""
+        """Nothing happens before `start`; `paused` starts standing still after the first picture.
+
+        `first` is called in the thread of the run before anything else.
+        """
+        self._first = first
         self._elsewhere = Elsewhere(PREPARING)
         self._make: Callable[[], Run] = lambda: (
             Run(params, dataset, judge=judge, fitter=self._elsewhere)
@@ -200,6 +205,7 @@ class Runner:
         try:
             self.state = "starting"
             make_way()
+            self._first()
             with PREPARING:
                 self.run = self._make()
             self._loop(self.run)

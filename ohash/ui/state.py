@@ -17,6 +17,7 @@ from ohash.experiment.presets import PRESETS, Preset
 from ohash.experiment.runner import Pace, Runner
 from ohash.experiment.snapshot import Snapshot
 from ohash.experiment.story import difference, title_of
+from ohash.experiment.warming import compile_elsewhere
 from ohash.models import registry as methods
 from ohash.plots.live import Ghost, ghost_of
 from ohash.streams.base import Dataset
@@ -323,9 +324,9 @@ def _begin(session: Session) -> None:
     story = next((one for one in PRESETS if one.key == session.preset), None)
     other = story.beside_params() if story is not None else None
     if other is not None:
-        beside.append(Runner(other, pace=session.pace, paused=not session.playing))
+        beside.append(Runner(other, pace=session.pace, paused=not session.playing, first=compile_elsewhere))
     own = dataset_of(session, session.params)
-    run = Runner(session.params, own, pace=session.pace, paused=not session.playing)
+    run = Runner(session.params, own, pace=session.pace, paused=not session.playing, first=compile_elsewhere)
     hub().run(session.id, run, beside)
 
 

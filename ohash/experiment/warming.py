@@ -1,0 +1,31 @@
+"""The first start on a machine: kernels are compiled by another process.
+
+Compiling holds Python's lock for seconds at a time, and with it every picture of the recording that plays meanwhile.
+What the other process has compiled is kept, and loads here in a moment.
+"""
+
+import threading
+from contextlib import suppress
+
+from ohash.core import kernel_cache
+from ohash.experiment.presets import PRESETS
+from ohash.experiment.worker import TaskError, Worker, WorkerDiedError
+
+FEW_PAIRS = 300
+_one_at_a_time = threading.Lock()
+_tried = False
+
+
+def compile_elsewhere() -> None:
+    """Wait until another process has run the first preset for a few pairs, unless compiled kernels are kept already.
+
+    If it cannot, they are compiled here.
+    """
+    global _tried  # noqa: PLW0603
+    with _one_at_a_time:
+        if _tried or not kernel_cache.cold():
+            return
+        _tried = True
+        params = PRESETS[0].params().with_values(pairs=FEW_PAIRS)
+        with suppress(OSError, ValueError, TaskError, WorkerDiedError), Worker() as worker:
+            worker.call("run", {"params": params.to_json()})

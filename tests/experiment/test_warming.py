@@ -1,0 +1,74 @@
+"""The first start on a machine: another process compiles, once, and whatever happens to it the run begins."""
+
+import pytest
+
+from ohash.core import kernel_cache
+from ohash.experiment import warming
+from ohash.experiment.params import from_json
+from ohash.experiment.presets import PRESETS
+from ohash.experiment.runner import Runner
+from ohash.experiment.worker import WorkerDiedError
+from tests.experiment.patience import PATIENCE
+from tests.experiment.runs import small
+
+
+class Hired:
+    """A worker that notes what it is asked."""
+
+    fails = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        """Nothing to close."""
+
+    def call(self, task, values):
+        self.asked.append((task, from_json(values["params"])))
+        if self.fails is not None:
+            raise self.fails
+
+
+@pytest.fixture
+def hired(monkeypatch):
+    monkeypatch.setattr(warming, "Worker", Hired)
+    monkeypatch.setattr(warming, "_tried", False)
+    monkeypatch.setattr(Hired, "asked", [], raising=False)
+    monkeypatch.setattr(kernel_cache, "cold", lambda: True)
+    return Hired
+
+
+def test_another_process_runs_the_first_preset_once(hired):
+    for _ in range(2):
+        warming.compile_elsewhere()
+    ((task, params),) = hired.asked
+    assert task == "run" and params == PRESETS[0].params().with_values(pairs=warming.FEW_PAIRS)
+
+
+def test_nobody_is_asked_where_kernels_are_kept(hired, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "cold", lambda: False)
+    warming.compile_elsewhere()
+    assert hired.asked == []
+
+
+def test_the_run_begins_whatever_happens(hired, monkeypatch):
+    monkeypatch.setattr(hired, "fails", WorkerDiedError("killed"))
+    runner = Runner(small(pairs=50), first=warming.compile_elsewhere).start()
+    assert runner.finished.wait(PATIENCE) and runner.state == "done" and len(hired.asked) == 1
+
+
+def test_cold_is_when_no_kernel_is_kept(tmp_path, monkeypatch):
+    package = tmp_path / "ohash"
+    (package / "core" / "__pycache__").mkdir(parents=True)
+    (package / "core" / "kernels.py").write_text("")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "cache" / "core_1").mkdir(parents=True)
+    (tmp_path / "cache" / "core_1" / "other.f-1.nbi").write_text("")
+    assert kernel_cache.cold(package)
+    (tmp_path / "cache" / "core_1" / "kernels.learn-1.nbi").write_text("")
+    assert not kernel_cache.cold(package)
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    assert kernel_cache.cold(package)
+    (package / "core" / "__pycache__" / "kernels.learn-1.nbi").write_text("")
+    assert not kernel_cache.cold(package)
