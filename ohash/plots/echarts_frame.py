@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ohash.plots import layout, theme
+from ohash.plots import layout, mark_labels, theme
 from ohash.plots.chart import Axis, Chart, Mark
 
 Option = dict[str, Any]
@@ -27,7 +27,7 @@ class Frame:
     y_name: int
     x: tuple[float, float]
     y: tuple[float, float]
-    placed: list[layout.Placed]
+    placed: list[mark_labels.Placed]
     size: int
 
     @property
@@ -47,7 +47,7 @@ def framed(chart: Chart, width: int, height: int, size: int, *, heading: int, le
     left, right = round(wide + size + 18), max(16, round(end), round(min(beside, 0.3 * width)))
     inner = max(60, width - left - right)
     upright = [mark for mark in chart.marks if mark.axis == "x"]
-    placed = layout.place(upright, lambda at: layout.position(at, lo, hi, chart.x.scale), inner, size)
+    placed = mark_labels.place(upright, lambda at: layout.position(at, lo, hi, chart.x.scale), inner, size)
     lanes = max((one.lane + 1 for one in placed if one.lane is not None), default=0)
     top = heading + (LEGEND if legend else 6) + lanes * LANE
     bottom = 2 * size + 18
@@ -103,7 +103,7 @@ def marks_option(chart: Chart, frame: Frame, dark: bool) -> Option:
     for one in frame.placed:
         label: Option = {"show": one.lane is not None}
         if one.lane is not None:
-            label |= {"position": "end", "align": one.align, "formatter": one.mark.label}
+            label |= {"position": "end", "align": one.align, "formatter": one.label}
             label["distance"] = [0, 3 + LANE * one.lane]
         lines.append(_line(one.mark, {"xAxis": float(one.mark.at)}, label, dark))
     for mark in chart.marks:

@@ -1,14 +1,14 @@
 """Limits, ticks and the places of labels: what the renderers share so that nothing overlaps or is cut off."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from ohash.plots import words
-from ohash.plots.chart import Axis, Chart, Mark, Series
+from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.thin import drawable
 
 # Width of a character in units of the type size, on the generous side; capitals, m and w are wider.
@@ -111,38 +111,6 @@ def position(value: float, lo: float, hi: float, scale: str) -> float:
     if scale == "log":
         value, lo, hi = (math.log10(max(each, 1e-300)) for each in (value, lo, hi))
     return (value - lo) / (hi - lo) if hi > lo else 0.0
-
-
-@dataclass(frozen=True)
-class Placed:
-    """An upright mark with the place of its label above the plot; `lane` is None where there is no room for it."""
-
-    mark: Mark
-    lane: int | None
-    align: Literal["left", "center", "right"]
-
-
-def place(
-    marks: Sequence[Mark], at: Callable[[float], float], width: float, size: float, lanes: int = 3
-) -> list[Placed]:
-    """Labels of upright marks in lanes above the plot, inside its width, none over another; later marks go first."""
-    taken: list[list[tuple[float, float]]] = [[] for _ in range(lanes)]
-    placed = []
-    for mark in sorted(marks, key=lambda mark: -mark.at):
-        middle, half = at(mark.at) * width, text_width(mark.label, size) / 2 + 2
-        align: Literal["left", "center", "right"] = "center"
-        left = middle - half
-        if left < 0:
-            align, left = "left", middle
-        elif middle + half > width:
-            align, left = "right", middle - 2 * half
-        span = (left, left + 2 * half)
-        free = (k for k in range(lanes) if all(span[1] <= a or b <= span[0] for a, b in taken[k]))
-        lane = next(free, None) if mark.label else None
-        if lane is not None:
-            taken[lane].append(span)
-        placed.append(Placed(mark, lane, align))
-    return placed[::-1]
 
 
 @dataclass(frozen=True)

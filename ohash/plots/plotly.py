@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ohash.plots import layout, theme
+from ohash.plots import layout, mark_labels, theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.heat import HeatMap
 from ohash.plots.thin import drawable
@@ -171,14 +171,14 @@ def _add_marks(fig: go.Figure, chart: Chart, dark: bool) -> int:
     font = {"color": theme.ground(dark).faint, "size": theme.SIZE - 1}
     (lo, hi), x, lanes = layout.limits(chart, "x"), chart.x, 0
     upright = [mark for mark in chart.marks if mark.axis == "x"]
-    for one in layout.place(upright, lambda at: layout.position(at, lo, hi, x.scale), WIDTH, theme.SIZE - 1):
+    for one in mark_labels.place(upright, lambda at: layout.position(at, lo, hi, x.scale), WIDTH, theme.SIZE - 1):
         at = one.mark.at
         _add_line(fig, one.mark, dark, {"xref": "x", "yref": "y domain", "x0": at, "x1": at, "y0": 0, "y1": 1})
         if one.lane is not None:
             lanes = max(lanes, one.lane + 1)
             where = {"xref": "x", "yref": "y domain", "x": layout.exponent(at) if x.scale == "log" else at, "y": 1}
             align = {"xanchor": one.align, "yanchor": "bottom", "yshift": LANE * one.lane, "showarrow": False}
-            fig.add_annotation(text=html.escape(one.mark.label), font=font, **where, **align)
+            fig.add_annotation(text=html.escape(one.label), font=font, **where, **align)
     for mark in chart.marks:
         if mark.axis == "y":
             across = {"xref": "x domain", "yref": "y", "x0": 0, "x1": 1, "y0": mark.at, "y1": mark.at}

@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 import numpy.typing as npt
 
-from ohash.plots import layout, theme
+from ohash.plots import layout, mark_labels, theme
 from ohash.plots.chart import Chart, Mark, Marker, Series
 from ohash.plots.thin import drawable
 
@@ -42,7 +42,7 @@ class _Figure:
         self.listed = [one for one in chart.series if one.listed and len(one.x)]
         self.rows = self._legend_rows() if len(self.listed) > 1 else []
         upright = [mark for mark in chart.marks if mark.axis == "x"]
-        self.placed = layout.place(upright, self._share, self.right - self.left, size)
+        self.placed = mark_labels.place(upright, self._share, self.right - self.left, size)
         lanes = max((one.lane + 1 for one in self.placed if one.lane is not None), default=0)
         self.title = _wrapped(chart.title, (width - size) / (layout.CHARACTER * size * 1.1))
         self.top = size * (0.6 + 1.4 * len(self.title) + 1.4 * len(self.rows) + 1.25 * lanes + 0.4)
@@ -150,7 +150,7 @@ class _Figure:
             if placed.lane is not None:
                 anchor = {"left": "start", "center": "middle", "right": "end"}[placed.align]
                 y = self.top - self.size * (0.35 + 1.25 * placed.lane)
-                parts.append(_text(mark.label, x, y, f'text-anchor="{anchor}" fill="{self.ground.faint}"'))
+                parts.append(_text(placed.label, x, y, f'text-anchor="{anchor}" fill="{self.ground.faint}"'))
         for mark in self.chart.marks:
             if mark.axis == "y":
                 y, start = self._y(mark.at), mark.place == "start"

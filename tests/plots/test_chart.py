@@ -4,10 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
-from ohash.plots.layout import limits, place, position, text_width, ticks
+from ohash.plots.layout import limits, position, text_width, ticks
+from ohash.plots.mark_labels import place
 from ohash.plots.thin import drawable, kept_rows, thinned
 
 
@@ -85,20 +88,36 @@ def test_whole_numbers_have_whole_ticks():
     assert ticks(0.5, 4.5, Axis("model", format="count"), 8) == [1, 2, 3, 4]
 
 
-def test_labels_of_marks_lie_inside_and_apart():
-    rng = np.random.default_rng(1)
-    for _ in range(50):
-        marks = [Mark(float(at), f"C = {at:.4f}") for at in rng.uniform(1, 1000, 8)]
-        spans: dict[int, list[tuple[float, float]]] = {}
-        for one in place(marks, lambda at: position(at, 1, 1000, "linear"), 300, 11):
-            if one.lane is None:
-                continue
-            wide, at = text_width(one.mark.label, 11), position(one.mark.at, 1, 1000, "linear") * 300
-            left = {"left": at, "center": at - wide / 2, "right": at - wide}[one.align]
-            assert left >= -1e-9 and left + wide <= 300 + 1e-9
-            assert all(left + wide <= a or b <= left for a, b in spans.get(one.lane, []))
-            spans.setdefault(one.lane, []).append((left, left + wide))
-        assert spans[0]
+@given(st.lists(st.floats(1, 1000), min_size=1, max_size=16), st.integers(90, 600))
+def test_labels_of_marks_lie_inside_and_apart_and_tell_of_every_mark(places, width):
+    marks = [Mark(at, f"{'βC'[k % 2]} = {k / 100:.2f}") for k, at in enumerate(sorted(places))]
+    spans: dict[int, list[tuple[float, float]]] = {}
+    placed = place(marks, lambda at: position(at, 1, 1000, "linear"), width, 11)
+    assert [one.mark for one in placed] == marks
+    for one in placed:
+        if one.lane is None:
+            continue
+        wide, at = text_width(one.label, 11), position(one.mark.at, 1, 1000, "linear") * width
+        left = {"left": at, "center": at - wide / 2, "right": at - wide}[one.align]
+        assert left >= -1e-9 and left + wide <= width + 1e-9
+        assert all(left + wide <= a or b <= left for a, b in spans.get(one.lane, []))
+        spans.setdefault(one.lane, []).append((left, left + wide))
+    if width > 320:  # else even one label for all is cut
+        told = " ".join(one.label for one in placed)
+        for name in "βC":
+            values = [mark.label[-4:] for mark in marks if mark.label.startswith(name)]
+            assert all(value in told for value in (*values[:1], *values[-1:]))
+
+
+def test_marks_without_room_share_a_label():
+    marks = [Mark(473, "β = 0.51"), Mark(505, "β = 0.52"), Mark(700, "β = 0.53"), Mark(1836, "C = 0.5")]
+    placed = place(marks, lambda at: position(at, 1, 200_000, "log"), 260, 11)
+    labels = [one.label for one in placed if one.lane is not None]
+    assert labels == ["β = 0.51 … 0.52", "β = 0.53", "C = 0.5"]
+    assert [one.label for one in place(marks, lambda at: position(at, 1, 2000, "linear"), 900, 11)] == [
+        mark.label for mark in marks
+    ]
+    assert [one.label for one in place([Mark(1), Mark(2, "C = 1")], lambda at: at / 3, 300, 11)] == ["", "C = 1"]
 
 
 @pytest.mark.parametrize("dark", [False, True])
