@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ohash.experiment.runs import ENDED
 from ohash.experiment.snapshot import Snapshot
 from ohash.plots import theme, words
 from ohash.plots.chart import Axis, Chart, Dash, Series
@@ -14,6 +15,8 @@ from ohash.plots.scores import SCORES, TRUTHS, truth
 ROLES = ("now", "dissimilar", "distance", "bound", "threshold", "reference")
 DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
 MOST = len(ROLES) * len(DASHES)
+# Runs whose pair counts differ by more than this factor are not ranked.
+ALIKE = 1.1
 
 
 def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
@@ -32,12 +35,22 @@ def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
     named = {truth(now, score) for _, now in runs}
     of = named.pop() if len(named) == 1 else TRUTHS[score.metric.truth]
     title = f"{of}: {score.short} is not measured yet"
-    grounds = {(now.params.dataset, now.params.content, now.similar_by) for _, now in runs}
-    if ends and len(grounds) > 1:
-        title = f"{of}: {score.short} of {len(curves)} runs on different data or truths, which cannot be ranked"
+    unlike = _unlike([now for _, now in runs[:MOST]])
+    if ends and len(curves) > 1 and unlike:
+        title = f"{of}: {score.short} of {len(curves)} runs {unlike}, which cannot be ranked"
     elif ends:
         best = max(ends, key=lambda name: ends[name])
-        title = f"{of}: {score.short} ends at {words.share(ends[best])}"
+        title = f"{of}: {score.short} {'is' if unlike else 'ends at'} {words.share(ends[best])}"
         title += f" for the best of {len(curves)}: {best}" if len(curves) > 1 else f" for {best}"
     alt = f"{title}. Line chart over pairs, one line a run."
     return Chart(title, axis, Axis(score.name, lo=lo, hi=hi, format="share"), tuple(curves), (), score.metric.help, alt)
+
+
+def _unlike(runs: Sequence[Snapshot]) -> str:
+    """Why the last scores of these runs say nothing about which is best; empty if they do."""
+    if len({(now.params.dataset, now.params.content, now.similar_by) for now in runs}) > 1:
+        return "on different data or truths"
+    pairs = [now.t for now in runs]
+    if pairs and max(pairs) > ALIKE * min(pairs):
+        return f"of {words.count(min(pairs))} to {words.count(max(pairs))} pairs"
+    return "" if all(now.state in ENDED for now in runs) else "that are not all over"

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -161,6 +162,17 @@ def test_overlay_names_the_best_and_keeps_runs_apart(pictures: list[Snapshot]) -
     many = overlay([(str(k), pictures[0]) for k in range(30)], "recall_10")
     assert len({(series.role, series.dash) for series in many.series}) == len(many.series) == 18
     assert overlay([], "map").empty
+
+
+def test_overlay_ranks_only_what_is_over_and_as_long(pictures: list[Snapshot]) -> None:
+    one, other = pictures[0], replace(pictures[0], state="running")
+    assert overlay([("a", one), ("b", one)], "map").title.endswith("for the best of 2: a")
+    assert overlay([("a", one), ("b", other)], "map").title.endswith(
+        "runs that are not all over, which cannot be ranked"
+    )
+    short = replace(one, t=12)
+    assert overlay([("a", one), ("b", short)], "map").title.endswith("runs of 12 to 300 pairs, which cannot be ranked")
+    assert " is " in overlay([("b", other)], "map").title and " ends at " in overlay([("a", one)], "map").title
 
 
 def test_a_kept_run_outlives_the_tab(pictures: list[Snapshot]) -> None:
