@@ -222,6 +222,24 @@ def test_on_a_phone_the_sliders_come_before_the_gallery(browser: Any, server: Da
     context.close()
 
 
+@pytest.mark.parametrize("path", ["", "compare"])
+def test_on_a_phone_a_toolbar_is_one_row_that_fades_where_it_goes_on(
+    browser: Any, server: Dashboard, path: str
+) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.goto(f"{server.url}/{path}")
+    for bar in (".st-key-top", ".st-key-transport"):
+        shown = page.locator(bar)
+        shown.locator("button").first.wait_for()
+        assert shown.bounding_box()["height"] < 60
+        assert "gradient" in shown.evaluate("(bar) => getComputedStyle(bar).maskImage")
+        shown.evaluate("(bar) => bar.scrollLeft = 9999")
+        last = shown.locator("button").locator("visible=true").last.bounding_box()
+        assert last["x"] + last["width"] < 372 - 20, "the last button is not under the fade"
+    context.close()
+
+
 def test_present_is_large_and_without_the_rail(live: LivePage) -> None:
     live.press("Present")
     live.page.wait_for_selector(".st-key-stage")
