@@ -18,8 +18,9 @@ SHAPES = {"line": "linear", "area": "linear", "step": "hvh", "hold": "hv"}
 FORMATS = {"share": ".3f", "percent": ".1f", "count": ",.0f", "number": ".4~g", "power": ".1e"}
 
 
-# Pixels: a row of labels above the plot, the plot's usual height and width.
+# Pixels: a row of labels above the plot, the plot's usual height and width, what lies around it.
 LANE, PLOT, WIDTH = 16, 300, 640
+ABOVE, BELOW, PAD = 84, 52, 12
 MOST_ABOVE = 8
 ROOM = 0.04  # of the height
 
@@ -33,13 +34,14 @@ def figure(chart: Chart, dark: bool = False) -> go.Figure:
     lanes = _add_marks(fig, chart, dark)
     font = {"family": theme.FONT, "size": theme.SIZE, "color": ground.ink}
     fig.update_layout(
-        title={"text": html.escape(chart.title), "font": {"size": theme.SIZE + 3}, "x": 0, "xref": "paper"},
+        title=_title(chart.title),
         font=font,
+        height=ABOVE + LANE * lanes + PLOT + BELOW,
         paper_bgcolor=ground.background,
         plot_bgcolor=ground.background,
         hovermode="x unified",
         hoverlabel={"bgcolor": ground.background, "font": font},
-        margin={"l": 64, "r": 24, "t": 84 + LANE * lanes, "b": 52},
+        margin={"l": 64, "r": 24, "t": ABOVE + LANE * lanes, "b": BELOW},
         showlegend=sum(one.listed for one in chart.series) > 1,
         legend=_legend(chart, lanes),
         xaxis=_axis(chart, "x", ground),
@@ -51,6 +53,12 @@ def figure(chart: Chart, dark: bool = False) -> go.Figure:
         middle = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5, "showarrow": False}
         fig.add_annotation(text=html.escape(chart.caption), font={"color": ground.faint}, **middle)
     return fig
+
+
+def _title(text: str) -> dict[str, Any]:
+    """At the upper edge, whatever stands between it and the plot."""
+    at = {"x": 0, "xref": "paper", "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": PAD}}
+    return {"text": html.escape(text), "font": {"size": theme.SIZE + 3}, **at}
 
 
 def _legend(chart: Chart, lanes: int) -> dict[str, Any]:

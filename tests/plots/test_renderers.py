@@ -146,6 +146,18 @@ def test_plotly_draws_the_same(moment):
             assert hue == theme.colour(series.role)
 
 
+@pytest.mark.parametrize("several", [0, 1, 4])
+def test_title_legend_and_labels_stand_above_one_another(several):
+    marks = tuple(Mark(470 + 10 * k, f"β = 0.5{k}") for k in range(several))
+    curves = tuple(Series(name, np.array([1.0, 900.0]), np.array([0.5, 0.9])) for name in "ab")
+    drawn = figure(Chart("A title", Axis("pairs", lo=0, hi=1000), Axis("mAP"), curves, marks)).layout
+    high = max((note.yshift + 16 for note in drawn.annotations), default=0)
+    legend = (drawn.legend.y - 1) * (drawn.height - drawn.margin.t - drawn.margin.b)
+    title = drawn.margin.t - drawn.title.pad.t - 1.3 * drawn.title.font.size
+    assert drawn.title.yref == "container" and drawn.title.y == 1 and drawn.title.yanchor == "top"
+    assert high <= legend and legend + 2 * 19 <= title
+
+
 def test_standalone_html_needs_no_network():
     now = picture("oh")
     page = to_html([live.quality(now), live.tau(now)], title="<b>")
