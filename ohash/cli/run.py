@@ -54,7 +54,7 @@ from ohash.experiment.params import (
 from ohash.experiment.protocol import ELSEWHERE, paper_key, protocol
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import Snapshot, take
-from ohash.experiment.story import truth_of
+from ohash.experiment.story import pairs_in_words, truth_of
 from ohash.models.registry import hashers
 from ohash.streams.base import Dataset
 from ohash.streams.drift import DriftParams
@@ -327,7 +327,7 @@ def _updated(now: Snapshot) -> str:
 def _closing(now: Snapshot, test: dict[str, float], metric: str) -> str:
     n, judged, title = now.numbers, now.params.run.judged_by, hashers()[now.params.method].title
     lines = [
-        f"{title}: {now.t:,} pairs, {n['bits']:.0f} bits ({n['bytes']:.0f} bytes an item), "
+        f"{title}: {pairs_in_words(now.t)}, {n['bits']:.0f} bits ({n['bytes']:.0f} bytes an item), "
         f"{_updated(now)}pair-AUC {n['auc']:.3f}",
         f"agrees with {truth_of(now)}: mAP {n['map_start']:.3f} -> {n['map']:.3f} ({judged}), "
         f"{test['map']:.3f} on {test['queries']} test queries",

@@ -20,7 +20,7 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
     if now is None or now.t == 0:
         return f"{spec.title} {_beginning(spec)} {data}." if state != "error" else f"{spec.title} could not start."
     n = now.numbers
-    sentence = f"{spec.title} {_doing(spec, now.state)} {now.t:,} pairs of {data}"
+    sentence = f"{spec.title} {_doing(spec, now.state)} {pairs_in_words(now.t)} of {data}"
     if "map" in n and math.isfinite(n["map"]):
         told = now.similar_by in ("clicks", "pairs") and math.isfinite(n["auc"])
         apart = f" (pair-AUC {n['auc']:.2f}, few pairs are said)" if told else ""
@@ -29,6 +29,15 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
             f"with the original distance it {_from_to(n['recall_10_start'], n['recall_10'])}"
         )
     return sentence + "."
+
+
+def pairs_in_words(t: int) -> str:
+    """So many pairs.
+
+    >>> pairs_in_words(1), pairs_in_words(12_400)
+    ('1 pair', '12,400 pairs')
+    """
+    return f"{t:,} pair{'s' * (t != 1)}"
 
 
 def truth_of(now: Snapshot) -> str:

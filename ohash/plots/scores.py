@@ -12,7 +12,7 @@ from ohash.evaluation.metrics import METRICS, Metric
 from ohash.experiment.judge import RERANKED
 from ohash.experiment.observer import WINDOW
 from ohash.experiment.snapshot import Snapshot
-from ohash.experiment.story import truth_of
+from ohash.experiment.story import pairs_in_words, truth_of
 from ohash.plots import theme, words
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.ghost import MOST, Ghost, comparable
@@ -70,7 +70,10 @@ def quality(
     pinned: Ghost | None = None,
     log: bool = True,
 ) -> Chart:
-    """A score over the pairs: now, its start, a float reference, the pinned run and the earlier ones."""
+    """A score over the pairs: now, its start, a float reference, the pinned run and the earlier ones.
+
+    Without `reference`, mAP has that of the run itself.
+    """
     if metric not in SCORES:
         raise ValueError(f"metric must be one of {', '.join(SCORES)}, got {metric!r}")
     score = SCORES[metric]
@@ -85,12 +88,17 @@ def quality(
     curves = [series for series in (*(series for _, series in runs), *present) if len(series.x)]
     lines = [*marks(now)]
     start = first(y)
+    side: Literal["above", "below"]
     if metric != "auc" and math.isfinite(start):
         name = "LSH start" if "cum_R" in now.columns else "start"
-        side: Literal["above", "below"] = "below" if last(y) >= start else "above"
+        side = "below" if last(y) >= start else "above"
         lines.append(Mark(start, f"{name} {words.share(start)}", "y", "start", "dashed", side=side))
+    if reference is None and metric == "map":
+        reference = now.numbers.get("map_float")
     if reference is not None and math.isfinite(reference):
-        lines.append(Mark(reference, f"float distance {words.share(reference)}", "y", "reference", place="start"))
+        side = "below" if reference < start else "above"  # the curve begins at the start
+        name = f"float distance {words.share(reference)}"
+        lines.append(Mark(reference, name, "y", "reference", place="start", side=side))
     levels = [np.array([line.at for line in lines if line.axis == "y"])]
     lo, hi = share_limits(*(series.y for series in scaled), *levels)
     y_axis = Axis(score.name, lo=lo, hi=hi, format="share")
@@ -202,7 +210,7 @@ def _story(now: Snapshot, y: Floats) -> str:
     before, after = y[pairs < edges[0]] if edges else y, y[pairs >= edges[-1]] if edges else y
     if pairs[-1] == 0:
         return f"is {words.share(last(y))} before the first pair"
-    so_far = f"{words.count(pairs[-1])} pairs"
+    so_far = pairs_in_words(int(pairs[-1]))
     if not edges or not len(before) or not len(y[pairs >= edges[0]]):
         return f"{words.trend(first(y), last(y))} in {so_far}"
     told = f"{words.trend(first(before), last(before))} before the drift"

@@ -53,10 +53,7 @@ def hills(now: Snapshot) -> Chart:
         lines.append(Mark(br, f"β·r = {words.number(br)}", role="dissimilar", dash="dashed"))
     distances = np.arange(r + 1)
     means = [float(counts @ distances / counts.sum()) if counts.sum() else math.nan for counts in (similar, dissimilar)]
-    title = (
-        f"Pair AUC {words.share(now.numbers.get('auc', math.nan))}: similar pairs differ in {words.number(means[0], 2)}"
-        f" of {r} bits, dissimilar ones in {words.number(means[1], 2)}"
-    )
+    title = _hills_title(now.numbers.get("auc", math.nan), means[0], means[1], r)
     caption = f"The last {WINDOW:,} pairs, each measured before it is learnt."
     if lines:
         caption += " Similar pairs should lie left of α, dissimilar ones right of β·r."
@@ -182,6 +179,16 @@ def update_rate(now: Snapshot, *, log: bool = True) -> Chart:
     title = f"{words.percent(rate)} of recent pairs changed W, {words.percent(capped)} of them with τ capped at C"
     caption = f"Of the last {WINDOW:,} pairs. A pair without loss changes nothing."
     return Chart(title, x_axis, y_axis, curves, marks(now), caption, f"{title}. Two lines over pairs.")
+
+
+def _hills_title(auc: float, similar: float, dissimilar: float, r: int) -> str:
+    """The mean distances of both kinds; of one, where the other has not come yet."""
+    if math.isnan(similar) or math.isnan(dissimilar):
+        kind, mean = ("dissimilar", dissimilar) if math.isnan(similar) else ("similar", similar)
+        return f"Only {kind} pairs so far: they differ in {words.number(mean, 2)} of {r} bits"
+    head = f"Pair AUC {words.share(auc)}: similar" if math.isfinite(auc) else "Similar"
+    near, far = words.number(similar, 2), words.number(dissimilar, 2)
+    return f"{head} pairs differ in {near} of {r} bits, dissimilar ones in {far}"
 
 
 def _skyline(shares: Floats, width: int) -> tuple[Floats, Floats]:

@@ -10,6 +10,7 @@ from ohash.experiment.contest import Contest
 from ohash.experiment.gallery import nearest
 from ohash.experiment.snapshot import take
 from ohash.experiment.standing import Standing
+from ohash.experiment.story import pairs_in_words
 from ohash.experiment.verdict import verdict
 from ohash.plots import compare as charts
 from ohash.plots.chart import Chart
@@ -224,7 +225,7 @@ def _gallery(session: state.Session) -> None:
             found = nearest(lane.run, session.query)
             dataset = lane.run.world.dataset
         name = contest.standing().names[side]
-        st.caption(f"{name}: {int(found.relevant.sum())} of {len(found.rows)} relevant after {found.t:,} pairs")
+        st.caption(f"{name}: {int(found.relevant.sum())} of {len(found.rows)} relevant after {pairs_in_words(found.t)}")
         st.html(gallery_html(found, dataset, dark=dark()))
 
 

@@ -4,7 +4,7 @@ import html
 import math
 
 from ohash.experiment.snapshot import Snapshot
-from ohash.experiment.story import findings, health
+from ohash.experiment.story import findings, health, pairs_in_words
 from ohash.plots.theme import colour
 
 
@@ -42,9 +42,10 @@ def _status(now: Snapshot, badge: str, *, dark: bool) -> str:
     found = health(now)
     dot = colour({"healthy": "similar", "look": "dissimilar", "ill": "wrong"}[found], dark=dark)
     words = {"healthy": "healthy", "look": "worth a look", "ill": "not healthy"}[found]
+    count, pairs = pairs_in_words(now.t).split()
     return (
         f'<div class="ohash-status" data-seq="{now.seq}" data-pairs="{now.t}" '
-        f'data-changes="{len(now.params.changes)}"><b>{now.t:,}</b> pairs · {_updated(now)}'
+        f'data-changes="{len(now.params.changes)}"><b>{count}</b> {pairs} · {_updated(now)}'
         f'<span style="color:{dot}">●</span> {words} · {badge}</div>'
     )
 

@@ -22,7 +22,7 @@ class LivePage:
 
     @property
     def pairs(self) -> int:
-        found = re.match(r"([\d,]+) pairs", self.status)
+        found = re.match(r"([\d,]+) pairs?", self.status)
         assert found, self.status
         return int(found[1].replace(",", ""))
 

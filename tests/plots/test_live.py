@@ -8,6 +8,7 @@ import pytest
 
 from ohash.experiment.observer_kernels import CLIPPED, UPDATED
 from ohash.experiment.params import experiment
+from ohash.experiment.story import headline
 from ohash.plots import layout, live, theme, words
 from ohash.plots.chart import Chart
 from ohash.plots.echarts import option
@@ -288,3 +289,29 @@ def test_tables_hold_only_bits_and_distances_that_exist():
     assert live.per_bit(now).table().iloc[:, 0].tolist() == list(range(1, r + 1))
     assert live.bit_balance(now).table().iloc[:, 0].between(1, r).all()
     assert live.hills(now).table().iloc[:, 0].between(0, r).all()
+
+
+def test_the_float_reference_is_drawn_for_who_gives_none():
+    now = picture("oh")
+    (line,) = [mark for mark in live.quality(now).marks if mark.label.startswith("float distance")]
+    assert line.at == now.numbers["map_float"]
+    start = now.checkpoints["map"][0]
+    for level, side in ((start - 0.01, "below"), (start + 0.01, "above")):
+        assert live.quality(now, reference=level).marks[-1].side == side
+    assert not any("float" in mark.label for mark in live.quality(now, "recall_10").marks)
+
+
+def test_hills_of_one_kind_are_told_in_words():
+    now = picture("oh")
+    none = np.zeros_like(now.recent["similar"])
+    for kind, missing in (("dissimilar", "similar"), ("similar", "dissimilar")):
+        title = live.hills(replace(now, recent={**now.recent, missing: none}, numbers={})).title
+        assert title.startswith(f"Only {kind} pairs so far: they differ in ") and "–" not in title
+    assert live.hills(replace(now, numbers={})).title.startswith("Similar pairs differ in ")
+
+
+def test_one_pair_is_not_several():
+    now = picture("oh")
+    first = {name: column[:2] for name, column in now.checkpoints.items()} | {"pairs": np.array([0.0, 1.0])}
+    assert live.quality(replace(now, t=1, checkpoints=first)).title.endswith(" in 1 pair")
+    assert "from 1 pair of" in headline(replace(now, t=1), now.params, "running")
