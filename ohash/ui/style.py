@@ -64,13 +64,14 @@ CSS = """
   [data-testid="stColumn"]:has(.st-key-rail) {order: 2; width: 100%;}
   [data-testid="stLayoutWrapper"]:has(> :is(.st-key-found, .st-key-below)) {order: 3;}
   .ohash-words {display: block;}
-  :is(.st-key-top, .st-key-transport) {flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none;}
-  :is(.st-key-top, .st-key-transport) {
-    mask-image: linear-gradient(to right, #000 calc(100% - 2.5rem), transparent);}
-  :is(.st-key-top, .st-key-transport)::after {content: ""; flex: 0 0 2rem;}
+  :is(.st-key-top, .st-key-transport, .st-key-more) {flex-wrap: nowrap;}
   :is(.st-key-top, .st-key-transport, .st-key-more) > * {flex: 0 0 auto;}
-  .st-key-transport :is(.st-key-more, :has(> .st-key-more)) {
-    flex-wrap: nowrap; width: max-content; max-width: none;}
+  :is(.st-key-top, .st-key-transport):not(.st-key-top *) {overflow-x: auto; scrollbar-width: none;
+    mask-image: linear-gradient(to right, #000 calc(100% - 2.5rem), transparent);}
+  :is(.st-key-top, .st-key-transport):not(.st-key-top *)::after {content: ""; flex: 0 0 2rem;}
+  :is(.st-key-top, .st-key-transport) :is(
+    .st-key-transport, .st-key-more, :has(> .st-key-transport), :has(> .st-key-more)) {
+    width: max-content; max-width: none;}
   .st-key-top > [data-testid="stElementContainer"]:has([data-testid="stCaptionContainer"]) {display: none;}
 }
 @media (hover: none), (max-width: 640px) {[data-testid="stButton"] kbd {display: none;}}

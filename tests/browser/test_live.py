@@ -229,7 +229,7 @@ def test_on_a_phone_a_toolbar_is_one_row_that_fades_where_it_goes_on(
     context = browser.new_context(viewport={"width": 390, "height": 844})
     page = context.new_page()
     page.goto(f"{server.url}/{path}")
-    for bar in (".st-key-top", ".st-key-transport"):
+    for bar in (".st-key-top", ".st-key-transport")[: 1 if path else 2]:  # on Compare the one is inside the other
         shown = page.locator(bar)
         shown.locator("button").first.wait_for()
         assert shown.bounding_box()["height"] < 60
