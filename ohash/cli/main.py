@@ -80,6 +80,13 @@ def main(arguments: list[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(f"{command}: {error}", file=sys.stderr)
         return 2
+    except MemoryError as error:
+        what = f" ({error})" if str(error) else ""
+        print(
+            f"{command}: this needs more memory than the process may have{what}; take fewer rows, fewer anchors (--m), "
+            "or raise the limit (ulimit -v)", file=sys.stderr,
+        )  # fmt: skip
+        return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

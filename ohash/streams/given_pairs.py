@@ -80,6 +80,8 @@ def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None,
             )
         return found.astype(np.int64)
     allowed = f"{name} of pairs must be row numbers, integers 0 to {n - 1}"
+    if column.dtype.kind == "f" and (column == np.floor(column)).all():  # as pandas writes a column with gaps
+        column = column.astype(np.int64)
     if column.dtype.kind not in "iu":
         raise ValueError(f"{allowed}, got dtype {column.dtype}; rows count from 0; to use names, give ids")
     outside = np.flatnonzero((column < 0) | (column >= n))

@@ -201,3 +201,13 @@ def test_a_fit_that_takes_long_is_named(capsys: pytest.CaptureFixture[str], monk
     assert len(fits) > 1 and "fitting" not in lines[-1]  # told before it, and while it goes on
     assert main([*run, "--method", "lsh"]) == 0
     assert "fitting" not in capsys.readouterr().err
+
+
+def test_want_of_memory_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def greedy(*_: object) -> None:
+        raise MemoryError("Unable to allocate 293. MiB")
+
+    monkeypatch.setattr(Run, "_learn", greedy)
+    assert main(["run", "--pairs", "50", "--quiet"]) == 2
+    said = capsys.readouterr().err
+    assert "more memory than the process may have (Unable to allocate 293. MiB)" in said and said.count("\n") == 1

@@ -265,3 +265,10 @@ def test_listing_reads_no_data(root: Path) -> None:
     spec = folder.folder_specs()["folder:big"]
     assert (spec.n, spec.d) == (1_000_000, 960)
     assert isinstance(formats.read_path(root / "big.npy").X, np.memmap)
+
+
+@pytest.mark.parametrize("test", [X[:3, :2], np.array([b"a", b"b"])])
+def test_test_queries_that_do_not_fit_are_refused(root: Path, test: np.ndarray) -> None:
+    (root / "a.hdf5").write_bytes(hdf5_bytes(train=X, test=test))
+    with pytest.raises(ValueError, match=r"a\.hdf5 \[test\] must be a matrix of numbers of 4 columns"):
+        load("folder:a")

@@ -119,3 +119,12 @@ def test_one_pass_over_clicks_must_end():
 def test_negatives_only_is_refused():
     with pytest.raises(ValueError, match="pairs must hold similar ones"):
         GivenSimilarity(clicks(s=np.r_[-np.ones(299, int), 1], time=False))
+
+
+def test_whole_numbers_written_as_floats_are_rows():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    data = Dataset.from_arrays(X, pairs=([1.0, 2.0], [3.0, 4.0]))
+    assert data.pairs.i.tolist() == [1, 2] and data.pairs.i.dtype == np.int64
+    for bad in ([1.5, 2.0], [np.nan, 2.0]):
+        with pytest.raises(ValueError, match="row numbers, integers"):
+            Dataset.from_arrays(X, pairs=(bad, [3.0, 4.0]))

@@ -107,7 +107,7 @@ BAD = [
     ({"thumbnails": np.zeros((3, 8, 8), np.uint8)}, "thumbnails must have one entry a row of X, 30, got 3"),
     ({"pairs": ([0], [30])}, "j of pairs must be row numbers, integers 0 to 29, got 30 at pair 0"),
     ({"pairs": ([-1], [3])}, "i of pairs must be row numbers, integers 0 to 29"),
-    ({"pairs": ([0.0], [1.0])}, "i of pairs must be row numbers, integers 0 to 29"),
+    ({"pairs": ([0.5], [1.0])}, "i of pairs must be row numbers, integers 0 to 29"),
     ({"pairs": (["a"], ["b"])}, "i of pairs must be row numbers.*give ids"),
     ({"pairs": ([0, 1], [1])}, "pairs must be .* equally long and not empty"),
     ({"pairs": ([], [])}, "pairs must be .* not empty"),

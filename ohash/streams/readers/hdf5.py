@@ -55,6 +55,11 @@ def read(source: Source, limits: Limits, variable: str | None = None, *, transpo
                 f"{source.name} must use one of the distances {', '.join(METRICS)}, it declares {distance[:40]!r}"
             )
         wanted = _beside(shapes, name, transposed=transposed)
+        if name == "train" and "test" in file and not wanted and not transposed:
+            raise BadFileError(
+                f"{source.name} [test] must be a matrix of numbers of {d} columns, as train is, got "
+                f"{'shape ' + str(shapes['test']) if 'test' in shapes else 'something else'}"
+            )
         label = members.companion(members.LABELS, shapes, rows)
         got = _values(source, limits, file, [name, *wanted, *([label] if label else [])], transposed=transposed)
     return Table(
