@@ -191,7 +191,7 @@ def _compress(standing: Standing) -> Sentence | None:
     if c > 1:
         text += ", which must be kept for the re-ranking"
     most = max(row[1] for row in found)
-    short = "" if enough else f"; nothing here reaches {ENOUGH:.0%} {_with_at_most(most, standing)}"
+    short = "" if enough else f"; no code here reaches {ENOUGH:.0%} {_with_at_most(most, standing)}"
     return Sentence(topic, f"{text}{short}.")
 
 

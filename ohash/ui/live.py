@@ -87,6 +87,8 @@ def _at_rest(session: state.Session) -> int:
     runner, *beside = state.hub().lease(session.id).runners()
     if runner.state not in RESTING:
         return 0
+    if runner.state == "paused" and (runner.run is None or runner.run.evaluating):
+        return 0  # it is still being judged
     return ALL if all(other.state in RESTING for other in beside) else SOME
 
 
@@ -176,7 +178,12 @@ def _takeaway(session: state.Session, now: Snapshot | None) -> str:
     """How a preset's story ends, with the run's own numbers; empty before it can be told."""
     if not session.preset or now is None or now.t < TAKEAWAY_AFTER:
         return ""
-    beside = [other for other in _pictures_beside(session) if abs(other.t - now.t) <= ABOUT * now.t]
+    over = now.state == "done"
+    beside = [
+        other
+        for other in _pictures_beside(session)
+        if (other.state == "done" if over else abs(other.t - now.t) <= ABOUT * now.t)
+    ]
     return preset(session.preset).conclusion(now, beside[0] if beside else None)
 
 

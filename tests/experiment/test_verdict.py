@@ -110,7 +110,7 @@ def test_re_ranking_much_of_a_small_database_proves_nothing():
     small = Standing(**{**vars(now), "ground": Ground("x", 2500, 512, "cosine", "label", QUERIES, 1500, True)})
     assert "with 2 × re-ranking finds 70%" in said(small)["To compress cosine"]
     assert (
-        "nothing here reaches 90% with at most 2 × re-ranking (4 × would look at 3% of the items)"
+        "no code here reaches 90% with at most 2 × re-ranking (4 × would look at 3% of the items)"
         in (said(small)["To compress cosine"])
     )
 

@@ -254,9 +254,15 @@ def test_a_story_is_told_when_the_run_beside_it_is_as_far(monkeypatch: pytest.Mo
     story = next(one for one in PRESETS if one.key == "large-beta")
     session = state.Session(id="a story", params=story.params(), preset=story.key)
     *_, now = run(experiment("blobs2d", "oh", r=8, pairs=1200))
-    for other, told in ((replace(now, t=600), False), (replace(now, t=1150), True)):
+    going = replace(now, state="running")
+    for mine, other, told in (
+        (going, replace(going, t=600), False),
+        (going, replace(going, t=1150), True),
+        (now, replace(going, t=1190), False),
+        (now, now, True),
+    ):
         monkeypatch.setattr(live, "_pictures_beside", lambda _, other=other: [other])
-        assert bool(live._takeaway(session, now)) == told
+        assert bool(live._takeaway(session, mine)) == told
 
 
 def test_it_ticks_until_the_run_beside_it_rests(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,6 +272,10 @@ def test_it_ticks_until_the_run_beside_it_rests(monkeypatch: pytest.MonkeyPatch)
         runners = [SimpleNamespace(state=one) for one in states]
         monkeypatch.setattr(type(lease), "runners", lambda _, runners=runners: runners)
         assert live._at_rest(session) == level
+    for judging, level in ((True, 0), (False, live.ALL)):
+        paused = SimpleNamespace(state="paused", run=SimpleNamespace(evaluating=judging))
+        monkeypatch.setattr(type(lease), "runners", lambda _, paused=paused: [paused])
+        assert live._at_rest(session) == level, "a paused run is drawn until it has been judged"
     monkeypatch.undo()
 
 
