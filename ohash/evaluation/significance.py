@@ -10,6 +10,7 @@ from ohash.evaluation.packed import at_least
 
 DRAWS_AT_ONCE = 2_000_000
 ENOUGH_SEEDS = 3  # whose own spread says how sure a mean is
+TWICE = 2.0
 
 
 class Difference(NamedTuple):
@@ -49,23 +50,26 @@ def paired_bootstrap(
     return Difference(float(gain.mean()), float(low), float(high))
 
 
-def over_seeds(a: Sequence[npt.NDArray[Any]], b: Sequence[npt.NDArray[Any]]) -> Difference:
+def over_seeds(a: Sequence[npt.NDArray[Any]], b: Sequence[npt.NDArray[Any]], *, resamples: int = 2000) -> Difference:
     """MAP of a less that of b, one array of average precisions a seed, the same queries on both sides.
 
     The 95 % interval is that of a paired bootstrap over the queries of all seeds. Those are asked of as many models as
-    there are seeds, so with ENOUGH_SEEDS it is at least the t interval of their mean.
+    there are seeds, so with ENOUGH_SEEDS it is at least the t interval of their mean, with two, of which t says next to
+    nothing, at least TWICE their standard error.
 
     >>> ap = [np.array([0.5, 0.7]), np.array([0.3, 0.5]), np.array([0.6, 0.8])]
     >>> found = over_seeds(ap, [np.zeros(2)] * 3), paired_bootstrap(np.concatenate(ap), np.zeros(6))
     >>> " ".join(f"{one.low:.2f}" for one in found)
     '0.19 0.43'
     """
-    found = paired_bootstrap(np.concatenate(a), np.concatenate(b))
-    if len(a) < ENOUGH_SEEDS:
+    found = paired_bootstrap(np.concatenate(a), np.concatenate(b), resamples=resamples)
+    if len(a) < 2:
         return found
-    from scipy.stats import t  # noqa: PLC0415 (takes a while to import)
+    times = TWICE
+    if len(a) >= ENOUGH_SEEDS:
+        from scipy.stats import t  # noqa: PLC0415 (takes a while to import)
 
+        times = float(t.ppf(0.975, len(a) - 1))
     gains = np.array([float(np.nanmean(one - other)) for one, other in zip(a, b, strict=True)])
-    half = float(t.ppf(0.975, len(gains) - 1) * gains.std(ddof=1) / np.sqrt(len(gains)))
-    middle = float(gains.mean())
+    middle, half = float(gains.mean()), float(times * gains.std(ddof=1) / np.sqrt(len(gains)))
     return Difference(found.difference, min(found.low, middle - half), max(found.high, middle + half))

@@ -1,8 +1,8 @@
 """The verdict of a comparison in plain words, computed from its numbers: what to compress with, what follows the truth.
 
 A difference of mAP comes with the half-width of its 95 % interval, from a bootstrap over the same queries on both
-sides; with several seeds it is at least two standard errors over them, and their spread is told. Methods of different
-supervision are never ranked together.
+sides; several seeds may widen it (`over_seeds`), and their spread is told. Methods of different supervision are never
+ranked together.
 """
 
 import math
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation.significance import paired_bootstrap
+from ohash.evaluation.significance import over_seeds
 from ohash.experiment.judge import RERANKED
 from ohash.experiment.standing import Length, Standing
 
@@ -23,7 +23,6 @@ MOST_RERANKED = 0.02
 # Codes of another length are worth a word if they gain so much, or this share where all is small.
 WORTH, WORTH_SHARE = 0.01, 0.1
 RESAMPLES = 1000
-SEEDS_TIMES = 2.0  # standard errors over seeds that a difference must exceed, too
 DISTANCES = {"l2": "the L2 distance", "cosine": "cosine", "dot": "the dot product"}
 TRUTHS = {
     "label": "your labels", "track": "your tracks", "metric": "the near neighbours", "topk": "the near neighbours",
@@ -243,16 +242,12 @@ def _aps(standing: Standing, side: int) -> dict[int, npt.NDArray[np.float64]]:
 def _gap(ones: list[npt.NDArray[np.float64]], others: list[npt.NDArray[np.float64]]) -> Gap | None:
     if not ones:
         return None
-    a, b = np.concatenate(ones), np.concatenate(others)
-    if np.isnan(a - b).all():
+    if np.isnan(np.concatenate(ones) - np.concatenate(others)).all():
         return None
-    found = paired_bootstrap(a, b, resamples=RESAMPLES)
-    means = np.array([float(np.nanmean(one - other)) for one, other in zip(ones, others, strict=True)])
-    if len(means) < 2:
-        return Gap(found.difference, found.low, found.high, len(means), math.nan)
-    spread, middle = float(means.std(ddof=1)), float(means.mean())
-    half = SEEDS_TIMES * spread / math.sqrt(len(means))
-    return Gap(found.difference, min(found.low, middle - half), max(found.high, middle + half), len(means), spread)
+    found = over_seeds(ones, others, resamples=RESAMPLES)
+    means = [float(np.nanmean(one - other)) for one, other in zip(ones, others, strict=True)]
+    spread = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
+    return Gap(found.difference, found.low, found.high, len(means), spread)
 
 
 def _score(value: float) -> str:

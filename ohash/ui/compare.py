@@ -171,8 +171,8 @@ def _rest(session: state.Session) -> None:
         st.markdown("**Results**")
         st.html(cards.results_html(standing, dark=dark()))
         st.caption(
-            "± behind a difference: 95 % interval from a bootstrap over the queries, with several seeds at least two "
-            "standard errors over them, then the "
+            "± behind a difference: 95 % interval from a bootstrap over the queries, with several seeds at least "
+            "that of their mean, then the "
             "spread over seeds; behind mAP: spread over seeds. "
             "The float vectors are a reference, not a ceiling."
         )

@@ -76,20 +76,18 @@ def ready(chart: Chart, key: str, height: int, width: int = 380, size: int = the
 
 def live_area(session: state.Session) -> None:
     """Everything that moves; ticks while the run does."""
-    state.runner(session)
-    ticking = _at_rest(session) < ALL
+    ticking = _at_rest(session, state.runner(session)) < ALL
     every = max(state.hub().interval(), PHONE_SECONDS * session.narrow) if ticking else None
     fragment(partial(_draw, session), key="live", every=every)
 
 
-def _at_rest(session: state.Session) -> int:
+def _at_rest(session: state.Session, runner: Runner) -> int:
     """0 while the run moves, SOME when it rests, ALL when those beside it do, too."""
-    runner, *beside = state.hub().lease(session.id).runners()
     if runner.state not in RESTING:
         return 0
     if runner.state == "paused" and (runner.run is None or runner.run.evaluating):
         return 0  # it is still being judged
-    return ALL if all(other.state in RESTING for other in beside) else SOME
+    return ALL if all(other.state in RESTING for other in state.hub().lease(session.id).beside) else SOME
 
 
 def _draw(session: state.Session) -> None:
@@ -120,7 +118,7 @@ def _draw(session: state.Session) -> None:
         for place, one in zip(places, pictures, strict=False):
             with place:
                 one.send()
-    before, session.resting = session.resting, _at_rest(session)
+    before, session.resting = session.resting, _at_rest(session, runner)
     if (
         session.resting > before
     ):  # the timer is no longer needed; a run of the whole page may swallow a click, so it is rare

@@ -218,8 +218,9 @@ def pin(session: Session, now: Snapshot, name: str) -> None:
 def open_kept(session: Session, now: Snapshot, params: ExperimentParams) -> None:
     """Run a kept experiment again on Live, beside what was kept."""
     commit(session, params)
-    if len(now.checkpoints["map"]):
-        pin(session, now, f"as kept, mAP {now.checkpoints['map'][-1]:.3f}")
+    scores = now.checkpoints.get("map")
+    if scores is not None and len(scores):  # of a run that failed, or whose file is damaged, there are none
+        pin(session, now, f"as kept, mAP {scores[-1]:.3f}")
 
 
 def dataset_of(session: Session, params: ExperimentParams | Comparison) -> Dataset | None:

@@ -40,8 +40,8 @@ def squeezed(text: str) -> str:
 def decoded(text: str) -> Sweep:
     """The inverse of `encoded`; anything else is a ValueError."""
     try:
-        squeezed = base64.urlsafe_b64decode(text.encode())
-        said = json.loads(zlib.decompressobj().decompress(squeezed, LONGEST_SPEC))
+        small = base64.urlsafe_b64decode(text.encode())
+        said = json.loads(zlib.decompressobj().decompress(small, LONGEST_SPEC))
     except Exception as error:
         raise ValueError("it holds no sweep") from error
     found = from_values(said, most=MOST_CELLS)

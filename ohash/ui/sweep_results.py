@@ -19,10 +19,7 @@ from ohash.ui import state
 from ohash.ui.still import NO_BUTTONS
 from ohash.ui.style import dark
 
-INTERVAL = (
-    "The interval is that of a bootstrap over the test queries, with three seeds or more at least the t interval over "
-    "seeds."
-)
+INTERVAL = "The interval is that of a bootstrap over the test queries, with several seeds at least that of their mean."
 
 
 def open_on_live(session: state.Session, store: Store, point: Point) -> None:

@@ -269,13 +269,12 @@ def test_it_ticks_until_the_run_beside_it_rests(monkeypatch: pytest.MonkeyPatch)
     session = opened(**SMALL).session_state["ohash"]
     lease = state.hub().lease(session.id)
     for states, level in ((("running", "done"), 0), (("done", "running"), live.SOME), (("done", "paused"), live.ALL)):
-        runners = [SimpleNamespace(state=one) for one in states]
-        monkeypatch.setattr(type(lease), "runners", lambda _, runners=runners: runners)
-        assert live._at_rest(session) == level
+        mine, other = (SimpleNamespace(state=one) for one in states)
+        monkeypatch.setattr(lease, "beside", [other])
+        assert live._at_rest(session, mine) == level
     for judging, level in ((True, 0), (False, live.ALL)):
         paused = SimpleNamespace(state="paused", run=SimpleNamespace(evaluating=judging))
-        monkeypatch.setattr(type(lease), "runners", lambda _, paused=paused: [paused])
-        assert live._at_rest(session) == level, "a paused run is drawn until it has been judged"
+        assert live._at_rest(session, paused) == level, "a paused run is drawn until it has been judged"
     monkeypatch.undo()
 
 

@@ -110,6 +110,13 @@ def test_what_is_opened_again_stands_beside_what_was_kept(pictures: list[Snapsho
     assert pinned.label == f"as kept, mAP {pictures[0].checkpoints['map'][-1]:.3f}"
 
 
+def test_a_run_without_curves_can_be_opened_again(pictures: list[Snapshot]) -> None:
+    app = page([Snapshot(**{**vars(pictures[0]), "checkpoints": {}})])
+    session = app.session_state["ohash"]
+    app.button(key="run_open").click().run()
+    assert not app.exception and session.params == pictures[0].params and session.pinned == ""
+
+
 def test_open_again_without_its_data_is_a_message(pictures: list[Snapshot]) -> None:
     lost = Snapshot(**{**vars(pictures[0]), "params": experiment("own", "oh", content="00ff")})
     app = page([lost])
