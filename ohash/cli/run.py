@@ -41,16 +41,8 @@ from ohash.experiment.closing import NAMES
 from ohash.experiment.export import YOURS, summary, write
 from ohash.experiment.judge import RERANKED
 from ohash.experiment.judged_on import judged_on
-from ohash.experiment.params import (
-    SEED,
-    ExperimentParams,
-    RunParams,
-    experiment,
-    flat,
-    from_query,
-    rows_of,
-    with_changes,
-)
+from ohash.experiment.links import from_query, with_changes
+from ohash.experiment.params import SEED, ExperimentParams, RunParams, experiment, flat, rows_of
 from ohash.experiment.protocol import ELSEWHERE, paper_key, protocol
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import Snapshot, take

@@ -14,7 +14,8 @@ from typing import Any
 
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, check, param, started_from, table
-from ohash.experiment.params import OWN, SEED, ExperimentParams, Limits, RunParams, experiment
+from ohash.experiment.links import Limits
+from ohash.experiment.params import OWN, SEED, ExperimentParams, RunParams, experiment
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
 from ohash.streams import registry as datasets

@@ -12,7 +12,8 @@ from ohash.core.threads import one_blas_thread_for_ever
 from ohash.experiment import comparison as comparisons
 from ohash.experiment.comparison import Comparison
 from ohash.experiment.contest import Contest
-from ohash.experiment.params import OWN, ExperimentParams, Limits, experiment, from_query, rows_of
+from ohash.experiment.links import Limits, from_query
+from ohash.experiment.params import OWN, ExperimentParams, experiment, rows_of
 from ohash.experiment.presets import PRESETS, Preset
 from ohash.experiment.runner import Pace, Runner
 from ohash.experiment.snapshot import Snapshot

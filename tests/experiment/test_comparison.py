@@ -15,7 +15,8 @@ from ohash.experiment.comparison import (
     from_query,
     rows_of,
 )
-from ohash.experiment.params import Limits, experiment
+from ohash.experiment.links import Limits
+from ohash.experiment.params import experiment
 from ohash.experiment.run import Run
 from ohash.experiment.trials import draws, tunable
 from ohash.models.registry import hashers
