@@ -1,25 +1,29 @@
-"""The dashboard's router: page config and navigation, nothing else."""
+"""The dashboard's router: page config and navigation for everybody who comes, and the server that runs it."""
 
 import streamlit as st
 
 from ohash.ui.router import passed
+from ohash.ui.starting import prepared
 from ohash.ui.style import ICON, LOGO
 
-st.set_page_config(page_title="ohash", page_icon=ICON, layout="wide")
-passed()
-st.logo(LOGO, size="medium")
-st.navigation(
-    {
-        "": [
-            st.Page("pages/live.py", title="Live", default=True),
-            st.Page("pages/compare.py", title="Compare", url_path="compare"),
-            st.Page("pages/data.py", title="Data", url_path="data"),
-        ],
-        "Experiments": [
-            st.Page("pages/runs.py", title="Runs", url_path="runs"),
-            st.Page("pages/sweeps.py", title="Sweeps", url_path="sweeps"),
-            st.Page("pages/paper.py", title="Paper", url_path="paper"),
-        ],
-    },
-    position="top",
-).run()
+if not st.runtime.exists():  # `streamlit run` imports this file once, before it serves
+    app = st.App(__file__, lifespan=prepared)
+else:
+    st.set_page_config(page_title="ohash", page_icon=ICON, layout="wide")
+    passed()
+    st.logo(LOGO, size="medium")
+    st.navigation(
+        {
+            "": [
+                st.Page("pages/live.py", title="Live", default=True),
+                st.Page("pages/compare.py", title="Compare", url_path="compare"),
+                st.Page("pages/data.py", title="Data", url_path="data"),
+            ],
+            "Experiments": [
+                st.Page("pages/runs.py", title="Runs", url_path="runs"),
+                st.Page("pages/sweeps.py", title="Sweeps", url_path="sweeps"),
+                st.Page("pages/paper.py", title="Paper", url_path="paper"),
+            ],
+        },
+        position="top",
+    ).run()

@@ -33,7 +33,7 @@ GROWTH = 0.195
 STEP_SECONDS = 0.02
 # A paced run learns what is due this often.
 GATHER_SECONDS = 0.04
-STEP_BACK = 5  # of the 19 steps of niceness
+STEP_BACK, BEHIND_ALL = 5, 19  # steps of niceness
 PUBLISH_SECONDS = 0.1
 MOST_PAIRS = 16_384
 # What a paced run may catch up at most.
@@ -314,11 +314,11 @@ class Runner:
             self._wake.notify_all()
 
 
-def make_way() -> None:
+def make_way(steps: int = STEP_BACK) -> None:
     """Let this thread step back behind those that draw; on Linux every thread has a priority of its own."""
     if sys.platform == "linux":
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), STEP_BACK)
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), steps)
 
 
 def _checked_pace(pace: Any) -> Pace:

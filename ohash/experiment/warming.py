@@ -1,4 +1,4 @@
-"""The first start on a machine: kernels are compiled by another process.
+"""Before the first visitor: kernels and data are loaded; on a first start another process compiles the kernels.
 
 Compiling holds Python's lock for seconds at a time, and with it every picture of the recording that plays meanwhile.
 What the other process has compiled is kept, and loads here in a moment.
@@ -9,11 +9,27 @@ from contextlib import suppress
 
 from ohash.core import kernel_cache
 from ohash.experiment.presets import PRESETS
+from ohash.experiment.run import Run
+from ohash.experiment.runner import BEHIND_ALL, make_way
 from ohash.experiment.worker import TaskError, Worker, WorkerDiedError
 
 FEW_PAIRS = 300
 _one_at_a_time = threading.Lock()
 _tried = False
+
+
+def warm() -> None:
+    """Run the first preset for a few pairs and drop it; what is wrong with it, its own run says.
+
+    Where kernels have to be compiled first, that begins, and nobody waits for it.
+    """
+    if kernel_cache.cold():
+        threading.Thread(target=_compile_behind, name="ohash-compiling", daemon=True).start()
+        return
+    with suppress(OSError, ValueError):
+        run = Run(PRESETS[0].params())
+        while run.t < FEW_PAIRS:
+            run.step(FEW_PAIRS)
 
 
 def compile_elsewhere() -> None:
@@ -29,3 +45,8 @@ def compile_elsewhere() -> None:
         params = PRESETS[0].params().with_values(pairs=FEW_PAIRS)
         with suppress(OSError, ValueError, TaskError, WorkerDiedError), Worker() as worker:
             worker.call("run", {"params": params.to_json()})
+
+
+def _compile_behind() -> None:
+    make_way(BEHIND_ALL)  # the other process inherits it
+    compile_elsewhere()

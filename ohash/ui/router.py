@@ -1,4 +1,4 @@
-"""Every page is reached through app.py. Nothing else is imported here: the menu is there while the rest loads."""
+"""Every page is reached through app.py."""
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager

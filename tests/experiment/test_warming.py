@@ -1,14 +1,17 @@
 """The first start on a machine: another process compiles, once, and whatever happens to it the run begins."""
 
+import threading
+from collections import OrderedDict
+
 import pytest
 
 from ohash.core import kernel_cache
-from ohash.experiment import warming
+from ohash.experiment import warming, world
 from ohash.experiment.params import from_json
 from ohash.experiment.presets import PRESETS
 from ohash.experiment.runner import Runner
 from ohash.experiment.worker import WorkerDiedError
-from tests.experiment.patience import PATIENCE
+from tests.experiment.patience import PATIENCE, until
 from tests.experiment.runs import small
 
 
@@ -55,6 +58,33 @@ def test_the_run_begins_whatever_happens(hired, monkeypatch):
     monkeypatch.setattr(hired, "fails", WorkerDiedError("killed"))
     runner = Runner(small(pairs=50), first=warming.compile_elsewhere).start()
     assert runner.finished.wait(PATIENCE) and runner.state == "done" and len(hired.asked) == 1
+
+
+def test_a_warm_server_has_the_world_of_the_first_preset(hired, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "cold", lambda: False)
+    monkeypatch.setattr(world, "_worlds", OrderedDict())
+    warming.warm()
+    (slot,) = world._worlds.values()
+    assert world.world_of(PRESETS[0].params()) is slot.world and hired.asked == []
+
+
+def test_a_cold_server_begins_to_compile_and_waits_for_nothing(hired, monkeypatch):
+    let_go = threading.Event()
+    monkeypatch.setattr(hired, "call", lambda self, *asked: (self.asked.append(asked), let_go.wait(PATIENCE)))
+    warming.warm()
+    assert not let_go.is_set()
+    let_go.set()
+    until(lambda: len(hired.asked) == 1)
+
+
+def test_a_server_starts_whatever_is_wrong_with_the_first_preset(hired, monkeypatch):
+    def broken(_):
+        raise ValueError("the sample is not there")
+
+    monkeypatch.setattr(kernel_cache, "cold", lambda: False)
+    monkeypatch.setattr(warming, "Run", broken)
+    warming.warm()
+    assert hired.asked == []
 
 
 def test_cold_is_when_no_kernel_is_kept(tmp_path, monkeypatch):

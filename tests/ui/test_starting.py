@@ -1,0 +1,32 @@
+"""A server is warm before it answers, and app.py is what `streamlit run` takes for one."""
+
+import asyncio
+import runpy
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.web.server.app_discovery import discover_asgi_app
+
+from ohash.ui import live, starting
+
+APP = Path(__file__).parents[2] / "app.py"
+
+
+def test_a_server_answers_when_it_is_warm(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(starting, "warm", lambda: done.append("warm"))
+    monkeypatch.setattr(live, "recording", lambda: done.append("recording"))
+
+    async def life() -> None:
+        async with starting.prepared(st.App(APP)):
+            done.append("answers")
+
+    asyncio.run(life())
+    assert done == ["warm", "recording", "answers"]
+
+
+def test_streamlit_takes_app_py_for_a_server() -> None:
+    assert discover_asgi_app(APP).import_string == "app:app"
+    served = runpy.run_path(str(APP))["app"]
+    assert isinstance(served, st.App) and served.script_path == APP
