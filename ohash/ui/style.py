@@ -79,7 +79,8 @@ CSS = """
 """
 
 # Streamlit keeps the key R for itself (it runs the script again, which does no harm), so a button cannot have it.
-# ECharts drops its read-out at every new picture; the pointer's last place is told to it again, so that it stays.
+# ECharts drops its read-out at every new picture; the pointer's last place is told to it again before the
+# next frame is painted.
 SCRIPT = """
 <script>
 if (!window.ohashKeys) {
@@ -95,11 +96,13 @@ if (!window.ohashKeys) {
   document.addEventListener("mousemove", (event) => {
     if (event.isTrusted) pointer = event.target.tagName === "CANVAS" ? event : null;
   }, true);
-  setInterval(() => {
+  const beforeFrame = () => {
     if (pointer && pointer.target.isConnected && document.querySelector(".ohash-status"))
       pointer.target.dispatchEvent(
         new MouseEvent("mousemove", {clientX: pointer.clientX, clientY: pointer.clientY, bubbles: true}));
-  }, 30);
+    requestAnimationFrame(beforeFrame);
+  };
+  requestAnimationFrame(beforeFrame);
 }
 </script>
 """
