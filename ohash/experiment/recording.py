@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.archive import read_archive, write_archive
+from ohash.experiment.pace import accelerated
 from ohash.experiment.params import ExperimentParams, from_json
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import Snapshot, take
@@ -62,9 +63,13 @@ class Recording:
             if group in self._groups:
                 self._groups[group][key] = array
 
-    def frame(self, seconds: float, seconds_in_all: float = 20.0) -> Snapshot:
-        """The run as it looked when this share of the recording had passed."""
-        at = int(np.clip(seconds / seconds_in_all * len(self.stops), 0, len(self.stops) - 1))
+    def pairs(self, seconds: float) -> int:
+        """How far it is after some seconds: it plays at the accelerating pace, and stands at its end."""
+        return min(accelerated(seconds), int(self.stops[-1]))
+
+    def frame(self, seconds: float) -> Snapshot:
+        """The run as it looked then, or at first as at the first stop."""
+        at = max(0, int(np.searchsorted(self.stops, self.pairs(seconds), side="right")) - 1)
         t = int(self.stops[at])
         columns = _until(self._groups["columns"], t)
         checkpoints = _until(self._groups["checkpoints"], t)

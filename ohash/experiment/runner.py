@@ -15,11 +15,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from ohash.core.parameters import table
 from ohash.experiment import saved
 from ohash.experiment.fitting import Elsewhere
+from ohash.experiment.pace import Pace, checked, pairs_a_second
 from ohash.experiment.params import ExperimentParams
 from ohash.experiment.run import Run
 from ohash.experiment.snapshot import Snapshot, take
@@ -27,21 +26,14 @@ from ohash.streams.base import Dataset
 
 State = Literal["waiting", "starting", "running", "paused", "done", "error", "stopped"]
 
-# Accelerating pace: pairs/s = FIRST_RATE + GROWTH * pairs; 100,000 pairs take about 27 s on a logarithmic axis.
-FIRST_RATE = 100.0
-GROWTH = 0.195
 STEP_SECONDS = 0.02
 # A paced run learns what is due this often.
 GATHER_SECONDS = 0.04
-STEP_BACK, BEHIND_ALL = 5, 19  # steps of niceness
+STEP_BACK = 5  # of the 19 steps of niceness
 PUBLISH_SECONDS = 0.1
 MOST_PAIRS = 16_384
 # What a paced run may catch up at most.
 SAVED_SECONDS = 0.2
-
-NamedPace = Literal["accelerating", "unlimited"]
-Pace = float | NamedPace
-NAMED_PACES: tuple[NamedPace, ...] = ("accelerating", "unlimited")
 
 # Runs take turns by chunk, and leave one core to those who watch.
 COMPUTING = threading.BoundedSemaphore(max(1, (os.cpu_count() or 1) - 1))
@@ -63,12 +55,15 @@ class Runner:
         resume_from: str | Path | None = None,
         clock: Callable[[], float] = time.monotonic,
         first: Callable[[], None] = lambda: None,
+        head_start: Callable[[], int] = lambda: 0,
     ) -> None:
         """Nothing happens before `start`; `paused` starts standing still after the first picture.
 
-        `first` is called in the thread of the run before anything else.
+        `first` is called in the thread of the run before anything else. Whatever the pace, a run that goes first
+        learns as many pairs as `head_start` says: those that were shown, from a recording, while it was being made.
         """
         self._first = first
+        self._head_start = head_start
         self._elsewhere = Elsewhere(PREPARING)
         self._make: Callable[[], Run] = lambda: (
             Run(params, dataset, judge=judge, fitter=self._elsewhere)
@@ -84,7 +79,7 @@ class Runner:
         self._wake = threading.Condition()
         self._work = threading.RLock()
         self._visitors = 0  # who wait for, or hold, `_work`: the run lets them in
-        self._pace: Pace = _checked_pace(pace)
+        self._pace: Pace = checked(pace)
         self._paused, self._stop = paused, False
         self._steps = 0  # pairs that `step` still owes
         self._heard = 0  # commands of any kind
@@ -149,7 +144,7 @@ class Runner:
     def pace(self, pace: Pace) -> None:
         """Pairs a second, "accelerating" or "unlimited"."""
         with self._command_given():
-            self._pace = _checked_pace(pace)
+            self._pace = checked(pace)
 
     def stop(self, wait: float = 2.0) -> None:
         """End the thread; the last snapshot stays."""
@@ -224,7 +219,7 @@ class Runner:
 
     def _loop(self, run: Run) -> None:
         last_tick, last_publish, budget, shown = self._clock(), float("-inf"), 0.0, None
-        chunk = 64
+        chunk, behind = 64, True
         while True:
             with self._wake:
                 while self._visitors and not self._stop:
@@ -236,10 +231,14 @@ class Runner:
                 heard, told, owed = self._heard, self._told, self._steps > 0
                 going = owed or not self._paused
                 self.state = "running" if going else "paused"
-                now, rate = self._clock(), self._pairs_a_second(run.t)
+                now, rate = self._clock(), pairs_a_second(self._pace, run.t)
                 budget = min(budget + (now - last_tick) * rate, max(1.0, SAVED_SECONDS * rate))
                 last_tick = now
-                limit = self._limit(budget, max(1.0, GATHER_SECONDS * rate), chunk) if going else 0
+                behind = behind and going and not owed and run.t < self._head_start()
+                if behind:
+                    limit = min(chunk, self._head_start() - run.t)
+                else:
+                    limit = self._limit(budget, max(1.0, GATHER_SECONDS * rate), chunk) if going else 0
             learnt, seconds = self._one_step(run, limit) if run.evaluating or limit else (0, 0.0)
             if learnt:
                 budget = max(0.0, budget - learnt)
@@ -275,13 +274,6 @@ class Runner:
             return chunk
         return min(chunk, int(budget)) if budget >= due else 0
 
-    def _pairs_a_second(self, t: int) -> float:
-        if self._pace == "unlimited":
-            return 1e9
-        if self._pace == "accelerating":
-            return FIRST_RATE + GROWTH * t
-        return float(self._pace)
-
     def _apply(self, run: Run) -> None:
         for number, values in self._changes:
             try:
@@ -314,18 +306,8 @@ class Runner:
             self._wake.notify_all()
 
 
-def make_way(steps: int = STEP_BACK) -> None:
+def make_way() -> None:
     """Let this thread step back behind those that draw; on Linux every thread has a priority of its own."""
     if sys.platform == "linux":
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), steps)
-
-
-def _checked_pace(pace: Any) -> Pace:
-    if isinstance(pace, str):
-        for known in NAMED_PACES:
-            if pace == known:
-                return known
-    elif not isinstance(pace, bool) and isinstance(pace, (int, float, np.number)) and 0 < float(pace) < float("inf"):
-        return float(pace)
-    raise ValueError(f"pace must be pairs a second > 0, 'accelerating' or 'unlimited', got {pace!r}")
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), STEP_BACK)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from ohash.core import kernel_cache
 from ohash.experiment.presets import PRESETS
 from ohash.experiment.run import Run
-from ohash.experiment.runner import BEHIND_ALL, make_way
+from ohash.experiment.runner import make_way
 from ohash.experiment.worker import TaskError, Worker, WorkerDiedError
 
 FEW_PAIRS = 300
@@ -48,5 +48,5 @@ def compile_elsewhere() -> None:
 
 
 def _compile_behind() -> None:
-    make_way(BEHIND_ALL)  # the other process inherits it
+    make_way()  # the other process inherits it
     compile_elsewhere()

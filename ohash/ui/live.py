@@ -9,8 +9,7 @@ from typing import Any
 import streamlit as st
 
 from ohash.experiment.gallery import nearest
-from ohash.experiment.presets import PRESETS, preset
-from ohash.experiment.recording import Recording
+from ohash.experiment.presets import preset
 from ohash.experiment.runner import Runner
 from ohash.experiment.snapshot import Snapshot
 from ohash.experiment.story import headline, otherwise, title_of
@@ -18,11 +17,11 @@ from ohash.plots import live as charts
 from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.echarts import option
-from ohash.streams.samples.reading import sample_folder
 from ohash.ui import state
 from ohash.ui.fragments import fragment
 from ohash.ui.gallery import gallery_html
 from ohash.ui.numbers import numbers_html, words_html
+from ohash.ui.recorded import recording_of
 from ohash.ui.style import dark
 
 RESTING = ("paused", "done", "error", "stopped")
@@ -33,25 +32,16 @@ PHONE_SECONDS = 0.5
 QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
 
 
-@st.cache_resource(show_spinner=False)
-def recording() -> Recording | None:
-    """The recorded default run; None if its file is missing or does not belong to the default preset any more."""
-    file = sample_folder() / "recording.npz"
-    if not file.is_file():
-        return None
-    found = Recording(file)
-    return found if found.params == PRESETS[0].params() else None
-
-
 def picture(session: state.Session, runner: Runner) -> Snapshot | None:
-    """What to draw: the live run, or the recording while the live run of the default preset is still starting."""
+    """What to draw: the live run, or the recording until the live run is as far."""
     now = runner.snapshot()
-    if now is not None and now.t > 0:
+    recorded = recording_of(session.params) if session.recorded and session.playing else None
+    if recorded is None or runner.state not in ("waiting", "starting", "running"):
         return now
-    recorded = recording()
-    coming = runner.state in ("waiting", "starting", "running")
-    if coming and session.playing and recorded is not None and session.params == recorded.params:
-        return recorded.frame(time.monotonic() - session.began_at)
+    shown = recorded.frame(time.monotonic() - session.began_at)
+    if now is None or now.t < (1 if shown.t == recorded.stops[0] else shown.t):
+        return shown
+    session.recorded = False
     return now
 
 

@@ -8,12 +8,13 @@ import streamlit as st
 
 from ohash.experiment.warming import warm
 from ohash.ui import below, live, rail, share, transport  # noqa: F401 (to have them imported)
+from ohash.ui.recorded import recording
 
 
 @asynccontextmanager
 async def prepared(_: st.App) -> AsyncIterator[None]:
     """The life of the server: it answers when it is warm."""
     warm()
-    live.recording()
+    recording()
     inspect.stack()  # Streamlit does so at its first element, and then it resolves the file of every module
     yield

@@ -13,9 +13,10 @@ from ohash.experiment import comparison as comparisons
 from ohash.experiment.comparison import Comparison
 from ohash.experiment.contest import Contest
 from ohash.experiment.links import Limits, from_query
+from ohash.experiment.pace import Pace
 from ohash.experiment.params import OWN, ExperimentParams, experiment, rows_of
 from ohash.experiment.presets import PRESETS, Preset
-from ohash.experiment.runner import Pace, Runner
+from ohash.experiment.runner import Runner
 from ohash.experiment.snapshot import Snapshot
 from ohash.experiment.story import difference, title_of
 from ohash.experiment.warming import compile_elsewhere
@@ -24,6 +25,7 @@ from ohash.plots.live import Ghost, ghost_of
 from ohash.streams.base import Dataset
 from ohash.ui import router
 from ohash.ui.hub import Hub
+from ohash.ui.recorded import recording_of
 from ohash.ui.upload import of_command_line
 
 MOST_GHOSTS = 5
@@ -61,6 +63,7 @@ class Session:
     query: int = 0
     before: bool = False
     began_at: float = 0.0
+    recorded: bool = False  # a recording may stand in for the run until that is as far
     wanted: dict[str, float] = field(default_factory=dict)
     resting: int = 0
     redraw: bool = False
@@ -321,14 +324,19 @@ def _open_own(session: Session, *, first: bool) -> None:
 
 
 def _begin(session: Session) -> None:
-    session.began_at = time.monotonic()
+    session.began_at = began_at = time.monotonic()
     beside: list[Runner] = []
     story = next((one for one in PRESETS if one.key == session.preset), None)
     other = story.beside_params() if story is not None else None
     if other is not None:
         beside.append(Runner(other, pace=session.pace, paused=not session.playing, first=compile_elsewhere))
     own = dataset_of(session, session.params)
-    run = Runner(session.params, own, pace=session.pace, paused=not session.playing, first=compile_elsewhere)
+    recorded = recording_of(session.params) if session.pace == "accelerating" else None
+    session.recorded = recorded is not None
+    run = Runner(
+        session.params, own, pace=session.pace, paused=not session.playing, first=compile_elsewhere,
+        head_start=lambda: 0 if recorded is None else recorded.pairs(time.monotonic() - began_at),
+    )  # fmt: skip
     hub().run(session.id, run, beside)
 
 

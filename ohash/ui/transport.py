@@ -5,8 +5,9 @@ from functools import partial
 
 import streamlit as st
 
+from ohash.experiment.pace import Pace
 from ohash.experiment.presets import PRESETS, Preset, preset
-from ohash.experiment.runner import Pace, Runner
+from ohash.experiment.runner import Runner
 from ohash.plots.ghost import comparable
 from ohash.ui import live, state
 from ohash.ui.numbers import health_markdown

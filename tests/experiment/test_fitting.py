@@ -103,7 +103,7 @@ def _data(run):
     return found["X"], found.get("y")
 
 
-@pytest.mark.parametrize("method", ["ksh", "fasthash"])
+@pytest.mark.parametrize("method", ["ksh", pytest.param("fasthash", marks=pytest.mark.slow)])
 def test_where_no_labels_say_it_a_method_is_told_what_is_similar(method):
     few = {"trees": 2} if method == "fasthash" else {}
     params = experiment("tiny", method, m=32, r=4, pairs=300, similar_by="metric", labelled=60, **few)

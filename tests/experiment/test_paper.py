@@ -164,15 +164,15 @@ def test_what_cannot_be_told_says_why_by_the_number_of_seeds():
 # -- figures -----------------------------------------------------------------------------------------------------------
 
 
-def test_every_figure_of_the_paper_is_there_for_every_embedded_dataset():
+@pytest.mark.parametrize("profile", [QUICK, pytest.param(FULL, marks=pytest.mark.slow)], ids=lambda one: one.key)
+def test_every_figure_of_the_paper_is_there_for_every_embedded_dataset(profile):
     assert [key for key in FIGURES if key.isdigit()] == ["2", "3", "4", "5", "6", "7", "8"]
-    for profile in (QUICK, FULL):
-        measured = Measured(Store(), profile)
-        for figure in FIGURES.values():
-            places = measured.cells(figure)
-            assert {where.setting for where in places} == {one.key for one in figure.settings()}
-            assert {where.method for where in places} == set(figure.methods)
-            assert all(len(cells) == profile.seeds for cells in places.values())
+    measured = Measured(Store(), profile)
+    for figure in FIGURES.values():
+        places = measured.cells(figure)
+        assert {where.setting for where in places} == {one.key for one in figure.settings()}
+        assert {where.method for where in places} == set(figure.methods)
+        assert all(len(cells) == profile.seeds for cells in places.values())
     assert {one.dataset for one in data.EMBEDDED} == {"patches", "fashion", "digits"}
 
 

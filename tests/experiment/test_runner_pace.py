@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ohash.experiment import runner as runner_module
-from ohash.experiment.runner import FIRST_RATE, Runner
+from ohash.experiment.pace import FIRST_RATE, accelerated, pairs_a_second
+from ohash.experiment.runner import Runner
 from tests.experiment.patience import PATIENCE, settled, until
 from tests.experiment.runs import small
 
@@ -14,13 +15,14 @@ pytestmark = pytest.mark.usefixtures("few_checkpoints")
 
 
 def test_accelerating_pace_rises():
-    runner = Runner(small(), pace="accelerating")
-    rates = [runner._pairs_a_second(t) for t in (0, 1, 10, 1000, 10**5, 10**9)]
+    rates = [pairs_a_second("accelerating", t) for t in (0, 1, 10, 1000, 10**5, 10**9)]
     assert rates[0] == FIRST_RATE and (np.diff(rates) > 0).all()
-    t = np.arange(100_000)
-    assert 25 < (1 / (FIRST_RATE + runner_module.GROWTH * t)).sum() < 30  # seconds to 100,000 pairs
-    decades = [(1 / (FIRST_RATE + runner_module.GROWTH * np.arange(10**k, 10 ** (k + 1)))).sum() for k in (3, 4, 5)]
+    seconds = np.cumsum([1 / pairs_a_second("accelerating", t) for t in range(100_000)])
+    assert 25 < seconds[-1] < 30
+    decades = [seconds[10 ** (k + 1) - 1] - seconds[10**k] for k in (3, 4)]
     assert max(decades) / min(decades) < 1.5
+    for t in (100, 5_000, 99_999):
+        assert accelerated(seconds[t]) == pytest.approx(t, rel=0.01)
 
 
 class Time:
@@ -44,6 +46,24 @@ def test_pace_is_kept(runner_of, pace):
     runner.pause()
     settled(runner)
     assert 0.2 * clock.now * float(pace) <= runner.run.t <= clock.now * float(pace) + 1
+
+
+def test_a_head_start_is_learnt_at_once_and_then_the_pace_is_kept(runner_of):
+    runner = runner_of(small(pairs=10**6), pace=0.001, head_start=lambda: 700).start()
+    until(lambda: runner.run is not None and runner.run.t >= 700)
+    time.sleep(0.05)
+    assert runner.run.t == 700
+
+
+def test_who_waits_or_steps_gets_no_head_start(runner_of):
+    runner = runner_of(small(pairs=10**6), paused=True, pace=0.001, head_start=lambda: 700).start()
+    assert settled(runner) == 0
+    runner.step(3)
+    assert settled(runner) == 3
+    runner.resume()
+    until(lambda: runner.state == "running")
+    time.sleep(0.05)
+    assert runner.run.t == 3
 
 
 def test_pace_can_change_on_the_way(runner_of):

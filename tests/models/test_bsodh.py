@@ -58,6 +58,7 @@ def test_nothing_changes_before_a_chunk_is_full():
     assert model.version == 0 and model.seen == 3
 
 
+@pytest.mark.slow
 def test_digits():
     """Three chunks of the 1,500 points; 0.79 to 0.87 with chunks of 150 to 750."""
     assert mean_map("bsodh", chunk=500) > 0.829 - 0.06

@@ -104,5 +104,6 @@ def test_the_reservoir_is_a_uniform_sample():
     np.testing.assert_allclose(quarters, 0.25, atol=0.02)
 
 
+@pytest.mark.slow
 def test_digits():
     assert mean_map("mihash") > 0.888 - 0.06

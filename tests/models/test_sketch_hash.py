@@ -121,7 +121,8 @@ def test_more_bits_than_dimensions():
     assert len(np.unique(model.encode(X), axis=0)) > 50
 
 
-@pytest.mark.parametrize("sketch", [pytest.param("fd", marks=pytest.mark.slow), "frosh"])
+@pytest.mark.slow
+@pytest.mark.parametrize("sketch", ["fd", "frosh"])
 def test_digits(sketch):
     assert mean_map("sketch_hash", rows=64, chunk=100, sketch=sketch) > 0.542 - 0.06
     assert split(0)[0].shape == (297, 64)

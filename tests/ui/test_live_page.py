@@ -15,6 +15,7 @@ from ohash.experiment.params import experiment
 from ohash.experiment.presets import PRESETS
 from ohash.experiment.run import run
 from ohash.ui import live, share, state
+from ohash.ui.recorded import recording_of
 
 APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"dataset": "blobs2d", "method": "oh", "r": "16", "pairs": "100000000"}
@@ -144,6 +145,42 @@ def test_a_recording_plays_from_its_beginning_whenever_the_run_begins() -> None:
     before = time.monotonic()
     app.button(key="preset_start").click().run()
     assert session_of(app).began_at >= before
+
+
+class Late:
+    """A live run that is being made, and then catches up."""
+
+    state, now = "starting", None
+
+    def snapshot(self) -> Any:
+        return self.now
+
+
+def test_the_recording_stays_until_the_live_run_is_as_far() -> None:
+    recorded = recording_of(PRESETS[0].params())
+    assert recorded is not None
+    session = state.Session("s", PRESETS[0].params(), began_at=time.monotonic() - 10, recorded=True)
+    late: Any = Late()
+    first = live.picture(session, late)
+    assert first is not None and first.state == "recording" and 2500 < first.t < 3200
+    late.state, late.now = "running", replace(first, state="running", t=first.t // 2)
+    assert live.picture(session, late).state == "recording"  # never back to an earlier pair
+    late.now = replace(first, state="running", t=2 * first.t)
+    assert live.picture(session, late) is late.now
+    late.now = replace(first, state="running", t=7)
+    assert live.picture(session, late) is late.now, "and from then on it is the live run"
+    assert recorded.pairs(1e9) == recorded.frame(1e9).t == recorded.stops[-1], "it stands at its end"
+
+
+def test_a_run_at_a_pace_of_its_own_is_no_recording() -> None:
+    app = opened(**SMALL)
+    session = session_of(app)
+    session.pace = 10.0
+    state.start_preset(session, PRESETS[0])
+    assert not session.recorded
+    session.pace = "accelerating"
+    state.start_preset(session, PRESETS[0])
+    assert session.recorded
 
 
 def test_a_reference_of_other_data_says_so() -> None:

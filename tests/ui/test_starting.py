@@ -5,10 +5,10 @@ import runpy
 from pathlib import Path
 
 import pytest
-import streamlit as st
-from streamlit.web.server.app_discovery import discover_asgi_app
+import streamlit as st  # noqa: TID251
+from streamlit.web.server.app_discovery import discover_asgi_app  # noqa: TID251
 
-from ohash.ui import live, starting
+from ohash.ui import starting
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -16,7 +16,7 @@ APP = Path(__file__).parents[2] / "app.py"
 def test_a_server_answers_when_it_is_warm(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     monkeypatch.setattr(starting, "warm", lambda: done.append("warm"))
-    monkeypatch.setattr(live, "recording", lambda: done.append("recording"))
+    monkeypatch.setattr(starting, "recording", lambda: done.append("recording"))
 
     async def life() -> None:
         async with starting.prepared(st.App(APP)):
