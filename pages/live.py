@@ -31,7 +31,8 @@ with st.container(key="stage" if session.present else "desk"):
         with st.container(key="moving"):
             live.live_area(session)
         with st.container(key="found"):
-            transport.gallery_bar(session)
+            if runner.state != "error":
+                transport.gallery_bar(session)
             live.gallery_area(session)
     with st.container(key="below"):
         below_the_fold(session)

@@ -252,7 +252,7 @@ class Runner:
                 self.state = "done"
                 return
             idle = not run.evaluating and limit < 1
-            picture = (run.t, len(run.appraisal.judged), self.state, self._applied)
+            picture = (run.t, len(run.appraisal.judged), run.evaluating, self.state, self._applied)
             if picture != shown and (now - last_publish >= PUBLISH_SECONDS or (idle and not going)):
                 self._publish()
                 last_publish, shown = now, picture

@@ -135,8 +135,9 @@ def _stage(session: state.Session, now: Snapshot) -> list[Ready]:
 
 
 def _quality(session: state.Session, now: Snapshot) -> Chart:
-    ghosts = [*_told_apart(session, now), *_beside(session)]
-    pinned = next((_pinned(past, now) for past in session.past if past.key == session.pinned), None)
+    kept = next((past for past in session.past if past.key == session.pinned), None)
+    pinned = None if kept is None else _pinned(kept, now)
+    ghosts = [*_told_apart(session, now, kept), *_beside(session)]
     metric = QUALITY[state.view("quality") or "mAP"]
     reference = now.numbers.get("map_float") if metric == "map" else None
     return charts.quality(now, metric, ghosts=ghosts, reference=reference, pinned=pinned)
@@ -175,11 +176,12 @@ def _takeaway(session: state.Session, now: Snapshot | None) -> str:
     return preset(session.preset).conclusion(now, beside[0] if beside else None)
 
 
-def _told_apart(session: state.Session, now: Snapshot) -> list[charts.Ghost]:
-    """Earlier runs, each named by what it has otherwise than the present one."""
+def _told_apart(session: state.Session, now: Snapshot, kept: state.Past | None) -> list[charts.Ghost]:
+    """Earlier runs, each named by what it has otherwise than the present one; without the pinned one."""
     found = []
     for ghost in session.ghosts:
-        if charts.comparable(ghost, now.params):
+        pinned = kept is not None and kept.now.params == ghost.params
+        if charts.comparable(ghost, now.params) and not pinned:
             different = otherwise(now.params, ghost.params) or "before"
             found.append(replace(ghost, label=textwrap.shorten(different, 26, placeholder="…")))
     return found

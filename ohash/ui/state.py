@@ -120,10 +120,10 @@ def current() -> Session:
             query = {}  # keys of another page; the experiment is the first one
         if "methods" in query:
             session.comparison, problems = comparisons.from_query(query, LIMITS)
-            session.warnings = _of_link(problems)
+            session.warnings = _of_link(_repeated() + problems)
         elif query:
             session.params, problems = from_query(query, LIMITS)
-            session.warnings = _of_link(problems)
+            session.warnings = _of_link(_repeated() + problems)
             session.preset = next((one.key for one in PRESETS if one.params() == session.params), "")
         _open_own(session, first=not query)
     _token(session.id)
@@ -270,7 +270,7 @@ def forget(session: Session, keys: set[str]) -> None:
 def write_query(shown: Linked) -> None:
     """The address bar is the experiment, or the comparison."""
     wanted = shown.to_query()
-    if st.query_params.to_dict() != wanted:
+    if st.query_params.to_dict() != wanted or _repeated():
         st.query_params.from_dict(wanted)
 
 
@@ -304,6 +304,12 @@ def close(key: str) -> None:
 def view(name: str) -> Any:
     """What a widget says that only changes the view; None if it is not there."""
     return st.session_state.get(f"view_{name}")
+
+
+def _repeated() -> list[str]:
+    """What the address says of a key that it has more than once."""
+    several = {key: values for key in st.query_params if len(values := st.query_params.get_all(key)) > 1}
+    return [f"{key} stands there {len(values)} times; the last counts, {values[-1]}" for key, values in several.items()]
 
 
 def _of_link(problems: list[str]) -> list[str]:

@@ -162,6 +162,12 @@ def test_pause_cancels_what_step_owed(runner_of, monkeypatch):
     assert runner.run.t == t
 
 
+def test_a_run_that_waits_for_play_shows_the_reference_too(runner_of):
+    runner = runner_of(small(dataset="digits", pairs=10**6), paused=True).start()
+    settled(runner)
+    until(lambda: "map_float" in runner.snapshot().numbers)
+
+
 def test_paused_means_still(runner_of):
     runner = runner_of(small(pairs=10**7)).start()
     until(lambda: runner.run is not None and runner.run.t > 1000)

@@ -196,6 +196,16 @@ def test_a_reference_of_other_data_says_so() -> None:
     assert live._pinned(past, elsewhere).label == "pinned, Blobs in the plane: OH on test queries"
 
 
+def test_a_pinned_run_is_not_drawn_a_second_time() -> None:
+    app = opened(**SMALL)
+    until(app, lambda: moving(app))
+    session = session_of(app)
+    state.open_kept(session, state.runner(session).snapshot(), session.params)
+    (past,) = (past for past in session.past if past.key == session.pinned)
+    assert len(session.ghosts) == 1
+    assert live._told_apart(session, past.now, past) == [] and len(live._told_apart(session, past.now, None)) == 1
+
+
 def test_a_warning_can_be_closed() -> None:
     app = opened(**SMALL, T="x")
     assert ["T is no parameter of oh; left out" in warning.value for warning in app.warning] == [True]
@@ -357,3 +367,13 @@ def test_a_run_that_cannot_start_is_a_message_with_a_way_out() -> None:
     until(app, lambda: bool(app.error))
     assert "labels" in app.error[0].value and "choose a preset" in app.error[0].value
     assert app.button(key="play").label == "Play again"
+    assert not [one for one in app.button if one.key == "another"], "no gallery without a run"
+
+
+def test_a_key_that_stands_twice_is_named_and_the_address_is_mended() -> None:
+    app = AppTest.from_file(APP, default_timeout=60)
+    for key, value in {**SMALL, "r": ["16", "24"]}.items():
+        app.query_params[key] = value
+    app.run()
+    assert ["r stands there 2 times; the last counts, 24" in warning.value for warning in app.warning] == [True]
+    assert session_of(app).params.model.r == 24 and app.query_params["r"] == "24"
