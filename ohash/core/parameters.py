@@ -100,7 +100,7 @@ class Parameter:
             value = {"1": True, "true": True, "0": False, "false": False}.get(text.strip().lower(), text)
         elif self.kind is not str:
             try:
-                value = int(text) if self.kind is int else float(text)
+                value = int(text) if self.kind is int and text.strip().lstrip("+-").isdecimal() else float(text)
             except ValueError:
                 value = text
         return self.convert(value)

@@ -290,7 +290,9 @@ def _parse_entries(text: str, limits: Limits | None, problems: list[str]) -> tup
             most = f"T · r must be at most {limits.bits} bits on this server, got {bits}"
             problems.append(f"{most} for {entry.method}; using its defaults")
             entry = Entry(entry.method)
-        if entry not in found:
+        if entry in found:
+            problems.append(f"method {part[:60]!r} stands there twice; it counts once")
+        else:
             found.append(entry)
     if len(found) > MOST_METHODS:
         problems.append(f"methods must be at most {MOST_METHODS}, got {len(found)}; using the first {MOST_METHODS}")

@@ -159,6 +159,8 @@ def sweep(
 def read(path: str | Path) -> Sweep:
     """A sweep from a TOML or JSON file; what is wrong with it is a ValueError that names the file."""
     path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"the spec of a sweep must be a TOML or JSON file, got {path}, which is none")
     try:
         text = path.read_text(encoding="utf-8")
         said = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
@@ -178,6 +180,8 @@ def check_datasets(chosen: Sweep) -> None:
 
 def from_values(said: Any, name: str = "sweep", most: int = MOST_CELLS) -> Sweep:
     """A sweep from what a file or a link says."""
+    if said == {}:
+        raise ValueError("a sweep needs at least [base] or [grid], got nothing")
     if not isinstance(said, dict) or set(said) - set(KNOWN):
         unknown = ", ".join(sorted(set(said) - set(KNOWN))) if isinstance(said, dict) else repr(said)[:60]
         raise ValueError(f"a sweep has {', '.join(KNOWN)}, got {unknown}; parameters belong into [base] or [grid]")

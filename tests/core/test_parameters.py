@@ -97,7 +97,8 @@ def test_texts_of_a_query_string():
         False,
         False,
     ]
-    for row, text in ((rows["m"], "12.5"), (rows["center_input"], "yes"), (rows["sigma"], "inf")):
+    assert rows["m"].parse("2e2") == 200 and isinstance(rows["m"].parse("2e2"), int)
+    for row, text in ((rows["m"], "12.5"), (rows["m"], "1e400"), (rows["center_input"], "yes"), (rows["sigma"], "inf")):
         with pytest.raises(ValueError, match=f"{row.key} must be"):
             row.parse(text)
 

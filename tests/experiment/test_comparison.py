@@ -121,7 +121,7 @@ def test_a_bad_link_is_named_and_defaulted(query, said):
 
 
 @pytest.mark.parametrize(
-    "query", [{"pairs": "1e9"}, {"pairs": "x"}, {"kernel": "x"}, {"judged_by": "x"}, {"bits": "x"}]
+    "query", [{"pairs": "1e10"}, {"pairs": "x"}, {"kernel": "x"}, {"judged_by": "x"}, {"bits": "x"}]
 )
 def test_the_default_that_is_named_is_the_one_that_is_used(query):
     found, (problem,) = from_query({"dataset": "words", **query})
@@ -143,6 +143,7 @@ def test_the_default_that_is_named_is_the_one_that_is_used(query):
             {"methods": "oh:q=1"},
             ["method 'oh:q=1' is left out: OH has no parameter 'q'", "no method is left; using oh, itq, sign"],
         ),
+        ({"methods": "itq,itq"}, ["method 'itq' stands there twice; it counts once"]),
         ({"seeds": "3,two"}, ["seed must be an integer in [0, 4294967295], got 'two'; left out"]),
         ({"seeds": "two"}, ["seed must be", "no seed is left; using 0"]),
         (

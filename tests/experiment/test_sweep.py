@@ -66,6 +66,7 @@ def test_a_sweep_from_a_file(tmp_path):
     ("said", "match"),
     [
         ({"beta": [1]}, "parameters belong into"),
+        ({}, "at least \\[base\\] or \\[grid\\]"),
         ({"grid": {"beta": 0.5}}, "list of values"),
         ({"grid": {"beta": []}}, "list of values"),
         ({"grid": {"beta": [7.0]}}, "beta must be"),
@@ -82,6 +83,8 @@ def test_what_is_wrong_is_named(said, match, tmp_path):
     with pytest.raises(ValueError, match=match) as caught:
         read(tmp_path / "bad.json")
     assert "bad.json" in str(caught.value)
+    with pytest.raises(ValueError, match=r"must be a TOML or JSON file, got .*none\.toml"):
+        read(tmp_path / "none.toml")
 
 
 # -- carried out -----------------------------------------------------------------------------------------------------
