@@ -75,6 +75,7 @@ class Recording:
         checkpoints = _until(self._groups["checkpoints"], t)
         numbers = dict(self._header["numbers"])
         numbers |= {k: float(v[-1]) for k, v in {**columns, **checkpoints}.items() if len(v) and np.isfinite(v[-1])}
+        numbers["end"] = float(self.stops[-1])
         recent = {name: frames[at].astype(np.int64) for name, frames in self._groups["recent"].items()}
         return Snapshot(
             t=t,

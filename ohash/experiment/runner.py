@@ -59,8 +59,8 @@ class Runner:
     ) -> None:
         """Nothing happens before `start`; `paused` starts standing still after the first picture.
 
-        `first` is called in the thread of the run before anything else. Whatever the pace, a run that goes first
-        learns as many pairs as `head_start` says: those that were shown, from a recording, while it was being made.
+        `first` is called in the thread of the run before anything else. Whatever else it is told, a run first learns
+        as many pairs as `head_start` says: those that were shown, from a recording, while it was being made.
         """
         self._first = first
         self._head_start = head_start
@@ -227,18 +227,18 @@ class Runner:
                 if self._stop:
                     self.state = "stopped"
                     return
-                self._apply(run)
+                goal = self._head_start() if behind else 0
+                behind = run.t < goal
+                if not behind:
+                    self._apply(run)
                 heard, told, owed = self._heard, self._told, self._steps > 0
-                going = owed or not self._paused
+                going = behind or owed or not self._paused
                 self.state = "running" if going else "paused"
                 now, rate = self._clock(), pairs_a_second(self._pace, run.t)
                 budget = min(budget + (now - last_tick) * rate, max(1.0, SAVED_SECONDS * rate))
                 last_tick = now
-                behind = behind and going and not owed and run.t < self._head_start()
-                if behind:
-                    limit = min(chunk, self._head_start() - run.t)
-                else:
-                    limit = self._limit(budget, max(1.0, GATHER_SECONDS * rate), chunk) if going else 0
+                limit = self._limit(budget, max(1.0, GATHER_SECONDS * rate), chunk) if going else 0
+                limit = min(chunk, goal - run.t) if behind else limit
             learnt, seconds = self._one_step(run, limit) if run.evaluating or limit else (0, 0.0)
             if learnt:
                 budget = max(0.0, budget - learnt)
@@ -246,7 +246,7 @@ class Runner:
                 self._rate = speed if self._rate == 0 else 0.9 * self._rate + 0.1 * speed
                 chunk = int(min(MOST_PAIRS, max(1, self._rate * STEP_SECONDS)))
                 with self._wake:
-                    if owed and told == self._told:  # pairs learnt before `step` was called do not count
+                    if owed and not behind and told == self._told:  # pairs learnt before `step` was called do not count
                         self._steps -= learnt
             if run.done:
                 self.state = "done"

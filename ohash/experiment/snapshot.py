@@ -64,6 +64,7 @@ def take(run: "Run", state: str, *, seq: int = 0, error: str = "", extra: dict[s
         **{name: observer.total(name) for name in TOTALS},
         **run.clock.seconds,
         "auc": observer.auc,
+        "end": float(run.end),
         "update_rate": moved / max(1, int(outcome.sum())),
         "clipped_rate": int(outcome[CLIPPED]) / max(1, moved),
         "bits": float(bits_of(run.hasher)),

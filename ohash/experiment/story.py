@@ -12,6 +12,7 @@ from ohash.models.base import HasherSpec
 from ohash.streams import registry as datasets
 
 Health = Literal["healthy", "look", "ill"]
+NAMED = ("dataset", "method")
 
 
 def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
@@ -21,6 +22,8 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
         return f"{spec.title} {_beginning(spec)} {data}." if state != "error" else f"{spec.title} could not start."
     n = now.numbers
     sentence = f"{spec.title} {_doing(spec, now.state)} {pairs_in_words(now.t)} of {data}"
+    if len(now.checkpoints["pairs"]) < 2:  # before the first pair
+        return sentence + ", and is about to be judged."
     if "map" in n and math.isfinite(n["map"]):
         told = now.similar_by in ("clicks", "pairs") and math.isfinite(n["auc"])
         apart = f" (pair-AUC {n['auc']:.2f}, few pairs are said)" if told else ""
@@ -28,7 +31,8 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
             f": agreement with {truth_of(now)} {_from_to(n['map_start'], n['map'])}{apart}, "
             f"with the original distance it {_from_to(n['recall_10_start'], n['recall_10'])}"
         )
-    return sentence + "."
+    flat = now.state == "done" and now.params.run.stop_when_flat and now.t < n.get("end", 0)
+    return sentence + ("; mAP is flat, so it stopped." if flat else ".")
 
 
 def pairs_in_words(t: int) -> str:
@@ -48,8 +52,7 @@ def truth_of(now: Snapshot) -> str:
 
 def title_of(params: ExperimentParams) -> str:
     """The dataset's title."""
-    known = datasets.datasets()
-    return known[params.dataset].title if params.dataset in known else "your data"
+    return _title(params.dataset)
 
 
 def difference(old: ExperimentParams, new: ExperimentParams) -> str:
@@ -57,7 +60,7 @@ def difference(old: ExperimentParams, new: ExperimentParams) -> str:
     before, after = flat(old), flat(new)
     rows = {**rows_of(old), **rows_of(new)}
     parts = [
-        f"{_name(rows.get(key), key)} {_from(before.get(key))}{_value(after[key])}"
+        f"{_name(rows.get(key), key)} {_from(key, before.get(key))}{_value(key, after[key])}".strip()
         for key in after
         if before.get(key) != after[key]
     ]
@@ -71,7 +74,9 @@ def otherwise(here: ExperimentParams, there: ExperimentParams) -> str:
     mine, theirs = flat(here.in_force()), flat(there.in_force())
     rows = {**rows_of(here), **rows_of(there)}
     parts = [
-        f"{_name(rows.get(key), key)} = {_value(value)}" for key, value in theirs.items() if mine.get(key) != value
+        _value(key, value) if key in NAMED else f"{_name(rows.get(key), key)} = {_value(key, value)}"
+        for key, value in theirs.items()
+        if mine.get(key) != value
     ]
     return ", ".join(parts)
 
@@ -126,6 +131,11 @@ def health(now: Snapshot) -> Health:
     return "healthy" if bad == 0 else "look" if bad == 1 else "ill"
 
 
+def _title(dataset: str) -> str:
+    known = datasets.datasets()
+    return known[dataset].title if dataset in known else "your data"
+
+
 def _beginning(spec: HasherSpec) -> str:
     if spec.consumes == "nothing":
         return "learns nothing; it is about to encode"
@@ -148,12 +158,19 @@ def _from_to(start: float, end: float) -> str:
 
 
 def _name(row: Parameter | None, key: str) -> str:
-    return key if row is None else row.symbol or row.title
+    """What a reader knows it by; a method and data go by their own names."""
+    return "" if key in NAMED else key if row is None else row.symbol or row.title
 
 
-def _from(value: object) -> str:
-    return "= " if value is None else f"{_value(value)} → "
+def _from(key: str, value: object) -> str:
+    return "= " if value is None else f"{_value(key, value)} → "
 
 
-def _value(value: object) -> str:
+def _value(key: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if key == "method":
+        return methods.find(str(value)).title
+    if key == "dataset":
+        return _title(str(value))
     return f"{value:g}" if isinstance(value, float) else str(value)

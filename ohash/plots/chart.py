@@ -80,7 +80,8 @@ class Series:
 class Mark:
     """A reference line: `at` on the x axis (upright) or on the y axis (level).
 
-    The label of an upright line stands above the plot; that of a level one at its `place`, on the given `side` of it.
+    The label of an upright line stands above the plot; that of a level one in the margin beside it, or inside the plot
+    at its `place` and on the given `side` of it.
     """
 
     at: float
@@ -88,7 +89,7 @@ class Mark:
     axis: Literal["x", "y"] = "x"
     role: str = "reference"
     dash: Dash = "solid"
-    place: Literal["start", "end"] = "end"
+    place: Literal["start", "end", "beside"] = "end"
     side: Literal["above", "below"] = "above"
 
 

@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ohash.plots import layout, theme
-from ohash.plots.chart import Chart, Series
+from ohash.plots.chart import Chart, Mark, Series
 from ohash.plots.echarts_frame import DASHES, Frame, Option, axis_option, by_powers, framed, marks_option
-from ohash.plots.thin import thinned
+from ohash.plots.thin import drawable, thinned
 
 FORMATS = {"share": "%.3f", "percent": "%.1f %%", "count": "%,d", "number": "%.4g", "power": "%.1e"}
 STEP = {"step": "middle", "hold": "end"}
@@ -134,16 +134,20 @@ def _series(one: Series, at: int, place: tuple[int, int], chart: Chart, dark: bo
 
 def _add_labels(chart: Chart, lines: list[Option], frame: Frame, dark: bool) -> None:
     for beside in layout.labels(chart, frame.inner, frame.plot, frame.size):
-        hue = theme.colour(beside.series.role, dark)
+        if isinstance(beside.of, Mark):
+            continue
+        hue = theme.colour(beside.of.role, dark)
         across = min(1.0, layout.position(beside.at[0], *frame.x, chart.x.scale))
         room = frame.right + (1 - across) * frame.inner - 9
-        words = layout.fitted(beside.series.label, room, frame.size)
+        words = layout.fitted(beside.of.label, room, frame.size)
         text = {"show": True, "formatter": words, "color": hue, "fontSize": frame.size, "fontWeight": 600}
-        line = lines[next(at for at, one in enumerate(chart.series) if one is beside.series)]
-        if line["type"] == "scatter":
-            line["label"] = {**text, "position": "right", "offset": [0, -beside.up]}
+        at = next(at for at, one in enumerate(chart.series) if one is beside.of)
+        if lines[at]["type"] == "scatter":
+            lines[at]["label"] = {**text, "position": "right", "offset": [0, -beside.up]}
         else:
-            line["endLabel"] = {**text, "distance": 6, "offset": [0, -beside.up]}
+            end = layout.position(float(drawable(chart.series[at], chart).x[-1]), *frame.x, chart.x.scale)
+            away = (1 - min(1.0, end)) * frame.inner
+            lines[at]["endLabel"] = {**text, "distance": 6, "offset": [away, -beside.up]}
 
 
 # -- around the points ---------------------------------------------------------------------

@@ -42,7 +42,7 @@ def framed(chart: Chart, width: int, height: int, size: int, *, heading: int, le
     (lo, hi), y = layout.limits(chart, "x"), layout.limits(chart, "y")
     labels = [layout.tick_label(tick, chart.y) for tick in layout.ticks(*y, chart.y)]
     wide = max((layout.text_width(text, size) for text in labels), default=20)
-    beside = max((layout.text_width(one.label, size) + 10 for one in chart.series if one.label), default=0)
+    beside = max((layout.text_width(one.label, size) + 10 for one in layout.labelled(chart)), default=0)
     end = layout.text_width(layout.tick_label(hi, chart.x), size) / 2 + 2  # the last tick's label
     left, right = round(wide + size + 18), max(16, round(end), round(min(beside, 0.3 * width)))
     inner = max(60, width - left - right)
@@ -106,9 +106,15 @@ def marks_option(chart: Chart, frame: Frame, dark: bool) -> Option:
             label |= {"position": "end", "align": one.align, "formatter": one.label}
             label["distance"] = [0, 3 + LANE * one.lane]
         lines.append(_line(one.mark, {"xAxis": float(one.mark.at)}, label, dark))
+    moved = {id(one.of): one.up for one in layout.labels(chart, frame.inner, frame.plot, frame.size)}
     for mark in chart.marks:
         if mark.axis == "y":
-            lines.append(_line(mark, {"yAxis": _height(mark.at, chart.y)}, _level_label(mark, chart, frame), dark))
+            label = _level_label(mark, chart, frame)
+            if mark.place == "beside":
+                words = layout.fitted(mark.label, frame.right - 9, frame.size)
+                label = {"show": id(mark) in moved, "position": "end", "formatter": words, "distance": 6}
+                label["offset"] = [0, -moved.get(id(mark), 0)]
+            lines.append(_line(mark, {"yAxis": _height(mark.at, chart.y)}, label, dark))
     style = {"color": ground.faint, "fontSize": frame.size}
     halo = {"textBorderColor": ground.background, "textBorderWidth": 3}
     return {

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ohash.plots import words
-from ohash.plots.chart import Axis, Chart, Series
+from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.thin import drawable
 
 # Width of a character in units of the type size, on the generous side; capitals, m and w are wider.
@@ -115,26 +115,39 @@ def position(value: float, lo: float, hi: float, scale: str) -> float:
 
 @dataclass(frozen=True)
 class Beside:
-    """The label of a series beside its last point; `at` is where the point lies, `up` how far the label must move."""
+    """A label beside the plot, or beside a lone point; `at` is where it belongs, `up` how far it must move."""
 
-    series: Series
+    of: Series | Mark
     at: tuple[float, float]
     up: float
 
 
+def labelled(chart: Chart) -> list[Series | Mark]:
+    """What has a label beside the plot or a point."""
+    beside = [mark for mark in chart.marks if mark.label and mark.place == "beside"]
+    return [*(one for one in chart.series if one.label and len(drawable(one, chart).x)), *beside]
+
+
 def labels(chart: Chart, width: float, height: float, size: float) -> list[Beside]:
-    """Labels beside last points, in a plot of this size, moved up or down where they would overlap."""
+    """Labels of lines at the height of their ends, right of a plot of this size, so that they cover no curve.
+
+    Those of points stand beside them. Where they would overlap they are moved up or down.
+    """
     x_ends, y_ends = limits(chart, "x"), limits(chart, "y")
-    found: list[tuple[Series, tuple[float, float], float, float]] = []
-    for one in chart.series:
-        drawn = drawable(one, chart)
-        if one.label and len(drawn.x):
-            at = float(drawn.x[-1]), float(drawn.y[-1])
-            across = position(at[0], *x_ends, chart.x.scale) * width
-            found.append((one, at, across, position(at[1], *y_ends, chart.y.scale) * height))
-    places = [(across, text_width(one.label, size), up) for one, _, across, up in found]
+    wanted: list[tuple[Series | Mark, tuple[float, float]]] = []
+    for one in labelled(chart):
+        if isinstance(one, Mark):
+            wanted.append((one, (x_ends[1], one.at)))
+        else:
+            drawn = drawable(one, chart)
+            wanted.append((one, (float(drawn.x[-1]) if one.kind == "points" else x_ends[1], float(drawn.y[-1]))))
+    places = [
+        (position(x, *x_ends, chart.x.scale) * width, text_width(one.label, size),
+         position(y, *y_ends, chart.y.scale) * height)
+        for one, (x, y) in wanted
+    ]  # fmt: skip
     moved = spread(places, 1.2 * size, 0, height)
-    return [Beside(one, at, to - up) for (one, at, _, up), to in zip(found, moved, strict=True)]
+    return [Beside(one, at, to - up) for (one, at), (_, _, up), to in zip(wanted, places, moved, strict=True)]
 
 
 def spread(places: Sequence[tuple[float, float, float]], gap: float, lo: float, hi: float) -> list[float]:

@@ -191,24 +191,25 @@ def _add_marks(fig: go.Figure, chart: Chart, dark: bool) -> int:
         if mark.axis == "y":
             across = {"xref": "x domain", "yref": "y", "x0": 0, "x1": 1, "y0": mark.at, "y1": mark.at}
             _add_line(fig, mark, dark, across)
-            place = {"textposition": mark.place, "yanchor": "bottom" if mark.side == "above" else "top"}
-            fig.layout.shapes[-1].update(label={"text": html.escape(mark.label), "font": font, **place})
+            if mark.place != "beside":
+                place = {"textposition": mark.place, "yanchor": "bottom" if mark.side == "above" else "top"}
+                fig.layout.shapes[-1].update(label={"text": html.escape(mark.label), "font": font, **place})
     return lanes
 
 
 def _add_labels(fig: go.Figure, chart: Chart, dark: bool) -> None:
-    """Words beside the last points, moved up or down where they would overlap."""
+    """Words beside the plot, at the height of their lines, moved up or down where they would overlap."""
     found = layout.labels(chart, WIDTH, PLOT, theme.SIZE)
     for one in found:
         at = [layout.exponent(value) if axis.scale == "log" else value
               for value, axis in zip(one.at, (chart.x, chart.y), strict=True)]  # fmt: skip
-        font = {"color": theme.colour(one.series.role, dark), "size": theme.SIZE}
+        font = {"color": theme.colour(one.of.role, dark), "size": theme.SIZE}
         fig.add_annotation(
-            text=html.escape(one.series.label), x=at[0], y=at[1], xanchor="left", xshift=8, yshift=one.up,
+            text=html.escape(one.of.label), x=at[0], y=at[1], xanchor="left", xshift=8, yshift=one.up,
             showarrow=False, font=font,
         )  # fmt: skip
     if found:
-        fig.update_layout(margin_r=24 + round(max(layout.text_width(one.series.label, theme.SIZE) for one in found)))
+        fig.update_layout(margin_r=24 + round(max(layout.text_width(one.of.label, theme.SIZE) for one in found)))
 
 
 def _add_line(fig: go.Figure, mark: Mark, dark: bool, ends: dict[str, Any]) -> None:

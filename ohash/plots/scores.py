@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ohash.evaluation.metrics import METRICS, Metric
 from ohash.experiment.judge import RERANKED
 from ohash.experiment.observer import WINDOW
+from ohash.experiment.params import ExperimentParams
 from ohash.experiment.snapshot import Snapshot
 from ohash.experiment.story import pairs_in_words, truth_of
 from ohash.plots import theme, words
@@ -88,17 +89,13 @@ def quality(
     curves = [series for series in (*(series for _, series in runs), *present) if len(series.x)]
     lines = [*marks(now)]
     start = first(y)
-    side: Literal["above", "below"]
     if metric != "auc" and math.isfinite(start):
         name = "LSH start" if "cum_R" in now.columns else "start"
-        side = "below" if last(y) >= start else "above"
-        lines.append(Mark(start, f"{name} {words.share(start)}", "y", "start", "dashed", side=side))
+        lines.append(Mark(start, f"{name} {words.share(start)}", "y", "start", "dashed", place="beside"))
     if reference is None and metric == "map":
         reference = now.numbers.get("map_float")
     if reference is not None and math.isfinite(reference):
-        side = "below" if reference < start else "above"  # the curve begins at the start
-        name = f"float distance {words.share(reference)}"
-        lines.append(Mark(reference, name, "y", "reference", place="start", side=side))
+        lines.append(Mark(reference, f"float {words.share(reference)}", "y", "reference", place="beside"))
     levels = [np.array([line.at for line in lines if line.axis == "y"])]
     lo, hi = share_limits(*(series.y for series in scaled), *levels)
     y_axis = Axis(score.name, lo=lo, hi=hi, format="share")
@@ -125,7 +122,7 @@ def both_truths(now: Snapshot, *, log: bool = True) -> Chart:
         if not np.isfinite(y).any():
             continue
         parts.append(f"{truth(now, score)}: {score.short} {words.trend(first(y), last(y))}")
-        smooth = moving_average(y, _stages(source["pairs"], now.params.drift.boundaries))
+        smooth = moving_average(y, _stages(source["pairs"], now.params))
         curves.append(Series(score.short, x_of(source), smooth, role=role, width=theme.THICK))
         curves.append(
             Series(f"{score.short}, raw", x_of(source), y, role=role, width=theme.THIN, opacity=0.5, listed=False)
@@ -230,7 +227,7 @@ def _present(now: Snapshot, score: Score) -> list[Series]:
     x, y = x_of(now.checkpoints), now.checkpoints.get(score.column, np.empty(0))
     if len(y) != len(x):
         return []
-    smooth = moving_average(y, _stages(now.checkpoints["pairs"], now.params.drift.boundaries))
+    smooth = moving_average(y, _stages(now.checkpoints["pairs"], now.params))
     return [
         Series("each checkpoint", x, y, role=role, width=theme.THIN, opacity=0.55),
         Series("moving average", x, smooth, role=role, width=theme.THICK),
@@ -240,12 +237,15 @@ def _present(now: Snapshot, score: Score) -> list[Series]:
 def _of_run(run: Ghost, score: Score, role: str, width: float) -> Series:
     source: Mapping[str, Floats] = run.columns if score.column == "auc" else run.checkpoints
     y = source.get(score.column, np.empty(0))
+    y = y if len(y) > 1 else np.empty(0)  # of a run that was left at once there is no line to draw
     x = x_of(source) if len(y) else np.empty(0)
-    smooth = y if score.column == "auc" else moving_average(y, _stages(source["pairs"], run.params.drift.boundaries))
+    smooth = y if score.column == "auc" else moving_average(y, _stages(source["pairs"], run.params))
     return Series(run.label, x, smooth, role=role, width=width, most=MOST, listed=False, label=run.label)
 
 
-def _stages(pairs: Floats, edges: tuple[int, ...]) -> Floats:
-    """Which stage each pair count lies in; a drift by small steps counts as one."""
-    few = edges if len(edges) < 3 else ()
-    return np.searchsorted(np.array(few, np.float64), pairs, side="right")
+def _stages(pairs: Floats, params: ExperimentParams) -> Floats:
+    """Which stage each pair count lies in, between drifts and live changes; a drift by small steps is one stage."""
+    edges = params.drift.boundaries if len(params.drift.boundaries) < 3 else ()
+    drifts = np.searchsorted(np.array(edges, np.float64), pairs, side="right")
+    changes = np.array([change.at for change in params.changes], np.float64)
+    return drifts + np.searchsorted(changes, pairs, side="left")  # at the pair itself it is judged, then it changes

@@ -98,8 +98,8 @@ def loss(
     role = theme.of_method(now.params.method)
     curves.append(Series("learning", x, mine, role=role, width=theme.THICK))
     less = 1 - last(mine) / last(frozen) if last(frozen) > 0 else 0.0
-    verdict = f"{words.percent(abs(less))} {'less' if less >= 0 else 'more'}"
-    title = f"{label[0].upper()}{label[1:]} is {say(last(mine))}; with W frozen {say(last(frozen))}: {verdict}"
+    verdict = f": {words.percent(abs(less))} {'less' if less >= 0 else 'more'}" if last(frozen) > 0 else ""
+    title = f"{label[0].upper()}{label[1:]} is {say(last(mine))}; with W frozen {say(last(frozen))}{verdict}"
     caption = "Each pair is scored before it is learnt; the dashed line is the same stream scored by the first W."
     if bound and what == "R" and "bound" in now.checkpoints:
         curve, caption = _bound(now, per_pair, caption)

@@ -36,7 +36,7 @@ class _Figure:
         self.x_ends, self.y_ends = layout.limits(chart, "x"), layout.limits(chart, "y")
         self.y_ticks = layout.ticks(*self.y_ends, chart.y)
         wide = max((layout.text_width(layout.tick_label(at, chart.y), size) for at in self.y_ticks), default=0)
-        beside = max((layout.text_width(one.label, size) + 0.6 * size for one in chart.series if one.label), default=0)
+        beside = max((layout.text_width(one.label, size) + 0.6 * size for one in layout.labelled(chart)), default=0)
         end = layout.text_width(layout.tick_label(layout.limits(chart, "x")[1], chart.x), size) / 2 + 2
         self.left, self.right = wide + 2.1 * size, width - max(1.2 * size, end, min(beside, 0.4 * width))
         self.listed = [one for one in chart.series if one.listed and len(one.x)]
@@ -155,6 +155,8 @@ class _Figure:
             if mark.axis == "y":
                 y, start = self._y(mark.at), mark.place == "start"
                 parts.append(self._rule(mark, self.left, y, self.right, y))
+                if mark.place == "beside":
+                    continue
                 above = (mark.side == "above" and y - self.top > self.size) or self.bottom - y < 1.3 * self.size
                 where = (self.left + 2 if start else self.right - 2, y + (-0.35 if above else 1.05) * self.size)
                 halo = f'stroke="{self.ground.background}" stroke-width="2" paint-order="stroke"'
@@ -163,12 +165,12 @@ class _Figure:
         return parts
 
     def _labels(self) -> list[str]:
-        """Words beside the last points, moved up or down where they would overlap."""
+        """Words beside the plot, at the height of their lines, moved up or down where they would overlap."""
         size = self.size
         return [
             _text(
-                one.series.label, self._x(one.at[0]) + 0.5 * size, self._y(one.at[1]) - one.up + 0.35 * size,
-                f'fill="{theme.colour(one.series.role, self.dark)}"',
+                one.of.label, self._x(one.at[0]) + 0.5 * size, self._y(one.at[1]) - one.up + 0.35 * size,
+                f'fill="{theme.colour(one.of.role, self.dark)}"',
             )
             for one in layout.labels(self.chart, self.right - self.left, self.bottom - self.top, size)
         ]  # fmt: skip

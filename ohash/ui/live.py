@@ -1,7 +1,6 @@
 """The ticking part of the Live page: one fragment that polls the newest snapshot and draws it."""
 
 import textwrap
-import time
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -26,20 +25,19 @@ from ohash.ui.style import dark
 
 RESTING = ("paused", "done", "error", "stopped")
 SOME, ALL = 1, 2
-TAKEAWAY_AFTER = 1000
-ABOUT = 0.1  # a run beside it is compared at about as many pairs
 PHONE_SECONDS = 0.5
+NARROW = 340  # px: a phone, or half a laptop
 QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
 
 
 def picture(session: state.Session, runner: Runner) -> Snapshot | None:
     """What to draw: the live run, or the recording until the live run is as far."""
-    now = runner.snapshot()
-    recorded = recording_of(session.params) if session.recorded and session.playing else None
-    if recorded is None or runner.state not in ("waiting", "starting", "running"):
+    now, seconds = runner.snapshot(), session.watched.look(playing=session.playing)
+    recorded = recording_of(session.params) if session.recorded and (session.playing or seconds) else None
+    if recorded is None or runner.state in ("done", "error", "stopped"):
         return now
-    shown = recorded.frame(time.monotonic() - session.began_at)
-    if now is None or now.t < (1 if shown.t == recorded.stops[0] else shown.t):
+    shown = recorded.frame(seconds)
+    if now is None or now.t < min(shown.t, recorded.pairs(seconds)):
         return shown
     session.recorded = False
     return now
@@ -90,8 +88,7 @@ def _draw(session: state.Session) -> None:
         session.params = now.params
         state.write_query(now.params)
     badge = "recording" if now is not None and now.state == "recording" else runner.state
-    told = (_takeaway(session, now) if runner.state == "done" else "") or headline(now, session.params, runner.state)
-    words = words_html(told, now, badge, dark=dark())
+    words = words_html(_told(session, now, runner.state), now, badge, dark=dark())
     # all is worked out before anything is sent: the browser draws its whole page again at every pause
     pictures = [] if now is None else _stage(session, now) if session.present else _four(session, now)
     numbers = "" if now is None or session.present else numbers_html(now)
@@ -119,15 +116,17 @@ def _four(session: state.Session, now: Snapshot) -> list[Ready]:
     """A to D."""
     per_pair, log, bound = (bool(state.view(name)) for name in ("per_pair", "log_loss", "bound"))
     return [
-        ready(_quality(session, now), "chart_a", 235, 610),
-        ready(charts.hills(now), "chart_b", 235, 340),
-        ready(charts.loss(now, per_pair=per_pair, log=log, bound=bound), "chart_c", 195, 340),
-        ready(charts.tau(now), "chart_d", 195, 340),
+        ready(_quality(session, now), "chart_a", 235, NARROW if session.narrow else 610),
+        ready(charts.hills(now), "chart_b", 235, NARROW),
+        ready(charts.loss(now, per_pair=per_pair, log=log, bound=bound), "chart_c", 195, NARROW),
+        ready(charts.tau(now), "chart_d", 195, NARROW),
     ]
 
 
 def _stage(session: state.Session, now: Snapshot) -> list[Ready]:
-    """A and B for the back row."""
+    """A and B for the back row; on a phone there is none."""
+    if session.narrow:
+        return _four(session, now)[:2]
     return [
         ready(_quality(session, now), "chart_a", 400, 760, theme.SIZE_STAGE),
         ready(charts.hills(now), "chart_b", 400, 425, theme.SIZE_STAGE),
@@ -153,26 +152,30 @@ def gallery_area(session: state.Session) -> None:
 def _gallery(session: state.Session) -> None:
     runner = state.runner(session)
     if runner.run is None:
+        if runner.state != "error":
+            st.caption("The pictures come with the live run.")
         return
     with runner.between_steps():
         found = nearest(runner.run, session.query, before=session.before)
         dataset = runner.run.world.dataset
     st.html(gallery_html(found, dataset, dark=dark()))
-    told = _takeaway(session, runner.snapshot())
-    if told and runner.state != "done":  # then it is the headline
-        st.success(told, icon=":material/lightbulb:")
+
+
+def _told(session: state.Session, now: Snapshot | None, doing: str) -> str:
+    """The sentence above the charts."""
+    if now is not None and now.state == "recording":
+        if session.wanted:
+            return "A recording plays while kernels are compiled; your change acts when the live run takes over."
+        if now.t == now.numbers["end"]:
+            return "The recording ends here; the live run takes over as soon as its kernels are compiled."
+    return _takeaway(session, now) or headline(now, session.params, doing)
 
 
 def _takeaway(session: state.Session, now: Snapshot | None) -> str:
-    """How a preset's story ends, with the run's own numbers; empty before it can be told."""
-    if not session.preset or now is None or now.t < TAKEAWAY_AFTER:
+    """How a preset's story ends, with the run's own numbers; of what was changed on the way it tells nothing."""
+    if not session.preset or now is None or now.state != "done" or now.params.changes:
         return ""
-    over = now.state == "done"
-    beside = [
-        other
-        for other in _pictures_beside(session)
-        if (other.state == "done" if over else abs(other.t - now.t) <= ABOUT * now.t)
-    ]
+    beside = [other for other in _pictures_beside(session) if other.state == "done"]
     return preset(session.preset).conclusion(now, beside[0] if beside else None)
 
 
@@ -190,7 +193,9 @@ def _told_apart(session: state.Session, now: Snapshot, kept: state.Past | None) 
 def _pinned(past: state.Past, now: Snapshot) -> charts.Ghost:
     """The reference the user chose; of other data, it says so."""
     ghost, data = charts.ghost_of(past.now, f"pinned: {past.label}"), title_of(past.now.params)
-    if charts.comparable(ghost, now.params) or data in past.label:
+    if charts.comparable(ghost, now.params):
+        return replace(ghost, label=f"pinned: {otherwise(now.params, past.now.params) or past.label}")
+    if data in past.label:
         return ghost
     return replace(ghost, label=f"pinned, {data.partition(',')[0]}: {past.label}")
 

@@ -52,7 +52,7 @@ def _status(now: Snapshot, badge: str, *, dark: bool) -> str:
 
 def _updated(now: Snapshot) -> str:
     """The share of recent pairs that moved the model, of a method that learns from pairs."""
-    return f"{now.numbers['update_rate']:.0%} updated · " if "update_rate" in now.columns else ""
+    return f"{now.numbers['update_rate']:.0%} updated lately · " if "update_rate" in now.columns else ""
 
 
 def _speed(now: Snapshot) -> str:

@@ -31,8 +31,24 @@ from ohash.ui.upload import of_command_line
 MOST_GHOSTS = 5
 MOST_RUNS_KEPT = 50
 MOST_OWN = 4
+LONG = 2.0  # seconds without a picture
 MOST_CONTESTS = int(os.environ.get("OHASH_MAX_COMPARISONS", "8"))
 LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
+
+
+@dataclass
+class Watched:
+    """How long a run has been watched while it played."""
+
+    seconds: float = 0.0
+    looked_at: float = field(default_factory=time.monotonic)
+
+    def look(self, *, playing: bool) -> float:
+        """Once a picture; who looks away for long has not watched."""
+        now = time.monotonic()
+        self.seconds += min(now - self.looked_at, LONG) * playing
+        self.looked_at = now
+        return self.seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +78,7 @@ class Session:
     present: bool = False
     query: int = 0
     before: bool = False
-    began_at: float = 0.0
+    watched: Watched = field(default_factory=Watched)
     recorded: bool = False  # a recording may stand in for the run until that is as far
     wanted: dict[str, float] = field(default_factory=dict)
     resting: int = 0
@@ -172,6 +188,8 @@ def set_live(session: Session, name: str, value: float) -> None:
     live = runner(session)
     command = live.set(**{name: value})
     session.wanted[name] = value
+    if live.run is None:
+        return  # it is still being made
     deadline = time.monotonic() + 2.0
     while time.monotonic() < deadline:
         now = live.snapshot()
@@ -330,7 +348,7 @@ def _open_own(session: Session, *, first: bool) -> None:
 
 
 def _begin(session: Session) -> None:
-    session.began_at = began_at = time.monotonic()
+    session.watched = watched = Watched()
     beside: list[Runner] = []
     story = next((one for one in PRESETS if one.key == session.preset), None)
     other = story.beside_params() if story is not None else None
@@ -341,7 +359,7 @@ def _begin(session: Session) -> None:
     session.recorded = recorded is not None
     run = Runner(
         session.params, own, pace=session.pace, paused=not session.playing, first=compile_elsewhere,
-        head_start=lambda: 0 if recorded is None else recorded.pairs(time.monotonic() - began_at),
+        head_start=lambda: 0 if recorded is None else recorded.pairs(watched.seconds),
     )  # fmt: skip
     hub().run(session.id, run, beside)
 

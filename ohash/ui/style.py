@@ -30,7 +30,10 @@ CSS = """
 .st-key-top [data-testid="stCaptionContainer"] {margin: 0; padding: 0;}
 .st-key-top [data-testid="stCaptionContainer"] p {margin: 0;}
 .ohash-headline {margin: 0; line-height: 1.3;}
-.ohash-words {display: flex; gap: .2rem 1.2rem; align-items: baseline; justify-content: space-between;}
+.ohash-words {display: flex; gap: .2rem 1.2rem; align-items: baseline; justify-content: space-between;
+  min-height: 2.6rem;}
+.st-key-play button {min-width: 9.7rem;}
+.st-key-found {min-height: 9.6rem;}
 .ohash-status {font-variant-numeric: tabular-nums; opacity: .9; font-size: .9rem; white-space: nowrap;}
 .ohash-numbers {display: grid; grid-template-columns: 1fr 1fr; gap: .1rem .8rem; font-variant-numeric: tabular-nums;}
 .ohash-numbers div {line-height: 1.15; padding: .22rem 0;}
@@ -55,7 +58,8 @@ CSS = """
 .st-key-stage .ohash-gallery {font-size: 1.2rem; gap: 1rem;}
 .st-key-stage .ohash-gallery figure {font-size: 1.1rem;}
 .st-key-stage .ohash-gallery img {width: 84px; height: 84px;}
-.st-key-stage .ohash-gallery .word {width: 110px; height: 84px;}
+.st-key-stage .ohash-gallery:has(.word) {gap: .6rem;}
+.st-key-stage .ohash-gallery .word {width: clamp(60px, 6.8vw, 110px); height: 84px;}
 @media (max-width: 640px) {
   [data-testid="stLayoutWrapper"]:has(> [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] .st-key-rail),
   [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"] .st-key-rail),

@@ -30,13 +30,23 @@ def presets(session: state.Session) -> None:
         if more.open:
             for one in PRESETS[SHOWN:]:
                 _preset_button(session, one.key)
-    told = preset(session.preset).story if session.preset else ""
+    told = _story(session)
     if session.difference:
         told = f"New run: {session.difference}."
         kept = any(comparable(ghost, session.params) for ghost in session.ghosts[-1:])
         told += " The old one stays as a thin line." if kept else ""
     st.caption(told, width="stretch")
     st.button("Present", icon=":material/slideshow:", on_click=once(_present), args=(session, True), key="present")
+
+
+def _story(session: state.Session) -> str:
+    """Of a preset behind "more" the name, too, as no button shows it."""
+    if not session.preset:
+        return ""
+    chosen = preset(session.preset)
+    if session.params.changes:
+        return f"{chosen.title}, changed on the way."
+    return chosen.story if chosen in PRESETS[:SHOWN] else f"{chosen.title}: {chosen.story}"
 
 
 def bar(session: state.Session, runner: Runner) -> None:
@@ -52,7 +62,7 @@ def bar(session: state.Session, runner: Runner) -> None:
         )  # fmt: skip
         st.button(
             "Step", icon=":material/skip_next:", shortcut="right", on_click=once(_step), args=(session, runner),
-            key="step",
+            key="step", disabled=over,
         )  # fmt: skip
         st.selectbox(
             "pairs a step", STEPS, key="view_step", label_visibility="collapsed", width=92,

@@ -55,15 +55,13 @@ def test_a_head_start_is_learnt_at_once_and_then_the_pace_is_kept(runner_of):
     assert runner.run.t == 700
 
 
-def test_who_waits_or_steps_gets_no_head_start(runner_of):
-    runner = runner_of(small(pairs=10**6), paused=True, pace=0.001, head_start=lambda: 700).start()
-    assert settled(runner) == 0
+def test_what_is_told_during_a_head_start_counts_after_it(runner_of):
+    """Somebody has seen these pairs: who pauses stands there, who steps goes on from there, and so does a change."""
+    runner = runner_of(small(pairs=10**6), paused=True, head_start=lambda: 700)
     runner.step(3)
-    assert settled(runner) == 3
-    runner.resume()
-    until(lambda: runner.state == "running")
-    time.sleep(0.05)
-    assert runner.run.t == 3
+    runner.set(C=0.5)
+    assert settled(runner.start()) == 703
+    assert [(change.at, change.name) for change in runner.params.changes] == [(700, "C")]
 
 
 def test_pace_can_change_on_the_way(runner_of):

@@ -15,7 +15,8 @@ from ohash.plots.echarts import option
 from ohash.plots.echarts_frame import framed
 from ohash.plots.ghost import MOST, Ghost
 from ohash.plots.over_pairs import decades, rounded_up, share_limits
-from ohash.plots.scores import moving_average
+from ohash.plots.plotly import figure
+from ohash.plots.scores import _stages, moving_average
 from tests.plots.moments import EVERY, picture
 
 VARIANTS = {
@@ -82,7 +83,7 @@ def test_quality_tells_start_now_and_pairs():
     assert names(chart) == ["each checkpoint", "moving average"]
     assert curve(chart, "each checkpoint").y.tolist() == values.tolist()
     assert curve(chart, "each checkpoint").x[0] == 1  # pair 0 at the left edge
-    assert labels(chart) == [f"LSH start {words.share(values[0])}", "float distance .72"]
+    assert labels(chart) == [f"LSH start {words.share(values[0])}", "float .72"]
     assert chart.x.scale == "log" and live.quality(now, log=False).x.scale == "linear"
     assert chart.y.lo <= min(values.min(), 0.72) and chart.y.hi >= values.max()
     distance = live.quality(now, "recall_10")
@@ -116,6 +117,16 @@ def test_moving_average_does_not_cross_a_drift():
     assert moving_average(np.array([1.0, np.nan, 1.0]))[[0, 2]].tolist() == [1.0, 1.0]
 
 
+def test_moving_average_does_not_cross_a_change():
+    now = picture("changes")
+    pairs, y = now.checkpoints["pairs"], np.arange(len(now.checkpoints["pairs"]), dtype=float)
+    changed = now.params.changes[-1].at
+    stage = _stages(pairs, now.params)
+    assert stage[pairs <= changed].max() < stage[pairs > changed].min()
+    y[pairs > changed] = 1000
+    assert moving_average(y, stage)[pairs <= changed].max() < 1000
+
+
 def test_ghosts_are_thin_pale_short_and_named_beside_their_end():
     ghost = live.ghost_of(picture("long"), "β = 0.3")
     assert all(len(column) <= MOST and column.dtype == np.float32 for column in ghost.columns.values())
@@ -127,6 +138,10 @@ def test_ghosts_are_thin_pale_short_and_named_beside_their_end():
     assert [one.label for one in chart.series[:4]] == ["β = 0.3", "pinned", "", ""]
     empty = live.ghost_of(picture("start:oh"), "nothing")
     assert names(live.quality(picture("oh"), ghosts=[empty])) == ["each checkpoint", "moving average"]
+    left = {name: column[:1] for name, column in ghost.checkpoints.items()}
+    assert "left at once" not in names(
+        live.quality(picture("oh"), ghosts=[replace(ghost, label="left at once", checkpoints=left)])
+    )
     bare = Ghost("bare", ghost.params, {"pairs": np.empty(0, np.float32)}, {"pairs": np.empty(0, np.float32)})
     assert "bare" not in names(live.quality(picture("oh"), "auc", ghosts=[bare]))
 
@@ -148,9 +163,31 @@ def test_a_label_beside_a_curve_ends_within_the_chart(width, size):
     (line,) = (one for one in drawn if "endLabel" in one)
     frame = framed(chart, width, 235, size, heading=0, legend=False)
     text = line["endLabel"]["formatter"]
-    (beside,) = layout.labels(chart, frame.inner, frame.plot, size)
+    (beside,) = (one for one in layout.labels(chart, frame.inner, frame.plot, size) if one.of.role == "pinned")
     end = frame.left + layout.position(beside.at[0], *frame.x, chart.x.scale) * frame.inner
     assert text.startswith("pinned, Digits") and end + 6 + layout.text_width(text, size) <= width
+
+
+def test_labels_stand_right_of_the_plot_and_apart():
+    """Of the start, the reference and a run that ended early: no curve is covered, wherever they lie."""
+    now = picture("oh")
+    start = now.checkpoints["map"][0]
+    early = {name: column[:4] for name, column in now.checkpoints.items()}
+    ghost = live.ghost_of(replace(now, checkpoints=early), "ended early")
+    chart = live.quality(now, reference=start + 0.001, ghosts=[ghost])
+    found = layout.labels(chart, 500, 150, 11)
+    assert {one.of.label.partition(" ")[0] for one in found} == {"LSH", "float", "ended"}
+    assert {one.at[0] for one in found} == {layout.limits(chart, "x")[1]}
+    ends = layout.limits(chart, "y")
+    heights = sorted(layout.position(one.at[1], *ends, "linear") * 150 + one.up for one in found)
+    assert np.diff(heights).min() >= 1.2 * 11 - 1e-9
+    drawn = option(chart, dark=False, height=235, width=610, size=11)["series"]
+    (line,) = (one for one in drawn if "endLabel" in one)
+    frame = framed(chart, 610, 235, 11, heading=0, legend=True)
+    end = layout.position(float(ghost.checkpoints["pairs"][-1]), *frame.x, "log") * frame.inner
+    assert line["endLabel"]["offset"][0] == pytest.approx(frame.inner - end)
+    assert [one["label"]["position"] for one in drawn[-1]["markLine"]["data"]] == ["end", "end"]
+    assert figure(chart).layout.annotations[-1].x == pytest.approx(np.log10(layout.limits(chart, "x")[1]))
 
 
 def test_a_new_run_keeps_its_ghosts_before_its_first_pair():
@@ -293,11 +330,8 @@ def test_tables_hold_only_bits_and_distances_that_exist():
 
 def test_the_float_reference_is_drawn_for_who_gives_none():
     now = picture("oh")
-    (line,) = [mark for mark in live.quality(now).marks if mark.label.startswith("float distance")]
+    (line,) = [mark for mark in live.quality(now).marks if mark.label.startswith("float")]
     assert line.at == now.numbers["map_float"]
-    start = now.checkpoints["map"][0]
-    for level, side in ((start - 0.01, "below"), (start + 0.01, "above")):
-        assert live.quality(now, reference=level).marks[-1].side == side
     assert not any("float" in mark.label for mark in live.quality(now, "recall_10").marks)
 
 

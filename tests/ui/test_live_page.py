@@ -135,16 +135,17 @@ def test_no_ghost_is_promised_where_none_is_drawn() -> None:
     until(app, lambda: moving(app))
     widget(app.selectbox, "dataset").set_value("moons").run()
     told = next(caption.value for caption in app.caption if caption.value.startswith("New run"))
-    assert "blobs2d → moons" in told and "thin line" not in told
+    assert "Blobs in the plane → Two moons in the plane" in told and "thin line" not in told
     app.button(key="reset").click().run()
     assert not any(caption.value.startswith("New run") for caption in app.caption)
 
 
 def test_a_recording_plays_from_its_beginning_whenever_the_run_begins() -> None:
     app = opened(**SMALL)
-    before = time.monotonic()
+    before = session_of(app).watched
+    before.seconds = 100.0
     app.button(key="preset_start").click().run()
-    assert session_of(app).began_at >= before
+    assert session_of(app).watched is not before and session_of(app).watched.seconds < 100
 
 
 class Late:
@@ -159,8 +160,13 @@ class Late:
 def test_the_recording_stays_until_the_live_run_is_as_far() -> None:
     recorded = recording_of(PRESETS[0].params())
     assert recorded is not None
-    session = state.Session("s", PRESETS[0].params(), began_at=time.monotonic() - 10, recorded=True)
+    watched = state.Watched(seconds=10)
+    session = state.Session("s", PRESETS[0].params(), watched=watched, recorded=True)
     late: Any = Late()
+    session.playing, late.state = False, "paused"
+    assert live.picture(session, late).t == live.picture(session, late).t > 0, "who pauses it sees it stand"
+    assert live.picture(replace(session, watched=state.Watched()), late) is None, "and who waits for Play sees none"
+    session.playing, late.state = True, "starting"
     first = live.picture(session, late)
     assert first is not None and first.state == "recording" and 2500 < first.t < 3200
     late.state, late.now = "running", replace(first, state="running", t=first.t // 2)
@@ -297,16 +303,16 @@ def test_the_link_of_a_story_brings_the_whole_story() -> None:
     assert session_of(opened(**{**story.params().to_query(), "seed": "3"})).preset == ""
 
 
-def test_a_story_is_told_when_the_run_beside_it_is_as_far(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_story_is_told_when_both_runs_are_over_and_as_the_preset_says(monkeypatch: pytest.MonkeyPatch) -> None:
     story = next(one for one in PRESETS if one.key == "large-beta")
     session = state.Session(id="a story", params=story.params(), preset=story.key)
     *_, now = run(experiment("blobs2d", "oh", r=8, pairs=1200))
     going = replace(now, state="running")
     for mine, other, told in (
-        (going, replace(going, t=600), False),
-        (going, replace(going, t=1150), True),
+        (going, now, False),
         (now, replace(going, t=1190), False),
         (now, now, True),
+        (replace(now, params=now.params.changed(600, C=1.0)), now, False),
     ):
         monkeypatch.setattr(live, "_pictures_beside", lambda _, other=other: [other])
         assert bool(live._takeaway(session, mine)) == told
