@@ -7,6 +7,7 @@ import streamlit as st
 
 from ohash.experiment.export import code_for
 from ohash.experiment.snapshot import Snapshot
+from ohash.experiment.story import pairs_in_words
 from ohash.plots import live as charts
 from ohash.plots.chart import Chart
 from ohash.ui import state
@@ -14,6 +15,7 @@ from ohash.ui.fragments import fragment
 from ohash.ui.live import RESTING, ready
 from ohash.ui.numbers import health_markdown
 from ohash.ui.runs import COLUMNS, SessionRuns, frame
+from ohash.ui.slots import distinct, slot, when
 
 MORE = {
     "More charts": (
@@ -61,12 +63,32 @@ def _below(session: state.Session) -> None:
                 frame(session, lines), key="runs_so_far", hide_index=True, column_config=COLUMNS,
                 alt="The runs of this tab with their scores",
             )  # fmt: skip
+            _choose_reference(session)
             st.page_link("pages/runs.py", label="Overlay, compare, keep and export them on the Runs page")
     with st.expander("Code for this run", key="open_code", on_change="rerun") as code:
         if code.open:
             st.code(code_for(session.params), language="python")
-    if _reading() != session.reading:  # the timer is needed from now on, or no longer
+    if _reading() != session.reading or session.redraw:  # the timer is needed from now on, or no longer; or a pin
+        session.redraw = False
         st.rerun()
+
+
+def _choose_reference(session: state.Session) -> None:
+    """Pin one of the past runs in chart A."""
+    if not session.past:
+        return
+    names = {past.key: f"{past.label}, {pairs_in_words(past.now.t)}" for past in session.past[::-1]}
+    names = distinct({"": "none", **names})
+    pinned = slot("pinned", session.pinned if session.pinned in names else "", tuple(names))
+    st.selectbox(
+        "Pinned in the first chart as the reference", pinned.options, pinned.index, key=pinned.key,
+        format_func=names.__getitem__, on_change=when(pinned, partial(_pin, session)),
+    )  # fmt: skip
+
+
+def _pin(session: state.Session, key: str) -> None:
+    session.pinned = key
+    session.redraw = True
 
 
 def _reading() -> bool:

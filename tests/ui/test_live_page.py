@@ -202,6 +202,18 @@ def test_a_reference_of_other_data_says_so() -> None:
     assert live._pinned(past, elsewhere).label == "pinned, Blobs in the plane: OH on test queries"
 
 
+def test_a_past_run_is_pinned_below_the_charts() -> None:
+    app = opened(**SMALL)
+    until(app, lambda: moving(app))
+    widget(app.select_slider, "r").set_value(32).run()
+    app.session_state["open_runs"] = True
+    app.run()
+    reference = widget(app.selectbox, "pinned")
+    assert reference.value == "" and len(reference.options) == 2 and reference.options[0] == "none"
+    reference.set_value(session_of(app).past[0].key).run()
+    assert session_of(app).pinned == session_of(app).past[0].key and not app.exception
+
+
 def test_a_pinned_run_is_not_drawn_a_second_time() -> None:
     app = opened(**SMALL)
     until(app, lambda: moving(app))
