@@ -39,7 +39,7 @@ class Preset:
 
     def conclusion(self, now: Snapshot, beside: Snapshot | None = None) -> str:
         """The takeaway with the runs' own numbers; empty until they are there."""
-        numbers = {**now.numbers, "gain": now.numbers.get("map", 0) - now.numbers.get("map_start", 0)}
+        numbers = {**now.numbers, "gain": round(now.numbers.get("map", 0) - now.numbers.get("map_start", 0), 3) + 0.0}
         edges = now.params.drift.boundaries
         if edges and now.t > edges[0]:
             numbers["since"] = now.t - edges[0]

@@ -69,7 +69,7 @@ class OHParams:
         tex=r"\delta_k = \min(|w_k^{T} x_i|,\ |w_k^{T} x_j|)",
     )  # fmt: skip
     rounds: int = param(
-        1, symbol="n", title="rounds per pair", lo=1, hi=5, slider=(1, 5), step=1,
+        1, symbol="", title="rounds per pair", lo=1, hi=5, slider=(1, 5), step=1,
         help="Repeat the update with h recomputed until R = 0. The paper does one.", eq="Eq. (9)",
     )  # fmt: skip
     dtype: str = param(

@@ -5,6 +5,7 @@ import math
 
 from ohash.experiment.snapshot import Snapshot
 from ohash.experiment.story import findings, health, pairs_in_words
+from ohash.models import registry as methods
 from ohash.plots.theme import colour
 
 
@@ -17,7 +18,7 @@ def numbers_html(now: Snapshot) -> str:
         _plain("pair-AUC · recent pairs", _number(n.get("auc"))),
         _plain("bits in all · bytes an item", f"{n['bits']:.0f} · {n['bytes']:.0f}"),
         _plain("pairs a second of learning", _speed(now)),
-        _plain("database trained on", "yes" if now.database_seen else "no"),
+        _plain("database trained on", _trained_on(now)),
     ]
     return f'<div class="ohash-numbers">{"".join(cells)}</div>'
 
@@ -68,6 +69,12 @@ def _cell(title: str, value: float | None, start: float | None) -> str:
         else f"<i>{round(value - start, 3) + 0.0:+.3f}</i>"
     )
     return _plain(title, _number(value) + gain)
+
+
+def _trained_on(now: Snapshot) -> str:
+    if methods.find(now.params.method).consumes == "nothing":
+        return "learns nothing"
+    return "yes" if now.database_seen else "no"
 
 
 def _plain(title: str, text: str) -> str:
