@@ -71,6 +71,9 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as error:
         print(f"ohash-lab: {error}", file=sys.stderr)
         return 2
+    if os.name == "posix":  # the server takes the place of this process, and with it every signal
+        os.chdir(app_file().parent)
+        os.execve(call[0], call, environment)
     try:
         return subprocess.run(call, env=environment, cwd=app_file().parent, check=False).returncode
     except KeyboardInterrupt:

@@ -17,7 +17,7 @@ from ohash.streams.base import Dataset
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
 
-MOST_CHANGES = 16
+MOST_CHANGES = 64
 # The dataset key of a user's own data; `content` then says which.
 OWN = "own"
 

@@ -51,7 +51,7 @@ def option(
     _add_labels(chart, lines, frame, dark)
     drawn: Option = {
         "animation": False,
-        "backgroundColor": ground.background if toolbox else "transparent",
+        "backgroundColor": ground.background,
         "textStyle": {"fontFamily": theme.FONT, "fontSize": size},
         "grid": frame.grid,
         "xAxis": axis_option(chart, "x", frame, ground),

@@ -107,7 +107,7 @@ def to_html(charts: Chart | Sequence[Chart], dark: bool = False, title: str = "o
 def _trace(one: Series, chart: Chart, dark: bool) -> Any:
     hue = theme.colour(one.role, dark)
     common: dict[str, Any] = {
-        "name": one.name,
+        "name": html.escape(one.name),
         "x": one.x,
         "y": one.y,
         "showlegend": one.listed,

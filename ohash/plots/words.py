@@ -45,8 +45,8 @@ def count(value: float) -> str:
 def large(value: float) -> str:
     """A number that need not be exact.
 
-    >>> large(3_664_000), large(374_561), large(61), large(0.2345), large(2.5e9)
-    ('3.7 million', '375,000', '61', '0.23', '2.5 billion')
+    >>> large(3_664_000), large(374_561), large(14_123), large(61), large(0.2345), large(2.5e9)
+    ('3.7 million', '375,000', '14,100', '61', '0.23', '2.5 billion')
     """
     if not math.isfinite(value):
         return NONE
@@ -54,7 +54,7 @@ def large(value: float) -> str:
         if abs(value) >= unit:
             return f"{value / unit:.1f} {word}"
     if abs(value) >= 10_000:
-        return f"{round(value, -3):,.0f}"
+        return f"{float(f'{value:.3g}'):,.0f}"
     return f"{value:,.0f}" if abs(value) >= 10 else number(value, 2)
 
 

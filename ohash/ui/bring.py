@@ -7,6 +7,7 @@ import streamlit as st
 from ohash.experiment.params import OWN
 from ohash.streams.base import METRICS
 from ohash.ui import data, items, state, upload
+from ohash.ui.plain import plain
 from ohash.ui.press import once
 
 AS_SAID = "file"
@@ -29,9 +30,11 @@ pd.DataFrame({"i": clicked, "j": together_with}).to_csv("clicks.csv", index=Fals
 def panel(session: state.Session) -> None:
     """Three files, a distance, and what came of it."""
     wanted = session.params.content if session.params.dataset == OWN else ""
+    asked = st.empty()
     if wanted and wanted not in session.own:
-        st.info(
-            f"The link you opened needs data of somebody's own: fingerprint `{wanted}`. Upload that file here.",
+        asked.info(
+            f"The link you opened needs data of somebody's own: fingerprint {plain(wanted)}. Upload that file here, "
+            "with its labels or pairs if it had some.",
             icon=":material/link:",
         )
     st.markdown("Your vectors stay on this server, in this session, and are gone with it. Nothing is ever unpickled.")
@@ -54,7 +57,7 @@ def panel(session: state.Session) -> None:
     try:
         dataset, found = upload.read(vectors, labels, pairs, metric)
     except ValueError as error:
-        st.error(f"{error}.".replace("..", "."), icon=":material/error:")
+        st.error(f"{plain(error)}.".replace("..", "."), icon=":material/error:")
         _mine(session)
         return
     content = state.add_own(session, dataset)
@@ -62,13 +65,14 @@ def panel(session: state.Session) -> None:
         f"{found.lines()[0]}. It is now among the data sets of Live and Compare.", icon=":material/check_circle:"
     )
     if content == wanted:
-        st.info("This is the file your link needs.", icon=":material/link:")
+        asked.info("This is the file your link needs.", icon=":material/link:")
     other = next((one for one in METRICS if replace(dataset, metric=one).fingerprint() == wanted), dataset.metric)
     if other != dataset.metric:
         st.info(f"This is the file your link needs, with the distance {other}: choose that.", icon=":material/link:")
     st.html(items.facts_html(found.lines()[1:]))
     with st.container(horizontal=True):
-        if st.button("Watch OH learn this", type="primary", icon=":material/play_arrow:", key="watch_upload"):
+        offer = "Run what the link says" if content == wanted else "Watch OH learn this"
+        if st.button(offer, type="primary", icon=":material/play_arrow:", key="watch_upload"):
             data.watch(session, f"{OWN}:{content}")
         if st.button("Compare methods on it", icon=":material/compare_arrows:", key="compare_upload"):
             data.compare(session, f"{OWN}:{content}")

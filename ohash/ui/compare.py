@@ -18,6 +18,7 @@ from ohash.ui import compare_cards as cards
 from ohash.ui import live, state
 from ohash.ui.fragments import fragment
 from ohash.ui.gallery import gallery_html
+from ohash.ui.plain import plain
 from ohash.ui.press import once
 from ohash.ui.slots import slot, when
 from ohash.ui.style import dark
@@ -135,11 +136,11 @@ def _verdict(session: state.Session) -> None:
     if place:
         st.info(f"This server compares {hub.most} at once; yours is number {place} in line and starts by itself.")
     if contest.error:
-        st.error(f"{contest.error}. Change something, or press Again.", icon=":material/error:")
+        st.error(f"{plain(contest.error)}. Change something, or press Again.", icon=":material/error:")
     for name, error in standing.errors.items():
-        st.warning(f"{name}: {error}. The others go on.", icon=":material/info:")
+        st.warning(f"{plain(name)}: {plain(error)}. The others go on.", icon=":material/info:")
     for one in standing.missing:
-        st.warning(f"{one}. This length is missing below.", icon=":material/info:")
+        st.warning(f"{plain(one)}. This length is missing below.", icon=":material/info:")
     resting = contest.state in RESTING
     if resting != session.compare_resting:  # the timers are no longer needed, or needed again
         session.compare_resting = resting

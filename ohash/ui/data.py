@@ -15,6 +15,7 @@ from ohash.streams.portrait import Portrait, label_of, portrait
 from ohash.streams.similar_by import TOP_K
 from ohash.streams.summary import MEANING, Summary, summarize
 from ohash.ui import catalogue, items, state, still
+from ohash.ui.plain import plain
 from ohash.ui.slots import slot, when
 from ohash.ui.style import dark
 
@@ -63,7 +64,7 @@ def load(session: state.Session, key: str) -> Dataset | None:
         with st.spinner("Loading …"), reporting(progress):
             return datasets.load(key)
     except ValueError as error:
-        st.error(f"{error}. Pick another data set, or see Everything there is.", icon=":material/error:")
+        st.error(f"{plain(error)}. Pick another data set, or see Everything there is.", icon=":material/error:")
         return None
     finally:
         place.empty()
@@ -74,10 +75,10 @@ def look(session: state.Session, key: str, dataset: Dataset) -> None:
     try:
         _, seen, found = _looked_at(_identity(key, dataset), dataset)
     except ValueError as error:
-        st.error(f"{error}. Pick another data set.", icon=":material/error:")
+        st.error(f"{plain(error)}. Pick another data set.", icon=":material/error:")
         return
     if not found.good:
-        st.error(f"No run can start on these data: {found.problem}.", icon=":material/error:")
+        st.error(f"No run can start on these data: {plain(found.problem)}.", icon=":material/error:")
     _head(session, key, dataset)
     left, right = st.columns([1.35, 1], gap="medium")
     with left:
@@ -90,14 +91,15 @@ def look(session: state.Session, key: str, dataset: Dataset) -> None:
 
 
 def watch(session: state.Session, key: str, **values: Any) -> None:
-    """Begin this dataset on Live and go there."""
+    """Begin this dataset on Live and go there; data that a link has asked for, as that link says."""
     dataset, _, content = key.partition(":") if key.startswith(f"{OWN}:") else (key, "", "")
     try:
-        params = experiment(dataset, "oh", content=content, **values)
+        linked = dataset == OWN and session.params.content == content and not values
+        params = session.params if linked else experiment(dataset, "oh", content=content, **values)
         session.playing = True
         state.commit(session, params)
     except ValueError as error:
-        st.error(f"The run could not start: {error}.", icon=":material/error:")
+        st.error(f"The run could not start: {plain(error)}.", icon=":material/error:")
         return
     st.switch_page("pages/live.py")
 
@@ -108,7 +110,7 @@ def compare(session: state.Session, key: str) -> None:
     try:
         state.compare(session, state.usual_comparison(session, dataset, content))
     except ValueError as error:
-        st.error(f"The comparison could not start: {error}.", icon=":material/error:")
+        st.error(f"The comparison could not start: {plain(error)}.", icon=":material/error:")
         return
     st.switch_page("pages/compare.py")
 
@@ -164,7 +166,7 @@ def _similar(key: str, dataset: Dataset) -> None:
     try:
         _, found = _meaning(_identity(key, dataset), by, dataset)
     except ValueError as error:
-        st.warning(f"No examples: {error}.", icon=":material/info:")
+        st.warning(f"No examples: {plain(error)}.", icon=":material/info:")
         return
     st.markdown(found.sentence)
     st.html(items.pairs_html(dataset, found, dark=dark()))

@@ -150,9 +150,12 @@ class Hub(Generic[W]):
         """Stop, pause and start what is due; called at every poll of anybody and by a watchdog."""
         now = self._clock()
         with self._lock:
+            waiting = any(lease.runner is not None and not lease.started for lease in self._leases.values())
+            crowded = waiting or len(self._leases) > self.most
             for session, lease in list(self._leases.items()):
                 gone = not lease.attached and now - lease.detached_at > GRACE_SECONDS
-                if gone or now - lease.polled_at > STOP_UNWATCHED_SECONDS:
+                unwatched = now - lease.polled_at > STOP_UNWATCHED_SECONDS
+                if gone or (unwatched and (crowded or not lease.attached)):  # a run at rest in an open tab is kept
                     lease.stop()
                     del self._leases[session]
                 elif now - lease.polled_at > PAUSE_UNWATCHED_SECONDS and lease.running:

@@ -20,6 +20,7 @@ from ohash.ui import state
 from ohash.ui.fragments import fragment
 from ohash.ui.gallery import gallery_html
 from ohash.ui.numbers import numbers_html, words_html
+from ohash.ui.plain import plain
 from ohash.ui.recorded import recording_of
 from ohash.ui.style import dark
 
@@ -34,7 +35,7 @@ def picture(session: state.Session, runner: Runner) -> Snapshot | None:
     """What to draw: the live run, or the recording until the live run is as far."""
     now, seconds = runner.snapshot(), session.watched.look(playing=session.playing)
     recorded = recording_of(session.params) if session.recorded and (session.playing or seconds) else None
-    if recorded is None or runner.state in ("done", "error", "stopped"):
+    if recorded is None or runner.state in ("done", "error", "stopped") or state.hub().place_in_line(session.id):
         return now
     shown = recorded.frame(seconds)
     if now is None or now.t < min(shown.t, recorded.pairs(seconds)):
@@ -94,7 +95,7 @@ def _draw(session: state.Session) -> None:
     numbers = "" if now is None or session.present else numbers_html(now)
     st.html(words)
     if runner.state == "error":
-        st.error(f"{runner.error}. Change a parameter, or choose a preset.", icon=":material/error:")
+        st.error(f"{plain(runner.error)}. Change a parameter, or choose a preset.", icon=":material/error:")
     elif not pictures:
         st.info(_waiting(session), icon=":material/hourglass_top:")
     if pictures:
@@ -215,5 +216,6 @@ def _waiting(session: state.Session) -> str:
     place = state.hub().place_in_line(session.id)
     if place:
         most = state.hub().most
-        return f"This server runs {most} experiments at once; yours is number {place} in line and starts by itself."
+        runs = f"This server runs {most} experiment{'s' * (most != 1)} at once"
+        return f"{runs}; yours is number {place} in line and starts by itself."
     return "Preparing the data and compiling the kernels; the first time on a machine this takes some seconds."

@@ -16,6 +16,7 @@ from ohash.experiment.words import duration
 from ohash.models import registry as methods
 from ohash.streams.base import Dataset
 from ohash.ui import catalogue, data, state
+from ohash.ui.plain import plain
 
 MOST_CELLS = 2000
 # In the order a reader expects; the others follow.
@@ -65,7 +66,7 @@ def build(session: state.Session) -> Sweep | None:
     )  # fmt: skip
     name = right.text_input("Name", " × ".join(varied) or "one point", key="sweep_name", max_chars=60)
     for problem in problems:
-        st.error(problem, icon=":material/error:")
+        st.error(plain(problem), icon=":material/error:")
     if problems:
         return None
     try:
@@ -75,7 +76,7 @@ def build(session: state.Session) -> Sweep | None:
         )  # fmt: skip
         found = found if own is None else on_own(found, own)
     except ValueError as error:
-        st.error(f"{error}.", icon=":material/error:")
+        st.error(f"{plain(error)}.", icon=":material/error:")
         return None
     if len(found.cells) > MOST_CELLS:
         st.error(

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ohash.ui import state
+from ohash.ui.plain import plain
 from ohash.ui.press import once
 
 
@@ -19,7 +20,7 @@ def warnings(session: state.Session) -> None:
 
 def missing(problem: ValueError) -> None:
     """Data that are not here."""
-    st.error(f"{problem}.", icon=":material/link_off:")
+    st.error(f"{plain(problem)}.", icon=":material/link_off:")
     st.page_link("pages/data.py", label="Open the Data page", icon=":material/upload:")
 
 

@@ -24,6 +24,7 @@ from ohash.plots.svg import to_svg
 from ohash.plots.theme import colour
 from ohash.ui import items, still
 from ohash.ui.fragments import fragment
+from ohash.ui.plain import plain
 from ohash.ui.style import dark
 
 PARTS = {"claims": "Claims", "figures": "Figures", "symbols": "Symbols"}
@@ -112,7 +113,7 @@ def _start_button(store: Store, profile: Profile, *, begun: bool) -> None:
     try:
         launch.start_paper(profile.key, [], store)
     except (OSError, StoreError) as error:
-        st.error(f"{error}.", icon=":material/error:")
+        st.error(f"{plain(error)}.", icon=":material/error:")
         return
     st.rerun()
 

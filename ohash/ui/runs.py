@@ -1,5 +1,6 @@
 """The Runs page: what this session has run and what is kept, a table, an overlay, and what can be done with a run."""
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,13 +15,14 @@ from ohash.experiment.snapshot import Snapshot
 from ohash.experiment.store import Store, StoreError
 from ohash.plots.runs import MOST, overlay
 from ohash.ui import state, still
+from ohash.ui.plain import plain
 from ohash.ui.press import once
 
 SCORE = st.column_config.NumberColumn(format="%.3f", width="small")
 WIDER = st.column_config.NumberColumn(format="%.3f", width=112)
 WHOLE = st.column_config.NumberColumn(format="localized", width="small")
 COLUMNS = {
-    "run": st.column_config.NumberColumn(width=48, help="In the order in which they were run."),
+    "run": st.column_config.NumberColumn(width=48, help="First what is kept, then the runs of this tab."),
     "data": st.column_config.TextColumn(width="medium"),
     "different from default": st.column_config.TextColumn(width="medium"),
     "pairs": WHOLE, "bits": WHOLE, "mAP start": SCORE, "mAP end": SCORE, "recall@10 start": WIDER,
@@ -134,14 +136,20 @@ def frame(session: state.Session, lines: list[Line]) -> pd.DataFrame:
 
 def table(session: state.Session, lines: list[Line]) -> list[int]:
     """A sortable table; returns which of the lines are selected."""
-    first = list(range(min(FIRST, len(lines))))
-    # the key changes with the number of runs: a selection by row number must not outlive its rows
+    rows = {line.key: len(lines) - 1 - at for at, line in enumerate(lines)}
+    # the key changes with the list: a selection by row number must not outlive its rows
+    listed = hashlib.sha256("\n".join(rows).encode()).hexdigest()[:16]
+    if session.selection.listed != listed:
+        again = sorted(rows[key] for key in session.selection.keys if key in rows)
+        session.selection = state.Selection(listed, again or list(range(min(FIRST, len(lines)))))
     picked = st.dataframe(
-        frame(session, lines), key=f"runs_{len(lines)}", hide_index=True, column_config=COLUMNS, on_select="rerun",
-        selection_mode="multi-row", selection_default={"selection": {"rows": first}},
+        frame(session, lines), key=f"runs_{listed}", hide_index=True, column_config=COLUMNS, on_select="rerun",
+        selection_mode="multi-row", selection_default={"selection": {"rows": session.selection.first}},
         alt="The runs of this session with their parameters and scores",
     )  # fmt: skip
-    return sorted(len(lines) - 1 - row for row in picked["selection"]["rows"])
+    chosen = sorted(len(lines) - 1 - row for row in picked["selection"]["rows"])
+    session.selection.keys = [lines[at].key for at in chosen]
+    return chosen
 
 
 def actions(session: state.Session, store: AllRuns, runs: list[Run]) -> None:
@@ -227,7 +235,7 @@ def _open(session: state.Session, line: Line, now: Snapshot) -> None:
         try:
             state.open_kept(session, now, now.params)
         except ValueError as error:
-            st.error(f"{error}.", icon=":material/error:")
+            st.error(f"{plain(error)}.", icon=":material/error:")
             return
     st.switch_page("pages/live.py")
 
@@ -237,7 +245,7 @@ def _do(work: Callable[[], None]) -> None:
     try:
         work()
     except StoreError as error:
-        st.error(f"{error}.", icon=":material/error:")
+        st.error(f"{plain(error)}.", icon=":material/error:")
     else:
         st.rerun()
 

@@ -44,7 +44,8 @@ def _share(session: state.Session) -> None:
     if st.get_option("server.address") in HERE:
         st.markdown(
             "**On my network**: this server answers only this machine. To show it to a class, start it with "
-            "`python3 -m streamlit run app.py --server.address 0.0.0.0`; then the class can scan:"
+            f"`python3 -m streamlit run app.py --server.address 0.0.0.0 --server.port {st.get_option('server.port')}`; "
+            "then the class can scan:"
         )
     else:
         st.markdown("**On my network**: let the class scan:")

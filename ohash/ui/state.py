@@ -14,7 +14,7 @@ from ohash.experiment.comparison import Comparison
 from ohash.experiment.contest import Contest
 from ohash.experiment.links import Limits, from_query
 from ohash.experiment.pace import Pace
-from ohash.experiment.params import OWN, ExperimentParams, experiment, rows_of
+from ohash.experiment.params import OWN, ExperimentParams, experiment
 from ohash.experiment.presets import PRESETS, Preset
 from ohash.experiment.runner import Runner
 from ohash.experiment.snapshot import Snapshot
@@ -25,12 +25,14 @@ from ohash.plots.live import Ghost, ghost_of
 from ohash.streams.base import Dataset
 from ohash.ui import router
 from ohash.ui.hub import Hub
+from ohash.ui.plain import plain
 from ohash.ui.recorded import recording_of
 from ohash.ui.upload import of_command_line
 
 MOST_GHOSTS = 5
 MOST_RUNS_KEPT = 50
 MOST_OWN = 4
+OF_OTHER_PAGES = ("profile", "sweep", "spec")
 LONG = 2.0  # seconds without a picture
 MOST_CONTESTS = int(os.environ.get("OHASH_MAX_COMPARISONS", "8"))
 LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
@@ -61,6 +63,15 @@ class Past:
 
 
 @dataclass
+class Selection:
+    """On the Runs page: which list it is of, the rows selected at first, and the keys of what is selected now."""
+
+    listed: str
+    first: list[int] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+
+
+@dataclass
 class Session:
     """One browser tab. `pinned` is the key of a past run drawn as the reference."""
 
@@ -72,6 +83,7 @@ class Session:
     ghosts: list[Ghost] = field(default_factory=list)
     past: list[Past] = field(default_factory=list)
     pinned: str = ""
+    selection: Selection = field(default_factory=lambda: Selection(""))
     own: dict[str, Dataset] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     difference: str = ""
@@ -132,8 +144,8 @@ def current() -> Session:
         session = Session(id=secrets.token_hex(8), params=PRESETS[0].params(), preset=PRESETS[0].key)
         st.session_state["ohash"] = session
         query = st.query_params.to_dict()
-        if query and not {*query} & {"dataset", "method", "methods", "content", "changes", *rows_of(session.params)}:
-            query = {}  # keys of another page; the experiment is the first one
+        if "methods" not in query:
+            query = {key: value for key, value in query.items() if key not in OF_OTHER_PAGES}
         if "methods" in query:
             session.comparison, problems = comparisons.from_query(query, LIMITS)
             session.warnings = _of_link(_repeated() + problems)
@@ -332,7 +344,7 @@ def _repeated() -> list[str]:
 
 def _of_link(problems: list[str]) -> list[str]:
     """One message for all that is wrong with a link."""
-    told = problems[0] if len(problems) == 1 else "".join(f"\n- {problem}" for problem in problems)
+    told = plain(problems[0]) if len(problems) == 1 else "".join(f"\n- {plain(problem)}" for problem in problems)
     return [f"The link was not quite right: {told}"] if problems else []
 
 

@@ -33,6 +33,8 @@ CSS = """
 .ohash-words {display: flex; gap: .2rem 1.2rem; align-items: baseline; justify-content: space-between;
   min-height: 2.6rem;}
 .st-key-play button {min-width: 9.7rem;}
+.st-key-play button::after {content: "Space"; opacity: .6; font-size: .9rem; margin-left: .5rem;}
+.st-key-moving {min-height: 31rem;}
 .st-key-found {min-height: 9.6rem;}
 .ohash-status {font-variant-numeric: tabular-nums; opacity: .9; font-size: .9rem; white-space: nowrap;}
 .ohash-numbers {display: grid; grid-template-columns: 1fr 1fr; gap: .1rem .8rem; font-variant-numeric: tabular-nums;}
@@ -78,11 +80,19 @@ CSS = """
     width: max-content; max-width: none;}
   .st-key-top > [data-testid="stElementContainer"]:has([data-testid="stCaptionContainer"]) {display: none;}
 }
-@media (hover: none), (max-width: 640px) {[data-testid="stButton"] kbd {display: none;}}
+@media (max-width: 640px) {
+  .st-key-stage .st-key-back {order: -1; margin-left: 0;}
+  .modebar-container {display: none;}
+  .st-key-moving {min-height: 0;}
+}
+@media (hover: none), (max-width: 640px) {
+  [data-testid="stButton"] kbd, .st-key-play button::after {display: none;}
+}
 </style>
 """
 
-# Streamlit keeps the key R for itself (it runs the script again, which does no harm), so a button cannot have it.
+# Streamlit keeps the key R for itself (it runs the script again, which does no harm), so a button cannot have it; and a
+# button with the key Space takes it from every other control that somebody has reached with the keyboard.
 # ECharts drops its read-out at every new picture; the pointer's last place is told to it again before the
 # next frame is painted.
 SCRIPT = """
@@ -96,6 +106,17 @@ if (!window.ohashKeys) {
       if (button) button.click();
     }
   });
+  const plays = (event) => {
+    const at = event.target, text = /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) && at.type !== "range";
+    const reached = at.type !== "range" && at.matches("a, button, summary, [role], [tabindex]:not([tabindex='-1'])")
+      && at.matches(":focus-visible");
+    return event.key === " " && !text && !reached && document.querySelector(".st-key-play button");
+  };
+  document.addEventListener("keydown", (event) => {
+    const button = plays(event);
+    if (button) { event.preventDefault(); if (!event.repeat) button.click(); }
+  }, true);
+  document.addEventListener("keyup", (event) => { if (plays(event)) event.preventDefault(); }, true);
   let pointer = null;
   document.addEventListener("mousemove", (event) => {
     if (event.isTrusted) pointer = event.target.tagName === "CANVAS" ? event : null;

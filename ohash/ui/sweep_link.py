@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from ohash.experiment.sweep import Sweep, check_datasets, from_values
+from ohash.ui.plain import plain
 
 LONGEST_SPEC = 100_000
 MOST_CELLS = 2_000  # every cell is checked before anything is shown
@@ -22,7 +23,7 @@ def shared_sweep() -> Sweep | None:
     try:
         return decoded(text)
     except ValueError as error:
-        st.warning(f"The link was not quite right: {error}.", icon=":material/info:")
+        st.warning(f"The link was not quite right: {plain(error)}.", icon=":material/info:")
         return None
 
 

@@ -16,6 +16,7 @@ from ohash.plots import sweeps as charts
 from ohash.plots.html_legend import legend_html
 from ohash.plots.plotly import heat_figure, many, pickable
 from ohash.ui import state
+from ohash.ui.plain import plain
 from ohash.ui.still import NO_BUTTONS
 from ohash.ui.style import dark
 
@@ -31,7 +32,7 @@ def open_on_live(session: state.Session, store: Store, point: Point) -> None:
             state.add_own(session, own_data.load(store, cell.params.content))
         state.open_kept(session, store.get(cell.key), cell.params.with_values(judged_at="curve"))
     except ValueError as error:
-        st.error(f"{error}.", icon=":material/error:")
+        st.error(f"{plain(error)}.", icon=":material/error:")
         return
     st.switch_page("pages/live.py")
 

@@ -17,6 +17,7 @@ from ohash.experiment.words import duration
 from ohash.experiment.workshare import Activity, activity, cancel
 from ohash.ui import state, sweep_results
 from ohash.ui.fragments import fragment
+from ohash.ui.plain import plain
 from ohash.ui.slots import distinct
 from ohash.ui.sweep_link import link, shared_sweep
 
@@ -180,6 +181,6 @@ def _do(work: Any) -> None:
     try:
         work()
     except ValueError as error:  # a store that cannot be written, data that are not here
-        st.error(f"{error}.", icon=":material/error:")
+        st.error(f"{plain(error)}.", icon=":material/error:")
     else:
         st.rerun()

@@ -57,7 +57,7 @@ def bar(session: state.Session, runner: Runner) -> None:
         st.button(
             "Pause" if going else "Play again" if over else "Play", type="primary",
             icon=":material/pause:" if going else ":material/play_arrow:",
-            shortcut="space", on_click=once(_play_pause), args=(session, runner), key="play",
+            on_click=once(_play_pause), args=(session, runner), key="play",
             help="The same from the first pair, with every change made on the way." if over else None,
         )  # fmt: skip
         st.button(

@@ -18,6 +18,22 @@ def test_lab_opens_the_checkout_and_names_the_file(tmp_path: Path) -> None:
     assert environment["OHASH_FILE"] == str(file) and environment["OHASH_DATA"] == str(tmp_path)
 
 
+def test_the_server_takes_the_place_of_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.name", "posix")
+    called: list[list[str]] = []
+
+    def taken(_program: str, call: list[str], _environment: dict[str, str]) -> None:
+        called.append(call)
+        raise SystemExit(0)
+
+    monkeypatch.setattr("os.execve", taken)
+    monkeypatch.setattr("subprocess.run", pytest.fail)
+    with pytest.raises(SystemExit):
+        lab.main(["--server.port=9998"])
+    assert called[0][1:4] == ["-m", "streamlit", "run"] and called[0][-1] == "--server.port=9998"
+
+
 def test_lab_refuses_what_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     assert lab.main(["/nowhere/x.npy"]) == 2
     assert "does not exist" in capsys.readouterr().err
@@ -45,6 +61,7 @@ def test_lab_says_what_is_wrong_before_a_server_starts(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("subprocess.run", pytest.fail)
+    monkeypatch.setattr("os.execve", pytest.fail)
     for name, rows in (("x", 9), ("few", 3), ("bad", 9)):
         np.save(f"{name}.npy", np.ones((rows, 2)))
     Path("bad.toml").write_text("lables = 'y.npy'")

@@ -85,7 +85,7 @@ def test_tooltips_formats_and_extras():
     assert option(live.quality(now))["tooltip"]["valueFormatter"] == "%.3f"
     assert option(live.tau(now))["tooltip"]["valueFormatter"] == "%.1f %%"
     plain = option(live.quality(now))
-    assert "toolbox" not in plain and "title" not in plain and plain["backgroundColor"] == "transparent"
+    assert "toolbox" not in plain and "title" not in plain and plain["backgroundColor"] == theme.LIGHT.background
     assert "saveAsImage" in option(live.quality(now), toolbox=True)["toolbox"]["feature"]
     assert option(live.quality(now), title=True)["title"][0]["text"].startswith("Labels: mAP")
     assert "legend" not in option(live.certificate(now))  # one curve: the title says what it is

@@ -91,15 +91,18 @@ def test_coming_back_within_the_grace_keeps_the_run() -> None:
     assert runner.state == "running"
 
 
-def test_nobody_looks_so_it_rests_and_then_ends_and_a_look_wakes_it() -> None:
-    world = World()
+def test_nobody_looks_so_it_rests_and_a_look_wakes_it_and_it_ends_for_others_only() -> None:
+    world = World(most=1)
     runner = world.run("a")
     world.after(hubs.PAUSE_UNWATCHED_SECONDS + 2)
     assert runner.state == "paused"
     world.hub.poll("a")
     assert runner.state == "running" and runner.heard == ["pause", "resume"]
     world.after(hubs.STOP_UNWATCHED_SECONDS + 2)
-    assert runner.state == "stopped"
+    assert runner.state == "paused", "the tab is open: what it shows is there when its user comes back"
+    other = world.run("b")
+    world.after(2, "b")
+    assert runner.state == "stopped" and other.state == "running", "but not while somebody waits for its place"
 
 
 def test_a_run_the_user_paused_is_not_woken_by_looking() -> None:

@@ -18,7 +18,7 @@ from ohash.experiment.snapshot import Snapshot, take
 from ohash.experiment.store import Store
 from ohash.plots.runs import overlay
 from ohash.ui import state
-from ohash.ui.runs import AllRuns, SessionRuns, link
+from ohash.ui.runs import AllRuns, SessionRuns, kept, link
 
 APP = str(Path(__file__).parents[2] / "app.py")
 
@@ -44,10 +44,11 @@ def pictures() -> list[Snapshot]:
     return [made(), made(C=1.0), made(seed=5)]
 
 
-def page(pictures: list[Snapshot]) -> AppTest:
+def page(pictures: list[Snapshot], *selected: int) -> AppTest:
     app = AppTest.from_file(APP, default_timeout=30)
     session = state.Session(id="a session of the tests of runs", params=experiment("blobs2d"))
     session.past = [state.Past(f"{now.params.key()}-{now.t}", "OH", now) for now in pictures]
+    session.selection.keys = [session.past[at].key for at in selected]
     app.session_state["ohash"] = session
     app.switch_page("pages/runs.py")
     app.run()
@@ -99,6 +100,16 @@ def test_one_run_can_be_pinned_opened_and_deleted(pictures: list[Snapshot]) -> N
     app.button(key="run_delete").click().run()
     assert session.past == []
     assert session.pinned == ""
+
+
+def test_what_was_selected_stays_selected_when_it_is_kept(pictures: list[Snapshot]) -> None:
+    app = page(pictures, 1)
+    session = app.session_state["ohash"]
+    key = session.past[1].key
+    assert session.selection.first == [1] and session.selection.keys == [key]
+    app.button(key="run_keep").click().run()
+    assert AllRuns(session, kept()).list()[0].key == key, "it is another row now"
+    assert session.selection.first == [2] and session.selection.keys == [key]
 
 
 def test_what_is_opened_again_stands_beside_what_was_kept(pictures: list[Snapshot]) -> None:
