@@ -1,7 +1,8 @@
 """Where the CPU time of a run goes."""
 
-import time
 from dataclasses import dataclass, field
+
+from ohash.core.compiling import working_seconds
 
 CPU_COLUMNS = ("cpu_learn", "cpu_encode", "cpu_evaluate")
 
@@ -13,5 +14,5 @@ class Clock:
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(CPU_COLUMNS, 0.0))
 
     def add(self, name: str, since: float) -> None:
-        """Book the time since `since` (from `time.thread_time`)."""
-        self.seconds[name] += time.thread_time() - since
+        """Book the time since `since` (from `working_seconds`)."""
+        self.seconds[name] += working_seconds() - since

@@ -4,13 +4,13 @@ Where it happens changes nothing in the result: both sides use one BLAS thread a
 """
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ohash.core.compiling import working_seconds
 from ohash.core.frames import Arrays, Frame
 from ohash.core.threads import one_blas_thread
 from ohash.experiment.arrivals import fit_to
@@ -153,10 +153,10 @@ class Fitting:
     def here(self) -> None:
         """Fit in this thread."""
         found = self._run.arrivals.data()
-        since = time.thread_time()
+        since = working_seconds()
         with one_blas_thread():
             fit_to(self._run.hasher, found)
-        self._done(time.thread_time() - since)
+        self._done(working_seconds() - since)
 
     def _done(self, seconds: float) -> None:
         self._run.clock.seconds["cpu_learn"] += seconds

@@ -6,7 +6,6 @@ history are taken at fixed pair counts, pairs come from fixed blocks, and every 
 a pair count.
 """
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import hamming
+from ohash.core.compiling import working_seconds
 from ohash.core.loss import dissimilar_threshold
 from ohash.experiment.appraisal import Appraisal, with_models
 from ohash.experiment.arrivals import Arrivals
@@ -157,7 +157,7 @@ class Run:
     def _teach(self, i: Any, j: Any, s: Any) -> Trace | None:
         """Give the method what it consumes: the pairs, their points one after another, or nothing yet."""
         if self.spec.consumes == "pairs":
-            since = time.thread_time()
+            since = working_seconds()
             learnt: Trace = self.hasher.learn(self.Z, i, j, s)
             self.clock.add("cpu_learn", since)
             return learnt
@@ -171,7 +171,7 @@ class Run:
             codes = with_models(self.hasher.encode(np.ascontiguousarray(self.Z[places])))
             D_h = hamming(codes[:, at[0::2]], codes[:, at[1::2]]).min(axis=0)
         if self.spec.consumes in ("points", "chunks"):
-            labels, since = self.labels_of(rows, self.stage), time.thread_time()
+            labels, since = self.labels_of(rows, self.stage), working_seconds()
             self.hasher.learn_points(self.Z, rows, labels)
             self.clock.add("cpu_learn", since)
         return Trace(D_h, np.zeros(len(i), np.bool_))
@@ -288,7 +288,7 @@ class Run:
 
     def _timed(self, name: str, slices: Iterator[Any]) -> Iterator[None]:
         while True:
-            since = time.thread_time()
+            since = working_seconds()
             more = next(slices, _NOTHING)
             self.clock.add(name, since)
             if more is _NOTHING:

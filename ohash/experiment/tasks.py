@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ohash.core.compiling import working_seconds
 from ohash.core.frames import Arrays, Frame
 from ohash.core.progress import listening
 from ohash.core.threads import one_blas_thread
@@ -49,11 +50,11 @@ def fit(values: dict[str, Any], arrays: Arrays, report: Report = nobody) -> Fram
         raise ValueError(
             f"method must be one that is fitted at once (batch), got {spec.key}, which takes {spec.consumes}"
         )
-    since = time.thread_time()
+    since = working_seconds()
     with one_blas_thread(), _shares(report):
         fit_to(hasher, arrays)
     state, learnt = hasher.state()
-    return {"state": state, "seconds": time.thread_time() - since}, {f"state/{k}": v for k, v in learnt.items()}
+    return {"state": state, "seconds": working_seconds() - since}, {f"state/{k}": v for k, v in learnt.items()}
 
 
 def run(values: dict[str, Any], arrays: Arrays, report: Report = nobody) -> Frame:

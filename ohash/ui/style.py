@@ -84,6 +84,8 @@ CSS = """
   .st-key-stage .st-key-back {order: -1; margin-left: 0;}
   .modebar-container {display: none;}
   .st-key-moving {min-height: 0;}
+  .ohash-status {white-space: normal;}
+  .st-key-stage .ohash-headline {font-size: 1.15rem;}
 }
 @media (hover: none), (max-width: 640px) {
   [data-testid="stButton"] kbd, .st-key-play button::after {display: none;}
@@ -106,10 +108,12 @@ if (!window.ohashKeys) {
       if (button) button.click();
     }
   });
+  let tabbed = false;  // :focus-visible is true of everything as soon as a key is pressed
+  document.addEventListener("pointerdown", () => { tabbed = false; }, true);
   const plays = (event) => {
+    if (event.key === "Tab") tabbed = true;
     const at = event.target, text = /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) && at.type !== "range";
-    const reached = at.type !== "range" && at.matches("a, button, summary, [role], [tabindex]:not([tabindex='-1'])")
-      && at.matches(":focus-visible");
+    const reached = tabbed && at.matches("a, button, summary, [role]:not(main)");
     return event.key === " " && !text && !reached && document.querySelector(".st-key-play button");
   };
   document.addEventListener("keydown", (event) => {

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
+from ohash.experiment.params import experiment
 from ohash.plots import data as charts
 from ohash.streams.base import Dataset
 from ohash.streams.meaning import meaning
@@ -178,6 +179,19 @@ def test_a_link_needs_the_file_with_its_distance() -> None:
     assert any("with the distance cosine" in one.value for one in app.info)
     app.segmented_control(key="view_metric").set_value("cosine").run()
     assert any("This is the file your link needs" in one.value for one in app.info)
+
+
+def test_what_a_link_says_is_run_when_its_file_is_there() -> None:
+    X, _ = vectors()
+    said = {"dataset": "own", "method": "mmoh", "r": "16", "beta": "0.3", "changes": "50:C:0.02"}
+    said["content"] = Dataset.from_arrays(X).fingerprint()
+    app = sent(page("own", query=said), npy(X))
+    assert not any("Upload that file here" in one.value for one in app.info)
+    assert app.button(key="watch_upload").label == "Run what the link says"
+    app.button(key="watch_upload").click().run()
+    params = app.session_state["ohash"].params
+    wanted = experiment("own", "mmoh", content=said["content"], r=16, beta=0.3, changes=((50, "C", 0.02),))
+    assert not app.exception and params == wanted
 
 
 @pytest.mark.parametrize(
