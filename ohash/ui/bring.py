@@ -37,7 +37,11 @@ def panel(session: state.Session) -> None:
             "with its labels or pairs if it had some.",
             icon=":material/link:",
         )
-    st.markdown("Your vectors stay on this server, in this session, and are gone with it. Nothing is ever unpickled.")
+    most = st.get_option("server.maxUploadSize")
+    st.markdown(
+        "Your vectors stay on this server, in this session, and are gone with it. Nothing is ever unpickled. A file of "
+        f"more than {most} MB opens from a shell: `ohash-lab vectors.npy`."
+    )
     first, second, third = st.columns(3)
     vectors = first.file_uploader("Vectors", key="upload_vectors", help=VECTORS)
     labels = second.file_uploader("Labels (optional)", key="upload_labels", help=LABELS)

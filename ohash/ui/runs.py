@@ -26,7 +26,7 @@ COLUMNS = {
     "data": st.column_config.TextColumn(width="medium"),
     "different from default": st.column_config.TextColumn(width="medium"),
     "pairs": WHOLE, "bits": WHOLE, "mAP start": SCORE, "mAP end": SCORE, "recall@10 start": WIDER,
-    "recall@10 end": WIDER, "pair-AUC": SCORE,
+    "recall@10 end": WIDER, "pair-AUC": SCORE, "state": st.column_config.TextColumn(width=130),
 }  # fmt: skip
 # Runs that are selected when the page opens.
 FIRST = 3

@@ -65,6 +65,20 @@ def test_keyboard(live: LivePage) -> None:
     live.until(lambda: live.pairs == 0, what="R resets")
 
 
+def test_space_belongs_to_the_control_that_the_keyboard_has_reached(live: LivePage) -> None:
+    live.page.locator(".st-key-reset button").first.focus()
+    live.page.keyboard.press("Tab")
+    before = live.query
+    live.page.keyboard.press("Space")
+    live.until(lambda: live.query != before and "seed=" in live.query, what="New seed, and no pause")
+    live.page.get_by_role("button", name="New seed").click()
+    live.until(lambda: "running" in live.status, what="it runs")
+    stood = live.query
+    live.page.keyboard.press("Space")
+    live.until(lambda: "paused" in live.status, what="after a click Space pauses")
+    assert live.query == stood
+
+
 def test_every_press_counts_once_whenever_it_comes(live: LivePage) -> None:
     for press in range(8):
         wanted = "running" if "paused" in live.status else "paused"

@@ -388,6 +388,12 @@ def test_a_run_that_cannot_start_is_a_message_with_a_way_out() -> None:
     assert not [one for one in app.button if one.key == "another"], "no gallery without a run"
 
 
+def test_the_words_of_a_link_are_no_markup() -> None:
+    app = opened(**SMALL, beta="[sign in](//evil.example) ![x](http://host/t.png)")
+    (warning,) = app.warning
+    assert "\\[sign in\\](/\u2060/evil.example)" in warning.value and "http://" not in warning.value
+
+
 def test_a_key_that_stands_twice_is_named_and_the_address_is_mended() -> None:
     app = AppTest.from_file(APP, default_timeout=60)
     for key, value in {**SMALL, "r": ["16", "24"]}.items():
