@@ -48,7 +48,8 @@ def option(
     heading = wrapped(chart.title, max(20, int(width / (0.5 * (size + 2))))) if title else []
     frame = framed(chart, width, height, size, heading=len(heading) * (size + 6), legend=len(listed) > 1)
     lines = [_series(one, at, place, chart, dark) for at, (one, place) in enumerate(zip(series, places, strict=True))]
-    _add_labels(chart, lines, frame, dark)
+    beside = layout.labels(chart, frame.inner, frame.plot, frame.size)
+    _add_labels(chart, lines, frame, beside, dark)
     drawn: Option = {
         "animation": False,
         "backgroundColor": ground.background,
@@ -58,7 +59,7 @@ def option(
         "yAxis": axis_option(chart, "y", frame, ground),
         "tooltip": _tooltip(chart, ground, size),
         "dataset": datasets,
-        "series": [*lines, marks_option(chart, frame, dark)],
+        "series": [*lines, marks_option(chart, frame, beside, dark)],
     }
     titles = _heading(heading, ground, size) + _placeholder(chart, ground, size, width)
     if titles:
@@ -132,8 +133,8 @@ def _series(one: Series, at: int, place: tuple[int, int], chart: Chart, dark: bo
     return drawn
 
 
-def _add_labels(chart: Chart, lines: list[Option], frame: Frame, dark: bool) -> None:
-    for beside in layout.labels(chart, frame.inner, frame.plot, frame.size):
+def _add_labels(chart: Chart, lines: list[Option], frame: Frame, found: list[layout.Beside], dark: bool) -> None:
+    for beside in found:
         if isinstance(beside.of, Mark):
             continue
         hue = theme.colour(beside.of.role, dark)

@@ -96,7 +96,7 @@ def axis_option(chart: Chart, which: Literal["x", "y"], frame: Frame, ground: th
     return drawn
 
 
-def marks_option(chart: Chart, frame: Frame, dark: bool) -> Option:
+def marks_option(chart: Chart, frame: Frame, beside: list[layout.Beside], dark: bool) -> Option:
     """A series without points that carries the reference lines."""
     ground = theme.ground(dark)
     lines = []
@@ -106,7 +106,7 @@ def marks_option(chart: Chart, frame: Frame, dark: bool) -> Option:
             label |= {"position": "end", "align": one.align, "formatter": one.label}
             label["distance"] = [0, 3 + LANE * one.lane]
         lines.append(_line(one.mark, {"xAxis": float(one.mark.at)}, label, dark))
-    moved = {id(one.of): one.up for one in layout.labels(chart, frame.inner, frame.plot, frame.size)}
+    moved = {id(one.of): one.up for one in beside}
     for mark in chart.marks:
         if mark.axis == "y":
             label = _level_label(mark, chart, frame)

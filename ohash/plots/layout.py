@@ -133,9 +133,12 @@ def labels(chart: Chart, width: float, height: float, size: float) -> list[Besid
 
     Those of points stand beside them. Where they would overlap they are moved up or down.
     """
+    several = labelled(chart)
+    if not several:
+        return []
     x_ends, y_ends = limits(chart, "x"), limits(chart, "y")
     wanted: list[tuple[Series | Mark, tuple[float, float]]] = []
-    for one in labelled(chart):
+    for one in several:
         if isinstance(one, Mark):
             wanted.append((one, (x_ends[1], one.at)))
         else:
