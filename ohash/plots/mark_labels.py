@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -26,7 +27,15 @@ def place(
 
     Where there is no room for one, it shares that of its nearest neighbour, so that no mark is silent.
     """
-    order = sorted(marks, key=lambda mark: mark.at)
+    order = tuple(sorted(marks, key=lambda mark: mark.at))
+    return list(_placed(order, tuple(at(mark.at) for mark in order), width, size, lanes))
+
+
+@lru_cache(maxsize=256)  # from one picture to the next they seldom move
+def _placed(
+    order: tuple[Mark, ...], where: tuple[float, ...], width: float, size: float, lanes: int
+) -> tuple[Placed, ...]:
+    at = dict(zip((mark.at for mark in order), where, strict=True)).__getitem__
     groups = [[mark] for mark in order if mark.label]
     found, left_out = _stacked(groups, at, width, size, lanes)
     while left_out is not None and len(groups) > 1:
@@ -35,7 +44,7 @@ def place(
         groups[k : k + 2] = [groups[k] + groups[k + 1]]
         found, left_out = _stacked(groups, at, width, size, lanes)
     told = {id(one.mark): one for one in found}
-    return [told.get(id(mark), Placed(mark, None, "center", "")) for mark in order]
+    return tuple(told.get(id(mark), Placed(mark, None, "center", "")) for mark in order)
 
 
 def _stacked(
