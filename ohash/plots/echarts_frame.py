@@ -109,11 +109,7 @@ def marks_option(chart: Chart, frame: Frame, beside: list[layout.Beside], dark: 
     moved = {id(one.of): one.up for one in beside}
     for mark in chart.marks:
         if mark.axis == "y":
-            label = _level_label(mark, chart, frame)
-            if mark.place == "beside":
-                words = layout.fitted(mark.label, frame.right - 9, frame.size)
-                label = {"show": id(mark) in moved, "position": "end", "formatter": words, "distance": 6}
-                label["offset"] = [0, -moved.get(id(mark), 0)]
+            label = _label_beside(mark, frame, moved) if id(mark) in moved else _level_label(mark, chart, frame)
             lines.append(_line(mark, {"yAxis": _height(mark.at, chart.y)}, label, dark))
     style = {"color": ground.faint, "fontSize": frame.size}
     halo = {"textBorderColor": ground.background, "textBorderWidth": 3}
@@ -138,6 +134,11 @@ def marks_option(chart: Chart, frame: Frame, beside: list[layout.Beside], dark: 
 
 def _height(value: float, axis: Axis) -> float:
     return layout.exponent(value) if by_powers(axis) else float(value)
+
+
+def _label_beside(mark: Mark, frame: Frame, moved: dict[int, float]) -> Option:
+    words = layout.fitted(mark.label, frame.right - 9, frame.size)
+    return {"show": True, "position": "end", "formatter": words, "distance": 6, "offset": [0, -moved[id(mark)]]}
 
 
 def _level_label(mark: Mark, chart: Chart, frame: Frame) -> Option:

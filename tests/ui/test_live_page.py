@@ -178,6 +178,18 @@ def test_the_recording_stays_until_the_live_run_is_as_far() -> None:
     assert recorded.pairs(1e9) == recorded.frame(1e9).t == recorded.stops[-1], "it stands at its end"
 
 
+def test_who_waits_in_line_is_told_so_and_sees_no_recording(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = state.Session(
+        "s", PRESETS[0].params(), watched=state.Watched(looked_at=time.monotonic() - 1), recorded=True
+    )
+    late: Any = Late()
+    monkeypatch.setattr(state.hub(), "place_in_line", lambda _: 2)
+    assert live.picture(session, late) is None and session.watched.seconds == 0
+    assert "number 2 in line" in live._waiting(session)
+    monkeypatch.undo()
+    assert live.picture(session, late).state == "recording"
+
+
 def test_a_run_at_a_pace_of_its_own_is_no_recording() -> None:
     app = opened(**SMALL)
     session = session_of(app)
