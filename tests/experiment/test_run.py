@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohash.core.loss import dissimilar_threshold
-from ohash.experiment.params import Change, experiment
+from ohash.experiment.params import MOST_CHANGES, Change, experiment
 from ohash.experiment.run import Run, run
 from ohash.experiment.snapshot import take
 from ohash.models.registry import find
@@ -113,12 +113,12 @@ def test_a_bad_change_changes_nothing():
         with pytest.raises(ValueError, match=r"must be|may set"):
             going.set(**bad)
         assert going.params is before
-    for t in range(50, 66):
+    for t in range(50, 50 + MOST_CHANGES):
         advance(going, t)
         going.set(C=0.001 * t)
-    assert len(going.params.changes) == 16
-    advance(going, 100)
-    with pytest.raises(ValueError, match="changes must be at most 16"):
+    assert len(going.params.changes) == MOST_CHANGES
+    advance(going, 50 + MOST_CHANGES)
+    with pytest.raises(ValueError, match=f"changes must be at most {MOST_CHANGES}"):
         going.set(C=7.0)
     finish(going)
 

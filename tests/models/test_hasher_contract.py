@@ -19,7 +19,10 @@ X, AT_I, AT_J, S = random_stream(7, d=D, pairs=150)
 X = X.astype(np.float32)
 LABELS = np.random.default_rng(0).integers(0, 4, len(X))
 
-pytestmark = pytest.mark.parametrize("key", SPECS)
+SLOW = ("fasthash",)  # trees for every bit
+pytestmark = pytest.mark.parametrize(
+    "key", [pytest.param(key, marks=pytest.mark.slow) if key in SLOW else key for key in SPECS]
+)
 
 
 def build(key, **options):
