@@ -241,8 +241,10 @@ def test_on_a_phone_the_sliders_come_before_the_gallery(browser: Any, server: Da
     context = browser.new_context(viewport={"width": 390, "height": 844})
     live = LivePage(context.new_page(), server.url, DIGITS)
     top = "(name) => document.querySelector(name).getBoundingClientRect().top"
-    live.page.wait_for_selector(".ohash-gallery")
-    places = [live.page.evaluate(top, name) for name in ("canvas", ".st-key-rail", ".ohash-gallery", ".st-key-below")]
+    names = ("canvas", ".st-key-rail", ".ohash-gallery", ".st-key-below")
+    for name in names:
+        live.page.wait_for_selector(name)
+    places = [live.page.evaluate(top, name) for name in names]
     assert places == sorted(places)
     context.close()
 
