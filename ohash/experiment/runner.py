@@ -219,7 +219,7 @@ class Runner:
 
     def _loop(self, run: Run) -> None:
         last_tick, last_publish, budget, shown = self._clock(), float("-inf"), 0.0, None
-        chunk, behind = 64, True
+        chunk = 64
         while True:
             with self._wake:
                 while self._visitors and not self._stop:
@@ -227,7 +227,7 @@ class Runner:
                 if self._stop:
                     self.state = "stopped"
                     return
-                goal = self._head_start() if behind else 0
+                goal = self._head_start()
                 behind = run.t < goal
                 if not behind:
                     self._apply(run)

@@ -34,13 +34,13 @@ QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
 def picture(session: state.Session, runner: Runner) -> Snapshot | None:
     """What to draw: the live run, or the recording until the live run is as far."""
     now, in_line = runner.snapshot(), state.hub().place_in_line(session.id) > 0
+    asked = session.watched.seconds  # so far the run has been told to come
     seconds = session.watched.look(playing=session.playing and not in_line)
     recorded = recording_of(session.params) if session.recorded and (session.playing or seconds) else None
     if recorded is None or in_line or runner.state in ("done", "error", "stopped"):
         return now
-    shown = recorded.frame(seconds)
-    if now is None or now.t < min(shown.t, recorded.pairs(seconds)):
-        return shown
+    if now is None or now.t < recorded.pairs(asked):
+        return recorded.frame(seconds)
     session.recorded = False
     return now
 

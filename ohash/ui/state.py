@@ -371,7 +371,7 @@ def _begin(session: Session) -> None:
     session.recorded = recorded is not None
     run = Runner(
         session.params, own, pace=session.pace, paused=not session.playing, first=compile_elsewhere,
-        head_start=lambda: 0 if recorded is None else recorded.pairs(watched.seconds),
+        head_start=lambda: recorded.pairs(watched.seconds) if recorded is not None and session.recorded else 0,
     )  # fmt: skip
     hub().run(session.id, run, beside)
 
