@@ -39,7 +39,7 @@ def test_a_sweep_from_its_form_to_a_cell_on_live(page: Any, server: Dashboard) -
     page.mouse.down()
     page.mouse.up()
     page.wait_for_selector(".ohash-status")
-    assert "beta=0.3" in page.evaluate("location.search")
+    until(lambda: "beta=0.3" in page.evaluate("location.search"), "the cell's own link")
 
 
 def test_the_paper_shows_claims_figures_and_a_report(page: Any, server: Dashboard) -> None:

@@ -40,7 +40,7 @@ def test_a_bare_matrix_is_enough(page: Any, server: Dashboard, vectors: Path) ->
     page.get_by_role("button", name="Watch OH learn this").click()
     live = LivePage(page)
     live.until(lambda: live.pairs > 0, what="it learns")
-    assert "dataset=own" in live.query
+    live.until(lambda: "dataset=own" in live.query, what="the link says whose data")
 
 
 def test_clicks_make_the_pairs(page: Any, server: Dashboard, vectors: Path) -> None:
