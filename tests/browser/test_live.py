@@ -272,9 +272,9 @@ def test_on_a_phone_a_toolbar_is_one_row_that_fades_where_it_goes_on(
     for bar in (".st-key-top", ".st-key-transport")[: 1 if path else 2]:  # on Compare the one is inside the other
         shown = page.locator(bar)
         shown.locator("button").first.wait_for()
-        until(lambda: shown.bounding_box()["height"] < 60, "one row")
+        until(lambda shown=shown: shown.bounding_box()["height"] < 60, "one row")
         assert "gradient" in shown.evaluate("(bar) => getComputedStyle(bar).maskImage")
-        until(lambda: right_end_of_the_last_button(shown) < 372 - 20, "the last button is not under the fade")
+        until(lambda shown=shown: right_end_of_the_last_button(shown) < 352, "the last button is not under the fade")
     context.close()
 
 
