@@ -14,8 +14,8 @@ from typing import Any
 
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, check, param, started_from, table
-from ohash.experiment.links import Limits
-from ohash.experiment.params import OWN, SEED, ExperimentParams, RunParams, experiment
+from ohash.experiment.links import Limits, content_of, dataset_of, parsed
+from ohash.experiment.params import SEED, ExperimentParams, RunParams, experiment
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
 from ohash.streams import registry as datasets
@@ -208,21 +208,9 @@ def entry_of(text: str) -> Entry:
 def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[Comparison, list[str]]:
     """A comparison from a link, and what had to be ignored or replaced, in words."""
     problems: list[str] = []
-    known = {*datasets.datasets(), OWN}
-    dataset = query.get("dataset", "fashion")
-    if dataset not in known:
-        problems.append(f"dataset must be one of {', '.join(sorted(known))}, got {dataset[:60]!r}; using 'fashion'")
-        dataset = "fashion"
-    values: dict[str, Any] = {"content": query.get("content", "")[:64] if dataset == OWN else ""}
-    if query.get("content") and dataset != OWN:
-        problems.append(f"content belongs to dataset={OWN!r}, data of one's own, got dataset={dataset!r}; left out")
-    rows = _rows(dataset)
-    for key, row in rows.items():
-        if key in query:
-            try:
-                values[key] = row.parse(query[key][:60])
-            except ValueError as error:
-                problems.append(str(error))
+    dataset = dataset_of(query, "fashion", problems)
+    values: dict[str, Any] = {"content": content_of(query, dataset, problems)}
+    values |= parsed(_rows(dataset), query, problems)
     for key, most in _bounds(limits).items():
         if values.get(key, 0) > most:
             problems.append(f"{key} must be at most {most} on this server, got {values[key]}; using {most}")

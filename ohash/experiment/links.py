@@ -4,7 +4,7 @@ What is near to a parameter, and meant nothing else, is named too; no link excee
 """
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,34 +27,16 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     """An experiment from a link, and what had to be ignored or replaced, in words."""
     problems: list[str] = []
     values: dict[str, Any] = {}
-    for key, known, fallback in (
-        ("dataset", {*datasets.datasets(), OWN}, "digits"),
-        ("method", set(methods.hashers()), "oh"),
-    ):
-        text = query.get(key, fallback)
-        if text not in known:
-            problems.append(f"{key} must be one of {', '.join(sorted(known))}, got {text[:60]!r}; using {fallback!r}")
-            text = fallback
-        values[key] = text
+    values["dataset"] = dataset_of(query, "digits", problems)
+    values["method"] = _one_of("method", methods.hashers(), query, "oh", problems)
     rows = rows_of(experiment(**values))
-    for key, row in rows.items():
-        if key in query:
-            try:
-                values[key] = row.parse(query[key][:60])
-            except ValueError as error:
-                problems.append(str(error))
+    values |= parsed(rows, query, problems)
     others = {key for spec in methods.hashers().values() for key in spec.table} - set(rows)
     problems += [f"{key} is no parameter of {values['method']}; left out" for key in query if key in others]
     unknown = [key for key in query if key not in {*rows, *others, "dataset", "method", "content", "changes"}]
     meant = [(key, _meant(key, rows)) for key in unknown]  # who brings a key of his own, utm_source say, meant nothing
     problems += [f"{key[:40]!r} is no parameter; left out (did you mean {near}?)" for key, near in meant if near]
-    content = query.get("content", "")[:64]
-    if content and values["dataset"] != OWN:
-        problems.append(
-            f"content belongs to dataset={OWN!r}, data of one's own, got dataset={values['dataset']!r}; left out"
-        )
-        content = ""
-    params = _settle(values, problems, content)
+    params = _settle(values, problems, content_of(query, values["dataset"], problems))
     if limits is not None:
         params = _within(params, limits, problems)
     for item in _items(query.get("changes", "")):
@@ -63,6 +45,40 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
         except ValueError as error:
             problems.append(f"change {item[:60]!r} ignored: {error}")
     return params, problems
+
+
+def dataset_of(query: Mapping[str, str], usual: str, problems: list[str]) -> str:
+    """The dataset that a link names, or the usual one."""
+    return _one_of("dataset", {*datasets.datasets(), OWN}, query, usual, problems)
+
+
+def content_of(query: Mapping[str, str], dataset: str, problems: list[str]) -> str:
+    """Which data of one's own a link is about; "" if it is about others."""
+    content = query.get("content", "")[:64]
+    if content and dataset != OWN:
+        problems.append(f"content belongs to dataset={OWN!r}, data of one's own, got dataset={dataset!r}; left out")
+        return ""
+    return content
+
+
+def parsed(rows: Mapping[str, Parameter], query: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
+    """What a link says of declared rows; a bad value is left to its default."""
+    values = {}
+    for key, row in rows.items():
+        if key in query:
+            try:
+                values[key] = row.parse(query[key][:60])
+            except ValueError as error:
+                problems.append(str(error))
+    return values
+
+
+def _one_of(key: str, known: Collection[str], query: Mapping[str, str], usual: str, problems: list[str]) -> str:
+    text = query.get(key, usual)
+    if text in known:
+        return text
+    problems.append(f"{key} must be one of {', '.join(sorted(known))}, got {text[:60]!r}; using {usual!r}")
+    return usual
 
 
 def _meant(key: str, rows: Mapping[str, Parameter]) -> str:

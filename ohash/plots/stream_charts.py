@@ -41,9 +41,10 @@ def hills(now: Snapshot) -> Chart:
         return nothing("No pair has arrived yet", x_axis, y_axis)
     width = -(-(r + 1) // MOST_BARS)
     curves = []
-    for kind, counts in (("dissimilar", dissimilar), ("similar", similar)):
+    x, *outlines = _skylines((dissimilar, similar), width)
+    for kind, counts, outline in zip(("dissimilar", "similar"), (dissimilar, similar), outlines, strict=True):
         if counts.sum():
-            x, y = _skyline(100 * counts / counts.sum(), width)
+            y = 100 * outline / counts.sum()
             curves.append(Series(f"{kind} pairs", x, y, "step", kind, width=theme.NORMAL, fill=0.28))
     p = current(now)
     lines = []
@@ -191,13 +192,12 @@ def _hills_title(auc: float, similar: float, dissimilar: float, r: int) -> str:
     return f"{head} pairs differ in {near} of {r} bits, dissimilar ones in {far}"
 
 
-def _skyline(shares: Floats, width: int) -> tuple[Floats, Floats]:
-    """Bars of `width` distances, with an empty one before and after so that the outline closes."""
-    bars = np.append(shares, np.zeros(-len(shares) % width)).reshape(-1, width).sum(axis=1)
-    used = np.flatnonzero(bars)
+def _skylines(counts: tuple[Floats, ...], width: int) -> tuple[Floats, ...]:
+    """Where the bars of `width` distances stand, then their heights; an empty one on each side closes the outline."""
+    bars = [np.append(some, np.zeros(-len(some) % width)).reshape(-1, width).sum(axis=1) for some in counts]
+    used = np.flatnonzero(np.sum(bars, axis=0))
     rows = np.arange(used[0] - 1, used[-1] + 2)
-    heights = np.append(np.insert(bars, 0, 0.0), 0.0)[rows + 1]
-    return rows * width + (width - 1) / 2, heights
+    return rows * width + (width - 1) / 2, *(np.append(np.insert(one, 0, 0.0), 0.0)[rows + 1] for one in bars)
 
 
 def _up_to_now(now: Snapshot, name: str, n: int) -> Floats:

@@ -7,17 +7,12 @@ import numpy as np
 import pytest
 
 from ohash.experiment.observer_kernels import CLIPPED, UPDATED
-from ohash.experiment.params import experiment
 from ohash.experiment.story import headline
-from ohash.plots import layout, live, theme, words
-from ohash.plots.chart import Chart
+from ohash.plots import live, words
 from ohash.plots.echarts import option
-from ohash.plots.echarts_frame import framed
-from ohash.plots.ghost import MOST, Ghost
 from ohash.plots.over_pairs import decades, rounded_up, share_limits
-from ohash.plots.plotly import figure
-from ohash.plots.scores import _stages, moving_average
 from tests.plots.moments import EVERY, picture
+from tests.plots.parts import curve, labels, names
 
 VARIANTS = {
     **live.CHARTS,
@@ -28,18 +23,6 @@ VARIANTS = {
     "prediction loss": lambda now: live.loss(now, what="loss", per_pair=True, bound=True),
     "all tau": lambda now: live.tau(now, recent=False),
 }
-
-
-def names(chart: Chart) -> list[str]:
-    return [series.name for series in chart.series]
-
-
-def labels(chart: Chart) -> list[str]:
-    return [mark.label for mark in chart.marks]
-
-
-def curve(chart: Chart, name: str):
-    return next(series for series in chart.series if series.name == name)
 
 
 @pytest.mark.parametrize("moment", EVERY)
@@ -75,126 +58,6 @@ def test_a_method_that_does_not_learn_says_what_it_lacks():
     assert labels(live.hills(now)) == []
 
 
-def test_quality_tells_start_now_and_pairs():
-    now = picture("oh")
-    chart = live.quality(now, reference=0.72)
-    values = now.checkpoints["map"]
-    assert chart.title == f"Labels: mAP rises from {words.share(values[0])} to {words.share(values[-1])} in 1,500 pairs"
-    assert names(chart) == ["each checkpoint", "moving average"]
-    assert curve(chart, "each checkpoint").y.tolist() == values.tolist()
-    assert curve(chart, "each checkpoint").x[0] == 1  # pair 0 at the left edge
-    assert labels(chart) == [f"LSH start {words.share(values[0])}", "float .72"]
-    assert chart.x.scale == "log" and live.quality(now, log=False).x.scale == "linear"
-    assert chart.y.lo <= min(values.min(), 0.72) and chart.y.hi >= values.max()
-    distance = live.quality(now, "recall_10")
-    assert distance.title.startswith("Distance: recall@10 falls from .46 to ")
-
-
-def test_quality_of_the_stream_has_the_frozen_copy():
-    now = picture("oh")
-    chart = live.quality(now, "auc")
-    assert names(chart) == ["W frozen", "pair AUC, last 2,048"]
-    assert f"is {words.share(now.numbers['auc'])}, with W frozen" in chart.title
-    with pytest.raises(ValueError, match="metric must be one of map, "):
-        live.quality(now, "accuracy")
-
-
-def test_drift_and_changes_are_marked_and_told():
-    chart = live.quality(picture("drift"))
-    assert "drift" in labels(chart) and next(m for m in chart.marks if m.label == "drift").at == 120
-    assert re.search(r"before the drift, is \.\d\d after it, and \.\d\d at 140 pairs$", chart.title)
-    slowly = live.quality(picture("slowly"))
-    assert [label for label in labels(slowly) if "drift" in label] == ["drift begins", "drift ends"]
-    changed = live.quality(picture("changes"))
-    marks = [mark for mark in changed.marks if mark.role == "change"]
-    assert [(mark.at, mark.label) for mark in marks] == [(1, "C = 0.01"), (110, "C = 0.0005"), (130, "β = 0.3, C = 1")]
-
-
-def test_moving_average_does_not_cross_a_drift():
-    y = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
-    stage = np.array([0, 0, 0, 1, 1, 1])
-    assert moving_average(y, stage).tolist() == y.tolist()
-    assert moving_average(np.array([1.0, np.nan, 1.0]))[[0, 2]].tolist() == [1.0, 1.0]
-
-
-def test_moving_average_does_not_cross_a_change():
-    now = picture("changes")
-    pairs, y = now.checkpoints["pairs"], np.arange(len(now.checkpoints["pairs"]), dtype=float)
-    changed = now.params.changes[-1].at
-    stage = _stages(pairs, now.params)
-    assert stage[pairs <= changed].max() < stage[pairs > changed].min()
-    y[pairs > changed] = 1000
-    assert moving_average(y, stage)[pairs <= changed].max() < 1000
-
-
-def test_ghosts_are_thin_pale_short_and_named_beside_their_end():
-    ghost = live.ghost_of(picture("long"), "β = 0.3")
-    assert all(len(column) <= MOST and column.dtype == np.float32 for column in ghost.columns.values())
-    assert ghost.columns["pairs"][0] == 1 and ghost.columns["pairs"][-1] == 1_000_000
-    chart = live.quality(picture("oh"), "auc", ghosts=[ghost], pinned=live.ghost_of(picture("mmoh"), "pinned"))
-    first, second = chart.series[:2]
-    assert (first.name, first.role, first.listed, first.most) == ("β = 0.3", "ghost", False, 200)
-    assert (second.name, second.role, second.listed) == ("pinned", "pinned", False)
-    assert [one.label for one in chart.series[:4]] == ["β = 0.3", "pinned", "", ""]
-    empty = live.ghost_of(picture("start:oh"), "nothing")
-    assert names(live.quality(picture("oh"), ghosts=[empty])) == ["each checkpoint", "moving average"]
-    left = {name: column[:1] for name, column in ghost.checkpoints.items()}
-    assert "left at once" not in names(
-        live.quality(picture("oh"), ghosts=[replace(ghost, label="left at once", checkpoints=left)])
-    )
-    bare = Ghost("bare", ghost.params, {"pairs": np.empty(0, np.float32)}, {"pairs": np.empty(0, np.float32)})
-    assert "bare" not in names(live.quality(picture("oh"), "auc", ghosts=[bare]))
-
-
-def test_a_run_of_other_data_does_not_set_the_scale():
-    now = picture("oh")
-    ghost = live.ghost_of(now, "pinned")
-    low = replace(ghost, checkpoints={**ghost.checkpoints, "map": 0.01 * ghost.checkpoints["map"]})
-    elsewhere = replace(low, params=experiment("moons"))
-    assert live.quality(now, pinned=elsewhere).y == live.quality(now).y == live.quality(now, pinned=ghost).y
-    assert live.quality(now, pinned=low).y.lo < live.quality(now).y.lo
-    assert "pinned" in names(live.quality(now, pinned=elsewhere))
-
-
-@pytest.mark.parametrize(("width", "size"), [(610, theme.SIZE_COMPACT), (760, theme.SIZE_STAGE)])
-def test_a_label_beside_a_curve_ends_within_the_chart(width, size):
-    chart = live.quality(picture("oh"), pinned=live.ghost_of(picture("oh"), "pinned, Digits: OH on test queries"))
-    drawn = option(chart, dark=False, height=235, width=width, size=size)["series"]
-    (line,) = (one for one in drawn if "endLabel" in one)
-    frame = framed(chart, width, 235, size, heading=0, legend=False)
-    text = line["endLabel"]["formatter"]
-    (beside,) = (one for one in layout.labels(chart, frame.inner, frame.plot, size) if one.of.role == "pinned")
-    end = frame.left + layout.position(beside.at[0], *frame.x, chart.x.scale) * frame.inner
-    assert text.startswith("pinned, Digits") and end + 6 + layout.text_width(text, size) <= width
-
-
-def test_labels_stand_right_of_the_plot_and_apart():
-    """Of the start, the reference and a run that ended early: no curve is covered, wherever they lie."""
-    now = picture("oh")
-    start = now.checkpoints["map"][0]
-    early = {name: column[:4] for name, column in now.checkpoints.items()}
-    ghost = live.ghost_of(replace(now, checkpoints=early), "ended early")
-    chart = live.quality(now, reference=start + 0.001, ghosts=[ghost])
-    found = layout.labels(chart, 500, 150, 11)
-    assert {one.of.label.partition(" ")[0] for one in found} == {"LSH", "float", "ended"}
-    assert {one.at[0] for one in found} == {layout.limits(chart, "x")[1]}
-    ends = layout.limits(chart, "y")
-    heights = sorted(layout.position(one.at[1], *ends, "linear") * 150 + one.up for one in found)
-    assert np.diff(heights).min() >= 1.2 * 11 - 1e-9
-    drawn = option(chart, dark=False, height=235, width=610, size=11)["series"]
-    (line,) = (one for one in drawn if "endLabel" in one)
-    frame = framed(chart, 610, 235, 11, heading=0, legend=True)
-    end = layout.position(float(ghost.checkpoints["pairs"][-1]), *frame.x, "log") * frame.inner
-    assert line["endLabel"]["offset"][0] == pytest.approx(frame.inner - end)
-    assert [one["label"]["position"] for one in drawn[-1]["markLine"]["data"]] == ["end", "end"]
-    assert figure(chart).layout.annotations[-1].x == pytest.approx(np.log10(layout.limits(chart, "x")[1]))
-
-
-def test_a_new_run_keeps_its_ghosts_before_its_first_pair():
-    chart = live.quality(picture("start:oh"), ghosts=[live.ghost_of(picture("oh"), "before")])
-    assert names(chart) == ["before"] and "not measured yet" in chart.title
-
-
 def test_hills_are_shares_of_each_kind():
     now = picture("oh")
     chart = live.hills(now)
@@ -208,6 +71,13 @@ def test_hills_are_shares_of_each_kind():
     assert f"in {words.number(mean, 2)} of 48 bits" in chart.title
     assert labels(live.hills(picture("changes")))[1] == "β·r = 14.4"  # beta as it is now
     assert "nearest of the models" in live.hills(picture("mmoh")).caption
+
+
+def test_both_hills_are_one_table():
+    """The chart's own "Show data" lists the first table only."""
+    for moment in EVERY:
+        drawn = option(live.hills(picture(moment)))
+        assert len(drawn["dataset"]) <= 1, moment
 
 
 def test_long_codes_are_binned_without_loss():
@@ -326,13 +196,6 @@ def test_tables_hold_only_bits_and_distances_that_exist():
     assert live.per_bit(now).table().iloc[:, 0].tolist() == list(range(1, r + 1))
     assert live.bit_balance(now).table().iloc[:, 0].between(1, r).all()
     assert live.hills(now).table().iloc[:, 0].between(0, r).all()
-
-
-def test_the_float_reference_is_drawn_for_who_gives_none():
-    now = picture("oh")
-    (line,) = [mark for mark in live.quality(now).marks if mark.label.startswith("float")]
-    assert line.at == now.numbers["map_float"]
-    assert not any("float" in mark.label for mark in live.quality(now, "recall_10").marks)
 
 
 def test_hills_of_one_kind_are_told_in_words():

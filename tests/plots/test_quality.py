@@ -1,0 +1,63 @@
+"""Agreement over pairs: titles, drift and changes, the moving average."""
+
+import re
+
+import numpy as np
+import pytest
+
+from ohash.plots import live, words
+from ohash.plots.scores import _stages, moving_average
+from tests.plots.moments import picture
+from tests.plots.parts import curve, labels, names
+
+
+def test_quality_tells_start_now_and_pairs():
+    now = picture("oh")
+    chart = live.quality(now, reference=0.72)
+    values = now.checkpoints["map"]
+    assert chart.title == f"Labels: mAP rises from {words.share(values[0])} to {words.share(values[-1])} in 1,500 pairs"
+    assert names(chart) == ["each checkpoint", "moving average"]
+    assert curve(chart, "each checkpoint").y.tolist() == values.tolist()
+    assert curve(chart, "each checkpoint").x[0] == 1  # pair 0 at the left edge
+    assert labels(chart) == [f"LSH start {words.share(values[0])}", "float .72"]
+    assert chart.x.scale == "log" and live.quality(now, log=False).x.scale == "linear"
+    assert chart.y.lo <= min(values.min(), 0.72) and chart.y.hi >= values.max()
+    distance = live.quality(now, "recall_10")
+    assert distance.title.startswith("Distance: recall@10 falls from .46 to ")
+
+
+def test_quality_of_the_stream_has_the_frozen_copy():
+    now = picture("oh")
+    chart = live.quality(now, "auc")
+    assert names(chart) == ["W frozen", "pair AUC, last 2,048"]
+    assert f"is {words.share(now.numbers['auc'])}, with W frozen" in chart.title
+    with pytest.raises(ValueError, match="metric must be one of map, "):
+        live.quality(now, "accuracy")
+
+
+def test_drift_and_changes_are_marked_and_told():
+    chart = live.quality(picture("drift"))
+    assert "drift" in labels(chart) and next(m for m in chart.marks if m.label == "drift").at == 120
+    assert re.search(r"before the drift, is \.\d\d after it, and \.\d\d at 140 pairs$", chart.title)
+    slowly = live.quality(picture("slowly"))
+    assert [label for label in labels(slowly) if "drift" in label] == ["drift begins", "drift ends"]
+    changed = live.quality(picture("changes"))
+    marks = [mark for mark in changed.marks if mark.role == "change"]
+    assert [(mark.at, mark.label) for mark in marks] == [(1, "C = 0.01"), (110, "C = 0.0005"), (130, "β = 0.3, C = 1")]
+
+
+def test_moving_average_does_not_cross_a_drift():
+    y = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
+    stage = np.array([0, 0, 0, 1, 1, 1])
+    assert moving_average(y, stage).tolist() == y.tolist()
+    assert moving_average(np.array([1.0, np.nan, 1.0]))[[0, 2]].tolist() == [1.0, 1.0]
+
+
+def test_moving_average_does_not_cross_a_change():
+    now = picture("changes")
+    pairs, y = now.checkpoints["pairs"], np.arange(len(now.checkpoints["pairs"]), dtype=float)
+    changed = now.params.changes[-1].at
+    stage = _stages(pairs, now.params)
+    assert stage[pairs <= changed].max() < stage[pairs > changed].min()
+    y[pairs > changed] = 1000
+    assert moving_average(y, stage)[pairs <= changed].max() < 1000

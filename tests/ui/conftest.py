@@ -1,0 +1,16 @@
+"""Every test of a page leaves the server as it found it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from ohash.ui import state
+
+
+@pytest.fixture(autouse=True)
+def no_run_outlives_its_test() -> Iterator[None]:
+    """Live runs and comparisons of every session."""
+    yield
+    for hub in (state.hub(), state.contests()):
+        for lease in hub._leases.values():
+            lease.stop()

@@ -1,0 +1,58 @@
+"""The Live page as AppTest opens it, and how to find things on it."""
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from streamlit.testing.v1 import AppTest  # noqa: TID251
+
+from ohash.ui import state
+
+APP = str(Path(__file__).parents[2] / "app.py")
+SMALL = {"dataset": "blobs2d", "method": "oh", "r": "16", "pairs": "100000000"}
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=60)
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def widget(kind: Any, name: str) -> Any:
+    """A widget of the rail by the name of its parameter; its key changes with the experiment."""
+    return next(one for one in kind if one.key and re.fullmatch(rf"w_{name}_\d+", one.key))
+
+
+def more(app: AppTest) -> AppTest:
+    """With the list of presets open."""
+    app.session_state["open_presets"] = True
+    return app.run()
+
+
+def session_of(app: AppTest) -> state.Session:
+    found: state.Session = app.session_state["ohash"]
+    return found
+
+
+def until(app: AppTest, true: Callable[[], bool]) -> None:
+    """Redraw as the timer would, which AppTest has not."""
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+        app.run()
+        assert not app.exception
+
+
+def link_of(app: AppTest) -> dict[str, str]:
+    return {key: value if isinstance(value, str) else value[0] for key, value in app.query_params.items()}
+
+
+def moving(app: AppTest) -> bool:
+    now = state.runner(session_of(app)).snapshot()
+    return now is not None and now.t > 0
