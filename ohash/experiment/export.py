@@ -74,11 +74,8 @@ def code_for(params: ExperimentParams, files: Files = YOURS) -> str:
         imports.insert(0, "Change")
         changes = ", ".join(f"Change({c.at}, {c.name!r}, {c.value!r})" for c in params.changes)
         arguments.append(f"changes=({changes},)")
-    own = data = ""
-    if params.dataset == OWN:
-        own = "from ohash.streams.readers.beside import open_files\n"
-        data = f"data = open_files({', '.join(map(repr, files))}, key={OWN!r})  # vectors, labels, pairs, distance\n"
-        data += f"assert data.fingerprint() == {params.content!r}, 'these are other data'\n"
+    own, data = own_data_code(params.content, files) if params.dataset == OWN else ("", "")
+    if data:
         arguments.append("content=data.fingerprint()")
     return (
         f"from ohash.experiment.params import {', '.join(imports)}\n"
@@ -86,6 +83,16 @@ def code_for(params: ExperimentParams, files: Files = YOURS) -> str:
         f"{data}params = experiment({', '.join(arguments)})\n"
         f"for now in run(params{', data' if data else ''}):\n"
         "    print(f\"{now.t:>9,} pairs  mAP {now.numbers['map']:.3f}  recall@10 {now.numbers['recall_10']:.3f}\")\n"
+    )
+
+
+def own_data_code(content: str, files: Files) -> tuple[str, str]:
+    """The import, and the lines that open data of one's own and say if they are others."""
+    arguments = ", ".join(map(repr, files))
+    return (
+        "from ohash.streams.readers.beside import open_files\n",
+        f"data = open_files({arguments}, key={OWN!r})  # vectors, labels, pairs, distance\n"
+        f"assert data.fingerprint() == {content!r}, 'these are other data'\n",
     )
 
 

@@ -32,35 +32,41 @@ class Found:
         return float(self.relevant.mean()) if len(self.relevant) else 0.0
 
 
-def nearest(run: Run, number: int, k: int = 10, *, before: bool = False) -> Found:
-    """The k nearest items of query `number` (counted round); `before`: by the first codes of the run."""
+def nearest(run: Run, number: int, k: int = 10, *, row: int | None = None, before: bool = False) -> Found:
+    """The k nearest items of query `number` (counted round), or of a row that is searched itself.
+
+    `before`: by the first codes of the run.
+    """
     judge = run.appraisal.judge
-    at = number % len(judge.queries)
     n = len(judge.database)
-    hide = {int(judge.own[at])} if judge.own is not None else set()
-    few = min(n, k + len(hide))
+    asked = judge.queries[number % len(judge.queries)] if row is None else row
+    own = np.flatnonzero(judge.database == asked)
+    column = own if len(own) else n + np.flatnonzero(judge.queries == asked)
+    if not len(column):  # of other data, or of another split
+        return nearest(run, number, k, before=before)
+    few = min(n, k + len(own))
     found: npt.NDArray[np.int64]
     distance: npt.NDArray[Any]
     if run.spec.asymmetric:
-        found, distance = _by_estimate(run, at, few, before=before)
+        found, distance = _by_estimate(run, int(asked), few, before=before)
     else:
         codes = run.appraisal.first_codes if before else run.appraisal.codes
-        found, distance = search(codes[:, n + at : n + at + 1], codes[:, :n], few)
-    keep = [q for q, item in enumerate(found[0]) if int(judge.database[item]) not in hide][:k]
+        found, distance = search(codes[:, column[:1]], codes[:, :n], few)
+    keep = np.flatnonzero(judge.database[found[0]] != asked)[:k]
     items = found[0][keep]
     return Found(
-        query=int(judge.queries[at]),
+        query=int(asked),
         rows=judge.database[items],
         distances=distance[0][keep],
-        relevant=judge.is_relevant(at, items),
+        relevant=judge.is_relevant(int(asked), items),
         t=0 if before else run.t,
         judged=run.world.stream(run.stage).similarity.name not in ("clicks", "pairs"),
     )
 
 
-def _by_estimate(run: Run, at: int, k: int, *, before: bool) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-    """The k nearest items of one query by the method's own distance; ties by index."""
+def _by_estimate(run: Run, row: int, k: int, *, before: bool) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    """The k nearest items of one row by the method's own distance; ties by index."""
     hasher = run.frozen.hasher if before and isinstance(run.frozen, FrozenEstimates) else run.appraisal.table.made_by
-    D = Estimates(hasher, run.Z, run.appraisal.judge.database).stored().of(run.appraisal.judge.queries[at : at + 1])
+    D = Estimates(hasher, run.Z, run.appraisal.judge.database).stored().of(np.array([row]))
     order = np.argsort(D, axis=1, kind="stable")[:, :k]
     return order, np.take_along_axis(D, order, axis=1)

@@ -47,7 +47,7 @@ class Judge:
 
         `like` is a judge of another stage: only a redefinition changes what is relevant.
         """
-        self.world, self.stage = world, stage
+        self.world, self.stage, self.part = world, stage, part
         source = world.stream(stage).similarity
         self.name, self.note = source.name, source.note
         self.hidden: list[Rows] | None = None
@@ -75,11 +75,13 @@ class Judge:
             raise ValueError(f"there are no {part} queries; give the dataset more rows or more pairs")
         self._exact: Rows | None = None
 
-    def is_relevant(self, query: int, items: Rows) -> npt.NDArray[np.bool_]:
-        """Which database items, by place, a query should find."""
-        wanted = self.relevant[query]
-        if not isinstance(self.relevant, np.ndarray):
-            return np.isin(items, wanted)
+    def is_relevant(self, row: int, items: Rows) -> npt.NDArray[np.bool_]:
+        """Which database items, by place, somebody who asks with this row should find; it need not be a query."""
+        source, at = self.world.stream(self.stage).similarity, np.flatnonzero(self.queries == row)
+        if isinstance(source, GivenSimilarity):
+            later = source.later(self.part)
+            return np.isin(items, self.relevant[at[0]] if len(at) else partners_of(np.array([row]), *later)[0])
+        wanted = self.relevant[at[0]] if len(at) else source.relevant(np.array([row]), self.database)[0]
         whole = wanted if wanted.dtype == bool else np.unpackbits(wanted, bitorder="little")
         return np.asarray(whole[items], dtype=bool)
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ohash.core.citations import bibliography
 from ohash.experiment.comparison import Comparison
 from ohash.experiment.environment import environment
+from ohash.experiment.export import YOURS, Files, own_data_code
 from ohash.experiment.fairness import fairness
 from ohash.experiment.judge import RERANKED
 from ohash.experiment.standing import Standing
@@ -99,16 +100,15 @@ def rows_to_csv(rows: Rows) -> str:
     return text.getvalue()
 
 
-def code_for(comparison: Comparison) -> str:
-    """Python that repeats a comparison with the package."""
-    query = comparison.to_query()
-    own = "" if not comparison.content else "# dataset='own': give your Dataset as the second argument of `contested`\n"
+def code_for(comparison: Comparison, files: Files = YOURS) -> str:
+    """Python that repeats a comparison with the package; `files` are those of data of one's own."""
+    own, data = own_data_code(comparison.content, files) if comparison.content else ("", "")
     return (
         "from ohash.experiment.comparison import from_query\n"
         "from ohash.experiment.contest import contested\n"
-        "from ohash.experiment.verdict import verdict\n\n"
-        f"comparison, problems = from_query({query!r})\n"
-        f"{own}standing = contested(comparison)\n"
+        f"from ohash.experiment.verdict import verdict\n{own}\n"
+        f"{data}comparison, problems = from_query({comparison.to_query()!r})\n"
+        f"standing = contested(comparison{', data' if data else ''})\n"
         "for entry, name in enumerate(standing.names):\n"
         '    scores = standing.score(entry, "map"), standing.score(entry, "recall_10")\n'
         '    print(f"{name:>20}  mAP {scores[0]:.3f}  recall@10 {scores[1]:.3f}")\n'

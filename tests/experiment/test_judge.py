@@ -135,7 +135,8 @@ def test_very_many_flags_are_packed_and_change_nothing(values, monkeypatch):
     items = np.array([5, 0, 17])
     for query in range(3):
         assert np.array_equal(
-            packed.appraisal.judge.is_relevant(query, items), plain.appraisal.judge.relevant[query, items]
+            packed.appraisal.judge.is_relevant(packed.appraisal.judge.queries[query], items),
+            plain.appraisal.judge.relevant[query, items],
         )
 
 
