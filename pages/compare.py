@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui import client, compare, compare_cards, compare_rail, compare_share, notices, state, style
+from ohash.ui import address, client, compare, compare_cards, compare_rail, compare_share, notices, state, style
 
 style.apply()
 compare_cards.apply()
@@ -15,13 +15,13 @@ except ValueError as problem:
     if session.comparison is not None:
         compare_rail.choose_data(session, session.comparison)
     st.stop()
-state.write_query(contest.comparison)
+address.write(contest.comparison)
 client.ask(session)
 notices.warnings(session)
 
 with st.container(horizontal=True, key="top", vertical_alignment="center"):
     compare.transport(session, contest)
-    compare_share.buttons(contest.comparison, contest.standing())
+    compare_share.buttons(session, contest.comparison, contest.standing())
 compare.verdict_area(session)
 left, right = st.columns([1, 4])
 with left, st.container(key="rail"):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui import bring, catalogue, data, items, state, style
+from ohash.ui import address, bring, catalogue, data, items, state, style
 
 PARTS = {"look": "Look at one", "all": "Everything there is", "own": "Bring your own"}
 
@@ -14,12 +14,15 @@ part = st.segmented_control(
     "part", list(PARTS), key=state.part(session), format_func=lambda name: PARTS[name], required=True,
     label_visibility="collapsed",
 )  # fmt: skip
+if part != "look":
+    address.put({"view": part})
 if part == "own":
     bring.panel(session)
 elif part == "all":
     catalogue.everything()
 else:
     key = data.choose(session)
+    address.put(data.query_of(key))
     dataset = data.load(session, key)
     if dataset is not None:
         data.look(session, key, dataset)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui import client, live, notices, rail, share, state, style, transport
+from ohash.ui import address, client, live, notices, rail, share, state, style, transport
 from ohash.ui.below import below_the_fold
 
 style.apply()
@@ -13,7 +13,7 @@ except ValueError as problem:
     notices.missing(problem)
     rail.choose_data(session)
     st.stop()
-state.write_query(session.params)
+address.write(session.params)
 client.ask(session)
 notices.warnings(session)
 

@@ -67,7 +67,7 @@ def _below(session: state.Session) -> None:
             st.page_link("pages/runs.py", label="Overlay, compare, keep and export them on the Runs page")
     with st.expander("Code for this run", key="open_code", on_change="rerun") as code:
         if code.open:
-            st.code(code_for(session.params), language="python")
+            st.code(code_for(session.params, state.files_of(session, session.params.content)), language="python")
     if _reading() != session.reading or session.redraw:  # the timer is needed from now on, or no longer; or a pin
         session.redraw = False
         st.rerun()

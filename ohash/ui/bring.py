@@ -64,7 +64,7 @@ def panel(session: state.Session) -> None:
         st.error(f"{plain(error)}.".replace("..", "."), icon=":material/error:")
         _mine(session)
         return
-    content = state.add_own(session, dataset)
+    content = state.add_own(session, dataset, upload.names_of(vectors, labels, pairs, metric))
     st.success(
         f"{found.lines()[0]}. It is now among the data sets of Live and Compare.", icon=":material/check_circle:"
     )

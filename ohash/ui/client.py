@@ -1,4 +1,4 @@
-"""What only the browser knows: whether its user wants things to stand still, and whether it is a phone."""
+"""What only the browser knows: who wants things to stand still, what is a phone, what was clicked."""
 
 from functools import cache
 from typing import Any
@@ -7,10 +7,12 @@ import streamlit as st
 
 from ohash.ui import state
 
-# Told once a page load, and only if there is something to tell: an ordinary laptop costs no extra run.
-# A value set while the component is being mounted can be lost, hence the timer.
+# What the browser is like is told once a load, and only if there is something to tell: an ordinary laptop costs no
+# extra run. A value set while the component is being mounted can be lost, hence the timer.
+# What is clicked is told by script.py.
 ASK = """
-export default function ({ setStateValue }) {
+export default function ({ setStateValue, setTriggerValue }) {
+  window.ohashTell = setTriggerValue;
   if (window.ohashTold) return;
   window.ohashTold = true;
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -29,11 +31,19 @@ def ask(session: state.Session) -> None:
     """Take note of the browser; who wants no motion gets a run that waits for Play, a comparison that moves rarely."""
 
     def told() -> None:
-        client = state.said_by("ohash_client").client or {}
+        client = _said("client") or {}
         session.narrow = bool(client.get("narrow"))
         session.still = bool(client.get("still"))
         if session.still and session.playing:  # what has begun since the page was opened begins again
             session.playing = False
             state.commit(session, session.params, preset=session.preset, keep_ghost=False)
 
-    _component()(key="ohash_client", on_client_change=told, height=1)
+    def clicked() -> None:
+        row = _said("row")
+        session.row = row if isinstance(row, int) else None
+
+    _component()(key="ohash_client", on_client_change=told, on_row_change=clicked, height=1)
+
+
+def _said(what: str) -> Any:
+    return state.said_by("ohash_client").get(what)

@@ -83,7 +83,13 @@ def gallery_bar(session: state.Session, standing: Standing) -> None:
                 f"method {side + 1}", one.options, one.index, key=one.key, format_func=lambda at: names.get(at, ""),
                 label_visibility="collapsed", width=170, on_change=when(one, partial(_pick_side, session, side)),
             )  # fmt: skip
-        st.button("Another query", icon=":material/shuffle:", on_click=once(_another), args=(session,), key="another")
+        st.button(
+            "Another query",
+            icon=":material/shuffle:",
+            on_click=once(state.another_query),
+            args=(session,),
+            key="another",
+        )
 
 
 def to_live(session: state.Session, contest: Contest) -> None:
@@ -223,7 +229,7 @@ def _gallery(session: state.Session) -> None:
             lane = contest.first[side] if side < len(contest.first) else None
             if lane is None or lane.run is None or lane.error:
                 continue
-            found = nearest(lane.run, session.query)
+            found = nearest(lane.run, session.query, row=session.row)
             dataset = lane.run.world.dataset
         name = contest.standing().names[side]
         st.caption(f"{name}: {int(found.relevant.sum())} of {len(found.rows)} relevant after {pairs_in_words(found.t)}")
@@ -237,10 +243,6 @@ def _play_pause(contest: Contest) -> None:
 def _again(session: state.Session) -> None:
     assert session.comparison is not None
     state.compare(session, session.comparison, again=True)
-
-
-def _another(session: state.Session) -> None:
-    session.query += 1
 
 
 def _pick_side(session: state.Session, side: int, at: int) -> None:

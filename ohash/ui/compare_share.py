@@ -7,13 +7,14 @@ import streamlit as st
 
 from ohash.experiment import report
 from ohash.experiment.comparison import Comparison
-from ohash.experiment.export import to_parquet
+from ohash.experiment.export import Files, to_parquet
 from ohash.experiment.standing import Standing
 from ohash.plots.compare import CHARTS
+from ohash.ui import state
 from ohash.ui.share import JSON, offer, qr
 
 
-def buttons(comparison: Comparison, standing: Standing) -> None:
+def buttons(session: state.Session, comparison: Comparison, standing: Standing) -> None:
     """Share and Export."""
     with st.popover("Share", icon=":material/share:", key="open_share", on_change="rerun") as share:
         if share.open:
@@ -23,7 +24,7 @@ def buttons(comparison: Comparison, standing: Standing) -> None:
             st.html(qr(address))
     with st.popover("Export", icon=":material/download:", key="open_export", on_change="rerun") as export:
         if export.open:
-            _export(comparison, standing)
+            _export(comparison, standing, state.files_of(session, comparison.content))
 
 
 def link(comparison: Comparison) -> str:
@@ -32,7 +33,7 @@ def link(comparison: Comparison) -> str:
     return f"{base}?{urlencode(comparison.to_query())}"
 
 
-def _export(comparison: Comparison, standing: Standing) -> None:
+def _export(comparison: Comparison, standing: Standing, files: Files) -> None:
     from ohash.plots.plotly import to_html  # noqa: PLC0415 (plotly is heavy)
     from ohash.plots.svg import to_svg  # noqa: PLC0415
 
@@ -54,4 +55,4 @@ def _export(comparison: Comparison, standing: Standing) -> None:
     for title, chart in figures.items():
         file = f"{name}-{title.replace(' ', '-')}.svg"
         offer(f"Figure {title} (SVG)", partial(to_svg, chart, width=120, height=80), file, "image/svg+xml")
-    offer("Code for this comparison", lambda: report.code_for(comparison), f"{name}.py", "text/x-python")
+    offer("Code for this comparison", lambda: report.code_for(comparison, files), f"{name}.py", "text/x-python")

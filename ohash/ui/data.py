@@ -51,10 +51,26 @@ def choose(session: state.Session) -> str:
     return session.looking
 
 
+def query_of(key: str) -> dict[str, str]:
+    """The address of a look at a dataset; who goes on to Live from there begins with its defaults."""
+    dataset, content = split(key)
+    return {"dataset": dataset, "content": content} if content else {"dataset": dataset}
+
+
+def split(key: str) -> tuple[str, str]:
+    """The dataset and, of the session's own, which.
+
+    >>> split("digits"), split("own:1f")
+    (('digits', ''), ('own', '1f'))
+    """
+    return (OWN, key.removeprefix(f"{OWN}:")) if key.startswith(f"{OWN}:") else (key, "")
+
+
 def load(session: state.Session, key: str) -> Dataset | None:
     """The dataset; a first look may compute descriptors, with a progress bar. None after a message."""
-    if key.startswith(f"{OWN}:"):
-        return session.own[key.partition(":")[2]]
+    dataset, content = split(key)
+    if dataset == OWN:
+        return session.own[content]
     place = st.empty()
 
     def progress(done: int, in_all: int) -> None:
@@ -92,7 +108,7 @@ def look(session: state.Session, key: str, dataset: Dataset) -> None:
 
 def watch(session: state.Session, key: str, **values: Any) -> None:
     """Begin this dataset on Live and go there; data that a link has asked for, as that link says."""
-    dataset, _, content = key.partition(":") if key.startswith(f"{OWN}:") else (key, "", "")
+    dataset, content = split(key)
     try:
         linked = dataset == OWN and session.params.content == content and not values
         params = session.params if linked else experiment(dataset, "oh", content=content, **values)
@@ -106,7 +122,7 @@ def watch(session: state.Session, key: str, **values: Any) -> None:
 
 def compare(session: state.Session, key: str) -> None:
     """Begin a comparison on this dataset and go there."""
-    dataset, _, content = key.partition(":") if key.startswith(f"{OWN}:") else (key, "", "")
+    dataset, content = split(key)
     try:
         state.compare(session, state.usual_comparison(session, dataset, content))
     except ValueError as error:

@@ -19,11 +19,15 @@ def gallery_html(found: Found, dataset: Dataset, *, dark: bool) -> str:
     for row, distance, right in zip(found.rows, found.distances, found.relevant, strict=True):
         edge = colour("right" if right else "wrong" if found.judged else "reference", dark=dark)
         sign = "✓" if right else "✗" if found.judged else "?"
+        said = (
+            f"item {row}: {'relevant' if right else 'not relevant' if found.judged else 'not said'}; ask with this one"
+        )
         parts.append(
-            f'<figure>{_item(dataset, int(row), edge)}<span style="color:{edge}"><b>{sign}</b></span> '
+            f'<figure role="button" tabindex="0" data-row="{row}" title="Ask with this one" aria-label="{said}">'
+            f'{_item(dataset, int(row), edge)}<span style="color:{edge}"><b>{sign}</b></span> '
             f"<span>{_distance(distance)}</span></figure>"
         )
-    return f'<div class="ohash-gallery" role="img" aria-label="{html.escape(_alt(found))}">{"".join(parts)}</div>'
+    return f'<div class="ohash-gallery" role="group" aria-label="{html.escape(_alt(found))}">{"".join(parts)}</div>'
 
 
 def _distance(distance: np.generic) -> str:

@@ -1,6 +1,5 @@
 """The ticking part of the Live page: one fragment that polls the newest snapshot and draws it."""
 
-import textwrap
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,12 +10,12 @@ from ohash.experiment.gallery import nearest
 from ohash.experiment.presets import preset
 from ohash.experiment.runner import Runner
 from ohash.experiment.snapshot import Snapshot
-from ohash.experiment.story import headline, otherwise, title_of
+from ohash.experiment.story import headline
 from ohash.plots import live as charts
 from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.echarts import option
-from ohash.ui import state
+from ohash.ui import address, behind, state
 from ohash.ui.fragments import fragment
 from ohash.ui.gallery import gallery_html
 from ohash.ui.numbers import numbers_html, words_html
@@ -85,10 +84,12 @@ def _draw(session: state.Session) -> None:
     hub = state.hub()
     hub.poll(session.id)
     hub.tend()
+    if state.instead_of_link(session):
+        st.rerun()
     now = picture(session, runner)
     if now is not None and now.state != "recording" and now.params != session.params:
         session.params = now.params
-        state.write_query(now.params)
+        address.write(now.params)
     badge = "recording" if now is not None and now.state == "recording" else runner.state
     words = words_html(_told(session, now, runner.state), now, badge, dark=dark())
     # all is worked out before anything is sent: the browser draws its whole page again at every pause
@@ -136,12 +137,7 @@ def _stage(session: state.Session, now: Snapshot) -> list[Ready]:
 
 
 def _quality(session: state.Session, now: Snapshot) -> Chart:
-    kept = next((past for past in session.past if past.key == session.pinned), None)
-    pinned = None if kept is None else _pinned(kept, now)
-    ghosts = [*_told_apart(session, now, kept), *_beside(session)]
-    metric = QUALITY[state.view("quality") or "mAP"]
-    reference = now.numbers.get("map_float") if metric == "map" else None
-    return charts.quality(now, metric, ghosts=ghosts, reference=reference, pinned=pinned)
+    return behind.quality(session, now, QUALITY[state.view("quality") or "mAP"])
 
 
 def gallery_area(session: state.Session) -> None:
@@ -158,7 +154,7 @@ def _gallery(session: state.Session) -> None:
             st.caption("The pictures come with the live run.")
         return
     with runner.between_steps():
-        found = nearest(runner.run, session.query, before=session.before)
+        found = nearest(runner.run, session.query, row=session.row, before=session.before)
         dataset = runner.run.world.dataset
     st.html(gallery_html(found, dataset, dark=dark()))
 
@@ -170,6 +166,8 @@ def _told(session: state.Session, now: Snapshot | None, doing: str) -> str:
             return "A recording plays while kernels are compiled; your change acts when the live run takes over."
         if now.t == now.numbers["end"]:
             return "The recording ends here; the live run takes over as soon as its kernels are compiled."
+        if not session.playing:
+            return headline(replace(now, state="paused"), session.params, doing)
     return _takeaway(session, now) or headline(now, session.params, doing)
 
 
@@ -177,40 +175,8 @@ def _takeaway(session: state.Session, now: Snapshot | None) -> str:
     """How a preset's story ends, with the run's own numbers; of what was changed on the way it tells nothing."""
     if not session.preset or now is None or now.state != "done" or now.params.changes:
         return ""
-    beside = [other for other in _pictures_beside(session) if other.state == "done"]
+    beside = [other for other in behind.beside(session) if other.state == "done"]
     return preset(session.preset).conclusion(now, beside[0] if beside else None)
-
-
-def _told_apart(session: state.Session, now: Snapshot, kept: state.Past | None) -> list[charts.Ghost]:
-    """Earlier runs, each named by what it has otherwise than the present one; without the pinned one."""
-    found = []
-    for ghost in session.ghosts:
-        pinned = kept is not None and kept.now.params == ghost.params
-        if charts.comparable(ghost, now.params) and not pinned:
-            different = otherwise(now.params, ghost.params) or "before"
-            found.append(replace(ghost, label=textwrap.shorten(different, 26, placeholder="…")))
-    return found
-
-
-def _pinned(past: state.Past, now: Snapshot) -> charts.Ghost:
-    """The reference the user chose; of other data, it says so."""
-    ghost, data = charts.ghost_of(past.now, f"pinned: {past.label}"), title_of(past.now.params)
-    if charts.comparable(ghost, now.params):
-        return replace(ghost, label=f"pinned: {otherwise(now.params, past.now.params) or past.label}")
-    if data in past.label:
-        return ghost
-    return replace(ghost, label=f"pinned, {data.partition(',')[0]}: {past.label}")
-
-
-def _beside(session: state.Session) -> list[charts.Ghost]:
-    story = preset(session.preset).beside if session.preset else None
-    label = story.label if story is not None else "for comparison"
-    return [charts.ghost_of(picture, label) for picture in _pictures_beside(session)]
-
-
-def _pictures_beside(session: state.Session) -> list[Snapshot]:
-    pictures = [one.snapshot() for one in state.hub().lease(session.id).beside]
-    return [picture for picture in pictures if picture is not None and picture.t > 0]
 
 
 def _waiting(session: state.Session) -> str:

@@ -22,7 +22,7 @@ from ohash.plots.paper import charts
 from ohash.plots.paper_report import SIGNS, claims_html, report
 from ohash.plots.svg import to_svg
 from ohash.plots.theme import colour
-from ohash.ui import items, still
+from ohash.ui import address, items, still
 from ohash.ui.fragments import fragment
 from ohash.ui.plain import plain
 from ohash.ui.style import dark
@@ -68,8 +68,7 @@ def choose() -> Profile:
         "Profile", list(PROFILES), default=wanted if wanted in PROFILES else "quick", key="paper_profile",
         format_func=lambda key: PROFILES[key].title, label_visibility="collapsed", required=True,
     )  # fmt: skip
-    if st.query_params.to_dict() != {"profile": chosen}:
-        st.query_params.from_dict({"profile": chosen})
+    address.put({"profile": chosen})
     return PROFILES[chosen]
 
 

@@ -14,7 +14,7 @@ import streamlit as st
 from ohash.experiment.export import code_for, summary, to_csv, to_parquet
 from ohash.models.storage import save
 from ohash.plots import live as charts
-from ohash.ui import state
+from ohash.ui import behind, state
 
 JSON = "application/json"
 HERE = ("localhost", "127.0.0.1", "::1")
@@ -89,8 +89,8 @@ def _export(session: state.Session) -> None:
         return
     run = state.runner(session).run
     figures = {
-        "mAP": charts.quality(now, "map"),
-        "recall@10": charts.quality(now, "recall_10"),
+        "mAP": behind.quality(session, now, "map"),
+        "recall@10": behind.quality(session, now, "recall_10"),
         "hills": charts.hills(now),
         "loss": charts.loss(now),
         "tau": charts.tau(now),
@@ -103,7 +103,8 @@ def _export(session: state.Session) -> None:
     offer("Figures (HTML)", lambda: to_html(list(figures.values())), f"{name}.html", "text/html")
     for title, chart in figures.items():
         offer(f"Figure {title} (SVG)", partial(to_svg, chart), f"{name}-{title}.svg", "image/svg+xml")
-    offer("Code for this run", lambda: code_for(now.params), f"{name}.py", "text/x-python")
+    files = state.files_of(session, now.params.content)
+    offer("Code for this run", lambda: code_for(now.params, files), f"{name}.py", "text/x-python")
     if run is not None:
         offer("Model (npz)", lambda: _model(session), f"{name}.npz", "application/octet-stream")
 

@@ -4,7 +4,7 @@ import os
 import secrets
 import time
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ from ohash.core.threads import one_blas_thread_for_ever
 from ohash.experiment import comparison as comparisons
 from ohash.experiment.comparison import Comparison
 from ohash.experiment.contest import Contest
-from ohash.experiment.links import Limits, from_query
+from ohash.experiment.export import YOURS, Files
 from ohash.experiment.pace import Pace
 from ohash.experiment.params import OWN, ExperimentParams, experiment
 from ohash.experiment.presets import PRESETS, Preset
@@ -23,19 +23,17 @@ from ohash.experiment.warming import compile_elsewhere
 from ohash.models import registry as methods
 from ohash.plots.live import Ghost, ghost_of
 from ohash.streams.base import Dataset
-from ohash.ui import router
+from ohash.ui import address, router
 from ohash.ui.hub import Hub
 from ohash.ui.plain import plain
 from ohash.ui.recorded import recording_of
-from ohash.ui.upload import of_command_line
+from ohash.ui.upload import named_on_the_command_line, of_command_line
 
 MOST_GHOSTS = 5
 MOST_RUNS_KEPT = 50
 MOST_OWN = 4
-OF_OTHER_PAGES = ("profile", "sweep", "spec")
 LONG = 2.0  # seconds without a picture
 MOST_CONTESTS = int(os.environ.get("OHASH_MAX_COMPARISONS", "8"))
-LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
 
 
 @dataclass
@@ -85,13 +83,16 @@ class Session:
     pinned: str = ""
     selection: Selection = field(default_factory=lambda: Selection(""))
     own: dict[str, Dataset] = field(default_factory=dict)
+    files: dict[str, Files] = field(default_factory=dict)  # what the own data came from
     warnings: list[str] = field(default_factory=list)
     difference: str = ""
     present: bool = False
     query: int = 0
+    row: int | None = None  # of an item that asks instead of the query
     before: bool = False
     watched: Watched = field(default_factory=Watched)
     recorded: bool = False  # a recording may stand in for the run until that is as far
+    linked: bool = False  # the experiment is what an address said
     wanted: dict[str, float] = field(default_factory=dict)
     resting: int = 0
     redraw: bool = False
@@ -103,13 +104,6 @@ class Session:
     contest: Contest | None = None
     sides: tuple[int, int] = (0, 1)
     compare_resting: bool = False
-
-
-class Linked(Protocol):
-    """What an address can name."""
-
-    def to_query(self) -> dict[str, str]:
-        """Its link."""
 
 
 @st.cache_resource
@@ -143,17 +137,12 @@ def current() -> Session:
         router.ensure()
         session = Session(id=secrets.token_hex(8), params=PRESETS[0].params(), preset=PRESETS[0].key)
         st.session_state["ohash"] = session
-        query = st.query_params.to_dict()
-        if "methods" not in query:
-            query = {key: value for key, value in query.items() if key not in OF_OTHER_PAGES}
-        if "methods" in query:
-            session.comparison, problems = comparisons.from_query(query, LIMITS)
-            session.warnings = _of_link(_repeated() + problems)
-        elif query:
-            session.params, problems = from_query(query, LIMITS)
-            session.warnings = _of_link(_repeated() + problems)
-            session.preset = next((one.key for one in PRESETS if one.params() == session.params), "")
-        _open_own(session, first=not query)
+        linked = address.read()
+        session.warnings = [*linked.warnings]
+        if linked.params is not None:
+            session.params, session.preset, session.linked = linked.params, _preset_of(linked.params), True
+        session.comparison = linked.comparison
+        _open_own(session, first=linked == address.Named())
     _token(session.id)
     hub().lease(session.id)
     return session
@@ -177,7 +166,10 @@ def commit(session: Session, params: ExperimentParams, *, preset: str = "", keep
     if last is not None and last.t > 0:
         _remember(session, last, keep_ghost=keep_ghost)
         session.difference = difference(session.params.in_force(), params) if keep_ghost else ""
+    if (session.params.dataset, session.params.content) != (params.dataset, params.content):
+        session.row = None
     session.params, session.preset, session.warnings, session.wanted = params, preset, [], {}
+    session.linked = False
     _begin(session)
 
 
@@ -235,6 +227,23 @@ def compare(session: Session, comparison: Comparison, *, again: bool = False) ->
     session.comparison, session.warnings, session.sides = comparison, [], (0, 1)
 
 
+def instead_of_link(session: Session) -> bool:
+    """If what a link asks for cannot be made on its data, the defaults begin, with a warning; whether they do."""
+    failed = runner(session)
+    mine = session.params
+    usual = experiment(mine.dataset, mine.method, content=mine.content)
+    if not session.linked or failed.state != "error" or failed.run is not None or usual == mine:
+        return False
+    commit(session, usual)
+    session.warnings = [f"The link was not quite right: {plain(failed.error)}; using the defaults of all parameters."]
+    return True
+
+
+def another_query(session: Session) -> None:
+    """The next query asks."""
+    session.query, session.row = session.query + 1, None
+
+
 def usual_comparison(session: Session, dataset: str, content: str = "") -> Comparison:
     """What is compared first on some data: with what suits clicks if there are any."""
     own = session.own.get(content) if dataset == OWN else None
@@ -269,13 +278,19 @@ def dataset_of(session: Session, params: ExperimentParams | Comparison) -> Datas
     return session.own[params.content]
 
 
-def add_own(session: Session, dataset: Dataset) -> str:
+def files_of(session: Session, content: str) -> Files:
+    """What code needs to open data of one's own again."""
+    return session.files.get(content, YOURS)
+
+
+def add_own(session: Session, dataset: Dataset, files: Files = YOURS) -> str:
     """Keep uploaded data for this session; returns its fingerprint."""
     key = dataset.fingerprint()
+    session.files[key] = files
     used = {key, session.params.content, session.comparison.content if session.comparison else ""}
     others = [one for one in session.own if one not in used]
     for old in others[: max(0, len(session.own) + 1 - MOST_OWN)]:
-        del session.own[old]
+        del session.own[old], session.files[old]
     session.own[key] = dataset
     return key
 
@@ -297,22 +312,16 @@ def forget(session: Session, keys: set[str]) -> None:
         session.pinned = ""
 
 
-def write_query(shown: Linked) -> None:
-    """The address bar is the experiment, or the comparison."""
-    wanted = shown.to_query()
-    if st.query_params.to_dict() != wanted or _repeated():
-        st.query_params.from_dict(wanted)
-
-
 def said_by(component: str) -> Any:
     """What a component reported; for callbacks."""
     return st.session_state[component]
 
 
 def part(session: Session) -> str:
-    """The widget key of the Data page's part: "look", "all" or "own"; first what the link needs."""
+    """The widget key of the Data page's part: "look", "all" or "own"; first what the link needs, or says."""
     missing = session.params.dataset == OWN and session.params.content not in session.own
-    st.session_state.setdefault("view_part", "own" if missing else "look")
+    said = st.query_params.get("view", "look")
+    st.session_state.setdefault("view_part", "own" if missing else said if said in ("all", "own") else "look")
     return "view_part"
 
 
@@ -336,23 +345,16 @@ def view(name: str) -> Any:
     return st.session_state.get(f"view_{name}")
 
 
-def _repeated() -> list[str]:
-    """What the address says of a key that it has more than once."""
-    several = {key: values for key in st.query_params if len(values := st.query_params.get_all(key)) > 1}
-    return [f"{key} stands there {len(values)} times; the last counts, {values[-1]}" for key, values in several.items()]
-
-
-def _of_link(problems: list[str]) -> list[str]:
-    """One message for all that is wrong with a link."""
-    told = plain(problems[0]) if len(problems) == 1 else "".join(f"\n- {plain(problem)}" for problem in problems)
-    return [f"The link was not quite right: {told}"] if problems else []
+def _preset_of(params: ExperimentParams) -> str:
+    """The preset that has this experiment, or ""."""
+    return next((one.key for one in PRESETS if one.params() == params), "")
 
 
 def _open_own(session: Session, *, first: bool) -> None:
     """The file the server was started with: at hand in every session, and the first experiment of a bare address."""
     own, problem = of_command_line()
     if own is not None:
-        content = add_own(session, own)
+        content = add_own(session, own, named_on_the_command_line())
         if first:
             session.params, session.preset = experiment(OWN, content=content), ""
     elif problem:

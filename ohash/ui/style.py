@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from ohash.ui import script
+
 # Eight bits of a code. Material icons and emoji would be fetched from the network.
 BITS = '<rect width="32" height="32" rx="6" fill="#1f5fa8"/>' + "".join(
     f'<rect x="{4 + 6 * (bit % 4)}" y="{8 + 9 * (bit // 4)}" width="5" height="7" rx="1" '
@@ -44,6 +46,8 @@ CSS = """
 .ohash-numbers i {font-style: normal; font-size: .8rem; opacity: .85; margin-left: .3rem;}
 .ohash-gallery {display: flex; gap: .5rem; align-items: flex-start; overflow-x: auto; padding: .1rem 0 .3rem 0;}
 .ohash-gallery figure {margin: 0; text-align: center; flex: 0 0 auto; font-size: .74rem; line-height: 1.25;}
+.ohash-gallery [data-row] {cursor: pointer;}
+.ohash-gallery [data-row]:hover {opacity: .75;}
 .ohash-gallery img {width: 56px; height: 56px; image-rendering: pixelated; border-radius: 4px; display: block;
   border: 3px solid transparent;}
 .ohash-gallery .word {width: 76px; height: 56px; display: flex; align-items: center; justify-content: center;
@@ -93,54 +97,11 @@ CSS = """
 </style>
 """
 
-# Streamlit keeps the key R for itself (it runs the script again, which does no harm), so a button cannot have it; and a
-# button with the key Space takes it from every other control that somebody has reached with the keyboard.
-# ECharts drops its read-out at every new picture; the pointer's last place is told to it again before the
-# next frame is painted.
-SCRIPT = """
-<script>
-if (!window.ohashKeys) {
-  window.ohashKeys = true;
-  document.addEventListener("keydown", (event) => {
-    const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "range";
-    if (event.key === "r" && !event.ctrlKey && !event.metaKey && !event.altKey && !typing) {
-      const button = document.querySelector(".st-key-reset button");
-      if (button) button.click();
-    }
-  });
-  let tabbed = false;  // :focus-visible is true of everything as soon as a key is pressed
-  document.addEventListener("pointerdown", () => { tabbed = false; }, true);
-  const plays = (event) => {
-    if (event.key === "Tab") tabbed = true;
-    const at = event.target, text = /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) && at.type !== "range";
-    const reached = tabbed && at.matches("a, button, summary, [role]:not(main)");
-    return event.key === " " && !text && !reached && document.querySelector(".st-key-play button");
-  };
-  document.addEventListener("keydown", (event) => {
-    const button = plays(event);
-    if (button) { event.preventDefault(); if (!event.repeat) button.click(); }
-  }, true);
-  document.addEventListener("keyup", (event) => { if (plays(event)) event.preventDefault(); }, true);
-  let pointer = null;
-  document.addEventListener("mousemove", (event) => {
-    if (event.isTrusted) pointer = event.target.tagName === "CANVAS" ? event : null;
-  }, true);
-  const beforeFrame = () => {
-    if (pointer && pointer.target.isConnected && document.querySelector(".ohash-status"))
-      pointer.target.dispatchEvent(
-        new MouseEvent("mousemove", {clientX: pointer.clientX, clientY: pointer.clientY, bubbles: true}));
-    requestAnimationFrame(beforeFrame);
-  };
-  requestAnimationFrame(beforeFrame);
-}
-</script>
-"""
-
 
 def apply() -> None:
-    """Send the style sheet, the one key, and what keeps the read-outs."""
+    """Send the style sheet, and what the browser does by itself."""
     st.html(CSS)
-    st.html(SCRIPT, unsafe_allow_javascript=True)
+    script.send()
 
 
 def dark() -> bool:

@@ -108,7 +108,13 @@ def gallery_bar(session: state.Session) -> None:
         own = session.own.get(session.params.content)
         signs = "✓ relevant, ✗ not" if own is None or own.pairs is None else "✓ said to be similar, ? not said"
         st.markdown(f"**A query and its ten nearest** · {signs}, Hamming distance in bits")
-        st.button("Another query", icon=":material/shuffle:", on_click=once(_another), args=(session,), key="another")
+        st.button(
+            "Another query",
+            icon=":material/shuffle:",
+            on_click=once(state.another_query),
+            args=(session,),
+            key="another",
+        )
         codes = slot("codes", "before" if session.before else "now", ("now", "before"))
         st.segmented_control(
             "codes", codes.options, default=codes.initial, key=codes.key, label_visibility="collapsed", required=True,
@@ -159,10 +165,6 @@ def _set_pace(session: state.Session, name: str) -> None:
 
 def _pace_name(pace: Pace) -> str:
     return next(name for name, value in PACES.items() if value == pace)
-
-
-def _another(session: state.Session) -> None:
-    session.query += 1
 
 
 def _before(session: state.Session, codes: str) -> None:

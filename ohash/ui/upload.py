@@ -6,6 +6,7 @@ from typing import Protocol
 
 import streamlit as st
 
+from ohash.experiment.export import Files
 from ohash.streams.base import METRICS, Dataset, Metric
 from ohash.streams.readers.beside import open_files
 from ohash.streams.readers.limits import UPLOAD
@@ -47,6 +48,11 @@ def read(vectors: File, labels: File | None, pairs: File | None, metric: Metric 
         raise ValueError(f"{sources[0].name} does not fit into the memory of this server; take fewer rows") from None
 
 
+def names_of(vectors: File, labels: File | None, pairs: File | None, metric: Metric | None) -> Files:
+    """The files as code would open them."""
+    return vectors.name, None if labels is None else labels.name, None if pairs is None else pairs.name, metric
+
+
 def checked(dataset: Dataset) -> tuple[Dataset, Summary]:
     """The dataset with its summary, if a run can start on it."""
     found = summarize(dataset)
@@ -55,15 +61,21 @@ def checked(dataset: Dataset) -> tuple[Dataset, Summary]:
     return dataset, found
 
 
+def named_on_the_command_line() -> Files:
+    """The files this server was started with; the first is "" if there are none."""
+    vectors, labels, pairs, metric = (os.environ.get(variable, "").strip() for variable in (*FILES, METRIC))
+    return vectors, labels or None, pairs or None, metric or None
+
+
 def of_command_line() -> tuple[Dataset | None, str]:
     """The dataset this server was started with, or None; and what is wrong with it."""
-    names = tuple(os.environ.get(variable, "").strip() for variable in FILES)
+    *names, metric = named_on_the_command_line()
     if not names[0]:
         return None, ""
     try:
         files = [*(Path(name) for name in names if name), Path(names[0]).with_suffix(".toml")]
         stamps = tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
-        return _open(names, stamps, os.environ.get(METRIC, "").strip()), ""
+        return _open(tuple(names), stamps, metric), ""
     except (ValueError, OSError) as error:
         return None, str(error)
 
@@ -79,8 +91,8 @@ def _read(
 
 
 @st.cache_resource(max_entries=1, show_spinner="Opening your file …")
-def _open(names: tuple[str, ...], stamps: tuple[int, ...], metric: str) -> Dataset:
-    vectors, labels, pairs = (name or None for name in names)
+def _open(names: tuple[str | None, ...], stamps: tuple[int, ...], metric: str | None) -> Dataset:
+    vectors, labels, pairs = names
     assert vectors is not None
     wanted = next((known for known in METRICS if known == metric), None)
     return checked(open_files(vectors, labels, pairs, wanted, key="own"))[0]

@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +25,11 @@ SMALL = {"dataset": "blobs2d", "methods": "oh,itq,lsh", "bits": "8", "pairs": "3
 
 
 @pytest.fixture(autouse=True)
-def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No file of the machine's owner, no worker processes, and nothing outlives its test."""
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file of the machine's owner, and no worker processes."""
     for variable in (*upload.FILES, "OHASH_DATA"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(contest_module, "Elsewhere", lambda room: None)
-    yield
-    for hub in (state.hub(), state.contests()):
-        for lease in hub._leases.values():
-            lease.stop()
 
 
 def page(**query: str) -> AppTest:

@@ -2,13 +2,15 @@
 
 import io
 import pickle
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
+from ohash.experiment import report
+from ohash.experiment.comparison import compare
+from ohash.experiment.export import code_for
 from ohash.experiment.params import experiment
 from ohash.plots import data as charts
 from ohash.streams.base import Dataset
@@ -23,13 +25,10 @@ APP = str(Path(__file__).parents[2] / "app.py")
 
 
 @pytest.fixture(autouse=True)
-def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No file and no folder of the machine's owner; no run outlives its test."""
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file and no folder of the machine's owner."""
     for variable in (*upload.FILES, "OHASH_DATA"):
         monkeypatch.delenv(variable, raising=False)
-    yield
-    for lease in state.hub()._leases.values():
-        lease.stop()
 
 
 def page(part: str = "", query: dict[str, str] | None = None) -> AppTest:
@@ -170,6 +169,36 @@ def test_labels_give_classes() -> None:
     assert set(found) == {"l2", "cosine"}  # another distance, other data
     dataset = found["cosine"]
     assert (dataset.title, dataset.metric, len(dataset.class_names)) == ("x.npy with labels", "cosine", 3)
+
+
+def test_code_names_the_files_that_were_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = vectors()
+    app = sent(page("own"), npy(X), npy(y, "y.npy"))
+    app.segmented_control(key="view_metric").set_value("cosine").run()
+    session = app.session_state["ohash"]
+    content = next(key for key, own in session.own.items() if own.metric == "cosine")
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    monkeypatch.chdir(tmp_path)
+    files = state.files_of(session, content)
+    assert files == ("x.npy", "y.npy", None, "cosine")
+    small = {"content": content, "pairs": 60, "kernel": "none"}
+    for code in (
+        code_for(experiment("own", "oh", r=8, **small), files),
+        report.code_for(compare("own", ("oh", "lsh"), bits=8, sweep=False, **small), files),
+    ):
+        exec(code, {})
+
+
+def test_the_look_at_a_dataset_is_an_address() -> None:
+    app = page(query={"dataset": "moons"})
+    assert app.session_state["ohash"].looking == "moons" and app.query_params["dataset"] == "moons"
+    app.segmented_control(key="view_part").set_value("all").run()
+    assert app.query_params == {"view": "all"}
+    again = page(query={"view": "all"})
+    assert again.segmented_control(key="view_part").value == "all" and not again.warning
+    forged = page(query={"view": "<b>"})
+    assert forged.segmented_control(key="view_part").value == "look"
 
 
 def test_a_link_needs_the_file_with_its_distance() -> None:

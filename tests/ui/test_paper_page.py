@@ -35,11 +35,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(autouse=True)
-def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HOME, str(home))
-    yield
-    for lease in state.hub()._leases.values():
-        lease.stop()
 
 
 def page(**query: str) -> AppTest:

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,12 +23,9 @@ APP = str(Path(__file__).parents[2] / "app.py")
 
 
 @pytest.fixture(autouse=True)
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No run outlives its test, and nothing is kept yet."""
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is kept yet."""
     monkeypatch.setenv(HOME, str(tmp_path / "home"))
-    yield
-    for lease in state.hub()._leases.values():
-        lease.stop()
 
 
 def made(**values: object) -> Snapshot:

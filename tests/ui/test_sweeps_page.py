@@ -1,7 +1,6 @@
 """The Sweeps page: a grid from the parameter table, its cost, its results, cancel, go on, open, share."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +30,10 @@ BASE = {"dataset": "blobs2d", "r": 8, "m": 16, "pairs": 150, "judged_at": "ends"
 
 
 @pytest.fixture(autouse=True)
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """A store of its own; no live run outlives its test."""
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store of its own."""
     monkeypatch.setenv(HOME, str(tmp_path / "home"))
-    yield Store()
-    for lease in state.hub()._leases.values():
-        lease.stop()
+    return Store()
 
 
 @pytest.fixture

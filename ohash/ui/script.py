@@ -1,0 +1,70 @@
+"""The little that the browser does by itself, where Streamlit has no option: keys, history, clicks, read-outs.
+
+Keys: Streamlit keeps R for itself (it runs the script again, which does no harm), so a button cannot have it; and a
+button with the key Space takes it from every other control that somebody has reached with the keyboard.
+History: Streamlit adds an entry at every change of the address, and Back would meet the server, which writes its own
+address again: nobody could leave. An experiment replaces the one before it, and Back leads to the page before.
+Clicks: an item of the gallery asks.
+Read-outs: ECharts drops its own at every new picture; the pointer's last place is told to it again before the next
+frame is painted.
+"""
+
+import streamlit as st
+
+SCRIPT = """
+<script>
+if (!window.ohashKeys) {
+  window.ohashKeys = true;
+  document.addEventListener("keydown", (event) => {
+    const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "range";
+    if (event.key === "r" && !event.ctrlKey && !event.metaKey && !event.altKey && !typing) {
+      const button = document.querySelector(".st-key-reset button");
+      if (button) button.click();
+    }
+  });
+  let tabbed = false;  // :focus-visible is true of everything as soon as a key is pressed
+  document.addEventListener("pointerdown", () => { tabbed = false; }, true);
+  const plays = (event) => {
+    if (event.key === "Tab") tabbed = true;
+    const at = event.target, text = /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) && at.type !== "range";
+    const reached = tabbed && at.matches("a, button, summary, [role]:not(main)");
+    return event.key === " " && !text && !reached && document.querySelector(".st-key-play button");
+  };
+  document.addEventListener("keydown", (event) => {
+    const button = plays(event);
+    if (button) { event.preventDefault(); if (!event.repeat) button.click(); }
+  }, true);
+  document.addEventListener("keyup", (event) => { if (plays(event)) event.preventDefault(); }, true);
+  const push = history.pushState;
+  history.pushState = function (state, unused, url) {
+    const here = new URL(url || "", location.href).pathname === location.pathname;
+    (here ? history.replaceState : push).call(history, state, unused, url);
+  };
+  const choose = (event) => {
+    const item = event.target.closest && event.target.closest(".ohash-gallery [data-row]");
+    if (item && window.ohashTell && (event.type === "click" || event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      window.ohashTell("row", Number(item.dataset.row));
+    }
+  };
+  document.addEventListener("click", choose);
+  document.addEventListener("keydown", choose);
+  let pointer = null;
+  document.addEventListener("mousemove", (event) => {
+    if (event.isTrusted) pointer = event.target.tagName === "CANVAS" ? event : null;
+  }, true);
+  const beforeFrame = () => {
+    if (pointer && pointer.target.isConnected && document.querySelector(".ohash-status"))
+      pointer.target.dispatchEvent(
+        new MouseEvent("mousemove", {clientX: pointer.clientX, clientY: pointer.clientY, bubbles: true}));
+    requestAnimationFrame(beforeFrame);
+  };
+  requestAnimationFrame(beforeFrame);
+}
+</script>
+"""
+
+
+def send() -> None:
+    """To the browser; there it is run once a load."""
+    st.html(SCRIPT, unsafe_allow_javascript=True)

@@ -1,0 +1,74 @@
+"""The recording that stands in for the live run on landing, and how the run takes over."""
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ohash.experiment.presets import PRESETS
+from ohash.ui import live, state
+from ohash.ui.recorded import recording_of
+from tests.ui.live_app import SMALL, opened, session_of
+
+
+def test_a_recording_plays_from_its_beginning_whenever_the_run_begins() -> None:
+    app = opened(**SMALL)
+    before = session_of(app).watched
+    before.seconds = 100.0
+    app.button(key="preset_start").click().run()
+    assert session_of(app).watched is not before and session_of(app).watched.seconds < 100
+
+
+class Late:
+    """A live run that is being made, and then catches up."""
+
+    state, now = "starting", None
+
+    def snapshot(self) -> Any:
+        return self.now
+
+
+def test_the_recording_stays_until_the_live_run_is_as_far() -> None:
+    recorded = recording_of(PRESETS[0].params())
+    assert recorded is not None
+    watched = state.Watched(seconds=10)
+    session = state.Session("s", PRESETS[0].params(), watched=watched, recorded=True)
+    late: Any = Late()
+    session.playing, late.state = False, "paused"
+    assert live.picture(session, late).t == live.picture(session, late).t > 0, "who pauses it sees it stand"
+    assert live.picture(replace(session, watched=state.Watched()), late) is None, "and who waits for Play sees none"
+    assert " has seen " in live._told(session, live.picture(session, late), "paused")
+    session.playing, late.state = True, "starting"
+    first = live.picture(session, late)
+    assert first is not None and first.state == "recording" and 2500 < first.t < 3200
+    late.state, late.now = "running", replace(first, state="running", t=first.t // 2)
+    assert live.picture(session, late).state == "recording"  # never back to an earlier pair
+    late.now = replace(first, state="running", t=2 * first.t)
+    assert live.picture(session, late) is late.now
+    late.now = replace(first, state="running", t=7)
+    assert live.picture(session, late) is late.now, "and from then on it is the live run"
+    assert recorded.pairs(1e9) == recorded.frame(1e9).t == recorded.stops[-1], "it stands at its end"
+
+
+def test_who_waits_in_line_is_told_so_and_sees_no_recording(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = state.Session(
+        "s", PRESETS[0].params(), watched=state.Watched(looked_at=time.monotonic() - 1), recorded=True
+    )
+    late: Any = Late()
+    monkeypatch.setattr(state.hub(), "place_in_line", lambda _: 2)
+    assert live.picture(session, late) is None and session.watched.seconds == 0
+    assert "number 2 in line" in live._waiting(session)
+    monkeypatch.undo()
+    assert live.picture(session, late).state == "recording"
+
+
+def test_a_run_at_a_pace_of_its_own_is_no_recording() -> None:
+    app = opened(**SMALL)
+    session = session_of(app)
+    session.pace = 10.0
+    state.start_preset(session, PRESETS[0])
+    assert not session.recorded
+    session.pace = "accelerating"
+    state.start_preset(session, PRESETS[0])
+    assert session.recorded
