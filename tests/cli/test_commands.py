@@ -150,6 +150,7 @@ def test_the_papers_protocol(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--dataset" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_bench_index_prints_the_crossover(monkeypatch, capsys):
     from ohash.cli import bench_index
 

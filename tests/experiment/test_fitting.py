@@ -1,7 +1,6 @@
 """Batch methods in a run: fitted when something new has come, and elsewhere without a difference."""
 
 import threading
-import time
 from concurrent.futures import Future
 
 import numpy as np
@@ -181,9 +180,8 @@ def test_a_live_run_obeys_while_a_fit_goes_on(monkeypatch):
     assert runner.run.fitting.waiting and runner.run.t == runner.run.schedule[1]
     with runner.between_steps():  # a visitor is let in, too
         assert runner.run.fitting.waiting
-    started = time.monotonic()
     runner.stop()
-    assert runner.state == "stopped" and fitter.cancelled == 1 and time.monotonic() - started < 2.0
+    assert runner.state == "stopped" and fitter.cancelled == 1, "it does not wait for the gate"
     gate.set()
 
 

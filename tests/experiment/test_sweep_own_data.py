@@ -16,9 +16,8 @@ from ohash.experiment.sweeping import Sweeping
 from tests.experiment.runs import own_data
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param("labels", marks=pytest.mark.slow), "clicks", pytest.param("metric", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["labels", "clicks", "metric"])
 def test_data_without_a_name_are_kept_and_give_the_same_numbers_everywhere(tmp_path, kind):
     mine, _ = own_data(kind)
     chosen = own.on_own(sweep("mine", base={"r": 8, "pairs": 150}, grid={"beta": [0.25, 0.5]}), mine)

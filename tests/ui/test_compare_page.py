@@ -230,6 +230,7 @@ def test_what_is_over_stays_when_the_page_is_left() -> None:
     assert contest(app) is first
 
 
+@pytest.mark.slow
 def test_more_charts_and_tables() -> None:
     app = over(page())
     for key in ("open_more", "open_tables"):

@@ -8,7 +8,7 @@ import pytest
 from ohash.experiment.params import experiment
 from ohash.experiment.presets import PRESETS
 from ohash.experiment.run import run
-from ohash.ui import live, state
+from ohash.ui import behind, live, state
 from tests.ui.live_app import SMALL, link_of, more, moving, opened, session_of, until, widget
 
 
@@ -64,7 +64,7 @@ def test_pause_step_play() -> None:
 
 
 def test_play_again_is_the_same_experiment_with_its_changes() -> None:
-    query = {**SMALL, "pairs": "150", "changes": "5:beta:0.3"}
+    query = {**SMALL, "pairs": "30", "changes": "5:beta:0.3"}
     app = opened(**query)
     until(app, lambda: state.runner(session_of(app)).state == "done")
     app.run()
@@ -75,11 +75,11 @@ def test_play_again_is_the_same_experiment_with_its_changes() -> None:
 
 
 def test_beta_of_a_run_that_is_over_begins_another() -> None:
-    app = opened(**{**SMALL, "pairs": "150"})
+    app = opened(**{**SMALL, "pairs": "30"})
     until(app, lambda: state.runner(session_of(app)).state == "done")
     app.run()
     widget(app.slider, "beta").set_value(0.6).run()
-    assert session_of(app).params == experiment("blobs2d", "oh", r=16, pairs=150, beta=0.6)
+    assert session_of(app).params == experiment("blobs2d", "oh", r=16, pairs=30, beta=0.6)
     assert len(session_of(app).ghosts) == 1 and link_of(app)["beta"] == "0.6"
 
 
@@ -117,7 +117,7 @@ def test_a_story_is_told_when_both_runs_are_over_and_as_the_preset_says(monkeypa
         (now, now, True),
         (replace(now, params=now.params.changed(600, C=1.0)), now, False),
     ):
-        monkeypatch.setattr(live, "_pictures_beside", lambda _, other=other: [other])
+        monkeypatch.setattr(behind, "beside", lambda _, other=other: [other])
         assert bool(live._takeaway(session, mine)) == told
 
 
