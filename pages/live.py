@@ -20,19 +20,21 @@ notices.warnings(session)
 # The same elements in both modes, hidden by the style: a picture that is under way finds its place, and no widget goes
 # away, whose last message would then count as a choice.
 with st.container(key="stage" if session.present else "desk"):
-    with st.container(horizontal=True, key="top", vertical_alignment="center"):
+    top = st.container(horizontal=True, key="top", vertical_alignment="center")
+    bar = st.container()
+    left, right = st.columns([1, 4])
+    with right, st.container(key="moving"):  # first: the browser fetches what draws charts when it hears of one
+        live.live_area(session)
+    with top:
         transport.presets(session)
         share.buttons(session)
-    transport.bar(session, runner)
-    left, right = st.columns([1, 4])
+    with bar:
+        transport.bar(session, runner)
     with left, st.container(key="rail"):
         rail.controls(session)
-    with right:
-        with st.container(key="moving"):
-            live.live_area(session)
-        with st.container(key="found"):
-            if runner.state != "error":
-                transport.gallery_bar(session)
-            live.gallery_area(session)
+    with right, st.container(key="found"):
+        if runner.state != "error":
+            transport.gallery_bar(session)
+        live.gallery_area(session)
     with st.container(key="below"):
         below_the_fold(session)
