@@ -2,14 +2,25 @@
 
 import streamlit as st
 
-from ohash.ui import address, client, compare, compare_cards, compare_rail, compare_share, notices, state, style
+from ohash.ui import (
+    address,
+    client,
+    compare,
+    compare_cards,
+    compare_rail,
+    compare_share,
+    contests,
+    notices,
+    state,
+    style,
+)
 
 style.apply()
 compare_cards.apply()
 session = state.current()
 state.hub().poll(session.id)
 try:
-    contest = state.contest(session)
+    contest = contests.of(session)
 except ValueError as problem:
     notices.missing(problem)
     if session.comparison is not None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui import address, bring, catalogue, data, items, state, style
+from ohash.ui import address, bring, catalogue, data, items, memory, state, style
 
 PARTS = {"look": "Look at one", "all": "Everything there is", "own": "Bring your own"}
 
@@ -11,7 +11,7 @@ items.apply()
 session = state.current()
 state.hub().poll(session.id)
 part = st.segmented_control(
-    "part", list(PARTS), key=state.part(session), format_func=lambda name: PARTS[name], required=True,
+    "part", list(PARTS), key=memory.part(session), format_func=lambda name: PARTS[name], required=True,
     label_visibility="collapsed",
 )  # fmt: skip
 if part != "look":

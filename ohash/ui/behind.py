@@ -9,9 +9,10 @@ from ohash.experiment.story import otherwise, title_of
 from ohash.plots import live as charts
 from ohash.plots.chart import Chart
 from ohash.ui import state
+from ohash.ui.session import Past, Session
 
 
-def quality(session: state.Session, now: Snapshot, metric: str) -> Chart:
+def quality(session: Session, now: Snapshot, metric: str) -> Chart:
     """Agreement over pairs with all that stands behind it."""
     kept = next((past for past in session.past if past.key == session.pinned), None)
     pinned = None if kept is None else _pinned(kept, now)
@@ -20,13 +21,13 @@ def quality(session: state.Session, now: Snapshot, metric: str) -> Chart:
     return charts.quality(now, metric, ghosts=ghosts, reference=reference, pinned=pinned)
 
 
-def beside(session: state.Session) -> list[Snapshot]:
+def beside(session: Session) -> list[Snapshot]:
     """The newest pictures of the runs beside the present one."""
     pictures = [one.snapshot() for one in state.hub().lease(session.id).beside]
     return [picture for picture in pictures if picture is not None and picture.t > 0]
 
 
-def _told_apart(session: state.Session, now: Snapshot, kept: state.Past | None) -> list[charts.Ghost]:
+def _told_apart(session: Session, now: Snapshot, kept: Past | None) -> list[charts.Ghost]:
     """Earlier runs, each named by what it has otherwise than the present one; without the pinned one."""
     found = []
     for ghost in session.ghosts:
@@ -37,7 +38,7 @@ def _told_apart(session: state.Session, now: Snapshot, kept: state.Past | None) 
     return found
 
 
-def _pinned(past: state.Past, now: Snapshot) -> charts.Ghost:
+def _pinned(past: Past, now: Snapshot) -> charts.Ghost:
     """The reference the user chose; of other data, it says so."""
     ghost, data = charts.ghost_of(past.now, f"pinned: {past.label}"), title_of(past.now.params)
     if charts.comparable(ghost, now.params):
@@ -47,7 +48,7 @@ def _pinned(past: state.Past, now: Snapshot) -> charts.Ghost:
     return replace(ghost, label=f"pinned, {data.partition(',')[0]}: {past.label}")
 
 
-def _beside(session: state.Session) -> list[charts.Ghost]:
+def _beside(session: Session) -> list[charts.Ghost]:
     story = preset(session.preset).beside if session.preset else None
     label = story.label if story is not None else "for comparison"
     return [charts.ghost_of(picture, label) for picture in beside(session)]

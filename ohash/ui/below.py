@@ -10,11 +10,12 @@ from ohash.experiment.snapshot import Snapshot
 from ohash.experiment.story import pairs_in_words
 from ohash.plots import live as charts
 from ohash.plots.chart import Chart
-from ohash.ui import state
+from ohash.ui import memory, state, yours
 from ohash.ui.fragments import fragment
 from ohash.ui.live import RESTING, ready
 from ohash.ui.numbers import health_markdown
 from ohash.ui.runs import COLUMNS, SessionRuns, frame
+from ohash.ui.session import Session
 from ohash.ui.slots import distinct, slot, when
 
 MORE = {
@@ -34,14 +35,14 @@ MORE = {
 }
 
 
-def below_the_fold(session: state.Session) -> None:
+def below_the_fold(session: Session) -> None:
     """Expanders that cost next to nothing while they are closed, and follow the run while they are open."""
     session.reading = _reading()
     every = 1.0 if session.reading and state.runner(session).state not in RESTING else None
     fragment(partial(_below, session), key="below", every=every)
 
 
-def _below(session: state.Session) -> None:
+def _below(session: Session) -> None:
     now = state.runner(session).snapshot()
     for title, names in MORE.items():
         with st.expander(title, key=f"open_{names[0]}", on_change="rerun") as more:
@@ -67,13 +68,13 @@ def _below(session: state.Session) -> None:
             st.page_link("pages/runs.py", label="Overlay, compare, keep and export them on the Runs page")
     with st.expander("Code for this run", key="open_code", on_change="rerun") as code:
         if code.open:
-            st.code(code_for(session.params, state.files_of(session, session.params.content)), language="python")
+            st.code(code_for(session.params, yours.files_of(session, session.params.content)), language="python")
     if _reading() != session.reading or session.redraw:  # the timer is needed from now on, or no longer; or a pin
         session.redraw = False
         st.rerun()
 
 
-def _choose_reference(session: state.Session) -> None:
+def _choose_reference(session: Session) -> None:
     """Pin one of the past runs in chart A."""
     if not session.past:
         return
@@ -86,13 +87,13 @@ def _choose_reference(session: state.Session) -> None:
     )  # fmt: skip
 
 
-def _pin(session: state.Session, key: str) -> None:
+def _pin(session: Session, key: str) -> None:
     session.pinned = key
     session.redraw = True
 
 
 def _reading() -> bool:
-    return state.any_open(*(f"open_{names[0]}" for names in MORE.values()), "open_tables", "open_runs")
+    return memory.any_open(*(f"open_{names[0]}" for names in MORE.values()), "open_tables", "open_runs")
 
 
 def _there(now: Snapshot | None) -> TypeGuard[Snapshot]:

@@ -6,9 +6,10 @@ import streamlit as st
 
 from ohash.experiment.params import OWN
 from ohash.streams.base import METRICS
-from ohash.ui import data, items, state, upload
+from ohash.ui import data, items, memory, upload, yours
 from ohash.ui.plain import plain
 from ohash.ui.press import once
+from ohash.ui.session import Session
 
 AS_SAID = "file"
 DISTANCES: dict[str, str] = {
@@ -27,7 +28,7 @@ np.save("y.npy", y)    # optional: one label a row, numbers or texts
 pd.DataFrame({"i": clicked, "j": together_with}).to_csv("clicks.csv", index=False)    # optional: row numbers or ids"""
 
 
-def panel(session: state.Session) -> None:
+def panel(session: Session) -> None:
     """Three files, a distance, and what came of it."""
     wanted = session.params.content if session.params.dataset == OWN else ""
     asked = st.empty()
@@ -64,7 +65,7 @@ def panel(session: state.Session) -> None:
         st.error(f"{plain(error)}.".replace("..", "."), icon=":material/error:")
         _mine(session)
         return
-    content = state.add_own(session, dataset, upload.names_of(vectors, labels, pairs, metric))
+    content = yours.add(session, dataset, upload.names_of(vectors, labels, pairs, metric))
     st.success(
         f"{found.lines()[0]}. It is now among the data sets of Live and Compare.", icon=":material/check_circle:"
     )
@@ -85,7 +86,7 @@ def panel(session: state.Session) -> None:
         )
 
 
-def _mine(session: state.Session) -> None:
+def _mine(session: Session) -> None:
     if not session.own:
         return
     st.markdown("##### Yours, in this session")
@@ -93,6 +94,6 @@ def _mine(session: state.Session) -> None:
     st.html(items.table_html(["data", "rows", "columns", "fingerprint"], rows, numbers=frozenset({1, 2})))
 
 
-def _look(session: state.Session, content: str) -> None:
+def _look(session: Session, content: str) -> None:
     session.looking = f"{OWN}:{content}"
-    state.show_part("look")
+    memory.show_part("look")

@@ -8,7 +8,8 @@ from ohash.experiment.params import OWN
 from ohash.streams import registry as datasets
 from ohash.streams.base import DatasetSpec
 from ohash.streams.folder import DATA, data_folder
-from ohash.ui import items, state
+from ohash.ui import items
+from ohash.ui.session import Session
 from ohash.ui.slots import distinct, slot, when
 
 GROUPS = {
@@ -30,7 +31,7 @@ def by_group() -> dict[str, list[DatasetSpec]]:
     return {group: [spec for spec in specs if spec.group == group] for group in order}
 
 
-def titles(session: state.Session) -> dict[str, str]:
+def titles(session: Session) -> dict[str, str]:
     """What can be looked at now, the user's own first: key -> words."""
     found = {f"{OWN}:{content}": f"{own.title} · {own.n:,} × {own.d:,} · yours" for content, own in session.own.items()}
     for group in by_group().values():
@@ -38,7 +39,7 @@ def titles(session: state.Session) -> dict[str, str]:
     return distinct(found)
 
 
-def choose(session: state.Session, name: str, dataset: str, content: str, picked: Callable[[str], None]) -> None:
+def choose(session: Session, name: str, dataset: str, content: str, picked: Callable[[str], None]) -> None:
     """The rail's box: the user's own data first, what is built in, the rest; short enough for 250 pixels."""
     words = {f"{OWN}:{key}": own.title for key, own in session.own.items()}
     for group, specs in by_group().items():

@@ -5,7 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from ohash.ui import state
+from ohash.ui import memory, state
+from ohash.ui.session import Session
 
 # What the browser is like is told once a load, and only if there is something to tell: an ordinary laptop costs no
 # extra run. A value set while the component is being mounted can be lost, hence the timer.
@@ -27,7 +28,7 @@ def _component() -> Any:
     return st.components.v2.component("ohash_client", js=ASK)
 
 
-def ask(session: state.Session) -> None:
+def ask(session: Session) -> None:
     """Take note of the browser; who wants no motion gets a run that waits for Play, a comparison that moves rarely."""
 
     def told() -> None:
@@ -46,4 +47,4 @@ def ask(session: state.Session) -> None:
 
 
 def _said(what: str) -> Any:
-    return state.said_by("ohash_client").get(what)
+    return memory.said_by("ohash_client").get(what)

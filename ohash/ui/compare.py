@@ -15,11 +15,12 @@ from ohash.experiment.verdict import verdict
 from ohash.plots import compare as charts
 from ohash.plots.chart import Chart
 from ohash.ui import compare_cards as cards
-from ohash.ui import live, state
+from ohash.ui import contests, live, memory, shelf, state
 from ohash.ui.fragments import fragment
 from ohash.ui.gallery import gallery_html
 from ohash.ui.plain import plain
 from ohash.ui.press import once
+from ohash.ui.session import Session
 from ohash.ui.slots import slot, when
 from ohash.ui.style import dark
 
@@ -33,7 +34,7 @@ LEGEND = (
 MORE = ("precision-recall", "radius 2", "re-ranking", "bits recomputed")
 
 
-def transport(session: state.Session, contest: Contest) -> None:
+def transport(session: Session, contest: Contest) -> None:
     """Pause, again, and what the curves are drawn over."""
     going = contest.state not in RESTING
     with st.container(horizontal=True, key="transport", vertical_alignment="center"):
@@ -51,27 +52,27 @@ def transport(session: state.Session, contest: Contest) -> None:
         st.html(LEGEND, width="content")
 
 
-def verdict_area(session: state.Session) -> None:
+def verdict_area(session: Session) -> None:
     """What the numbers say."""
     _ticking(session, "compare_verdict", _verdict, 0.5)
 
 
-def curves_area(session: state.Session) -> None:
+def curves_area(session: Session) -> None:
     """The two truths over pairs or CPU time."""
     _ticking(session, "compare_curves", _curves, 0.4)
 
 
-def rest_area(session: state.Session) -> None:
+def rest_area(session: Session) -> None:
     """Scatter, bits, results, costs: they change at checkpoints only."""
     _ticking(session, "compare_rest", _rest, 1.5)
 
 
-def gallery_area(session: state.Session) -> None:
+def gallery_area(session: Session) -> None:
     """One query, two methods."""
     _ticking(session, "compare_gallery", _gallery, 2.0)
 
 
-def gallery_bar(session: state.Session, standing: Standing) -> None:
+def gallery_bar(session: Session, standing: Standing) -> None:
     """Which two, and which query."""
     names = dict(enumerate(standing.names))
     with st.container(horizontal=True, key="gallery_bar", vertical_alignment="center"):
@@ -92,7 +93,7 @@ def gallery_bar(session: state.Session, standing: Standing) -> None:
         )
 
 
-def to_live(session: state.Session, contest: Contest) -> None:
+def to_live(session: Session, contest: Contest) -> None:
     """A method of the comparison on the Live page: as the reference there, or as the run itself."""
     standing = contest.standing()
     names = dict(enumerate(standing.names))
@@ -112,28 +113,28 @@ def to_live(session: state.Session, contest: Contest) -> None:
             st.switch_page("pages/live.py")
 
 
-def more_charts(session: state.Session) -> None:
+def more_charts(session: Session) -> None:
     """Precision-recall, radius 2, re-ranking, bits recomputed; and every chart as numbers."""
     _ticking(session, "compare_more", _more, 2.0)
 
 
-def show(session: state.Session, chart: Chart, key: str, height: int) -> None:
+def show(session: Session, chart: Chart, key: str, height: int) -> None:
     """A chart with the fairness line under it."""
     live.ready(chart, key, height, 340 if session.narrow else 460).send()
     if chart.caption and not chart.empty:
         st.html(f'<p class="ohash-fair">{html.escape(chart.caption)}</p>')
 
 
-def _ticking(session: state.Session, key: str, draw: Callable[[state.Session], None], every: float) -> None:
-    contest = state.contest(session)
+def _ticking(session: Session, key: str, draw: Callable[[Session], None], every: float) -> None:
+    contest = contests.of(session)
     going = contest.state not in RESTING
     rhythm = max(every, STILL_SECONDS * session.still)
     fragment(partial(draw, session), key=key, every=rhythm if going else None)
 
 
-def _verdict(session: state.Session) -> None:
-    contest = state.contest(session)
-    hub = state.contests()
+def _verdict(session: Session) -> None:
+    contest = contests.of(session)
+    hub = contests.hub()
     hub.poll(session.id)
     hub.tend()
     standing = contest.standing()
@@ -153,9 +154,9 @@ def _verdict(session: state.Session) -> None:
         st.rerun()
 
 
-def _curves(session: state.Session) -> None:
-    standing = state.contest(session).standing()
-    over = OVER[state.view("over") or "pairs"]
+def _curves(session: Session) -> None:
+    standing = contests.of(session).standing()
+    over = OVER[memory.view("over") or "pairs"]
     left, right = st.columns(2)
     with left:
         show(session, charts.curves(standing, "map", over=over), "compare_map", 280)
@@ -163,8 +164,8 @@ def _curves(session: state.Session) -> None:
         show(session, charts.curves(standing, "recall_10", over=over), "compare_recall", 280)
 
 
-def _rest(session: state.Session) -> None:
-    standing = state.contest(session).standing()
+def _rest(session: Session) -> None:
+    standing = contests.of(session).standing()
     left, right = st.columns(2)
     with left:
         show(session, charts.truths(standing), "compare_truths", 300)
@@ -205,8 +206,8 @@ def _tuned(standing: Standing) -> None:
     st.markdown("**Tuned on the validation queries, reported on the test queries**  \n" + "  \n".join(lines))
 
 
-def _more(session: state.Session) -> None:
-    standing = state.contest(session).standing()
+def _more(session: Session) -> None:
+    standing = contests.of(session).standing()
     charts_here = st.expander(
         "Precision-recall, radius 2, re-ranking, bits recomputed", key="open_more", on_change="rerun"
     )
@@ -222,8 +223,8 @@ def _more(session: state.Session) -> None:
             tables.dataframe(make(standing).table(), height=180, hide_index=True)
 
 
-def _gallery(session: state.Session) -> None:
-    contest = state.contest(session)
+def _gallery(session: Session) -> None:
+    contest = contests.of(session)
     for side in session.sides:
         with contest.between_steps():
             lane = contest.first[side] if side < len(contest.first) else None
@@ -240,16 +241,16 @@ def _play_pause(contest: Contest) -> None:
     contest.pause() if contest.state == "running" else contest.resume()
 
 
-def _again(session: state.Session) -> None:
+def _again(session: Session) -> None:
     assert session.comparison is not None
-    state.compare(session, session.comparison, again=True)
+    contests.choose(session, session.comparison, again=True)
 
 
-def _pick_side(session: state.Session, side: int, at: int) -> None:
+def _pick_side(session: Session, side: int, at: int) -> None:
     session.sides = (at, session.sides[1]) if side == 0 else (session.sides[0], at)
 
 
-def _pin(session: state.Session, contest: Contest, at: int) -> None:
+def _pin(session: Session, contest: Contest, at: int) -> None:
     lane = contest.first[at] if at < len(contest.first) else None
     if lane is None or lane.run is None:
         st.toast("There is nothing to pin yet.", icon=":material/info:")
@@ -257,5 +258,5 @@ def _pin(session: state.Session, contest: Contest, at: int) -> None:
     with contest.between_steps():
         now = take(lane.run, "done" if lane.done else "left")
     name = contest.comparison.names[at]
-    state.pin(session, now, f"{name} on {now.params.run.judged_by} queries")
+    shelf.pin(session, now, f"{name} on {now.params.run.judged_by} queries")
     st.toast(f"{name} is now the reference on Live.", icon=":material/keep:")

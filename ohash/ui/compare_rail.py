@@ -19,8 +19,9 @@ from ohash.experiment.comparison import (
 from ohash.experiment.params import OWN
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
-from ohash.ui import catalogue, state
+from ohash.ui import catalogue, contests, yours
 from ohash.ui.controls import control
+from ohash.ui.session import Session
 from ohash.ui.slots import slot, when
 
 # Methods in the order of the list: what users compare with most, first.
@@ -49,7 +50,7 @@ MORE = {
 NOT_OWN = ("seed", "r", "dtype")
 
 
-def controls(session: state.Session, now: Comparison) -> None:
+def controls(session: Session, now: Comparison) -> None:
     """Everything that can be chosen; any change starts the comparison again."""
     choose_data(session, now)
     _choose_methods(session, now)
@@ -75,18 +76,18 @@ def controls(session: state.Session, now: Comparison) -> None:
                     control(rows[key], values[key], _setter(session), idle=not rows[key].acts(values))
 
 
-def choose_data(session: state.Session, now: Comparison) -> None:
+def choose_data(session: Session, now: Comparison) -> None:
     """The dataset and what makes two of its points similar."""
     catalogue.choose(session, "compare_data", now.dataset, now.content, lambda key: _pick_data(session, now, key))
     try:
-        dataset = state.dataset_of(session, now) or datasets.load(now.dataset)
+        dataset = yours.dataset_of(session, now) or datasets.load(now.dataset)
     except ValueError:
         return
     row = rows_of(now)["similar_by"]
     control(row, now.stream.similar_by, _setter(session), options=("auto", *dataset.similarities))
 
 
-def _choose_methods(session: state.Session, now: Comparison) -> None:
+def _choose_methods(session: Session, now: Comparison) -> None:
     known = methods.hashers()
     texts = [entry.text() for entry in now.entries]
     rest = sorted(known, key=lambda key: (FIRST.index(key) if key in FIRST else len(FIRST), known[key].title))
@@ -106,7 +107,7 @@ def _choose_methods(session: state.Session, now: Comparison) -> None:
     )  # fmt: skip
 
 
-def _parameters(session: state.Session, now: Comparison) -> None:
+def _parameters(session: Session, now: Comparison) -> None:
     """One method's own table."""
     names = dict(zip(range(len(now.names)), now.names, strict=True))
     at = st.selectbox(
@@ -122,11 +123,11 @@ def _parameters(session: state.Session, now: Comparison) -> None:
         st.caption("It has none beside the number of bits.")
 
 
-def _setter(session: state.Session) -> Callable[[str, Any], None]:
+def _setter(session: Session) -> Callable[[str, Any], None]:
     return lambda key, value: _change(session, **{key: value})
 
 
-def _own_setter(session: state.Session, now: Comparison, entry: Entry) -> Callable[[str, Any], None]:
+def _own_setter(session: Session, now: Comparison, entry: Entry) -> Callable[[str, Any], None]:
     def change(key: str, value: Any) -> None:
         row = entry.spec.table[key]
         kept = [f"{name}={entry.spec.table[name].format(old)}" for name, old in entry.values if name != key]
@@ -136,29 +137,29 @@ def _own_setter(session: state.Session, now: Comparison, entry: Entry) -> Callab
     return change
 
 
-def _change(session: state.Session, **values: Any) -> None:
+def _change(session: Session, **values: Any) -> None:
     assert session.comparison is not None
     try:
-        state.compare(session, session.comparison.with_values(**values))
+        contests.choose(session, session.comparison.with_values(**values))
     except ValueError as error:
         session.warnings = [str(error)]
 
 
-def _pick_methods(session: state.Session, now: Comparison, texts: list[str]) -> None:
+def _pick_methods(session: Session, now: Comparison, texts: list[str]) -> None:
     if not texts:
         session.warnings = ["Choose at least one method; the last one stays."]
         return
     _change(session, methods=[entry_of(text) for text in texts])
 
 
-def _pick_data(session: state.Session, now: Comparison, key: str) -> None:
+def _pick_data(session: Session, now: Comparison, key: str) -> None:
     """Other data keep methods, bits, seeds and pairs; what belongs to the old data goes back to the defaults."""
     dataset, _, content = key.partition(":") if key.startswith(f"{OWN}:") else (key, "", "")
-    usual = state.usual_comparison(session, dataset, content)
+    usual = contests.usual(session, dataset, content)
     untouched = now.entries in (tuple(map(Entry, DEFAULT)), tuple(map(Entry, FOR_CLICKS)))
     kept = {"bits": now.contest.bits, "trials": now.contest.trials, "pairs": now.run.pairs, "seeds": now.seeds}
     try:
-        state.compare(session, usual.with_values(methods=usual.entries if untouched else now.entries, **kept))
+        contests.choose(session, usual.with_values(methods=usual.entries if untouched else now.entries, **kept))
     except ValueError as error:
         session.warnings = [str(error)]
 

@@ -10,11 +10,12 @@ from ohash.experiment.comparison import Comparison
 from ohash.experiment.export import Files, to_parquet
 from ohash.experiment.standing import Standing
 from ohash.plots.compare import CHARTS
-from ohash.ui import state
+from ohash.ui import yours
+from ohash.ui.session import Session
 from ohash.ui.share import JSON, offer, qr
 
 
-def buttons(session: state.Session, comparison: Comparison, standing: Standing) -> None:
+def buttons(session: Session, comparison: Comparison, standing: Standing) -> None:
     """Share and Export."""
     with st.popover("Share", icon=":material/share:", key="open_share", on_change="rerun") as share:
         if share.open:
@@ -24,7 +25,7 @@ def buttons(session: state.Session, comparison: Comparison, standing: Standing) 
             st.html(qr(address))
     with st.popover("Export", icon=":material/download:", key="open_export", on_change="rerun") as export:
         if export.open:
-            _export(comparison, standing, state.files_of(session, comparison.content))
+            _export(comparison, standing, yours.files_of(session, comparison.content))
 
 
 def link(comparison: Comparison) -> str:

@@ -14,8 +14,9 @@ from ohash.streams.meaning import Meaning, meaning
 from ohash.streams.portrait import Portrait, label_of, portrait
 from ohash.streams.similar_by import TOP_K
 from ohash.streams.summary import MEANING, Summary, summarize
-from ohash.ui import catalogue, items, state, still
+from ohash.ui import catalogue, contests, items, memory, state, still
 from ohash.ui.plain import plain
+from ohash.ui.session import Session
 from ohash.ui.slots import slot, when
 from ohash.ui.style import dark
 
@@ -31,7 +32,7 @@ BY = {
 }
 
 
-def choose(session: state.Session) -> str:
+def choose(session: Session) -> str:
     """The key of the dataset to look at; "own:<fingerprint>" is one of the session's own."""
     titles = catalogue.titles(session)
     here = session.params.dataset if session.params.dataset != OWN else f"{OWN}:{session.params.content}"
@@ -66,7 +67,7 @@ def split(key: str) -> tuple[str, str]:
     return (OWN, key.removeprefix(f"{OWN}:")) if key.startswith(f"{OWN}:") else (key, "")
 
 
-def load(session: state.Session, key: str) -> Dataset | None:
+def load(session: Session, key: str) -> Dataset | None:
     """The dataset; a first look may compute descriptors, with a progress bar. None after a message."""
     dataset, content = split(key)
     if dataset == OWN:
@@ -86,7 +87,7 @@ def load(session: state.Session, key: str) -> Dataset | None:
         place.empty()
 
 
-def look(session: state.Session, key: str, dataset: Dataset) -> None:
+def look(session: Session, key: str, dataset: Dataset) -> None:
     """Everything about one dataset."""
     try:
         _, seen, found = _looked_at(_identity(key, dataset), dataset)
@@ -106,7 +107,7 @@ def look(session: state.Session, key: str, dataset: Dataset) -> None:
     _charts(key, dataset, seen)
 
 
-def watch(session: state.Session, key: str, **values: Any) -> None:
+def watch(session: Session, key: str, **values: Any) -> None:
     """Begin this dataset on Live and go there; data that a link has asked for, as that link says."""
     dataset, content = split(key)
     try:
@@ -120,21 +121,21 @@ def watch(session: state.Session, key: str, **values: Any) -> None:
     st.switch_page("pages/live.py")
 
 
-def compare(session: state.Session, key: str) -> None:
+def compare(session: Session, key: str) -> None:
     """Begin a comparison on this dataset and go there."""
     dataset, content = split(key)
     try:
-        state.compare(session, state.usual_comparison(session, dataset, content))
+        contests.choose(session, contests.usual(session, dataset, content))
     except ValueError as error:
         st.error(f"The comparison could not start: {plain(error)}.", icon=":material/error:")
         return
     st.switch_page("pages/compare.py")
 
 
-def _head(session: state.Session, key: str, dataset: Dataset) -> None:
+def _head(session: Session, key: str, dataset: Dataset) -> None:
     about = " · ".join(text for text in (dataset.cite, dataset.licence, dataset.note) if text)
     spec = datasets.datasets().get(key)
-    by = state.view(f"by {key}")
+    by = memory.view(f"by {key}")
     chosen = {"similar_by": by} if by in dataset.similarities[1:] else {}
     st.markdown(f"#### {dataset.title}: {dataset.n:,} × {dataset.d:,}")
     if about:

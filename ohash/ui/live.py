@@ -15,12 +15,13 @@ from ohash.plots import live as charts
 from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.echarts import option
-from ohash.ui import address, behind, state
+from ohash.ui import address, behind, memory, state
 from ohash.ui.fragments import fragment
 from ohash.ui.gallery import gallery_html
 from ohash.ui.numbers import numbers_html, words_html
 from ohash.ui.plain import plain
 from ohash.ui.recorded import recording_of
+from ohash.ui.session import Session
 from ohash.ui.style import dark
 
 RESTING = ("paused", "done", "error", "stopped")
@@ -30,7 +31,7 @@ NARROW = 340  # px: a phone, or half a laptop
 QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
 
 
-def picture(session: state.Session, runner: Runner) -> Snapshot | None:
+def picture(session: Session, runner: Runner) -> Snapshot | None:
     """What to draw: the live run, or the recording until the live run is as far."""
     now, in_line = runner.snapshot(), state.hub().place_in_line(session.id) > 0
     asked = session.watched.seconds  # so far the run has been told to come
@@ -63,14 +64,14 @@ def ready(chart: Chart, key: str, height: int, width: int = 380, size: int = the
     return Ready(key, option(chart, dark=dark(), height=height, width=width, size=size, title=True), height, chart.alt)
 
 
-def live_area(session: state.Session) -> None:
+def live_area(session: Session) -> None:
     """Everything that moves; ticks while the run does."""
     ticking = _at_rest(session, state.runner(session)) < ALL
     every = max(state.hub().interval(), PHONE_SECONDS * session.narrow) if ticking else None
     fragment(partial(_draw, session), key="live", every=every)
 
 
-def _at_rest(session: state.Session, runner: Runner) -> int:
+def _at_rest(session: Session, runner: Runner) -> int:
     """0 while the run moves, SOME when it rests, ALL when those beside it do, too."""
     if runner.state not in RESTING:
         return 0
@@ -79,7 +80,7 @@ def _at_rest(session: state.Session, runner: Runner) -> int:
     return ALL if all(other.state in RESTING for other in state.hub().lease(session.id).beside) else SOME
 
 
-def _draw(session: state.Session) -> None:
+def _draw(session: Session) -> None:
     runner = state.runner(session)
     hub = state.hub()
     hub.poll(session.id)
@@ -115,9 +116,9 @@ def _draw(session: state.Session) -> None:
         st.rerun()
 
 
-def _four(session: state.Session, now: Snapshot) -> list[Ready]:
+def _four(session: Session, now: Snapshot) -> list[Ready]:
     """A to D."""
-    per_pair, log, bound = (bool(state.view(name)) for name in ("per_pair", "log_loss", "bound"))
+    per_pair, log, bound = (bool(memory.view(name)) for name in ("per_pair", "log_loss", "bound"))
     return [
         ready(_quality(session, now), "chart_a", 235, NARROW if session.narrow else 610),
         ready(charts.hills(now), "chart_b", 235, NARROW),
@@ -126,7 +127,7 @@ def _four(session: state.Session, now: Snapshot) -> list[Ready]:
     ]
 
 
-def _stage(session: state.Session, now: Snapshot) -> list[Ready]:
+def _stage(session: Session, now: Snapshot) -> list[Ready]:
     """A and B for the back row; on a phone there is none."""
     if session.narrow:
         return _four(session, now)[:2]
@@ -136,18 +137,18 @@ def _stage(session: state.Session, now: Snapshot) -> list[Ready]:
     ]
 
 
-def _quality(session: state.Session, now: Snapshot) -> Chart:
-    return behind.quality(session, now, QUALITY[state.view("quality") or "mAP"])
+def _quality(session: Session, now: Snapshot) -> Chart:
+    return behind.quality(session, now, QUALITY[memory.view("quality") or "mAP"])
 
 
-def gallery_area(session: state.Session) -> None:
+def gallery_area(session: Session) -> None:
     """F: a query and its ten nearest; slower than the charts, because codes change only at checkpoints."""
     runner = state.runner(session)
     every = 2.0 if runner.state not in RESTING else None
     fragment(partial(_gallery, session), key="gallery", every=every)
 
 
-def _gallery(session: state.Session) -> None:
+def _gallery(session: Session) -> None:
     runner = state.runner(session)
     if runner.run is None:
         if runner.state != "error":
@@ -159,7 +160,7 @@ def _gallery(session: state.Session) -> None:
     st.html(gallery_html(found, dataset, dark=dark()))
 
 
-def _told(session: state.Session, now: Snapshot | None, doing: str) -> str:
+def _told(session: Session, now: Snapshot | None, doing: str) -> str:
     """The sentence above the charts."""
     if now is not None and now.state == "recording":
         if session.wanted:
@@ -171,7 +172,7 @@ def _told(session: state.Session, now: Snapshot | None, doing: str) -> str:
     return _takeaway(session, now) or headline(now, session.params, doing)
 
 
-def _takeaway(session: state.Session, now: Snapshot | None) -> str:
+def _takeaway(session: Session, now: Snapshot | None) -> str:
     """How a preset's story ends, with the run's own numbers; of what was changed on the way it tells nothing."""
     if not session.preset or now is None or now.state != "done" or now.params.changes:
         return ""
@@ -179,7 +180,7 @@ def _takeaway(session: state.Session, now: Snapshot | None) -> str:
     return preset(session.preset).conclusion(now, beside[0] if beside else None)
 
 
-def _waiting(session: state.Session) -> str:
+def _waiting(session: Session) -> str:
     place = state.hub().place_in_line(session.id)
     if place:
         most = state.hub().most

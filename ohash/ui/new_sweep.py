@@ -15,8 +15,9 @@ from ohash.experiment.sweep_cost import Cost, Measuring, estimate
 from ohash.experiment.words import duration
 from ohash.models import registry as methods
 from ohash.streams.base import Dataset
-from ohash.ui import catalogue, data, state
+from ohash.ui import catalogue, data
 from ohash.ui.plain import plain
+from ohash.ui.session import Session
 
 MOST_CELLS = 2000
 # In the order a reader expects; the others follow.
@@ -30,7 +31,7 @@ OFFERED: dict[str, tuple[float, ...]] = {
 NOT_VARIED = ("seed", "judged_by", "judged_at", "stop_when_flat", "dtype")
 
 
-def build(session: state.Session) -> Sweep | None:
+def build(session: Session) -> Sweep | None:
     """The sweep the widgets describe, or None with what is wrong said."""
     titles = catalogue.titles(session)
     here = session.params.dataset if session.params.dataset != OWN else f"{OWN}:{session.params.content}"
@@ -93,7 +94,7 @@ def build(session: state.Session) -> Sweep | None:
     return found
 
 
-def cost_of(session: state.Session, chosen: Sweep, store: Store) -> None:
+def cost_of(session: Session, chosen: Sweep, store: Store) -> None:
     """Cells and time, measured."""
     cores = os.cpu_count() or 1
     cost = _cost(chosen.key, len(store.done()), chosen, store, session.own)
@@ -121,7 +122,7 @@ def _common_rows(dataset: str, chosen: list[str]) -> dict[str, Parameter]:
 
 
 def _base(
-    session: state.Session, dataset: str, chosen: list[str], rows: dict[str, Parameter], own: Dataset | None
+    session: Session, dataset: str, chosen: list[str], rows: dict[str, Parameter], own: Dataset | None
 ) -> dict[str, Any]:
     """What was changed on Live stays as it is there, if the data and the method are the same."""
     same = session.params.dataset == dataset and session.params.content == ("" if own is None else own.fingerprint())

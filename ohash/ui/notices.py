@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from ohash.ui import state
 from ohash.ui.plain import plain
 from ohash.ui.press import once
+from ohash.ui.session import Session
 
 
-def warnings(session: state.Session) -> None:
+def warnings(session: Session) -> None:
     """What was not quite right and was left out; in a place of their own, so that nothing below moves by one."""
     with st.container():
         for at, warning in enumerate(session.warnings):
@@ -24,5 +24,5 @@ def missing(problem: ValueError) -> None:
     st.page_link("pages/data.py", label="Open the Data page", icon=":material/upload:")
 
 
-def _close(session: state.Session, at: int) -> None:
+def _close(session: Session, at: int) -> None:
     del session.warnings[at : at + 1]

@@ -10,9 +10,10 @@ from ohash.experiment.params import OWN, experiment, flat, rows_of
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
 from ohash.streams import registry as datasets
-from ohash.ui import catalogue, state
+from ohash.ui import catalogue, state, yours
 from ohash.ui.controls import control
 from ohash.ui.fragments import fragment
+from ohash.ui.session import Session
 from ohash.ui.slots import slot, when
 
 VISIBLE = ("beta", "C", "r", "T")
@@ -26,7 +27,7 @@ MORE = {
 }
 
 
-def controls(session: state.Session) -> None:
+def controls(session: Session) -> None:
     """Data, method, β, C, r, T, and the rest."""
     choose_data(session)
     choose_method(session)
@@ -40,7 +41,7 @@ def controls(session: state.Session) -> None:
             _rest(session, rows, values)
 
 
-def _rest(session: state.Session, rows: dict[str, Parameter], values: dict[str, Any]) -> None:
+def _rest(session: Session, rows: dict[str, Parameter], values: dict[str, Any]) -> None:
     for heading, keys in MORE.items():
         here = [rows[key] for key in keys if key in rows]
         if here:
@@ -49,13 +50,13 @@ def _rest(session: state.Session, rows: dict[str, Parameter], values: dict[str, 
             control(row, values[row.key], _committer(session), idle=not row.acts(values))
 
 
-def choose_data(session: state.Session) -> None:
+def choose_data(session: Session) -> None:
     """The dataset and what makes two of its points similar."""
     params = session.params
     catalogue.choose(session, "dataset", params.dataset, params.content, lambda key: _pick_data(session, key))
     row = rows_of(session.params)["similar_by"]
     try:
-        dataset = state.dataset_of(session, session.params) or datasets.load(session.params.dataset)
+        dataset = yours.dataset_of(session, session.params) or datasets.load(session.params.dataset)
     except ValueError:
         return
     control(row, session.params.stream.similar_by, _committer(session), options=("auto", *dataset.similarities))
@@ -66,7 +67,7 @@ def _told(spec: HasherSpec) -> str:
     return f"{spec.title} · learns from {spec.supervision.replace('none', 'nothing')}{needs}"
 
 
-def choose_method(session: state.Session) -> None:
+def choose_method(session: Session) -> None:
     """The method, with its supervision beside its name."""
     specs = methods.hashers()
     order = sorted(specs, key=lambda key: (key not in ("oh", "mmoh"), key))
@@ -79,7 +80,7 @@ def choose_method(session: state.Session) -> None:
     )  # fmt: skip
 
 
-def _live_controls(session: state.Session) -> None:
+def _live_controls(session: Session) -> None:
     """β and C act on the running model, or begin another run when it is over; only this is drawn when they move."""
     rows = rows_of(session.params)
     values = flat(session.params.in_force()) | session.wanted
@@ -105,11 +106,11 @@ def _live_controls(session: state.Session) -> None:
             control(rows[key], values[key], change)
 
 
-def _committer(session: state.Session) -> Any:
+def _committer(session: Session) -> Any:
     return lambda key, value: _commit(session, key, value)
 
 
-def _commit(session: state.Session, key: str, value: Any) -> None:
+def _commit(session: Session, key: str, value: Any) -> None:
     if flat(session.params.in_force()).get(key) == value:
         return  # what is chosen already is no choice: a widget that came back says so, too
     try:
@@ -125,7 +126,7 @@ def _commit(session: state.Session, key: str, value: Any) -> None:
         session.warnings = [str(error)]
 
 
-def _pick_data(session: state.Session, key: str) -> None:
+def _pick_data(session: Session, key: str) -> None:
     dataset, _, content = key.partition(":")
     values = {k: v for k, v in flat(session.params).items() if k in ("r", "T", "alpha", "beta", "C", "seed", "pairs")}
     rows = rows_of(experiment("digits", session.params.method))

@@ -14,9 +14,10 @@ from ohash.experiment.runs import ENDED, LIVE, Line, differences, line_of, to_cs
 from ohash.experiment.snapshot import Snapshot
 from ohash.experiment.store import Store, StoreError
 from ohash.plots.runs import MOST, overlay
-from ohash.ui import state, still
+from ohash.ui import shelf, state, still
 from ohash.ui.plain import plain
 from ohash.ui.press import once
+from ohash.ui.session import Past, Selection, Session
 
 SCORE = st.column_config.NumberColumn(format="%.3f", width="small")
 WIDER = st.column_config.NumberColumn(format="%.3f", width=112)
@@ -38,7 +39,7 @@ Run = tuple[Line, Snapshot]
 class SessionRuns:
     """A `RunStore` in the memory of one browser tab: its past runs, and the live one under the key "live"."""
 
-    def __init__(self, session: state.Session) -> None:
+    def __init__(self, session: Session) -> None:
         """Reads the session at every call."""
         self._session = session
 
@@ -52,7 +53,7 @@ class SessionRuns:
 
     def delete(self, keys: Iterable[str]) -> None:
         """Forget past runs; the live one stays."""
-        state.forget(self._session, set(keys) - {LIVE})
+        shelf.forget(self._session, set(keys) - {LIVE})
 
     def _all(self) -> dict[str, Snapshot]:
         found = {past.key: past.now for past in self._session.past}
@@ -77,7 +78,7 @@ def kept() -> Store:
 class AllRuns:
     """A `RunStore` of both: what is kept on disk, then what only this tab remembers, and the live run."""
 
-    def __init__(self, session: state.Session, store: Store) -> None:
+    def __init__(self, session: Session, store: Store) -> None:
         """`store` is shared by all tabs, and with the command line."""
         self._here, self._store = SessionRuns(session), store
 
@@ -113,7 +114,7 @@ class AllRuns:
                 self._store.keep(now)
 
 
-def frame(session: state.Session, lines: list[Line]) -> pd.DataFrame:
+def frame(session: Session, lines: list[Line]) -> pd.DataFrame:
     """One row a run, the newest first."""
     lines = lines[::-1]
     return pd.DataFrame(
@@ -134,14 +135,14 @@ def frame(session: state.Session, lines: list[Line]) -> pd.DataFrame:
     )
 
 
-def table(session: state.Session, lines: list[Line]) -> list[int]:
+def table(session: Session, lines: list[Line]) -> list[int]:
     """A sortable table; returns which of the lines are selected."""
     rows = {line.key: len(lines) - 1 - at for at, line in enumerate(lines)}
     # the key changes with the list: a selection by row number must not outlive its rows
     listed = hashlib.sha256("\n".join(rows).encode()).hexdigest()[:16]
     if session.selection.listed != listed:
         again = sorted(rows[key] for key in session.selection.keys if key in rows)
-        session.selection = state.Selection(listed, again or list(range(min(FIRST, len(lines)))))
+        session.selection = Selection(listed, again or list(range(min(FIRST, len(lines)))))
     picked = st.dataframe(
         frame(session, lines), key=f"runs_{listed}", hide_index=True, column_config=COLUMNS, on_select="rerun",
         selection_mode="multi-row", selection_default={"selection": {"rows": session.selection.first}},
@@ -152,7 +153,7 @@ def table(session: state.Session, lines: list[Line]) -> list[int]:
     return chosen
 
 
-def actions(session: state.Session, store: AllRuns, runs: list[Run]) -> None:
+def actions(session: Session, store: AllRuns, runs: list[Run]) -> None:
     """Open, pin, export and delete."""
     one = runs[0] if len(runs) == 1 else None
     with st.container(horizontal=True, key="run_actions", vertical_alignment="center"):
@@ -230,7 +231,7 @@ def _differences(named: list[tuple[str, Snapshot]]) -> None:
     )  # fmt: skip
 
 
-def _open(session: state.Session, line: Line, now: Snapshot) -> None:
+def _open(session: Session, line: Line, now: Snapshot) -> None:
     if line.key != LIVE:
         try:
             state.open_kept(session, now, now.params)
@@ -250,18 +251,18 @@ def _do(work: Callable[[], None]) -> None:
         st.rerun()
 
 
-def _pin(session: state.Session, one: Run | None) -> None:
+def _pin(session: Session, one: Run | None) -> None:
     """Pin a run, or none; one that is only on disk is remembered by the tab, too."""
     if one is None or one[0].key == LIVE:
         session.pinned = "" if one is None else state.keep_live(session)
         return
     line, now = one
     if line.key not in {past.key for past in session.past}:
-        session.past = [*session.past, state.Past(line.key, f"{line.method} on {line.data}", now)]
+        session.past = [*session.past, Past(line.key, f"{line.method} on {line.data}", now)]
     session.pinned = line.key
 
 
-def _state(session: state.Session, line: Line) -> str:
+def _state(session: Session, line: Line) -> str:
     return f"{line.state}, pinned" if session.pinned == line.key else line.state
 
 

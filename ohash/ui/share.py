@@ -14,13 +14,14 @@ import streamlit as st
 from ohash.experiment.export import code_for, summary, to_csv, to_parquet
 from ohash.models.storage import save
 from ohash.plots import live as charts
-from ohash.ui import behind, state
+from ohash.ui import behind, state, yours
+from ohash.ui.session import Session
 
 JSON = "application/json"
 HERE = ("localhost", "127.0.0.1", "::1")
 
 
-def buttons(session: state.Session) -> None:
+def buttons(session: Session) -> None:
     """Share and Export: what they hold is made when they are opened, for the moment they are opened at."""
     with st.popover("Share", icon=":material/share:", key="open_share", on_change="rerun") as share:
         if share.open:
@@ -30,13 +31,13 @@ def buttons(session: state.Session) -> None:
             _export(session)
 
 
-def link(session: state.Session) -> str:
+def link(session: Session) -> str:
     """The whole experiment as an address."""
     base = (st.context.url or "http://localhost:8501/").partition("?")[0]
     return f"{base}?{urlencode(session.params.to_query())}"
 
 
-def _share(session: state.Session) -> None:
+def _share(session: Session) -> None:
     address = link(session)
     st.markdown("The address is the experiment: dataset, parameters, seed, live changes.")
     st.code(address, language=None, wrap_lines=True)
@@ -79,7 +80,7 @@ def qr(text: str) -> str:
     return f'<img alt="QR code of the address" src="{html.escape(drawn)}">'  # an inline svg would be washed away
 
 
-def _export(session: state.Session) -> None:
+def _export(session: Session) -> None:
     from ohash.plots.plotly import to_html  # noqa: PLC0415 (plotly is heavy)
     from ohash.plots.svg import to_svg  # noqa: PLC0415
 
@@ -103,13 +104,13 @@ def _export(session: state.Session) -> None:
     offer("Figures (HTML)", lambda: to_html(list(figures.values())), f"{name}.html", "text/html")
     for title, chart in figures.items():
         offer(f"Figure {title} (SVG)", partial(to_svg, chart), f"{name}-{title}.svg", "image/svg+xml")
-    files = state.files_of(session, now.params.content)
+    files = yours.files_of(session, now.params.content)
     offer("Code for this run", lambda: code_for(now.params, files), f"{name}.py", "text/x-python")
     if run is not None:
         offer("Model (npz)", lambda: _model(session), f"{name}.npz", "application/octet-stream")
 
 
-def _model(session: state.Session) -> bytes:
+def _model(session: Session) -> bytes:
     runner = state.runner(session)
     with tempfile.TemporaryDirectory() as folder, runner.between_steps():
         assert runner.run is not None

@@ -15,21 +15,22 @@ from ohash.experiment.sweep import Sweep
 from ohash.plots import sweeps as charts
 from ohash.plots.html_legend import legend_html
 from ohash.plots.plotly import heat_figure, many, pickable
-from ohash.ui import state
+from ohash.ui import state, yours
 from ohash.ui.plain import plain
+from ohash.ui.session import Session
 from ohash.ui.still import NO_BUTTONS
 from ohash.ui.style import dark
 
 INTERVAL = "The interval is that of a bootstrap over the test queries, with several seeds at least that of their mean."
 
 
-def open_on_live(session: state.Session, store: Store, point: Point) -> None:
+def open_on_live(session: Session, store: Store, point: Point) -> None:
     """The first finished cell of a point on Live, beside what was kept of it."""
     done = store.done()
     cell = next(cell for cell in point.cells if cell.key in done)
     try:
         if cell.params.dataset == OWN and cell.params.content not in session.own:
-            state.add_own(session, own_data.load(store, cell.params.content))
+            yours.add(session, own_data.load(store, cell.params.content))
         state.open_kept(session, store.get(cell.key), cell.params.with_values(judged_at="curve"))
     except ValueError as error:
         st.error(f"{plain(error)}.", icon=":material/error:")
@@ -37,7 +38,7 @@ def open_on_live(session: state.Session, store: Store, point: Point) -> None:
     st.switch_page("pages/live.py")
 
 
-def charts_of(session: state.Session, store: Store, chosen: Sweep, found: list[Point]) -> None:
+def charts_of(session: Session, store: Store, chosen: Sweep, found: list[Point]) -> None:
     """Lines or a heat map; a click opens a cell."""
     axes = chosen.axes
     numbers = [key for key, values in axes.items() if charts.numeric(values)]
@@ -97,7 +98,7 @@ def _point_of(chosen: Sweep, found: list[Point], along: str, picked: dict[str, A
     return None
 
 
-def table(session: state.Session, store: Store, chosen: Sweep, found: list[Point]) -> None:
+def table(session: Session, store: Store, chosen: Sweep, found: list[Point]) -> None:
     """The points as numbers; a row can be opened, too."""
     names = list(chosen.axes)
     shown = pd.DataFrame(

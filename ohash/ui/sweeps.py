@@ -15,9 +15,10 @@ from ohash.experiment.sweep import Sweep
 from ohash.experiment.sweep_files import delete_sweep, sweeps
 from ohash.experiment.words import duration
 from ohash.experiment.workshare import Activity, activity, cancel
-from ohash.ui import state, sweep_results
+from ohash.ui import sweep_results
 from ohash.ui.fragments import fragment
 from ohash.ui.plain import plain
+from ohash.ui.session import Session
 from ohash.ui.slots import distinct
 from ohash.ui.sweep_link import link, shared_sweep
 
@@ -60,7 +61,7 @@ def _picked(known: dict[str, Sweep], wanted: str) -> str:
     return chosen or NEW
 
 
-def watch(session: state.Session, store: Store, chosen: Sweep) -> None:
+def watch(session: Session, store: Store, chosen: Sweep) -> None:
     """Everything about one sweep; drawn again every two seconds while it runs."""
     st.subheader(_plain(chosen.name) or "A sweep", anchor=False)
     alive = _alive(store, chosen)
@@ -68,7 +69,7 @@ def watch(session: state.Session, store: Store, chosen: Sweep) -> None:
     fragment(partial(_watched, session, store, chosen, alive), key="sweep_watch", every=every)
 
 
-def _watched(session: state.Session, store: Store, chosen: Sweep, was_alive: bool) -> None:
+def _watched(session: Session, store: Store, chosen: Sweep, was_alive: bool) -> None:
     alive = _alive(store, chosen)
     if alive != was_alive:  # begun or over: the rhythm changes
         st.rerun()
@@ -111,7 +112,7 @@ def _pace(now: Activity) -> str:
     return f", {60 * here / seconds:.1f} a minute, {duration(left * seconds / here)} left"
 
 
-def _controls(session: state.Session, store: Store, chosen: Sweep, found: list[Point], alive: bool) -> None:
+def _controls(session: Session, store: Store, chosen: Sweep, found: list[Point], alive: bool) -> None:
     left = sum(point.waiting for point in found) + sum(point.failed for point in found)
     with st.container(horizontal=True, key="sweep_controls", vertical_alignment="center"):
         if alive:
@@ -141,7 +142,7 @@ def _controls(session: state.Session, store: Store, chosen: Sweep, found: list[P
             _do(lambda: delete_sweep(store, chosen.key))
 
 
-def start(session: state.Session, store: Store, chosen: Sweep) -> None:
+def start(session: Session, store: Store, chosen: Sweep) -> None:
     """Begin, or go on, unless another sweep runs."""
     others = [key for key, now in activity(store).items() if now.alive and key != chosen.key]
     if others:

@@ -9,9 +9,10 @@ from ohash.experiment.pace import Pace
 from ohash.experiment.presets import PRESETS, Preset, preset
 from ohash.experiment.runner import Runner
 from ohash.plots.ghost import comparable
-from ohash.ui import live, state
+from ohash.ui import live, memory, state
 from ohash.ui.numbers import health_markdown
 from ohash.ui.press import once
+from ohash.ui.session import Session
 from ohash.ui.slots import slot, when
 
 PACES: dict[str, Pace] = {
@@ -22,7 +23,7 @@ STEPS = (1, 10, 100, 1000)
 SHOWN = 3
 
 
-def presets(session: state.Session) -> None:
+def presets(session: Session) -> None:
     """The stories: the first ones as buttons, the rest behind "more"."""
     for one in PRESETS[:SHOWN]:
         _preset_button(session, one.key)
@@ -39,7 +40,7 @@ def presets(session: state.Session) -> None:
     st.button("Present", icon=":material/slideshow:", on_click=once(_present), args=(session, True), key="present")
 
 
-def _story(session: state.Session) -> str:
+def _story(session: Session) -> str:
     """Of a preset behind "more" the name, too, as no button shows it."""
     if not session.preset:
         return ""
@@ -49,7 +50,7 @@ def _story(session: state.Session) -> str:
     return chosen.story if chosen in PRESETS[:SHOWN] else f"{chosen.title}: {chosen.story}"
 
 
-def bar(session: state.Session, runner: Runner) -> None:
+def bar(session: Session, runner: Runner) -> None:
     """Transport; on the stage only what a lecturer needs."""
     over = runner.state in ("done", "error", "stopped")
     going = session.playing and not over
@@ -81,7 +82,7 @@ def bar(session: state.Session, runner: Runner) -> None:
         st.button("Back", icon=":material/close:", on_click=once(_present), args=(session, False), key="back")
 
 
-def _more(session: state.Session, runner: Runner) -> None:
+def _more(session: Session, runner: Runner) -> None:
     """Seed, pace, what chart A shows, views, health."""
     st.button("New seed", icon=":material/casino:", on_click=once(_new_seed), args=(session,), key="new_seed")
     pace = slot("pace", _pace_name(session.pace), tuple(PACES))
@@ -102,7 +103,7 @@ def _more(session: state.Session, runner: Runner) -> None:
             st.markdown(health_markdown(now))
 
 
-def gallery_bar(session: state.Session) -> None:
+def gallery_bar(session: Session) -> None:
     """Which query, and before or now."""
     with st.container(horizontal=True, key="gallery_bar", vertical_alignment="center"):
         own = session.own.get(session.params.content)
@@ -122,7 +123,7 @@ def gallery_bar(session: state.Session) -> None:
         )  # fmt: skip
 
 
-def _preset_button(session: state.Session, key: str) -> None:
+def _preset_button(session: Session, key: str) -> None:
     one = preset(key)
     st.button(
         one.title, key=f"preset_{key}", on_click=once(_start), args=(session, one), help=one.story,
@@ -130,12 +131,12 @@ def _preset_button(session: state.Session, key: str) -> None:
     )  # fmt: skip
 
 
-def _start(session: state.Session, one: Preset) -> None:
+def _start(session: Session, one: Preset) -> None:
     state.start_preset(session, one)
-    state.close("open_presets")
+    memory.close("open_presets")
 
 
-def _play_pause(session: state.Session, runner: Runner) -> None:
+def _play_pause(session: Session, runner: Runner) -> None:
     if runner.state in ("done", "error", "stopped"):
         session.playing = True
         state.commit(session, session.params, preset=session.preset, keep_ghost=False)
@@ -145,19 +146,19 @@ def _play_pause(session: state.Session, runner: Runner) -> None:
         one.resume() if session.playing else one.pause()
 
 
-def _step(session: state.Session, runner: Runner) -> None:
+def _step(session: Session, runner: Runner) -> None:
     session.playing = False
-    steps = int(state.view("step") or 1)
+    steps = int(memory.view("step") or 1)
     for one in state.hub().lease(session.id).runners():
         one.step(steps)
     runner.wait_for_step()
 
 
-def _new_seed(session: state.Session) -> None:
+def _new_seed(session: Session) -> None:
     state.commit(session, session.params.with_values(seed=secrets.randbelow(10_000)), preset=session.preset)
 
 
-def _set_pace(session: state.Session, name: str) -> None:
+def _set_pace(session: Session, name: str) -> None:
     session.pace = PACES[name]
     for one in state.hub().lease(session.id).runners():
         one.pace(session.pace)
@@ -167,9 +168,9 @@ def _pace_name(pace: Pace) -> str:
     return next(name for name, value in PACES.items() if value == pace)
 
 
-def _before(session: state.Session, codes: str) -> None:
+def _before(session: Session, codes: str) -> None:
     session.before = codes == "before"
 
 
-def _present(session: state.Session, wanted: bool) -> None:
+def _present(session: Session, wanted: bool) -> None:
     session.present = wanted

@@ -9,6 +9,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.ui import state
+from ohash.ui.session import Session
 
 APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"dataset": "blobs2d", "method": "oh", "r": "16", "pairs": "100000000"}
@@ -34,8 +35,8 @@ def more(app: AppTest) -> AppTest:
     return app.run()
 
 
-def session_of(app: AppTest) -> state.Session:
-    found: state.Session = app.session_state["ohash"]
+def session_of(app: AppTest) -> Session:
+    found: Session = app.session_state["ohash"]
     return found
 
 

@@ -15,7 +15,7 @@ from ohash.experiment.contest import Contest
 from ohash.experiment.params import experiment
 from ohash.streams.base import Dataset
 from ohash.ui import compare_cards as cards
-from ohash.ui import state, upload
+from ohash.ui import contests, upload, yours
 from ohash.ui.compare_share import link
 from tests.experiment.standings import standing
 from tests.ui.data_files import clicks, npy, vectors
@@ -44,7 +44,7 @@ def page(**query: str) -> AppTest:
 
 
 def contest(app: AppTest) -> Contest:
-    found: Contest = state.contest(app.session_state["ohash"])
+    found: Contest = contests.of(app.session_state["ohash"])
     return found
 
 
@@ -178,8 +178,8 @@ def test_a_method_that_cannot_learn_here_is_a_message() -> None:
     own = Dataset.from_arrays(X, pairs=(i, i + 3 * np.random.default_rng(1).integers(1, 6, 300)))
     app = page()
     session = app.session_state["ohash"]
-    content = state.add_own(session, own)
-    state.compare(session, compare("own", ("oh", "hcoh"), content=content, pairs=200, bits=8, sweep=False))
+    content = yours.add(session, own)
+    contests.choose(session, compare("own", ("oh", "hcoh"), content=content, pairs=200, bits=8, sweep=False))
     shown = texts(over(app.run()))
     assert "HCOH: HCOH learns from labels" in shown
     assert "To follow your clicks:" in shown
@@ -224,7 +224,7 @@ def test_a_method_can_be_watched_on_live() -> None:
 def test_what_is_over_stays_when_the_page_is_left() -> None:
     app = over(page())
     first = contest(app)
-    state.contests().lease(app.session_state["ohash"].id).stop()
+    contests.hub().lease(app.session_state["ohash"].id).stop()
     app.switch_page("pages/data.py").run()
     app.switch_page("pages/compare.py").run()
     assert contest(app) is first

@@ -18,7 +18,7 @@ from ohash.streams.meaning import meaning
 from ohash.streams.portrait import name_of, portrait
 from ohash.streams.projection import leading, project
 from ohash.streams.registry import load
-from ohash.ui import catalogue, items, state, upload
+from ohash.ui import catalogue, items, state, upload, yours
 from tests.ui.data_files import Sent, clicks, npy, vectors
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -180,7 +180,7 @@ def test_code_names_the_files_that_were_sent(tmp_path: Path, monkeypatch: pytest
     np.save(tmp_path / "x.npy", X)
     np.save(tmp_path / "y.npy", y)
     monkeypatch.chdir(tmp_path)
-    files = state.files_of(session, content)
+    files = yours.files_of(session, content)
     assert files == ("x.npy", "y.npy", None, "cosine")
     small = {"content": content, "pairs": 60, "kernel": "none"}
     for code in (
@@ -285,12 +285,12 @@ def test_the_toml_beside_the_file_of_the_command_line_counts(tmp_path: Path, mon
 
 def test_a_session_keeps_few_datasets_of_its_own_and_the_one_in_use() -> None:
     session = page().session_state["ohash"]
-    for k in range(state.MOST_OWN + 3):
-        key = state.add_own(session, Dataset.from_arrays(vectors()[0] + k))
+    for k in range(yours.MOST + 3):
+        key = yours.add(session, Dataset.from_arrays(vectors()[0] + k))
         if k == 0:
             session.params = session.params.with_values(dataset="own")
             session.params = type(session.params)(**{**vars(session.params), "content": key})
-    assert len(session.own) == state.MOST_OWN
+    assert len(session.own) == yours.MOST
     assert session.params.content in session.own
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ohash.experiment.params import experiment
-from ohash.ui import behind, share, state
+from ohash.ui import behind, share, shelf, state
 from tests.ui.live_app import SMALL, moving, opened, session_of, until, widget
 
 
@@ -36,7 +36,7 @@ def test_a_reference_of_other_data_says_so() -> None:
     session = session_of(app)
     last = state.runner(session).snapshot()
     assert last is not None
-    state.pin(session, last, "OH on test queries")
+    shelf.pin(session, last, "OH on test queries")
     past = session.past[-1]
     elsewhere = replace(last, params=experiment("moons", "oh"))
     assert behind._pinned(past, last).label == "pinned: OH on test queries"

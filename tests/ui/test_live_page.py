@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from ohash.experiment.params import experiment
-from ohash.experiment.presets import PRESETS
+from ohash.experiment.presets import PRESETS, Preset
 from ohash.experiment.run import run
 from ohash.ui import behind, live, state
+from ohash.ui.session import Session
 from tests.ui.live_app import SMALL, link_of, more, moving, opened, session_of, until, widget
 
 
@@ -108,7 +109,7 @@ def test_reset_begins_again_without_the_live_changes() -> None:
 
 def test_a_story_is_told_when_both_runs_are_over_and_as_the_preset_says(monkeypatch: pytest.MonkeyPatch) -> None:
     story = next(one for one in PRESETS if one.key == "large-beta")
-    session = state.Session(id="a story", params=story.params(), preset=story.key)
+    session = Session(id="a story", params=story.params(), preset=story.key)
     *_, now = run(experiment("blobs2d", "oh", r=8, pairs=1200))
     going = replace(now, state="running")
     for mine, other, told in (
@@ -136,7 +137,7 @@ def test_it_ticks_until_the_run_beside_it_rests(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
 @pytest.mark.slow
-def test_every_preset_starts_from_its_button(preset: state.Preset) -> None:
+def test_every_preset_starts_from_its_button(preset: Preset) -> None:
     app = opened(**SMALL)
     more(app).button(key=f"preset_{preset.key}").click().run()
     assert not app.session_state["open_presets"], "the list closes"

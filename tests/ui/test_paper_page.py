@@ -17,7 +17,8 @@ from ohash.experiment.params import experiment
 from ohash.experiment.store import Store
 from ohash.experiment.sweeping import Sweeping
 from ohash.experiment.workshare import Claims, activity
-from ohash.ui import paper, state
+from ohash.ui import paper
+from ohash.ui.session import Session
 
 APP = str(Path(__file__).parents[2] / "app.py")
 TINY = replace(QUICK, bits=(8, 16), timed_bits=(8, 64), pairs=300)
@@ -41,7 +42,7 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def page(**query: str) -> AppTest:
     app = AppTest.from_file(APP, default_timeout=60)
-    app.session_state["ohash"] = state.Session(id="a session of the tests of the paper", params=experiment("blobs2d"))
+    app.session_state["ohash"] = Session(id="a session of the tests of the paper", params=experiment("blobs2d"))
     app.switch_page("pages/paper.py")
     for key, value in query.items():
         app.query_params[key] = value

@@ -9,6 +9,7 @@ import pytest
 from ohash.experiment.presets import PRESETS
 from ohash.ui import live, state
 from ohash.ui.recorded import recording_of
+from ohash.ui.session import Session, Watched
 from tests.ui.live_app import SMALL, opened, session_of
 
 
@@ -32,12 +33,12 @@ class Late:
 def test_the_recording_stays_until_the_live_run_is_as_far() -> None:
     recorded = recording_of(PRESETS[0].params())
     assert recorded is not None
-    watched = state.Watched(seconds=10)
-    session = state.Session("s", PRESETS[0].params(), watched=watched, recorded=True)
+    watched = Watched(seconds=10)
+    session = Session("s", PRESETS[0].params(), watched=watched, recorded=True)
     late: Any = Late()
     session.playing, late.state = False, "paused"
     assert live.picture(session, late).t == live.picture(session, late).t > 0, "who pauses it sees it stand"
-    assert live.picture(replace(session, watched=state.Watched()), late) is None, "and who waits for Play sees none"
+    assert live.picture(replace(session, watched=Watched()), late) is None, "and who waits for Play sees none"
     assert " has seen " in live._told(session, live.picture(session, late), "paused")
     session.playing, late.state = True, "starting"
     first = live.picture(session, late)
@@ -52,9 +53,7 @@ def test_the_recording_stays_until_the_live_run_is_as_far() -> None:
 
 
 def test_who_waits_in_line_is_told_so_and_sees_no_recording(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = state.Session(
-        "s", PRESETS[0].params(), watched=state.Watched(looked_at=time.monotonic() - 1), recorded=True
-    )
+    session = Session("s", PRESETS[0].params(), watched=Watched(looked_at=time.monotonic() - 1), recorded=True)
     late: Any = Late()
     monkeypatch.setattr(state.hub(), "place_in_line", lambda _: 2)
     assert live.picture(session, late) is None and session.watched.seconds == 0

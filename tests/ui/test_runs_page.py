@@ -18,6 +18,7 @@ from ohash.experiment.store import Store
 from ohash.plots.runs import overlay
 from ohash.ui import state
 from ohash.ui.runs import AllRuns, SessionRuns, kept, link
+from ohash.ui.session import Past, Session
 
 APP = str(Path(__file__).parents[2] / "app.py")
 
@@ -42,8 +43,8 @@ def pictures() -> list[Snapshot]:
 
 def page(pictures: list[Snapshot], *selected: int) -> AppTest:
     app = AppTest.from_file(APP, default_timeout=30)
-    session = state.Session(id="a session of the tests of runs", params=experiment("blobs2d"))
-    session.past = [state.Past(f"{now.params.key()}-{now.t}", "OH", now) for now in pictures]
+    session = Session(id="a session of the tests of runs", params=experiment("blobs2d"))
+    session.past = [Past(f"{now.params.key()}-{now.t}", "OH", now) for now in pictures]
     session.selection.keys = [session.past[at].key for at in selected]
     app.session_state["ohash"] = session
     app.switch_page("pages/runs.py")
@@ -133,8 +134,8 @@ def test_open_again_without_its_data_is_a_message(pictures: list[Snapshot]) -> N
 
 
 def test_the_session_is_a_run_store(pictures: list[Snapshot]) -> None:
-    session = state.Session(id="a store", params=experiment("blobs2d"))
-    session.past = [state.Past(str(at), "OH", now) for at, now in enumerate(pictures)]
+    session = Session(id="a store", params=experiment("blobs2d"))
+    session.past = [Past(str(at), "OH", now) for at, now in enumerate(pictures)]
     store: RunStore = SessionRuns(session)
     assert [line.key for line in store.list()] == ["0", "1", "2"]
     assert store.get("1") is pictures[1]
@@ -218,8 +219,8 @@ def test_a_folder_that_cannot_be_written_is_a_message(
 
 
 def test_both_stores_in_one_list(pictures: list[Snapshot]) -> None:
-    session = state.Session(id="a store of both", params=experiment("blobs2d"))
-    session.past = [state.Past(f"{now.params.key()}-{now.t}", "OH", now) for now in pictures[1:]]
+    session = Session(id="a store of both", params=experiment("blobs2d"))
+    session.past = [Past(f"{now.params.key()}-{now.t}", "OH", now) for now in pictures[1:]]
     disk = Store()
     for now in pictures[:2]:
         disk.keep(now)

@@ -21,7 +21,8 @@ from ohash.experiment.sweeping import Sweeping
 from ohash.experiment.workshare import Claims, activity
 from ohash.plots import sweeps as charts
 from ohash.plots.plotly import figure, heat_figure
-from ohash.ui import state
+from ohash.ui import yours
+from ohash.ui.session import Session
 from ohash.ui.sweep_link import decoded, encoded, link, squeezed
 from tests.experiment.runs import own_data
 
@@ -55,7 +56,7 @@ def one_axis(**more: Any) -> Sweep:
 
 def page(**query: str) -> AppTest:
     app = AppTest.from_file(APP, default_timeout=60)
-    app.session_state["ohash"] = state.Session(id="a session of the tests of sweeps", params=experiment("blobs2d"))
+    app.session_state["ohash"] = Session(id="a session of the tests of sweeps", params=experiment("blobs2d"))
     app.switch_page("pages/sweeps.py")
     for key, value in query.items():
         app.query_params[key] = value
@@ -70,8 +71,8 @@ def box(app: AppTest) -> Any:
 
 def test_data_of_the_session_are_kept_for_the_sweep_and_found_again(launched: list[str], alone: Store) -> None:
     mine, _ = own_data("labels")
-    with_them = state.Session(id="a session of the tests of sweeps", params=experiment("blobs2d"))
-    state.add_own(with_them, mine)
+    with_them = Session(id="a session of the tests of sweeps", params=experiment("blobs2d"))
+    yours.add(with_them, mine)
     with_them.params = experiment(mine)
     app = AppTest.from_file(APP, default_timeout=60)
     app.session_state["ohash"] = with_them
