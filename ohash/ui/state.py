@@ -111,10 +111,11 @@ def set_live(session: Session, name: str, value: float) -> None:
 
 def instead_of_link(session: Session) -> bool:
     """If what a link asks for cannot be made on its data, the defaults begin, with a warning; whether they do."""
-    failed = runner(session)
-    mine = session.params
+    failed, mine = runner(session), session.params
+    if not session.linked or failed.state != "error" or failed.run is not None:
+        return False
     usual = experiment(mine.dataset, mine.method, content=mine.content)
-    if not session.linked or failed.state != "error" or failed.run is not None or usual == mine:
+    if usual == mine:
         return False
     commit(session, usual)
     session.warnings = [f"The link was not quite right: {plain(failed.error)}; using the defaults of all parameters."]
