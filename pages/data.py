@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui import address, bring, catalogue, data, items, memory, state, style
+from ohash.ui import address, bring, catalogue, data, items, memory, notices, state, style, yours
 
 PARTS = {"look": "Look at one", "all": "Everything there is", "own": "Bring your own"}
 
@@ -14,8 +14,11 @@ part = st.segmented_control(
     "part", list(PARTS), key=memory.part(session), format_func=lambda name: PARTS[name], required=True,
     label_visibility="collapsed",
 )  # fmt: skip
+session.part = part
+notes = st.container()
 if part != "look":
-    address.put({"view": part})
+    needed = yours.missing(session)
+    address.put({**({} if needed is None else needed.to_query()), "view": part})
 if part == "own":
     bring.panel(session)
 elif part == "all":
@@ -26,3 +29,5 @@ else:
     dataset = data.load(session, key)
     if dataset is not None:
         data.look(session, key, dataset)
+with notes:
+    notices.warnings(session)

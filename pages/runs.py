@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from ohash.ui import items, runs, state, style
+from ohash.ui import address, items, runs, state, style
 
 style.apply()
 items.apply()
 session = state.current()
 state.hub().poll(session.id)
+address.put({})
 kept = runs.kept()
 if kept.problem:
     st.warning(f"{kept.problem}.", icon=":material/info:")

@@ -131,9 +131,10 @@ class ExperimentParams:
         values = {change.name: change.value for change in self.changes if change.at <= t}
         return replace(self.model, **values) if values else self.model
 
-    def in_force(self) -> "ExperimentParams":
-        """The experiment that begins with the values to which the live changes have led."""
-        return replace(self, model=self.model_at(max((change.at for change in self.changes), default=0)), changes=())
+    def in_force(self, t: int | None = None) -> "ExperimentParams":
+        """The experiment that begins with the values to which the live changes have led, or will until pair t."""
+        last = max((change.at for change in self.changes), default=0)
+        return replace(self, model=self.model_at(last if t is None else t), changes=())
 
     def with_values(self, **values: Any) -> "ExperimentParams":
         """Another experiment: `values` are keys of the flat table, or dataset, method, seed."""

@@ -30,11 +30,11 @@ class Preset:
         """The experiment."""
         return experiment(**{"dataset": "fashion", "method": "oh", **self.values})
 
-    def beside_params(self) -> ExperimentParams | None:
-        """The experiment to compare with, if there is one."""
+    def beside_params(self, seed: int = 0) -> ExperimentParams | None:
+        """The experiment to compare with, if there is one; on the same stream, hence of the same seed."""
         if self.beside is None:
             return None
-        values = {"dataset": "fashion", "method": "oh", **self.values, **self.beside.values}
+        values = {"dataset": "fashion", "method": "oh", "seed": seed, **self.values, **self.beside.values}
         return experiment(**{key: value for key, value in values.items() if value is not None})
 
     def conclusion(self, now: Snapshot, beside: Snapshot | None = None) -> str:

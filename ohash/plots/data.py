@@ -53,8 +53,17 @@ def norms(seen: Portrait) -> Chart:
     of = f"of {seen.sampled:,} sampled rows" if seen.sampled else ""
     series = Series("rows", middle, found.counts, kind="bar", role="now")
     return Chart(
-        title, x, y, (series,), (mark,), caption=of, alt=f"Histogram of the lengths of the rows {of}. {title}."
+        title,
+        x,
+        y,
+        (series,),
+        (mark,),
+        caption=of,
+        alt=f"Histogram of the lengths of the rows{of and ' '}{of}. {title}.",
     )
+
+
+SIGNS = ("circle", "diamond", "cross", "x", "triangle-up", "square", "star", "triangle-down")  # colour is never alone
 
 
 def projection(dataset: Dataset, seen: Portrait, coloured: Sequence[int] = ()) -> Chart:
@@ -96,6 +105,8 @@ def projection_figure(dataset: Dataset, seen: Portrait, coloured: Sequence[int] 
     place = {
         tuple(point): int(row) for point, row in zip(seen.projection.xy.tolist(), seen.projection.rows, strict=True)
     }
+    for trace, sign in zip(fig.data[-len(coloured) :] if len(coloured) else (), SIGNS, strict=False):
+        trace.update(marker_symbol=sign)
     for trace in fig.data:
         names = [name_of(dataset, place[x, y]) for x, y in zip(trace.x.tolist(), trace.y.tolist(), strict=True)]
         trace.update(text=[html.escape(name) for name in names], hovertemplate="%{text}<extra></extra>", marker_size=5)

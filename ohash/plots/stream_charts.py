@@ -128,9 +128,13 @@ def tau(now: Snapshot, *, recent: bool = True) -> Chart:
         Series("taken in full", centre, np.where(above, 0.0, y), "step", "now", width=theme.THIN, fill=0.45),
         Series("capped at C", centre, np.where(above, y, 0.0), "step", "clipped", width=theme.THIN, fill=0.45),
     )
-    share = now.numbers["clipped_rate"] if recent else float(y[above].sum() / 100)
-    which = "recent updates" if recent else "updates"
-    title = f"τ is capped at C = {words.number(C)} in {words.percent(share)} of the {which}"
+    bars = float(y[above].sum() / 100)
+    title = f"τ is capped at C = {words.number(C)} in {words.percent(bars)} of the updates"
+    if recent and any(change.name == "C" and 0 <= now.t - change.at < WINDOW for change in now.params.changes):
+        title = f"C = {words.number(C)} would cap {words.percent(bars)} of the recent updates; some had another C"
+    elif recent:
+        capped = words.percent(now.numbers["clipped_rate"])
+        title = f"τ is capped at C = {words.number(C)} in {capped} of the recent updates"
     caption = (
         f"τ = min(C, ℓ / ‖x(g−h)ᵀ‖²); updates among the last {WINDOW:,} pairs." if recent else "All updates so far."
     )

@@ -41,9 +41,11 @@ def read() -> Named:
         comparison, found = comparisons.from_query(query, LIMITS)
         return Named(comparison=comparison, warnings=_told(problems + found))
     mine = {key: value for key, value in query.items() if key not in OF_OTHER_PAGES}
-    if not mine:
-        return Named()
     params, found = links.from_query(mine, LIMITS)
+    if (
+        not problems + found and not params.to_query().keys() & mine.keys()
+    ):  # a stray key, utm_source say, names nothing
+        return Named()
     return Named(params=params, warnings=_told(problems + found))
 
 

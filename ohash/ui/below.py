@@ -7,7 +7,7 @@ import streamlit as st
 
 from ohash.experiment.export import code_for
 from ohash.experiment.snapshot import Snapshot
-from ohash.experiment.story import pairs_in_words
+from ohash.experiment.story import otherwise, pairs_in_words
 from ohash.plots import live as charts
 from ohash.plots.chart import Chart
 from ohash.ui import memory, state, yours
@@ -15,7 +15,7 @@ from ohash.ui.fragments import fragment
 from ohash.ui.live import RESTING, ready
 from ohash.ui.numbers import health_markdown
 from ohash.ui.runs import COLUMNS, SessionRuns, frame
-from ohash.ui.session import Session
+from ohash.ui.session import Past, Session
 from ohash.ui.slots import distinct, slot, when
 
 MORE = {
@@ -78,13 +78,19 @@ def _choose_reference(session: Session) -> None:
     """Pin one of the past runs in chart A."""
     if not session.past:
         return
-    names = {past.key: f"{past.label}, {pairs_in_words(past.now.t)}" for past in session.past[::-1]}
+    names = {past.key: _told_apart(session, past) for past in session.past[::-1]}
     names = distinct({"": "none", **names})
     pinned = slot("pinned", session.pinned if session.pinned in names else "", tuple(names))
     st.selectbox(
         "Pinned in the first chart as the reference", pinned.options, pinned.index, key=pinned.key,
         format_func=names.__getitem__, on_change=when(pinned, partial(_pin, session)),
     )  # fmt: skip
+
+
+def _told_apart(session: Session, past: Past) -> str:
+    """By what it has otherwise than the present run."""
+    different = otherwise(session.params, past.now.params)
+    return ", ".join(text for text in (past.label, different, pairs_in_words(past.now.t)) if text)
 
 
 def _pin(session: Session, key: str) -> None:

@@ -30,7 +30,8 @@ pd.DataFrame({"i": clicked, "j": together_with}).to_csv("clicks.csv", index=Fals
 
 def panel(session: Session) -> None:
     """Three files, a distance, and what came of it."""
-    wanted = session.params.content if session.params.dataset == OWN else ""
+    linked = yours.wanted(session)
+    wanted = "" if linked is None else linked.content
     asked = st.empty()
     if wanted and wanted not in session.own:
         asked.info(
@@ -76,10 +77,12 @@ def panel(session: Session) -> None:
         st.info(f"This is the file your link needs, with the distance {other}: choose that.", icon=":material/link:")
     st.html(items.facts_html(found.lines()[1:]))
     with st.container(horizontal=True):
-        offer = "Run what the link says" if content == wanted else "Watch OH learn this"
+        offer = "Run what the link says" if content == session.params.content else "Watch OH learn this"
+        compared = session.comparison is not None and content == session.comparison.content
         if st.button(offer, type="primary", icon=":material/play_arrow:", key="watch_upload"):
             data.watch(session, f"{OWN}:{content}")
-        if st.button("Compare methods on it", icon=":material/compare_arrows:", key="compare_upload"):
+        also = "Compare as the link says" if compared else "Compare methods on it"
+        if st.button(also, icon=":material/compare_arrows:", key="compare_upload"):
             data.compare(session, f"{OWN}:{content}")
         st.button(
             "Look at it", icon=":material/visibility:", key="look_upload", on_click=once(_look), args=(session, content)

@@ -38,6 +38,9 @@ def choose(session: Session) -> str:
     here = session.params.dataset if session.params.dataset != OWN else f"{OWN}:{session.params.content}"
     if session.looking not in titles:
         session.looking = here if here in titles else next(iter(titles))
+        spec = datasets.datasets().get(here)
+        if spec is not None and here not in titles:
+            session.warnings.append(f"{plain(spec.title)} {spec.absent()}: {plain(spec.missing())}")
 
     look = slot("look", session.looking, tuple(titles))
 
@@ -124,8 +127,10 @@ def watch(session: Session, key: str, **values: Any) -> None:
 def compare(session: Session, key: str) -> None:
     """Begin a comparison on this dataset and go there."""
     dataset, content = split(key)
+    known = session.comparison
+    linked = known is not None and dataset == OWN and known.content == content
     try:
-        contests.choose(session, contests.usual(session, dataset, content))
+        contests.choose(session, known if known is not None and linked else contests.usual(session, dataset, content))
     except ValueError as error:
         st.error(f"The comparison could not start: {plain(error)}.", icon=":material/error:")
         return

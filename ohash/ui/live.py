@@ -88,9 +88,11 @@ def _draw(session: Session) -> None:
     if state.instead_of_link(session):
         st.rerun()
     now = picture(session, runner)
-    if now is not None and now.state != "recording" and now.params != session.params:
-        session.params = now.params
-        address.write(now.params)
+    if now is not None and now.state != "recording":
+        if now.params != session.params:
+            session.params, session.wanted = now.params, {}
+            address.write(now.params)
+        _follow(session, now)
     badge = "recording" if now is not None and now.state == "recording" else runner.state
     words = words_html(_told(session, now, runner.state), now, badge, dark=dark())
     # all is worked out before anything is sent: the browser draws its whole page again at every pause
@@ -113,6 +115,15 @@ def _draw(session: Session) -> None:
     if (
         session.resting > before
     ):  # the timer is no longer needed; a run of the whole page may swallow a click, so it is rare
+        st.rerun()
+
+
+def _follow(session: Session, now: Snapshot) -> None:
+    """A change that a link brings comes by itself: then the sliders are drawn again."""
+    model = now.params.model_at(now.t)
+    has = {key: float(getattr(model, key)) for key in session.shown if hasattr(model, key)}
+    if has != session.shown and not session.wanted:
+        session.shown = has
         st.rerun()
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from ohash.experiment.params import OWN
+from ohash.ui import yours
 from ohash.ui.session import Session
 
 
@@ -15,9 +15,9 @@ def said_by(component: str) -> Any:
 
 def part(session: Session) -> str:
     """The widget key of the Data page's part: "look", "all" or "own"; first what the link needs, or says."""
-    missing = session.params.dataset == OWN and session.params.content not in session.own
-    said = st.query_params.get("view", "look")
-    st.session_state.setdefault("view_part", "own" if missing else said if said in ("all", "own") else "look")
+    said = session.part or st.query_params.get("view", "look")
+    needed = yours.missing(session) is not None and not session.part
+    st.session_state.setdefault("view_part", "own" if needed else said if said in ("all", "own") else "look")
     return "view_part"
 
 

@@ -83,7 +83,8 @@ def choose_method(session: Session) -> None:
 def _live_controls(session: Session) -> None:
     """β and C act on the running model, or begin another run when it is over; only this is drawn when they move."""
     rows = rows_of(session.params)
-    values = flat(session.params.in_force()) | session.wanted
+    values = flat(state.in_force(session)) | session.wanted
+    session.shown = {key: values[key] for key in VISIBLE if key in rows and rows[key].live}
 
     def change(key: str, value: Any) -> None:
         if state.runner(session).finished.is_set():
@@ -92,6 +93,7 @@ def _live_controls(session: Session) -> None:
             return
         try:
             state.set_live(session, key, value)
+            session.shown[key] = value
         except ValueError as error:
             session.warnings = [str(error)]  # a toast from a fragment's callback would replace the top of the page
             session.redraw = True
@@ -111,16 +113,17 @@ def _committer(session: Session) -> Any:
 
 
 def _commit(session: Session, key: str, value: Any) -> None:
-    if flat(session.params.in_force()).get(key) == value:
+    here = state.in_force(session)
+    if flat(here).get(key) == value:
         return  # what is chosen already is no choice: a widget that came back says so, too
     try:
         if key == "method":
-            known = flat(session.params)
-            rows = rows_of(experiment(session.params.dataset, value))
-            kept = {k: v for k, v in known.items() if k in rows}
+            usual = flat(experiment(here.dataset, here.method))  # of these the other method has its own
+            rows = rows_of(experiment(here.dataset, value))
+            kept = {k: v for k, v in flat(here).items() if k in rows and v != usual.get(k)}
             params = experiment(session.params.dataset, value, content=session.params.content, **kept)
         else:
-            params = session.params.in_force().with_values(**{key: value})
+            params = here.with_values(**{key: value})
         state.commit(session, params)
     except ValueError as error:
         session.warnings = [str(error)]
@@ -128,7 +131,9 @@ def _commit(session: Session, key: str, value: Any) -> None:
 
 def _pick_data(session: Session, key: str) -> None:
     dataset, _, content = key.partition(":")
-    values = {k: v for k, v in flat(session.params).items() if k in ("r", "T", "alpha", "beta", "C", "seed", "pairs")}
+    values = {
+        k: v for k, v in flat(state.in_force(session)).items() if k in ("r", "T", "alpha", "beta", "C", "seed", "pairs")
+    }
     rows = rows_of(experiment("digits", session.params.method))
     if dataset != OWN:
         dataset, content = key, ""

@@ -55,6 +55,12 @@ class SessionRuns:
         """Forget past runs; the live one stays."""
         shelf.forget(self._session, set(keys) - {LIVE})
 
+    def live_key(self) -> str:
+        """What the live run is called when it is kept; "" while it goes on."""
+        running = state.hub().lease(self._session.id).runner
+        now = None if running is None else running.snapshot()
+        return "" if now is None or now.state not in ENDED else f"{now.params.key()}-{now.t}"
+
     def _all(self) -> dict[str, Snapshot]:
         found = {past.key: past.now for past in self._session.past}
         running = state.hub().lease(self._session.id).runner
@@ -86,6 +92,8 @@ class AllRuns:
         """The newest of the kept runs, then those of this tab that are not kept."""
         kept = self._store.list()[-MOST_LISTED:]
         known = {line.key for line in kept}
+        if self._here.live_key() in known:
+            known.add(LIVE)
         return [replace(line, state=f"{line.state}, kept") for line in kept] + [
             line for line in self._here.list() if line.key not in known
         ]
@@ -141,7 +149,9 @@ def table(session: Session, lines: list[Line]) -> list[int]:
     # the key changes with the list: a selection by row number must not outlive its rows
     listed = hashlib.sha256("\n".join(rows).encode()).hexdigest()[:16]
     if session.selection.listed != listed:
-        again = sorted(rows[key] for key in session.selection.keys if key in rows)
+        over = SessionRuns(session).live_key()  # kept or pinned, a live run that is over has a name of its own
+        keys = [over if key == LIVE and LIVE not in rows else key for key in session.selection.keys]
+        again = sorted(rows[key] for key in keys if key in rows)
         session.selection = Selection(listed, again or list(range(min(FIRST, len(lines)))))
     picked = st.dataframe(
         frame(session, lines), key=f"runs_{listed}", hide_index=True, column_config=COLUMNS, on_select="rerun",

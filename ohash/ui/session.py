@@ -73,9 +73,11 @@ class Session:
     recorded: bool = False  # a recording may stand in for the run until that is as far
     linked: bool = False  # the experiment is what an address said
     wanted: dict[str, float] = field(default_factory=dict)
+    shown: dict[str, float] = field(default_factory=dict)  # what the sliders of the running model say
     resting: int = 0
     redraw: bool = False
     looking: str = ""
+    part: str = ""  # of the Data page
     narrow: bool = False
     still: bool = False
     reading: bool = False

@@ -6,7 +6,7 @@ import time
 import streamlit as st
 
 from ohash.core.threads import one_blas_thread_for_ever
-from ohash.experiment.params import ExperimentParams, experiment
+from ohash.experiment.params import ExperimentParams, experiment, flat
 from ohash.experiment.presets import PRESETS, Preset
 from ohash.experiment.runner import Runner
 from ohash.experiment.snapshot import Snapshot
@@ -72,7 +72,8 @@ def commit(session: Session, params: ExperimentParams, *, preset: str = "", keep
     session.difference = ""
     if last is not None and last.t > 0:
         shelf.remember(session, last, keep_ghost=keep_ghost)
-        session.difference = difference(session.params.in_force(), params) if keep_ghost else ""
+        came = None if params.changes == session.params.changes else last.t  # those still to come, come again
+        session.difference = difference(session.params.in_force(came), params.in_force()) if keep_ghost else ""
     if (session.params.dataset, session.params.content) != (params.dataset, params.content):
         session.row = None
     session.params, session.preset, session.warnings, session.wanted = params, preset, [], {}
@@ -115,11 +116,24 @@ def instead_of_link(session: Session) -> bool:
     if not session.linked or failed.state != "error" or failed.run is not None:
         return False
     usual = experiment(mine.dataset, mine.method, content=mine.content)
-    if usual == mine:
+    guilty = failed.error.partition(" ")[0]
+    default = flat(usual).get(guilty)
+    alone = default is not None and flat(mine)[guilty] != default
+    instead = mine.with_values(**{guilty: default}) if alone else usual
+    if instead == mine:
         return False
-    commit(session, usual)
-    session.warnings = [f"The link was not quite right: {plain(failed.error)}; using the defaults of all parameters."]
+    told = f"{guilty} = {default}" if alone else "the defaults of all parameters"
+    warnings = [*session.warnings, f"The link was not quite right: {plain(failed.error)}; using {told}."]
+    commit(session, instead)
+    session.warnings, session.linked = warnings, alone  # what is left of the link may be wrong, too
     return True
+
+
+def in_force(session: Session) -> ExperimentParams:
+    """The experiment that begins with the values its model has now."""
+    running = hub().lease(session.id).runner
+    now = None if running is None else running.snapshot()
+    return session.params.in_force(0 if now is None else now.t)
 
 
 def another_query(session: Session) -> None:
@@ -146,15 +160,15 @@ def keep_live(session: Session) -> str:
 
 
 def _preset_of(params: ExperimentParams) -> str:
-    """The preset that has this experiment, or ""."""
-    return next((one.key for one in PRESETS if one.params() == params), "")
+    """The preset that has this experiment, with whatever seed, or ""."""
+    return next((one.key for one in PRESETS if one.params().with_values(seed=params.seed) == params), "")
 
 
 def _begin(session: Session) -> None:
     session.watched = watched = Watched()
     beside: list[Runner] = []
     story = next((one for one in PRESETS if one.key == session.preset), None)
-    other = story.beside_params() if story is not None else None
+    other = story.beside_params(session.params.seed) if story is not None else None
     if other is not None:
         beside.append(Runner(other, pace=session.pace, paused=not session.playing, first=compile_elsewhere))
     own = yours.dataset_of(session, session.params)

@@ -8,6 +8,7 @@ import streamlit as st
 from ohash.experiment.pace import Pace
 from ohash.experiment.presets import PRESETS, Preset, preset
 from ohash.experiment.runner import Runner
+from ohash.models.registry import find
 from ohash.plots.ghost import comparable
 from ohash.ui import live, memory, state
 from ohash.ui.numbers import health_markdown
@@ -108,7 +109,8 @@ def gallery_bar(session: Session) -> None:
     with st.container(horizontal=True, key="gallery_bar", vertical_alignment="center"):
         own = session.own.get(session.params.content)
         signs = "✓ relevant, ✗ not" if own is None or own.pairs is None else "✓ said to be similar, ? not said"
-        st.markdown(f"**A query and its ten nearest** · {signs}, Hamming distance in bits")
+        unit = "the method's own distance" if find(session.params.method).asymmetric else "Hamming distance in bits"
+        st.markdown(f"**A query and its ten nearest** · {signs}, {unit}")
         st.button(
             "Another query",
             icon=":material/shuffle:",

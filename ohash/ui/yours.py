@@ -22,6 +22,20 @@ def dataset_of(session: Session, params: ExperimentParams | Comparison) -> Datas
     return session.own[params.content]
 
 
+def wanted(session: Session) -> ExperimentParams | Comparison | None:
+    """What an opened link is about, if that is data of one's own."""
+    for named in (session.comparison, session.params):
+        if named is not None and named.dataset == OWN and named.content:
+            return named
+    return None
+
+
+def missing(session: Session) -> ExperimentParams | Comparison | None:
+    """The same if the data are not here yet."""
+    named = wanted(session)
+    return None if named is None or named.content in session.own else named
+
+
 def files_of(session: Session, content: str) -> Files:
     """What code needs to open data of one's own again."""
     return session.files.get(content, YOURS)

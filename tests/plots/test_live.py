@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ohash.experiment.observer_kernels import CLIPPED, UPDATED
+from ohash.experiment.params import Change
 from ohash.experiment.story import headline
 from ohash.plots import live, words
 from ohash.plots.echarts import option
@@ -212,3 +213,9 @@ def test_one_pair_is_not_several():
     first = {name: column[:2] for name, column in now.checkpoints.items()} | {"pairs": np.array([0.0, 1.0])}
     assert live.quality(replace(now, t=1, checkpoints=first)).title.endswith(" in 1 pair")
     assert "from 1 pair of" in headline(replace(now, t=1), now.params, "running")
+
+
+def test_the_cap_is_told_of_the_bars_after_a_change_of_C():
+    now = picture(next(one for one in EVERY if one.endswith("changes")))
+    changed = replace(now.params, changes=(Change(now.t - 1, "C", 1e6),))
+    assert live.tau(replace(now, params=changed)).title.startswith("C = 1,000,000 would cap 0 %")

@@ -223,6 +223,26 @@ def test_what_a_link_says_is_run_when_its_file_is_there() -> None:
     assert not app.exception and params == wanted
 
 
+def test_what_a_link_compares_is_compared_when_its_file_is_there() -> None:
+    X, _ = vectors()
+    wanted = compare("own", ("oh", "sign"), bits=16, pairs=300, content=Dataset.from_arrays(X).fingerprint())
+    app = page(query=wanted.to_query())
+    assert app.segmented_control(key="view_part").value == "own"
+    assert any("Upload that file here" in one.value for one in app.info)
+    kept = {key: value if isinstance(value, str) else value[0] for key, value in app.query_params.items()}
+    assert kept == {**wanted.to_query(), "view": "own"}, "a reload asks for the same file"
+    app = sent(app, npy(X))
+    assert app.button(key="compare_upload").label == "Compare as the link says"
+    app.button(key="compare_upload").click().run()
+    assert not app.exception and app.session_state["ohash"].comparison == wanted
+
+
+@pytest.mark.parametrize(("dataset", "said"), [("nonsense", "dataset must be one of"), ("cifar10", "CIFAR-10")])
+def test_data_that_are_not_here_are_named(dataset: str, said: str) -> None:
+    app = page(query={"dataset": dataset})
+    assert any(said in warning.value for warning in app.warning)
+
+
 @pytest.mark.parametrize(
     ("name", "chosen", "metric", "said"),
     [

@@ -50,7 +50,7 @@ def test_the_link_of_a_story_brings_the_whole_story() -> None:
     app = opened(**story.params().to_query())
     assert session_of(app).preset == story.key
     assert len(state.hub().lease(session_of(app).id).beside) == 1
-    assert session_of(opened(**{**story.params().to_query(), "seed": "3"})).preset == ""
+    assert session_of(opened(**{**story.params().to_query(), "C": "0.5"})).preset == ""
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_a_run_that_cannot_start_is_a_message_with_a_way_out() -> None:
 def test_a_link_that_its_data_cannot_fulfil_is_a_warning_and_defaults() -> None:
     app = opened(dataset="blobs2d", m="2048", C="0.5")
     until(app, lambda: bool(app.warning) and not app.error)
-    assert "m must be at most" in app.warning[0].value and "defaults" in app.warning[0].value
-    assert session_of(app).params == experiment("blobs2d", "oh") and "m" not in app.query_params
+    assert "m must be at most" in app.warning[0].value and "using m = 300" in app.warning[0].value
+    assert session_of(app).params == experiment("blobs2d", "oh", C=0.5) and "m" not in app.query_params
 
 
 def test_the_words_of_a_link_are_no_markup() -> None:
@@ -107,3 +107,9 @@ def test_a_key_that_stands_twice_is_named_and_the_address_is_mended() -> None:
     app.run()
     assert ["r stands there 2 times; the last counts, 24" in warning.value for warning in app.warning] == [True]
     assert session_of(app).params.model.r == 24 and app.query_params["r"] == "24"
+
+
+def test_a_stray_key_names_nothing() -> None:
+    app = opened(utm_source="mail")
+    assert session_of(app).params == PRESETS[0].params() and not app.warning
+    assert session_of(opened(beta="0.3")).params.model.beta == 0.3

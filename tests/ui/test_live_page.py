@@ -144,3 +144,37 @@ def test_every_preset_starts_from_its_button(preset: Preset) -> None:
     assert session_of(app).params == preset.params()
     assert link_of(app) == preset.params().to_query()
     assert len(state.hub().lease(session_of(app).id).beside) == (preset.beside_params() is not None)
+
+
+def test_another_method_takes_what_was_changed_and_has_its_own_defaults() -> None:
+    app = opened(dataset="blobs2d", method="oh", r="16", pairs="100000000")
+    until(app, lambda: moving(app))
+    widget(app.slider, "beta").set_value(0.6).run()
+    until(app, lambda: "changes" in link_of(app))
+    app.run()
+    widget(app.selectbox, "method").set_value("mmoh").run()
+    told = next(caption.value for caption in app.caption if caption.value.startswith("New run"))
+    assert session_of(app).params == experiment("blobs2d", "mmoh", r=16, pairs=10**8, beta=0.6) and "β" not in told
+    widget(app.selectbox, "method").set_value("float").run()
+    assert session_of(app).params == experiment("blobs2d", "float", r=16, pairs=10**8)
+
+
+def test_the_sliders_say_what_the_model_has_now() -> None:
+    app = opened(**{**SMALL, "changes": "40:C:0.5"})
+    assert widget(app.select_slider, "C").value == 0.1, "that change is still to come"
+    until(app, lambda: widget(app.select_slider, "C").value == 0.5)
+    assert state.runner(session_of(app)).snapshot().t >= 40
+    app.button(key="new_seed").click().run()
+    told = next(caption.value for caption in app.caption if caption.value.startswith("New run"))
+    assert "seed" in told and "C" not in told.replace("C 0", "C?") and widget(app.select_slider, "C").value == 0.1
+
+
+def test_a_story_with_another_seed_has_that_seed_beside_it() -> None:
+    app = opened(**SMALL)
+    app.button(key="preset_drift").click().run()
+    app.button(key="new_seed").click().run()
+    session = session_of(app)
+    (beside,) = state.hub().lease(session.id).beside
+    assert session.params.seed == beside.params.seed != 0
+    again = session_of(opened(**session.params.to_query()))
+    assert again.preset == session.preset and len(state.hub().lease(again.id).beside) == 1

@@ -109,6 +109,25 @@ def test_what_was_selected_stays_selected_when_it_is_kept(pictures: list[Snapsho
     assert session.selection.first == [2] and session.selection.keys == [key]
 
 
+def test_a_live_run_that_is_over_is_kept_once_and_stays_selected(pictures: list[Snapshot]) -> None:
+    app = page(pictures)
+    session = app.session_state["ohash"]
+    state.commit(session, experiment("blobs2d", "oh", r=8, pairs=20))
+    live = state.runner(session)
+    live.pace("unlimited")
+    assert live.finished.wait(60)
+    listed = AllRuns(session, kept()).list()
+    session.selection.keys = ["live"]
+    app.run()
+    assert session.selection.keys == ["live"]
+    app.button(key="run_keep").click().run()
+    again = AllRuns(session, kept()).list()
+    (name,) = session.selection.keys
+    assert len(again) == len(listed) and again[0].key == name and app.button(key="run_keep").disabled
+    app.button(key="run_pin").click().run()
+    assert session.selection.keys == [name] and session.pinned == name
+
+
 def test_what_is_opened_again_stands_beside_what_was_kept(pictures: list[Snapshot]) -> None:
     app = page(pictures[:1])
     session = app.session_state["ohash"]
