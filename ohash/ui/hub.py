@@ -83,11 +83,15 @@ class Hub(Generic[W]):
         self._lock = threading.RLock()
 
     def lease(self, session: str) -> Lease[W]:
-        """The lease of a session, taken up again if it was detached."""
+        """The lease of a session; to look at it proves nothing: a picture may be under way when the tab is closed."""
         with self._lock:
-            lease = self._leases.setdefault(session, Lease(session, polled_at=self._clock()))
-            lease.attached = True
-            return lease
+            return self._leases.setdefault(session, Lease(session, polled_at=self._clock()))
+
+    def attach(self, session: str) -> None:
+        """The session is here again, if it had a lease."""
+        with self._lock:
+            if session in self._leases:
+                self._leases[session].attached = True
 
     def detach(self, session: str) -> None:
         """The session went away, perhaps only for a moment."""

@@ -52,6 +52,8 @@ def current() -> Session:
         yours.open_named(session, first=linked == address.Named())
     _token(session.id)
     hub().lease(session.id)
+    hub().attach(session.id)
+    contests.hub().attach(session.id)
     return session
 
 

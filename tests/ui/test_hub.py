@@ -86,9 +86,20 @@ def test_coming_back_within_the_grace_keeps_the_run() -> None:
     runner = world.run("a")
     world.hub.detach("a")
     world.after(5)
+    world.hub.attach("a")
     assert world.hub.lease("a").runner is runner
     world.after(60)
     assert runner.state == "running"
+
+
+def test_to_look_at_a_lease_does_not_keep_it() -> None:
+    """A picture under way when the tab is closed looks at its run several times."""
+    world = World()
+    runner = world.run("a")
+    world.hub.detach("a")
+    assert world.hub.lease("a").runner is runner
+    world.after(60)
+    assert runner.state == "stopped"
 
 
 def test_nobody_looks_so_it_rests_and_a_look_wakes_it_and_it_ends_for_others_only() -> None:
