@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from ohash.ui.router import passed
-from ohash.ui.starting import prepared
-from ohash.ui.style import ICON, LOGO
+from ohash.ui.workarounds.router import passed
+from ohash.ui.workarounds.server_start import prepared
+from ohash.ui.workarounds.style import ICON, LOGO
 
 if not st.runtime.exists():  # `streamlit run` imports this file once, before it serves
     app = st.App(__file__, lifespan=prepared)

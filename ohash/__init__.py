@@ -26,7 +26,7 @@ import importlib as _importlib
 from pathlib import Path as _Path
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from ohash.core import kernel_cache as _kernel_cache
+from ohash.runtime import kernel_cache as _kernel_cache
 
 _kernel_cache.ensure_writable(_Path(__file__).parent)
 _kernel_cache.drop_stale(_Path(__file__).parent)
@@ -34,16 +34,16 @@ _kernel_cache.drop_stale(_Path(__file__).parent)
 if _TYPE_CHECKING:
     from ohash.core.features import FeatureMap, KernelWarning
     from ohash.core.gist import gist512
+    from ohash.engine.history import History
+    from ohash.engine.params import ExperimentParams
+    from ohash.engine.run import run
+    from ohash.engine.runner import Runner
     from ohash.evaluation.ranking import mean_ap, retrieval
-    from ohash.experiment.history import History
-    from ohash.experiment.params import ExperimentParams
-    from ohash.experiment.run import run
-    from ohash.experiment.runner import Runner
     from ohash.index.hamming_index import HammingIndex
-    from ohash.models.mmoh import MMOH
-    from ohash.models.oh import OH
+    from ohash.models.online.mmoh import MMOH
+    from ohash.models.online.oh import OH
     from ohash.models.storage import load, save
-    from ohash.streams.base import Dataset
+    from ohash.streams.dataset import Dataset
     from ohash.streams.pairs import pair_stream
 
 __all__ = [
@@ -54,21 +54,21 @@ __version__ = "0.1.0"
 
 # Imported when first asked for: a notebook that only hashes does not wait for the engine, nor a page for the kernels.
 _LAZY = {
-    "Dataset": "ohash.streams.base",
-    "ExperimentParams": "ohash.experiment.params",
+    "Dataset": "ohash.streams.dataset",
+    "ExperimentParams": "ohash.engine.params",
     "FeatureMap": "ohash.core.features",
     "HammingIndex": "ohash.index.hamming_index",
-    "History": "ohash.experiment.history",
+    "History": "ohash.engine.history",
     "KernelWarning": "ohash.core.features",
-    "MMOH": "ohash.models.mmoh",
-    "OH": "ohash.models.oh",
-    "Runner": "ohash.experiment.runner",
+    "MMOH": "ohash.models.online.mmoh",
+    "OH": "ohash.models.online.oh",
+    "Runner": "ohash.engine.runner",
     "gist512": "ohash.core.gist",
     "load": "ohash.models.storage",
     "mean_ap": "ohash.evaluation.ranking",
     "pair_stream": "ohash.streams.pairs",
     "retrieval": "ohash.evaluation.ranking",
-    "run": "ohash.experiment.run",
+    "run": "ohash.engine.run",
     "save": "ohash.models.storage",
 }
 

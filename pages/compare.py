@@ -2,18 +2,15 @@
 
 import streamlit as st
 
-from ohash.ui import (
-    address,
-    client,
-    compare,
-    compare_cards,
-    compare_rail,
-    compare_share,
-    contests,
-    notices,
-    state,
-    style,
-)
+from ohash.ui import address, state
+from ohash.ui.compare import cards as compare_cards
+from ohash.ui.compare import comparisons as contests
+from ohash.ui.compare import page as compare
+from ohash.ui.compare import rail as compare_rail
+from ohash.ui.compare import share as compare_share
+from ohash.ui.workarounds import browser as client
+from ohash.ui.workarounds import messages as notices
+from ohash.ui.workarounds import style
 
 style.apply()
 compare_cards.apply()

@@ -2,7 +2,14 @@
 
 import streamlit as st
 
-from ohash.ui import address, bring, catalogue, data, items, memory, notices, state, style, yours
+from ohash.ui import address, items, state
+from ohash.ui import view_state as memory
+from ohash.ui.data import catalogue
+from ohash.ui.data import own_data as yours
+from ohash.ui.data import page as data
+from ohash.ui.data import upload_panel as bring
+from ohash.ui.workarounds import messages as notices
+from ohash.ui.workarounds import style
 
 PARTS = {"look": "Look at one", "all": "Everything there is", "own": "Bring your own"}
 

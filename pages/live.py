@@ -2,8 +2,13 @@
 
 import streamlit as st
 
-from ohash.ui import address, client, live, notices, rail, share, state, style, transport
-from ohash.ui.below import below_the_fold
+from ohash.ui import address, state
+from ohash.ui.live import page as live
+from ohash.ui.live import rail, share, transport
+from ohash.ui.live.details import below_the_fold
+from ohash.ui.workarounds import browser as client
+from ohash.ui.workarounds import messages as notices
+from ohash.ui.workarounds import style
 
 style.apply()
 session = state.current()

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from ohash.ui import items, paper, runs, state, style
+from ohash.ui import items, paper, runs, state
+from ohash.ui.workarounds import style
 
 style.apply()
 items.apply()

@@ -2,7 +2,10 @@
 
 import streamlit as st
 
-from ohash.ui import items, new_sweep, runs, state, style, sweeps
+from ohash.ui import items, runs, state
+from ohash.ui.sweeps import new as new_sweep
+from ohash.ui.sweeps import page as sweeps
+from ohash.ui.workarounds import style
 
 style.apply()
 items.apply()

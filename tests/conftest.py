@@ -2,7 +2,7 @@
 
 import pytest
 
-from ohash.experiment.home import HOME
+from ohash.runtime.folders import HOME
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from ohash.cli import own_files
-from ohash.streams.base import DatasetSpec
+from ohash.streams.dataset import DatasetSpec
 from ohash.streams.readers.formats import READERS
 from ohash.streams.registry import datasets, load
 from ohash.streams.summary import summarize

@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from ohash.evaluation.drift import Detection, detection, dip, most_forgotten, recovery, stale_gap
-from ohash.experiment.params import ExperimentParams, experiment
-from ohash.experiment.run import run as snapshots
-from ohash.experiment.snapshot import Snapshot
-from ohash.experiment.world import world_of
+from ohash.engine.params import ExperimentParams, experiment
+from ohash.engine.run import run as snapshots
+from ohash.engine.snapshot import Snapshot
+from ohash.engine.world import world_of
+from ohash.evaluation.drift_metrics import Detection, detection, dip, most_forgotten, recovery, stale_gap
 from ohash.streams.drift import KINDS
 from ohash.streams.registry import find
 

@@ -21,10 +21,9 @@ import numpy as np
 import ohash
 from ohash.core.codes import Codes
 from ohash.evaluation.diagnostics import code_diagnostics
-from ohash.index.encoder import write_encoder
-from ohash.index.export import TARGETS, check_order_for
-from ohash.index.words import length_of
-from ohash.streams.readers.beside import open_files
+from ohash.index.bit_words import length_of
+from ohash.index.export import TARGETS, check_order_for, write_encoder
+from ohash.streams.readers.sidecar import open_files
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import ohash
 from ohash.models.registry import PLUGINS
-from ohash.streams.base import METRICS
-from ohash.streams.readers.beside import check_files
+from ohash.streams.dataset import METRICS
+from ohash.streams.readers.sidecar import check_files
 
 
 def app_file() -> Path:

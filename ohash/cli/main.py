@@ -9,9 +9,9 @@ from types import ModuleType
 from typing import Any
 
 import ohash.cli
-from ohash.cli.building import Bar
+from ohash.cli.progress import Bar
 from ohash.models import registry
-from ohash.streams.cached import reporting
+from ohash.streams.feature_cache import reporting
 from ohash.streams.folder import use_folder
 
 

@@ -12,9 +12,9 @@ literature: aliases are understood, too.
 import argparse
 import textwrap
 
-from ohash.core.citations import bibliography
 from ohash.models.base import HasherSpec
 from ohash.models.registry import find, hashers
+from ohash.tables import bibliography
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

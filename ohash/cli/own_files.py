@@ -3,9 +3,9 @@
 import argparse
 from dataclasses import replace
 
-from ohash.experiment.params import OWN
-from ohash.streams.base import METRICS, Dataset
-from ohash.streams.readers.beside import open_files
+from ohash.engine.params import OWN
+from ohash.streams.dataset import METRICS, Dataset
+from ohash.streams.readers.sidecar import open_files
 from ohash.streams.registry import load
 
 

@@ -18,14 +18,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ohash.cli.sweep import Begun, add_where, carry_out, cores_of, executor, shut_down
-from ohash.experiment.paper.claims import Finding, judge
-from ohash.experiment.paper.claims_of_cost import CLAIMS
-from ohash.experiment.paper.figures import FIGURES, PROFILES, Figure, Profile
-from ohash.experiment.paper.measured import Measured
-from ohash.experiment.paper.tables import bibtex, claims_table, figure_table
-from ohash.experiment.store import Store
-from ohash.experiment.sweep_cost import Cost, Measuring, estimate
-from ohash.experiment.words import duration
+from ohash.engine.narrative import duration
+from ohash.paper.claims import Finding, judge
+from ohash.paper.claims_of_cost import CLAIMS
+from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile
+from ohash.paper.measured import Measured
+from ohash.paper.tables import bibtex, claims_table, figure_table
+from ohash.store.store import Store
+from ohash.sweeps.estimate import Cost, Measuring, estimate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,7 @@
-"""How far something is, on standard error: a bar that is drawn again, or in a file or a pipe a line now and then."""
+"""How far something is, on standard error: a bar that is drawn again, or in a file or a pipe a line now and then.
+
+Progress on standard error while features or radii are computed for the first time, if that takes a while.
+"""
 
 import sys
 import time
@@ -36,3 +39,29 @@ class Line:
         if self._terminal:
             return passed >= EVERY
         return passed >= EVERY_LINE or (passed >= LEAST and share - self._share >= LINE_SHARE - 1e-9)
+
+
+PATIENCE = 1.0
+
+
+class Bar:
+    """Called with rows done and rows in all, as `ohash.streams.feature_cache.reporting` does."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        """Begin the clock."""
+        self._stream = stream
+        self._again()
+
+    def _again(self) -> None:
+        self._begun, self._last, self._line = time.monotonic(), 0, Line(self._stream)
+
+    def __call__(self, done: int, total: int) -> None:
+        """Draw."""
+        if done < self._last:  # something else is being built
+            self._again()
+        self._last = done
+        passed = time.monotonic() - self._begun
+        if passed >= PATIENCE:
+            left = passed / max(1, done) * (total - done)
+            told = f"{done:,} / {total:,} rows, {left:,.0f} s left"
+            self._line.tell(done / max(1, total), f"computing, once: {told}", over=done >= total)

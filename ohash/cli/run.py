@@ -33,22 +33,21 @@ from ohash.cli import own_files
 from ohash.cli.progress import Line
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, table
-from ohash.core.progress import listening
-from ohash.evaluation.drift import detection, dip, most_forgotten, recovery, stale_gap
+from ohash.engine import saving as saved
+from ohash.engine.checkpoints import NAMES
+from ohash.engine.export import YOURS, summary, write
+from ohash.engine.judge import RERANKED
+from ohash.engine.links import from_query, with_changes
+from ohash.engine.narrative import pairs_in_words, truth_of
+from ohash.engine.paper_protocol import ELSEWHERE, paper_key, protocol
+from ohash.engine.params import SEED, ExperimentParams, RunParams, experiment, flat, rows_of
+from ohash.engine.run import Run
+from ohash.engine.snapshot import Snapshot
+from ohash.evaluation.drift_metrics import detection, dip, most_forgotten, recovery, stale_gap
 from ohash.evaluation.metrics import METRICS as METRIC_TABLE
-from ohash.experiment import saved
-from ohash.experiment.closing import NAMES
-from ohash.experiment.export import YOURS, summary, write
-from ohash.experiment.judge import RERANKED
-from ohash.experiment.judged_on import judged_on
-from ohash.experiment.links import from_query, with_changes
-from ohash.experiment.params import SEED, ExperimentParams, RunParams, experiment, flat, rows_of
-from ohash.experiment.protocol import ELSEWHERE, paper_key, protocol
-from ohash.experiment.run import Run
-from ohash.experiment.snapshot import Snapshot, take
-from ohash.experiment.story import pairs_in_words, truth_of
 from ohash.models.registry import hashers
-from ohash.streams.base import Dataset
+from ohash.runtime.progress import listening
+from ohash.streams.dataset import Dataset
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
 from ohash.streams.registry import datasets
@@ -112,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
             saved.save(going, options.save)
             print(f"\ninterrupted at pair {going.t:,}; go on with --resume {options.save}", file=sys.stderr)
         raise
-    report = summary(now) | {"test": judged_on(going, "test")[0]}
+    report = summary(now) | {"test": going.checkpoints.evaluate_on("test")[0]}
     report["notes"] += _of_paper(options)
     if options.out:
         said = (options.features, options.labels, options.pairs_file, options.metric)
@@ -215,7 +214,7 @@ def _drive(going: Run, *, quiet: bool) -> Snapshot:
             tell()
             if interrupted.is_set() and not going.done:
                 raise KeyboardInterrupt
-    return take(going, "done")
+    return going.snapshot("done")
 
 
 @contextmanager
@@ -240,11 +239,15 @@ def _interrupted_between_steps() -> Iterator[threading.Event]:
 
 def _so_far(going: Run, elapsed: float, fitted: float = 0.0) -> str:
     """`fitted` is the share of a fit under way that is over."""
-    scores, judged = "", going.appraisal.judged
+    scores, judged = "", going.checkpoints.scores
     if len(judged):
         scores = f"  mAP {judged['map'][-1]:.3f}  recall@10 {judged['recall_10'][-1]:.3f}"
-    if going.spec.consumes == "batch" and going.evaluating and going.fitting.fitted != going.arrivals.version():
-        rows = len(going.arrivals.rows)
+    if (
+        going.spec.consumes == "batch"
+        and going.evaluating
+        and going.training_set.fitted != going.training_set.version()
+    ):
+        rows = len(going.training_set.rows)
         return f"{going.t:,} / {going.end:,} pairs  fitting {going.spec.title} to {rows:,} rows, {fitted:.0%}{scores}"
     return f"{going.t:,} / {going.end:,} pairs  {going.t / max(elapsed, 1e-9):,.0f}/s{scores}"
 

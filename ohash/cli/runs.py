@@ -17,11 +17,11 @@ import sys
 import textwrap
 from pathlib import Path
 
-from ohash.experiment.params import OWN
-from ohash.experiment.runs import ENDED, Line, to_csv, to_json
-from ohash.experiment.snapshot import Snapshot
-from ohash.experiment.store import CELL, LIVE_RUN, TRACES, Store
+from ohash.engine.params import OWN
+from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
+from ohash.store.listing import ENDED, Line, to_csv, to_json
+from ohash.store.store import CELL, LIVE_RUN, TRACES, Store
 from ohash.streams import registry as datasets
 
 KINDS = {"cell": CELL, "live": LIVE_RUN}

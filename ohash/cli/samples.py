@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from ohash.streams.samples import fashion, patches, words
-from ohash.streams.samples.reading import checksum, recorded_checksums, sample_folder
-from ohash.streams.samples.sources import SourceMissingError
-from ohash.streams.samples.writing import write_npz
+from ohash.streams.datasets import fashion, patches, words
+from ohash.streams.samples import SourceMissingError, checksum, recorded_checksums, sample_folder, write_npz
 
 Build = Callable[[Path | None], dict[str, npt.NDArray[Any]]]
 SAMPLES: dict[str, tuple[str, Build]] = {

@@ -35,16 +35,15 @@ from pathlib import Path
 
 from ohash.cli import own_files
 from ohash.cli.progress import Line
-from ohash.experiment.best import Best, bests
-from ohash.experiment.executors import Cluster, Inline
-from ohash.experiment.own_data import data_of, keep, on_own
-from ohash.experiment.pool import WorkerPool
-from ohash.experiment.results import Point, points, to_csv
-from ohash.experiment.store import Store, StoreError
-from ohash.experiment.sweep import Sweep, check_datasets, read
-from ohash.experiment.sweep_cost import Measuring, estimate
-from ohash.experiment.sweeping import Progress, Sweeping
-from ohash.experiment.words import duration
+from ohash.engine.narrative import duration
+from ohash.runtime.pool import WorkerPool
+from ohash.store.store import Store, StoreError
+from ohash.sweeps.estimate import Measuring, estimate
+from ohash.sweeps.execution import Progress, Sweeping
+from ohash.sweeps.executors import Cluster, Inline
+from ohash.sweeps.own_data import data_of, keep, on_own
+from ohash.sweeps.results import Best, Point, bests, points, to_csv
+from ohash.sweeps.sweep import Sweep, check_datasets, read
 
 MOST_ERRORS = 10
 

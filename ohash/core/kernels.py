@@ -12,7 +12,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from ohash.core.compile import inlined, kernel_for
+from ohash.runtime.compile import inlined, kernel_for
 
 # Running sums kept per model, Σ over the pairs so far; columns of the float64 array `sums` (T, N_SUMS).
 SUM_R = 0  # Eq. (3); for MMOH Eq. (28)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation.packed import at_least, bit_length, code_array
+from ohash.evaluation.packed_codes import at_least, bit_length, code_array
 
 Bits = npt.NDArray[np.float64]
 

@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
-from ohash.core.coarse import Coarse
-from ohash.core.distance import pair_distances
+from ohash.core.distances import Coarse, pair_distances
 from ohash.core.rows import RowsOf
-from ohash.evaluation.packed import Combine, at_least, code_array
+from ohash.evaluation.hamming_search import Indices
+from ohash.evaluation.packed_codes import Combine, at_least, code_array
 from ohash.evaluation.ranking import retrieval
 from ohash.evaluation.relevance import own_rows
-from ohash.evaluation.search import Indices
 
 Metric = Literal["cosine", "l2", "dot"]
 

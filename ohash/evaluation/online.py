@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation.packed import at_least
+from ohash.evaluation.packed_codes import at_least
 
 
 class PairAUC:

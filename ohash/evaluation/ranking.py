@@ -26,8 +26,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation import tie_kernels as columns
-from ohash.evaluation.packed import Combine, at_least, code_pair, cut_offs
+from ohash.evaluation import ranking_kernels as columns
+from ohash.evaluation.packed_codes import Combine, at_least, code_pair, cut_offs
 from ohash.evaluation.ranking_kernels import score_queries
 from ohash.evaluation.relevance import Relation, relevance
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation.packed import Flags
+from ohash.evaluation.packed_codes import Flags
 from ohash.evaluation.ranking_kernels import HIDDEN, RELEVANT
 
 Rows = Callable[[int, int], Flags]

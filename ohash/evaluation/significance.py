@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation.packed import at_least
+from ohash.evaluation.packed_codes import at_least
 
 DRAWS_AT_ONCE = 2_000_000
 ENOUGH_SEEDS = 3  # whose own spread says how sure a mean is

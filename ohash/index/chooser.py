@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from ohash.index.cost import FEW, MARGIN, PILOTS
-from ohash.index.engine import Engine, Values
+from ohash.index.bit_words import Words
+from ohash.index.engine import FEW, MARGIN, PILOTS, Engine, Values
 from ohash.index.multi_index_kernels import ITEMS, LEVEL, LOOKUPS
-from ohash.index.scan_kernels import ROW
-from ohash.index.words import Words
+from ohash.index.scan import ROW_BITS
 
 
 class Chooser:
@@ -30,7 +29,7 @@ class Chooser:
         pilots = 0 if about in self._known else min(PILOTS, len(queries))
         found = engine.scan(queries[:pilots], rule, step, k)
         if pilots:
-            radii = (found[:, -1] >> ROW) // step
+            radii = (found[:, -1] >> ROW_BITS) // step
             self._estimate(about, queries[:pilots], rule, [int(radius) for radius in radii])
         rest = queries[pilots:]
         worth, why = self._worth(about, len(queries), len(rest))

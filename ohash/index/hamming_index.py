@@ -1,22 +1,71 @@
-"""HammingIndex: exact neighbours of binary codes, by a scan or by multi-index hashing, whichever is faster."""
+"""HammingIndex: exact neighbours of binary codes, by a scan or by multi-index hashing, whichever is faster.
 
+What a search has found, and how.
+"""
+
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.archive import read_archive, write_archive
 from ohash.core.codes import Codes
 from ohash.evaluation.hamming_kernels import MIN, MIN_SUM, SUM
-from ohash.evaluation.packed import RULES, Combine, at_least, code_array
+from ohash.evaluation.packed_codes import RULES, Combine, at_least, code_array
+from ohash.index.bit_words import BitOrder, Words, check_order, exchange, ordered, to_bytes, to_words
 from ohash.index.chooser import Chooser
-from ohash.index.cost import UNLIMITED
-from ohash.index.engine import Engine, Values
+from ohash.index.engine import UNLIMITED, Engine, Values
 from ohash.index.export import Target, write
-from ohash.index.result import Nearest, Updated, Within
-from ohash.index.scan_kernels import ROW
-from ohash.index.words import BitOrder, Words, check_order, exchange, ordered, to_bytes, to_words
+from ohash.index.scan import ROW_BITS
+from ohash.runtime.archive import read_archive, write_archive
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """The k nearest rows of every query, (queries, k), nearest first, equal distances by row.
+
+    `by` is "scan" or "mih", whichever answered most queries; `why` says why.
+    """
+
+    indices: Indices
+    distances: Indices
+    by: str
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class Within:
+    """All rows within a radius, nearest first, then by row; of query q: `indices[offsets[q] : offsets[q + 1]]`."""
+
+    offsets: Indices
+    indices: Indices
+    distances: Indices
+    by: str
+    why: str
+
+    def __len__(self) -> int:
+        """The number of queries."""
+        return len(self.offsets) - 1
+
+    def __getitem__(self, query: int) -> tuple[Indices, Indices]:
+        """(rows, distances) of one query."""
+        if not 0 <= query < len(self):
+            raise IndexError(f"query must be in 0 to {len(self) - 1}, got {query}")
+        some = slice(self.offsets[query], self.offsets[query + 1])
+        return self.indices[some], self.distances[some]
+
+
+@dataclass(frozen=True, eq=False)
+class Updated:
+    """What an update changed: bits that flipped, which bits (T, r) those were, and the tables that must be refilled."""
+
+    bits_flipped: int
+    bits: npt.NDArray[np.bool_]
+    tables: int
+
 
 Method = Literal["auto", "scan", "mih"]
 FORMAT = 1
@@ -209,7 +258,7 @@ class HammingIndex:
 
 def _parted(values: Values, step: int) -> tuple[Values, Values]:
     """(rows, distances) of values key << 32 | row."""
-    return values & ((1 << ROW) - 1), (values >> ROW) // step
+    return values & ((1 << ROW_BITS) - 1), (values >> ROW_BITS) // step
 
 
 def _by(looked_up: int, queries: int) -> str:

@@ -16,11 +16,10 @@ from typing import Any
 import numba
 import numpy as np
 
-from ohash.core.compile import inlined, kernel_for
 from ohash.evaluation.hamming_kernels import MIN_SUM, SUM, array_type
-from ohash.index.machine_kernels import popcount64, prefetch
-from ohash.index.scan_kernels import CHUNK, NOTHING, ROW, push, scan_into
-from ohash.index.substring_kernels import BIT, LENGTH, MODEL, OFFSET, substring
+from ohash.index.multi_index import BIT, LENGTH, MODEL, OFFSET, substring
+from ohash.index.scan import CHUNK, NOTHING, ROW_BITS, popcount64, prefetch, push, scan_into
+from ohash.runtime.compile import inlined, kernel_for
 
 BATCH = 64  # values looked up, and items measured, together
 # What a query did: values looked up, rows met under them, items measured (a row is, when it is met for the first time);
@@ -93,7 +92,7 @@ def measure(
     work[ITEMS] += fresh
     for row in some[:fresh]:
         key = item_key(query, words, row, combine, step)
-        value = (key << ROW) | row
+        value = (key << ROW_BITS) | row
         if heap.shape[0] > 0:
             if value < heap[0]:
                 push(heap, value)
@@ -210,7 +209,7 @@ def _ask_tables(
                     )  # fmt: skip
             if work[b, LEVEL] < 0:
                 break
-            target = (heap[0] >> ROW) // step if heap.shape[0] > 0 else radius
+            target = (heap[0] >> ROW_BITS) // step if heap.shape[0] > 0 else radius
             if target <= m * level + j:
                 break
             j += 1

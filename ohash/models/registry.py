@@ -25,9 +25,9 @@ DECLARED = ("HASHER", "DATASET")
 
 
 def scan(package: str) -> list[ModuleType]:
-    """Every module of a package, imported."""
+    """Every module of a package and its sub-packages, imported."""
     path = importlib.import_module(package).__path__
-    return [importlib.import_module(f"{package}.{found.name}") for found in pkgutil.iter_modules(path)]
+    return [importlib.import_module(found.name) for found in pkgutil.walk_packages(path, f"{package}.")]
 
 
 @cache
@@ -41,7 +41,7 @@ def plugin_modules() -> tuple[ModuleType, ...]:
         if not any(hasattr(module, one) for one in DECLARED):
             raise ValueError(
                 f"plugin {name} must define {' or '.join(DECLARED)}, a spec or a tuple of specs, it defines neither; "
-                "ohash/models/lsh.py and ohash/streams/datasets/digits.py show how"
+                "ohash/models/quantizers/lsh.py and ohash/streams/datasets/digits.py show how"
             )
     return tuple(module for _, module in found)
 

@@ -7,9 +7,9 @@ goes on bit for bit as if it had never been saved. The feature map a model learn
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ohash.core.archive import read_archive, write_archive
 from ohash.core.features import FeatureMap
 from ohash.models import registry
+from ohash.runtime.archive import read_archive, write_archive
 
 if TYPE_CHECKING:
     from ohash.models.base import OnlineHasher

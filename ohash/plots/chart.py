@@ -2,8 +2,11 @@
 
 The renderers `echarts` (what ticks), `plotly` (what stands still) and `svg` (what is printed) read nothing else.
 Colours are named by role and looked up in `theme`.
+
+A heat map described as data: two parameters, one number in each cell.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -139,3 +142,42 @@ def _distinct(names: list[str]) -> list[str]:
         again = sum(other == name or other.startswith(f"{name} (") for other in found)
         found.append(name if name not in found else f"{name} ({again + 1})")
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class HeatMap:
+    """Cells z (len(y), len(x)); NaN where nothing is known yet."""
+
+    title: str
+    x_label: str
+    y_label: str
+    value: str
+    x: tuple[str, ...]
+    y: tuple[str, ...]
+    z: npt.NDArray[np.float64]
+    caption: str = ""
+    alt: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the shape."""
+        if self.z.shape != (len(self.y), len(self.x)):
+            raise ValueError(f"z must have shape {(len(self.y), len(self.x))}, got {self.z.shape}")
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is known yet."""
+        return not bool(np.isfinite(self.z).any())
+
+    def texts(self) -> list[list[str]]:
+        """What stands in each cell.
+
+        >>> HeatMap("", "r", "β", "mAP", ("16",), ("0.5", "0.6"), np.array([[0.5], [np.nan]])).texts()
+        [['0.500'], ['']]
+        """
+        return [[f"{value:.3f}" if math.isfinite(value) else "" for value in row] for row in self.z.tolist()]
+
+    def table(self) -> pd.DataFrame:
+        """The same as a table: one row a y, one column an x."""
+        found = pd.DataFrame(self.z, columns=list(self.x))
+        found.insert(0, f"{self.y_label} \\ {self.x_label}", list(self.y))
+        return found

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.experiment.fairness import fairness
-from ohash.experiment.judge import RERANKED
-from ohash.experiment.standing import Standing, Track
-from ohash.experiment.verdict import supervised, truth
-from ohash.plots import theme, words
+from ohash.comparison.fairness import fairness
+from ohash.comparison.results import Standing, Track
+from ohash.comparison.verdict import supervised, truth
+from ohash.engine.judge import RERANKED
+from ohash.plots import number_format as words
+from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Dash, Mark, Series
-from ohash.plots.over_pairs import COARSE, decades, nothing, rounded_up, share_limits
-from ohash.plots.scores import SCORES
+from ohash.plots.live.axes import COARSE, decades, nothing, rounded_up, share_limits
+from ohash.plots.live.scores import SCORES
 
 Floats = npt.NDArray[Any]
 DASHES: dict[str, Dash] = {"pairs": "solid", "labels": "dotted", "nothing": "dashed"}

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ohash.plots import words
+from ohash.plots import number_format as words
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.plotly import figure
-from ohash.streams.base import Dataset
+from ohash.streams.dataset import Dataset
 from ohash.streams.portrait import Portrait, name_of
 
 # Classes drawn one by one, with their names below; beyond, only by rank.

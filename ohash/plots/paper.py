@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ohash.experiment.paper.claims_of_cost import a_pair
-from ohash.experiment.paper.figures import ONLINE, TIMED, Figure
-from ohash.experiment.paper.measured import Measured, Missing, Seed
-from ohash.experiment.paper.settings import Setting
 from ohash.models import registry as methods
-from ohash.plots import theme, words
+from ohash.paper.claims_of_cost import a_pair
+from ohash.paper.figures import ONLINE, TIMED, Figure
+from ohash.paper.measured import Measured, Missing, Seed
+from ohash.paper.settings import Setting
+from ohash.plots import number_format as words
+from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Series
-from ohash.plots.looks import Look, of_methods, plain
-from ohash.plots.over_pairs import share_limits
+from ohash.plots.live.axes import share_limits
+from ohash.plots.theme import Look, of_methods, plain
 
 OURS = ("oh", "mmoh")
 SYMBOLS = {"beta": "β", "T": "T (models)", "C": "C", "r": "r (bits)", "kernel": "kernel (0 = none, 1 = RBF)"}

@@ -4,16 +4,16 @@ import html
 import time
 from collections.abc import Sequence
 
-from ohash.experiment.environment import environment
-from ohash.experiment.paper.claims import Finding
-from ohash.experiment.paper.figures import Figure
-from ohash.experiment.paper.measured import Measured
-from ohash.experiment.paper.tables import Table, bibtex, claims_table, figure_table
-from ohash.experiment.paper.verdicts import Part
-from ohash.experiment.words import duration
+from ohash.engine.narrative import duration
+from ohash.paper.claims import Finding
+from ohash.paper.figures import Figure
+from ohash.paper.measured import Measured
+from ohash.paper.tables import Table, bibtex, claims_table, figure_table
+from ohash.paper.verdicts import Part
 from ohash.plots import theme
 from ohash.plots.paper import charts
 from ohash.plots.svg import to_svg
+from ohash.runtime.environment import environment
 
 SIGNS = {"holds": "✓ holds", "does not hold": "✗ does not hold", "cannot tell": "? cannot tell"}
 STYLE = f"""

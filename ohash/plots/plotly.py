@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ohash.plots import layout, mark_labels, theme
-from ohash.plots.chart import Axis, Chart, Mark, Series
-from ohash.plots.heat import HeatMap
-from ohash.plots.thin import drawable
+from ohash.plots import layout, theme
+from ohash.plots import layout as mark_labels
+from ohash.plots.chart import Axis, Chart, HeatMap, Mark, Series
+from ohash.plots.thinning import drawable
 
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot"}
 MARKERS = {"circle": "circle", "square": "square", "diamond": "diamond", "triangle": "triangle-up"}

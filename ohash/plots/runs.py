@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ohash.experiment.runs import ENDED
-from ohash.experiment.snapshot import Snapshot
-from ohash.plots import theme, words
+from ohash.engine.snapshot import Snapshot
+from ohash.plots import number_format as words
+from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Dash, Series
-from ohash.plots.over_pairs import last, pairs_axis, share_limits, x_of
-from ohash.plots.scores import SCORES, TRUTHS, truth
+from ohash.plots.live.axes import last, pairs_axis, share_limits, x_of
+from ohash.plots.live.scores import SCORES, TRUTHS, truth
+from ohash.store.listing import ENDED
 
 # A colour and a dash: runs stay apart without colour too.
 ROLES = ("now", "dissimilar", "distance", "bound", "threshold", "reference")

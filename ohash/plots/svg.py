@@ -7,9 +7,10 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 import numpy.typing as npt
 
-from ohash.plots import layout, mark_labels, theme
+from ohash.plots import layout, theme
+from ohash.plots import layout as mark_labels
 from ohash.plots.chart import Chart, Mark, Marker, Series
-from ohash.plots.thin import drawable
+from ohash.plots.thinning import drawable
 
 POINT = 25.4 / 72  # millimetres
 DASHES = {"solid": "", "dashed": ' stroke-dasharray="4 2.6"', "dotted": ' stroke-dasharray="1.2 1.8"'}

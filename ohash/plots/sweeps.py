@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ohash.experiment.params import experiment, rows_of
-from ohash.experiment.results import Point
-from ohash.experiment.sweep import Sweep
+from ohash.engine.params import experiment, rows_of
 from ohash.models import registry
 from ohash.plots import theme
-from ohash.plots.chart import Axis, Chart, Scale, Series
-from ohash.plots.heat import HeatMap
-from ohash.plots.looks import of_cases
-from ohash.plots.over_pairs import share_limits
+from ohash.plots.chart import Axis, Chart, HeatMap, Scale, Series
+from ohash.plots.live.axes import share_limits
+from ohash.plots.theme import of_cases
+from ohash.sweeps.results import Point
+from ohash.sweeps.sweep import Sweep
 
 # Lines that can be told apart; so many, with names so long, are named beside their ends, more of them in the legend.
 MOST_LINES, MOST_BESIDE, LONGEST_BESIDE = 12, 6, 16

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from ohash.core.parameters import check, param
 from ohash.core.rows import gather
-from ohash.streams.base import Dataset
+from ohash.streams.dataset import Dataset
 
 KINDS = ("none", "rotate", "rotate-slowly", "translate", "translate-slowly", "prior", "redefine")
 # Those that move the vectors; "prior" and "redefine" change the pairs.

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.rows import gather
-from ohash.streams.columns import Rows
+from ohash.streams.annotations import Rows
 
 BLOCK = 4096
 

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.parameters import check, param
-from ohash.streams.base import Dataset, split
-from ohash.streams.columns import Rows
-from ohash.streams.given import GivenSimilarity
-from ohash.streams.similar_by import NAMES, TOP_K, similarity
-from ohash.streams.similarity import NATURAL_AT_LEAST, Similarity, similar_share_of, uniform_pairs
+from ohash.streams.annotations import Rows
+from ohash.streams.dataset import Dataset, split
+from ohash.streams.similarity.base import NATURAL_AT_LEAST, Similarity, similar_share_of, uniform_pairs
+from ohash.streams.similarity.by_name import NAMES, TOP_K, similarity
+from ohash.streams.similarity.given import GivenSimilarity
 
 BLOCK = 1024
 ORDERS = ("shuffled", "class", "time", "once")

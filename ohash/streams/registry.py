@@ -5,7 +5,7 @@ from functools import lru_cache
 from types import ModuleType
 
 from ohash.models.registry import declared, plugin_modules, scan
-from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.folder import Stamp, folder_specs, stamps
 
 # Groups whose files may lie in the data folder.

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from ohash.core.rows import gather
 from ohash.core.validation import first_too_long, too_long
-from ohash.streams.base import Dataset, split
+from ohash.streams.dataset import Dataset, split
 from ohash.streams.readers.table import first_not_finite
-from ohash.streams.similar_by import TOP_K, similarity
-from ohash.streams.similarity import similar_share_of
+from ohash.streams.similarity.base import similar_share_of
+from ohash.streams.similarity.by_name import TOP_K, similarity
 
 WHOLE = 20_000_000
 SAMPLE = 20_000

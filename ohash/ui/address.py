@@ -5,12 +5,12 @@ from typing import Protocol
 
 import streamlit as st
 
-from ohash.experiment import comparison as comparisons
-from ohash.experiment import links
-from ohash.experiment.comparison import Comparison
-from ohash.experiment.links import Limits
-from ohash.experiment.params import ExperimentParams
-from ohash.ui.plain import plain
+from ohash.comparison import params as comparisons
+from ohash.comparison.params import Comparison
+from ohash.engine import links
+from ohash.engine.links import Limits
+from ohash.engine.params import ExperimentParams
+from ohash.ui.workarounds.messages import plain
 
 LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
 OF_OTHER_PAGES = ("profile", "sweep", "spec", "view")

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from ohash.core.parameters import Parameter
-from ohash.ui.slots import slot, when
+from ohash.ui.workarounds.slots import slot, when
 
 Committed = Callable[[str, Any], None]
 

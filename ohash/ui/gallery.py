@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from ohash.experiment.gallery import Found
+from ohash.engine.gallery import Found
 from ohash.plots.theme import colour
-from ohash.streams.base import Dataset
+from ohash.streams.dataset import Dataset
 
 
 def gallery_html(found: Found, dataset: Dataset, *, dark: bool) -> str:

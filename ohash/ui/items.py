@@ -6,9 +6,9 @@ from collections.abc import Iterable
 import streamlit as st
 
 from ohash.plots.theme import colour
-from ohash.streams.base import Dataset
-from ohash.streams.meaning import Meaning
+from ohash.streams.dataset import Dataset
 from ohash.streams.portrait import label_of, name_of
+from ohash.streams.similarity.examples import Meaning
 from ohash.ui.gallery import picture
 
 CSS = """

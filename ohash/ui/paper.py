@@ -9,23 +9,24 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 import ohash
-from ohash.experiment import launch
-from ohash.experiment.paper.claims import Finding, judge
-from ohash.experiment.paper.claims_of_cost import CLAIMS
-from ohash.experiment.paper.figures import FIGURES, PROFILES, Figure, Profile
-from ohash.experiment.paper.measured import Measured
-from ohash.experiment.paper.tables import bibtex, claims_table, figure_table
-from ohash.experiment.store import Store, StoreError
-from ohash.experiment.words import duration
-from ohash.experiment.workshare import activity, cancel
+from ohash.engine.narrative import duration
+from ohash.paper.claims import Finding, judge
+from ohash.paper.claims_of_cost import CLAIMS
+from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile
+from ohash.paper.measured import Measured
+from ohash.paper.tables import bibtex, claims_table, figure_table
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import SIGNS, claims_html, report
 from ohash.plots.svg import to_svg
 from ohash.plots.theme import colour
-from ohash.ui import address, items, still
-from ohash.ui.fragments import fragment
-from ohash.ui.plain import plain
-from ohash.ui.style import dark
+from ohash.store.store import Store, StoreError
+from ohash.sweeps import launch
+from ohash.sweeps.claims import activity, cancel
+from ohash.ui import address, items
+from ohash.ui.workarounds import static_chart as still
+from ohash.ui.workarounds.fragments import fragment
+from ohash.ui.workarounds.messages import plain
+from ohash.ui.workarounds.style import dark
 
 PARTS = {"claims": "Claims", "figures": "Figures", "symbols": "Symbols"}
 WATCH_SECONDS = 3.0

@@ -9,15 +9,17 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from ohash.experiment.home import home
-from ohash.experiment.runs import ENDED, LIVE, Line, differences, line_of, to_csv, to_json
-from ohash.experiment.snapshot import Snapshot
-from ohash.experiment.store import Store, StoreError
+from ohash.engine.snapshot import Snapshot
 from ohash.plots.runs import MOST, overlay
-from ohash.ui import shelf, state, still
-from ohash.ui.plain import plain
-from ohash.ui.press import once
+from ohash.runtime.folders import home
+from ohash.store.listing import ENDED, LIVE, Line, differences, line_of, to_csv, to_json
+from ohash.store.store import Store, StoreError
+from ohash.ui import earlier_runs as shelf
+from ohash.ui import state
 from ohash.ui.session import Past, Selection, Session
+from ohash.ui.workarounds import static_chart as still
+from ohash.ui.workarounds.messages import plain
+from ohash.ui.workarounds.slots import once
 
 SCORE = st.column_config.NumberColumn(format="%.3f", width="small")
 WIDER = st.column_config.NumberColumn(format="%.3f", width=112)

@@ -3,14 +3,14 @@
 import time
 from dataclasses import dataclass, field
 
-from ohash.experiment.comparison import Comparison
-from ohash.experiment.contest import Contest
-from ohash.experiment.export import Files
-from ohash.experiment.pace import Pace
-from ohash.experiment.params import ExperimentParams
-from ohash.experiment.snapshot import Snapshot
-from ohash.plots.live import Ghost
-from ohash.streams.base import Dataset
+from ohash.comparison.params import Comparison
+from ohash.comparison.runner import Contest
+from ohash.engine.export import Files
+from ohash.engine.params import ExperimentParams
+from ohash.engine.runner import Pace
+from ohash.engine.snapshot import Snapshot
+from ohash.plots.live.charts import Ghost
+from ohash.streams.dataset import Dataset
 
 LONG = 2.0  # seconds without a picture
 

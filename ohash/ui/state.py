@@ -5,18 +5,22 @@ import time
 
 import streamlit as st
 
-from ohash.core.threads import one_blas_thread_for_ever
-from ohash.experiment.params import ExperimentParams, experiment, flat
-from ohash.experiment.presets import PRESETS, Preset
-from ohash.experiment.runner import Runner
-from ohash.experiment.snapshot import Snapshot
-from ohash.experiment.story import difference
-from ohash.experiment.warming import compile_elsewhere
-from ohash.ui import address, contests, router, shelf, yours
+from ohash.engine.narrative import difference
+from ohash.engine.params import ExperimentParams, experiment, flat
+from ohash.engine.presets import PRESETS, Preset
+from ohash.engine.runner import Runner
+from ohash.engine.snapshot import Snapshot
+from ohash.engine.warm_up import compile_elsewhere
+from ohash.runtime.threads import one_blas_thread_for_ever
+from ohash.ui import address
+from ohash.ui import earlier_runs as shelf
+from ohash.ui.compare import comparisons as contests
+from ohash.ui.data import own_data as yours
 from ohash.ui.hub import Hub
-from ohash.ui.plain import plain
-from ohash.ui.recorded import recording_of
+from ohash.ui.live.recording import recording_of
 from ohash.ui.session import Session, Watched
+from ohash.ui.workarounds import router
+from ohash.ui.workarounds.messages import plain
 
 
 @st.cache_resource

@@ -11,9 +11,9 @@ import pytest
 
 import ohash
 from ohash.cli.main import commands, main
-from ohash.experiment import saved
-from ohash.experiment.appraisal import Appraisal
-from ohash.experiment.run import Run
+from ohash.engine import saving as saved
+from ohash.engine.checkpoints import Checkpoints
+from ohash.engine.run import Run
 from ohash.streams.registry import load
 
 
@@ -66,7 +66,7 @@ def test_interrupted_run_is_saved_and_goes_on_as_if_nothing_had_happened(
     assert main(["run", "--resume", file, "--r", "32"]) == 2
 
 
-@pytest.mark.parametrize(("kind", "where"), [(Run, "_teach"), (Appraisal, "_record")])
+@pytest.mark.parametrize(("kind", "where"), [(Run, "_teach"), (Checkpoints, "_record")])
 def test_ctrl_c_waits_for_the_step_under_way(
     kind: type, where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,7 +87,7 @@ def test_ctrl_c_waits_for_the_step_under_way(
     assert main(["run", "--resume", str(tmp_path / "cut.npz"), "--save", str(tmp_path / "whole.npz"), "--quiet"]) == 0
     straight, whole = saved.load(tmp_path / "straight.npz"), saved.load(tmp_path / "whole.npz")
     assert whole.hasher.pairs == straight.hasher.pairs and np.array_equal(whole.hasher.W, straight.hasher.W)
-    assert np.array_equal(whole.appraisal.judged["pairs"], straight.appraisal.judged["pairs"])
+    assert np.array_equal(whole.checkpoints.scores["pairs"], straight.checkpoints.scores["pairs"])
 
 
 def test_exported_model_encodes_raw_vectors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,7 +152,7 @@ def test_the_papers_protocol(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.slow
 def test_bench_index_prints_the_crossover(monkeypatch, capsys):
-    from ohash.cli import bench_index
+    from ohash.cli.bench import index as bench_index
 
     monkeypatch.setattr(bench_index, "KINDS", {"uniform": None})
     monkeypatch.setattr(bench_index, "LIMIT", 0.01)

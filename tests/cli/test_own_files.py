@@ -8,7 +8,7 @@ import pytest
 
 import ohash
 from ohash.cli.main import main
-from ohash.experiment.params import experiment
+from ohash.engine.params import experiment
 
 
 def test_run_on_own_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohash.cli.building import Bar
 from ohash.cli.main import main
-from ohash.cli.progress import Line
+from ohash.cli.progress import Bar, Line
 
 
 @pytest.mark.parametrize("silent", [[], ["--quiet"], ["--json"]])
@@ -17,7 +16,7 @@ def test_quiet_hides_the_bar_of_features_too(
 ) -> None:
     monkeypatch.setenv("OHASH_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("OHASH_DATA", "")
-    monkeypatch.setattr("ohash.cli.building.PATIENCE", -1)
+    monkeypatch.setattr("ohash.cli.progress.PATIENCE", -1)
     records = np.random.default_rng(0).integers(0, 10, (6, 20, 3073), dtype=np.uint8)
     for name, batch in zip([*(f"data_batch_{k}" for k in range(1, 6)), "test_batch"], records, strict=True):
         batch.tofile(tmp_path / f"{name}.bin")

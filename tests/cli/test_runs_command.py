@@ -7,13 +7,13 @@ import json
 import pytest
 
 from ohash.cli.main import main
-from ohash.experiment.executors import Inline
-from ohash.experiment.params import experiment
-from ohash.experiment.record import to_frame
-from ohash.experiment.run import run
-from ohash.experiment.store import Store
-from ohash.experiment.sweep import sweep
-from ohash.experiment.sweeping import Sweeping
+from ohash.engine.params import experiment
+from ohash.engine.run import run
+from ohash.engine.snapshot import to_frame
+from ohash.store.store import Store
+from ohash.sweeps.execution import Sweeping
+from ohash.sweeps.executors import Inline
+from ohash.sweeps.sweep import sweep
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ import pytest
 
 from ohash.cli.main import main
 from ohash.cli.sweep import Shown
-from ohash.experiment.store import Store, StoreError
-from ohash.experiment.sweep import read
-from ohash.experiment.sweeping import Progress
+from ohash.store.store import Store, StoreError
+from ohash.sweeps.execution import Progress
+from ohash.sweeps.sweep import read
 from tests.experiment.test_sweep import until
 
 SPEC = """
@@ -157,7 +157,7 @@ def test_the_same_error_of_many_cells_is_said_once(tmp_path, capsys, monkeypatch
     def fail(params, own):
         raise ValueError("the label column is gone")
 
-    monkeypatch.setattr("ohash.experiment.sweeping.run", fail)
+    monkeypatch.setattr("ohash.sweeps.execution.run", fail)
     assert main(["sweep", str(spec(tmp_path, seeds=2)), "--store", str(tmp_path / "home"), "--inline"]) == 1
     err = capsys.readouterr().err
     assert err.count("the label column is gone") == 1 and "6 cells failed" in err

@@ -5,7 +5,7 @@ import time
 import numba
 import numpy as np
 
-from ohash.core.compiling import working_seconds
+from ohash.runtime.clock import working_seconds
 
 
 def test_compiling_is_no_work():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ohash.core.frames import read_frame, write_frame
+from ohash.runtime.frames import read_frame, write_frame
 
 KINDS = st.sampled_from(["<f4", "<f8", "<i8", "|u1", "|b1", "<U7", ">i4"])
 ARRAYS = st.dictionaries(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ohash
-from ohash.core import kernel_cache
+from ohash.runtime import kernel_cache
 
 PACKAGE = Path(ohash.__file__).parent
 LEARN = """

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 from threadpoolctl import threadpool_info
 
-from ohash.core.threads import one_blas_thread
+from ohash.runtime.threads import one_blas_thread
 
 
 def threads():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohash.core.parameters import table
-from ohash.evaluation.alarms import KEPT, Adwin, AdwinParams, PageHinkley, PageHinkleyParams, Watch
+from ohash.evaluation.drift_detectors import KEPT, Adwin, AdwinParams, PageHinkley, PageHinkleyParams, Watch
 
 KINDS = pytest.mark.parametrize("make", [PageHinkley, Adwin])
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ohash
-from ohash.evaluation.by_distance import iter_ranking
+from ohash.evaluation.distance_ranking import iter_ranking
 from tests.evaluation.reference import average_precision, hit, orders, precision, reciprocal_rank
 from tests.evaluation.strategies import cases
 

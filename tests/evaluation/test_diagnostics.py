@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from ohash.core.codes import Codes, pack
+from ohash.evaluation.code_table import Refresh
 from ohash.evaluation.diagnostics import CodeDiagnostics, code_diagnostics
 from ohash.evaluation.metrics import METRICS
 from ohash.evaluation.ranking import Retrieval
 from ohash.evaluation.significance import paired_bootstrap
-from ohash.evaluation.table import Refresh
 
 
 def test_diagnostics_equal_numpy_on_the_unpacked_bits():

@@ -3,15 +3,7 @@
 import numpy as np
 import pytest
 
-from ohash.evaluation.drift import (
-    detection,
-    dip,
-    flips_per_1000,
-    forgetting,
-    level_before,
-    recovery,
-    stale_gap,
-)
+from ohash.evaluation.drift_metrics import detection, dip, flips_per_1000, forgetting, level_before, recovery, stale_gap
 
 PAIRS = [0, 100, 200, 300, 400, 500, 600]
 VALUES = [0.2, 0.7, 0.8, 0.9, 0.5, 0.7, 0.78]  # the world changes at pair 400

@@ -5,8 +5,8 @@ import pytest
 
 from ohash import MMOH, OH
 from ohash.core.codes import Codes, pack, sgn, unpack
-from ohash.evaluation.table import CodeTable
-from ohash.models.random_codes import RandomCodes, RandomCodesParams
+from ohash.evaluation.code_table import CodeTable
+from ohash.models.quantizers.random_codes import RandomCodes, RandomCodesParams
 
 
 def data(n=301, d=33, dtype=np.float32):
@@ -47,7 +47,7 @@ MODELS = [
 def test_the_table_equals_a_fresh_encode_and_a_fresh_table_after_any_learning(build, kept, monkeypatch):
     X, model = data(), build()
     if not kept:  # projections are computed, used and thrown away
-        monkeypatch.setattr("ohash.evaluation.table.KEPT_BYTES", 0)
+        monkeypatch.setattr("ohash.evaluation.code_table.KEPT_BYTES", 0)
         monkeypatch.setattr("ohash.evaluation.projections.STEP_WORK", 20_000)
     if model.params.center != "none":
         model.warm_up(X[:50])

@@ -1,6 +1,6 @@
 """Experiments of every kind, small."""
 
-from ohash.experiment.params import Change
+from ohash.engine.params import Change
 from tests.experiment.runs import small
 
 CHANGES = (Change(0, "C", 0.05), Change(137, "beta", 0.9), Change(400, "C", 0.2), Change(400, "beta", 0.6))

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from ohash.experiment import schedule
-from ohash.experiment.runner import Runner
-from ohash.experiment.snapshot import take
-from ohash.experiment.store import Store
+from ohash.engine import checkpoints as schedule
+from ohash.engine.runner import Runner
+from ohash.store.store import Store
 from ohash.streams import registry
-from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.dataset import Dataset, DatasetSpec
 from tests.experiment.runs import small, straight
 
 
@@ -52,7 +51,7 @@ def runner_of():
 
 @pytest.fixture(scope="module")
 def picture():
-    return take(straight(small(pairs=400)), "done")
+    return straight(small(pairs=400)).snapshot("done")
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Small comparisons, and ways to drive them."""
 
-from ohash.experiment.comparison import compare
-from ohash.experiment.contest import Contest
+from ohash.comparison.params import compare
+from ohash.comparison.runner import Contest
 
 SMALL = {"m": 32, "pairs": 400, "bits": 16, "sweep": False}
 

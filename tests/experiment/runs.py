@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ohash.experiment.clock import CPU_COLUMNS
-from ohash.experiment.params import experiment
-from ohash.experiment.run import Run
-from ohash.streams.base import Dataset
+from ohash.engine.params import experiment
+from ohash.engine.run import Run
+from ohash.runtime.clock import CPU_COLUMNS
+from ohash.streams.dataset import Dataset
 from tests.streams.stream_data import clicks, grouped
 
 SMALL = {"m": 32, "r": 16, "pairs": 700}
@@ -57,14 +57,16 @@ def picture(run):
     """Everything a run has to show, CPU seconds apart."""
     values, arrays = run.hasher.state()
     shown = {f"hasher/{name}": array for name, array in arrays.items()}
-    shown |= {f"columns/{name}": run.history.columns[name] for name in run.history.columns.names}
+    shown |= {f"columns/{name}": run.observer.columns[name] for name in run.observer.columns.names}
     shown |= {
-        f"judged/{name}": run.appraisal.judged[name] for name in run.appraisal.judged.names if name not in CPU_COLUMNS
+        f"judged/{name}": run.checkpoints.scores[name]
+        for name in run.checkpoints.scores.names
+        if name not in CPU_COLUMNS
     }
-    shown |= {f"recent/{name}": array for name, array in run.history.recent.items()}
-    shown |= {f"observer/{name}": array for name, array in run.history.state().items()}
+    shown |= {f"recent/{name}": array for name, array in run.observer.recent.items()}
+    shown |= {f"observer/{name}": array for name, array in run.observer.state().items()}
     shown |= {
-        "codes": np.asarray(run.appraisal.codes),
+        "codes": np.asarray(run.checkpoints.codes),
         "seen": run.seen,
         "frozen": run.frozen.projections(np.arange(len(run.Z))),
     }
@@ -73,9 +75,9 @@ def picture(run):
         "stage": run.stage,
         "params": run.params,
         "hasher": values,
-        "stride": run.history.columns.stride,
-        "recomputed": run.appraisal.recomputed,
-        "flipped": run.appraisal.flipped,
+        "stride": run.observer.columns.stride,
+        "recomputed": run.checkpoints.recomputed,
+        "flipped": run.checkpoints.flipped,
         "done": run.done,
     }
     return plain, shown

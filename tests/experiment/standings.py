@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from ohash.comparison.costs import Cost
+from ohash.comparison.params import compare
+from ohash.comparison.results import Ground, Reference, Standing, Track
 from ohash.evaluation.ranking import retrieval
-from ohash.experiment.comparison import compare
-from ohash.experiment.costs import Cost
-from ohash.experiment.standing import Ground, Reference, Standing, Track
 
 QUERIES = 200
 

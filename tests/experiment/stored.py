@@ -7,14 +7,14 @@ import sys
 import numpy as np
 import pytest
 
-from ohash.experiment.record import to_frame
+from ohash.engine.snapshot import to_frame
 
 CHILD = """
 import os, sys
 from pathlib import Path
-from ohash.experiment.record import to_frame, to_snapshot
-from ohash.experiment.store import Store, StoreError
-from ohash.experiment.traces import read_trace
+from ohash.engine.snapshot import to_frame, to_snapshot
+from ohash.store.store import Store, StoreError
+from ohash.store.traces import read_trace
 from tests.experiment.stored import numbered, registry_tiny
 registry_tiny()
 picture = to_snapshot(*read_trace(Path(sys.argv[2])))

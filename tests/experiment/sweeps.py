@@ -1,6 +1,6 @@
 """A sweep of four cells."""
 
-from ohash.experiment.sweep import sweep
+from ohash.sweeps.sweep import sweep
 
 BASE = {"dataset": "tiny", "m": 16, "r": 8, "pairs": 120, "judged_at": "ends"}
 

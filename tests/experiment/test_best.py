@@ -3,10 +3,9 @@
 import numpy as np
 
 from ohash.evaluation.significance import over_seeds, paired_bootstrap
-from ohash.experiment.best import bests
-from ohash.experiment.executors import Inline
-from ohash.experiment.results import points
-from ohash.experiment.sweeping import Sweeping
+from ohash.sweeps.execution import Sweeping
+from ohash.sweeps.executors import Inline
+from ohash.sweeps.results import bests, points
 from tests.experiment.sweeps import BASE, tiny_sweep
 
 

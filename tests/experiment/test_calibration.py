@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ohash.experiment.params import experiment
-from ohash.experiment.run import Run
+from ohash.engine.params import experiment
+from ohash.engine.run import Run
 from tests.experiment.runs import finish
 
 PLAIN = {"center_input": False, "sigma": 1.0, "m": 300, "beta": 0.5, "C": 0.1, "pairs": 5000, "judged_by": "test"}
@@ -14,7 +14,7 @@ LAST = 4  # snapshots that are averaged: one run swings by 0.02 between snapshot
 def curves(seeds, **values):
     """(start, end) of the mean mAP over seeds; the end over the last snapshots as well."""
     runs = [finish(Run(experiment("digits", "oh", seed=seed, **values)), [1000]) for seed in seeds]
-    maps = np.array([run.appraisal.judged["map"] for run in runs])
+    maps = np.array([run.checkpoints.scores["map"] for run in runs])
     return maps[:, 0].mean(), maps[:, -LAST:].mean()
 
 

@@ -5,20 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ohash.experiment.comparison import (
-    DEFAULT,
-    FOR_CLICKS,
-    MOST_METHODS,
-    Entry,
-    compare,
-    entry_of,
-    from_query,
-    rows_of,
-)
-from ohash.experiment.links import Limits
-from ohash.experiment.params import experiment
-from ohash.experiment.run import Run
-from ohash.experiment.trials import draws, tunable
+from ohash.comparison.params import DEFAULT, FOR_CLICKS, MOST_METHODS, Entry, compare, entry_of, from_query, rows_of
+from ohash.comparison.tuning import draws, tunable
+from ohash.engine.links import Limits
+from ohash.engine.params import experiment
+from ohash.engine.run import Run
 from ohash.models.registry import hashers
 
 
@@ -78,8 +69,8 @@ def test_every_method_sees_the_same_pairs_judged_by_the_same_queries():
     runs = [Run(one.experiment(entry, 7)) for entry in one.entries]
     for run in runs[1:]:
         np.testing.assert_array_equal(run.world.pairs(0, 300), runs[0].world.pairs(0, 300))
-        np.testing.assert_array_equal(run.appraisal.judge.queries, runs[0].appraisal.judge.queries)
-        np.testing.assert_array_equal(run.appraisal.judge.database, runs[0].appraisal.judge.database)
+        np.testing.assert_array_equal(run.checkpoints.judge.queries, runs[0].checkpoints.judge.queries)
+        np.testing.assert_array_equal(run.checkpoints.judge.database, runs[0].checkpoints.judge.database)
 
 
 def test_results_are_reported_on_the_test_queries():

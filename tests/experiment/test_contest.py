@@ -7,13 +7,13 @@ import time
 import numpy as np
 import pytest
 
+from ohash.comparison import runner as contest_module
+from ohash.comparison.runner import Contest
+from ohash.engine.judge import RERANKED, Judge
+from ohash.engine.run import Run
 from ohash.evaluation.neighbours import exact_neighbours, recall_with_reranking
-from ohash.experiment import contest as contest_module
-from ohash.experiment.contest import Contest
-from ohash.experiment.judge import RERANKED, Judge
-from ohash.experiment.run import Run
-from ohash.models.itq import ITQ
-from ohash.streams.base import Dataset
+from ohash.models.batch.itq import ITQ
+from ohash.streams.dataset import Dataset
 from tests.experiment.contests import finished, small
 from tests.experiment.runs import finish, own_data, straight
 
@@ -25,7 +25,7 @@ def here():
     """No worker processes, and no long codes: fits are short."""
     patch = pytest.MonkeyPatch()
     patch.setattr(contest_module, "LENGTHS", (16, 32))
-    patch.setattr(contest_module, "Elsewhere", lambda room: None)
+    patch.setattr(contest_module, "WorkerFitter", lambda room: None)
     yield
     patch.undo()
 
@@ -33,7 +33,7 @@ def here():
 @pytest.fixture(scope="module")
 def over(here):
     patch = pytest.MonkeyPatch()
-    patch.setattr("ohash.experiment.schedule.REGULAR", 8)
+    patch.setattr("ohash.engine.checkpoints.REGULAR", 8)
     yield finished(small(("oh", "hcoh", "itq", "sign"), seeds=(0, 5), sweep=True))
     patch.undo()
 
@@ -46,17 +46,17 @@ def test_every_curve_is_that_of_a_run_alone(over):
         alone.judge_less_often()
         finish(alone)
         for column in ("pairs", "map", "recall_10", "recomputed", "flipped"):
-            np.testing.assert_array_equal(track.checkpoints[column], alone.appraisal.judged[column])
-        np.testing.assert_array_equal(track.record.ap, alone.appraisal.last_record.ap)
+            np.testing.assert_array_equal(track.checkpoints[column], alone.checkpoints.scores[column])
+        np.testing.assert_array_equal(track.record.ap, alone.checkpoints.last_record.ap)
     assert {(track.entry, track.seed) for track in now.tracks} == {(at, seed) for at in range(4) for seed in (0, 5)}
 
 
 def test_the_reference_is_every_query_by_the_original_distance(over):
     now = over.standing()
     run = Run(over.comparison.experiment(now.entries[0], 0))
-    X, queries, database = run.world.dataset.X, run.appraisal.judge.queries, run.appraisal.judge.database
+    X, queries, database = run.world.dataset.X, run.checkpoints.judge.queries, run.checkpoints.judge.database
     order = np.argsort(((X[queries][:, None] - X[database][None]) ** 2).sum(axis=2), axis=1, kind="stable")
-    hits = np.take_along_axis(run.appraisal.judge.relevant, order, axis=1)
+    hits = np.take_along_axis(run.checkpoints.judge.relevant, order, axis=1)
     precision = np.cumsum(hits, axis=1) / np.arange(1, len(database) + 1)
     expected = (precision * hits).sum(axis=1) / hits.sum(axis=1)
     reference = next(one for one in now.references if one.seed == 0)
@@ -68,9 +68,9 @@ def test_re_ranking_is_that_of_the_evaluation(over):
     now = over.standing()
     for lane in over.first:
         run = lane.run
-        X, n = run.world.dataset.X, len(run.appraisal.judge.database)
-        exact = exact_neighbours(X[run.appraisal.judge.queries], X[run.appraisal.judge.database], 10, "l2")
-        codes = np.asarray(run.appraisal.codes)
+        X, n = run.world.dataset.X, len(run.checkpoints.judge.database)
+        exact = exact_neighbours(X[run.checkpoints.judge.queries], X[run.checkpoints.judge.database], 10, "l2")
+        codes = np.asarray(run.checkpoints.codes)
         expected = recall_with_reranking(codes[:, n:], codes[:, :n], exact, 10, RERANKED)
         track = next(one for one in now.tracks if one.entry == lane.entry and one.seed == 0)
         assert track.reranked == pytest.approx(expected)
@@ -96,8 +96,8 @@ def test_other_lengths_are_learnt_at_the_end(over):
     assert {bits for entry, bits in found if entry == 3} == {8}
     longer = next(one for one in now.lengths if (one.entry, one.bits) == (0, 32))
     alone = straight(over.comparison.experiment(now.entries[0], bits=32))
-    assert longer.map == alone.appraisal.judged["map"][-1]
-    assert longer.recall_10 == alone.appraisal.judged["recall_10"][-1]
+    assert longer.map == alone.checkpoints.scores["map"][-1]
+    assert longer.recall_10 == alone.checkpoints.scores["recall_10"][-1]
 
 
 def test_means_and_spreads_are_over_seeds(over):
@@ -163,7 +163,7 @@ def test_pause_resume_and_stop():
     time.sleep(0.1)
     assert stood == [lane.t for lane in contest.first]
     with contest.between_steps():
-        assert contest.first[0].run.appraisal.codes is not None
+        assert contest.first[0].run.checkpoints.codes is not None
     contest.stop()
     assert contest.finished.wait(5)
     assert contest.standing().state == "stopped"
@@ -224,7 +224,7 @@ def test_trials_are_on_validation_and_the_best_are_reported_on_test():
     best = max(mine, key=lambda trial: trial.map)
     assert now.entries[0].values == best.values
     check = straight(contest.comparison.experiment(now.entries[0]).with_values(judged_by="validation"))
-    assert check.appraisal.judged["map"][-1] == best.map
+    assert check.checkpoints.scores["map"][-1] == best.map
     assert {track.params.run.judged_by for track in now.tracks} == {"test"}
     assert {track.params.model.C for track in now.tracks if track.entry == 0} == {dict(best.values).get("C", 0.1)}
 
@@ -240,7 +240,7 @@ def test_a_drift_refers_to_the_world_as_it_is_at_the_end():
     now = finished(small(("oh", "lsh"), drift="redefine", drift_at=200, kernel="none")).standing()
     run = straight(now.tracks[0].params)
     assert run.stage == 1
-    work = run.appraisal.judge.float_ap()
+    work = run.checkpoints.judge.float_ap()
     while True:
         try:
             next(work)

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from ohash.cli import drift as command
-from ohash.evaluation.drift import detection, dip, forgetting, recovery
+from ohash.engine import prequential
+from ohash.engine import saving as saved
+from ohash.engine.params import experiment
+from ohash.engine.prequential import LAST_POINTS, MOST_CLASSES, ClassScores
+from ohash.engine.run import Run
+from ohash.evaluation.drift_metrics import detection, dip, forgetting, recovery
 from ohash.evaluation.ranking import mean_ap
-from ohash.experiment import prequential, saved
-from ohash.experiment.params import experiment
-from ohash.experiment.prequential import LAST_POINTS, MOST_CLASSES, ClassScores
-from ohash.experiment.run import Run
-from ohash.experiment.snapshot import take
-from ohash.streams.base import Dataset
+from ohash.streams.dataset import Dataset
 from tests.experiment.runs import advance, finish, own_data, small, straight
 
 AT = 3000
@@ -25,7 +25,7 @@ def moving(kind, dataset="digits", **values):
 
 @pytest.fixture(scope="module")
 def rotated():
-    return take(straight(moving("rotate", "blobs")), "done")
+    return straight(moving("rotate", "blobs")).snapshot("done")
 
 
 def test_a_rotation_shows_a_dip_an_alarm_and_a_recovery(rotated):
@@ -48,14 +48,14 @@ def test_the_prequential_map_dips_and_comes_back_too(rotated):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_without_a_drift_nothing_goes_off(seed):
-    now = take(straight(moving("none", seed=seed), judge=False), "done")
+    now = straight(moving("none", seed=seed), judge=False).snapshot("done")
     assert set(now.alarms) == {"page_hinkley_wrong", "page_hinkley_R", "adwin_wrong", "adwin_R"}
     assert not any(now.alarms.values())
 
 
 def test_lsh_is_watched_by_its_own_loss():
     params = experiment("digits", "lsh", r=24, pairs=2 * AT, drift="redefine", drift_at=AT)
-    now = take(straight(params, judge=False), "done")
+    now = straight(params, judge=False).snapshot("done")
     assert any(AT <= place < AT + 1000 for place in now.alarms["page_hinkley_R"])
 
 
@@ -63,12 +63,12 @@ def test_lsh_is_watched_by_its_own_loss():
 def test_chunks_change_neither_alarms_nor_scores(method):
     params = small(method, drift="rotate", drift_at=400, pairs=1200)
     runs = [straight(params), finish(Run(params), [1, 33, 7]), finish(Run(params), [250])]
-    assert any(runs[0].history.watch.alarms.values())
+    assert any(runs[0].observer.watch.alarms.values())
     for other in runs[1:]:
-        assert other.history.watch.alarms == runs[0].history.watch.alarms
-        assert np.array_equal(other.appraisal.class_map, runs[0].appraisal.class_map, equal_nan=True)
+        assert other.observer.watch.alarms == runs[0].observer.watch.alarms
+        assert np.array_equal(other.checkpoints.class_map, runs[0].checkpoints.class_map, equal_nan=True)
         assert np.array_equal(
-            other.appraisal.judged["map_prequential"], runs[0].appraisal.judged["map_prequential"], equal_nan=True
+            other.checkpoints.scores["map_prequential"], runs[0].checkpoints.scores["map_prequential"], equal_nan=True
         )
 
 
@@ -81,12 +81,12 @@ def test_a_resumed_run_equals_an_undisturbed_one(tmp_path, kind, reencode):
     for t in (130, 700):
         saved.save(advance(Run(params), t), tmp_path / "run.npz")
         again = finish(saved.load(tmp_path / "run.npz"))
-        a, b = take(whole, "done"), take(again, "done")
+        a, b = whole.snapshot("done"), again.snapshot("done")
         assert a.alarms == b.alarms
         assert np.array_equal(a.class_map, b.class_map, equal_nan=True)
         for name in ("map", "map_prequential", "flipped", "recomputed"):
             assert np.array_equal(a.checkpoints[name], b.checkpoints[name], equal_nan=True), name
-        one, other = whole.history.watch.state(), again.history.watch.state()
+        one, other = whole.observer.watch.state(), again.observer.watch.state()
         assert one.keys() == other.keys()
         assert all(np.array_equal(one[name], other[name]) for name in one)
 
@@ -94,7 +94,7 @@ def test_a_resumed_run_equals_an_undisturbed_one(tmp_path, kind, reencode):
 def test_another_beta_is_another_loss_and_no_drift():
     params = experiment("digits", "oh", r=24, pairs=4000, beta=0.3).changed(2000, beta=0.9)
     now = straight(params, judge=False)
-    assert not any(2000 <= place < 2200 for found in now.history.watch.alarms.values() for place in found)
+    assert not any(2000 <= place < 2200 for found in now.observer.watch.alarms.values() for place in found)
 
 
 @pytest.mark.parametrize(
@@ -107,15 +107,15 @@ def test_arrived_points_ask_the_table_made_before_they_came(database, train, mos
     run = Run(small(pairs=800, database=database, train=train))
     last = run.schedule[-2]
     advance(run, last)
-    made_at = run.appraisal.table_at
+    made_at = run.checkpoints.table_at
     while run.t < run.end:
         run.step(100)
-    codes, searched = run.appraisal.codes.copy(), run.appraisal.judge.database
+    codes, searched = run.checkpoints.codes.copy(), run.checkpoints.judge.database
     first = max(made_at, run.end - LAST_POINTS // 2)
     assert made_at == last
     i, j, _ = run.world.pairs(first, run.end)
     points = np.stack([i, j], axis=1).ravel()
-    of_points = run.appraisal.table.encode(run.Z[points])
+    of_points = run.checkpoints.table.encode(run.Z[points])
     keep = np.flatnonzero(run.seen[searched]) if database == "seen" else np.arange(len(searched))
     if most:
         keep = np.linspace(0, len(searched) - 1, most).astype(int)  # evenly spaced items of a large database
@@ -124,27 +124,27 @@ def test_arrived_points_ask_the_table_made_before_they_came(database, train, mos
     labels = run.world.dataset.labels
     expected = mean_ap(of_points, codes[0, keep], labels[points], labels[searched[keep]], query_rows=own)
     finish(run)
-    assert run.appraisal.judged["map_prequential"][-1] == pytest.approx(expected, abs=1e-12)
-    assert run.appraisal.table_at == run.end
+    assert run.checkpoints.scores["map_prequential"][-1] == pytest.approx(expected, abs=1e-12)
+    assert run.checkpoints.table_at == run.end
 
 
 @pytest.mark.parametrize("kind", ["metric", "multi", "clicks", "labels"])
 def test_every_similarity_has_its_prequential_map_or_none(kind):
     dataset, values = own_data(kind)
     run = straight(small(dataset="user", **values), dataset)
-    values = run.appraisal.judged["map_prequential"][1:]
+    values = run.checkpoints.scores["map_prequential"][1:]
     assert np.isnan(values).all() if kind == "clicks" else ((values > 0) & (values <= 1)).all()
-    assert run.appraisal.class_map.shape == (len(run.appraisal.judged), 4 if kind == "labels" else 0)
+    assert run.checkpoints.class_map.shape == (len(run.checkpoints.scores), 4 if kind == "labels" else 0)
 
 
 def test_map_by_class_is_the_mean_over_its_queries():
     run = straight(small(pairs=300))
-    labels = run.world.dataset.labels[run.appraisal.judge.queries]
-    ap = run.appraisal.last_record.ap
-    for c, value in enumerate(run.appraisal.class_map[-1]):
+    labels = run.world.dataset.labels[run.checkpoints.judge.queries]
+    ap = run.checkpoints.last_record.ap
+    for c, value in enumerate(run.checkpoints.class_map[-1]):
         mine = ap[(labels == c) & ~np.isnan(ap)]
         assert value == pytest.approx(mine.mean()) if len(mine) else np.isnan(value)
-    assert run.appraisal.class_map.shape == (len(run.appraisal.judged), len(np.unique(run.world.dataset.labels)))
+    assert run.checkpoints.class_map.shape == (len(run.checkpoints.scores), len(np.unique(run.world.dataset.labels)))
 
 
 def test_a_rotation_makes_it_forget_classes(rotated):
@@ -165,9 +165,9 @@ def test_a_redefinition_leaves_the_table_alone_and_a_rotation_flips_it():
     still, turned = (Run(small(drift=kind, drift_at=450, reencode="never")) for kind in ("redefine", "rotate"))
     for run in (still, turned):
         finish(run)
-    assert still.appraisal.recomputed == still.appraisal.flipped == 0
-    assert turned.appraisal.recomputed == turned.appraisal.codes.shape[1] * 16
-    assert 0 < turned.appraisal.flipped < turned.appraisal.recomputed
+    assert still.checkpoints.recomputed == still.checkpoints.flipped == 0
+    assert turned.checkpoints.recomputed == turned.checkpoints.codes.shape[1] * 16
+    assert 0 < turned.checkpoints.flipped < turned.checkpoints.recomputed
 
 
 @pytest.mark.usefixtures("few_checkpoints")

@@ -6,10 +6,11 @@ from concurrent.futures import Future
 import numpy as np
 import pytest
 
-from ohash.experiment import fitting, saved, tasks
-from ohash.experiment.params import experiment
-from ohash.experiment.run import Run
-from ohash.experiment.runner import Runner
+from ohash.engine import fitting
+from ohash.engine import saving as saved
+from ohash.engine.params import experiment
+from ohash.engine.run import Run
+from ohash.engine.runner import Runner
 from tests.experiment.runs import assert_same, finish, straight
 from tests.experiment.test_runner import PATIENCE, until
 
@@ -30,7 +31,7 @@ class Thread:
 
         def work():
             if gate is None or gate.wait(PATIENCE):
-                future.set_result(tasks.fit(values, arrays))
+                future.set_result(fitting.fit(values, arrays))
 
         threading.Thread(target=work, daemon=True).start()
         return future
@@ -53,9 +54,9 @@ def batch(**values):
 
 def fits_of(monkeypatch, params):
     counted = []
-    original = fitting.Fitting.here
+    original = fitting.Fitting.fit_here
     monkeypatch.setattr(
-        fitting.Fitting, "here", lambda self: counted.append(int(self._run.seen.sum())) or original(self)
+        fitting.Fitting, "fit_here", lambda self: counted.append(int(self._run.seen.sum())) or original(self)
     )
     return finish(Run(params)), counted
 
@@ -84,21 +85,21 @@ def test_what_came_before_a_drift_stays_as_it_came(tmp_path, drift):
     then, now = going.world.mapped(0), going.world.mapped(1)
     old, new = (going.labels_of(np.arange(len(then)), stage) for stage in (0, 1))
     X, y = _data(going)
-    rows = going.arrivals.rows
+    rows = going.training_set.rows
     assert np.array_equal(X, then[rows]) and (y is None or np.array_equal(y, old[rows]))
     while going.t < 260 or going.evaluating:
         going.step(260 - going.t)
     i, j, _ = going.world.pairs(200, 260)
-    again = np.isin(going.arrivals.rows, [i, j])
+    again = np.isin(going.training_set.rows, [i, j])
     assert again.any() and not again.all()
     for run in (going, _reopened(going, tmp_path)):
-        rows, (X, y) = run.arrivals.rows, _data(run)
+        rows, (X, y) = run.training_set.rows, _data(run)
         assert np.array_equal(X, np.where(again[:, None], now[rows], then[rows]))
         assert y is None or np.array_equal(y, np.where(again, new[rows], old[rows]))
 
 
 def _data(run):
-    found = run.arrivals.data()
+    found = run.training_set.data()
     return found["X"], found.get("y")
 
 
@@ -107,13 +108,13 @@ def test_where_no_labels_say_it_a_method_is_told_what_is_similar(method):
     few = {"trees": 2} if method == "fasthash" else {}
     params = experiment("tiny", method, m=32, r=4, pairs=300, similar_by="metric", labelled=60, **few)
     going = finish(Run(params))
-    found = going.arrivals.data()
+    found = going.training_set.data()
     assert found["X"].shape == (60, 32) and "y" not in found and not going.notes
     similarity = going.world.stream(0).similarity
     rows = np.array([np.flatnonzero((going.Z == x).all(axis=1))[0] for x in found["X"]])
     i, j = np.triu_indices(60, 1)
     assert np.array_equal(found["similar"][i, j], similarity.is_similar(rows[i], rows[j]))
-    assert "y" in Run(params.with_values(similar_by="label")).arrivals.data()
+    assert "y" in Run(params.with_values(similar_by="label")).training_set.data()
 
 
 def _reopened(going, folder):
@@ -157,7 +158,7 @@ class Never:
 def test_runs_that_wait_for_their_first_fit_let_others_be_made_and_can_be_stopped(monkeypatch):
     never = Never()
     monkeypatch.setattr(fitting, "workers", lambda: never)
-    monkeypatch.setattr("ohash.experiment.runner.PREPARING", threading.BoundedSemaphore(1))
+    monkeypatch.setattr("ohash.engine.runner.PREPARING", threading.BoundedSemaphore(1))
     waiting = [Runner(batch(seed=seed)).start() for seed in range(3)]
     until(lambda: len(never.jobs) == 3)
     other = Runner(experiment("tiny", "oh", m=32, r=8, pairs=50)).start()
@@ -172,7 +173,7 @@ def test_runs_that_wait_for_their_first_fit_let_others_be_made_and_can_be_stoppe
 def test_a_live_run_obeys_while_a_fit_goes_on(monkeypatch):
     gate = threading.Event()
     fitter = Thread(gate)
-    monkeypatch.setattr("ohash.experiment.runner.Elsewhere", lambda room: fitter)
+    monkeypatch.setattr("ohash.engine.runner.WorkerFitter", lambda room: fitter)
     runner = Runner(batch()).start()
     until(lambda: fitter.fits == 2)
     runner.pause()
@@ -199,7 +200,7 @@ def test_a_failing_fit_is_an_error_of_the_run(monkeypatch):
         def close(self):
             """There is nothing."""
 
-    monkeypatch.setattr("ohash.experiment.runner.Elsewhere", lambda room: Broken())
+    monkeypatch.setattr("ohash.engine.runner.WorkerFitter", lambda room: Broken())
     runner = Runner(batch()).start()
     assert runner.finished.wait(PATIENCE)
     assert runner.state == "error" and "no memory" in runner.error

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from ohash.experiment.gallery import nearest
-from ohash.experiment.params import experiment
-from ohash.experiment.run import Run
+from ohash.engine.gallery import nearest
+from ohash.engine.params import experiment
+from ohash.engine.run import Run
 from tests.experiment.runs import finish, own_data
 
 
@@ -17,12 +17,12 @@ def made(kind, **values):
 @pytest.mark.parametrize("kind", ["labels", "multi", "metric", "clicks", "pairs"])
 def test_an_item_asks_like_a_query_and_does_not_find_itself(kind):
     run = made(kind)
-    judge = run.appraisal.judge
+    judge = run.checkpoints.judge
     row = int(judge.database[17])
     found = nearest(run, 0, row=row)
     assert found.query == row and row not in found.rows and len(found.rows) == 10
     assert (np.diff(found.distances) >= 0).all()
-    codes = np.unpackbits(run.appraisal.codes[0], axis=1)
+    codes = np.unpackbits(run.checkpoints.codes[0], axis=1)
     D = (codes[: len(judge.database)] != codes[17]).sum(axis=1)
     np.testing.assert_array_equal(found.distances, np.sort(np.delete(D, 17))[:10])
     labels = run.world.dataset.labels
@@ -35,7 +35,7 @@ def test_an_item_asks_like_a_query_and_does_not_find_itself(kind):
 @pytest.mark.parametrize("kind", ["labels", "clicks"])
 def test_a_query_by_its_row_is_the_query_by_its_number(kind):
     run = made(kind)
-    number, row = nearest(run, 3), nearest(run, 0, row=int(run.appraisal.judge.queries[3]))
+    number, row = nearest(run, 3), nearest(run, 0, row=int(run.checkpoints.judge.queries[3]))
     assert number.query == row.query
     for name in ("rows", "distances", "relevant"):
         np.testing.assert_array_equal(getattr(number, name), getattr(row, name))
@@ -49,7 +49,7 @@ def test_a_row_that_is_not_there_is_the_query(row):
 
 def test_what_was_clicked_later_is_relevant_to_an_item():
     run = made("clicks")
-    judge = run.appraisal.judge
+    judge = run.checkpoints.judge
     i, j = run.world.stream(0).similarity.later(judge.part)
     row = int(np.bincount(i).argmax())
     partners = np.unique(j[i == row])

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from ohash.experiment.history import CAPACITY, FIRST_STRIDE, History, LogBins, moving_mean
-from ohash.experiment.observer import TOTALS, WINDOW, Observer
-from ohash.experiment.schedule import checkpoints
-from ohash.models.oh_params import PairTrace
+from ohash.engine.checkpoints import checkpoint_pairs
+from ohash.engine.history import CAPACITY, FIRST_STRIDE, History, LogBins, moving_mean
+from ohash.engine.observer import TOTALS, WINDOW, Observer
+from ohash.models.online.oh_params import PairTrace
 
 
 def on_skeleton(t):
@@ -117,7 +117,7 @@ def test_moving_mean_against_a_loop():
 
 @given(st.integers(1, 10**9))
 def test_checkpoints_begin_end_and_stay_few(pairs):
-    found = checkpoints(pairs)
+    found = checkpoint_pairs(pairs)
     assert found[0] == 0 and found[-1] == pairs and len(found) < 120
     assert (np.diff(found) > 0).all()
     if pairs >= 10_000:

@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 
 import ohash
-from ohash.evaluation.by_distance import iter_ranking
+from ohash.engine import judge as judge_module
+from ohash.engine import saving as saved
+from ohash.engine.checkpoints import CORRELATED, NAMES
+from ohash.engine.gallery import nearest
+from ohash.engine.judge import SCORES, Judge
+from ohash.engine.run import Run
 from ohash.evaluation.diagnostics import code_diagnostics
+from ohash.evaluation.distance_ranking import iter_ranking
 from ohash.evaluation.neighbours import exact_neighbours, recall_at_k, recall_with_reranking
-from ohash.experiment import judge as judge_module
-from ohash.experiment import saved
-from ohash.experiment.closing import CORRELATED, NAMES
-from ohash.experiment.gallery import nearest
-from ohash.experiment.judge import SCORES, Judge
-from ohash.experiment.judged_on import judged_on
-from ohash.experiment.run import Run
-from ohash.experiment.snapshot import take
 from tests.experiment.runs import advance, own_data, small, straight
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
@@ -35,7 +33,7 @@ def evaluate(judge, codes, r, seen=None):
 
 
 def scores_of(run):
-    return {name: run.appraisal.judged[name][-1] for name in SCORES}
+    return {name: run.checkpoints.scores[name][-1] for name in SCORES}
 
 
 @pytest.mark.parametrize("method", ["oh", "mmoh", "lsh"])
@@ -54,10 +52,10 @@ def test_scores_equal_direct_calls(method, part, train):
     exact = exact_neighbours(data.X[queries], data.X[parts.database], min(100, len(parts.database) - 1), "l2")
     assert found["recall_10"] == recall_at_k(query_codes, db_codes, exact, 10)
     assert found["recall_100"] == recall_at_k(query_codes, db_codes, exact, exact.shape[1])
-    assert np.array_equal(run.appraisal.last_record.ap, record.ap)
+    assert np.array_equal(run.checkpoints.last_record.ap, record.ap)
     again = recall_with_reranking(query_codes, db_codes, exact, 10)
     assert [found["recall_10"], *(found[f"recall_10_x{c}"] for c in (2, 4, 16))] == [again[c] for c in (1, 2, 4, 16)]
-    seen, numbers = code_diagnostics(db_codes, correlation_rows=CORRELATED), take(run, "done").numbers
+    seen, numbers = code_diagnostics(db_codes, correlation_rows=CORRELATED), run.snapshot("done").numbers
     assert {name: numbers[name] for name in NAMES} == {name: getattr(seen, name) for name in NAMES}
 
 
@@ -65,7 +63,7 @@ def test_scores_equal_direct_calls(method, part, train):
 @pytest.mark.parametrize("database", ["full", "seen"])
 def test_methods_with_a_distance_of_their_own_are_ranked_by_it(method, database):
     run = straight(small(method, r=24, database=database, kernel="none"))
-    judge, data = run.appraisal.judge, run.world.dataset
+    judge, data = run.checkpoints.judge, run.world.dataset
     rows = judge.database if database == "full" else judge.database[run.seen[judge.database]]
     D = run.hasher.estimate_distances(run.Z[judge.queries], run.hasher.quantise(run.Z[rows]))
     relevant = data.labels[judge.queries][:, None] == data.labels[rows]
@@ -79,14 +77,14 @@ def test_methods_with_a_distance_of_their_own_are_ranked_by_it(method, database)
         recall = np.mean([np.isin(a, b).mean() for a, b in zip(exact, near, strict=True)])
         assert found["recall_10" if factor == 1 else f"recall_10_x{factor}"] == pytest.approx(recall, abs=0.01)
     assert found["recall_10"] > 0.3, "an estimate that finds nothing is none"
-    scores, ap = judged_on(run, "test")
+    scores, ap = run.checkpoints.evaluate_on("test")
     assert 0 < scores["map"] <= 1 and len(ap) == scores["queries"] + scores["queries_without_relevant_items"]
 
 
 @pytest.mark.parametrize("method", ["rabitq", "int8", pytest.param("pq", marks=FAISS)])
 def test_pairs_and_gallery_of_such_methods(method, tmp_path):
     run = straight(small(method, r=24, kernel="none"))
-    numbers = take(run, "done").numbers
+    numbers = run.snapshot("done").numbers
     assert numbers["auc"] > 0.6 and numbers["bytes"] == -(-run.hasher.r // 8) + 8 * (method == "rabitq")
     assert numbers["bits"] == run.hasher.r + 64 * (method == "rabitq")
     assert ("balance" in numbers) == (method == "rabitq")
@@ -94,9 +92,9 @@ def test_pairs_and_gallery_of_such_methods(method, tmp_path):
         found = nearest(run, 3, before=before)
         assert len(found.rows) == 10 and (np.diff(found.distances) >= 0).all()
     D = run.hasher.estimate_distances(
-        run.Z[run.appraisal.judge.queries[3:4]], run.hasher.quantise(run.Z[run.appraisal.judge.database])
+        run.Z[run.checkpoints.judge.queries[3:4]], run.hasher.quantise(run.Z[run.checkpoints.judge.database])
     )
-    assert nearest(run, 3).rows[0] == run.appraisal.judge.database[D[0].argmin()]
+    assert nearest(run, 3).rows[0] == run.checkpoints.judge.database[D[0].argmin()]
     saved.save(run, tmp_path / "run.npz")
     back = saved.load(tmp_path / "run.npz")
     assert scores_of(back) == scores_of(run)
@@ -109,7 +107,7 @@ def test_digits_at_the_default_setting():
     direct = ohash.mean_ap(
         codes[parts.validation], codes[parts.database], labels[parts.validation], labels[parts.database]
     )
-    assert run.appraisal.judged["map"][-1] == direct
+    assert run.checkpoints.scores["map"][-1] == direct
 
 
 def test_only_what_has_arrived_is_searched():
@@ -130,19 +128,19 @@ def test_very_many_flags_are_packed_and_change_nothing(values, monkeypatch):
     plain = straight(small(pairs=200, **values))
     monkeypatch.setattr(judge_module, "DENSE", 1000)
     packed = straight(small(pairs=200, **values))
-    assert packed.appraisal.judge.relevant.dtype == np.uint8 and plain.appraisal.judge.relevant.dtype == bool
-    assert scores_of(packed) == scores_of(plain) and packed.appraisal.map_float == plain.appraisal.map_float
+    assert packed.checkpoints.judge.relevant.dtype == np.uint8 and plain.checkpoints.judge.relevant.dtype == bool
+    assert scores_of(packed) == scores_of(plain) and packed.checkpoints.map_float == plain.checkpoints.map_float
     items = np.array([5, 0, 17])
     for query in range(3):
         assert np.array_equal(
-            packed.appraisal.judge.is_relevant(packed.appraisal.judge.queries[query], items),
-            plain.appraisal.judge.relevant[query, items],
+            packed.checkpoints.judge.is_relevant(packed.checkpoints.judge.queries[query], items),
+            plain.checkpoints.judge.relevant[query, items],
         )
 
 
 def test_nothing_seen_is_no_number():
     run = Run(small())
-    found, _ = evaluate(run.appraisal.judge, run.appraisal.codes, 16, np.zeros(run.world.dataset.n, bool))
+    found, _ = evaluate(run.checkpoints.judge, run.checkpoints.codes, 16, np.zeros(run.world.dataset.n, bool))
     assert set(found) == set(SCORES) and all(np.isnan(value) for value in found.values())
 
 
@@ -166,7 +164,7 @@ def test_later_clicks_by_hand(database, part):
         if len(wanted):
             record = ohash.retrieval(codes[[query]], codes[items], relevant=[wanted], k=10)
             found.append((record.hit_at_k[10], record.mrr, record.map, record.precision_at_k[10]))
-    assert run.appraisal.last_record.queries == len(found) > 20
+    assert run.checkpoints.last_record.queries == len(found) > 20
     scores = scores_of(run)
     assert [scores[name] for name in ("hit_10", "mrr", "map", "precision_10")] == pytest.approx(np.mean(found, axis=0))
     assert np.isfinite([scores["recall_10"], scores["recall_100"]]).all()
@@ -176,18 +174,18 @@ def test_many_later_clicks_are_sampled_and_that_is_said(monkeypatch):
     dataset, values = own_data("clicks")
     monkeypatch.setattr(judge_module, "MOST_QUERIES", 25)
     run = straight(small("oh", "user", pairs=50, **values), dataset)
-    assert len(run.appraisal.judge.queries) == 25 and (np.diff(run.appraisal.judge.queries) > 0).all()
-    assert "25 of " in run.appraisal.judge.note and run.appraisal.judge.note in take(run, "done").notes
+    assert len(run.checkpoints.judge.queries) == 25 and (np.diff(run.checkpoints.judge.queries) > 0).all()
+    assert "25 of " in run.checkpoints.judge.note and run.checkpoints.judge.note in run.snapshot("done").notes
     again = straight(small("oh", "user", pairs=50, **values), dataset)
-    assert np.array_equal(run.appraisal.judge.queries, again.appraisal.judge.queries)
+    assert np.array_equal(run.checkpoints.judge.queries, again.checkpoints.judge.queries)
 
 
 def test_work_comes_in_slices(monkeypatch):
     """A command is obeyed between two slices, so every kernel call of a checkpoint must be one."""
     run = Run(small(dataset="digits"))
-    monkeypatch.setattr("ohash.evaluation.packed.BLOCK_WORK", 1500 * 10)
+    monkeypatch.setattr("ohash.evaluation.packed_codes.BLOCK_WORK", 1500 * 10)
     monkeypatch.setattr("ohash.evaluation.neighbours.BLOCK_BYTES", 1500 * 4 * 10)
-    _, slices = evaluate(Judge(run.world, 0, "validation"), run.appraisal.codes, 16)
+    _, slices = evaluate(Judge(run.world, 0, "validation"), run.checkpoints.codes, 16)
     assert slices >= 4 * 10
 
 
@@ -196,7 +194,7 @@ def test_scores_do_not_depend_on_slices(monkeypatch):
     whole, _ = evaluate(
         Judge(run.world, 0, "test"), run.hasher.encode(run.Z[Judge(run.world, 0, "test").rows])[None], 16
     )
-    monkeypatch.setattr("ohash.evaluation.packed.BLOCK_WORK", 1)
+    monkeypatch.setattr("ohash.evaluation.packed_codes.BLOCK_WORK", 1)
     monkeypatch.setattr("ohash.evaluation.neighbours.BLOCK_BYTES", 1)
     again, _ = evaluate(
         Judge(run.world, 0, "test"), run.hasher.encode(run.Z[Judge(run.world, 0, "test").rows])[None], 16
@@ -245,10 +243,10 @@ def test_the_float_vectors_are_judged_as_codes_are():
 def test_the_reference_on_live_is_that_of_all_queries(monkeypatch):
     """Else it is the mean of other queries than the curve beside it."""
     run = Run(small())
-    judge = run.appraisal.judge
+    judge = run.checkpoints.judge
     assert len(judge.queries) > 3
-    monkeypatch.setattr("ohash.experiment.judge.FLOAT_QUERIES", 3)
+    monkeypatch.setattr("ohash.engine.judge.FLOAT_QUERIES", 3)
     every = finished(judge.float_ap())
     assert finished(judge.float_reference()) == np.nanmean(every)
-    monkeypatch.setattr("ohash.experiment.judge.FLOAT_WORK", 0)
+    monkeypatch.setattr("ohash.engine.judge.FLOAT_WORK", 0)
     assert finished(judge.float_reference()) == np.nanmean(every[:3])

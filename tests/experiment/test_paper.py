@@ -10,16 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohash.cli.main import main
-from ohash.experiment.executors import Inline
-from ohash.experiment.history import LogBins
-from ohash.experiment.paper import claims_of_cost, figures
-from ohash.experiment.paper import settings as data
-from ohash.experiment.paper.claims import Claim, Finding, judge
-from ohash.experiment.paper.claims_of_cost import CLAIMS
-from ohash.experiment.paper.figures import FIGURES, FULL, QUICK
-from ohash.experiment.paper.measured import Measured, Missing
-from ohash.experiment.paper.tables import bibtex, claims_table, figure_table
-from ohash.experiment.paper.verdicts import (
+from ohash.engine.history import LogBins
+from ohash.paper import claims_of_cost, figures
+from ohash.paper import settings as data
+from ohash.paper.claims import Claim, Finding, judge
+from ohash.paper.claims_of_cost import CLAIMS
+from ohash.paper.figures import FIGURES, FULL, QUICK
+from ohash.paper.measured import Measured, Missing
+from ohash.paper.tables import bibtex, claims_table, figure_table
+from ohash.paper.verdicts import (  # fmt: skip
     SWING,
     Effect,
     Part,
@@ -32,11 +31,12 @@ from ohash.experiment.paper.verdicts import (
     ratio,
     share,
     within,
-)  # fmt: skip
-from ohash.experiment.store import Store
-from ohash.experiment.sweeping import Sweeping
+)
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import claims_html, report
+from ohash.store.store import Store
+from ohash.sweeps.execution import Sweeping
+from ohash.sweeps.executors import Inline
 
 numbers = st.floats(-1, 1)
 effects = st.tuples(numbers, numbers, numbers).map(sorted).map(lambda ends: Effect(ends[1], ends[0], ends[2]))

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohash.core.parameters import table
-from ohash.experiment.links import Limits, from_query
-from ohash.experiment.params import MOST_CHANGES, Change, ExperimentParams, experiment, flat, from_json, rows_of
+from ohash.engine.links import Limits, from_query
+from ohash.engine.params import MOST_CHANGES, Change, ExperimentParams, experiment, flat, from_json, rows_of
 from ohash.models.registry import hashers
 
 METHODS = sorted(hashers())

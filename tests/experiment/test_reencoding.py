@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ohash.experiment.run import Run, run
-from ohash.experiment.snapshot import take
+from ohash.engine.run import Run, run
 from ohash.models.registry import find
 from tests.experiment.cases import case
 from tests.experiment.runs import advance, assert_same, finish, own_data, small, straight
@@ -15,17 +14,17 @@ pytestmark = pytest.mark.usefixtures("few_checkpoints")
 def test_without_re_encoding_codes_stay_those_of_the_first_hash():
     going = straight(case("never"))
     fresh = straight(small(center="running"))
-    assert np.array_equal(going.appraisal.codes, going.appraisal.first_codes)
-    assert (going.appraisal.judged["map"] == going.appraisal.judged["map"][0]).all()
-    assert np.array_equal(going.appraisal.judged["map_fresh"], fresh.appraisal.judged["map"])
-    assert np.array_equal(fresh.appraisal.judged["map_fresh"], fresh.appraisal.judged["map"])
-    assert going.appraisal.recomputed == going.appraisal.flipped == 0
+    assert np.array_equal(going.checkpoints.codes, going.checkpoints.first_codes)
+    assert (going.checkpoints.scores["map"] == going.checkpoints.scores["map"][0]).all()
+    assert np.array_equal(going.checkpoints.scores["map_fresh"], fresh.checkpoints.scores["map"])
+    assert np.array_equal(fresh.checkpoints.scores["map_fresh"], fresh.checkpoints.scores["map"])
+    assert going.checkpoints.recomputed == going.checkpoints.flipped == 0
 
 
 def test_what_re_encoding_costs_is_counted():
     params = small(reencode="every", reencode_every=100, dtype="float64")
     going = Run(params)
-    rows = going.Z[going.appraisal.judge.rows]
+    rows = going.Z[going.checkpoints.judge.rows]
     recomputed = flipped = 0
     seen = going.hasher.bit_updates.copy()
     codes = going.hasher.encode(rows)
@@ -36,19 +35,19 @@ def test_what_re_encoding_costs_is_counted():
         fresh = going.hasher.encode(rows)
         flipped += int(np.bitwise_count(fresh ^ codes).sum())
         seen, codes = going.hasher.bit_updates.copy(), fresh
-        assert np.array_equal(going.appraisal.codes[0], fresh)
-    assert going.appraisal.judged["recomputed"][-1] == going.appraisal.recomputed == recomputed
-    assert going.appraisal.judged["flipped"][-1] == going.appraisal.flipped == flipped
+        assert np.array_equal(going.checkpoints.codes[0], fresh)
+    assert going.checkpoints.scores["recomputed"][-1] == going.checkpoints.recomputed == recomputed
+    assert going.checkpoints.scores["flipped"][-1] == going.checkpoints.flipped == flipped
     assert 0 < flipped < recomputed
 
 
 def test_stale_codes_are_those_of_the_last_refresh():
     going = Run(small(reencode="every", reencode_every=300))
     advance(going, 300)
-    then = going.hasher.encode(going.Z[going.appraisal.judge.rows])
+    then = going.hasher.encode(going.Z[going.checkpoints.judge.rows])
     advance(going, 599)
-    assert np.array_equal(going.appraisal.codes[0], then)
-    assert not np.array_equal(going.hasher.encode(going.Z[going.appraisal.judge.rows]), then)
+    assert np.array_equal(going.checkpoints.codes[0], then)
+    assert not np.array_equal(going.hasher.encode(going.Z[going.checkpoints.judge.rows]), then)
 
 
 @pytest.mark.parametrize("reencode", ["every", "never"])
@@ -59,14 +58,14 @@ def test_a_moved_world_is_encoded_by_the_hash_of_the_table(reencode):
     then, _ = going.replay(0) if reencode == "never" else (find("oh").restore(*going.hasher.state()), None)
     advance(going, 251)
     assert going.stage == 1
-    assert np.array_equal(going.appraisal.codes[0], then.encode(going.Z[going.appraisal.judge.rows]))
-    assert going.appraisal.recomputed >= going.appraisal.codes.shape[1] * 16
+    assert np.array_equal(going.checkpoints.codes[0], then.encode(going.Z[going.checkpoints.judge.rows]))
+    assert going.checkpoints.recomputed >= going.checkpoints.codes.shape[1] * 16
 
 
 def test_a_drift_at_the_very_end_is_not_judged():
     going = straight(small(drift="rotate", drift_at=700))
     assert going.stage == 0
-    assert np.array_equal(going.appraisal.judged["map"], straight(small()).appraisal.judged["map"])
+    assert np.array_equal(going.checkpoints.scores["map"], straight(small()).checkpoints.scores["map"])
 
 
 # -- kinds of runs -------------------------------------------------------------------------------------------------
@@ -80,7 +79,7 @@ def test_seen_grows_and_only_seen_items_are_found():
     assert np.array_equal(np.flatnonzero(going.seen), expected)
     finish(going)
     full = straight(small())
-    assert not np.array_equal(going.appraisal.judged["map"][:3], full.appraisal.judged["map"][:3])
+    assert not np.array_equal(going.checkpoints.scores["map"][:3], full.checkpoints.scores["map"][:3])
     assert np.array_equal(going.hasher.W, full.hasher.W)
 
 
@@ -99,7 +98,7 @@ def test_every_result_says_whether_the_database_was_seen(more, seen):
 @pytest.mark.parametrize("kind", ["clicks", "pairs"])
 def test_given_pairs_search_everything_so_it_was_seen(kind):
     dataset, values = own_data(kind)
-    now = take(straight(small("oh", "user", train="disjoint", **values), dataset), "done")
+    now = straight(small("oh", "user", train="disjoint", **values), dataset).snapshot("done")
     assert now.database_seen
     assert all(np.isfinite(now.numbers[name]) for name in ("map", "hit_10", "mrr", "recall_10", "recall_100", "auc"))
     assert now.similar_by == kind
@@ -109,16 +108,16 @@ def test_given_pairs_search_everything_so_it_was_seen(kind):
 def test_codes_that_have_not_changed_are_not_judged_again(values, monkeypatch):
     run = straight(small(**values))
     judged = []
-    evaluate = type(run.appraisal.judge).evaluate
-    monkeypatch.setattr(type(run.appraisal.judge), "evaluate", lambda *args: judged.append(1) or evaluate(*args))
+    evaluate = type(run.checkpoints.judge).evaluate
+    monkeypatch.setattr(type(run.checkpoints.judge), "evaluate", lambda *args: judged.append(1) or evaluate(*args))
     again = straight(small(**values))
     assert_same(run, again)
     assert values.get("method") != "lsh" or len(judged) == 1
-    assert run.appraisal.judged["map"][-1] == score(run)
+    assert run.checkpoints.scores["map"][-1] == score(run)
 
 
 def score(run):
-    work = run.appraisal.judge.evaluate(run.appraisal.codes, run.hasher.r, None)
+    work = run.checkpoints.judge.evaluate(run.checkpoints.codes, run.hasher.r, None)
     while True:
         try:
             next(work)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ohash.experiment.run import Run
+from ohash.engine.run import Run
 from ohash.models.registry import find
 from tests.experiment.cases import case
 from tests.experiment.runs import advance, small, straight
@@ -49,7 +49,7 @@ def test_replay_keeps_few_states_and_never_touches_the_run():
     model, _ = going.replay(1500)
     model.learn(going.Z, *going.world.pairs(1500, 1600))
     assert np.array_equal(going.hasher.W, before)
-    assert len(going.past.states) <= 16
+    assert len(going.kept_states.states) <= 16
     once_more, _ = going.replay(1500)
     assert not np.array_equal(once_more.W, model.W)
 

@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohash.core.loss import dissimilar_threshold
-from ohash.experiment.params import MOST_CHANGES, Change, experiment
-from ohash.experiment.run import Run, run
-from ohash.experiment.snapshot import take
+from ohash.engine.params import MOST_CHANGES, Change, experiment
+from ohash.engine.run import Run, run
 from ohash.models.registry import find
 from tests.experiment.cases import CASES, CHANGES, OWN, case
 from tests.experiment.runs import advance, assert_same, finish, own_data, small, straight
@@ -30,7 +29,7 @@ def test_results_on_own_data_do_not_depend_on_chunks(kind):
     dataset, values = own_data(kind)
     params = small("oh", "user", **values)
     whole = straight(params, dataset)
-    assert whole.t == 700 and np.isfinite(whole.appraisal.judged["map"]).all()
+    assert whole.t == 700 and np.isfinite(whole.checkpoints.scores["map"]).all()
     assert_same(whole, finish(Run(params, dataset), [1, 2, 250, 13]))
 
 
@@ -45,7 +44,7 @@ def test_seeds_differ_and_repeat():
     one, again, other = (straight(small(seed=seed, pairs=200)) for seed in (1, 1, 2))
     assert_same(one, again)
     assert not np.array_equal(one.hasher.W, other.hasher.W)
-    assert not np.array_equal(one.appraisal.judged["map"], other.appraisal.judged["map"])
+    assert not np.array_equal(one.checkpoints.scores["map"], other.checkpoints.scores["map"])
 
 
 def test_looking_at_a_run_does_not_change_it():
@@ -53,8 +52,8 @@ def test_looking_at_a_run_does_not_change_it():
     watched = Run(params)
     while not watched.done:
         watched.step(31)
-        take(watched, "running")
-        _ = watched.appraisal.first_codes
+        watched.snapshot("running")
+        _ = watched.checkpoints.first_codes
         if watched.t:
             watched.replay(watched.t // 2)
     assert_same(straight(params), watched)
@@ -63,9 +62,9 @@ def test_looking_at_a_run_does_not_change_it():
 @pytest.mark.parametrize("name", ["plain", "every", "rotate", "lsh"])
 def test_the_judge_does_not_change_what_is_learnt(name):
     judged, unjudged = straight(case(name)), straight(case(name), judge=False)
-    assert len(unjudged.appraisal.judged) == 0
-    for column in judged.history.columns.names:
-        one, other = (going.history.columns[column] for going in (judged, unjudged))
+    assert len(unjudged.checkpoints.scores) == 0
+    for column in judged.observer.columns.names:
+        one, other = (going.observer.columns[column] for going in (judged, unjudged))
         assert np.array_equal(one, other, equal_nan=True), column
 
 
@@ -100,7 +99,7 @@ def test_changes_happen_at_exactly_their_pair():
         i, j, s = going.world.pairs(t, t + 1)
         R.append(model.learn(going.Z, i, j, s).R[0])
     assert np.array_equal(going.hasher.W, model.W)
-    columns = going.history.columns
+    columns = going.observer.columns
     assert np.allclose(columns["cum_R"], np.cumsum(R)[columns["pairs"].astype(int) - 1], rtol=1e-12)
     off_by_one = straight(small(changes=(*CHANGES[:1], Change(138, "beta", 0.9), *CHANGES[2:]), dtype="float64"))
     assert not np.array_equal(off_by_one.hasher.W, model.W)
@@ -139,11 +138,11 @@ def test_history_is_the_sum_of_the_trace(method):
         R = np.where(s > 0, R.min(axis=1), R.sum(axis=1))
         loss, updated, p0 = loss.sum(axis=1), updated.any(axis=1), p0.sum(axis=1)
         assert R.sum() == pytest.approx(model.certificate.sum_R)
-    columns = going.history.columns
+    columns = going.observer.columns
     at = columns["pairs"].astype(int) - 1
     for name, values in (("cum_R", R), ("cum_loss", loss), ("updated", updated), ("p0", p0)):
         assert np.allclose(columns[name], np.cumsum(values)[at], rtol=1e-12), name
-    now = take(going, "done")
+    now = going.snapshot("done")
     assert now.numbers["cum_R"] == pytest.approx(R.sum()) and now.numbers["updated"] == updated.sum()
     assert np.array_equal(now.bit_updates, model.bit_updates)
     assert now.selections.tolist() == trace.updated.reshape(700, -1).sum(axis=0).tolist()
@@ -152,8 +151,8 @@ def test_history_is_the_sum_of_the_trace(method):
 @pytest.mark.parametrize("name", ["plain", "mmoh", "float64", "rotate", "codes without half-spaces"])
 def test_too_many_projections_to_keep_give_the_same_run(name, monkeypatch):
     kept = straight(case(name))
-    monkeypatch.setattr("ohash.experiment.frozen.KEPT_BYTES", 0)
-    monkeypatch.setattr("ohash.evaluation.table.KEPT_BYTES", 0)
+    monkeypatch.setattr("ohash.engine.frozen.KEPT_BYTES", 0)
+    monkeypatch.setattr("ohash.evaluation.code_table.KEPT_BYTES", 0)
     assert_same(finish(Run(case(name)), [1, 60, 7]), kept)
 
 
@@ -161,7 +160,7 @@ def test_too_many_projections_to_keep_give_the_same_run(name, monkeypatch):
 def test_a_drift_is_entered_in_slices(kind, monkeypatch):
     params = small(drift=kind, drift_at=300)
     whole = straight(params)
-    monkeypatch.setattr("ohash.experiment.world.BLOCK", 50)
+    monkeypatch.setattr("ohash.engine.world.BLOCK", 50)
     monkeypatch.setattr("ohash.core.features.BLOCK", 50)
     monkeypatch.setattr("ohash.streams.drift.SLICE", 1000)
     monkeypatch.setattr("ohash.evaluation.projections.STEP_WORK", 10_000)
@@ -170,9 +169,9 @@ def test_a_drift_is_entered_in_slices(kind, monkeypatch):
     for _ in range(12):  # 240 rows in 5 blocks, moved, mapped and projected twice
         assert going.step(100) == 0 and going.stage == 0
     finish(going)
-    assert going.stage == 1 and np.array_equal(going.appraisal.judged["pairs"], whole.appraisal.judged["pairs"])
+    assert going.stage == 1 and np.array_equal(going.checkpoints.scores["pairs"], whole.checkpoints.scores["pairs"])
     assert np.allclose(
-        going.appraisal.judged["map"], whole.appraisal.judged["map"], atol=0.02
+        going.checkpoints.scores["map"], whole.checkpoints.scores["map"], atol=0.02
     )  # BLAS may round other blocks otherwise
 
 
@@ -208,16 +207,16 @@ def test_frozen_columns_equal_a_literal_computation(method, more):
         R.append(scored[best][0] if s > 0 else sum(one[0] for one in scored))
         loss.append(scored[best][1] if s > 0 else sum(one[1] for one in scored))
         D.append(min(one[2] for one in scored))
-    columns = going.history.columns
+    columns = going.observer.columns
     at = columns["pairs"].astype(int) - 1
     assert np.allclose(columns["cum_R_frozen"], np.cumsum(R)[at], rtol=1e-10)
     assert np.allclose(columns["cum_loss_frozen"], np.cumsum(loss)[at], rtol=1e-8)
     s = np.concatenate([going.world.pairs(t, t + 1)[2] for t in range(200)])
-    assert np.array_equal(going.history.recent["similar_frozen"], np.bincount(np.array(D)[s > 0], minlength=17))
+    assert np.array_equal(going.observer.recent["similar_frozen"], np.bincount(np.array(D)[s > 0], minlength=17))
 
 
 def test_learning_buys_something():
-    now = take(straight(small(dataset="digits", pairs=3000, r=32)), "done")
+    now = straight(small(dataset="digits", pairs=3000, r=32)).snapshot("done")
     assert now.numbers["cum_R"] < 0.9 * now.numbers["cum_R_frozen"]
     assert now.numbers["map"] > now.numbers["map_start"] + 0.05
     assert now.columns["auc"][-1] > now.columns["auc_frozen"][-1]
@@ -227,7 +226,7 @@ def test_learning_buys_something():
 
 
 def test_experiment_defaults_run():
-    now = take(advance(Run(experiment("blobs2d", "oh", m=50)), 300), "running")
+    now = advance(Run(experiment("blobs2d", "oh", m=50)), 300).snapshot("running")
     assert now.t == 300 and np.isfinite(now.numbers["map"])
 
 
@@ -240,11 +239,11 @@ def test_a_method_without_kernel_may_wait_for_the_pairs_a_kernel_needs():
 
 def test_a_batch_method_may_be_fitted_to_everything_at_once():
     run = straight(small("itq", fit_to="all"))
-    assert len(set(run.appraisal.judged["map"].tolist())) == 1  # a level line
-    assert run.appraisal.recomputed == run.appraisal.codes.shape[1] * run.hasher.r  # once, after the warm-up
+    assert len(set(run.checkpoints.scores["map"].tolist())) == 1  # a level line
+    assert run.checkpoints.recomputed == run.checkpoints.codes.shape[1] * run.hasher.r  # once, after the warm-up
     whole = find("itq").build(run.params.model)
     whole.fit(run.Z[run.world.parts.train], None)
-    np.testing.assert_array_equal(run.appraisal.codes[0], whole.encode(run.Z[run.appraisal.judge.rows]))
+    np.testing.assert_array_equal(run.checkpoints.codes[0], whole.encode(run.Z[run.checkpoints.judge.rows]))
 
 
 def test_what_is_no_experiment_is_named():

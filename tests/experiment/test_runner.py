@@ -6,11 +6,11 @@ import time
 import numpy as np
 import pytest
 
-from ohash.experiment import runner as runner_module
-from ohash.experiment import saved
-from ohash.experiment.params import MOST_CHANGES
-from ohash.experiment.run import Run
-from ohash.experiment.runner import Runner
+from ohash.engine import runner as runner_module
+from ohash.engine import saving as saved
+from ohash.engine.params import MOST_CHANGES
+from ohash.engine.run import Run
+from ohash.engine.runner import Runner
 from tests.experiment.patience import PATIENCE, settled, until
 from tests.experiment.runs import assert_same, finish, small, straight
 
@@ -25,7 +25,7 @@ def test_a_run_in_a_thread_is_the_straight_run(runner_of, method):
     assert (runner.state, runner.error) == ("done", "")
     assert_same(runner.run, straight(params))
     now = runner.snapshot()
-    assert (now.t, now.state) == (2000, "done") and now.numbers["map"] == runner.run.appraisal.judged["map"][-1]
+    assert (now.t, now.state) == (2000, "done") and now.numbers["map"] == runner.run.checkpoints.scores["map"][-1]
 
 
 def test_a_thousand_random_commands(runner_of):

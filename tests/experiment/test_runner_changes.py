@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from ohash.experiment.params import MOST_CHANGES, Change
-from ohash.experiment.run import Run
-from ohash.experiment.runner import Runner
+from ohash.engine.params import MOST_CHANGES, Change
+from ohash.engine.run import Run
+from ohash.engine.runner import Runner
 from tests.experiment.patience import PATIENCE, settled, until
 from tests.experiment.runs import assert_same, small, straight
 

@@ -6,9 +6,9 @@ import time
 import numpy as np
 import pytest
 
-from ohash.experiment import runner as runner_module
-from ohash.experiment.run import Run
-from ohash.experiment.runner import Runner
+from ohash.engine import runner as runner_module
+from ohash.engine.run import Run
+from ohash.engine.runner import Runner
 from tests.experiment.patience import PATIENCE, SOON, until
 from tests.experiment.runs import small
 
@@ -44,7 +44,7 @@ def test_even_a_picture_that_fails_lets_viewers_know(runner_of, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("no picture")
 
-    monkeypatch.setattr(runner_module, "take", fail)
+    monkeypatch.setattr(Run, "snapshot", fail)
     runner = runner_of(small()).start()
     assert runner.finished.wait(PATIENCE)
     assert runner.state == "error" and "no picture" in runner.error
@@ -166,13 +166,13 @@ def test_several_viewers(runner_of):
 
 def test_sequence_numbers_rise_strictly(monkeypatch, runner_of):
     shown = []
-    original = runner_module.take
+    original = Run.snapshot
 
     def note(*args, **more):
         shown.append(more["seq"])
         return original(*args, **more)
 
-    monkeypatch.setattr(runner_module, "take", note)
+    monkeypatch.setattr(Run, "snapshot", note)
     monkeypatch.setattr(runner_module, "PUBLISH_SECONDS", 0.0)
     runner = runner_of(small(pairs=3000)).start()
     assert runner.finished.wait(PATIENCE)

@@ -5,9 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from ohash.experiment import runner as runner_module
-from ohash.experiment.pace import FIRST_RATE, accelerated, pairs_a_second
-from ohash.experiment.runner import Runner
+from ohash.engine import runner as runner_module
+from ohash.engine.runner import FIRST_RATE, Runner, accelerated, pairs_a_second
 from tests.experiment.patience import PATIENCE, settled, until
 from tests.experiment.runs import small
 

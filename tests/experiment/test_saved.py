@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from ohash.experiment import saved
-from ohash.experiment.params import Change, experiment
-from ohash.experiment.run import Run
+from ohash.engine import saving as saved
+from ohash.engine.params import Change, experiment
+from ohash.engine.run import Run
 from ohash.models.registry import hashers
-from ohash.streams.base import Dataset
+from ohash.streams.dataset import Dataset
 from tests.experiment.runs import advance, assert_same, finish, own_data, small, straight
 from tests.experiment.test_run import CASES, OWN, case
 
@@ -58,8 +58,8 @@ def test_a_method_without_half_spaces_drifts_and_is_resumed(method, reencode, tm
     saved.save(going, tmp_path / "run.npz")
     again = saved.load(tmp_path / "run.npz")
     assert again.stage == 1
-    assert np.array_equal(again.appraisal.codes, going.appraisal.codes)
-    assert np.array_equal(again.appraisal.table.encode(again.Z[:9]), going.appraisal.table.encode(going.Z[:9]))
+    assert np.array_equal(again.checkpoints.codes, going.checkpoints.codes)
+    assert np.array_equal(again.checkpoints.table.encode(again.Z[:9]), going.checkpoints.table.encode(going.Z[:9]))
     assert_same(finish(again), whole)
 
 
@@ -157,5 +157,5 @@ def test_the_float_reference_of_a_drifting_run_is_kept(tmp_path):
         run.step(100)
     saved.save(run, tmp_path / "run.npz")
     again = saved.load(tmp_path / "run.npz")
-    assert again.appraisal.map_float == run.appraisal.map_float is not None
-    assert np.array_equal(again.appraisal.bit_ones, run.appraisal.bit_ones)
+    assert again.checkpoints.map_float == run.checkpoints.map_float is not None
+    assert np.array_equal(again.checkpoints.bit_ones, run.checkpoints.bit_ones)

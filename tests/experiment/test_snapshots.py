@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ohash.experiment.run import Run, run
-from ohash.experiment.snapshot import take
+from ohash.engine.run import Run, run
 from tests.experiment.runs import advance, assert_same, finish, small, straight
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
@@ -22,7 +21,7 @@ def test_classes_arrive_in_the_run_too():
 def test_a_stream_that_ends_ends_the_run():
     going = straight(small(order="once", pairs=10**6))
     assert going.t == going.end == going.world.stream().length - going.world.consumed
-    assert going.schedule[-1] == going.end and going.appraisal.judged["pairs"][-1] == going.end
+    assert going.schedule[-1] == going.end and going.checkpoints.scores["pairs"][-1] == going.end
 
 
 def test_stopping_when_flat_does_not_depend_on_chunks():
@@ -58,7 +57,7 @@ def test_run_refuses_to_yield_never():
 
 def test_a_snapshot_is_whole_and_stays_as_it_is():
     going = advance(Run(small("mmoh", T=3)), 200)
-    now = take(going, "paused", seq=7)
+    now = going.snapshot("paused", seq=7)
     kept = {name: column.copy() for name, column in now.columns.items()}
     recent, updates = {k: v.copy() for k, v in now.recent.items()}, now.bit_updates.copy()
     finish(going)
@@ -76,20 +75,20 @@ def test_a_snapshot_is_whole_and_stays_as_it_is():
 
 def test_certificate_and_cpu_are_recorded():
     going = straight(small(dtype="float64"))
-    assert (going.appraisal.judged["gap"] < 1e-12).all()
-    assert going.appraisal.judged["bound"][-1] > going.history.total("cum_R")
+    assert (going.checkpoints.scores["gap"] < 1e-12).all()
+    assert going.checkpoints.scores["bound"][-1] > going.observer.total("cum_R")
     for name in ("cpu_learn", "cpu_encode", "cpu_evaluate"):
-        column = going.appraisal.judged[name]
+        column = going.checkpoints.scores[name]
         assert (np.diff(column) >= 0).all() and column[-1] > 0
     lsh = straight(small("lsh"))
-    assert np.isnan(lsh.appraisal.judged["gap"]).all()
+    assert np.isnan(lsh.checkpoints.scores["gap"]).all()
 
 
 @pytest.mark.parametrize(("method", "models"), [("oh", 1), ("mmoh", 2)])
 def test_the_share_of_ones_is_counted(method, models):
     going = straight(small(method, **({"T": models} if models > 1 else {})))
-    codes = np.asarray(going.appraisal.codes)
+    codes = np.asarray(going.checkpoints.codes)
     bits = np.unpackbits(codes, axis=-1, bitorder="little")[..., : going.hasher.r]
-    shown = take(going, "done").bit_ones
+    shown = going.snapshot("done").bit_ones
     assert shown.shape == (models, going.hasher.r)
     np.testing.assert_allclose(shown, bits.sum(axis=1) / codes.shape[1])

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from ohash.experiment.record import to_frame
-from ohash.experiment.runs import RunStore, line_of
-from ohash.experiment.store import CELL, Store
+from ohash.engine.snapshot import to_frame
+from ohash.store.listing import RunStore, line_of
+from ohash.store.store import CELL, Store
 from tests.experiment.stored import assert_same_picture, numbered
 
 

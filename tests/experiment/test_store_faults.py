@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from ohash.experiment import schema
-from ohash.experiment.record import to_frame
-from ohash.experiment.store import CELL, DATABASE, Store, StoreError
-from ohash.experiment.traces import write_trace
+from ohash.engine.snapshot import to_frame
+from ohash.store import schema
+from ohash.store.store import CELL, DATABASE, Store, StoreError
+from ohash.store.traces import write_trace
 from tests.experiment.stored import assert_same_picture, child, numbered
 
 
@@ -145,11 +145,11 @@ def test_a_full_disk_is_called_so_whatever_sqlite_says(store, picture, monkeypat
     def broken(*_):
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr("ohash.experiment.store.shutil.disk_usage", lambda folder: shutil._ntuple_diskusage(9, 9, 0))
-    monkeypatch.setattr("ohash.experiment.store._insert", broken)
+    monkeypatch.setattr("ohash.store.store.shutil.disk_usage", lambda folder: shutil._ntuple_diskusage(9, 9, 0))
+    monkeypatch.setattr("ohash.store.store._insert", broken)
     with pytest.raises(StoreError, match=r"the disk is full: disk I/O error\); what was kept before is still there"):
         store.keep(picture)
-    monkeypatch.setattr("ohash.experiment.store.prepare", broken)
+    monkeypatch.setattr("ohash.store.store.prepare", broken)
     assert "the disk is full" in Store(tmp_path / "other").problem and "make room" in Store(tmp_path / "other").problem
 
 

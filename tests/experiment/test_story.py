@@ -2,11 +2,10 @@
 
 import pytest
 
-from ohash.experiment.gallery import nearest
-from ohash.experiment.params import experiment
-from ohash.experiment.run import Run
-from ohash.experiment.snapshot import take
-from ohash.experiment.story import headline
+from ohash.engine.gallery import nearest
+from ohash.engine.narrative import headline
+from ohash.engine.params import experiment
+from ohash.engine.run import Run
 from tests.experiment.runs import finish, own_data, small
 
 
@@ -24,7 +23,7 @@ def test_what_is_done_with_pairs(method, before, after):
     run = Run(params)
     while run.t < 300 or run.evaluating:
         run.step(300 - run.t or 1)
-    told = headline(take(run, "running"), params, "running")
+    told = headline(run.snapshot("running"), params, "running")
     assert told.startswith(after) and "agreement with labels" in told
 
 
@@ -33,4 +32,4 @@ def test_what_nobody_has_said_is_not_known_to_be_wrong(kind, judged):
     mine, values = own_data(kind)
     run = finish(Run(experiment(mine, "oh", r=8, pairs=200, **values), mine))
     assert nearest(run, 0).judged is judged
-    assert ("few pairs are said" in headline(take(run, "done"), run.params, "done")) is not judged
+    assert ("few pairs are said" in headline(run.snapshot("done"), run.params, "done")) is not judged

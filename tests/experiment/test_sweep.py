@@ -8,14 +8,16 @@ from concurrent.futures import Executor, Future
 import numpy as np
 import pytest
 
-from ohash.experiment import sweeping, tasks, workshare
-from ohash.experiment.executors import Inline
-from ohash.experiment.results import points
-from ohash.experiment.store import Store, StoreError
-from ohash.experiment.sweep import from_values, read, sweep
-from ohash.experiment.sweep_files import delete_sweep, sweeps
-from ohash.experiment.sweeping import Sweeping
-from ohash.experiment.workshare import Claims, activity, cancel
+from ohash.engine import tasks
+from ohash.store.store import Store, StoreError
+from ohash.sweeps import claims as workshare
+from ohash.sweeps import execution as sweeping
+from ohash.sweeps.claims import Claims, activity, cancel
+from ohash.sweeps.execution import Sweeping
+from ohash.sweeps.executors import Inline
+from ohash.sweeps.files import delete_sweep, sweeps
+from ohash.sweeps.results import points
+from ohash.sweeps.sweep import from_values, read, sweep
 from tests.experiment.patience import until
 from tests.experiment.sweeps import BASE, tiny_sweep
 
@@ -25,7 +27,7 @@ def counted(monkeypatch):
     """The keys of the cells that were really run."""
     done = []
 
-    def run(values, arrays, report=tasks.nobody):
+    def run(values, arrays, report=None):
         values_out, arrays_out = tasks.run(values, arrays, report)
         done.append(json.loads(values["params"])["seed"])
         return values_out, arrays_out

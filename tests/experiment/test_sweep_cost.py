@@ -2,10 +2,10 @@
 
 import pytest
 
-from ohash.experiment import sweep_cost
-from ohash.experiment.executors import Inline
-from ohash.experiment.sweep import sweep
-from ohash.experiment.sweeping import Sweeping
+from ohash.sweeps import estimate as sweep_cost
+from ohash.sweeps.execution import Sweeping
+from ohash.sweeps.executors import Inline
+from ohash.sweeps.sweep import sweep
 from tests.experiment.sweeps import tiny_sweep
 
 

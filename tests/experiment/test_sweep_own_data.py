@@ -2,17 +2,17 @@
 
 import pytest
 
-from ohash.experiment import own_data as own
-from ohash.experiment import sweep_cost
-from ohash.experiment.executors import Inline
-from ohash.experiment.params import experiment
-from ohash.experiment.pool import WorkerPool
-from ohash.experiment.results import points
-from ohash.experiment.run import run
-from ohash.experiment.store import Store
-from ohash.experiment.sweep import sweep
-from ohash.experiment.sweep_files import delete_sweep, put_sweep
-from ohash.experiment.sweeping import Sweeping
+from ohash.engine.params import experiment
+from ohash.engine.run import run
+from ohash.runtime.pool import WorkerPool
+from ohash.store.store import Store
+from ohash.sweeps import estimate as sweep_cost
+from ohash.sweeps import own_data as own
+from ohash.sweeps.execution import Sweeping
+from ohash.sweeps.executors import Inline
+from ohash.sweeps.files import delete_sweep, put_sweep
+from ohash.sweeps.results import points
+from ohash.sweeps.sweep import sweep
 from tests.experiment.runs import own_data
 
 

@@ -9,13 +9,12 @@ import re
 import numpy as np
 import pytest
 
+from ohash.comparison.export import columns, results, to_bibtex, to_csv, to_json, to_latex
+from ohash.comparison.fairness import fairness
+from ohash.comparison.params import compare
+from ohash.comparison.results import Ground, Length, Standing, Track, dips
+from ohash.comparison.verdict import gap, supervised, verdict
 from ohash.evaluation.significance import paired_bootstrap
-from ohash.experiment.comparison import compare
-from ohash.experiment.dips import dips
-from ohash.experiment.fairness import fairness
-from ohash.experiment.report import columns, results, to_bibtex, to_csv, to_json, to_latex
-from ohash.experiment.standing import Ground, Length, Standing, Track
-from ohash.experiment.verdict import gap, supervised, verdict
 from ohash.plots.compare import by_bits
 from tests.experiment.standings import QUERIES, record, standing
 

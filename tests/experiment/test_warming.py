@@ -5,12 +5,13 @@ from collections import OrderedDict
 
 import pytest
 
-from ohash.core import kernel_cache
-from ohash.experiment import warming, world
-from ohash.experiment.params import from_json
-from ohash.experiment.presets import PRESETS
-from ohash.experiment.runner import Runner
-from ohash.experiment.worker import WorkerDiedError
+from ohash.engine import warm_up as warming
+from ohash.engine import world
+from ohash.engine.params import from_json
+from ohash.engine.presets import PRESETS
+from ohash.engine.runner import Runner
+from ohash.runtime import kernel_cache
+from ohash.runtime.worker import WorkerDiedError
 from tests.experiment.patience import PATIENCE, until
 from tests.experiment.runs import small
 
@@ -45,7 +46,7 @@ def test_another_process_runs_the_first_preset_once(hired):
     for _ in range(2):
         warming.compile_elsewhere()
     ((task, params),) = hired.asked
-    assert task == "run" and params == PRESETS[0].params().with_values(pairs=warming.FEW_PAIRS)
+    assert task == "ohash.engine.tasks:run" and params == PRESETS[0].params().with_values(pairs=warming.FEW_PAIRS)
 
 
 def test_nobody_is_asked_where_kernels_are_kept(hired, monkeypatch):

@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohash.experiment import tasks
-from ohash.experiment.params import experiment
-from ohash.experiment.pool import WorkerPool
-from ohash.experiment.worker import TaskError, Worker, WorkerDiedError
+from ohash.engine import fitting, tasks
+from ohash.engine.fitting import fit
+from ohash.engine.params import experiment
 from ohash.models import registry
-from ohash.streams.packed import dataset_from_frame, dataset_to_frame
+from ohash.runtime.pool import WorkerPool
+from ohash.runtime.worker import TaskError, Worker, WorkerDiedError
+from ohash.streams.dataset import dataset_from_frame, dataset_to_frame
 from tests.experiment.conftest import load_tiny
 from tests.experiment.runs import own_data, small
 
@@ -70,8 +71,8 @@ def test_a_fit_elsewhere_is_the_fit_here_bit_for_bit(pool, method):
     chosen = {"r": 8, "seed": 3, **({"trees": 3} if method == "fasthash" else {})}
     values = {"method": method, "params": chosen}
     (_, here), (elsewhere_values, elsewhere) = (
-        tasks.fit(values, {"X": X, "y": y}),
-        pool.submit(tasks.fit, values, {"X": X, "y": y}).result(PATIENCE),
+        fit(values, {"X": X, "y": y}),
+        pool.submit(fit, values, {"X": X, "y": y}).result(PATIENCE),
     )
     assert here.keys() == elsewhere.keys() and here
     for name, array in here.items():
@@ -90,7 +91,7 @@ def test_a_fit_goes_on_from_a_state(pool):
     hasher.fit(X[:100], None)
     state, arrays = hasher.state()
     sent = {"X": X, **{f"state/{name}": array.copy() for name, array in arrays.items()}}
-    values, found = pool.submit(tasks.fit, {"method": "itq", "state": state}, sent).result(PATIENCE)
+    values, found = pool.submit(fit, {"method": "itq", "state": state}, sent).result(PATIENCE)
     hasher.fit(X, y)
     assert values["state"]["version"] == hasher.version == 1
     assert np.array_equal(found["state/moved"], hasher.moved) and np.array_equal(found["state/W"], hasher.W)
@@ -115,10 +116,10 @@ def test_a_run_elsewhere_is_the_run_here_and_tells_how_far_it_is(pool):
 
 @pytest.mark.parametrize("method", ["itq", "ksh", "sdh", pytest.param("fasthash", marks=pytest.mark.slow)])
 def test_a_fit_tells_how_far_it_is(monkeypatch, method):
-    monkeypatch.setattr(tasks, "REPORT_SECONDS", 0.0)
+    monkeypatch.setattr(fitting, "REPORT_SECONDS", 0.0)
     X, y = points()
     heard = []
-    tasks.fit({"method": method, "params": {"r": 2}}, {"X": X, "y": y}, lambda some: heard.append(some["share"]))
+    fit({"method": method, "params": {"r": 2}}, {"X": X, "y": y}, lambda some: heard.append(some["share"]))
     assert heard == sorted(heard) and 0 < heard[0] <= heard[-1] <= 1
 
 
@@ -134,8 +135,10 @@ def test_a_dataset_travels_whole(kind):
 def test_data_is_sent_once():
     with Worker() as worker:
         values = {"params": small(pairs=50).to_json(), "data": "tiny"}
-        worker.call("run", values, data={"tiny": dataset_to_frame(load_tiny())})
-        assert worker.call("run", values, data={"tiny": None})[0]["t"] == 50  # None could not be sent
+        worker.call("ohash.engine.tasks:run", values, data={"tiny": dataset_to_frame(load_tiny())})
+        assert (
+            worker.call("ohash.engine.tasks:run", values, data={"tiny": None})[0]["t"] == 50
+        )  # None could not be sent
 
 
 # -- errors --------------------------------------------------------------------------------------------------------
@@ -144,13 +147,13 @@ def test_data_is_sent_once():
 def test_an_error_comes_back_and_the_worker_lives_on(pool):
     X, _ = points()
     with pytest.raises(ValueError, match="learns from labels"):
-        pool.submit(tasks.fit, {"method": "sdh"}, {"X": X}).result(PATIENCE)
+        pool.submit(fit, {"method": "sdh"}, {"X": X}).result(PATIENCE)
     with pytest.raises(ValueError, match="batch"):
-        pool.submit(tasks.fit, {"method": "oh"}, {"X": X}).result(PATIENCE)
+        pool.submit(fit, {"method": "oh"}, {"X": X}).result(PATIENCE)
     with pytest.raises(TaskError, match="KeyError") as caught:
-        pool.submit(tasks.fit, {"method": "itq"}, {}).result(PATIENCE)
-    assert "tasks.py" in caught.value.trace
-    assert pool.submit(tasks.fit, {"method": "itq", "params": {"r": 2}}, {"X": X}).result(PATIENCE)
+        pool.submit(fit, {"method": "itq"}, {}).result(PATIENCE)
+    assert "fitting.py" in caught.value.trace
+    assert pool.submit(fit, {"method": "itq", "params": {"r": 2}}, {"X": X}).result(PATIENCE)
 
 
 def test_a_worker_runs_tasks_and_nothing_else(pool):
@@ -165,7 +168,7 @@ def test_what_a_library_prints_does_not_disturb(tmp_path, monkeypatch):
     monkeypatch.setenv(registry.PLUGINS, str(plugin))
     X, _ = points()
     with Worker() as worker:
-        assert worker.call("fit", {"method": "itq", "params": {"r": 2}}, {"X": X})[1]
+        assert worker.call("ohash.engine.fitting:fit", {"method": "itq", "params": {"r": 2}}, {"X": X})[1]
 
 
 # -- stopping and dying ----------------------------------------------------------------------------------------------
@@ -181,7 +184,7 @@ def test_cancel_stops_a_running_task_and_the_pool_goes_on():
             job.result(PATIENCE)
         assert waiting.cancelled() and not job.cancel()
         X, _ = points()
-        assert pool.submit(tasks.fit, {"method": "itq", "params": {"r": 2}}, {"X": X}).result(PATIENCE)
+        assert pool.submit(fit, {"method": "itq", "params": {"r": 2}}, {"X": X}).result(PATIENCE)
 
 
 @pytest.mark.slow
@@ -215,7 +218,7 @@ def test_the_task_of_a_dead_worker_is_done_by_another_and_a_deadly_task_fails(mo
         with pytest.raises(WorkerDiedError, match=r"signal 9 .*doing 'run'.* tried 2 times"):
             job.result(PATIENCE)
         X, _ = points()
-        assert pool.submit(tasks.fit, {"method": "itq", "params": {"r": 2}}, {"X": X}).result(PATIENCE)
+        assert pool.submit(fit, {"method": "itq", "params": {"r": 2}}, {"X": X}).result(PATIENCE)
         assert len(workers) == 3
 
 
@@ -230,16 +233,16 @@ def test_the_task_of_a_dead_worker_is_done_by_another_and_a_deadly_task_fails(mo
 def test_memory_is_suspected_only_if_nobody_here_killed_the_worker(end, said):
     with Worker() as worker:
         end(worker)
-        with pytest.raises(WorkerDiedError, match=f"the worker process {said} it was doing 'run'"):
-            worker.call("run", ENDLESS)
+        with pytest.raises(WorkerDiedError, match=f"the worker process {said} it was doing 'ohash.engine.tasks:run'"):
+            worker.call("ohash.engine.tasks:run", ENDLESS)
 
 
 @pytest.mark.slow
 def test_a_worker_ends_with_the_process_it_works_for():
     code = (
         "import os, threading\n"
-        "from ohash.experiment.params import experiment\n"
-        "from ohash.experiment.worker import Worker\n"
+        "from ohash.engine.params import experiment\n"
+        "from ohash.runtime.worker import Worker\n"
         "worker = Worker()\n"
         "tell = lambda _: print(worker.pid, flush=True)\n"
         "values = {'params': experiment('blobs', 'oh', r=16, kernel='none', pairs=10**9).to_json()}\n"
@@ -255,8 +258,12 @@ def test_a_worker_ends_with_the_process_it_works_for():
 
 
 def test_called_by_hand_it_says_what_it_is():
-    call = [sys.executable, "-m", "ohash.worker"]
+    call = [sys.executable, "-m", "ohash.runtime.worker_process"]
     helped = subprocess.run([*call, "--help"], capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert helped.returncode == 0 and "python3 -m ohash.worker" in helped.stdout and "no options" in helped.stdout
+    assert (
+        helped.returncode == 0
+        and "python3 -m ohash.runtime.worker_process" in helped.stdout
+        and "no options" in helped.stdout
+    )
     wrong = subprocess.run([*call, "--cores", "3"], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert wrong.returncode == 2 and "no options" in wrong.stderr

@@ -6,10 +6,10 @@ import time
 import numpy as np
 import pytest
 
-from ohash.experiment import world as world_module
-from ohash.experiment.run import Run
-from ohash.experiment.world import World, world_of
-from ohash.streams.base import Dataset
+from ohash.engine import world as world_module
+from ohash.engine.run import Run
+from ohash.engine.world import World, world_of
+from ohash.streams.dataset import Dataset
 from tests.experiment.runs import assert_same, finish, own_data, small, straight
 from tests.streams.stream_data import clicks, grouped
 

@@ -9,8 +9,7 @@ import pytest
 
 import ohash
 from ohash.core.codes import pack
-from ohash.index.encoder import numpy_encoder, write_encoder
-from ohash.index.export import end_to_end, to_faiss, to_milvus, to_pgvector, write
+from ohash.index.export import end_to_end, numpy_encoder, to_faiss, to_milvus, to_pgvector, write, write_encoder
 from ohash.models import registry
 
 RNG = np.random.default_rng(0)

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 import ohash
 from ohash.core.codes import Codes, pack
-from ohash.evaluation.table import CodeTable
-from ohash.index import chooser, cost
+from ohash.evaluation.code_table import CodeTable
+from ohash.index import chooser
+from ohash.index import engine as cost
 from tests.evaluation.reference import keys, stable
 from tests.evaluation.strategies import cases
 

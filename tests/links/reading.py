@@ -19,39 +19,39 @@ import numpy as np
 import pyarrow.parquet as pq
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
-from ohash.experiment import export, report, runs
-from ohash.experiment.best import bests
-from ohash.experiment.contest import contested
-from ohash.experiment.executors import Inline
-from ohash.experiment.fairness import fairness
-from ohash.experiment.judged_on import judged_on
-from ohash.experiment.paper import figures as paper_figures
-from ohash.experiment.paper.claims import judge
-from ohash.experiment.paper.claims_of_cost import CLAIMS
-from ohash.experiment.paper.figures import FIGURES, QUICK, Profile
-from ohash.experiment.paper.measured import Measured
-from ohash.experiment.paper.settings import EMBEDDED
-from ohash.experiment.paper.tables import bibtex, claims_table, figure_table
-from ohash.experiment.params import ExperimentParams
-from ohash.experiment.protocol import protocol
-from ohash.experiment.results import points
-from ohash.experiment.results import to_csv as sweep_csv
-from ohash.experiment.run import Run
-from ohash.experiment.snapshot import Snapshot, take
-from ohash.experiment.store import Store
-from ohash.experiment.story import findings, headline, health, title_of
-from ohash.experiment.sweep import Sweep
-from ohash.experiment.sweeping import Sweeping
-from ohash.experiment.verdict import verdict
+from ohash.comparison import export as report
+from ohash.comparison.fairness import fairness
+from ohash.comparison.runner import contested
+from ohash.comparison.verdict import verdict
+from ohash.engine import export
+from ohash.engine.narrative import findings, headline, health, title_of
+from ohash.engine.paper_protocol import protocol
+from ohash.engine.params import ExperimentParams
+from ohash.engine.run import Run
+from ohash.engine.snapshot import Snapshot
+from ohash.paper import figures as paper_figures
+from ohash.paper.claims import judge
+from ohash.paper.claims_of_cost import CLAIMS
+from ohash.paper.figures import FIGURES, QUICK, Profile
+from ohash.paper.measured import Measured
+from ohash.paper.settings import EMBEDDED
+from ohash.paper.tables import bibtex, claims_table, figure_table
 from ohash.plots import compare as compare_charts
 from ohash.plots import data as data_charts
-from ohash.plots import live as live_charts
 from ohash.plots import paper as paper_charts
 from ohash.plots import sweeps as sweep_charts
+from ohash.plots.live import charts as live_charts
+from ohash.store import listing as runs
+from ohash.store.store import Store
 from ohash.streams import registry as datasets
-from ohash.streams.meaning import meaning
 from ohash.streams.portrait import portrait
+from ohash.streams.similarity.examples import meaning
 from ohash.streams.summary import summarize
+from ohash.sweeps.execution import Sweeping
+from ohash.sweeps.executors import Inline
+from ohash.sweeps.results import bests, points
+from ohash.sweeps.results import to_csv as sweep_csv
+from ohash.sweeps.sweep import Sweep
 
 Words = dict[str, Any]
 Numbers = dict[str, Any]
@@ -73,7 +73,7 @@ def live(address: str) -> Reading:
     """The run of a Live link to its end, kept in a store and read back as the Runs page does."""
     named, link = _named(address)
     run = _finished(named.params)
-    now = take(run, "done")
+    now = run.snapshot("done")
     numbers, texts = _run(run, now)
     kept, kept_texts = _kept(now)
     numbers |= {"link": link, "key": named.params.key(), "kept": kept}
@@ -262,7 +262,7 @@ def paper(address: str) -> Reading:
         }
     params = protocol(setting.dataset, pairs=300)
     run = _finished(params)
-    protocol_numbers, texts["protocol"] = _run(run, take(run, "done"))
+    protocol_numbers, texts["protocol"] = _run(run, run.snapshot("done"))
     numbers = {
         "link": link,
         "sweeps": {name: one.key for name, one in sweeps.items()},
@@ -328,7 +328,8 @@ def _experiment_or_comparison() -> None:
 def _looked_at() -> None:
     import streamlit as st  # noqa: TID251
 
-    from ohash.ui import address, data, state
+    from ohash.ui import address, state
+    from ohash.ui.data import page as data
 
     key = data.choose(state.current())
     address.put(data.query_of(key))
@@ -340,7 +341,7 @@ def _shared_sweep() -> None:
 
     import streamlit as st  # noqa: TID251
 
-    from ohash.ui.sweep_link import decoded, link, shared_sweep
+    from ohash.ui.sweeps.link import decoded, link, shared_sweep
 
     found = shared_sweep()
     spec = parse_qs(urlsplit(link(found)).query)["spec"][0]
@@ -383,7 +384,7 @@ def _finished(params: ExperimentParams) -> Run:
 
 
 def _run(run: Run, now: Snapshot) -> tuple[Numbers, Words]:
-    scores, ap = judged_on(run, "test")
+    scores, ap = run.checkpoints.evaluate_on("test")
     charts = {name: draw(now) for name, draw in live_charts.CHARTS.items() if not name.startswith(TIMES)}
     drawn, words = _charts(charts.values())
     summary = export.summary(now)
@@ -401,7 +402,7 @@ def _run(run: Run, now: Snapshot) -> tuple[Numbers, Words]:
         "class_map": now.class_map, "bit_ones": now.bit_ones,
         "test": scores, "test_ap": ap,
         "model": {"plain": state, "arrays": arrays},
-        "codes": run.appraisal.codes,
+        "codes": run.checkpoints.codes,
         "encoded": run.model().encode(run.Z[:100]),
         "health": health(now),
         "charts": drawn,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ohash.models.adapthash import AdaptHash, AdaptHashParams
+from ohash.models.online.adapthash import AdaptHash, AdaptHashParams
 from tests.models.digits import mean_map
 
 

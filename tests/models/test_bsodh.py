@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ohash.models.bsodh import BSODH, BSODHParams, objective, update_rows
+from ohash.models.online.bsodh import BSODH, BSODHParams, objective, update_rows
 from tests.models.digits import mean_map
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ohash.models.click_whitening import discriminants, whitener
+from ohash.models.batch.click_whitening import discriminants, whitener
 from tests.models.digits_data import build, score, split
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ohash
-from ohash.models.lsh import LSH, LSHParams
+from ohash.models.quantizers.lsh import LSH, LSHParams
 from tests.core.reference import random_stream
 
 D = 13

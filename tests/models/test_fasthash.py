@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ohash.core.codes import unpack
-from ohash.models.alike import ByLabels
-from ohash.models.fasthash import Cut, Pairs, _flatten, _vote
+from ohash.models.batch.fasthash import Cut, Pairs, _flatten, _vote
+from ohash.models.supervision import ByLabels
 from tests.models.digits_data import build, fitted_map
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ohash.models.codebooks import hadamard_words, targets
-from ohash.models.hcoh import HCOH, HCOHParams
+from ohash.models.online.codewords import hadamard_words, targets
+from ohash.models.online.hcoh import HCOH, HCOHParams
 from tests.models.digits import mean_map
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ohash.models.codeword_kernels import learn_hmoh
-from ohash.models.hmoh import HMOH, HMOHParams
+from ohash.models.online.codewords import learn_hmoh
+from ohash.models.online.hmoh import HMOH, HMOHParams
 from tests.models.digits import mean_map
 
 

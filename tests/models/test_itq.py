@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ohash.models.itq import principal_axes, quantise
-from ohash.models.procrustes import nearest_rotation
-from ohash.models.rotated import random_rotation
+from ohash.models.batch.itq import nearest_rotation, principal_axes, quantise
+from ohash.models.quantizers.rotated import random_rotation
 from tests.models.digits_data import build, fitted_map, split
 
 

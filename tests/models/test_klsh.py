@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ohash.core.codes import hamming
-from ohash.models.klsh import centred, inverse_root
+from ohash.models.batch.klsh import centred, inverse_root
 from tests.models.digits_data import build, fitted_map, split
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ohash.core.codes import unpack
-from ohash.models.alike import ByLabels
-from ohash.models.ksh import Residual, cost_and_gradient, refine, spectral
+from ohash.models.batch.ksh import Residual, cost_and_gradient, refine, spectral
+from ohash.models.supervision import ByLabels
 from tests.models.digits_data import build, fitted_map, split
 
 

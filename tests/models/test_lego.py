@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ohash.models.lego import LEGO, LEGOParams
-from ohash.models.lego_kernels import target_of
+from ohash.models.online.lego import LEGO, LEGOParams, target_of
 from tests.models.digits import mean_map
 
 D = 6

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ohash.models.mihash import MIHash, MIHashParams
+from ohash.models.online.mihash import MIHash, MIHashParams
 from tests.models.digits import mean_map
 
 R, D, A, K = 12, 8, 10.0, 5

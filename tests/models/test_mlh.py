@@ -5,8 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ohash.models.mlh import MLH, MLHParams
-from ohash.models.mlh_kernels import infer
+from ohash.models.online.mlh import MLH, MLHParams, infer
 from tests.models.digits import mean_map
 
 R = 4

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
-from ohash.models.codebooks import random_words
-from ohash.models.oecc import OECC, OECCParams
+from ohash.models.online.codewords import random_words
+from ohash.models.online.oecc import OECC, OECCParams
 from tests.models.digits import mean_map
 
 

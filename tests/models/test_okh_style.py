@@ -3,7 +3,7 @@
 import numpy as np
 
 import ohash
-from ohash.models.okh_style import OKHStyle, OKHStyleParams
+from ohash.models.online.okh_style import OKHStyle, OKHStyleParams
 from tests.core.reference import random_stream
 from tests.models.digits import mean_map
 

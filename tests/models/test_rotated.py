@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ohash.core.codes import hamming
-from ohash.models.rotated import random_rotation
+from ohash.models.quantizers.rotated import random_rotation
 from tests.models.digits_data import build, fitted_map
 
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ohash.models.sdh import indicator, objective
-from ohash.models.sdh_kernels import settle_bits
+from ohash.models.batch.sdh import indicator, objective, settle_bits
 from tests.models.digits_data import build, fitted_map, split
 
 

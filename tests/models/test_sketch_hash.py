@@ -6,9 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import hadamard, subspace_angles
 
-from ohash.models.frequent_directions import aligned, append, compressed, hadamard_transform, top_directions
-from ohash.models.sketch_hash import SketchHash, SketchHashParams
-from ohash.models.sketch_learner import SHRUNK, SQUARES
+from ohash.models.online.sketch_hash import SketchHash, SketchHashParams
+from ohash.models.online.sketching import (
+    SHRUNK,
+    SQUARES,
+    aligned,
+    append,
+    compressed,
+    hadamard_transform,
+    top_directions,
+)
 from tests.models.digits import mean_map, split
 
 

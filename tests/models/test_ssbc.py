@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
 
-from ohash.models.ssbc import SSBC, SSBCParams
+from ohash.models.online.ssbc import SSBC, SSBCParams
 from tests.models.digits import mean_map
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import ohash
-from ohash.core import archive
 from ohash.models import storage
-from ohash.models.lsh import LSH, LSHParams
+from ohash.models.quantizers.lsh import LSH, LSHParams
+from ohash.runtime import archive
 from tests.core.reference import random_stream
 
 X, AT_I, AT_J, S = random_stream(1, d=6, pairs=200)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ohash
-from ohash.evaluation.table import CodeTable
+from ohash.evaluation.code_table import CodeTable
 from ohash.models import registry
 
 KEYS = (

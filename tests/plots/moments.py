@@ -5,9 +5,9 @@ from functools import cache
 
 import numpy as np
 
-from ohash.experiment.params import Change, experiment
-from ohash.experiment.run import Run, run
-from ohash.experiment.snapshot import Snapshot, take
+from ohash.engine.params import Change, experiment
+from ohash.engine.run import Run, run
+from ohash.engine.snapshot import Snapshot
 
 RUNS = {
     "oh": experiment("digits", "oh", pairs=1500),
@@ -29,7 +29,7 @@ STARTS = ("oh", "mmoh", "lsh")
 @cache
 def picture(name: str) -> Snapshot:
     if name.startswith("start:"):
-        return take(Run(RUNS[name.removeprefix("start:")]), "running")
+        return Run(RUNS[name.removeprefix("start:")]).snapshot("running")
     if name == "long":
         return _long(picture("oh"))
     if name == "gaps":

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ohash.experiment.params import experiment
-from ohash.plots import layout, live, theme
-from ohash.plots.echarts import option
-from ohash.plots.echarts_frame import framed
-from ohash.plots.ghost import MOST, Ghost
+from ohash.engine.params import experiment
+from ohash.plots import layout, theme
+from ohash.plots.echarts import framed, option
+from ohash.plots.live import charts as live
+from ohash.plots.live.ghosts import MOST, Ghost
 from ohash.plots.plotly import figure
 from tests.plots.moments import picture
 from tests.plots.parts import names

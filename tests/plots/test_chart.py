@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
-from ohash.plots.layout import limits, position, text_width, ticks
-from ohash.plots.mark_labels import place
-from ohash.plots.thin import drawable, kept_rows, thinned
+from ohash.plots.layout import limits, place, position, text_width, ticks
+from ohash.plots.thinning import drawable, kept_rows, thinned
 
 
 def chart_of(*series: Series, x: Axis | None = None, y: Axis | None = None) -> Chart:

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from ohash.experiment.comparison import compare
-from ohash.experiment.standing import Length, Standing, Track
+from ohash.comparison.params import compare
+from ohash.comparison.results import Length, Standing, Track
 from ohash.plots import compare as charts
 from ohash.plots import layout, theme
 from ohash.plots.chart import Axis, Chart, Series

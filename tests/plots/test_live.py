@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ohash.experiment.observer_kernels import CLIPPED, UPDATED
-from ohash.experiment.params import Change
-from ohash.experiment.story import headline
-from ohash.plots import live, words
+from ohash.engine.narrative import headline
+from ohash.engine.observer import CLIPPED, UPDATED
+from ohash.engine.params import Change
+from ohash.plots import number_format as words
 from ohash.plots.echarts import option
-from ohash.plots.over_pairs import decades, rounded_up, share_limits
+from ohash.plots.live import charts as live
+from ohash.plots.live.axes import decades, rounded_up, share_limits
 from tests.plots.moments import EVERY, picture
 from tests.plots.parts import curve, labels, names
 

@@ -8,16 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohash.experiment.paper.figures import FIGURES, QUICK
-from ohash.experiment.paper.measured import Measured, Seed
-from ohash.experiment.results import Point
-from ohash.experiment.store import Store
-from ohash.experiment.sweep import sweep
-from ohash.plots import layout, looks, paper, sweeps, theme
+from ohash.paper.figures import FIGURES, QUICK
+from ohash.paper.measured import Measured, Seed
+from ohash.plots import layout, paper, sweeps, theme
+from ohash.plots import theme as looks
 from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.html_legend import legend_html
 from ohash.plots.plotly import figure, many, pickable
 from ohash.plots.svg import to_svg
+from ohash.store.store import Store
+from ohash.sweeps.results import Point
+from ohash.sweeps.sweep import sweep
 
 BASE = {"dataset": "blobs2d", "m": 16, "pairs": 150, "judged_at": "ends"}
 

@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from ohash.plots import live, words
-from ohash.plots.scores import _stages, moving_average
+from ohash.plots import number_format as words
+from ohash.plots.live import charts as live
+from ohash.plots.live.scores import _stages, moving_average
 from tests.plots.moments import picture
 from tests.plots.parts import curve, labels, names
 

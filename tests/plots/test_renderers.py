@@ -10,9 +10,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ohash.plots import live, theme
+from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.echarts import option
+from ohash.plots.live import charts as live
 from ohash.plots.plotly import figure, to_html
 from ohash.plots.svg import to_svg
 from tests.plots.moments import EVERY, picture

@@ -12,11 +12,17 @@ import numpy as np
 import pytest
 
 from ohash.cli import samples
-from ohash.streams.samples import fashion, patches, words
-from ohash.streams.samples.coding import code_linear, code_sqrt, decode
-from ohash.streams.samples.reading import checksum, read_sample, sample_folder
-from ohash.streams.samples.sources import SourceMissingError
-from ohash.streams.samples.writing import write_npz
+from ohash.streams.datasets import fashion, patches, words
+from ohash.streams.samples import (
+    SourceMissingError,
+    checksum,
+    code_linear,
+    code_sqrt,
+    decode,
+    read_sample,
+    sample_folder,
+    write_npz,
+)
 
 RNG = np.random.default_rng(0)
 

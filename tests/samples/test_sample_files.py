@@ -9,13 +9,13 @@ import pytest
 
 from ohash import gist512
 from ohash.cli.samples import SAMPLES
-from ohash.experiment.presets import PRESETS
-from ohash.experiment.recording import Recording
+from ohash.engine.presets import PRESETS
+from ohash.engine.recording import Recording
+from ohash.streams import samples as presence
+from ohash.streams.datasets.patches import NOTE, PHOTOS
+from ohash.streams.datasets.words import LEFT_OUT
 from ohash.streams.registry import find, load
-from ohash.streams.samples import presence
-from ohash.streams.samples.patches import NOTE, PHOTOS
-from ohash.streams.samples.reading import checksum, read_sample, recorded_checksums, sample_folder
-from ohash.streams.samples.words import LEFT_OUT
+from ohash.streams.samples import checksum, read_sample, recorded_checksums, sample_folder
 
 FOLDER = sample_folder()
 FILES = [file for file, _ in SAMPLES.values()]

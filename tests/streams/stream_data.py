@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ohash.streams.base import Dataset, Split, split
-from ohash.streams.similar_by import similarity
+from ohash.streams.dataset import Dataset, Split, split
+from ohash.streams.similarity.by_name import similarity
 
 
 def grouped(n=60, classes=4, d=5, seed=0, **more):

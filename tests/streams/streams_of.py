@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ohash.streams.base import Dataset
+from ohash.streams.dataset import Dataset
 from ohash.streams.pairs import pair_stream
 from tests.streams.stream_data import clicks, grouped
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohash.streams.cached import cache_dir, cached_gist, cached_rows, reporting
+from ohash.streams.feature_cache import cache_dir, cached_gist, cached_rows, reporting
 
 ROWS = np.arange(30, dtype=np.float32).reshape(10, 3)
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohash.experiment.protocol import protocol
+from ohash.engine.paper_protocol import protocol
 from ohash.models.registry import add_plugin, plugin_modules
-from ohash.streams.base import Dataset, DatasetSpec, split
+from ohash.streams.dataset import Dataset, DatasetSpec, split
 from ohash.streams.pairs import pair_stream
 from ohash.streams.registry import find, load, named
-from ohash.streams.similar_by import NAMES, similarity
+from ohash.streams.similarity.by_name import NAMES, similarity
 from ohash.streams.summary import summarize
 
 # Only these may take more than a moment; GIST of 70,000 pictures is tried in tests marked slow.
@@ -132,7 +132,7 @@ def test_scanning_imports_nothing_heavy() -> None:
 
 PLUGIN = """
 import numpy as np
-from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.dataset import Dataset, DatasetSpec
 
 def load():
     return Dataset(key="mine", title="Mine", X=np.eye(30), labels=np.arange(30) % 3, queries=(3, 3))

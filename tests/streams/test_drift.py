@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ohash.streams.base import Dataset
+from ohash.streams.dataset import Dataset
 from ohash.streams.drift import KINDS, RARER, STEPS, Drift, DriftParams, rotation
 from ohash.streams.registry import load
 from tests.streams.stream_data import grouped

@@ -10,7 +10,7 @@ import pytest
 
 from ohash.streams import folder
 from ohash.streams.readers import formats
-from ohash.streams.readers.beside import open_files
+from ohash.streams.readers.sidecar import open_files
 from ohash.streams.registry import load
 from tests.streams.files import FILES, hdf5_bytes
 from tests.streams.listed import problem

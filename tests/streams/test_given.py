@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ohash.streams.base import Dataset
-from ohash.streams.given import GivenSimilarity, by_time
+from ohash.streams.dataset import Dataset
+from ohash.streams.similarity.given import GivenSimilarity, by_time
 from tests.streams.stream_data import clicks
 
 

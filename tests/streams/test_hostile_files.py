@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohash.streams.readers import limits, memory
+from ohash.streams.readers import limits
+from ohash.streams.readers import limits as memory
 from ohash.streams.readers.formats import peek_path, read_path, read_upload
 from ohash.streams.readers.limits import UPLOAD, Limits
 from tests.streams.files import X, hdf5_bytes, header_bytes, mat_bytes, npy_bytes, npz_bytes, parquet_bytes
@@ -124,7 +125,7 @@ def _no_map(*_: object, **__: object) -> None:
         ("x.mat", "scipy.io.loadmat"),
         ("x.csv", "pyarrow.csv.open_csv"),
         ("x.parquet", "pyarrow.parquet.ParquetFile.__init__"),
-        ("x.parquet", "ohash.streams.readers.arrow.table"),
+        ("x.parquet", "ohash.streams.readers.columns.table"),
         ("x.hdf5", "h5py.File.__init__"),
     ],
 )

@@ -5,11 +5,11 @@ import os
 import numpy as np
 import pytest
 
-from ohash.core.distance import pair_distances
-from ohash.streams import metric as metric_module
-from ohash.streams.base import Dataset, split
-from ohash.streams.metric import MetricSimilarity
-from ohash.streams.similar_by import similarity
+from ohash.core.distances import pair_distances
+from ohash.streams.dataset import Dataset, split
+from ohash.streams.similarity import metric as metric_module
+from ohash.streams.similarity.by_name import similarity
+from ohash.streams.similarity.metric import MetricSimilarity
 from tests.streams.drawn import kind_of, uniform_p
 from tests.streams.stream_data import all_pairs, grouped, source_of, whole
 

@@ -10,7 +10,7 @@ import pytest
 from ohash.streams.pairs import pair_stream
 from ohash.streams.readers.labels_file import read_labels, read_labels_upload
 from ohash.streams.readers.limits import UPLOAD
-from ohash.streams.readers.own import Wishes, dataset_of, dataset_of_files
+from ohash.streams.readers.own_data import Wishes, dataset_of, dataset_of_files
 from ohash.streams.readers.pairs_file import read_pairs, read_pairs_upload
 from ohash.streams.readers.source import Source
 from tests.streams.files import hdf5_bytes, vecs_bytes
@@ -151,8 +151,8 @@ def test_labels_must_fit(tmp_path: Path) -> None:
 def test_queries_that_come_with_the_vectors_are_the_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import h5py
 
-    from ohash.streams.base import split
-    from ohash.streams.readers import own
+    from ohash.streams.dataset import split
+    from ohash.streams.readers import own_data as own
 
     monkeypatch.setenv("OHASH_HOME", str(tmp_path / "home"))
     with h5py.File(tmp_path / "a.hdf5", "w") as file:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ohash.streams.datasets import fashion_mnist, mnist, pictures
-from ohash.streams.readers.idx import read_idx
+from ohash.streams.readers.binary import read_idx
 
 RNG = np.random.default_rng(7)
 PICTURES = RNG.integers(0, 256, (30, 28, 28), dtype=np.uint8)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohash.streams import pairs as pairs_module
-from ohash.streams.base import split
+from ohash.streams.dataset import split
 from ohash.streams.pairs import BLOCK, StreamParams, pair_stream, stream_of
 from ohash.streams.registry import load
 from tests.streams.stream_data import grouped

@@ -10,7 +10,7 @@ import pytest
 import scipy.io
 
 from ohash.streams import folder
-from ohash.streams.base import split
+from ohash.streams.dataset import split
 from ohash.streams.registry import datasets, load
 from tests.streams.listed import absent, problem
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from ohash.streams.base import Dataset
-from ohash.streams.groups import GroupSimilarity, MultiLabelSimilarity
-from ohash.streams.metric import MetricSimilarity
-from ohash.streams.similar_by import similarity
-from ohash.streams.similarity import rejected, uniform_pairs
+from ohash.streams.dataset import Dataset
+from ohash.streams.similarity.base import rejected, uniform_pairs
+from ohash.streams.similarity.by_name import similarity
+from ohash.streams.similarity.groups import GroupSimilarity, MultiLabelSimilarity
+from ohash.streams.similarity.metric import MetricSimilarity
 from tests.streams.drawn import kind_of, uniform_p
 from tests.streams.stream_data import all_pairs, grouped, source_of, whole
 

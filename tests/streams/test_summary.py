@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ohash.streams import summary as module
-from ohash.streams.base import Dataset
+from ohash.streams.dataset import Dataset
 from ohash.streams.summary import summarize
 
 RNG = np.random.default_rng(8)

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from ohash.ui import contests, state
+from ohash.ui import state
+from ohash.ui.compare import comparisons as contests
 
 
 @pytest.fixture(autouse=True)

@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
-from ohash.experiment import contest as contest_module
-from ohash.experiment.comparison import compare, from_query
-from ohash.experiment.contest import Contest
-from ohash.experiment.params import experiment
-from ohash.streams.base import Dataset
-from ohash.ui import compare_cards as cards
-from ohash.ui import contests, upload, yours
-from ohash.ui.compare_share import link
+from ohash.comparison import runner as contest_module
+from ohash.comparison.params import compare, from_query
+from ohash.comparison.runner import Contest
+from ohash.engine.params import experiment
+from ohash.streams.dataset import Dataset
+from ohash.ui.compare import cards
+from ohash.ui.compare import comparisons as contests
+from ohash.ui.compare.share import link
+from ohash.ui.data import own_data as yours
+from ohash.ui.data import upload
 from tests.experiment.standings import standing
 from tests.ui.data_files import clicks, npy, vectors
 
@@ -29,7 +31,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No file of the machine's owner, and no worker processes."""
     for variable in (*upload.FILES, "OHASH_DATA"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(contest_module, "Elsewhere", lambda room: None)
+    monkeypatch.setattr(contest_module, "WorkerFitter", lambda room: None)
 
 
 def page(**query: str) -> AppTest:

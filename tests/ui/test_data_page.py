@@ -8,17 +8,18 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
-from ohash.experiment import report
-from ohash.experiment.comparison import compare
-from ohash.experiment.export import code_for
-from ohash.experiment.params import experiment
+from ohash.comparison import export as report
+from ohash.comparison.params import compare
+from ohash.engine.export import code_for
+from ohash.engine.params import experiment
 from ohash.plots import data as charts
-from ohash.streams.base import Dataset
-from ohash.streams.meaning import meaning
-from ohash.streams.portrait import name_of, portrait
-from ohash.streams.projection import leading, project
+from ohash.streams.dataset import Dataset
+from ohash.streams.portrait import leading, name_of, portrait, project
 from ohash.streams.registry import load
-from ohash.ui import catalogue, items, state, upload, yours
+from ohash.streams.similarity.examples import meaning
+from ohash.ui import items, state
+from ohash.ui.data import catalogue, upload
+from ohash.ui.data import own_data as yours
 from tests.ui.data_files import Sent, clicks, npy, vectors
 
 APP = str(Path(__file__).parents[2] / "app.py")

@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
-from ohash.experiment.params import experiment
-from ohash.ui import behind, share, shelf, state
+from ohash.engine.params import experiment
+from ohash.ui import earlier_runs as shelf
+from ohash.ui import state
+from ohash.ui.live import reference_runs as behind
+from ohash.ui.live import share
 from tests.ui.live_app import SMALL, moving, opened, session_of, until, widget
 
 

@@ -5,10 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from ohash.experiment.params import experiment
-from ohash.experiment.presets import PRESETS, Preset
-from ohash.experiment.run import run
-from ohash.ui import behind, live, state
+from ohash.engine.params import experiment
+from ohash.engine.presets import PRESETS, Preset
+from ohash.engine.run import run
+from ohash.ui import state
+from ohash.ui.live import page as live
+from ohash.ui.live import reference_runs as behind
 from ohash.ui.session import Session
 from tests.ui.live_app import SMALL, link_of, more, moving, opened, session_of, until, widget
 

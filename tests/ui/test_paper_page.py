@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
-from ohash.experiment import launch
-from ohash.experiment.executors import Inline
-from ohash.experiment.home import HOME
-from ohash.experiment.paper import figures
-from ohash.experiment.paper.figures import FIGURES, PROFILES, QUICK
-from ohash.experiment.paper.settings import EMBEDDED
-from ohash.experiment.params import experiment
-from ohash.experiment.store import Store
-from ohash.experiment.sweeping import Sweeping
-from ohash.experiment.workshare import Claims, activity
+from ohash.engine.params import experiment
+from ohash.paper import figures
+from ohash.paper.figures import FIGURES, PROFILES, QUICK
+from ohash.paper.settings import EMBEDDED
+from ohash.runtime.folders import HOME
+from ohash.store.store import Store
+from ohash.sweeps import launch
+from ohash.sweeps.claims import Claims, activity
+from ohash.sweeps.execution import Sweeping
+from ohash.sweeps.executors import Inline
 from ohash.ui import paper
 from ohash.ui.session import Session
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ohash.ui import press
+from ohash.ui.workarounds import slots as press
 
 
 @pytest.mark.parametrize(("fragments", "counted"), [(None, 1), ([], 1), (["live"], 0)])
@@ -20,14 +20,14 @@ def test_a_press_that_comes_with_a_fragment_is_not_counted(
 
 
 def test_fragments_are_made_in_one_place() -> None:
-    ui = Path(press.__file__).parent
+    ui = Path(press.__file__).parents[1]
     sources = [*ui.rglob("*.py"), *(ui.parent.parent / "pages").glob("*.py")]
     assert len(sources) > 20
     assert [one.name for one in sources if "st.fragment" in one.read_text()] == ["fragments.py"]
 
 
 def test_callbacks_of_buttons_run_once() -> None:
-    ui = Path(press.__file__).parent
+    ui = Path(press.__file__).parents[1]
     for one in ui.rglob("*.py"):
         for line in one.read_text().splitlines():
             if "on_click=" in line:

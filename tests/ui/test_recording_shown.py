@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from ohash.experiment.presets import PRESETS
-from ohash.ui import live, state
-from ohash.ui.recorded import recording_of
+from ohash.engine.presets import PRESETS
+from ohash.ui import state
+from ohash.ui.live import page as live
+from ohash.ui.live.recording import recording_of
 from ohash.ui.session import Session, Watched
 from tests.ui.live_app import SMALL, opened, session_of
 

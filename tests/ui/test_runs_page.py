@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
-from ohash.experiment.home import HOME
-from ohash.experiment.params import Change, experiment
-from ohash.experiment.run import Run
-from ohash.experiment.runs import Line, RunStore, differences, different, line_of, to_csv, to_json
-from ohash.experiment.snapshot import Snapshot, take
-from ohash.experiment.store import Store
+from ohash.engine.params import Change, experiment
+from ohash.engine.run import Run
+from ohash.engine.snapshot import Snapshot
 from ohash.plots.runs import overlay
+from ohash.runtime.folders import HOME
+from ohash.store.listing import Line, RunStore, differences, different, line_of, to_csv, to_json
+from ohash.store.store import Store
 from ohash.ui import state
 from ohash.ui.runs import AllRuns, SessionRuns, kept, link
 from ohash.ui.session import Past, Session
@@ -33,7 +33,7 @@ def made(**values: object) -> Snapshot:
     run = Run(experiment("blobs2d", "oh", pairs=300, r=16, **values))
     while not run.done:
         run.step(100)
-    return take(run, "done")
+    return run.snapshot("done")
 
 
 @pytest.fixture(scope="module")

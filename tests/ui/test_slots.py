@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ohash.ui import slots
+from ohash.ui.workarounds import slots
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 import streamlit as st  # noqa: TID251
 from streamlit.web.server.app_discovery import discover_asgi_app  # noqa: TID251
 
-from ohash.ui import starting
+from ohash.ui.workarounds import server_start as starting
 
 APP = Path(__file__).parents[2] / "app.py"
 

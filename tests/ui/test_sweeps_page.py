@@ -7,23 +7,22 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
-from ohash.experiment import launch
-from ohash.experiment.best import bests
-from ohash.experiment.executors import Inline
-from ohash.experiment.home import HOME
-from ohash.experiment.own_data import on_own
-from ohash.experiment.params import experiment
-from ohash.experiment.results import points
-from ohash.experiment.store import Store
-from ohash.experiment.sweep import Sweep, sweep
-from ohash.experiment.sweep_files import sweeps
-from ohash.experiment.sweeping import Sweeping
-from ohash.experiment.workshare import Claims, activity
+from ohash.engine.params import experiment
 from ohash.plots import sweeps as charts
 from ohash.plots.plotly import figure, heat_figure
-from ohash.ui import yours
+from ohash.runtime.folders import HOME
+from ohash.store.store import Store
+from ohash.sweeps import launch
+from ohash.sweeps.claims import Claims, activity
+from ohash.sweeps.execution import Sweeping
+from ohash.sweeps.executors import Inline
+from ohash.sweeps.files import sweeps
+from ohash.sweeps.own_data import on_own
+from ohash.sweeps.results import bests, points
+from ohash.sweeps.sweep import Sweep, sweep
+from ohash.ui.data import own_data as yours
 from ohash.ui.session import Session
-from ohash.ui.sweep_link import decoded, encoded, link, squeezed
+from ohash.ui.sweeps.link import decoded, encoded, link, squeezed
 from tests.experiment.runs import own_data
 
 APP = str(Path(__file__).parents[2] / "app.py")

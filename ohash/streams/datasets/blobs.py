@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.dataset import Dataset, DatasetSpec
 
 SPREAD = 0.35
 # whose generators (make_blobs, make_moons, make_circles) these are like; the points are our own

@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.base import Dataset, DatasetSpec
-from ohash.streams.cached import cached_gist
+from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.datasets.paper_setting import put, queries, setting
-from ohash.streams.folder import find_files
+from ohash.streams.feature_cache import cached_gist
+from ohash.streams.folder import find_files, together
 from ohash.streams.readers.limits import BadFileError
-from ohash.streams.together import together
 
 FILES = (*(f"data_batch_{k}.bin" for k in range(1, 6)), "test_batch.bin")
 RECORD = 1 + 3 * 32 * 32

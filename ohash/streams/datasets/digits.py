@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.dataset import Dataset, DatasetSpec
 
 BIBTEX = """@misc{alpaydin1998digits,
   title  = {Optical Recognition of Handwritten Digits},

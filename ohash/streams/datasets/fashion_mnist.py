@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.cached import cached_rows
 from ohash.streams.datasets.pictures import Pictures, Source, idx_folder, places, read_idx_folder, specs
+from ohash.streams.feature_cache import cached_rows
 from ohash.streams.readers.limits import BadFileError
 
 VARIABLE = "OHASH_FASHION_MNIST"

@@ -7,10 +7,10 @@ files gist_query.fvecs and gist_groundtruth.ivecs are not needed. Without gist_b
 
 from pathlib import Path
 
-from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.datasets.paper_setting import EITHER_OF_TWO, VALIDATION, put, queries, setting
+from ohash.streams.folder import measured, together
 from ohash.streams.readers.formats import read_path
-from ohash.streams.together import measured, together
 
 TRAIN, TEST = 500_000, 1_000
 ROWS = TRAIN + TEST + VALIDATION

@@ -3,13 +3,13 @@
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.datasets.paper_setting import EITHER_OF_TWO, put, queries, setting
+from ohash.streams.folder import measured, together
 from ohash.streams.readers import mat
 from ohash.streams.readers.formats import guarded
 from ohash.streams.readers.limits import FOLDER, BadFileError
 from ohash.streams.readers.source import Source
-from ohash.streams.together import measured, together
 
 FILE = "LabelMe_gist.mat"
 WHERE = "Torralba, Fergus and Weiss, CVPR 2008"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ohash.streams.base import default_queries
+from ohash.streams.dataset import default_queries
 from ohash.streams.folder import DATA
 
 VALIDATION = 1000

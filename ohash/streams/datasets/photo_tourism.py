@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.base import Dataset, DatasetSpec
-from ohash.streams.cached import cached_gist, cached_rows
+from ohash.streams.annotations import GivenPairs
+from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.datasets.paper_setting import put, queries, setting
-from ohash.streams.given_pairs import GivenPairs
+from ohash.streams.feature_cache import cached_gist, cached_rows
+from ohash.streams.folder import Together, noted, together
 from ohash.streams.readers.limits import BadFileError
-from ohash.streams.together import Together, noted, together
 
 SHEET, GRID, SIDE = 1024, 16, 64
 PER_SHEET = GRID * GRID

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.base import Dataset, DatasetSpec
-from ohash.streams.cached import cached_gist
+from ohash.streams.dataset import Dataset, DatasetSpec
+from ohash.streams.feature_cache import cached_gist
 from ohash.streams.folder import data_folder
-from ohash.streams.readers.idx import read_idx
+from ohash.streams.readers.binary import read_idx
 from ohash.streams.readers.limits import BadFileError
 
 Pictures = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]

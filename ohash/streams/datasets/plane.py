@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.base import Dataset, DatasetSpec
+from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.datasets.blobs import BIBTEX, CITE
 
 N = 2000

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from ohash.streams.readers import arrow
+from ohash.streams.readers import columns as arrow
 from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table

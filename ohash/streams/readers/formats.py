@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from ohash.streams.readers import delimited, hdf5, mat, npy, npz, parquet, vecs
+from ohash.streams.readers import binary as vecs
+from ohash.streams.readers import delimited, hdf5, mat, npy, npz, parquet
 from ohash.streams.readers.limits import FOLDER, UPLOAD, BadFileError, Limits, refusal, told
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table

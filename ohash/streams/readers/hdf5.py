@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.readers import members
+from ohash.streams.readers import table as members
 from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
 from ohash.streams.readers.source import MAP_FROM, Source
 from ohash.streams.readers.table import Peek, Table

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.readers import arrow, delimited, members, npy
+from ohash.streams.readers import columns as arrow
+from ohash.streams.readers import delimited, npy
+from ohash.streams.readers import table as members
 from ohash.streams.readers.formats import guarded, refuse_pickle
 from ohash.streams.readers.limits import FOLDER, UPLOAD, BadFileError, Limits
 from ohash.streams.readers.source import Source

@@ -11,7 +11,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.readers import hdf5, members
+from ohash.streams.readers import hdf5
+from ohash.streams.readers import table as members
 from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table

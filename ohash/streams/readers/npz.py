@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.readers import members, npy
+from ohash.streams.readers import npy
+from ohash.streams.readers import table as members
 from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
 from ohash.streams.readers.source import MAP_FROM, Source
 from ohash.streams.readers.table import Peek, Table

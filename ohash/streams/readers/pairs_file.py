@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.given_pairs import signs
-from ohash.streams.readers import arrow, delimited, npy, npz, parquet
+from ohash.streams.annotations import signs
+from ohash.streams.readers import columns as arrow
+from ohash.streams.readers import delimited, npy, npz, parquet
 from ohash.streams.readers.formats import guarded, refuse_pickle
 from ohash.streams.readers.limits import FOLDER, UPLOAD, BadFileError, Limits
 from ohash.streams.readers.source import Source

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ohash.streams.readers import arrow
-from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
-from ohash.streams.readers.memory import ran_out
+from ohash.streams.readers import columns as arrow
+from ohash.streams.readers.limits import BadFileError, Limits, ran_out, refusal, told
 from ohash.streams.readers.source import Source
 from ohash.streams.readers.table import Peek, Table
 

@@ -1,0 +1,239 @@
+"""Measure speed on this machine, as ratios taken in one run.
+
+Every line compares with something measured beside it (the matrix product a step cannot do without, a clean NumPy step,
+faiss), on one thread, so the ratios mean the same on a busy machine.
+"""
+
+import argparse
+import io
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import ohash
+from ohash.core.loss import dissimilar_threshold, zero_loss_codes
+
+REPEATS = 7
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options."""
+    parser.add_argument(
+        "what", nargs="*", help=f"only these parts: {', '.join(PARTS)} (minutes, if named: {', '.join(LONG)})"
+    )
+    parser.add_argument("--ui", action="store_true", help="measure the dashboard in headless Chromium instead")
+    parser.add_argument("--minutes", type=float, default=0, help="with --ui: also watch memory for so many minutes")
+    parser.add_argument("--pairs", type=int, default=20_000, help="pairs per measurement (20000)")
+    parser.add_argument("--codes", type=float, default=1e7, help="index: the largest number of codes (1e7)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure and print."""
+    if options.ui:
+        from ohash.cli.bench.ui import measure  # noqa: PLC0415 (needs playwright, of the test extra)
+
+        return measure(options.minutes)
+    unknown = set(options.what) - set(PARTS)
+    if unknown:
+        raise ValueError(f"bench knows {', '.join(PARTS)}, got {', '.join(sorted(unknown))}")
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
+
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # a file or a pipe should show how far it is, too
+    with threadpool_limits(limits=1):
+        for name in options.what or [name for name in PARTS if name not in LONG]:
+            print(f"-- {name}")
+            PARTS[name](options)
+    return 0
+
+
+def best(work: Callable[[], Any], *others: Callable[[], Any]) -> list[float]:
+    """The shortest time of each, taken in turns, so that noise hits all alike."""
+    times = [float("inf")] * (1 + len(others))
+    for _ in range(REPEATS):
+        for at, one in enumerate((work, *others)):
+            start = time.perf_counter()
+            one()
+            times[at] = min(times[at], time.perf_counter() - start)
+    return times
+
+
+def line(name: str, value: float, unit: str, bar: str = "") -> None:
+    """One result."""
+    print(f"{name:58} {value:10.3g} {unit:10} {bar}")
+
+
+def learning(options: argparse.Namespace) -> None:
+    """OH and MMOH against the matrix product of the same rows."""
+    n, d, r = options.pairs, 512, 64
+    X, i, j, s = stream(n, d)
+    for T, limit in ((1, 1.6), (4, 1.7)):
+        for dtype in ("float32", "float64"):
+            Z = X.astype(dtype)
+            model = settled(T, r, dtype, "none", Z, i, j, s)
+            gathered = np.concatenate([Z[i], Z[j]])
+            W = np.asarray(model.W if T == 1 else model.W.transpose(1, 0, 2).reshape(d, T * r), order="C")
+            out = np.empty((2 * n, W.shape[1]), dtype)
+            rate: list[float] = []
+            floor, learn = best(
+                lambda: np.matmul(gathered, W, out=out),  # noqa: B023
+                lambda: rate.append(float(model.learn(Z, i, j, s).updated.mean())),  # noqa: B023
+            )
+            name = "OH" if T == 1 else f"MMOH T={T}"
+            line(f"{name} d={d} r={r} {dtype}, {np.mean(rate):.0%} updating: time / gemm", learn / floor, "x",
+                 f"bar {limit}" if dtype == "float32" else "")  # fmt: skip
+            line(f"{name} d={d} r={r} {dtype}: pairs a second", n / learn, "pairs/s")
+    plain = settled(1, r, "float32", "none", X, i, j, s)
+    running = settled(1, r, "float32", "running", X, i, j, s)
+    few = slice(0, 300)
+    a, b, c = best(
+        lambda: plain.learn(X, i, j, s),
+        lambda: running.learn(X, i, j, s),
+        lambda: numpy_steps(plain.W, X, i[few], j[few], s[few]),
+    )
+    line("running mean: time / no centring", b / a, "x", "bar 1.15")
+    line("clean NumPy step: time / OH", (c / 300) / (a / n), "x", "bar 8 or more")
+
+
+def stream(n: int, d: int) -> tuple[Any, Any, Any, Any]:
+    """Clustered unit vectors; some wrong labels keep a tenth to a fifth of the pairs updating for ever."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(10, d))
+    labels = rng.integers(0, 10, 5000)
+    X = centres[labels] + 0.9 * rng.normal(size=(5000, d))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    i, j = rng.integers(0, 5000, (2, n))
+    s = np.where(labels[i] == labels[j], 1, -1)
+    return X.astype(np.float32), i, j, np.where(rng.random(n) < 0.01, -s, s)
+
+
+def settled(T: int, r: int, dtype: str, center: str, X: Any, i: Any, j: Any, s: Any) -> Any:
+    """A model that has learnt the stream a few times: the regime a long run spends its time in."""
+    options: dict[str, Any] = {"r": r, "beta": 0.4, "dtype": dtype, "center": center}
+    model: Any = ohash.OH(**options) if T == 1 else ohash.MMOH(T=T, **options)
+    for _ in range(4):
+        model.learn(X, i, j, s)
+    return model
+
+
+def numpy_steps(W: Any, X: Any, i: Any, j: Any, s: Any) -> Any:
+    """The update written cleanly in NumPy, one pair after another."""
+    W = np.array(W)
+    r = W.shape[1]
+    br = dissimilar_threshold(0.4, r)
+    for x_i, x_j, s_t in zip(X[i], X[j], s, strict=True):
+        p_i, p_j = x_i @ W, x_j @ W
+        D = int(((p_i >= 0) != (p_j >= 0)).sum())
+        R = max(0.0, D if s_t == 1 else br - D)
+        if R > 0:
+            g = zero_loss_codes(p_i, p_j, s_t, 0, br)
+            h_i, h_j = np.where(p_i >= 0, 1, -1), np.where(p_j >= 0, 1, -1)
+            change = np.outer(x_i, g.g_i - h_i) + np.outer(x_j, g.g_j - h_j)
+            norm2 = float((change**2).sum())
+            loss = float(p_i @ (h_i - g.g_i) + p_j @ (h_j - g.g_j)) + np.sqrt(R)
+            W += min(0.1, loss / norm2) * change
+    return W
+
+
+def importing(options: argparse.Namespace) -> None:
+    """A fresh interpreter: import, and the first learn with a warm kernel cache."""
+    import subprocess  # noqa: PLC0415
+    import sys  # noqa: PLC0415
+
+    def timed(code: str) -> float:
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", code], check=True)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    bare = timed("pass")
+    line("import ohash", timed("import ohash") - bare, "s", "bar 1")
+    learn = "import numpy as np, ohash; X = np.eye(8, dtype='f'); ohash.OH(r=8).learn(X, [0], [1], [1])"
+    line("import and first learn, warm cache", timed(learn) - bare, "s", "bar 3")
+
+
+def retrieval(options: argparse.Namespace) -> None:
+    """Tie-aware mAP of 1,000 queries against 59,000 codes of 64 bits."""
+    rng = np.random.default_rng(0)
+    database = rng.integers(0, 256, (59_000, 8), dtype=np.uint8)
+    queries = rng.integers(0, 256, (1_000, 8), dtype=np.uint8)
+    db_labels, query_labels = rng.integers(0, 10, 59_000), rng.integers(0, 10, 1_000)
+    ohash.mean_ap(queries[:2], database, query_labels[:2], db_labels)
+    (ours,) = best(lambda: ohash.mean_ap(queries, database, query_labels, db_labels))
+    line("mAP 1,000 x 59,000 x 64 bits", ours, "s", "bar 0.5")
+    try:
+        import faiss  # noqa: PLC0415
+    except ImportError:
+        print("faiss is not installed (extra: faiss), its ratio is left out")
+        return
+    faiss.omp_set_num_threads(1)
+    index = faiss.IndexBinaryFlat(64)
+    index.add(database)
+    start = time.perf_counter()
+    index.search(queries[:50], 59_000)
+    line("faiss IndexBinaryFlat, k = n: time / ours", (time.perf_counter() - start) * 20 / ours, "x", "bar 20 or more")
+
+
+def gist(options: argparse.Namespace) -> None:
+    """GIST-512 of small pictures."""
+    images = np.random.default_rng(0).integers(0, 256, (256, 32, 32), dtype=np.uint8)
+    ohash.gist512(images[:4])
+    (seconds,) = best(lambda: ohash.gist512(images))
+    line("GIST-512 of 32 x 32 pictures", len(images) / seconds, "images/s")
+
+
+def engine(options: argparse.Namespace) -> None:
+    """A watched run (10 snapshots a second, no mAP) against bare learn on the same mapped rows."""
+    from ohash.engine.params import experiment  # noqa: PLC0415
+    from ohash.engine.run import Run  # noqa: PLC0415
+    from ohash.engine.runner import Runner  # noqa: PLC0415
+
+    n = 20 * options.pairs
+    params = experiment("digits", "oh", pairs=n)
+    shares = []
+    for _ in range(3):
+        bare = Run(params)
+        i, j, s = bare.world.pairs(0, n)
+        start = time.perf_counter()
+        for at in range(0, n, 4096):
+            bare.hasher.learn(bare.Z, i[at : at + 4096], j[at : at + 4096], s[at : at + 4096])
+        seconds = time.perf_counter() - start
+        watched = Runner(params, judge=False).start()
+        while watched.run is None and not watched.finished.is_set():  # throughput, not preparation
+            time.sleep(0.001)
+        start = time.perf_counter()
+        while not watched.finished.wait(0.1):
+            watched.snapshot()
+        shares.append(seconds / (time.perf_counter() - start))
+    line("watched run: share of the bare learn throughput", max(shares), "", "bar 0.8")
+
+
+def index(options: argparse.Namespace) -> None:
+    """HammingIndex: scan, multi-index hashing and faiss."""
+    from ohash.cli.bench.index import measure  # noqa: PLC0415
+
+    measure(options)
+
+
+def methods(options: argparse.Namespace) -> None:
+    """A step of every method, as a ratio to OH."""
+    from ohash.cli.bench.methods import measure  # noqa: PLC0415
+
+    measure()
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "learning": learning,
+    "importing": importing,
+    "retrieval": retrieval,
+    "gist": gist,
+    "engine": engine,
+    "index": index,
+    "methods": methods,
+}
+LONG = ("index", "methods")

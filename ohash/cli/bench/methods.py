@@ -1,0 +1,113 @@
+"""What one step of every method costs, beside OH: CPU time on one thread, all on the same vectors.
+
+2,000 pairs of 5,000 clustered unit vectors with 300 columns and 10 classes, 48 bits. A pair is two points, so methods
+that learn from points see 4,000 of them, and batch methods are fitted to the same 4,000 at once.
+"""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ohash.models.base import HasherSpec
+from ohash.models.registry import hashers
+from ohash.runtime.threads import one_blas_thread
+
+D, R, PAIRS, KSH_LABELS = 300, 48, 2000, 1000
+BETTER_OF = 3  # times that a quick method is measured
+QUICK = 1.0  # seconds
+
+
+def measure() -> None:
+    """Print one line a method, and the time of KSH with 1,000 labels."""
+    X, labels, i, j, s = _data()
+    found = {}
+    with one_blas_thread():
+        for key, spec in hashers().items():
+            if spec.missing:
+                print(f"{key}: needs {spec.missing}")
+                continue
+            _taught(spec, X[:400], labels[:400], *_few(i, j, s))  # compiled now
+            found[key] = _best(partial(_taught, spec, X, labels, i, j, s))
+        ksh = hashers()["ksh"]
+        seconds = _cpu(lambda: _fitted(ksh, X, labels, labelled=KSH_LABELS))[0]
+    oh = found["oh"][0]
+    print(f"{'method':16} {'supervision':12} {'consumes':9} {'a step':>16} {'/ OH':>8} {'encode a vector':>16}")
+    for key, (spent, model) in sorted(found.items(), key=lambda one: one[1][0]):
+        spec = hashers()[key]
+        encode = _best(partial(model.encode, X))[0] / len(X)
+        ratio = "-" if spec.consumes == "nothing" else f"{spent / oh:.3g}"
+        print(f"{key:16} {spec.supervision:12} {spec.consumes:9} {_step(spec, spent):>16} {ratio:>8} "
+              f"{1e6 * encode:>13.3g} us")  # fmt: skip
+    print(f"KSH with {KSH_LABELS:,} labels, {R} bits: {seconds:.3g} s (bar 60)")
+
+
+def _data() -> tuple[Any, Any, Any, Any, Any]:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 10, 5000)
+    X = rng.normal(size=(10, D))[labels] + 0.9 * rng.normal(size=(5000, D))
+    X = (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
+    rows = rng.permutation(5000)[: 2 * PAIRS]
+    i, j = rows[:PAIRS], rows[PAIRS:]
+    return X, labels, i, j, np.where(labels[i] == labels[j], 1, -1)
+
+
+def _few(i: Any, j: Any, s: Any) -> tuple[Any, Any, Any]:
+    return i[:50] % 400, (j[:50] + (i[:50] % 400 == j[:50] % 400)) % 400, s[:50]
+
+
+def _taught(spec: HasherSpec, X: Any, labels: Any, i: Any, j: Any, s: Any) -> tuple[float, Any]:
+    """(CPU seconds of learning alone, the model)."""
+    model: Any = _built(spec)
+    if hasattr(model, "warm_up"):
+        model.warm_up(X[:D])
+    rows = np.stack([i, j], axis=1).ravel()
+    learn: dict[str, Callable[[], Any]] = {
+        "nothing": lambda: None,
+        "pairs": lambda: model.learn(X, i, j, s),
+        "points": lambda: model.learn_points(X, rows, labels[rows]),
+        "chunks": lambda: model.learn_points(X, rows, labels[rows]),
+        "batch": lambda: model.fit(X[rows], labels[rows]),
+    }
+    return _cpu(learn[spec.consumes])[0], model
+
+
+def _built(spec: HasherSpec, **options: Any) -> Any:
+    values = {"r": R, **options}
+    return spec.build(spec.params(**{name: value for name, value in values.items() if name in spec.table}))
+
+
+def _fitted(spec: HasherSpec, X: Any, labels: Any, **options: Any) -> Any:
+    model = _built(spec, **options)
+    model.fit(X, labels)
+    return model
+
+
+def _cpu(work: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.process_time()
+    result = work()
+    return time.process_time() - start, result
+
+
+def _best(work: Callable[[], Any]) -> tuple[float, Any]:
+    """The least seconds of a few calls, or of one long call; `work` may say itself how long it took."""
+    best: tuple[float, Any] = (float("inf"), None)
+    for _ in range(BETTER_OF):
+        spent, result = _cpu(work)
+        if isinstance(result, tuple):
+            spent, result = result
+        best = min(best, (spent, result), key=lambda one: one[0])
+        if spent > QUICK:
+            break
+    return best
+
+
+def _step(spec: HasherSpec, seconds: float) -> str:
+    if spec.consumes == "nothing":
+        return "-"
+    if spec.consumes == "batch":
+        return f"{1e3 * seconds:.3g} ms a fit" if seconds < 1 else f"{seconds:.3g} s a fit"
+    count, unit = (PAIRS, "pair") if spec.consumes == "pairs" else (2 * PAIRS, "point")
+    return f"{1e6 * seconds / count:.3g} us a {unit}"

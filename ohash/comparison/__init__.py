@@ -1,0 +1,1 @@
+"""Several methods on the same data, stream and seeds: run, judged, costed, and put into words."""

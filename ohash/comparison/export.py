@@ -1,0 +1,220 @@
+"""A comparison as files: checkpoints of every run, one line a method, a LaTeX table, the BibTeX of what is shown."""
+
+import csv
+import io
+import json
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.comparison.fairness import fairness
+from ohash.comparison.params import Comparison
+from ohash.comparison.results import Standing
+from ohash.comparison.verdict import FLOATS, gap, verdict
+from ohash.engine.export import YOURS, Files, own_data_code
+from ohash.engine.judge import RERANKED
+from ohash.runtime.environment import environment
+from ohash.streams import registry as datasets
+from ohash.tables import bibliography
+
+Rows = list[dict[str, Any]]
+SPECIAL = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "·": r"$\cdot$", "×": r"$\times$",
+}  # fmt: skip
+CURVES = ("map", "map_low", "map_high", "precision_10", "recall_10", "recall_100", "recomputed", "flipped",
+          "cpu_learn", "cpu_encode")  # fmt: skip
+
+
+def results(standing: Standing) -> Rows:
+    """One row a method, the first one the measure of the others; last the float vectors, which are a reference."""
+    rows: Rows = []
+    for at, name in enumerate(standing.names):
+        record, cost, found = standing.record(at), standing.costs[at] if standing.costs else None, None
+        if at > 0 and standing.judged:
+            found = gap(standing, at, 0)
+        to_floats = gap(standing, at, FLOATS)
+        rows.append(
+            {
+                "method": name,
+                "learns_from": standing.supervision(at),
+                "bits": standing.bits(at) or None,
+                "map": standing.score(at, "map"),
+                "map_seed_spread": standing.spread(at, "map"),
+                "map_minus_first": math.nan if found is None else found.difference,
+                "map_minus_first_half": math.nan if found is None else found.half,
+                "map_minus_first_seed_spread": math.nan if found is None or found.seeds < 2 else found.spread,
+                "map_minus_floats": math.nan if to_floats is None else to_floats.difference,
+                "map_minus_floats_half": math.nan if to_floats is None else to_floats.half,
+                "recall_10": standing.score(at, "recall_10"),
+                **{f"recall_10_reranked_{c}": standing.reranked(at, c) for c in RERANKED[1:]},
+                "precision_radius_2": math.nan if record is None else record.precision_radius,
+                "empty_balls": math.nan if record is None else record.empty_ball,
+                "recomputed_bits": standing.score(at, "recomputed"),
+                "cpu_seconds": standing.score(at, "cpu_learn") + standing.score(at, "cpu_encode"),
+                "bytes": math.nan if cost is None else cost.bytes,
+                "encode_p50_s": math.nan if cost is None else cost.encode[0],
+                "encode_p99_s": math.nan if cost is None else cost.encode[1],
+                "scan_p50_s": math.nan if cost is None else cost.scan[0],
+                "scan_p99_s": math.nan if cost is None else cost.scan[1],
+                "error": standing.errors.get(name, ""),
+            }
+        )
+    empty = dict.fromkeys(rows[0], math.nan) | {"learns_from": "nothing", "error": ""}
+    floats = {"method": "float vectors (reference)", "bits": 32 * standing.ground.d or None, "map": standing.map_float}
+    return [*rows, {**empty, **floats, "recall_10": 1.0, "bytes": 4.0 * standing.ground.d or math.nan}]
+
+
+def columns(standing: Standing) -> dict[str, npt.NDArray[Any]]:
+    """Every checkpoint of every run in one long table: method, seed, pairs, scores."""
+    parts = [track for track in standing.tracks if len(track.checkpoints.get("pairs", ()))]
+    sizes = [len(track.checkpoints["pairs"]) for track in parts]
+    found: dict[str, npt.NDArray[Any]] = {
+        "method": np.repeat(np.array([standing.names[track.entry] for track in parts], dtype=np.str_), sizes),
+        "seed": np.repeat(np.array([track.seed for track in parts], np.int64), sizes),
+    }
+    for name in ("pairs", *CURVES):
+        found[name] = np.concatenate([track.checkpoints[name] for track in parts]) if parts else np.empty(0)
+    return found
+
+
+def to_csv(rows: dict[str, npt.NDArray[Any]]) -> str:
+    """Columns as CSV; NaN is an empty cell, a text is quoted if it must be."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(rows)
+    for row in zip(*(column.tolist() for column in rows.values()), strict=True):
+        writer.writerow([_cell(value) for value in row])
+    return text.getvalue()
+
+
+def rows_to_csv(rows: Rows) -> str:
+    """Rows as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(rows[0])
+    for row in rows:
+        writer.writerow([_cell(value) for value in row.values()])
+    return text.getvalue()
+
+
+def code_for(comparison: Comparison, files: Files = YOURS) -> str:
+    """Python that repeats a comparison with the package; `files` are those of data of one's own."""
+    own, data = own_data_code(comparison.content, files) if comparison.content else ("", "")
+    return (
+        "from ohash.comparison.params import from_query\n"
+        "from ohash.comparison.runner import contested\n"
+        f"from ohash.comparison.verdict import verdict\n{own}\n"
+        f"{data}comparison, problems = from_query({comparison.to_query()!r})\n"
+        f"standing = contested(comparison{', data' if data else ''})\n"
+        "for entry, name in enumerate(standing.names):\n"
+        '    scores = standing.score(entry, "map"), standing.score(entry, "recall_10")\n'
+        '    print(f"{name:>20}  mAP {scores[0]:.3f}  recall@10 {scores[1]:.3f}")\n'
+        "for sentence in verdict(standing):\n"
+        '    print(f"{sentence.topic}: {sentence.text}")\n'
+    )
+
+
+def to_json(standing: Standing) -> str:
+    """The comparison, its results, trials, lengths, verdict and environment."""
+    rows = [{key: _plain(value) for key, value in row.items()} for row in results(standing)]
+    lengths = [
+        {
+            "method": standing.names[one.entry],
+            "bits": one.bits,
+            "map": _plain(one.map),
+            "recall_10": _plain(one.recall_10),
+            **{f"recall_10_reranked_{c}": _plain(value) for c, value in one.reranked.items() if c > 1},
+        }
+        for one in standing.lengths
+    ]
+    trials = [
+        {"method": standing.names[one.entry], "values": dict(one.values), "map": _plain(one.map), "error": one.error}
+        for one in standing.trials
+    ]
+    whole = {
+        "query": standing.comparison.to_query(),
+        "state": standing.state,
+        "methods_in_force": [entry.text() for entry in standing.entries],
+        "fairness": fairness(standing),
+        "verdict": [f"{one.topic}: {one.text}" for one in verdict(standing)],
+        "results": rows,
+        "by_bits": lengths,
+        "trials": trials,
+        "data": {**vars(standing.ground), "notes": list(standing.ground.notes)},
+        "environment": environment(),
+    }
+    return json.dumps(whole, indent=2)
+
+
+def to_latex(standing: Standing) -> str:
+    """A booktabs table; methods of one supervision stand together, the best of several is bold, a reference never."""
+    rows = results(standing)
+    kinds = [kind for kind in ("nothing", "pairs", "labels") if any(row["learns_from"] == kind for row in rows[:-1])]
+    lines = [
+        r"% \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_tex(standing.ground.title)}: {_tex(fairness(standing))}.}}",
+        r"\begin{tabular}{llrrrrr}",
+        r"\toprule",
+        r"method & learns from & bits & mAP & recall@10 & recall@10, 4$\times$ & bytes \\",
+    ]
+    for kind in kinds:
+        lines.append(r"\midrule")
+        group = [at for at, row in enumerate(rows[:-1]) if row["learns_from"] == kind]
+        rivals = [at for at in group if not standing.entries[at].spec.reference]
+        best = {key: _best([rows[at][key] for at in rivals]) for key in SCORED}
+        lines += [_line(rows[at], best if at in rivals else {}) for at in group]
+    lines += [r"\midrule", _line(rows[-1], {})]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def to_bibtex(standing: Standing) -> str:
+    """Every method and the data, each once."""
+    found = [entry.spec.bibtex for entry in standing.entries]
+    spec = datasets.datasets().get(standing.comparison.dataset)
+    return bibliography([*found, "" if spec is None else spec.bibtex])
+
+
+SCORED = ("map", "recall_10", "recall_10_reranked_4")
+
+
+def _best(scores: list[float]) -> float:
+    """The best of two or more; a score alone has won against nobody."""
+    known = [score for score in scores if math.isfinite(score)]
+    return max(known) if len(known) > 1 else math.nan
+
+
+def _line(row: dict[str, Any], best: dict[str, float]) -> str:
+    cells = [_tex(row["method"]), row["learns_from"], "--" if not row["bits"] else str(row["bits"])]
+    for key in SCORED:
+        value = row[key]
+        shown = _share(value) if math.isfinite(value) else "--"
+        if key == "map" and math.isfinite(row["map_seed_spread"]):
+            shown += rf" $\pm$ {_share(row['map_seed_spread'])}"
+        cells.append(rf"\textbf{{{shown}}}" if math.isfinite(value) and best.get(key) == value else shown)
+    size = row["bytes"]
+    return " & ".join([*cells, "--" if not math.isfinite(size) else f"{size:.0f}"]) + r" \\"
+
+
+def _share(value: float) -> str:
+    return f"{value:.3f}".lstrip("0") if value < 1 else "1"
+
+
+def _tex(text: str) -> str:
+    return "".join(SPECIAL.get(character, character) for character in text)
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.17g}"
+    return str(value)

@@ -1,0 +1,61 @@
+"""The fairness line under every chart of a comparison: what each method was given, in one sentence a topic."""
+
+from collections.abc import Callable, Iterable
+
+from ohash.comparison.results import Standing
+
+
+def fairness(standing: Standing, *, first_seed: bool = False) -> str:
+    """Total bits T · r, supervision, kernel, whether the database was trained on, queries, seeds, tuning.
+
+    `first_seed`: what is shown was measured with that alone.
+    """
+    every = range(len(standing.entries))
+    anchors = standing.comparison.features.m
+
+    def bits(at: int) -> str:
+        return str(standing.bits(at) or "–")
+
+    def features(at: int) -> str:
+        return f"RBF, {anchors} anchors" if _kernel(standing, at) else "raw vectors"
+
+    asked = {"bits in all": bits, "learns from": standing.supervision, "features": features}
+    parts = [f"{topic}: {_grouped(every, value, standing)}" for topic, value in asked.items()]
+    parts.append(f"database {'trained on' if standing.ground.database_seen else 'not trained on'}")
+    batch = [standing.names[at] for at in every if standing.entries[at].spec.consumes == "batch"]
+    if batch:
+        everything = standing.comparison.run.fit_to == "all"
+        parts.append(f"{', '.join(batch)} fitted to {'everything at once' if everything else 'what has arrived'}")
+    parts += _drift(standing)
+    seeds = len(standing.comparison.seeds)
+    told = f"{seeds} seed{'s' * (seeds > 1)}" if seeds == 1 or not first_seed else f"the first of {seeds} seeds"
+    parts.append(f"{standing.ground.queries:,} {standing.comparison.run.judged_by} queries, {told}")
+    trials = standing.comparison.contest.trials
+    parts.append(f"{trials} tuning trials each on validation" if trials else "default parameters")
+    return " · ".join(parts)
+
+
+def _drift(standing: Standing) -> list[str]:
+    """That the world changes, or that it was to and the stream ends before."""
+    drift = standing.comparison.drift
+    if drift.drift == "none":
+        return []
+    comes = drift.drift_at < standing.end
+    never = f"the drift ({drift.drift}) at pair {drift.drift_at:,} never comes: the stream ends at {standing.end:,}"
+    return [f"drift ({drift.drift}) at pair {drift.drift_at:,}" if comes else never]
+
+
+def _kernel(standing: Standing, at: int) -> bool:
+    return standing.comparison.on_kernel(standing.entries[at])
+
+
+def _grouped(every: Iterable[int], value: Callable[[int], str], standing: Standing) -> str:
+    """Methods with the same value together, the largest group last as "the rest"."""
+    groups: dict[str, list[str]] = {}
+    for at in every:
+        groups.setdefault(value(at), []).append(standing.names[at])
+    if len(groups) == 1:
+        return next(iter(groups))
+    *few, most = sorted(groups, key=lambda text: len(groups[text]))
+    rest = "the rest" if len(groups[most]) > 2 else ", ".join(groups[most])
+    return ", ".join([*(f"{text} ({', '.join(groups[text])})" for text in few), f"{most} ({rest})"])

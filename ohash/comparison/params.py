@@ -1,0 +1,295 @@
+"""Comparison: one frozen object is one fair contest and one link: same data, stream and seeds for up to six methods.
+
+Every method sees exactly the same pairs: a pair is two points for a method that learns from points, and a batch method
+is fitted to what has arrived at each checkpoint (or to everything). `bits` are those of a whole code, T · r. Methods
+without supervision work on the vectors themselves unless told otherwise, as they do where people use them; the others
+on the data's own feature map. A raw method then waits for as many points as the kernel needs, so all start at one pair.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ohash.core.features import FeatureParams
+from ohash.core.parameters import Parameter, check, param, started_from, table
+from ohash.engine.links import Limits, content_of, dataset_of, parsed
+from ohash.engine.params import SEED, ExperimentParams, RunParams, experiment
+from ohash.models import registry as methods
+from ohash.models.base import HasherSpec
+from ohash.streams import registry as datasets
+from ohash.streams.drift import DriftParams
+from ohash.streams.pairs import StreamParams
+
+MOST_METHODS = 6
+MOST_SEEDS = 5
+DEFAULT = ("oh", "itq", "sign", "rotated", "lsh")
+# Clicks have a closed form of their own, which an online learner must beat.
+FOR_CLICKS = ("oh", "click_whitening", "itq", "sign", "rotated", "lsh")
+
+
+@dataclass(frozen=True)
+class ContestParams:
+    """What all methods share beside data and stream."""
+
+    bits: int = param(
+        64, symbol="T·r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
+        help="Length of a whole code, which T models share. Sign has one bit a dimension, whatever this says.",
+    )  # fmt: skip
+    maps: str = param(
+        "suits", symbol="κ", title="kernel for", choices=("suits", "same"),
+        help="suits: methods without supervision work on the vectors themselves. same: one feature map for all.",
+    )  # fmt: skip
+    trials: int = param(
+        0, symbol="", title="tuning trials", lo=0, hi=100, slider=(0, 50), step=5,
+        help="Random parameters tried for every method on the validation queries, the defaults first; the best are "
+        "used. 0: the defaults.",
+    )  # fmt: skip
+    sweep: bool = param(
+        True, symbol="", title="also other lengths", help="Afterwards learn codes of 16 to 256 bits: mAP against bits.",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check(self)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One method with the parameters in which it differs from its defaults."""
+
+    method: str
+    values: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def spec(self) -> HasherSpec:
+        """The method's card."""
+        return methods.find(self.method)
+
+    @property
+    def T(self) -> int:
+        """Models that share a code; 1 for most methods."""
+        rows = self.spec.table
+        return int(dict(self.values).get("T", rows["T"].default if "T" in rows else 1))
+
+    def text(self) -> str:
+        """As a link writes it.
+
+        >>> Entry("oh", (("C", 1.0), ("select", "largest"))).text()
+        'oh:C=1:select=largest'
+        """
+        rows = self.spec.table
+        return ":".join([self.method, *(f"{key}={rows[key].format(value)}" for key, value in self.values)])
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything a comparison depends on. Build one with `compare(...)` or `from_query(...)`."""
+
+    dataset: str
+    entries: tuple[Entry, ...]
+    contest: ContestParams
+    features: FeatureParams
+    stream: StreamParams
+    drift: DriftParams
+    run: RunParams
+    seeds: tuple[int, ...] = (0,)
+    content: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the number of methods and seeds, and that every single experiment is sound."""
+        if not 1 <= len(self.entries) <= MOST_METHODS:
+            raise ValueError(f"methods must be 1 to {MOST_METHODS}, got {len(self.entries)}; leave some out")
+        if len(set(self.entries)) < len(self.entries):
+            raise ValueError("methods must differ in name or parameters, got one twice; change one of them")
+        object.__setattr__(self, "seeds", tuple(SEED.convert(seed) for seed in self.seeds))
+        if not 1 <= len(set(self.seeds)) == len(self.seeds) <= MOST_SEEDS:
+            raise ValueError(f"seeds must be 1 to {MOST_SEEDS} different numbers, got {self.seeds}")
+        for entry in self.entries:
+            self.experiment(entry)
+
+    def experiment(self, entry: Entry, seed: int | None = None, *, bits: int | None = None) -> ExperimentParams:
+        """One method of the contest as an experiment of its own; `bits` replaces the length of the code."""
+        spec, model = entry.spec, dict(entry.values)
+        if "r" in spec.table and ("r" not in model or bits is not None):
+            model["r"] = max(1, (self.contest.bits if bits is None else bits) // entry.T)
+        shared = {key: getattr(part, key) for part in self._shared() for key in table(part)}
+        if self.features.kernel == "rbf" and not self.on_kernel(entry):
+            shared |= {"kernel": "none", "warm": self.features.warm_up}
+        values = {**shared, **model, "seed": self.seeds[0] if seed is None else seed}
+        return experiment(self.dataset, spec.key, content=self.content, **values)
+
+    def on_kernel(self, entry: Entry) -> bool:
+        """Whether a method works on kernel features here."""
+        return self.features.kernel == "rbf" and not (entry.spec.raw and self.contest.maps == "suits")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the methods are called here: short, and different from each other."""
+        titles = [entry.spec.title for entry in self.entries]
+        short = [title.partition(" (")[0] for title in titles]
+        found = [name if short.count(name) == 1 else title for name, title in zip(short, titles, strict=True)]
+        return tuple(
+            name if found.count(name) == 1 else f"{name} ({_values(entry)})"
+            for name, entry in zip(found, self.entries, strict=True)
+        )
+
+    def with_values(self, **values: Any) -> "Comparison":
+        """Another comparison: `values` are keys of the shared table, or dataset, content, methods, seeds."""
+        known = {"dataset": self.dataset, "content": self.content, "methods": self.entries, "seeds": self.seeds}
+        shared = {key: getattr(part, key) for part in (self.contest, *self._shared()) for key in table(part)}
+        return compare(**{**known, **shared, **values})
+
+    def to_query(self) -> dict[str, str]:
+        """The link: what differs from the defaults, as text."""
+        rows = rows_of(self)
+        base = _parts(self.dataset)
+        mine = (self.contest, *self._shared())
+        query = {"dataset": self.dataset, "methods": ",".join(entry.text() for entry in self.entries)}
+        for part, default in zip(mine, base, strict=True):
+            for key in table(part):
+                if getattr(part, key) != getattr(default, key):
+                    query[key] = rows[key].format(getattr(part, key))
+        if self.seeds != (0,):
+            query["seeds"] = ",".join(map(str, self.seeds))
+        if self.content:
+            query["content"] = self.content
+        return query
+
+    def key(self) -> str:
+        """A short name: equal comparisons, equal key."""
+        return hashlib.sha256(json.dumps(self.to_query(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def _shared(self) -> tuple[Any, ...]:
+        return self.features, self.stream, self.drift, self.run
+
+
+def compare(
+    dataset: str = "fashion",
+    methods: Iterable[str | Entry] = DEFAULT,
+    seeds: Iterable[int] = (0,),
+    content: str = "",
+    **values: Any,
+) -> Comparison:
+    """A comparison from defaults; a method may carry parameters: "oh:C=1".
+
+    >>> compare("digits", ("oh", "oh:C=1", "itq"), bits=32).to_query()
+    {'dataset': 'digits', 'methods': 'oh,oh:C=1,itq', 'bits': '32'}
+    """
+    parts = []
+    for part in _parts(dataset):
+        mine = {key: values.pop(key) for key in table(part) if key in values}
+        parts.append(replace(part, **mine))
+    if values:
+        known = sorted(key for part in parts for key in table(part))
+        raise ValueError(f"unknown parameter {', '.join(sorted(values))}; a comparison knows {', '.join(known)}")
+    entries = tuple(one if isinstance(one, Entry) else entry_of(one) for one in methods)
+    contest, features, stream, drift, run = parts
+    return Comparison(dataset, entries, contest, features, stream, drift, run, tuple(seeds), content)
+
+
+def entry_of(text: str) -> Entry:
+    """A method from "oh" or "oh:C=1:beta=0.4"; values that are the default are left out."""
+    name, *pairs = text.split(":")
+    spec = methods.find(name.strip())
+    usual = experiment("digits", spec.key).model
+    values = {}
+    for pair in pairs:
+        key, _, value = pair.partition("=")
+        if key not in spec.table or key == "seed":
+            known = ", ".join(key for key in spec.table if key != "seed")
+            raise ValueError(f"{spec.title} has no parameter {key[:40]!r}; it knows {known}")
+        values[key] = replace(spec.table[key], default=None).parse(value[:60])
+    kept = ((key, values[key]) for key in spec.table if key in values)
+    return Entry(spec.key, tuple((key, value) for key, value in kept if key == "r" or value != getattr(usual, key)))
+
+
+def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[Comparison, list[str]]:
+    """A comparison from a link, and what had to be ignored or replaced, in words."""
+    problems: list[str] = []
+    dataset = dataset_of(query, "fashion", problems)
+    values: dict[str, Any] = {"content": content_of(query, dataset, problems)}
+    values |= parsed(_rows(dataset), query, problems)
+    for key, most in _bounds(limits).items():
+        if values.get(key, 0) > most:
+            problems.append(f"{key} must be at most {most} on this server, got {values[key]}; using {most}")
+            values[key] = most
+    values["seeds"] = _parse_seeds(query.get("seeds", "0"), problems)
+    entries = _parse_entries(query.get("methods", ""), limits, problems)
+    wrong = ""
+    alone = {key: values[key] for key in ("content", "seeds")}
+    for kept, instead in ((values, ""), (alone, "the defaults of all that the methods share")):
+        try:
+            found = compare(dataset, entries, **kept)
+        except ValueError as error:  # fine one by one, not together
+            wrong = wrong or str(error)
+        else:
+            return found, problems + ([f"{wrong}; using {instead}"] if wrong else [])
+    return compare(dataset, content=values["content"]), [*problems, f"{wrong}; using the defaults of everything"]
+
+
+def rows_of(comparison: Comparison) -> dict[str, Parameter]:
+    """Every declared row that the methods share, by its key, with the default that a comparison has."""
+    return _rows(comparison.dataset)
+
+
+def _rows(dataset: str) -> dict[str, Parameter]:
+    return {key: row for part in _parts(dataset) for key, row in started_from(part).items()}
+
+
+def _parts(dataset: str) -> tuple[Any, ...]:
+    kernel = datasets.find(dataset).kernel if dataset in datasets.datasets() else "none"
+    run = RunParams(pairs=20_000, judged_by="test")
+    return ContestParams(), FeatureParams(kernel=kernel), StreamParams(), DriftParams(), run
+
+
+def _bounds(limits: Limits | None) -> dict[str, int]:
+    return {} if limits is None else {"bits": limits.bits, "m": limits.m, "pairs": limits.pairs, "warm": limits.m}
+
+
+def _parse_seeds(text: str, problems: list[str]) -> tuple[int, ...]:
+    found: list[int] = []
+    for part in text.split(",", MOST_SEEDS + 1):
+        try:
+            seed = replace(SEED, default=None).parse(part[:20])
+        except ValueError as error:
+            problems.append(f"{error}; left out")
+            continue
+        if seed not in found:
+            found.append(seed)
+    if len(found) > MOST_SEEDS:
+        problems.append(f"seeds must be at most {MOST_SEEDS}, got more; using the first")
+    if not found:
+        problems.append("no seed is left; using 0")
+    return tuple(found[:MOST_SEEDS]) or (0,)
+
+
+def _parse_entries(text: str, limits: Limits | None, problems: list[str]) -> tuple[Entry, ...]:
+    found: list[Entry] = []
+    for part in text.split(",", 4 * MOST_METHODS)[: 4 * MOST_METHODS] if text else []:
+        try:
+            entry = entry_of(part[:400])
+        except ValueError as error:
+            problems.append(f"method {part[:60]!r} is left out: {error}")
+            continue
+        bits = dict(entry.values).get("r", 1) * entry.T
+        if limits is not None and bits > limits.bits:
+            most = f"T · r must be at most {limits.bits} bits on this server, got {bits}"
+            problems.append(f"{most} for {entry.method}; using its defaults")
+            entry = Entry(entry.method)
+        if entry in found:
+            problems.append(f"method {part[:60]!r} stands there twice; it counts once")
+        else:
+            found.append(entry)
+    if len(found) > MOST_METHODS:
+        problems.append(f"methods must be at most {MOST_METHODS}, got {len(found)}; using the first {MOST_METHODS}")
+    if text and not found:
+        problems.append(f"no method is left; using {', '.join(DEFAULT)}")
+    return tuple(found[:MOST_METHODS]) or tuple(Entry(key) for key in DEFAULT)
+
+
+def _values(entry: Entry) -> str:
+    rows = entry.spec.table
+    shown = [f"{rows[key].symbol or rows[key].title} = {rows[key].format(value)}" for key, value in entry.values]
+    return ", ".join(shown) or "default"

@@ -1,0 +1,344 @@
+"""Contest: the background thread behind a comparison. All methods advance in turn, the one that is behind first.
+
+Phases: trials (if asked for), curves seed by seed, then what methods cost, then codes of other lengths. What goes wrong
+in one method is a message beside its name and stops nothing else.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.comparison.costs import Cost, measure, measure_floats
+from ohash.comparison.params import Comparison, Entry
+from ohash.comparison.results import Ground, Length, Reference, Standing, Track, Trial
+from ohash.comparison.tuning import draws
+from ohash.engine.fitting import WorkerFitter
+from ohash.engine.judge import RERANKED
+from ohash.engine.params import ExperimentParams
+from ohash.engine.run import Run
+from ohash.engine.runner import COMPUTING, MOST_PAIRS, PREPARING, STEP_SECONDS
+from ohash.engine.snapshot import bits_of, bytes_of
+from ohash.engine.world import World, world_of
+from ohash.models.registry import find
+from ohash.runtime.background import Background
+from ohash.streams.dataset import Dataset
+
+PUBLISH_SECONDS = 0.15
+LENGTHS = (16, 32, 64, 128, 256)
+MAKERS = ThreadPoolExecutor(4, "ohash-compare-make")
+
+
+class Lane:
+    """One run of the contest; its error is its own."""
+
+    def __init__(self, entry: int, params: ExperimentParams) -> None:
+        """Nothing is prepared yet."""
+        self.entry, self.params = entry, params
+        self.run: Run | None = None
+        self.error = ""
+        self._rate, self._chunk = 0.0, 64
+        self._making: Future[Run] | None = None
+
+    @property
+    def t(self) -> int:
+        """Pairs learnt."""
+        return 0 if self.run is None else self.run.t
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing left to do."""
+        return bool(self.error) or (self.run is not None and self.run.done)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a fit goes on in another process."""
+        making = self._making is not None and not self._making.done()
+        return making or (self.run is not None and self.run.fitting.waiting)
+
+    def step(self, make: Callable[[ExperimentParams], Run]) -> None:
+        """Prepare, learn some pairs, or do a slice of an evaluation."""
+        try:
+            if self.run is None:
+                self._prepare(make)
+                return
+            with COMPUTING:
+                since = time.perf_counter()
+                learnt = self.run.step(self._chunk)
+            if learnt:
+                speed = learnt / max(time.perf_counter() - since, 1e-6)
+                self._rate = speed if self._rate == 0 else 0.9 * self._rate + 0.1 * speed
+                self._chunk = int(min(MOST_PAIRS, max(1, self._rate * STEP_SECONDS)))
+        except Exception as error:  # of any kind: the others go on
+            self.error = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+
+    def _prepare(self, make: Callable[[ExperimentParams], Run]) -> None:
+        """A batch method is fitted first, which may take long: meanwhile the others go on."""
+
+        def prepared() -> Run:
+            with PREPARING:
+                return make(self.params)
+
+        if find(self.params.method).consumes != "batch":
+            self.run = prepared()
+        elif self._making is None:
+            self._making = MAKERS.submit(prepared)
+        else:
+            self.run, self._making = self._making.result(), None
+
+    def close(self) -> None:
+        """Stop what happens elsewhere."""
+        if self.run is not None:
+            self.run.close()
+
+    def track(self) -> Track:
+        """As it is now."""
+        run, state = self.run, "error" if self.error else "done" if self.done else "running"
+        if run is None:
+            state = "fitting" if self.waiting else state
+            return Track(self.entry, self.params.seed, 0, state, self.error, self.params, {})
+        return Track(
+            self.entry, self.params.seed, run.t, "fitting" if self.waiting else state, self.error, run.params,
+            run.checkpoints.scores.snapshot(), run.checkpoints.last_record, bits_of(run.hasher), bytes_of(run.hasher),
+            _reranked(run), run.fitting.share if self.waiting else 0.0,
+        )  # fmt: skip
+
+
+def _reranked(run: Run) -> dict[int, float]:
+    """Recall@10 of the last checkpoint, after the nearest c · 10 have been sorted again by the float vectors."""
+    if not len(run.checkpoints.scores):
+        return {}
+    return {c: float(run.checkpoints.scores["recall_10" if c == 1 else f"recall_10_x{c}"][-1]) for c in RERANKED}
+
+
+class Contest(Background):
+    """One comparison under way. `standing` is always the newest picture."""
+
+    def __init__(self, comparison: Comparison, dataset: Dataset | None = None, *, paused: bool = False) -> None:
+        """Nothing happens before `start`; `dataset` is the user's own, if the comparison is about that."""
+        super().__init__(f"ohash-compare-{comparison.key()}", paused=paused)
+        self.comparison, self._dataset = comparison, dataset
+        self.entries: tuple[Entry, ...] = comparison.entries
+        self._elsewhere: WorkerFitter | None = WorkerFitter(PREPARING)
+        self.first: list[Lane] = []  # of the first seed; kept to look inside
+        self._lanes: list[Lane] = []
+        self._over: list[Track] = []
+        self._references: list[Reference] = []
+        self._costs: list[Cost | None] = [None] * (len(self.entries) + 1)
+        self._lengths: list[Length] = []
+        self._missing: list[str] = []
+        self._trials: list[Trial] = []
+        self._ground = Ground()
+        self._worlds: dict[tuple[Any, ...], World] = {}
+        self._phase, self._seq, self._published = "curves", 0, 0.0
+        self._slot = Standing(comparison, self.entries, "waiting", "curves", 0, comparison.run.pairs)
+
+    def standing(self) -> Standing:
+        """The newest picture."""
+        return self._slot
+
+    def stop(self, wait: float = 2.0) -> None:
+        """End the thread and what happens elsewhere."""
+        super().stop(wait)
+        if self._elsewhere is not None:
+            self._elsewhere.close()
+        for lane in [*self._lanes, *self.first]:
+            lane.close()
+
+    # -- phases --------------------------------------------------------------------------------------------------
+
+    def _work(self) -> Iterator[None]:
+        if self.comparison.contest.trials:
+            self._phase = "trials"
+            yield from self._tune()
+        for seed in self.comparison.seeds:
+            self._phase = "curves"
+            yield from self._curves(seed)
+            if seed == self.comparison.seeds[0]:
+                self._phase = "costs"
+                yield from self._measure()
+        if self.comparison.contest.sweep:
+            self._phase = "bits"
+            yield from self._sweep()
+        self._phase = ""
+
+    def _tune(self) -> Iterator[None]:
+        """The n-th draw of every method, then the next of every method; the best of each is used from then on."""
+        found = [draws(self.comparison, entry) for entry in self.entries]
+        best = [(-1.0, entry) for entry in self.entries]
+        for number in range(max(map(len, found))):
+            due = [(at, several[number]) for at, several in enumerate(found) if number < len(several)]
+            judged = {"judged_by": "validation"}
+            lanes = [Lane(at, self.comparison.experiment(entry).with_values(**judged)) for at, entry in due]
+            yield from self._to_the_end(lanes)
+            for lane, (at, entry) in zip(lanes, due, strict=True):
+                score = lane.track().last("map") if not lane.error else float("nan")
+                self._trials.append(Trial(at, entry.values, score, lane.error))
+                if score > best[at][0]:
+                    best[at] = score, entry
+        self.entries = tuple(entry for _, entry in best)
+
+    def _curves(self, seed: int) -> Iterator[None]:
+        self._lanes = [Lane(at, self.comparison.experiment(entry, seed)) for at, entry in enumerate(self.entries)]
+        if not self.first:
+            self.first = self._lanes
+        referred = False
+        for _ in _in_turn(self._lanes, self._make_curve):
+            if not referred and any(lane.run is not None for lane in self._lanes):
+                referred = True
+                yield from self._refer(seed)
+            yield
+        yield from self._refer(seed, again=True)
+        self._over += [lane.track() for lane in self._lanes]
+        self._lanes = []
+        if seed != self.comparison.seeds[0]:
+            self._worlds.clear()
+
+    def _refer(self, seed: int, *, again: bool = False) -> Iterator[None]:
+        """The float vectors under the same judge; again at the end if the world has changed."""
+        run = next((lane.run for lane in self._lanes if lane.run is not None and not lane.error), None)
+        if run is None or (again and run.stage == 0):
+            return
+        self._ground = _ground_of(run)
+        work = run.checkpoints.judge.float_ap()
+        while True:
+            try:
+                next(work)
+            except StopIteration as finished:
+                ap: npt.NDArray[np.float64] = finished.value
+                break
+            yield
+        self._references = [one for one in self._references if one.seed != seed] + [Reference(seed, ap)]
+
+    def _measure(self) -> Iterator[None]:
+        floats = False
+        for at, lane in enumerate(self.first):
+            if lane.run is None or lane.error:
+                continue
+            if not floats:
+                floats = True
+                self._costs[-1] = measure_floats(lane.run)
+                yield
+            for cost in measure(lane.run):
+                self._costs[at] = cost
+                yield
+
+    def _sweep(self) -> Iterator[None]:
+        """Other lengths with the first seed, judged at the end; the length of the curves is there already."""
+        tried: set[tuple[int, int]] = set()
+        for lane in self.first:
+            if lane.run is not None and not lane.error:
+                yield from self._length(lane, tried)
+        for bits in LENGTHS:
+            lanes = []
+            for at, entry in enumerate(self.entries):
+                failed = self.first[at].run is None or self.first[at].error
+                if failed or "r" not in entry.spec.table or (at, bits) in tried:
+                    continue
+                try:
+                    lanes.append(Lane(at, self.comparison.experiment(entry, bits=bits)))
+                except ValueError as error:  # a threshold of its own may not fit so few bits
+                    self._missing.append(f"{self.comparison.names[at]} at {bits} bits: {error}")
+            yield from self._to_the_end(lanes)
+            for lane in lanes:
+                if lane.error:
+                    self._missing.append(f"{self.comparison.names[lane.entry]} at {bits} bits: {lane.error}")
+                else:
+                    yield from self._length(lane, tried)
+
+    def _length(self, lane: Lane, tried: set[tuple[int, int]]) -> Iterator[None]:
+        yield
+        seen = lane.track()
+        if seen.record is not None and (lane.entry, seen.bits) not in tried:
+            tried.add((lane.entry, seen.bits))
+            scores = seen.last("map"), seen.last("recall_10")
+            self._lengths.append(Length(lane.entry, seen.bits, seen.bytes, *scores, seen.record.ap, seen.reranked))
+
+    def _to_the_end(self, lanes: list[Lane]) -> Iterator[None]:
+        """Runs that are judged once, when they are over."""
+
+        def make(params: ExperimentParams) -> Run:
+            run = self._make(params)
+            run.judge_only_at_the_end()
+            return run
+
+        self._lanes = lanes
+        yield from _in_turn(lanes, make)
+        self._lanes = []
+
+    # -- around them ---------------------------------------------------------------------------------------------
+
+    def _make_curve(self, params: ExperimentParams) -> Run:
+        run = self._make(params)
+        run.judge_less_often()
+        return run
+
+    def _make(self, params: ExperimentParams) -> Run:
+        run = Run(params, self._dataset, fitter=self._elsewhere, world=self._world(params))
+        for lane in [*self._lanes, *self.first]:
+            if lane.run is not None and lane.params.seed == params.seed:
+                run.checkpoints.judge.share(lane.run.checkpoints.judge)
+                break
+        return run
+
+    def _world(self, params: ExperimentParams) -> World:
+        if self._dataset is None:
+            return world_of(params)
+        dtype = getattr(params.model, "dtype", "float32")
+        key = (params.features, params.stream, params.drift, params.seed, dtype)
+        if key not in self._worlds:
+            self._worlds[key] = world_of(params, self._dataset)
+        return self._worlds[key]
+
+    def _publish(self, *, last: bool = False) -> None:
+        now = time.monotonic()
+        if not last and now - self._published < PUBLISH_SECONDS and self.state == self._slot.state:
+            return
+        self._published, self._seq = now, self._seq + 1
+        curves = self._lanes if self._phase == "curves" else []
+        tracks = [*self._over, *(lane.track() for lane in curves)]
+        reached = [lane.t for lane in curves if not lane.error]
+        ends = [lane.run.end for lane in [*curves, *self.first] if lane.run is not None]
+        end = max(ends, default=self.comparison.run.pairs)
+        self._slot = Standing(
+            self.comparison, self.entries, self.state, self._phase if self.state != "done" else "",
+            min(reached, default=0 if self._phase == "trials" else end), end, tuple(tracks), tuple(self._references),
+            tuple(self._costs), tuple(self._lengths), tuple(self._trials), self._ground, self._seq, self.error,
+            tuple(self._missing),
+        )  # fmt: skip
+
+
+def _in_turn(lanes: list[Lane], make: Callable[[ExperimentParams], Run]) -> Iterator[None]:
+    """The lane that is behind goes on; one that waits for another process is passed over."""
+    while not all(lane.done for lane in lanes):
+        going = [lane for lane in lanes if not lane.done and not lane.waiting]
+        if going:
+            min(going, key=lambda lane: (lane.run is not None, lane.t)).step(make)
+        else:
+            time.sleep(0.005)
+        yield
+
+
+def contested(comparison: Comparison, dataset: Dataset | None = None) -> Standing:
+    """The end of a comparison, in this thread: for notebooks and scripts.
+
+    >>> from ohash.comparison.params import compare
+    >>> standing = contested(compare("blobs2d", ("oh", "lsh"), pairs=300, bits=8, kernel="none", sweep=False))
+    >>> standing.state, standing.names, standing.score(0, "map") > 0
+    ('done', ('OH', 'LSH'), True)
+    """
+    contest = Contest(comparison, dataset)
+    contest._main()
+    return contest.standing()
+
+
+def _ground_of(run: Run) -> Ground:
+    data, judge = run.world.dataset, run.checkpoints.judge
+    notes = tuple(note for note in (judge.note, data.note) if note)
+    return Ground(
+        data.title, data.n, data.d, data.metric, judge.name, len(judge.queries), len(judge.database),
+        run.world.parts.database_seen, notes,
+    )  # fmt: skip

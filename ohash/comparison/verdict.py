@@ -1,0 +1,257 @@
+"""The verdict of a comparison in plain words, computed from its numbers: what to compress with, what follows the truth.
+
+A difference of mAP comes with the half-width of its 95 % interval, from a bootstrap over the same queries on both
+sides; several seeds may widen it (`over_seeds`), and their spread is told. Methods of different supervision are never
+ranked together.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.comparison.results import Length, Standing
+from ohash.engine.judge import RERANKED
+from ohash.evaluation.significance import over_seeds
+
+FLOATS = -1
+# "Finds the neighbours" means this share of them.
+ENOUGH = 0.9
+# Re-ranking more than this share of the database proves nothing about the codes.
+MOST_RERANKED = 0.02
+# Codes of another length are worth a word if they gain so much, or this share where all is small.
+WORTH, WORTH_SHARE = 0.01, 0.1
+RESAMPLES = 1000
+DISTANCES = {"l2": "the L2 distance", "cosine": "cosine", "dot": "the dot product"}
+TRUTHS = {
+    "label": "your labels", "track": "your tracks", "metric": "the near neighbours", "topk": "the near neighbours",
+    "clicks": "your clicks", "pairs": "your pairs",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A difference of mAP with its interval over queries; `spread` is over seeds, NaN with one."""
+
+    difference: float
+    low: float
+    high: float
+    seeds: int
+    spread: float
+
+    @property
+    def half(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval leaves zero out."""
+        return self.low > 0 or self.high < 0
+
+    @property
+    def size(self) -> str:
+        """Its size in words, without a sign: ".110 ± .015", with seeds ", ± .008 over 3 seeds"."""
+        seeds = f", ± {_score(self.spread)} over {self.seeds} seeds" if self.seeds > 1 else ""
+        return f"{_score(abs(self.difference))} ± {_score(self.half)}{seeds}"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What it is about, and what is said."""
+
+    topic: str
+    text: str
+
+
+def gap(standing: Standing, one: int, other: int = FLOATS) -> Gap | None:
+    """The mAP of a method less that of another (or of the float vectors), query by query; None while one is missing."""
+    sides = [_aps(standing, side) for side in (one, other)]
+    seeds = [seed for seed in sides[0] if seed in sides[1] and len(sides[0][seed]) == len(sides[1][seed])]
+    return _gap([sides[0][seed] for seed in seeds], [sides[1][seed] for seed in seeds])
+
+
+def verdict(standing: Standing) -> list[Sentence]:
+    """Sentences, most important first; none until there are numbers."""
+    if not standing.judged:
+        return []
+    said = (_follow(standing), _other_supervision(standing), _one_by_one(standing), _compress(standing))
+    return [sentence for sentence in said if sentence is not None]
+
+
+def truth(standing: Standing) -> str:
+    """What the labels of this comparison are called."""
+    return TRUTHS.get(standing.ground.similar_by, "your pairs")
+
+
+def supervised(standing: Standing) -> dict[str, list[int]]:
+    """Methods with a score by what they learn from, best first; references win nothing."""
+    found: dict[str, list[int]] = {}
+    for at in sorted(standing.judged, key=lambda at: -standing.score(at, "map")):
+        if not standing.entries[at].spec.reference:
+            found.setdefault(standing.supervision(at), []).append(at)
+    return found
+
+
+# -- agrees with the labels or pairs -------------------------------------------------------------------------------
+
+
+def _follow(standing: Standing) -> Sentence:
+    """Pairs first, because that is what this tool is about; else labels, else whatever there is."""
+    groups = supervised(standing)
+    kind = next(kind for kind in ("pairs", "labels", "nothing") if kind in groups or kind == "nothing")
+    topic = f"To follow {truth(standing)}"
+    if kind not in groups:
+        return Sentence(topic, "only references have been measured.")
+    best = groups[kind][0]
+    floats = f"the float vectors themselves ({DISTANCES[standing.ground.metric]})"
+    text = f"{_name(standing, best)} {_against(gap(standing, best), floats)}"
+    text += f": mAP {_score(standing.score(best, 'map'))}"
+    text += f" to {_score(standing.map_float)}" if math.isfinite(standing.map_float) else ""
+    return Sentence(topic, f"{text}.{_longer(standing, best, groups[kind])}")
+
+
+def _other_supervision(standing: Standing) -> Sentence | None:
+    groups = supervised(standing)
+    if "pairs" not in groups or "labels" not in groups:
+        return None
+    best = groups["labels"][0]
+    score = f"{_name(standing, best)} reaches mAP {_score(standing.score(best, 'map'))}"
+    return Sentence("With the labels themselves", f"{score}; it is told more than pairs tell, so this is another race.")
+
+
+def _one_by_one(standing: Standing, first: int = 0) -> Sentence | None:
+    """The first method against each of the others, with what they learn from."""
+    others = [at for at in standing.judged if at != first]
+    if first not in standing.judged or not others:
+        return None
+    groups: dict[str, dict[str, list[str]]] = {"ahead of": {}, "not to be told apart from": {}, "behind": {}}
+    for at in sorted(others, key=lambda at: -standing.score(at, "map")):
+        found = gap(standing, first, at)
+        if found is None:
+            continue
+        how = "not to be told apart from" if not found.sure else "ahead of" if found.difference > 0 else "behind"
+        by = f"{standing.names[at]} by {found.size}" if found.sure else standing.names[at]
+        groups[how].setdefault(standing.supervision(at), []).append(by)
+    parts = [
+        f"{how} {', '.join(several)} (learn{'s' * (len(several) == 1)} from {kind})"
+        for how, kinds in groups.items()
+        for kind, several in kinds.items()
+    ]
+    if not parts:
+        return None
+    return Sentence(f"{standing.names[first]} against each", f"{'; '.join(parts)}.")
+
+
+def _longer(standing: Standing, entry: int, rivals: list[int]) -> str:
+    """What more bits would bring, to it or to one that is told the same, against the float vectors."""
+    lengths = [one for one in standing.lengths if one.entry in rivals]
+    here = next((one for one in lengths if (one.entry, one.bits) == (entry, standing.bits(entry))), None)
+    if here is None or not standing.references:
+        return ""
+    best = max(lengths, key=lambda one: one.map)
+    if best.map < here.map + min(WORTH, WORTH_SHARE * here.map):
+        return ""
+    found = _gap([best.ap], [standing.references[0].ap])
+    beyond = "" if found is None else f", {'+' if found.difference > 0 else '−'}{found.size} to the float vectors"
+    who = "it" if best.entry == entry else standing.names[best.entry]
+    return f" At {best.bits} bits{_first_seed(standing)} {who} reaches {_score(best.map)}{beyond}."
+
+
+def _first_seed(standing: Standing) -> str:
+    """Codes of other lengths are learnt with one seed."""
+    return ", with the first seed," if len(standing.comparison.seeds) > 1 else ""
+
+
+# -- agrees with the original distance -----------------------------------------------------------------------------
+
+
+def _compress(standing: Standing) -> Sentence | None:
+    """The smallest code without supervision that finds the neighbours, with the least re-ranking."""
+    found = [
+        (one.bytes, c, -one.reranked[c], one)
+        for one in _codes(standing)
+        for c in RERANKED
+        if (c == 1 or 10 * c <= MOST_RERANKED * standing.ground.database)
+        and math.isfinite(one.reranked.get(c, math.nan))
+    ]
+    if not found:
+        return None
+    topic = f"To compress {DISTANCES[standing.ground.metric]}"
+    enough = [row for row in found if -row[2] >= ENOUGH]
+    size, c, recall, best = min(enough, key=lambda row: row[:3]) if enough else min(found, key=lambda row: row[2])
+    how = f"with {c} × re-ranking" if c > 1 else "without re-ranking"
+    share = 4 * standing.ground.d / max(1, size)
+    text = (
+        f"{standing.names[best.entry]} at {best.bits} bits {how}{_first_seed(standing)} finds {-recall:.0%} of the ten "
+        f"exact neighbours, at {size:.0f} bytes a vector, 1/{share:.0f} of the floats"
+    )
+    if c > 1:
+        text += ", which must be kept for the re-ranking"
+    most = max(row[1] for row in found)
+    short = "" if enough else f"; no code here reaches {ENOUGH:.0%} {_with_at_most(most, standing)}"
+    return Sentence(topic, f"{text}{short}.")
+
+
+def _with_at_most(most: int, standing: Standing) -> str:
+    """How much re-ranking was allowed, and why no more."""
+    allowed = f"with at most {most} × re-ranking" if most > 1 else "without re-ranking"
+    beyond = next((c for c in RERANKED if c > most), None)
+    if beyond is None:
+        return allowed
+    return f"{allowed} ({beyond} × would look at {10 * beyond / max(1, standing.ground.database):.0%} of the items)"
+
+
+def _codes(standing: Standing) -> list[Length]:
+    """Every code of a method without supervision that has been judged at its end."""
+    plain = supervised(standing).get("nothing", [])
+    swept = [one for one in standing.lengths if one.entry in plain]
+    known = {(one.entry, one.bits) for one in swept}
+    for at in plain:
+        track = standing.of(at)[0]
+        if track.reranked and (at, track.bits) not in known and track.record is not None:
+            scores = track.last("map"), track.last("recall_10")
+            swept.append(Length(at, track.bits, track.bytes, *scores, track.record.ap, track.reranked))
+    return swept
+
+
+# -- words and numbers ---------------------------------------------------------------------------------------------
+
+
+def _against(found: Gap | None, other: str) -> str:
+    if found is None:
+        return f"is to be compared with {other}"
+    if not found.sure:
+        sign = "−" if found.difference < 0 else "+"
+        return f"cannot be told apart from {other} ({sign}{_score(abs(found.difference))} ± {_score(found.half)})"
+    verb = "beats" if found.difference > 0 else "stays behind"
+    return f"{verb} {other} by {found.size}"
+
+
+def _name(standing: Standing, entry: int) -> str:
+    return f"{standing.names[entry]} at {standing.bits(entry)} bits (learns from {standing.supervision(entry)})"
+
+
+def _aps(standing: Standing, side: int) -> dict[int, npt.NDArray[np.float64]]:
+    if side == FLOATS:
+        return {one.seed: one.ap for one in standing.references}
+    return {track.seed: track.record.ap for track in standing.of(side) if track.record is not None}
+
+
+def _gap(ones: list[npt.NDArray[np.float64]], others: list[npt.NDArray[np.float64]]) -> Gap | None:
+    if not ones:
+        return None
+    if np.isnan(np.concatenate(ones) - np.concatenate(others)).all():
+        return None
+    found = over_seeds(ones, others, resamples=RESAMPLES)
+    means = [float(np.nanmean(one - other)) for one, other in zip(ones, others, strict=True)]
+    spread = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
+    return Gap(found.difference, found.low, found.high, len(means), spread)
+
+
+def _score(value: float) -> str:
+    """Three decimals without the zero before the point."""
+    return (
+        "–" if not math.isfinite(value) else f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
+    )

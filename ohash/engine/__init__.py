@@ -1,0 +1,1 @@
+"""One run: parameters, links, the world, learning, checkpoints, history, snapshots, replay, saving."""

@@ -1,0 +1,236 @@
+"""Checkpoints: the code table of a run, brought up to date and evaluated at fixed pair counts, a slice at a time.
+
+At which pairs that is depends on the length of the run alone (`checkpoint_pairs`).
+"""
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.codes import unpack
+from ohash.engine.frozen import Estimates, Frozen, FrozenEstimates
+from ohash.engine.history import History
+from ohash.engine.judge import SCORES, Judge
+from ohash.engine.prequential import LAST_POINTS, ClassScores, sliding_map
+from ohash.engine.state import RunState
+from ohash.evaluation.code_table import CodeTable
+from ohash.evaluation.diagnostics import code_diagnostics
+from ohash.evaluation.distance_ranking import Distances
+from ohash.models.base import HasherSpec
+from ohash.runtime.clock import CPU_COLUMNS
+from ohash.runtime.slices import drain
+
+NAMES = ("balance", "mean_entropy", "correlation", "distinct")
+CORRELATED = 4000  # rows over which bits are correlated
+
+
+def code_numbers(codes: npt.NDArray[np.uint8], r: int, spec: HasherSpec) -> dict[str, float]:
+    """Diagnostics by their names in METRICS; none for codes that are numbers, whose bits mean nothing one by one."""
+    if not spec.hamming:
+        return {}
+    found = code_diagnostics(codes, r, correlation_rows=CORRELATED)
+    return {name: float(getattr(found, name)) for name in NAMES}
+
+
+CHECKPOINT_COLUMNS = (
+    *SCORES, "map_fresh", "map_prequential", "recomputed", "flipped", "gap", "bound", "required_C", "share_C",
+    "W_norm2", *CPU_COLUMNS,
+)  # fmt: skip
+FLAT = 0.005
+# The balance of the bits is taken over about so many codes.
+ROWS_OF_BALANCE = 4096
+
+
+class Checkpoints:
+    """How good the codes of a run are; `scores` has one row per checkpoint."""
+
+    def __init__(self, run: RunState, frozen: Frozen | FrozenEstimates) -> None:
+        """The table of the first codes, those of `frozen`; nothing is evaluated yet."""
+        self._run, self._frozen = run, frozen
+        self.scores = History(CHECKPOINT_COLUMNS)
+        self.last_record: Any = None
+        self.bit_ones: npt.NDArray[np.float64] = np.empty((0, 0))
+        self.class_scores = ClassScores(run.world.dataset)
+        self.table_at = 0  # the pair count at which the table was made
+        self.map_float: float | None = None
+        self.recomputed = self.flipped = 0
+        self._diagnosed: tuple[tuple[int, int, int], dict[str, float]] | None = None
+        self._scored: tuple[tuple[int, int, int], dict[str, Any]] | None = None
+        self.judge, self.table = self._fresh()
+        self.table.refresh()
+        self.codes = with_models(self.table.codes)
+
+    # -- the table -------------------------------------------------------------------------------------------------
+
+    def restore(self, table: dict[str, npt.NDArray[Any]]) -> None:
+        """Take up a saved table."""
+        self.judge, self.table = self._fresh()
+        self.table.restore(table)
+        self.codes = with_models(self.table.codes)
+
+    def enter_stage(self, stage: int, Z: npt.NDArray[Any]) -> Generator[Any, None, None]:
+        """The world looks different; the hash that made the table is the same, so its codes follow, however stale."""
+        run = self._run
+        judge = Judge(run.world, stage, run.params.run.judged_by, like=self.judge)
+        if Z is not run.Z:
+            self.flipped += yield from self.table.iter_move(Z, judge.rows, finite=True)
+            self.codes = with_models(self.table.codes)
+            self.recomputed += self.codes.shape[0] * self.codes.shape[1] * int(run.hasher.r)
+        self.judge = judge
+
+    def refresh(self) -> Generator[Any, None, None]:
+        """Compute again what the model has moved."""
+        yield from self.table.iter_refresh()
+        assert self.table.last is not None
+        self.recomputed += self.table.last.bits_recomputed
+        self.flipped += self.table.last.bits_flipped
+        self.codes = with_models(self.table.codes)
+        self.table_at = self._run.t
+
+    def _fresh(self) -> tuple[Judge, CodeTable]:
+        run = self._run
+        judge = Judge(run.world, run.stage, run.params.run.judged_by)
+        return judge, CodeTable(run.hasher, run.Z, judge.rows, finite=True)
+
+    # -- evaluation ---------------------------------------------------------------------------------------------------
+
+    def score_prequential(self) -> Generator[None, None, float]:
+        """The mAP of the last points that came since the table was made, and in this stage."""
+        run = self._run
+        last = [run.t - LAST_POINTS // 2, self.table_at]
+        last += [b for b in run.world.drift.boundaries if b <= min(run.t, run.end - 1)]
+        i, j, _ = run.world.pairs(max(last), run.t) if max(last) < run.t else (np.empty(0, np.int64),) * 3
+        points = np.stack([i, j], axis=1).ravel()
+        codes = with_models(self.table.encode(run.Z[points])) if len(points) else self.codes[:, :0]
+        database, db_codes = self.judge.database, self.codes[:, : len(self.judge.database)]
+        if run.params.run.database == "seen":
+            keep = np.flatnonzero(run.seen[database])
+            database, db_codes = database[keep], np.ascontiguousarray(db_codes[:, keep])
+        source = run.world.stream(run.stage).similarity
+        distances: Distances | None = None
+        if run.spec.asymmetric and len(points):
+            stored = Estimates(self.table.made_by, run.Z, database)
+            yield from stored.iter_store()
+            distances = lambda start, stop: stored.of(points[start:stop])  # noqa: E731
+        return (yield from sliding_map(source, points, codes, database, db_codes, int(run.hasher.r), distances))
+
+    def distances(self, judge: Judge, hasher: Any) -> Generator[None, None, Distances | None]:
+        """Distances of a judge's queries to its database by the method's own measure, if it has one."""
+        if not self._run.spec.asymmetric:
+            return None
+        stored = Estimates(hasher, self._run.Z, judge.database)
+        yield from stored.iter_store()
+        return lambda start, stop: stored.of(judge.queries[start:stop])
+
+    def evaluate(self, map_prequential: float) -> Generator[None, None, None]:
+        """Score the codes as they are, and write a row."""
+        run = self._run
+        seen = run.seen if run.params.run.database == "seen" else None
+        r = int(run.hasher.r)
+        made = run.stage, self.recomputed, self.flipped
+        if self._scored is None or self._scored[0] != made or seen is not None:
+            distances = yield from self.distances(self.judge, self.table.made_by)
+            self._scored = made, (yield from self.judge.evaluate(self.codes, r, seen, distances))
+        scores = dict(self._scored[1])  # the same codes have the same scores
+        scores["map_fresh"] = scores["map"]
+        scores["map_prequential"] = map_prequential
+        if run.params.run.reencode != "checkpoint" and self.table.stale:
+            fresh = CodeTable(run.hasher, run.Z, self.judge.rows, finite=True)
+            for _ in fresh.iter_refresh():
+                yield
+            distances = yield from self.distances(self.judge, run.hasher)
+            again = yield from self.judge.evaluate(with_models(fresh.codes), r, seen, distances)
+            scores["map_fresh"] = again["map"]
+        self._record(scores)
+        if self.map_float is None:
+            self.map_float = yield from self.judge.float_reference()
+        if run.t >= run.end or self.flat():
+            yield
+            self.code_numbers()
+
+    def evaluate_on(self, part: str) -> tuple[dict[str, Any], npt.NDArray[np.float64]]:
+        """Scores on the "validation" or "test" queries, and the average precision of each (NaN: nothing relevant).
+
+        Tune on validation, report once on test. The hash that made the table makes the codes, so stale codes show
+        their cost here, too.
+        """
+        run = self._run
+        judge = Judge(run.world, run.stage, part)
+        codes = with_models(self.table.encode(run.Z[judge.rows]))
+        seen = run.seen if run.params.run.database == "seen" else None
+        distances = drain(self.distances(judge, self.table.made_by))
+        scores = drain(judge.evaluate(codes, run.hasher.r, seen, distances))
+        record = scores.pop("record", None)
+        if record is None:  # fewer than two items have been seen
+            return {**scores, "queries": 0, "queries_without_relevant_items": 0}, np.empty(0)
+        counts = {"queries": record.queries, "queries_without_relevant_items": record.excluded}
+        return {**scores, **counts}, np.asarray(record.ap)
+
+    def _record(self, scores: dict[str, Any]) -> None:
+        run = self._run
+        self.last_record = scores.pop("record", None)
+        self.class_scores.add(self.judge.queries, self.last_record)
+        some = self.codes[:, :: max(1, self.codes.shape[1] // ROWS_OF_BALANCE)]
+        self.bit_ones = (unpack(some, int(run.hasher.r)) > 0).mean(axis=1)
+        row = {**scores, **run.clock.seconds, "recomputed": self.recomputed, "flipped": self.flipped}
+        if hasattr(run.hasher, "certificate"):
+            c = run.hasher.certificate
+            row |= {"gap": c.gap, "bound": c.bound, "required_C": c.required_C, "W_norm2": c.W_norm2}
+            row["share_C"] = c.share_C_large_enough
+        self.scores.append(run.t, row)
+
+    @property
+    def class_map(self) -> npt.NDArray[np.float64]:
+        """The mAP of each class at each checkpoint, (checkpoints, classes); no columns without single labels."""
+        return self.class_scores.array
+
+    def code_numbers(self) -> dict[str, float]:
+        """What the codes of the database say by themselves: balance, entropy, correlation, distinct ones."""
+        run = self._run
+        made = run.stage, self.recomputed, self.flipped
+        if self._diagnosed is None or self._diagnosed[0] != made:
+            self._diagnosed = made, code_numbers(self.codes[:, : len(self.judge.database)], run.hasher.r, run.spec)
+        return self._diagnosed[1]
+
+    @property
+    def first_codes(self) -> npt.NDArray[np.uint8]:
+        """Codes of the table's rows under the first (W, mean), (T, n, bytes): what the run started from."""
+        return self._frozen.codes(self.judge.rows)
+
+    def flat(self) -> bool:
+        """Whether the run should stop because its mAP has."""
+        if not self._run.params.run.stop_when_flat or len(self.scores) < 8:
+            return False
+        last = self.scores["map"][-5:]
+        return bool(last.max() - last.min() < FLAT)
+
+
+def with_models(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Codes (T, n, bytes), of one model, too."""
+    return np.asarray(codes)[None] if codes.ndim == 2 else np.asarray(codes)
+
+
+PER_DECADE = 8
+FIRST_CHECKPOINT = 100
+REGULAR = 40
+
+
+def checkpoint_pairs(pairs: int, at: str = "curve") -> list[int]:
+    """Pair counts at which codes are judged: 0, geometric at first, then regular, and the last.
+
+    A regular one that would fall within half a step of the last is left out.
+
+    >>> checkpoint_pairs(100_000)[:6], checkpoint_pairs(100_000)[-3:]
+    ([0, 100, 133, 177, 237, 316], [94998, 97498, 100000])
+    """
+    if at != "curve":
+        tenths = 10 if at == "tenths" else 1
+        return sorted({pairs * k // tenths for k in range(tenths + 1)})
+    step = max(1, pairs // REGULAR)
+    found, t = [0], float(min(FIRST_CHECKPOINT, pairs))
+    while t < pairs - step / 2:
+        found.append(int(t))
+        t = min(t * 10 ** (1 / PER_DECADE), t + step)
+    return [*found, pairs]

@@ -1,0 +1,111 @@
+"""A run as files: CSV, Parquet, JSON, the model, and the Python that repeats it."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.engine.params import OWN, ExperimentParams, experiment, flat
+from ohash.engine.snapshot import Snapshot
+from ohash.models.storage import save
+from ohash.runtime.environment import environment
+
+Columns = dict[str, npt.NDArray[np.float64]]
+
+
+def to_csv(columns: Columns) -> str:
+    """Columns as CSV; NaN is an empty cell.
+
+    >>> print(to_csv({"pairs": np.array([1.0, 2.0]), "map": np.array([0.5, np.nan])}), end="")
+    pairs,map
+    1,0.5
+    2,
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*columns.values(), strict=True):
+        writer.writerow(["" if np.isnan(value) else f"{value:.17g}" for value in row])
+    return text.getvalue()
+
+
+def to_parquet(columns: Columns) -> bytes:
+    """Columns as a Parquet file."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns), sink)
+    return sink.getvalue()
+
+
+def summary(now: Snapshot) -> dict[str, Any]:
+    """Parameters, final numbers, and what they were measured with."""
+    return {
+        "params": json.loads(now.params.to_json()),
+        "query": now.params.to_query(),
+        "state": now.state,
+        "pairs": now.t,
+        "similar_by": now.similar_by,
+        "numbers": {key: value if np.isfinite(value) else None for key, value in sorted(now.numbers.items())},
+        "database_seen_in_training": now.database_seen,
+        "alarms": {name: list(found) for name, found in now.alarms.items()},
+        "notes": list(now.notes),
+        "environment": environment(),
+    }
+
+
+# Of data of one's own: vectors, labels, pairs, distance.
+Files = tuple[str, str | None, str | None, str | None]
+YOURS: Files = ("your vectors.npy", None, None, None)
+
+
+def code_for(params: ExperimentParams, files: Files = YOURS) -> str:
+    """Python that repeats this run with the package; `files` are those of a run on data of one's own."""
+    base = flat(experiment(params.dataset, params.method))
+    values = {key: value for key, value in flat(params).items() if value != base.get(key)}
+    arguments = [repr(params.dataset), repr(params.method), *(f"{key}={value!r}" for key, value in values.items())]
+    imports = ["experiment"]
+    if params.changes:
+        imports.insert(0, "Change")
+        changes = ", ".join(f"Change({c.at}, {c.name!r}, {c.value!r})" for c in params.changes)
+        arguments.append(f"changes=({changes},)")
+    own, data = own_data_code(params.content, files) if params.dataset == OWN else ("", "")
+    if data:
+        arguments.append("content=data.fingerprint()")
+    return (
+        f"from ohash.engine.params import {', '.join(imports)}\n"
+        f"from ohash.engine.run import run\n{own}\n"
+        f"{data}params = experiment({', '.join(arguments)})\n"
+        f"for now in run(params{', data' if data else ''}):\n"
+        "    print(f\"{now.t:>9,} pairs  mAP {now.numbers['map']:.3f}  recall@10 {now.numbers['recall_10']:.3f}\")\n"
+    )
+
+
+def own_data_code(content: str, files: Files) -> tuple[str, str]:
+    """The import, and the lines that open data of one's own and say if they are others."""
+    arguments = ", ".join(map(repr, files))
+    return (
+        "from ohash.streams.readers.sidecar import open_files\n",
+        f"data = open_files({arguments}, key={OWN!r})  # vectors, labels, pairs, distance\n"
+        f"assert data.fingerprint() == {content!r}, 'these are other data'\n",
+    )
+
+
+def write(now: Snapshot, hasher: Any, folder: str | Path, files: Files = YOURS) -> list[Path]:
+    """Write history and checkpoints (CSV and Parquet), summary, code and model into `folder`."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, columns in (("history", now.columns), ("checkpoints", now.checkpoints)):
+        (folder / f"{name}.csv").write_text(to_csv(columns))
+        (folder / f"{name}.parquet").write_bytes(to_parquet(columns))
+        written += [folder / f"{name}.csv", folder / f"{name}.parquet"]
+    (folder / "run.json").write_text(json.dumps(summary(now), indent=2))
+    (folder / "run.py").write_text(code_for(now.params, files))
+    save(hasher, folder / "model.npz")
+    return [*written, folder / "run.json", folder / "run.py", folder / "model.npz"]

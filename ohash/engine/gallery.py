@@ -1,0 +1,72 @@
+"""A query and its nearest items, as the code table finds them now, or as it found them before anything was learnt."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.engine.frozen import Estimates, FrozenEstimates
+from ohash.engine.run import Run
+from ohash.evaluation.hamming_search import search
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Rows of the dataset: the query, its nearest items with their distance, and whether each is relevant.
+
+    `judged`: nobody has said of every pair whether it is similar, so what is not relevant is only not known to be.
+    Distances are whole numbers of bits, or real numbers for a method that estimates the original distance.
+    """
+
+    query: int
+    rows: npt.NDArray[np.int64]
+    distances: npt.NDArray[Any]
+    relevant: npt.NDArray[np.bool_]
+    t: int
+    judged: bool = True
+
+    @property
+    def precision(self) -> float:
+        """Share of relevant ones among those shown."""
+        return float(self.relevant.mean()) if len(self.relevant) else 0.0
+
+
+def nearest(run: Run, number: int, k: int = 10, *, row: int | None = None, before: bool = False) -> Found:
+    """The k nearest items of query `number` (counted round), or of a row that is searched itself.
+
+    `before`: by the first codes of the run.
+    """
+    judge = run.checkpoints.judge
+    n = len(judge.database)
+    asked = judge.queries[number % len(judge.queries)] if row is None else row
+    own = np.flatnonzero(judge.database == asked)
+    column = own if len(own) else n + np.flatnonzero(judge.queries == asked)
+    if not len(column):  # of other data, or of another split
+        return nearest(run, number, k, before=before)
+    few = min(n, k + len(own))
+    found: npt.NDArray[np.int64]
+    distance: npt.NDArray[Any]
+    if run.spec.asymmetric:
+        found, distance = _by_estimate(run, int(asked), few, before=before)
+    else:
+        codes = run.checkpoints.first_codes if before else run.checkpoints.codes
+        found, distance = search(codes[:, column[:1]], codes[:, :n], few)
+    keep = np.flatnonzero(judge.database[found[0]] != asked)[:k]
+    items = found[0][keep]
+    return Found(
+        query=int(asked),
+        rows=judge.database[items],
+        distances=distance[0][keep],
+        relevant=judge.is_relevant(int(asked), items),
+        t=0 if before else run.t,
+        judged=run.world.stream(run.stage).similarity.name not in ("clicks", "pairs"),
+    )
+
+
+def _by_estimate(run: Run, row: int, k: int, *, before: bool) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    """The k nearest items of one row by the method's own distance; ties by index."""
+    hasher = run.frozen.hasher if before and isinstance(run.frozen, FrozenEstimates) else run.checkpoints.table.made_by
+    D = Estimates(hasher, run.Z, run.checkpoints.judge.database).stored().of(np.array([row]))
+    order = np.argsort(D, axis=1, kind="stable")[:, :k]
+    return order, np.take_along_axis(D, order, axis=1)

@@ -1,0 +1,220 @@
+"""Judge: the two truths of a run, side by side, measured at checkpoints in slices of a few milliseconds.
+
+*Agrees with your labels or pairs*: mAP, precision@10; for clicks hit@10 and MRR on later clicks. *Agrees with the
+original distance*: recall@10 and recall@100 of the exact neighbours, and recall@10 after the nearest 20, 40 and 160
+have been sorted again by the float vectors. They move in opposite directions while OH learns.
+"""
+
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.rows import RowsOf
+from ohash.engine.world import World
+from ohash.evaluation.distance_ranking import Distances, iter_ranking
+from ohash.evaluation.float_reference import iter_float_ap
+from ohash.evaluation.neighbours import iter_exact_neighbours
+from ohash.evaluation.ranking import Retrieval, iter_retrieval
+from ohash.streams.similarity.base import Similarity
+from ohash.streams.similarity.given import GivenSimilarity, partners_of
+
+Codes = npt.NDArray[np.uint8]
+Rows = npt.NDArray[np.int64]
+# Oversampling: the nearest 10 c are sorted again by the float vectors.
+RERANKED = (1, 2, 4, 16)
+# What a checkpoint records; columns of History.
+SCORES = (
+    "map", "map_low", "map_high", "precision_10", "hit_10", "mrr", "recall_10", "recall_100",
+    *(f"recall_10_x{factor}" for factor in RERANKED[1:]),
+)  # fmt: skip
+NEIGHBOURS = 100
+# The reference line is measured on all queries, or on so many of them that this many products of floats suffice.
+FLOAT_WORK = 5 * 10**10
+FLOAT_QUERIES = 100
+# Flags of queries and items that are held as bytes; more are packed.
+DENSE = 2**27
+# Later clicks may come from as many rows as there are; a checkpoint asks this many of them.
+MOST_QUERIES = 1000
+
+
+class Judge:
+    """Queries, database and truth of one stage of a world."""
+
+    def __init__(self, world: World, stage: int, part: str, like: "Judge | None" = None) -> None:
+        """Collect what is relevant; exact neighbours follow at the first use.
+
+        `like` is a judge of another stage: only a redefinition changes what is relevant.
+        """
+        self.world, self.stage, self.part = world, stage, part
+        source = world.stream(stage).similarity
+        self.name, self.note = source.name, source.note
+        self.hidden: list[Rows] | None = None
+        if isinstance(source, GivenSimilarity):
+            i, j = source.later(part)
+            self.queries = np.unique(i)
+            if len(self.queries) > MOST_QUERIES:
+                self.note += (
+                    f"{'; ' if self.note else ''}{MOST_QUERIES:,} of {len(self.queries):,} {part} queries asked"
+                )
+                chosen = np.random.default_rng(world.params.seed).choice(self.queries, MOST_QUERIES, replace=False)
+                self.queries = np.sort(chosen)
+            self.database = np.arange(world.dataset.n)
+            self.relevant: Any = partners_of(self.queries, i, j)
+            self.hidden = source.partners(self.queries)
+            self.own: Rows | None = self.queries
+        elif like is not None and world.params.drift.drift != "redefine":
+            self.queries, self.database, self.relevant, self.own = like.queries, like.database, like.relevant, None
+        else:
+            self.queries = getattr(world.parts, part)
+            self.database = world.parts.database
+            self.relevant = _relevant(source, self.queries, self.database)
+            self.own = None
+        if not len(self.queries):
+            raise ValueError(f"there are no {part} queries; give the dataset more rows or more pairs")
+        self._exact: Rows | None = None
+
+    def is_relevant(self, row: int, items: Rows) -> npt.NDArray[np.bool_]:
+        """Which database items, by place, somebody who asks with this row should find; it need not be a query."""
+        source, at = self.world.stream(self.stage).similarity, np.flatnonzero(self.queries == row)
+        if isinstance(source, GivenSimilarity):
+            later = source.later(self.part)
+            return np.isin(items, self.relevant[at[0]] if len(at) else partners_of(np.array([row]), *later)[0])
+        wanted = self.relevant[at[0]] if len(at) else source.relevant(np.array([row]), self.database)[0]
+        whole = wanted if wanted.dtype == bool else np.unpackbits(wanted, bitorder="little")
+        return np.asarray(whole[items], dtype=bool)
+
+    @property
+    def rows(self) -> Rows:
+        """Database rows, then query rows: what a code table must hold."""
+        return np.concatenate([self.database, self.queries])
+
+    def evaluate(
+        self,
+        codes: Codes,
+        r: int,
+        seen: npt.NDArray[np.bool_] | None,
+        distances: Distances | None = None,
+    ) -> Generator[None, None, dict[str, Any]]:
+        """Scores of codes (T, database + queries, bytes) over the seen part of the database; yields between slices.
+
+        With `distances` (of the queries to the whole database) the ranking goes by them instead of the codes.
+        """
+        n = len(self.database)
+        database, queries = codes[:, :n], codes[:, n:]
+        keep = np.arange(n)
+        relevant, hidden, own = self.relevant, self.hidden, self.own
+        if seen is None:
+            exact = yield from self.exact_neighbours()
+        else:
+            keep = np.flatnonzero(seen[self.database])
+            if len(keep) < 2:
+                return dict.fromkeys(SCORES, float("nan"))
+            database = np.ascontiguousarray(database[:, keep])
+            place = np.full(n, -1)
+            place[keep] = np.arange(len(keep))
+            if isinstance(relevant, np.ndarray):
+                relevant = _columns(relevant, n, keep)
+            else:
+                relevant = [place[rows][place[rows] >= 0] for rows in relevant]
+            hidden = None if hidden is None else [place[rows][place[rows] >= 0] for rows in hidden]
+            own = None if own is None else place[own]
+            exact = yield from self._neighbours(self.database[keep], own)
+
+        def rank(**given: Any) -> Generator[None, None, Retrieval]:
+            if distances is None:
+                return _last(iter_retrieval(queries, database, query_rows=own, r=r, **given))
+            some = distances if len(keep) == n else lambda start, stop: distances(start, stop)[:, keep]
+            return _last(iter_ranking(some, len(self.queries), len(keep), query_rows=own, **given))
+
+        found = yield from rank(relevant=relevant, exclude=hidden, k=10)
+        recalls = {}
+        for k, factors in ((10, RERANKED), (NEIGHBOURS, (1,))):
+            few = min(k, exact.shape[1])
+            # the share of the k exact neighbours among the c k nearest: `recall_with_reranking`, in slices
+            near = yield from rank(relevant=list(exact[:, :few]), k=[factor * few for factor in factors])
+            for factor in factors:
+                share = near.precision_at_k[factor * few] * factor
+                recalls[k, factor] = share if factor * few < len(keep) else 1.0
+        return {
+            "map": found.map,
+            "map_low": found.map_low,
+            "map_high": found.map_high,
+            "precision_10": found.precision_at_k[10],
+            "hit_10": found.hit_at_k[10],
+            "mrr": found.mrr,
+            "recall_10": recalls[10, 1],
+            "recall_100": recalls[NEIGHBOURS, 1],
+            **{f"recall_10_x{factor}": recalls[10, factor] for factor in RERANKED[1:]},
+            "record": found,
+        }
+
+    def exact_neighbours(self) -> Generator[None, None, Rows]:
+        """The nearest database rows of every query by the original distance, (n_queries, k); found once."""
+        if self._exact is None:
+            self._exact = yield from self._neighbours(self.database, self.own)
+        return self._exact
+
+    def share(self, other: "Judge") -> None:
+        """Take the exact neighbours of a judge of the same data, split and stage, if it has found them."""
+        same = self.world.dataset is other.world.dataset and self.stage == other.stage
+        if same and np.array_equal(self.queries, other.queries) and np.array_equal(self.database, other.database):
+            self._exact = other._exact
+
+    def float_reference(self) -> Generator[None, None, float]:
+        """The mAP of the float vectors themselves, ranked by the original distance: a reference, not a ceiling."""
+        each = len(self.database) * self.world.dataset.d
+        ap = yield from self.float_ap(max(FLOAT_QUERIES, FLOAT_WORK // each))
+        return float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
+
+    def float_ap(self, most: int | None = None) -> Generator[None, None, npt.NDArray[np.float64]]:
+        """The AP of the float vectors for the first `most` queries, or all; what codes may not find, they may not."""
+        X, few = self.world.raw(self.stage), slice(0, most)
+        own = None if self.own is None else self.own[few]
+        hidden = None if self.hidden is None else self.hidden[few]
+        sides = X[self.queries[few]], RowsOf(X, self.database)
+        return (yield from iter_float_ap(*sides, self.relevant[few], self.world.dataset.metric, own, hidden))
+
+    def _neighbours(self, database: Rows, own: Rows | None) -> Generator[None, None, Rows]:
+        X, metric = self.world.raw(self.stage), self.world.dataset.metric
+        k = min(NEIGHBOURS, len(database) - 1)
+        work = iter_exact_neighbours(X[self.queries], RowsOf(X, database), k, metric, query_rows=own)
+        found: Rows = yield from _quiet(work)
+        return found
+
+
+def _relevant(source: Similarity, queries: Rows, database: Rows) -> npt.NDArray[Any]:
+    """(queries, database) flags; packed, eight to a byte, where there are very many."""
+    step = max(1, DENSE // len(database))
+    if len(queries) <= step:
+        return source.relevant(queries, database)
+    blocks = (source.relevant(queries[at : at + step], database) for at in range(0, len(queries), step))
+    return np.concatenate([np.packbits(block, axis=1, bitorder="little") for block in blocks])
+
+
+def _columns(relevant: npt.NDArray[Any], n: int, keep: Rows) -> npt.NDArray[Any]:
+    """Some columns of flags, packed if they were."""
+    if relevant.dtype == bool:
+        return relevant[:, keep]
+    rows = (np.unpackbits(row, count=n, bitorder="little")[keep] for row in relevant)
+    return np.stack([np.packbits(row, bitorder="little") for row in rows])
+
+
+def _quiet(work: Generator[Any, None, Rows]) -> Generator[None, None, Rows]:
+    while True:
+        try:
+            next(work)
+        except StopIteration as finished:
+            found: Rows = finished.value
+            return found
+        yield
+
+
+def _last(records: Iterator[Retrieval]) -> Generator[None, None, Retrieval]:
+    """The last of some records, one slice each."""
+    record = next(records)
+    yield
+    for record in records:  # noqa: B007
+        yield
+    return record

@@ -1,0 +1,142 @@
+"""Experiments from links, which may hold anything: unknown keys are ignored, bad values named and replaced.
+
+What is near to a parameter, and meant nothing else, is named too; no link exceeds the limits of the server.
+"""
+
+import difflib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ohash.core.parameters import Parameter
+from ohash.engine.params import MOST_CHANGES, OWN, Change, ExperimentParams, experiment, flat, rows_of
+from ohash.models import registry as methods
+from ohash.streams import registry as datasets
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a link may ask of this server; a notebook has none."""
+
+    bits: int = 8192  # T · r
+    m: int = 4096
+    pairs: int = 10**9
+
+
+def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[ExperimentParams, list[str]]:
+    """An experiment from a link, and what had to be ignored or replaced, in words."""
+    problems: list[str] = []
+    values: dict[str, Any] = {}
+    values["dataset"] = dataset_of(query, "digits", problems)
+    values["method"] = _one_of("method", methods.hashers(), query, "oh", problems)
+    rows = rows_of(experiment(**values))
+    values |= parsed(rows, query, problems)
+    others = {key for spec in methods.hashers().values() for key in spec.table} - set(rows)
+    problems += [f"{key} is no parameter of {values['method']}; left out" for key in query if key in others]
+    unknown = [key for key in query if key not in {*rows, *others, "dataset", "method", "content", "changes"}]
+    meant = [(key, _meant(key, rows)) for key in unknown]  # who brings a key of his own, utm_source say, meant nothing
+    problems += [f"{key[:40]!r} is no parameter; left out (did you mean {near}?)" for key, near in meant if near]
+    params = _settle(values, problems, content_of(query, values["dataset"], problems))
+    if limits is not None:
+        params = _within(params, limits, problems)
+    for item in _items(query.get("changes", "")):
+        try:
+            params = replace(params, changes=(*params.changes, _parse_change(item, rows)))
+        except ValueError as error:
+            problems.append(f"change {item[:60]!r} ignored: {error}")
+    return params, problems
+
+
+def dataset_of(query: Mapping[str, str], usual: str, problems: list[str]) -> str:
+    """The dataset that a link names, or the usual one."""
+    return _one_of("dataset", {*datasets.datasets(), OWN}, query, usual, problems)
+
+
+def content_of(query: Mapping[str, str], dataset: str, problems: list[str]) -> str:
+    """Which data of one's own a link is about; "" if it is about others."""
+    content = query.get("content", "")[:64]
+    if content and dataset != OWN:
+        problems.append(f"content belongs to dataset={OWN!r}, data of one's own, got dataset={dataset!r}; left out")
+        return ""
+    return content
+
+
+def parsed(rows: Mapping[str, Parameter], query: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
+    """What a link says of declared rows; a bad value is left to its default."""
+    values = {}
+    for key, row in rows.items():
+        if key in query:
+            try:
+                values[key] = row.parse(query[key][:60])
+            except ValueError as error:
+                problems.append(str(error))
+    return values
+
+
+def _one_of(key: str, known: Collection[str], query: Mapping[str, str], usual: str, problems: list[str]) -> str:
+    text = query.get(key, usual)
+    if text in known:
+        return text
+    problems.append(f"{key} must be one of {', '.join(sorted(known))}, got {text[:60]!r}; using {usual!r}")
+    return usual
+
+
+def _meant(key: str, rows: Mapping[str, Parameter]) -> str:
+    """The parameter that has this title or symbol, or nearly this key."""
+    named = [one for one, row in rows.items() if key.lower() in (row.title.lower(), row.symbol.lower())]
+    return next(iter(named or difflib.get_close_matches(key, rows, 1)), "")
+
+
+def with_changes(params: ExperimentParams, text: str) -> ExperimentParams:
+    """The same experiment with live changes written as in a link.
+
+    >>> with_changes(experiment(), "500:C:0.01,900:beta:0.4").model_at(600).C
+    0.01
+    """
+    rows = rows_of(params)
+    return replace(params, changes=(*params.changes, *(_parse_change(item, rows) for item in _items(text))))
+
+
+def _settle(values: dict[str, Any], problems: list[str], content: str) -> ExperimentParams:
+    """Values that are fine one by one may not be fine together: then the thresholds, one, or all are the defaults."""
+    last: ValueError | None = None
+    loose = [key for key in values if key not in ("dataset", "method", "seed", "r", "T", "m", "pairs")]
+    for dropped in ((), ("alpha", "beta"), *((key,) for key in reversed(loose)), loose):
+        try:
+            params = experiment(**{k: v for k, v in values.items() if k not in dropped}, content=content)
+        except ValueError as error:
+            last = last or error
+        else:
+            problems += [] if last is None else [str(last)]
+            return params
+    raise last or ValueError("unreachable")
+
+
+def _within(params: ExperimentParams, limits: Limits, problems: list[str]) -> ExperimentParams:
+    """As near as `limits` allow."""
+    smaller: dict[str, Any] = {}
+    r, T = getattr(params.model, "r", 1), getattr(params.model, "T", 1)
+    if r * T > limits.bits:
+        models = min(T, limits.bits)
+        found = {"T": models, "r": limits.bits // models}
+        smaller |= {key: value for key, value in found.items() if hasattr(params.model, key)}
+        using = ", ".join(f"{key}={value}" for key, value in smaller.items())
+        problems.append(f"T · r must be at most {limits.bits} bits on this server, got {r * T}; using {using}")
+    for key, most, value in (("m", limits.m, params.features.m), ("pairs", limits.pairs, params.run.pairs)):
+        if value > most:
+            smaller[key] = most
+            problems.append(f"{key} must be at most {most} on this server, got {value}; using {most}")
+    return _settle({**flat(params), **smaller}, problems, params.content) if smaller else params
+
+
+def _items(text: str) -> list[str]:
+    """One more than there may be, so that too many are said and not cut off in silence."""
+    return text.split(",", MOST_CHANGES + 1)[: MOST_CHANGES + 1] if text else []
+
+
+def _parse_change(item: str, rows: dict[str, Parameter]) -> Change:
+    at, _, rest = item.partition(":")
+    name, _, value = rest.partition(":")
+    if not (at.isascii() and at.isdigit()) or name not in rows or len(at) > 12:
+        raise ValueError(f"a change is pair:name:value, as 500:C:0.01, got {item[:60]!r}")
+    return Change(int(at), name, rows[name].parse(value[:60]))

@@ -1,0 +1,194 @@
+"""Sentences about a run, with its own numbers: what is happening, what differs, whether it is healthy.
+
+Durations and places in words.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from ohash.core.parameters import Parameter
+from ohash.engine.params import ExperimentParams, flat, rows_of
+from ohash.engine.snapshot import Snapshot
+from ohash.models import registry as methods
+from ohash.models.base import HasherSpec
+from ohash.streams import registry as datasets
+
+Health = Literal["healthy", "look", "ill"]
+NAMED = ("dataset", "method")
+
+
+def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
+    """One sentence: what is happening."""
+    spec, data = methods.find(params.method), title_of(params)
+    if now is None or now.t == 0:
+        return f"{spec.title} {_beginning(spec)} {data}." if state != "error" else f"{spec.title} could not start."
+    n = now.numbers
+    sentence = f"{spec.title} {_doing(spec, now.state)} {pairs_in_words(now.t)} of {data}"
+    if len(now.checkpoints["pairs"]) < 2:  # before the first pair
+        return sentence + ", and is about to be judged."
+    if "map" in n and math.isfinite(n["map"]):
+        told = now.similar_by in ("clicks", "pairs") and math.isfinite(n["auc"])
+        apart = f" (pair-AUC {n['auc']:.2f}, few pairs are said)" if told else ""
+        sentence += (
+            f": agreement with {truth_of(now)} {_from_to(n['map_start'], n['map'])}{apart}, "
+            f"with the original distance it {_from_to(n['recall_10_start'], n['recall_10'])}"
+        )
+    flat = now.state == "done" and now.params.run.stop_when_flat and now.t < n.get("end", 0)
+    return sentence + ("; mAP is flat, so it stopped." if flat else ".")
+
+
+def pairs_in_words(t: int) -> str:
+    """So many pairs.
+
+    >>> pairs_in_words(1), pairs_in_words(12_400)
+    ('1 pair', '12,400 pairs')
+    """
+    return f"{t:,} pair{'s' * (t != 1)}"
+
+
+def truth_of(now: Snapshot) -> str:
+    """What the labels of this run are called."""
+    names = {"label": "labels", "track": "tracks", "metric": "near neighbours", "topk": "near neighbours"}
+    return names.get(now.similar_by, "your pairs")
+
+
+def title_of(params: ExperimentParams) -> str:
+    """The dataset's title."""
+    return _title(params.dataset)
+
+
+def difference(old: ExperimentParams, new: ExperimentParams) -> str:
+    """What differs between two experiments, as "r 48 → 64, C 0.1 → 1"; empty if nothing does."""
+    before, after = flat(old), flat(new)
+    rows = {**rows_of(old), **rows_of(new)}
+    parts = [
+        f"{_name(rows.get(key), key)} {_from(key, before.get(key))}{_value(key, after[key])}".strip()
+        for key in after
+        if before.get(key) != after[key]
+    ]
+    if old.changes != new.changes:
+        parts.append("live changes differ")
+    return ", ".join(parts)
+
+
+def otherwise(here: ExperimentParams, there: ExperimentParams) -> str:
+    """What another experiment has otherwise than this one, as "r = 48, C = 0.1"; empty if nothing."""
+    mine, theirs = flat(here.in_force()), flat(there.in_force())
+    rows = {**rows_of(here), **rows_of(there)}
+    parts = [
+        _value(key, value) if key in NAMED else f"{_name(rows.get(key), key)} = {_value(key, value)}"
+        for key, value in theirs.items()
+        if mine.get(key) != value
+    ]
+    return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sign of health: what was measured, whether it is fine, and what to do."""
+
+    title: str
+    value: str
+    fine: bool
+    advice: str = ""
+
+
+def findings(now: Snapshot) -> list[Finding]:
+    """Everything the health dot stands for."""
+    n = now.numbers
+    found = []
+    gap = n.get("gap", math.nan)
+    if math.isfinite(gap):
+        limit = 1e-9 if getattr(now.params.model, "dtype", "") == "float64" else 1e-3
+        advice = "float32 has drifted: run in float64 (precision) to be sure" if gap >= limit else ""
+        found.append(Finding("certificate gap", f"{gap:.1e}", gap < limit, advice))
+    if "required_C" in n and math.isfinite(n["required_C"]):
+        share = n.get("share_C", 1.0)
+        found.append(Finding("C required by the bound", f"{n['required_C']:.2g}, met at {share:.0%} of updates", True))
+    degenerate = n.get("degenerate", 0.0) / max(1, now.t)
+    found.append(
+        Finding(
+            "degenerate pairs",
+            f"{degenerate:.1%}",
+            degenerate < 0.01,
+            "zero vectors: look at the Data page" if degenerate >= 0.01 else "",
+        )
+    )
+    kernel = n.get("mean_kernel", math.nan)
+    if math.isfinite(kernel):
+        fine = 1e-3 <= kernel <= 0.99
+        found.append(Finding("mean kernel value", f"{kernel:.3f}", fine, "" if fine else "set σ to auto"))
+    if "map_low" in n and math.isfinite(n["map_low"]):
+        spread = n["map_high"] - n["map_low"]
+        found.append(
+            Finding("ties", f"mAP between {n['map_low']:.3f} and {n['map_high']:.3f}", spread < 0.2,
+                    "codes have collapsed: many items share one" if spread >= 0.2 else "")
+        )  # fmt: skip
+    return found
+
+
+def health(now: Snapshot) -> Health:
+    """One dot for all findings."""
+    bad = sum(not finding.fine for finding in findings(now))
+    return "healthy" if bad == 0 else "look" if bad == 1 else "ill"
+
+
+def _title(dataset: str) -> str:
+    known = datasets.datasets()
+    return known[dataset].title if dataset in known else "your data"
+
+
+def _beginning(spec: HasherSpec) -> str:
+    if spec.consumes == "nothing":
+        return "learns nothing; it is about to encode"
+    return "is about to be fitted to" if spec.consumes == "batch" else "is about to learn from pairs of"
+
+
+def _doing(spec: HasherSpec, state: str) -> str:
+    """What a method does with pairs: it learns from them, is fitted to their points, or only sees them pass."""
+    if spec.consumes == "nothing":
+        return "learns nothing; it has seen"
+    if spec.consumes == "batch":
+        return "was fitted to the points of"
+    return {"done": "has learnt from", "paused": "has seen", "stopped": "has seen"}.get(state, "is learning from")
+
+
+def _from_to(start: float, end: float) -> str:
+    a, b = f"{start:.2f}", f"{end:.2f}"  # as they are read
+    verb = "stayed" if a == b else "rose" if end > start else "fell"
+    return f"{verb} from {start:.2f} to {end:.2f}" if verb != "stayed" else f"stayed at {end:.2f}"
+
+
+def _name(row: Parameter | None, key: str) -> str:
+    """What a reader knows it by; a method and data go by their own names."""
+    return "" if key in NAMED else key if row is None else row.symbol or row.title
+
+
+def _from(key: str, value: object) -> str:
+    return "= " if value is None else f"{_value(key, value)} → "
+
+
+def _value(key: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if key == "method":
+        return methods.find(str(value)).title
+    if key == "dataset":
+        return _title(str(value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def duration(seconds: float) -> str:
+    """A duration as a person says it.
+
+    >>> duration(42), duration(200), duration(8000), duration(200_000), duration(float("nan"))
+    ('42 s', '3 min', '2.2 h', '2.3 days', 'unknown')
+    """
+    if not math.isfinite(seconds):
+        return "unknown"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 2 * 86_400 else f"{seconds / 86_400:.1f} days"

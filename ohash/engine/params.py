@@ -1,0 +1,245 @@
+"""ExperimentParams: one frozen object is one experiment, one link, one cache key.
+
+The seed and every live change of beta or C are part of it. `to_query` writes what differs from the defaults of the
+dataset and the method; `ohash.engine.links` reads it again.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ohash.core.features import FeatureParams
+from ohash.core.parameters import Parameter, check, param, started_from, table
+from ohash.models import registry as methods
+from ohash.streams import registry as datasets
+from ohash.streams.dataset import Dataset
+from ohash.streams.drift import DriftParams
+from ohash.streams.pairs import StreamParams
+
+MOST_CHANGES = 64
+# The dataset key of a user's own data; `content` then says which.
+OWN = "own"
+
+
+# Kinds of queries: tuned on the first, reported on the second.
+QUERIES = ("validation", "test")
+
+
+@dataclass(frozen=True)
+class RunParams:
+    """When to stop, when to re-encode, what is searched."""
+
+    pairs: int = param(
+        100_000, symbol="n", title="pairs", lo=1, hi=10**9, slider=(1_000, 10_000_000), scale="log",
+        help="The run stops after this many pairs.",
+    )  # fmt: skip
+    reencode: str = param(
+        "checkpoint", symbol="", title="re-encode", choices=("checkpoint", "every", "never"),
+        help="When the code table is brought up to date: at every checkpoint, every N pairs, or never.",
+    )  # fmt: skip
+    reencode_every: int = param(
+        1_000, symbol="N", title="re-encode every", lo=1, hi=10**9, slider=(100, 100_000), scale="log",
+        help="With re-encode 'every': pairs between two refreshes of the table.", only=("reencode", "every"),
+    )  # fmt: skip
+    database: str = param(
+        "full", symbol="", title="database", choices=("full", "seen"),
+        help="full: everything is searchable from the start. seen: only what has arrived in a pair.",
+    )  # fmt: skip
+    fit_to: str = param(
+        "arrived", symbol="", title="batch methods are fitted to", choices=("arrived", "all"),
+        help="What a batch method is fitted to at a checkpoint: what has arrived, or everything at once.",
+    )  # fmt: skip
+    judged_by: str = param(
+        "validation", symbol="", title="judged by", choices=QUERIES,
+        help="Which queries the curves are measured on. Tune on validation, report on test.",
+    )  # fmt: skip
+    judged_at: str = param(
+        "curve", symbol="", title="judged at", choices=("curve", "tenths", "ends"),
+        help="curve: at some sixty checkpoints. tenths: after every tenth. ends: only before the first and after the "
+        "last pair. Fewer are quicker.",
+    )  # fmt: skip
+    stop_when_flat: bool = param(
+        False, symbol="", title="stop when mAP is flat",
+        help="Stop when the last five checkpoints lie within 0.005 of each other.",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check(self)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A live change: `name` gets `value` exactly before pair `at`."""
+
+    at: int
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
+class ExperimentParams:
+    """Everything a run depends on. Build one with `experiment(...)`, `from_query(...)` or `from_json(...)`."""
+
+    dataset: str
+    method: str
+    model: Any
+    features: FeatureParams
+    stream: StreamParams
+    drift: DriftParams
+    run: RunParams
+    seed: int = 0
+    content: str = ""
+    changes: tuple[Change, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check what no single part can check: the seed, and the changes against the method's live parameters."""
+        if self.run.database == "seen" and self.stream.train == "disjoint":
+            raise ValueError("database='seen' needs train='database': of a disjoint training part nothing is searched")
+        object.__setattr__(self, "seed", SEED.convert(self.seed))
+        if "seed" in table(self.model):
+            object.__setattr__(self, "model", replace(self.model, seed=self.seed))
+        if len(self.changes) > MOST_CHANGES:
+            raise ValueError(f"changes must be at most {MOST_CHANGES}, got {len(self.changes)}; start a new run")
+        rows = table(self.model)
+        changes = []
+        for change in self.changes:
+            if change.name not in rows or not rows[change.name].live:
+                live = ", ".join(key for key, row in rows.items() if row.live) or "none of its parameters"
+                raise ValueError(f"changes may set {live} of {self.method}, got {change.name!r}")
+            if isinstance(change.at, bool) or not isinstance(change.at, int) or change.at < 0:
+                raise ValueError(f"a change must happen at a pair number >= 0, got {change.at!r}")
+            changes.append(Change(change.at, change.name, rows[change.name].convert(change.value)))
+        object.__setattr__(self, "changes", tuple(sorted(changes, key=lambda change: change.at)))
+        model = self.model
+        for change in self.changes:
+            model = replace(model, **{change.name: change.value})  # validates them together with all others
+
+    def changed(self, at: int, **values: float) -> "ExperimentParams":
+        """The same experiment with more live changes; a second change at the same pair replaces the first.
+
+        What is in force there already is no change.
+        """
+        now = self.model_at(at)
+        new = {name: value for name, value in values.items() if getattr(now, name, None) != value}
+        kept = [c for c in self.changes if c.at != at or c.name not in new]
+        return replace(self, changes=(*kept, *(Change(at, name, value) for name, value in new.items())))
+
+    def model_at(self, t: int) -> Any:
+        """The model's parameters in force for pair t."""
+        values = {change.name: change.value for change in self.changes if change.at <= t}
+        return replace(self.model, **values) if values else self.model
+
+    def in_force(self, t: int | None = None) -> "ExperimentParams":
+        """The experiment that begins with the values to which the live changes have led, or will until pair t."""
+        last = max((change.at for change in self.changes), default=0)
+        return replace(self, model=self.model_at(last if t is None else t), changes=())
+
+    def with_values(self, **values: Any) -> "ExperimentParams":
+        """Another experiment: `values` are keys of the flat table, or dataset, method, seed."""
+        return _build({**flat(self), **values}, self.changes, self.content)
+
+    def to_query(self) -> dict[str, str]:
+        """The link: what differs from the defaults, as text."""
+        base = experiment(dataset=self.dataset, method=self.method)
+        rows = rows_of(self)
+        mine, theirs = flat(self), flat(base)
+        query = {"dataset": self.dataset, "method": self.method}
+        query |= {key: rows[key].format(value) for key, value in mine.items() if key in rows and value != theirs[key]}
+        if self.content:
+            query["content"] = self.content
+        if self.changes:
+            query["changes"] = ",".join(f"{c.at}:{c.name}:{rows[c.name].format(c.value)}" for c in self.changes)
+        return query
+
+    def to_json(self) -> str:
+        """All values, for an export."""
+        values = {**flat(self), "content": self.content, "changes": [asdict(change) for change in self.changes]}
+        return json.dumps(values, indent=2)
+
+    def key(self) -> str:
+        """A short name of this experiment: equal parameters, equal key."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
+
+
+SEED = Parameter("seed", int, 0, "", "seed", "Draws the split, the pairs and the first W.", lo=0, hi=2**32 - 1)
+
+
+def experiment(dataset: str | Dataset = "digits", method: str = "oh", **values: Any) -> ExperimentParams:
+    """An experiment from defaults: `values` are any keys of the method's, the map's, the stream's or the run's table.
+
+    `changes` are live changes, (pair index, name, value) each; `similar_share=None` is the natural share. For data of
+    your own give the `Dataset`, and give it to `run` too.
+
+    >>> experiment(r=32, beta=0.4, changes=[(500, "C", 0.01)]).to_query()
+    {'dataset': 'digits', 'method': 'oh', 'r': '32', 'beta': '0.4', 'changes': '500:C:0.01'}
+    """
+    changes = tuple(map(_change, values.pop("changes", ())))
+    content = values.pop("content", "")
+    if isinstance(dataset, Dataset):
+        values = {"kernel": "none" if methods.find(method).raw else dataset.kernel, **values}
+        content, dataset = dataset.fingerprint(), OWN
+    if values.get("similar_share", 0) is None:
+        values["similar_share"] = "natural"
+    return _build({"dataset": dataset, "method": method, **values}, changes, content)
+
+
+def _change(given: Any) -> Change:
+    try:
+        return given if isinstance(given, Change) else Change(*given)
+    except TypeError:
+        raise ValueError(f"a change must be (pair index, name, value), got {given!r}") from None
+
+
+def from_json(text: str) -> ExperimentParams:
+    """The inverse of `to_json`."""
+    values = json.loads(text)
+    changes = tuple(Change(**change) for change in values.pop("changes", []))
+    return _build({k: v for k, v in values.items() if k != "content"}, changes, values.get("content", ""))
+
+
+def flat(params: ExperimentParams) -> dict[str, Any]:
+    """Every value by its key: dataset, method, seed, and the declared rows of all parts."""
+    values = {"dataset": params.dataset, "method": params.method}
+    for part in _parts(params):
+        values |= {key: getattr(part, key) for key in table(part)}
+    return {**values, "seed": params.seed}
+
+
+def rows_of(params: ExperimentParams) -> dict[str, Parameter]:
+    """Every declared row of an experiment by its key, with the default that its dataset and method have."""
+    rows: dict[str, Parameter] = {}
+    for part in _defaults(params.dataset, params.method):
+        rows |= started_from(part)
+    return {**rows, "seed": SEED}
+
+
+def _parts(params: ExperimentParams) -> tuple[Any, ...]:
+    return (params.model, params.features, params.stream, params.drift, params.run)
+
+
+def _defaults(dataset: str, method: str) -> tuple[Any, ...]:
+    """What a run starts from: the classes' own defaults, frozen centring, the map and the judging that suit them."""
+    spec = methods.find(method)
+    model = spec.params()
+    if "center" in spec.table and "frozen" in spec.table["center"].choices:
+        model = replace(model, center="frozen")
+    kernel = "none" if spec.raw or dataset not in datasets.datasets() else datasets.find(dataset).kernel
+    run = RunParams(judged_at="tenths") if spec.consumes == "batch" else RunParams()  # every judgement needs a fit
+    return model, FeatureParams(kernel=kernel), StreamParams(), DriftParams(), run
+
+
+def _build(values: dict[str, Any], changes: tuple[Change, ...], content: str) -> ExperimentParams:
+    values = dict(values)
+    dataset, method = str(values.pop("dataset")), methods.find(values.pop("method")).key
+    seed = values.pop("seed", 0)
+    parts = []
+    for part in _defaults(dataset, method):
+        mine = {key: values.pop(key) for key in table(part) if key in values}
+        parts.append(replace(part, **mine))
+    if values:
+        known = sorted(key for part in _defaults(dataset, method) for key in table(part))
+        raise ValueError(f"unknown parameter {', '.join(sorted(values))}; {method} knows {', '.join(known)}")
+    model, features, stream, drift, run = parts
+    return ExperimentParams(dataset, method, model, features, stream, drift, run, seed, content, changes)

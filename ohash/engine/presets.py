@@ -1,0 +1,123 @@
+"""Presets: experiments that tell a story, each with a takeaway filled in by the run's own numbers."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ohash.engine.params import ExperimentParams, experiment
+from ohash.engine.snapshot import Snapshot
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A second run to compare with: what it is called, and what differs (None: the default of its method)."""
+
+    label: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named experiment. {names} in the takeaway are `Snapshot.numbers`, {beside_...} those of the run beside it."""
+
+    key: str
+    title: str
+    story: str
+    takeaway: str
+    values: dict[str, Any] = field(default_factory=dict)
+    beside: Beside | None = None
+
+    def params(self) -> ExperimentParams:
+        """The experiment."""
+        return experiment(**{"dataset": "fashion", "method": "oh", **self.values})
+
+    def beside_params(self, seed: int = 0) -> ExperimentParams | None:
+        """The experiment to compare with, if there is one; on the same stream, hence of the same seed."""
+        if self.beside is None:
+            return None
+        values = {"dataset": "fashion", "method": "oh", "seed": seed, **self.values, **self.beside.values}
+        return experiment(**{key: value for key, value in values.items() if value is not None})
+
+    def conclusion(self, now: Snapshot, beside: Snapshot | None = None) -> str:
+        """The takeaway with the runs' own numbers; empty until they are there."""
+        numbers = {**now.numbers, "gain": round(now.numbers.get("map", 0) - now.numbers.get("map_start", 0), 3) + 0.0}
+        edges = now.params.drift.boundaries
+        if edges and now.t > edges[0]:
+            numbers["since"] = now.t - edges[0]
+        fell = numbers.get("recall_10", 0) < numbers.get("recall_10_start", 0)
+        words = {"apart": "The two move apart" if fell else "They need not move together"}
+        if beside is not None:
+            numbers |= {f"beside_{name}": value for name, value in beside.numbers.items()}
+        try:
+            return self.takeaway.format(**numbers, **words)
+        except (KeyError, ValueError):
+            return ""
+
+
+PRESETS = (
+    Preset(
+        "start", "Start here",
+        "OH learns 48-bit codes for pictures of clothes from pairs: same kind of garment, or not.",
+        "Labels: mAP {map_start:.2f} → {map:.2f}. Distance: recall@10 {recall_10_start:.2f} → {recall_10:.2f}. "
+        "{apart}: codes follow your pairs, not the pixels.",
+    ),
+    Preset(
+        "timid", "Too timid",
+        "C = 0.00001 caps every step: the model sees its mistakes and hardly moves.",
+        "{clipped_rate:.0%} of the updates hit the cap, and mAP moved by {gain:+.3f}. Raise C and watch.",
+        {"C": 1e-5},
+    ),
+    Preset(
+        "drift", "The world changes",
+        "After 10,000 pairs the feature space is rotated. A copy that stops learning there never recovers; OH does.",
+        "{since:,.0f} pairs after the change mAP is {map:.2f}; the copy that stopped learning has {beside_map:.2f}.",
+        {"drift": "rotate", "drift_at": 10_000, "drift_size": 0.5, "C": 1.0, "center": "ema"},
+        Beside("frozen at the change", {"changes": ((10_000, "C", 1e-9),)}),
+    ),
+    Preset(
+        "small-beta", "β too small",
+        "Dissimilar pairs are content with 10 % different bits, so that few of them teach anything.",
+        "{update_rate:.0%} of the pairs still teach something, with β = 0.5 it is {beside_update_rate:.0%}; mAP is "
+        "{map:.2f}, with β = 0.5 it is {beside_map:.2f}.",
+        {"beta": 0.1}, Beside("β = 0.5", {"beta": 0.5}),
+    ),
+    Preset(
+        "large-beta", "β too large",
+        "Dissimilar pairs should differ in 90 % of the bits, which cannot hold for ten classes at once.",
+        "{update_rate:.0%} of the pairs still trigger an update, and mAP is {map:.2f}; with β = 0.5 it is "
+        "{beside_map:.2f}.",
+        {"beta": 0.9}, Beside("β = 0.5", {"beta": 0.5}),
+    ),
+    Preset(
+        "mmoh", "MMOH against OH",
+        "Four models of 24 bits against one of 96: the same storage, so the comparison is fair.",
+        "With {bits:.0f} bits in all MMOH reaches mAP {map:.2f} and OH {beside_map:.2f}.",
+        {"method": "mmoh", "T": 4, "r": 24}, Beside("OH with 96 bits", {"method": "oh", "r": 96, "T": None}),
+    ),
+    Preset(
+        "no-centring", "No centring",
+        "Kernel values are all positive, so without their mean most of the first hyperplanes miss the data.",
+        "Without centring mAP goes {map_start:.2f} → {map:.2f}, with it {beside_map_start:.2f} → {beside_map:.2f}.",
+        {"center": "none"}, Beside("centred", {"center": "frozen"}),
+    ),
+    Preset(
+        "noise", "Noisy clicks",
+        "30 % of the pairs carry the wrong label, as real clicks do.",
+        "With 30 % wrong labels mAP goes {map_start:.2f} → {map:.2f}; with none it reaches {beside_map:.2f}.",
+        {"noise": 0.3}, Beside("no wrong labels", {"noise": 0.0}),
+    ),
+    Preset(
+        "paper", "The paper's setting",
+        "σ = 1, natural pairs, 64 bits, C = 0.1, as in the paper's experiments.",
+        "mAP {map_start:.2f} → {map:.2f} with {bits:.0f} bits; cumulative loss {cum_R:,.0f}, with W frozen "
+        "{cum_R_frozen:,.0f}.",
+        {"sigma": 1.0, "r": 64, "beta": 0.5, "C": 0.1},
+    ),
+)  # fmt: skip
+
+
+def preset(key: str) -> Preset:
+    """A preset by its key."""
+    for one in PRESETS:
+        if one.key == key:
+            return one
+    raise ValueError(f"preset must be one of {', '.join(one.key for one in PRESETS)}, got {key!r}")

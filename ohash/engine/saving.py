@@ -1,0 +1,109 @@
+"""A run on disk: saved in the middle and resumed, it equals an undisturbed one bit for bit (CPU seconds apart).
+
+One .npz without pickle, written atomically: parameters and counters as JSON, everything else as arrays.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from ohash.engine.fitting import Fitter
+from ohash.engine.history import History
+from ohash.engine.params import from_json
+from ohash.engine.run import Run
+from ohash.runtime.archive import read_archive, write_archive
+from ohash.streams.dataset import Dataset
+
+FORMAT = 2
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def save(run: Run, path: str | Path) -> None:
+    """Write a run; an evaluation that is under way is finished first."""
+    while run.evaluating:
+        run.wait(0.05)
+        run.step(1)
+    hasher, arrays = run.hasher.state()
+    observer = run.observer
+    header = {
+        "format": FORMAT,
+        "what": "run",
+        "params": run.params.to_json(),
+        "fingerprint": run.world.dataset.fingerprint(),
+        "t": run.t,
+        "hasher": hasher,
+        "columns": observer.columns.state()[0],
+        "judged": run.checkpoints.scores.state()[0],
+        "seconds": run.clock.seconds,
+        "recomputed": run.checkpoints.recomputed,
+        "flipped": run.checkpoints.flipped,
+        "table_at": run.checkpoints.table_at,
+        "map_float": run.checkpoints.map_float,
+        "fitted": run.training_set.fitted,
+        "stage": run.stage,
+        "judge": run.judge_checkpoints,
+    }
+    parts: dict[str, Arrays] = {
+        "hasher": arrays,
+        "observer": observer.state(),
+        "watch": observer.watch.state(),
+        "table": run.checkpoints.table.state(),
+        "run": {
+            "columns": observer.columns.state()[1],
+            "judged": run.checkpoints.scores.state()[1],
+            "seen": run.seen,
+            **({"came_in": run.training_set.stage} if run.stage else {}),
+            "class_map": run.checkpoints.class_map,
+            "bit_ones": run.checkpoints.bit_ones,
+        },
+    }
+    flat = {f"{part}/{name}": array for part, group in parts.items() for name, array in group.items()}
+    write_archive(path, header, flat)
+
+
+def load(path: str | Path, dataset: Dataset | None = None, *, fitter: Fitter | None = None) -> Run:
+    """A run as it was saved; `dataset` is needed again if the run was on data of your own."""
+    header, flat = read_archive(path, "run", FORMAT)
+    parts: dict[str, Arrays] = {}
+    for name, array in flat.items():
+        part, _, key = name.partition("/")
+        parts.setdefault(part, {})[key] = array
+    try:
+        params, judge = from_json(header["params"]), bool(header["judge"])
+    except Exception as error:
+        raise ValueError(f"path must be a sound run, got {path}, whose parameters are damaged ({error!r})") from error
+    run = Run(params, dataset, judge=judge, fitter=fitter)
+    if run.world.dataset.fingerprint() != header["fingerprint"]:
+        raise ValueError(
+            f"{path} was saved on other data: it needs the dataset with fingerprint {header['fingerprint']}, got "
+            f"{run.world.dataset.fingerprint()}"
+        )
+    try:
+        _restore(run, header, parts)
+    except Exception as error:
+        raise ValueError(f"path must be a sound run, got {path}, which is damaged ({error!r})") from error
+    return run
+
+
+def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None:
+    run.t = header["t"]
+    run.hasher = run.spec.restore(header["hasher"], parts.get("hasher", {}))
+    if getattr(run.hasher, "d", run.Z.shape[1]) != run.Z.shape[1]:
+        raise ValueError(f"its W must be for {run.Z.shape[1]} features, got {run.hasher.d}")
+    if header.get("stage") and run.spec.consumes == "batch":  # older files do not say
+        run.training_set.restore(parts["run"]["came_in"])
+    run.resume(parts["table"])
+    observer = run.observer
+    observer.columns = History.from_state(header["columns"], parts["run"]["columns"])
+    observer.restore(parts["observer"])
+    observer.watch.restore(parts["watch"])
+    run.checkpoints.scores = History.from_state(header["judged"], parts["run"]["judged"])
+    run.seen[:] = parts["run"]["seen"]
+    run.checkpoints.class_scores.restore(parts["run"]["class_map"])
+    run.checkpoints.table_at, run.checkpoints.map_float = header["table_at"], header["map_float"]
+    run.checkpoints.bit_ones = parts["run"]["bit_ones"]
+    known = header.get("fitted")  # older files do not say, or not all
+    run.training_set.fitted = tuple(map(int, known)) if known is not None and len(known) == 3 else None
+    run.clock.seconds = dict(header["seconds"])
+    run.checkpoints.recomputed, run.checkpoints.flipped = header["recomputed"], header["flipped"]

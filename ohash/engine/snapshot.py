@@ -1,0 +1,176 @@
+"""Snapshot: all a viewer needs to draw a run at one moment, whole and immutable.
+
+As a frame, plain values and arrays, it travels between processes and is stored. Values hold the parameters, the final
+numbers and the environment; arrays hold the curves ("columns/...", "checkpoints/..."), the histograms ("recent/...",
+"totals/...") and what else a picture of the run needs.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.engine.checkpoints import Checkpoints
+from ohash.engine.history import moving_mean
+from ohash.engine.observer import CLIPPED, TOTALS, UPDATED, Observer
+from ohash.engine.params import ExperimentParams, from_json
+from ohash.engine.state import RunState
+from ohash.runtime.environment import environment
+from ohash.runtime.frames import Arrays, Frame
+
+
+def bits_of(hasher: Any) -> int:
+    """Bits in all: T · r, and what is beside."""
+    return int(getattr(hasher, "T", 1)) * int(hasher.r) + 8 * _beside(hasher)
+
+
+def bytes_of(hasher: Any) -> int:
+    """Bytes: every code fills whole ones."""
+    return int(getattr(hasher, "T", 1)) * -(-int(hasher.r) // 8) + _beside(hasher)
+
+
+def _beside(hasher: Any) -> int:
+    return int(getattr(hasher, "extra_bytes", 0))
+
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Pair count, state, columns of the history, checkpoints, histograms of the recent pairs, and single numbers.
+
+    `database_seen` says whether the searched items were trained on; `notes` are what a reader of the numbers must know.
+    `alarms` are the pairs at which each drift alarm went off, `class_map` is mAP by checkpoint and class,
+    `bit_ones` the share of ones by model and bit in the codes judged last (empty before that).
+    """
+
+    t: int
+    state: str
+    params: ExperimentParams
+    columns: dict[str, Floats]
+    checkpoints: dict[str, Floats]
+    recent: dict[str, npt.NDArray[np.int64]]
+    totals: dict[str, npt.NDArray[np.int64]]
+    bit_updates: npt.NDArray[np.int64]
+    selections: npt.NDArray[np.int64]
+    numbers: dict[str, float]
+    similar_by: str
+    database_seen: bool
+    notes: tuple[str, ...] = ()
+    seq: int = 0
+    error: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
+    alarms: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    class_map: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    bit_ones: Floats = field(default_factory=lambda: np.empty((0, 0)))
+
+
+def snapshot_of(
+    run: RunState,
+    evaluated: Checkpoints,
+    observer: Observer,
+    state: str,
+    *,
+    done: bool,
+    notes: list[str],
+    seq: int = 0,
+    error: str = "",
+    extra: dict[str, Any] | None = None,
+) -> Snapshot:
+    """The run as it is now."""
+    checkpoints = evaluated.scores.snapshot()
+    checkpoints |= {f"{name}_mean": moving_mean(checkpoints[name]) for name in ("map", "recall_10")}
+    numbers = {name: float(column[-1]) for name, column in checkpoints.items() if len(column) and name != "pairs"}
+    for name in ("map", "recall_10"):
+        if len(checkpoints[name]):
+            numbers[f"{name}_start"] = float(checkpoints[name][0])
+    recent = observer.recent
+    outcome = recent["outcome"]
+    moved = int(outcome[UPDATED] + outcome[CLIPPED])
+    numbers |= {
+        **{name: observer.total(name) for name in TOTALS},
+        **run.clock.seconds,
+        "auc": observer.auc,
+        "end": float(run.end),
+        "update_rate": moved / max(1, int(outcome.sum())),
+        "clipped_rate": int(outcome[CLIPPED]) / max(1, moved),
+        "bits": float(bits_of(run.hasher)),
+        "bytes": float(bytes_of(run.hasher)),
+        "warm_up_pairs": float(run.world.consumed),
+        "similar_share": run.world.stream(run.stage).similar_share,
+        "mean_kernel": run.world.feature_map.mean_kernel,
+    }
+    if done:
+        numbers |= evaluated.code_numbers()
+    if evaluated.map_float is not None:
+        numbers["map_float"] = evaluated.map_float
+    learns = hasattr(run.hasher, "bit_updates")
+    T, r = getattr(run.hasher, "T", 1), run.hasher.r
+    updates = np.array(run.hasher.bit_updates) if learns else np.zeros((T, r), np.int64)
+    certificates = getattr(run.hasher, "certificates", [])
+    return Snapshot(
+        t=run.t,
+        state=state,
+        params=run.params,
+        columns=observer.columns.snapshot(),
+        checkpoints=checkpoints,
+        recent=recent,
+        totals={"ratio": observer.all_ratio.copy(), "tau": observer.all_tau.copy()},
+        bit_updates=updates,
+        selections=np.array([c.updates for c in certificates], np.int64),
+        numbers=numbers,
+        similar_by=evaluated.judge.name,
+        database_seen=run.world.parts.database_seen,
+        notes=tuple(notes),
+        seq=seq,
+        error=error,
+        extra=extra or {},
+        alarms=observer.watch.alarms,
+        class_map=evaluated.class_map,
+        bit_ones=evaluated.bit_ones,
+    )
+
+
+GROUPS = ("columns", "checkpoints", "recent", "totals")
+SINGLE = ("bit_updates", "selections", "class_map")
+PLAIN = ("t", "state", "similar_by", "database_seen", "error")
+
+
+def to_frame(now: Snapshot, more: dict[str, Any] | None = None, arrays: Arrays | None = None) -> Frame:
+    """A picture as values and arrays; `more` values and arrays go with it."""
+    values: dict[str, Any] = {name: getattr(now, name) for name in PLAIN}
+    values |= {
+        "params": now.params.to_json(),
+        "numbers": {name: float(value) for name, value in now.numbers.items()},
+        "notes": list(now.notes),
+        "alarms": {name: list(found) for name, found in now.alarms.items()},
+        "environment": environment(),
+        **(more or {}),
+    }
+    found: Arrays = {f"{group}/{name}": column for group in GROUPS for name, column in getattr(now, group).items()}
+    found |= {name: getattr(now, name) for name in SINGLE}
+    return values, found | (arrays or {})
+
+
+def to_snapshot(values: dict[str, Any], arrays: Arrays) -> Snapshot:
+    """The inverse of `to_frame`; what is not there is empty."""
+    groups: dict[str, Any] = {group: {} for group in GROUPS}
+    for name, array in arrays.items():
+        group, _, key = name.partition("/")
+        if group in groups:
+            groups[group][key] = array
+    empty = {"bit_updates": (1, 0), "selections": (0,), "class_map": (0, 0)}
+    single: dict[str, Any] = {name: arrays.get(name, np.zeros(shape, np.int64)) for name, shape in empty.items()}
+    for group in ("columns", "checkpoints"):
+        groups[group].setdefault("pairs", np.empty(0))
+    return Snapshot(
+        params=from_json(values["params"]),
+        numbers=dict(values["numbers"]),
+        notes=tuple(values["notes"]),
+        alarms={name: tuple(found) for name, found in values.get("alarms", {}).items()},
+        **{name: values[name] for name in PLAIN},
+        **groups,
+        **single,
+    )

@@ -1,0 +1,67 @@
+"""A whole run as a task: plain values and arrays in, plain values and arrays out.
+
+The same function runs in this process, in a worker (`ohash.runtime.pool`) and on a cluster, with the same result.
+"""
+
+import time
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ohash.engine.fitting import OnProgress
+from ohash.engine.params import QUERIES, from_json
+from ohash.engine.run import CHUNK, Run
+from ohash.engine.snapshot import to_frame
+from ohash.runtime.frames import Arrays, Frame, shared
+from ohash.runtime.threads import one_blas_thread
+from ohash.streams.dataset import Dataset, dataset_from_frame
+
+REPORT_SECONDS = 0.1
+
+
+def run(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None) -> Frame:
+    """Run an experiment: progress, then everything a store keeps (`record`), with the average precision of each query.
+
+    values: params (the text of `ExperimentParams.to_json`), and data: the key of a dataset that was shared before. The
+    final codes are judged on both kinds of queries: "scores/validation", "scores/test", "ap/validation", "ap/test".
+    """
+    begun, cpu = time.perf_counter(), time.process_time()
+    with one_blas_thread():
+        current = Run(from_json(values["params"]), _dataset(values["data"]) if values.get("data") else None)
+        told = -np.inf
+        while not current.done:
+            current.step(CHUNK)
+            if report is not None and time.monotonic() - told >= REPORT_SECONDS:
+                told = time.monotonic()
+                report(_so_far(current))
+        judged = {part: current.checkpoints.evaluate_on(part) for part in QUERIES}
+    more: dict[str, Any] = {f"scores/{part}": scores for part, (scores, _) in judged.items()}
+    more |= {
+        "seconds": time.perf_counter() - begun,
+        "cpu_seconds": time.process_time() - cpu,
+        "fingerprint": current.world.dataset.fingerprint(),
+    }
+    more["state_bytes"] = sum(array.nbytes for array in current.hasher.state()[1].values())
+    return to_frame(current.snapshot("done"), more, {f"ap/{part}": ap for part, (_, ap) in judged.items()})
+
+
+def run_with(values: dict[str, Any], data: Frame) -> Frame:
+    """`run` where the data come along: on a cluster, which keeps them once a worker."""
+    shared.setdefault(values["data"], data)
+    return run(values, {})
+
+
+@cache
+def _dataset(key: str) -> Dataset:
+    """A dataset that was shared with this process."""
+    return dataset_from_frame(*shared[key])
+
+
+def _so_far(current: Run) -> dict[str, Any]:
+    scores = (
+        {name: float(current.checkpoints.scores[name][-1]) for name in ("map", "recall_10")}
+        if len(current.checkpoints.scores)
+        else {}
+    )
+    return {"t": current.t, "end": current.end, "share": current.t / max(1, current.end), **scores}

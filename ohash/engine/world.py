@@ -1,0 +1,220 @@
+"""World: everything a run depends on and does not learn: data, split, pairs, feature map, mapped rows.
+
+Runs that differ only in method, r, beta, C and the like share one world, so a new run starts at once.
+"""
+
+import tempfile
+import threading
+from collections import OrderedDict
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.features import BLOCK, FeatureMap
+from ohash.core.rows import gather
+from ohash.engine.params import OWN, ExperimentParams
+from ohash.streams import registry
+from ohash.streams.dataset import Dataset, split
+from ohash.streams.drift import Drift
+from ohash.streams.pairs import Pairs, PairStream
+from ohash.streams.similarity.by_name import similarity
+from ohash.streams.similarity.given import GivenSimilarity
+
+# Mapped rows beyond this many bytes live in a temporary file instead of memory.
+IN_MEMORY = 2**30
+KEPT_WORLDS = 4
+WARM_UP_BLOCK = 1024
+# Drifts that change which pairs come, or what they mean; the others change what the points look like.
+OF_PAIRS = ("prior", "redefine")
+
+
+class World:
+    """Data and pairs of one experiment; immutable but for caches of its stages."""
+
+    def __init__(self, params: ExperimentParams, dataset: Dataset | None = None) -> None:
+        """Split, prepare the stream, and fit the map on its first points."""
+        self.dataset = registry.load(params.dataset) if dataset is None else dataset
+        if params.content and params.content != self.dataset.fingerprint():
+            raise ValueError(
+                f"content must be the fingerprint of {self.dataset.title}, {self.dataset.fingerprint()}, got "
+                f"{params.content!r}: this experiment was made with other data"
+            )
+        self.params = params
+        self.dtype = str(getattr(params.model, "dtype", "float32"))
+        self.parts = split(self.dataset, params.seed, train=params.stream.train)
+        self.drift = Drift(params.drift, params.seed)
+        self._streams: dict[int, PairStream] = {}
+        self._mapped: OrderedDict[int, npt.NDArray[Any]] = OrderedDict()
+        self._moved: OrderedDict[int, npt.NDArray[Any]] = OrderedDict()
+        self._lock = threading.RLock()
+        self.feature_map = FeatureMap.from_params(params.features, self.dtype)
+        if isinstance(self.stream().similarity, GivenSimilarity):  # all points are searched, and pairs name any of them
+            self.parts = replace(self.parts, database_seen=True)
+        self._check_drift()
+        self.drift.prepare(self.dataset.d)
+        self.consumed, self.warm_rows = self._fit()
+        if self.length == 0:
+            raise ValueError(
+                f"the stream must outlast the warm-up, got {self.consumed} pairs for {len(self.warm_rows)} points, and "
+                "then no more; lower m, or use an order that does not end"
+            )
+
+    def stream(self, stage: int = 0) -> PairStream:
+        """The pairs of a stage."""
+        if self.params.drift.drift not in OF_PAIRS:
+            stage = 0
+        with self._lock:
+            if stage not in self._streams:
+                data = self.drift.labels(self.dataset, stage)
+                parts = replace(self.parts, train=self.drift.pool(self.dataset, self.parts.train, stage))
+                p = self.params.stream
+                source = similarity(data, parts, p.similar_by, negatives=p.negatives, top_k=p.top_k)
+                self._streams[stage] = PairStream(source, p, self.params.seed, data)
+            return self._streams[stage]
+
+    def pairs(self, start: int, stop: int) -> Pairs:
+        """Pairs start to stop after the warm-up, which must lie in one stage."""
+        return self.stream(self.drift.stage(start)).take(self.consumed + start, self.consumed + stop)
+
+    @property
+    def length(self) -> int | None:
+        """How many pairs there are, None for an endless stream."""
+        length = self.stream().length
+        return None if length is None else max(0, length - self.consumed)
+
+    def raw(self, stage: int = 0) -> npt.NDArray[Any]:
+        """The vectors as the world shows them in a stage; of moved ones the two latest stages are kept."""
+        with self._lock:
+            return _finish(self._iter_raw(stage))
+
+    def mapped(self, stage: int = 0) -> npt.NDArray[Any]:
+        """All rows after the feature map, (n, m), read-only; the two latest stages are kept."""
+        with self._lock:
+            return _finish(self.iter_mapped(stage))
+
+    def iter_mapped(self, stage: int = 0) -> Generator[None, None, npt.NDArray[Any]]:
+        """`mapped` in slices; runs that come here together may do it twice, and then share one of the results."""
+        if self.params.drift.drift in OF_PAIRS:
+            stage = 0
+        known = self._mapped.get(stage)
+        if known is not None:
+            return known
+        X = yield from self._iter_raw(stage)
+        Z = _empty((len(X), self.feature_map.d_out), self.dtype)
+        for start in range(0, len(X), BLOCK):
+            Z[start : start + BLOCK] = self.feature_map.transform(gather(X, slice(start, start + BLOCK)))
+            yield
+        return self._keep(self._mapped, stage, Z)
+
+    def _iter_raw(self, stage: int) -> Generator[None, None, npt.NDArray[Any]]:
+        X = self.dataset.X
+        if stage == 0 or self.params.drift.drift in OF_PAIRS:
+            return X
+        known = self._moved.get(stage)
+        if known is not None:
+            return known
+        moved = _empty(X.shape, "float32")
+        yield from self.drift.iter_features(X, stage, moved)
+        return self._keep(self._moved, stage, moved)
+
+    def _check_drift(self) -> None:
+        """What would go wrong at the drift is said at the start."""
+        kind, name = self.params.drift.drift, self.stream().similarity.name
+        if kind not in OF_PAIRS:
+            return
+        if self.params.stream.order == "once":
+            raise ValueError(f"drift={kind!r} needs a stream that goes on, and order='once' ends; use another order")
+        if (kind == "redefine" and name != "label") or name in ("pairs", "clicks"):
+            raise ValueError(f"drift={kind!r} needs similar_by='label', got {name!r}, which it would not change")
+        self.stream(1)
+
+    def _keep(
+        self, arrays: OrderedDict[int, npt.NDArray[Any]], stage: int, array: npt.NDArray[Any]
+    ) -> npt.NDArray[Any]:
+        """Keep an array, read-only, unless another run was faster; drop the oldest of more than two."""
+        array.flags.writeable = False
+        with self._lock:
+            found = arrays.setdefault(stage, array)
+            while len(arrays) > 2:
+                arrays.popitem(last=False)
+        return found
+
+    def _fit(self) -> tuple[int, npt.NDArray[np.int64]]:
+        """Fit the map on the first distinct points; the pairs that brought them are consumed."""
+        stream, X = self.stream(), self.raw()
+        wanted = self.feature_map.params.warm_up
+        taken = WARM_UP_BLOCK
+        while True:
+            i, j, _ = stream.take(0, taken)
+            rows = self.feature_map.warm_up_rows(X, i, j)
+            enough = len(rows) == wanted
+            exhausted = len(i) < taken or taken > 64 * max(wanted, len(self.parts.train))
+            if enough or exhausted:
+                break
+            taken *= 4
+        if enough:
+            return self.feature_map.fit_stream(X, i, j), rows
+        if self.feature_map.params.kernel == "rbf" and len(rows) < self.feature_map.params.m:
+            raise ValueError(
+                f"m must be at most {len(rows)}, the distinct points this stream brings, got "
+                f"{self.feature_map.params.m}; lower m, or switch the kernel off"
+            )
+        self.feature_map.fit(X[rows])
+        return int(np.flatnonzero((i == rows[-1]) | (j == rows[-1]))[0]) + 1, rows  # until the last of them had come
+
+
+@dataclass
+class _Slot:
+    """A world, once it is built."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    world: World | None = None
+
+
+def _large(shape: tuple[int, ...], dtype: str) -> bool:
+    return int(np.prod(shape)) * np.dtype(dtype).itemsize > IN_MEMORY
+
+
+def _empty(shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
+    """An array in memory, or in a temporary file if it is large."""
+    if not _large(shape, dtype):
+        return np.empty(shape, dtype)
+    with tempfile.NamedTemporaryFile(prefix="ohash-mapped-") as file:
+        return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
+
+
+def _finish(work: Generator[None, None, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    while True:
+        try:
+            next(work)
+        except StopIteration as finished:
+            array: npt.NDArray[Any] = finished.value
+            return array
+
+
+_worlds: OrderedDict[tuple[Any, ...], _Slot] = OrderedDict()
+_worlds_lock = threading.Lock()
+
+
+def world_of(params: ExperimentParams, dataset: Dataset | None = None) -> World:
+    """The world of an experiment, shared by all experiments with the same data, map, stream, drift, seed, precision."""
+    dtype = getattr(params.model, "dtype", "float32")
+    # the data themselves are part of the key: a file that has changed is another world
+    if dataset is None and params.dataset == OWN:
+        raise ValueError(
+            "dataset must be given for data of your own, got none; pass your Dataset: run(params, dataset)"
+        )
+    loaded = registry.load(params.dataset) if dataset is None else dataset
+    key = (loaded, params.content, params.features, params.stream, params.drift, params.seed, dtype)
+    with _worlds_lock:
+        slot = _worlds.setdefault(key, _Slot())
+        _worlds.move_to_end(key)
+        while len(_worlds) > KEPT_WORLDS:
+            _worlds.popitem(last=False)
+    with slot.lock:  # runs that start together wait for one world instead of building several
+        if slot.world is None:
+            slot.world = World(params, loaded)
+        return slot.world

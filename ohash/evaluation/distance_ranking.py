@@ -1,0 +1,127 @@
+"""Ranking by real distances, for methods that estimate them; scored as rankings by Hamming distance are.
+
+Such rankings have no radius: their precision and recall within one are NaN, and the points of their curve are the
+nearest 0, 1, ..., 100 % of the database instead.
+
+Scores of rankings by real distances, already sorted; equal distances are ties, as everywhere.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from ohash.evaluation import ranking_kernels as columns
+from ohash.evaluation.hamming_kernels import array_type
+from ohash.evaluation.packed_codes import at_least, cut_offs
+from ohash.evaluation.ranking import Retrieval, record_of
+from ohash.evaluation.ranking_kernels import HIDDEN, N_RELEVANT, RELEVANT, bounds, curve, score
+from ohash.evaluation.relevance import Relation, relevance
+from ohash.runtime.compile import kernel_for
+
+LEVELS = 101  # points of the curve: the nearest 0, 1, ..., 100 % of what a query can find
+
+
+def _score_orders(
+    D: Any,  # (b, n) float32
+    order: Any,  # (b, n) int64, by rising D
+    flags: Any,  # (b, n)
+    ks: Any,  # rising
+    harmonic: Any,  # (n + 1,) 0, 1, 1 + 1/2, ...
+    scores: Any,  # (b, FIRST_K + 3 len(ks)), filled; NaN where nothing is relevant
+    counts: Any,  # (LEVELS, 2) int64, added to
+    sums: Any,  # (LEVELS, 2) float64, added to
+) -> None:
+    """Score a block of queries."""
+    n = D.shape[1]
+    size, relevant, level = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    for b in range(D.shape[0]):
+        found, shown, R = -1, 0, 0
+        last = np.float32(0)
+        for at in range(n):
+            item = order[b, at]
+            if flags[b, item] & HIDDEN:
+                continue
+            if found < 0 or D[b, item] != last:
+                found += 1
+                size[found], relevant[found] = 0, 0
+                last = D[b, item]
+            size[found] += 1
+            relevant[found] += flags[b, item] & RELEVANT
+            shown += 1
+            R += flags[b, item] & RELEVANT
+        found += 1
+        scores[b, :] = np.nan
+        scores[b, N_RELEVANT] = R
+        if R == 0:
+            continue
+        passed = 0
+        for c in range(found):
+            passed += size[c]
+            level[c] = -(-passed * (LEVELS - 1) // shown)
+        bounds(found, size, relevant, harmonic, scores[b])
+        curve(found, size, relevant, level, R, 0, scores[b], counts, sums)
+        score(found, size, relevant, R, ks, harmonic, scores[b])
+
+
+@cache
+def score_orders() -> Callable[..., None]:
+    """The scoring kernel; compiled at the first call on a machine, then read from disk."""
+    u1, i8, f4, f8 = numba.types.uint8, numba.types.int64, numba.types.float32, numba.types.float64
+    signature = numba.types.void(
+        array_type(f4, 2, readonly=True), array_type(i8, 2, readonly=True), array_type(u1, 2, readonly=True),
+        array_type(i8, 1, readonly=True), array_type(f8, 1, readonly=True), array_type(f8, 2), array_type(i8, 2),
+        array_type(f8, 2),
+    )  # fmt: skip
+    return kernel_for(signature, _score_orders)
+
+
+# Distances of the queries from start to stop, (stop - start, n); small is near.
+Distances = Callable[[int, int], npt.NDArray[np.float32]]
+BLOCK_WORK = 200_000  # distances sorted in one step: about 10 ms
+
+
+def iter_ranking(
+    distances: Distances,
+    n_queries: int,
+    n: int,
+    *,
+    relevant: Relation,
+    exclude: Relation | None = None,
+    query_rows: npt.ArrayLike | None = None,
+    k: int | Sequence[int] = (10, 100, 1000),
+    block: int | None = None,
+) -> Iterator[Retrieval]:
+    """`iter_retrieval` for distances that are asked for a block of queries at a time; the last record is the whole.
+
+    >>> D = np.float32([[0.1, 0.7, 0.7]])
+    >>> *_, found = iter_ranking(lambda start, stop: D[start:stop], 1, 3, relevant=[[1]], k=2)
+    >>> round(found.map, 4), found.precision_at_k[2]
+    (0.4167, 0.25)
+    """
+    ks = cut_offs("k", k)
+    flags = relevance(n_queries, n, None, None, relevant, exclude, query_rows)
+    size = max(1, BLOCK_WORK // n) if block is None else at_least("block", block, 1)
+    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n + 1))])
+    scores = np.empty((n_queries, columns.FIRST_K + 3 * len(ks)))
+    counts, sums = np.zeros((LEVELS, 2), np.int64), np.zeros((LEVELS, 2))
+    kernel = score_orders()
+    for start in range(0, n_queries, size):
+        stop = min(start + size, n_queries)
+        D = _checked(distances(start, stop), stop - start, n)
+        order = np.argsort(D, axis=1).astype(np.int64, copy=False)
+        kernel(D, order, flags(start, stop), np.array(ks, np.int64), harmonic, scores[start:stop], counts, sums)
+        nan = float("nan")
+        found = record_of(scores[:stop], counts, sums, ks, 0)
+        yield replace(found, precision_radius=nan, recall_radius=nan, empty_ball=nan)
+
+
+def _checked(D: Any, rows: int, n: int) -> npt.NDArray[np.float32]:
+    matrix = np.ascontiguousarray(D, dtype=np.float32)
+    if matrix.shape != (rows, n) or np.isnan(matrix).any():
+        raise ValueError(f"distances must be numbers of shape ({rows}, {n}), got {matrix.shape}, NaN among them or not")
+    return matrix

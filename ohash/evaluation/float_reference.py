@@ -1,0 +1,73 @@
+"""mAP of the float vectors themselves: the reference line that codes are drawn against. Not a ceiling on labels."""
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.distances import Coarse
+from ohash.core.rows import RowsOf
+from ohash.evaluation.ranking_kernels import RELEVANT
+from ohash.evaluation.relevance import Relation, relevance
+
+HELD_BYTES = 2**26  # of distances, and of rows
+BLOCK_WORK = 300_000_000  # multiplications of one slice
+
+
+def float_mean_ap(
+    X_query: npt.NDArray[Any],
+    X_db: npt.NDArray[Any],
+    relevant: Relation,
+    metric: str,
+    query_rows: npt.ArrayLike | None = None,
+) -> float:
+    """Mean average precision when the database is ranked by the original distance, ties by index.
+
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> float_mean_ap(np.array([[0.1]]), X, [[1, 2]], "l2")
+    0.5833333333333333
+    """
+    work = iter_float_ap(X_query, X_db, relevant, metric, query_rows)
+    while True:
+        try:
+            next(work)
+        except StopIteration as finished:
+            ap = finished.value
+            return float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
+
+
+def iter_float_ap(
+    X_query: npt.NDArray[Any],
+    X_db: npt.NDArray[Any] | RowsOf,
+    relevant: Relation,
+    metric: str,
+    query_rows: npt.ArrayLike | None = None,
+    exclude: Relation | None = None,
+) -> Generator[None, None, npt.NDArray[np.float64]]:
+    """The AP of every query, NaN where nothing is relevant: what `significance.paired_bootstrap` wants.
+
+    In slices; the generator's return value is the result.
+    """
+    database = X_db if isinstance(X_db, RowsOf) else RowsOf(np.asarray(X_db))
+    n = len(database)
+    flags = relevance(len(X_query), n, None, None, relevant, exclude, query_rows)
+    coarse = Coarse.on(database.X, database.rows, metric)
+    step = max(1, HELD_BYTES // (n * coarse.dtype.itemsize))
+    ap = np.full(len(X_query), np.nan)
+    for start in range(0, len(X_query), step):
+        A = coarse.prepare(np.asarray(X_query[start : start + step]))
+        D = np.empty((len(A), n), coarse.dtype)
+        width = max(1, min(BLOCK_WORK // A.size, HELD_BYTES // (8 * A.shape[1])))
+        for at in range(0, n, width):
+            D[:, at : at + width] = coarse.distances(A, coarse.prepare(database.block(at, at + width)))[0]
+            yield
+        for row, distances in enumerate(D, start):
+            flag = flags(row, row + 1)[0]
+            shown = np.flatnonzero(flag <= RELEVANT)
+            hits = flag[shown][np.argsort(distances[shown], kind="stable")] == RELEVANT
+            if hits.any():
+                ranks = np.flatnonzero(hits) + 1
+                ap[row] = (np.arange(1, len(ranks) + 1) / ranks).mean()
+            yield
+    return ap

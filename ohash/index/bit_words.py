@@ -1,0 +1,95 @@
+"""Codes as words of 64 bits, (T, words, n): a scan runs along the items, one item costs one access a word.
+
+Bit k of a code is bit k % 64 of word k // 64. Bytes that are packed in the other order are turned at the door.
+"""
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.evaluation.packed_codes import bit_length, code_array
+
+BitOrder = Literal["little", "big"]
+Bytes = npt.NDArray[np.uint8]
+Words = npt.NDArray[np.uint64]
+
+# Every byte with its bits in the other order.
+REVERSED = np.packbits(np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"), axis=1)[:, 0]
+
+
+def check_order(bitorder: str) -> BitOrder:
+    """A bit order, as `numpy.packbits` names them."""
+    if bitorder not in ("little", "big"):
+        raise ValueError(f"bitorder must be 'little' or 'big', got {bitorder!r}")
+    return bitorder  # type: ignore[return-value]
+
+
+def length_of(codes: Any, width: int, r: int | None) -> int:
+    """Bits of a code: as given, as the codes remember, or 8 a byte."""
+    known = getattr(codes, "r", -1)
+    return bit_length(width, known if r is None and known > 0 else r)
+
+
+def ordered(packed: Bytes, bitorder: BitOrder) -> Bytes:
+    """Little bytes as bytes of `bitorder`, or the other way round.
+
+    >>> ordered(np.uint8([[0b11]]), "big")
+    array([[192]], dtype=uint8)
+    """
+    return REVERSED[packed] if bitorder == "big" else packed
+
+
+def to_words(name: str, codes: Any, r: int | None, bitorder: BitOrder) -> tuple[Words, int]:
+    """(words (T, ceil(r/64), n), r) of packed codes (n, ceil(r/8)) or (T, n, ceil(r/8)).
+
+    >>> to_words("codes", np.uint8([[1, 2], [3, 0]]), 10, "little")
+    (array([[[513,   3]]], dtype=uint64), 10)
+    """
+    packed = code_array(name, codes)
+    r = length_of(codes, packed.shape[2], r)
+    packed = ordered(packed, bitorder)
+    if r % 8 and (packed[..., -1] >> (r % 8)).any():
+        raise ValueError(
+            f"{name} must have 0 in the unused bits of the last byte, {r} bits are used, got others; give r, or the "
+            "bitorder the codes were packed in"
+        )
+    T, n, width = packed.shape
+    padded = np.zeros((T, n, -(-width // 8) * 8), np.uint8)
+    padded[..., :width] = packed
+    return np.ascontiguousarray(padded.view("<u8").astype(np.uint64).transpose(0, 2, 1)), r
+
+
+def to_bytes(words: Words, r: int) -> Bytes:
+    """Packed little-endian codes (T, n, ceil(r/8)): the inverse of `to_words`.
+
+    >>> to_bytes(np.uint64([[[513, 3]]]), 10)
+    array([[[1, 2],
+            [3, 0]]], dtype=uint8)
+    """
+    rows = np.ascontiguousarray(words.transpose(0, 2, 1)).astype("<u8")
+    return np.ascontiguousarray(rows.view(np.uint8)[..., : -(-r // 8)])
+
+
+def exchange(words: Words, fresh: Words, bits: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], int]:
+    """Take `bits` (T, r) of `fresh` over into `words`, in place; (which of them changed anywhere, how many flipped).
+
+    >>> words = np.uint64([[[0b00, 0b11]]])
+    >>> exchange(words, np.uint64([[[0b10, 0b00]]]), np.array([[True, False]])), words
+    ((array([[ True, False]]), 1), array([[[0, 2]]], dtype=uint64))
+    """
+    changed, flipped = np.zeros_like(bits), 0
+    for model, w in {(int(model), int(bit) // 64) for model, bit in np.argwhere(bits)}:
+        some = slice(64 * w, 64 * w + 64)
+        differing = (words[model, w] ^ fresh[model, w]) & _word(bits[model, some])
+        words[model, w] ^= differing
+        flipped += int(np.bitwise_count(differing).sum(dtype=np.int64))
+        anywhere = np.array([np.bitwise_or.reduce(differing)], "<u8").view(np.uint8)
+        count = len(changed[model, some])
+        changed[model, some] = np.unpackbits(anywhere, count=count, bitorder="little").astype(bool)
+    return changed, flipped
+
+
+def _word(bits: npt.NDArray[np.bool_]) -> np.uint64:
+    """Up to 64 bits as a word."""
+    return np.uint64(int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little"))

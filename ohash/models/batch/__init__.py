@@ -1,0 +1,1 @@
+"""Methods that are fitted to a whole set of points at once."""

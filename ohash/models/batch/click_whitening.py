@@ -1,0 +1,215 @@
+"""Click whitening: what differs between similar points is noise; divide by it, keep what varies most, take signs.
+
+C is the covariance of x_i - x_j over similar pairs, T the covariance of all points. Then y = C^(-1/2)(x - mean) has
+noise of equal strength in every direction, and the top eigenvectors of C^(-1/2) T C^(-1/2) are where points differ
+most in units of that noise: W = C^(-1/2) V D, with weights D = 1 - 1/(2 eigenvalue), the share of a direction's
+variance that is not noise, turned by a random rotation so that no bit is better than another. Closed form, from similar
+pairs alone; dissimilar pairs only add their points to T.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import validation
+from ohash.core.codes import hamming
+from ohash.core.parameters import check, param
+from ohash.models.base import Arrays, HasherSpec, Trace
+from ohash.models.linear import HalfSpaces
+from ohash.models.quantizers.rotated import random_rotation
+from ohash.runtime.threads import one_blas_thread
+
+Real = npt.NDArray[np.float64]
+
+# Pairs are summed up in blocks of this many, and W is made anew after at least so many: results then depend on the
+# order of the pairs and never on how they are cut.
+BLOCK = 128
+LEAST_WEIGHT = 1e-3  # so that something is left where nothing stands out
+
+
+@dataclass(frozen=True)
+class ClickWhiteningParams:
+    """Bits, components, shrinkage, refreshes, seed, precision."""
+
+    r: int = param(
+        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
+    )  # fmt: skip
+    components: int = param(
+        0, symbol="k", title="components", lo=0, hi=8192, slider=(0, 256), step=1,
+        help="Directions that are kept before the random rotation; 0 = as many as bits (at most d).",
+    )  # fmt: skip
+    shrink: float = param(
+        0.1, symbol="γ", title="shrinkage", lo=0, lo_open=True, hi=1, slider=(0.01, 1), step=0.01,
+        help="How far C is drawn towards a multiple of the identity; 1 leaves plain principal components.",
+    )  # fmt: skip
+    weigh: bool = param(
+        True, symbol="", title="weigh directions",
+        help="Weigh every direction by the share of its variance that is not noise, so that k hardly matters.",
+    )  # fmt: skip
+    refresh: float = param(
+        0.25, symbol="", title="refresh", lo=0, lo_open=True, hi=10, slider=(0.05, 1), step=0.05,
+        help="W is computed again when the pairs have grown by this share.",
+    )  # fmt: skip
+    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
+    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the rotation.")
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check(self)
+
+
+def whitener(C: Real) -> Real:
+    """C^(-1/2) of a positive definite matrix.
+
+    >>> whitener(np.diag([4.0, 0.25]))
+    array([[0.5, 0. ],
+           [0. , 2. ]])
+    """
+    values, vectors = np.linalg.eigh(C)
+    return np.asarray((vectors / np.sqrt(values)) @ vectors.T)
+
+
+def discriminants(C: Real, T: Real, k: int, *, weigh: bool) -> Real:
+    """(d, k): C^(-1/2) times the top-k eigenvectors of C^(-1/2) T C^(-1/2), weighted by their share of signal.
+
+    A direction without signal has the eigenvalue 1/2, since C is the covariance of a difference of two.
+    """
+    half = whitener(C)
+    values, vectors = np.linalg.eigh(half @ T @ half)
+    axes = half @ vectors[:, ::-1][:, :k]
+    signal = 1 - 0.5 / np.maximum(values[::-1][:k], 0.5)
+    return np.asarray(axes * np.maximum(signal, LEAST_WEIGHT) if weigh else axes)
+
+
+class ClickWhitening(HalfSpaces):
+    """h = sgn(Rᵀ Vᵀ C^(-1/2) (x - mean))."""
+
+    key = "click_whitening"
+
+    def __init__(self, params: ClickWhiteningParams | None = None) -> None:
+        """Mean and first T come from `warm_up`."""
+        super().__init__(params or ClickWhiteningParams())
+        self.mean: Real = np.zeros(0)
+        self._sums = np.zeros((2, 0, 0))  # of zzᵀ over similar pairs; of (x - mean)(x - mean)ᵀ
+        self._counts = np.zeros(4, np.int64)  # similar pairs, points, pairs in all, pairs at the last refresh
+        self._waiting = np.zeros((0, 2, 0))  # pairs of the block that is not full, centred
+        self._waiting_s = np.zeros(0, np.int8)
+
+    def warm_up(self, X: npt.ArrayLike) -> None:
+        """Mean and covariance of the first points; until pairs come the hash is PCA with a rotation."""
+        X = self.rows(X, "float64")
+        d = X.shape[1]
+        self.mean = X.mean(axis=0)
+        self._sums = np.zeros((2, d, d))
+        self._sums[1] = (X - self.mean).T @ (X - self.mean)
+        self._counts[:] = 0, len(X), 0, 0
+        self._waiting = np.zeros((0, 2, d))
+        self._make()
+
+    def learn(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> Trace:
+        """Add the pairs to the covariances; W follows at its own times."""
+        X = validation.matrix("X", X, d=self.d)
+        at_i, at_j, signs = validation.pairs(i, j, s, len(X))
+        rows, at = np.unique(np.concatenate([at_i, at_j]), return_inverse=True)
+        used = validation.finite("X", validation.cast(X[rows], "float64"), rows=rows)
+        if self.W is None:
+            self.warm_up(used)
+        pairs = np.stack([used[at[: len(signs)]], used[at[len(signs) :]]], axis=1)
+        D_h = np.empty(len(signs), np.int64)
+        updated = np.zeros(len(signs), np.bool_)
+        start = 0
+        while start < len(signs):
+            some = slice(start, start + BLOCK - len(self._waiting_s))
+            codes = [np.asarray(self.encode(pairs[some, side])) for side in (0, 1)]
+            D_h[some] = hamming(*codes)
+            self._waiting = np.concatenate([self._waiting, pairs[some] - self.mean])
+            self._waiting_s = np.concatenate([self._waiting_s, signs[some]])
+            start += len(signs[some])
+            if len(self._waiting_s) == BLOCK:
+                updated[start - 1] = self._absorb()
+        return Trace(D_h, updated)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """For `ohash.save`."""
+        values, arrays = super().state()
+        if not arrays:
+            return values, arrays
+        more: Arrays = {
+            "sums": self._sums,
+            "counts": self._counts,
+            "waiting": self._waiting,
+            "waiting_s": self._waiting_s,
+        }
+        return values, arrays | more | {"mean": self.mean}
+
+    def resume(self, values: dict[str, Any], arrays: Arrays) -> "ClickWhitening":
+        """Go on from a saved state."""
+        super().resume(values, arrays)
+        if "sums" in arrays:
+            self.mean, self._sums = np.array(arrays["mean"]), np.array(arrays["sums"])
+            self._counts, self._waiting = np.array(arrays["counts"]), np.array(arrays["waiting"])
+            self._waiting_s = np.array(arrays["waiting_s"])
+        return self
+
+    def _absorb(self) -> bool:
+        """Sum the full block up; make W anew if the pairs have grown enough. Whether it was."""
+        z = (self._waiting[:, 0] - self._waiting[:, 1])[self._waiting_s == 1]
+        points = self._waiting.reshape(2 * BLOCK, -1)
+        self._sums[0] += z.T @ z
+        self._sums[1] += points.T @ points
+        self._counts[:3] += len(z), len(points), BLOCK
+        self._waiting, self._waiting_s = self._waiting[:0], self._waiting_s[:0]
+        due = self._counts[2] >= (1 + self.params.refresh) * self._counts[3]
+        if due:
+            self._counts[3] = self._counts[2]
+            self._make()
+        return bool(due)
+
+    def _make(self) -> None:
+        d = len(self.mean)
+        T = self._sums[1] / max(1, self._counts[1])
+        scale = 2 * np.trace(T) / d or 1.0
+        C = (self._sums[0] + d * scale * np.eye(d)) / (self._counts[0] + d)  # d pairs of pure noise to begin with
+        C = (1 - self.params.shrink) * C + self.params.shrink * np.trace(C) / d * np.eye(d)
+        k = min(self.params.components or self.r, d)
+        rotation = random_rotation(k, self.r, np.random.default_rng(self.params.seed))
+        with one_blas_thread():
+            axes = discriminants(C, T, k, weigh=self.params.weigh)
+        self.place(axes @ rotation, self.mean)
+
+
+def restore(values: dict[str, Any], arrays: Arrays) -> ClickWhitening:
+    """A ClickWhitening from its saved state."""
+    return ClickWhitening(ClickWhiteningParams(**values["params"])).resume(values, arrays)
+
+
+HASHER = HasherSpec(
+    key="click_whitening",
+    title="Click whitening",
+    aliases=("whitening of similar pairs", "learnt whitening"),
+    cite="Mikolajczyk, Matas: Improving descriptors for fast tree matching by optimal linear projection, ICCV 2007; "
+    "Radenovic, Tolias, Chum: CNN image retrieval learns from BoW, ECCV 2016 (as learnt whitening)",
+    bibtex="""@inproceedings{mikolajczyk2007improving,
+  title     = {Improving Descriptors for Fast Tree Matching by Optimal Linear Projection},
+  author    = {Mikolajczyk, Krystian and Matas, Jiri},
+  booktitle = {IEEE International Conference on Computer Vision},
+  year      = {2007}
+}
+
+@inproceedings{radenovic2016cnn,
+  title     = {{CNN} Image Retrieval Learns from {BoW}: Unsupervised Fine-Tuning with Hard Examples},
+  author    = {Radenovi{\\'c}, Filip and Tolias, Giorgos and Chum, Ond{\\v{r}}ej},
+  booktitle = {European Conference on Computer Vision},
+  year      = {2016}
+}""",
+    supervision="pairs",
+    consumes="pairs",
+    params=ClickWhiteningParams,
+    build=ClickWhitening,
+    restore=restore,
+    differs="The originals keep floats; here weights, a random rotation and the sign follow. "
+    "C is shrunk, and starts from as many pairs of isotropic noise as there are dimensions. It is updated from "
+    "the stream: W is made anew whenever the pairs have grown by a quarter.",
+)

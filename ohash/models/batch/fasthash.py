@@ -1,0 +1,376 @@
+"""FastHash: bits by graph cuts, then boosted trees that predict them; bit after bit.
+
+1. Bits z of the training points minimise Σ a_ij z_i z_j over listed pairs, where a_ij = ½[cost of equal - cost of
+   differing bits] given the bits before: similar pairs cost D², dissimilar ones max(0, r/2 - D)². Blocks of mutually
+   similar points, whose a_ij <= 0, are settled exactly by a minimum cut, all others fixed, block by block.
+2. Boosted trees are fitted to z; the bits they really give enter the costs of the next bit.
+
+Costs are multiplied by 8, which makes every a_ij an integer.
+
+What FastHash asks of trees and pairs in the inner loop.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import validation
+from ohash.core.codes import Codes, pack
+from ohash.core.parameters import check, param
+from ohash.models.base import Arrays, HasherSpec
+from ohash.models.batch.sdh import indicator
+from ohash.models.storage import save
+from ohash.models.supervision import Alike, ByLabels, Told
+from ohash.runtime import progress
+from ohash.runtime.compile import kernel
+
+
+@kernel
+def votes(
+    X: npt.NDArray[np.float64], feature: Any, threshold: Any, left: Any, right: Any, value: Any, roots: Any, bit: Any,
+    found: npt.NDArray[np.float64],
+) -> None:  # fmt: skip
+    """found[i, bit[t]] += the leaf of x_i in tree t; a leaf has feature -1, and x <= threshold goes left."""
+    for i in range(X.shape[0]):
+        for t in range(roots.shape[0]):
+            node = roots[t]
+            while feature[node] >= 0:
+                node = left[node] if X[i, feature[node]] <= threshold[node] else right[node]
+            found[i, bit[t]] += value[node]
+
+
+@kernel
+def fields(indptr: Any, indices: Any, a: Any, z: Any, block: Any, inside: Any, u: Any) -> None:
+    """u[p] = Σ a_ij z_j over the neighbours j of i = block[p] that are not inside the block."""
+    for p in range(block.shape[0]):
+        total = np.int64(0)
+        for e in range(indptr[block[p]], indptr[block[p] + 1]):
+            if inside[indices[e]] < 0:
+                total += a[e] * z[indices[e]]
+        u[p] = total
+
+
+@kernel
+def reach(indptr: Any, indices: Any, residual: Any, source: int, z: Any) -> None:
+    """Set z = +1 for every node that can be reached from the source over edges with something left."""
+    waiting = np.empty(z.shape[0], np.int64)
+    waiting[0], left = source, 1
+    z[source] = 1
+    while left:
+        left -= 1
+        node = waiting[left]
+        for e in range(indptr[node], indptr[node + 1]):
+            if residual[e] > 0 and z[indices[e]] < 0:
+                z[indices[e]] = 1
+                waiting[left] = indices[e]
+                left += 1
+
+
+Index = npt.NDArray[np.int64]
+TREE_ARRAYS = ("feature", "threshold", "left", "right", "value", "roots", "bit", "base")
+SMALL = 2_000_000  # values of X below which a second thread costs more than it brings
+
+
+@dataclass(frozen=True)
+class FastHashParams:
+    """Bits, training points, pairs, sweeps, trees, seed."""
+
+    r: int = param(
+        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
+    )  # fmt: skip
+    labelled: int = param(
+        5000, symbol="l", title="labelled points", lo=2, hi=1_000_000, slider=(500, 50_000), scale="log",
+        help="At most this many points, a random sample, are learnt from.",
+    )  # fmt: skip
+    neighbours: int = param(
+        50, symbol="", title="pairs a point", lo=1, hi=1000, slider=(10, 200), step=10,
+        help="Similar points listed for each point, and as many dissimilar ones; the paper says 100 are enough.",
+    )  # fmt: skip
+    sweeps: int = param(
+        2, symbol="", title="sweeps", lo=1, hi=20, slider=(1, 4), step=1, help="Passes over the blocks for one bit.",
+    )  # fmt: skip
+    trees: int = param(
+        50, symbol="", title="trees a bit", lo=1, hi=1000, slider=(10, 200), step=10,
+        help="Rounds of boosting for one bit; the paper uses 200.",
+    )  # fmt: skip
+    depth: int = param(
+        4, symbol="", title="depth of a tree", lo=1, hi=16, slider=(1, 8), step=1, help="The paper uses 4.",
+    )  # fmt: skip
+    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws sample, pairs and blocks.")
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check(self)
+
+
+class Pairs:
+    """The listed pairs as a symmetric sparse matrix (CSR), `similar` for every entry, and blocks that cover all points.
+
+    Within a block no listed pair is dissimilar, so its bits can be found exactly.
+    """
+
+    def __init__(self, alike: Alike, neighbours: int, rng: np.random.Generator) -> None:
+        """So many similar points of each point are listed, and as many dissimilar ones."""
+        n = self.n = alike.n
+        edges = []
+        for i in range(n):
+            shared = alike.row(i)
+            for some in (np.flatnonzero(shared), np.flatnonzero(~shared)):
+                others = some[some != i]
+                if len(others):
+                    edges.append(np.stack([np.full(min(neighbours, len(others)), i), _draw(others, neighbours, rng)]))
+        listed = np.concatenate(edges, axis=1) if edges else np.zeros((2, 0), np.int64)
+        once = np.unique(listed.min(axis=0) * n + listed.max(axis=0))
+        rows, columns = np.concatenate([once // n, once % n]), np.concatenate([once % n, once // n])
+        order = np.argsort(rows * n + columns)
+        self.rows, self.indices = rows[order], columns[order]
+        self.indptr = np.searchsorted(self.rows, np.arange(n + 1))
+        self.similar = alike.pairs(self.rows, self.indices)
+        self.blocks = [Block(self, points) for points in self._cover(rng)]
+
+    def _cover(self, rng: np.random.Generator) -> list[Index]:
+        covered = np.zeros(self.n, bool)
+        blocks = []
+        for i in rng.permutation(self.n):
+            if covered[i]:
+                continue
+            block, refused = [i], np.zeros(self.n, bool)
+            for candidate in (i, *self._beside(i, similar=True)):
+                if candidate != i:
+                    if refused[candidate]:
+                        continue
+                    block.append(candidate)
+                refused[self._beside(candidate, similar=False)] = True
+            covered[block] = True
+            blocks.append(np.array(block, np.int64))
+        return blocks
+
+    def _beside(self, i: int, *, similar: bool) -> Index:
+        mine = slice(self.indptr[i], self.indptr[i + 1])
+        return np.asarray(self.indices[mine][self.similar[mine] == similar])
+
+    def costs(self, D: Index, r: int) -> Index:
+        """8 a_ij for every entry: D are the distances of its two points in the bits before."""
+        half = 0.5 * r
+        equal = np.where(self.similar, D**2, np.maximum(0, half - D) ** 2)
+        differ = np.where(self.similar, (D + 1) ** 2, np.maximum(0, half - D - 1) ** 2)
+        return np.asarray(np.rint(4 * (equal - differ)), np.int64)
+
+    def energy(self, a: Index, z: Index) -> int:
+        """Σ a_ij z_i z_j over pairs."""
+        return int((a * z[self.rows] * z[self.indices]).sum()) // 2
+
+    def settle(self, a: Index, z: Index, block: "Block") -> None:
+        """The best bits of a block, all others fixed, in place; where that gains nothing, bits stay."""
+        u, mine, attraction = np.empty(len(block.points), np.int64), z[block.points], -a[block.entries]
+        fields(self.indptr, self.indices, a, z, block.points, block.inside, u)
+        best = block.cut.solve(u, attraction)
+
+        def energy(bits: Index) -> int:
+            return int(2 * (u @ bits) - (attraction * bits[block.p] * bits[block.q]).sum())
+
+        if energy(best) < energy(mine):
+            z[block.points] = best
+
+
+class Block:
+    """Mutually similar points, where their entries lie, and the graph of their cut; the same for every bit."""
+
+    def __init__(self, pairs: Pairs, points: Index) -> None:
+        """Look everything up once."""
+        self.points = points
+        self.inside = np.full(pairs.n, -1, np.int32)
+        self.inside[points] = np.arange(len(points))
+        entries = np.concatenate([np.arange(pairs.indptr[i], pairs.indptr[i + 1]) for i in points])
+        self.entries = entries[self.inside[pairs.indices[entries]] >= 0]
+        self.p = self.inside[pairs.rows[self.entries]]
+        self.q = self.inside[pairs.indices[self.entries]]
+        self.cut = Cut(len(points), self.p, self.q)
+
+
+class Cut:
+    """Minimum cuts of one graph with changing weights, by maximum flow.
+
+    >>> Cut(2, [0, 1], [1, 0]).solve(np.array([-3, 1]), np.array([2, 2]))
+    array([1, 1])
+    """
+
+    def __init__(self, size: int, p: npt.ArrayLike, q: npt.ArrayLike) -> None:
+        """Points 0 to size - 1, each of its pairs listed as (p, q) and (q, p)."""
+        self.size = size
+        points, source, sink = np.arange(size), np.full(size, size), np.full(size, size + 1)
+        tail = np.concatenate([np.asarray(p), source, points, points, sink])
+        head = np.concatenate([np.asarray(q), points, sink, source, points])  # with every edge its reverse
+        self.order = np.lexsort((head, tail))
+        self.indices = head[self.order].astype(np.int32)
+        self.indptr = np.searchsorted(tail[self.order], np.arange(size + 3)).astype(np.int32)
+
+    def solve(self, u: Index, attraction: Index) -> Index:
+        """The z in {-1, +1} that minimises Σ u_i z_i - Σ attraction_pq z_p z_q over pairs; attractions are >= 0."""
+        from scipy.sparse import csr_array  # noqa: PLC0415
+        from scipy.sparse.csgraph import maximum_flow  # noqa: PLC0415
+
+        none = np.zeros(2 * self.size, np.int64)
+        capacity = np.concatenate([attraction, np.maximum(-u, 0), np.maximum(u, 0), none])[self.order]
+        n = self.size + 2
+        graph = csr_array((capacity.astype(np.int32), self.indices, self.indptr), shape=(n, n))
+        residual = csr_array(graph - maximum_flow(graph, self.size, self.size + 1).flow)
+        z = np.full(n, -1, np.int64)
+        reach(residual.indptr, residual.indices, residual.data, self.size, z)
+        return z[: self.size]
+
+
+class FastHash:
+    """h_k = sgn of boosted trees."""
+
+    key = "fasthash"
+
+    def __init__(self, params: FastHashParams | None = None) -> None:
+        """Nothing before `fit`."""
+        self.params = params or FastHashParams()
+        self.version = 0
+        self.d: int | None = None
+        self.trees: Arrays = {}
+        self.energies: list[int] = []
+
+    @property
+    def r(self) -> int:
+        """Bits of a code."""
+        return int(self.params.r)
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
+        """Fit from scratch; `energies` then holds Σ a_ij z_i z_j (times 8) of each bit before and after every sweep."""
+        X = self._rows(X)
+        self._fit(X, ByLabels(indicator(y, len(X), "FastHash")))
+
+    def fit_similar(self, X: npt.ArrayLike, similar: npt.ArrayLike) -> None:
+        """Fit to rows of which a matrix (n, n) says whether they are similar."""
+        X = self._rows(X)
+        self._fit(X, Told(similar, len(X)))
+
+    def _rows(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        return validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), "float64"))
+
+    def _fit(self, X: npt.NDArray[np.float64], alike: Alike) -> None:
+        p = self.params
+        rng = np.random.default_rng(p.seed)
+        sample = rng.permutation(len(X))[: p.labelled]
+        X, pairs = X[sample], Pairs(alike.of(sample), p.neighbours, rng)
+        grown: list[Any] = []
+        D = np.zeros(len(pairs.rows), np.int64)
+        self.energies = []
+        for k in range(self.r):
+            a, z = pairs.costs(D, self.r), np.ones(len(X), np.int64)
+            self.energies.append(pairs.energy(a, z))
+            for _ in range(p.sweeps):
+                for at in rng.permutation(len(pairs.blocks)):
+                    pairs.settle(a, z, pairs.blocks[at])
+                self.energies.append(pairs.energy(a, z))
+            grown.append(self._grow(X, z, k))
+            fitted = np.where(_vote(X, _flatten([grown[-1]]), 1)[:, 0] >= 0, 1, -1)
+            D += fitted[pairs.rows] != fitted[pairs.indices]
+            progress.tell(k + 1, self.r)
+        self.version += bool(self.trees)
+        self.d, self.trees = X.shape[1], _flatten(grown)
+
+    def _grow(self, X: npt.NDArray[np.float64], z: Index, k: int) -> tuple[float, list[Any]]:
+        """(base, the nodes of each tree) of boosted trees that predict z."""
+        if (z == z[0]).all():
+            return float(z[0]), []
+        from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415
+
+        boosted = HistGradientBoostingClassifier(
+            max_depth=self.params.depth, max_iter=self.params.trees, early_stopping=False,
+            min_samples_leaf=min(20, max(1, len(X) // 20)), random_state=(self.params.seed + k) % 2**32,
+        )  # fmt: skip
+        with threadpool_limits(1 if X.size < SMALL else None, user_api="openmp"):
+            boosted.fit(X, z)
+        return float(boosted._baseline_prediction.ravel()[0]), [tree[0].nodes for tree in boosted._predictors]
+
+    def encode(self, X: npt.ArrayLike) -> Codes:
+        """Packed codes (n, ceil(r/8))."""
+        if not self.trees:
+            raise ValueError("fasthash has no trees yet: call fit(X, y) first")
+        X = self._rows(X)
+        return Codes(pack(_vote(X, self.trees, self.r) >= 0), self.r, self.version)
+
+    def save(self, path: str | Path) -> None:
+        """Write to .npz."""
+        save(self, path)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """For `ohash.save`: the trees as plain arrays."""
+        return {"params": asdict(self.params), "version": self.version, "d": self.d}, dict(self.trees)
+
+
+def _draw(others: Index, wanted: int, rng: np.random.Generator) -> Index:
+    return others if len(others) <= wanted else rng.choice(others, wanted, replace=False)
+
+
+def _flatten(grown: list[tuple[float, list[Any]]]) -> Arrays:
+    """All trees of all bits in flat arrays."""
+    nodes, roots, bit, start = [], [], [], 0
+    for k, (_, trees) in enumerate(grown):
+        for tree in trees:
+            leaf = tree["is_leaf"].astype(bool)
+            nodes.append((
+                np.where(leaf, -1, tree["feature_idx"]).astype(np.int64), tree["num_threshold"].astype(np.float64),
+                tree["left"].astype(np.int64) + start, tree["right"].astype(np.int64) + start,
+                tree["value"].astype(np.float64),
+            ))  # fmt: skip
+            roots.append(start)
+            bit.append(k)
+            start += len(tree)
+    kinds = (np.int64, np.float64, np.int64, np.int64, np.float64)
+    columns = [np.concatenate([n[c] for n in nodes]) if nodes else np.zeros(0, kind) for c, kind in enumerate(kinds)]
+    flat = dict(zip(TREE_ARRAYS, columns, strict=False))
+    return flat | {
+        "roots": np.array(roots, np.int64), "bit": np.array(bit, np.int64), "base": np.array([b for b, _ in grown]),
+    }  # fmt: skip
+
+
+def _vote(X: npt.NDArray[np.float64], trees: Arrays, r: int) -> npt.NDArray[np.float64]:
+    """The sums of the trees, (n, r)."""
+    found = np.tile(trees["base"], (len(X), 1))
+    t = trees
+    votes(X, t["feature"], t["threshold"], t["left"], t["right"], t["value"], t["roots"], t["bit"], found)
+    assert found.shape == (len(X), r)
+    return found
+
+
+def restore(values: dict[str, Any], arrays: Arrays) -> FastHash:
+    """A FastHash from its saved state."""
+    model = FastHash(FastHashParams(**values["params"]))
+    model.version, model.d = int(values["version"]), values["d"]
+    if "roots" in arrays:
+        model.trees = {name: np.array(arrays[name]) for name in TREE_ARRAYS}
+    return model
+
+
+HASHER = HasherSpec(
+    key="fasthash",
+    title="FastHash",
+    aliases=("fast supervised hashing",),
+    cite="Lin, Shen, Shi, van den Hengel, Suter: Fast supervised hashing with decision trees, CVPR 2014",
+    bibtex="""@inproceedings{lin2014fast,
+  title     = {Fast Supervised Hashing with Decision Trees for High-Dimensional Data},
+  author    = {Lin, Guosheng and Shen, Chunhua and Shi, Qinfeng and van den Hengel, Anton and Suter, David},
+  booktitle = {IEEE Conference on Computer Vision and Pattern Recognition},
+  year      = {2014}
+}""",
+    supervision="labels",
+    consumes="batch",
+    pairwise=True,
+    params=FastHashParams,
+    build=FastHash,
+    restore=restore,
+    linear=False,
+    differs="Where nothing has a label it is told which points of a sample are similar. Trees are boosted with the "
+    "logistic loss on binned features (scikit-learn's histogram boosting), 50 a bit, instead of AdaBoost with"
+    " 200 and sampled features. Minimum cuts come from scipy. 50 similar and 50 dissimilar points are listed "
+    "for each point.",
+)

@@ -1,0 +1,76 @@
+"""HCOH: each class is given a row of a Hadamard matrix, and tanh(Wᵀx) is pulled towards it (Lin et al., 2018)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from ohash.core.parameters import param
+from ohash.models.base import Arrays, HasherSpec
+from ohash.models.linear import LearnerParams, Rows
+from ohash.models.online.codewords import CodewordLearner, hadamard_words, learn_hcoh
+
+
+@dataclass(frozen=True)
+class HCOHParams(LearnerParams):
+    """The authors' step for CIFAR-10 and MNIST: 0.2."""
+
+    eta: float = param(
+        0.2, symbol="η", title="step size", lo=0, hi=1e3, lo_open=True, slider=(1e-3, 1), scale="log",
+        help="Length of a step along the gradient.",
+    )  # fmt: skip
+    classes: int = param(
+        2, symbol="c", title="expected classes", lo=1, hi=4096, slider=(2, 1024), scale="log",
+        help="The first codebook has room for at least this many; it grows when more come.",
+    )  # fmt: skip
+    mapping: str = param(
+        "lsh", symbol="", title="codewords", choices=("lsh", "columns"),
+        help="Where r is no power of two, or classes exceed r: signs of random projections of the Hadamard rows (the "
+        "paper), or r of their columns.",
+    )  # fmt: skip
+
+
+class HCOH(CodewordLearner):
+    """One gradient step a point towards its class's Hadamard codeword."""
+
+    key = "hcoh"
+    title = "HCOH"
+
+    def __init__(self, params: HCOHParams | None = None) -> None:
+        """W is drawn when the first data tell d."""
+        super().__init__(params or HCOHParams())
+
+    def _words(self, count: int) -> npt.NDArray[Any]:
+        p = self.params
+        return hadamard_words(p.r, p.seed, p.classes, len(self._book), count, p.mapping)
+
+    def _step(self, rows: Rows, words: Rows) -> None:
+        learn_hcoh(self._Wt, self._bit_updates, self._clock, rows, words, self.params.eta)
+
+
+def restore(values: dict[str, Any], arrays: Arrays) -> HCOH:
+    """An HCOH from its saved state."""
+    return HCOH(HCOHParams(**values["params"])).resume(values, arrays)
+
+
+HASHER = HasherSpec(
+    key="hcoh",
+    title="HCOH",
+    aliases=("Hadamard codebook based online hashing",),
+    cite="Lin, Ji, Liu, Wu: Supervised Online Hashing via Hadamard Codebook Learning, ACM MM 2018",
+    bibtex="""@inproceedings{lin2018supervised,
+  title     = {Supervised Online Hashing via {Hadamard} Codebook Learning},
+  author    = {Lin, Mingbao and Ji, Rongrong and Liu, Hong and Wu, Yongjian},
+  booktitle = {ACM International Conference on Multimedia},
+  year      = {2018},
+  doi       = {10.1145/3240508.3240519}
+}""",
+    supervision="labels",
+    consumes="points",
+    params=HCOHParams,
+    build=HCOH,
+    restore=restore,
+    differs="A Hadamard matrix of order r has one constant column, a bit that would be the same for every class: it "
+    "is replaced by balanced random signs. The codebook grows when more classes come than it has rows. Of several "
+    "labels the majority decides each bit, as in HMOH.",
+)

@@ -1,0 +1,94 @@
+"""HMOH: a perceptron a bit towards Hadamard codewords, hashed by the sum of its weights (Lin et al., 2020)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.parameters import param
+from ohash.models.base import Arrays, HasherSpec
+from ohash.models.linear import LearnerParams, Rows
+from ohash.models.online.codewords import CodewordLearner, hadamard_words, learn_hmoh
+
+
+@dataclass(frozen=True)
+class HMOHParams(LearnerParams):
+    """No step size: a perceptron that starts from W = 0 is scale-free."""
+
+    average: str = param(
+        "mistakes", symbol="W̄", title="average", choices=("mistakes", "points", "none"),
+        help="The hash is the sum of each bit's w after its mistakes (the paper), after every point, or the last w.",
+    )  # fmt: skip
+    classes: int = param(
+        2, symbol="c", title="expected classes", lo=1, hi=4096, slider=(2, 1024), scale="log",
+        help="The first codebook has room for at least this many; it grows when more come.",
+    )  # fmt: skip
+    mapping: str = param(
+        "lsh", symbol="", title="codewords", choices=("lsh", "columns"),
+        help="Where r is no power of two, or classes exceed r: signs of random projections of the Hadamard rows (the "
+        "paper), or r of their columns.",
+    )  # fmt: skip
+
+
+class HMOH(CodewordLearner):
+    """A perceptron a bit; `sums` is what hashes."""
+
+    key = "hmoh"
+    title = "HMOH"
+    ARRAYS: ClassVar[tuple[str, ...]] = (*CodewordLearner.ARRAYS, "sums")
+
+    def __init__(self, params: HMOHParams | None = None) -> None:
+        """W starts from 0."""
+        super().__init__(params or HMOHParams())
+
+    def _first(self, d: int) -> npt.NDArray[np.float64]:
+        return np.zeros((self.r, d))
+
+    def _begin(self, d: int) -> None:
+        super()._begin(d)
+        self._sums = np.zeros((self.r, d))  # float64: millions are added
+
+    def _words(self, count: int) -> npt.NDArray[Any]:
+        p = self.params
+        return hadamard_words(p.r, p.seed, p.classes, len(self._book), count, p.mapping)
+
+    def _step(self, rows: Rows, words: Rows) -> None:
+        every = self.params.average == "points"
+        learn_hmoh(self._Wt, self._sums, self._bit_updates, self._clock, rows, words, 1.0, every)
+
+    def _planes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+        if self.params.average == "none":
+            return super()._planes()
+        return self._sums.astype(self.params.dtype), self._sums @ self._mean
+
+
+def restore(values: dict[str, Any], arrays: Arrays) -> HMOH:
+    """An HMOH from its saved state."""
+    return HMOH(HMOHParams(**values["params"])).resume(values, arrays)
+
+
+HASHER = HasherSpec(
+    key="hmoh",
+    title="HMOH",
+    aliases=("Hadamard matrix guided online hashing",),
+    cite="Lin, Ji, Liu, Sun, Chen, Tian: Hadamard Matrix Guided Online Hashing, IJCV 2020",
+    bibtex="""@article{lin2020hadamard,
+  title   = {Hadamard Matrix Guided Online Hashing},
+  author  = {Lin, Mingbao and Ji, Rongrong and Liu, Hong and Sun, Xiaoshuai and Chen, Shen and Tian, Qi},
+  journal = {International Journal of Computer Vision},
+  year    = {2020},
+  volume  = {128},
+  number  = {8},
+  pages   = {2279--2306}
+}""",
+    supervision="labels",
+    consumes="points",
+    params=HMOHParams,
+    build=HMOH,
+    restore=restore,
+    differs="No learning rate: W starts from 0, so it would change no code. The average is kept as a sum, since "
+    "dividing a column by its mistakes changes no sign. A projection of 0 counts as +1, as everywhere here (the "
+    "authors: -1). The constant column of the Hadamard matrix is replaced, and the book grows with the classes, as "
+    "in HCOH here.",
+)

@@ -1,0 +1,114 @@
+"""MMOH: Multi-Model Online Hashing, T models that are updated selectively (Section VI, Eq. (28)).
+
+For a similar pair only the model with the smallest R moves, and none if that R is 0; for a dissimilar pair every model
+with R > 0 moves. T = 1 is OH bit for bit.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from ohash.core.loss import PairStep
+from ohash.core.parameters import param
+from ohash.models.base import Arrays, HasherSpec
+from ohash.models.online.oh import BIBTEX
+from ohash.models.online.oh_params import OHParams, PairTrace
+from ohash.models.online.pair_learner import PairLearner, read_only
+
+
+@dataclass(frozen=True)
+class MMOHParams(OHParams):
+    """The parameters of OH and the number of models."""
+
+    T: int = param(
+        4, symbol="T", title="models", lo=1, hi=64, slider=(1, 16), step=1,
+        help="Models that share the work. Storage is T · r bits: compare at equal bits.", eq="Eq. (28)",
+        tex=r"s = 1:\ \text{only } \operatorname{argmin}_m R_m;\quad s = -1:\ \text{every } m \text{ with } R_m > 0",
+    )  # fmt: skip
+
+
+class MMOH(PairLearner):
+    """Multi-Model Online Hashing.
+
+    >>> X = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    >>> M = MMOH(T=2, r=8, seed=1)
+    >>> t = M.learn(X, [0, 1], [1, 2], [-1, +1])
+    >>> t.D_h.shape, M.W.shape, M.encode(X).shape
+    ((2, 2), (2, 3, 8), (2, 3, 1))
+    """
+
+    key = "mmoh"
+
+    def __init__(
+        self,
+        T: int = 4,
+        r: int = 48,
+        alpha: int = 0,
+        beta: float = 0.5,
+        C: float = 0.1,
+        seed: int = 0,
+        dtype: str = "float32",
+        center: str = "none",
+        W: npt.ArrayLike | None = None,
+        *,
+        ema: float = 0.01,
+        select: str = "smallest",
+        rounds: int = 1,
+    ) -> None:
+        """See `MMOHParams` for every parameter; `W` (T, d, r) replaces the random start."""
+        params = MMOHParams(
+            T=T, r=r, alpha=alpha, beta=beta, C=C, seed=seed, dtype=dtype, center=center, ema=ema, select=select,
+            rounds=rounds,
+        )  # fmt: skip
+        super().__init__(params, W, T=params.T)
+
+    @property
+    def W(self) -> npt.NDArray[Any]:
+        """Hash projection matrices (T, d, r), a read-only view."""
+        return read_only(self._need_start("W").transpose(0, 2, 1))
+
+    def learn(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> PairTrace:
+        """One pass over the pairs (X[i], X[j], s), strictly in order; X is already mapped."""
+        return self._learn(X, i, j, s, self.params)
+
+    def learn_pair(
+        self,
+        x_i: npt.ArrayLike,
+        x_j: npt.ArrayLike,
+        s: int,
+        dry_run: bool = False,
+        alpha: int | None = None,
+        beta: float | None = None,
+        C: float | None = None,
+    ) -> list[PairStep]:
+        """One pair with everything it does to each model written down; `dry_run` changes nothing."""
+        return self._explain(x_i, x_j, s, dry_run, alpha, beta, C)
+
+
+def restore(values: dict[str, Any], arrays: Arrays) -> MMOH:
+    """An MMOH from its saved state."""
+    model = MMOH(**values["params"])
+    model._restore_state(values, arrays)
+    return model
+
+
+def build(params: MMOHParams) -> MMOH:
+    """An MMOH from its params object."""
+    return MMOH(**asdict(params))
+
+
+HASHER = HasherSpec(
+    key="mmoh",
+    title="MMOH",
+    aliases=("multi-model online hashing",),
+    cite="Huang, Yang, Zheng: Online Hashing, TNNLS 2017, Section VI",
+    bibtex=BIBTEX,
+    supervision="pairs",
+    consumes="pairs",
+    params=MMOHParams,
+    build=build,
+    restore=restore,
+    differs="As OH. Among models with the same least loss the first is moved. The paper does not say how T models rank "
+    "items: here by the least Hamming distance, then by the sum.",
+)

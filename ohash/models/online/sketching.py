@@ -1,0 +1,193 @@
+"""What SketchHash and SSBC share: chunks are gathered, centred, sketched, and the sketch's directions become W.
+
+A chunk of m rows with mean mu_c adds its centred rows and one row sqrt(n m / (n + m)) (mu_c - mu) to the sketch: their
+squares add up to exactly the scatter of all points about the mean of all points.
+
+Frequent Directions (Liberty, 2013): a sketch B of few rows whose BᵀB stays near the AᵀA of all rows that ever came.
+
+With l rows 0 <= AᵀA - BᵀB, and its norm is at most the sum of what was shrunk away, which is at most 2 |A|² / l.
+"""
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.models.batch.itq import nearest_rotation
+from ohash.models.linear import VERSION, Rows, StreamBase
+from ohash.models.quantizers.rotated import random_rotation
+
+Matrix = npt.NDArray[np.float64]
+
+
+def append(B: Matrix, filled: int, rows: Matrix) -> tuple[int, float]:
+    """Add rows to the sketch B (l, d), l even, in place; returns (rows now filled, sum of what was shrunk away)."""
+    shrunk, at = 0.0, 0
+    while at < len(rows):
+        if filled == len(B):
+            filled, theta = _shrink(B)
+            shrunk += theta
+        some = rows[at : at + len(B) - filled]
+        B[filled : filled + len(some)] = some
+        filled, at = filled + len(some), at + len(some)
+    return filled, shrunk
+
+
+def _shrink(B: Matrix) -> tuple[int, float]:
+    """Take theta, the square of the middle singular value, off all squared ones: at least half of the rows get free."""
+    half, d = len(B) // 2, B.shape[1]
+    if d <= len(B):
+        squares, V = np.linalg.eigh(B.T @ B)
+        squares, directions = np.maximum(squares[::-1], 0.0), V[:, ::-1].T
+        theta = float(squares[half]) if half < d else 0.0
+        kept = min(half, d)
+        shrunk = np.sqrt(np.maximum(squares[:kept] - theta, 0.0))[:, None] * directions[:kept]
+    else:
+        squares, U = np.linalg.eigh(B @ B.T)
+        squares, U = np.maximum(squares[::-1], 0.0), U[:, ::-1]
+        theta, kept = float(squares[half]), half
+        safe = np.where(squares[:half] > 0, squares[:half], 1.0)
+        factor = np.sqrt(np.maximum(squares[:half] - theta, 0.0) / safe)
+        shrunk = factor[:, None] * (U[:, :half].T @ B)
+    B[:kept] = shrunk
+    B[kept:] = 0.0
+    return kept, theta
+
+
+def top_directions(B: Matrix, q: int, otherwise: Matrix) -> Matrix:
+    """(d, q) the q strongest directions of the sketch; while it has fewer, the rest come from `otherwise` (d, q)."""
+    n, d = B.shape
+    squares, vectors = np.linalg.eigh(B @ B.T if n < d else B.T @ B)  # rising
+    rank = int((squares > max(squares[-1], 0.0) * 1e-14).sum()) if squares[-1] > 0 else 0
+    V = vectors[:, ::-1][:, : min(rank, q)]
+    if n < d:
+        V = np.linalg.qr(B.T @ V)[0]  # orthogonal already, up to rounding and length
+    if V.shape[1] < q:
+        V = np.linalg.qr(np.concatenate([V, otherwise], axis=1))[0][:, :q]
+    return np.ascontiguousarray(V)
+
+
+def aligned(V: Matrix, before: Matrix) -> Matrix:
+    """The basis of span(V) nearest to `before` (orthogonal Procrustes): bits turn only as far as the span does."""
+    return np.asarray(V @ nearest_rotation(V.T @ before))
+
+
+def hadamard_transform(rows: Matrix) -> Matrix:
+    """H rows, H the Hadamard matrix whose order is the number of rows (a power of two), in O(m log m) a column.
+
+    >>> hadamard_transform(np.array([[1.0], [2.0], [3.0], [4.0]])).ravel()
+    array([10., -2., -4.,  0.])
+    """
+    m, d = rows.shape
+    H = rows.copy()
+    half = 1
+    while half < m:
+        pairs = H.reshape(m // (2 * half), 2, half, d)
+        H = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(m, d)
+        half *= 2
+    return H
+
+
+def compressed(rows: Matrix, size: int, rng: np.random.Generator) -> Matrix:
+    """Phi rows with E[PhiᵀPhi] = I: random signs, a Hadamard transform, `size` of its rows (SRHT, as in FROSH)."""
+    m = 1 << math.ceil(math.log2(max(len(rows), 1)))
+    signs = rng.integers(0, 2, len(rows)) * 2.0 - 1.0
+    chosen = rng.choice(m, min(size, m), replace=False)
+    if size >= len(rows):
+        return rows
+    padded = np.zeros((m, rows.shape[1]))
+    padded[: len(rows)] = rows * signs[:, None]
+    mixed: Any = hadamard_transform(padded)[chosen]
+    return np.asarray(mixed / math.sqrt(len(chosen)))
+
+
+# Entries of `tally`: points sketched, rows of the sketch in use, what was shrunk away, |A|² of the rows sketched.
+POINTS, FILLED, SHRUNK, SQUARES = range(4)
+
+
+class SketchLearner(StreamBase):
+    """A learner of unlabelled points in chunks of its own."""
+
+    ARRAYS: ClassVar[tuple[str, ...]] = (
+        *StreamBase.ARRAYS, "buffer", "waiting", "sketch", "tally", "middle", "basis", "spread",
+    )  # fmt: skip
+
+    def learn_points(self, X: npt.ArrayLike, i: npt.ArrayLike, y: npt.ArrayLike | None = None) -> None:
+        """Take rows i of X, in order; labels are not looked at. W changes when a chunk is full."""
+        self._learn_points(X, i, y)
+
+    def _sizes(self, d: int) -> tuple[int, int, int]:
+        """(columns of the mapped rows, rows of a chunk, rows of the sketch)."""
+        raise NotImplementedError
+
+    def _new_basis(self, V: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The directions that hash, from the strongest ones of the sketch: turned as little as possible."""
+        return aligned(V, self._basis)
+
+    def _begin(self, d: int) -> None:
+        M, chunk, rows = self._sizes(d)
+        q = min(self.r, M, rows)
+        self._basis = random_rotation(M, q, self._rng)
+        self._spread = np.eye(q) if q == self.r else random_rotation(self.r, q, self._rng).T
+        self._Wt = np.ascontiguousarray((self._basis @ self._spread).T, dtype=self.params.dtype)
+        self._mean = np.zeros(d)
+        self._bit_updates = np.zeros(self.r, np.int64)
+        self._buffer = np.zeros((chunk, d), self.params.dtype)
+        self._waiting = np.zeros(1, np.int64)
+        self._sketch = np.zeros((rows, M))
+        self._tally = np.zeros(4)
+        self._middle = np.zeros(M)
+
+    def _absorb(self, rows: Rows, labels: Any) -> None:
+        at = 0
+        while at < len(rows):
+            waiting = int(self._waiting[0])
+            some = rows[at : at + len(self._buffer) - waiting]
+            self._buffer[waiting : waiting + len(some)] = some
+            at += len(some)
+            self._waiting[0] += len(some)
+            self._clock[0] += len(some)
+            if self._waiting[0] == len(self._buffer):
+                self._waiting[0] = 0
+                self._learn_chunk(np.asarray(self._map(self._buffer), np.float64))
+
+    def _learn_chunk(self, Z: npt.NDArray[np.float64]) -> None:
+        self._add(Z)
+        V = top_directions(self._sketch[: int(self._tally[FILLED])], self._basis.shape[1], self._basis)
+        self._basis = self._new_basis(V)
+        self._Wt = np.ascontiguousarray((self._basis @ self._spread).T, dtype=self.params.dtype)
+        self._bit_updates += 1
+        self._clock[VERSION] += 1
+
+    def _add(self, Z: npt.NDArray[np.float64]) -> None:
+        n, m = self._tally[POINTS], len(Z)
+        if not self._runs:
+            self._append(Z)
+        else:
+            middle = Z.mean(axis=0)
+            self._append(self._reduced(Z - middle))
+            if n > 0:
+                self._append(np.sqrt(n * m / (n + m)) * (middle - self._middle)[None])
+            self._middle = (n * self._middle + m * middle) / (n + m)
+        self._tally[POINTS] = n + m
+
+    @property
+    def _runs(self) -> bool:
+        """Whether rows are centred with the mean of all points."""
+        return True
+
+    def _reduced(self, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        if getattr(self.params, "sketch", "fd") == "frosh":
+            return compressed(rows, len(self._sketch) // 2, self._rng)
+        return rows
+
+    def _append(self, rows: npt.NDArray[np.float64]) -> None:
+        filled, shrunk = append(self._sketch, int(self._tally[FILLED]), rows)
+        self._tally[FILLED] = filled
+        self._tally[SHRUNK] += shrunk
+        self._tally[SQUARES] += float((rows * rows).sum())
+
+    def _planes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+        Wt = self._need_start()
+        return Wt, Wt.astype(np.float64) @ self._middle

@@ -1,0 +1,107 @@
+"""The float vectors themselves: nothing is compressed, and the ranking is by exact cosine.
+
+A reference, not a ceiling: what learns from labels or clicks passes it on labels and clicks.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.codes import Codes
+from ohash.core.distances import distances
+from ohash.core.parameters import check, param
+from ohash.models.base import Arrays, HasherSpec
+from ohash.models.quantizers.reconstruction import Reconstruction
+
+
+@dataclass(frozen=True)
+class FloatVectorsParams:
+    """Nothing to choose."""
+
+    r: int = param(
+        48, symbol="r", title="bits", lo=1, hi=2**21, slider=(8, 1024), scale="log",
+        help="Fixed to 32 d, four bytes a dimension, when data come.",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check(self)
+
+
+class FloatVectors(Reconstruction):
+    """A code is the vector in float32, byte for byte.
+
+    >>> X = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+    >>> model = FloatVectors()
+    >>> codes = model.encode(X)
+    >>> model.r, bool((model.decode(codes) == X).all())
+    (128, True)
+    """
+
+    key = "float"
+
+    def __init__(self, params: FloatVectorsParams | None = None) -> None:
+        """The first data tell d."""
+        self.params = params or FloatVectorsParams()
+        self.version = 0
+        self.d: int | None = None
+
+    @property
+    def r(self) -> int:
+        """Bits of a code: 32 d, once data have come."""
+        return int(self.params.r) if self.d is None else 32 * self.d
+
+    def warm_up(self, X: npt.ArrayLike) -> None:
+        """Nothing but the number of columns is taken from the first points."""
+        self.d = self.rows(X).shape[1]
+
+    def encode(self, X: npt.ArrayLike) -> Codes:
+        """The bytes of the rows."""
+        X = self.rows(X)
+        self.d = X.shape[1]
+        return Codes(np.ascontiguousarray(X, "<f4").view(np.uint8), self.r, self.version)
+
+    def decode(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+        """The rows again."""
+        return np.ascontiguousarray(codes).view("<f4")
+
+    def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+        """1 - cosine, (queries, items)."""
+        return distances(self.rows(queries), self.decode(stored), "cosine").astype(np.float32, copy=False)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """For `ohash.save`."""
+        return {"params": asdict(self.params), "version": self.version, "d": self.d}, {}
+
+
+def restore(values: dict[str, Any], arrays: Arrays) -> FloatVectors:
+    """FloatVectors from their saved state."""
+    model = FloatVectors(FloatVectorsParams(**values["params"]))
+    model.version, model.d = int(values["version"]), values["d"]
+    return model
+
+
+HASHER = HasherSpec(
+    key="float",
+    title="Exact cosine (float vectors)",
+    aliases=("float vectors", "exact", "brute force"),
+    cite="Manning, Raghavan, Schütze: Introduction to information retrieval, 2008, section 6.3 (cosine similarity)",
+    bibtex="""@book{manning2008introduction,
+  title     = {Introduction to Information Retrieval},
+  author    = {Manning, Christopher D. and Raghavan, Prabhakar and Sch{\\"u}tze, Hinrich},
+  publisher = {Cambridge University Press},
+  year      = {2008}
+}""",
+    supervision="none",
+    consumes="nothing",
+    params=FloatVectorsParams,
+    build=FloatVectors,
+    restore=restore,
+    linear=False,
+    reference=True,
+    asymmetric=True,
+    hamming=False,
+    differs="Not a method: what every code is an approximation of. 32 d bits are many times those of a hash.",
+)

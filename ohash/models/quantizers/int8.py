@@ -1,0 +1,155 @@
+"""int8: every dimension in 256 steps between its smallest and largest value; what most vector databases try first.
+
+A code is d bytes, a quarter of float32. Nothing is learnt but the range of each dimension, from the warm-up. NumPy is
+all it takes.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.codes import Codes
+from ohash.core.distances import distances
+from ohash.core.parameters import check, param
+from ohash.models.base import Arrays, HasherSpec
+from ohash.models.quantizers.reconstruction import Reconstruction, byte_distances
+
+FEW = 16  # queries that are measured byte by byte; for more it pays to decode items and multiply matrices
+BLOCK = 4096  # items decoded at a time
+WIDER = 0.1  # of the range seen in the warm-up, on each side: later values are larger now and then
+
+
+@dataclass(frozen=True)
+class Int8Params:
+    """Which dimensions."""
+
+    r: int = param(
+        48, symbol="r", title="bits", lo=1, hi=65536, slider=(8, 1024), scale="log",
+        help="Fixed to 8 d, a byte a dimension, when data come; obeyed only with dims 'first r'.",
+    )  # fmt: skip
+    dims: str = param(
+        "all", symbol="", title="dimensions", choices=("all", "first r"),
+        help="all: one byte for each of the d dimensions. first r: only as many dimensions as r bits hold (Matryoshka "
+        "embeddings), the last of them with the bits that remain.",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check(self)
+
+
+class Int8(Reconstruction):
+    """x ≈ low + step * code, dimension by dimension.
+
+    >>> X = np.random.default_rng(0).normal(size=(200, 4))
+    >>> model = Int8()
+    >>> model.warm_up(X)
+    >>> model.r, bool(np.abs(model.decode(model.encode(X)) - X).max() < 0.02)
+    (32, True)
+    """
+
+    key = "int8"
+
+    def __init__(self, params: Int8Params | None = None) -> None:
+        """The ranges come with the warm-up."""
+        self.params = params or Int8Params()
+        self.version = 0
+        self.low: npt.NDArray[np.float32] = np.zeros(0, np.float32)
+        self.step: npt.NDArray[np.float32] = np.zeros(0, np.float32)
+
+    @property
+    def d(self) -> int | None:  # type: ignore[override]
+        """Columns of X, known once data have been seen."""
+        return len(self.low) or None
+
+    @property
+    def r(self) -> int:
+        """Bits of a code: 8 d, once data have come."""
+        return int(self.params.r) if self.d is None or self.params.dims == "first r" else 8 * self.d
+
+    def warm_up(self, X: npt.ArrayLike) -> None:
+        """Take the range of every dimension, a little wider; values beyond it are cut."""
+        X = self.rows(X)
+        if self.params.dims == "first r" and self.params.r > 8 * X.shape[1]:
+            raise ValueError(f"r must be at most 8 d = {8 * X.shape[1]} with dims='first r', got {self.params.r}")
+        low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+        self.low = (low - WIDER * (high - low)).astype(np.float32)
+        span = (1 + 2 * WIDER) * (high - low)
+        steps = np.full(len(low), 255.0)
+        steps[: len(self._levels)] = self._levels - 1
+        self.step = np.where(span > 0, span / steps, 1.0).astype(np.float32)
+        self.version += 1
+
+    def encode(self, X: npt.ArrayLike) -> Codes:
+        """Packed codes: one byte for each dimension."""
+        X = self.rows(X)
+        if self.d is None:
+            self.warm_up(X)
+        used = len(self._levels)
+        number = np.rint((X[:, :used] - self.low[:used]) / self.step[:used])
+        return Codes(np.clip(number, 0, self._levels - 1).astype(np.uint8), self.r, self.version)
+
+    def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+        """Squared Euclidean distances from queries to what codes stand for, (queries, items)."""
+        rows, codes = self.rows(queries), np.ascontiguousarray(stored)
+        found = np.empty((len(rows), len(codes)), np.float32)
+        if len(rows) > FEW or self.params.dims != "all":
+            for start in range(0, len(codes), BLOCK):
+                some = slice(start, start + BLOCK)
+                found[:, some] = distances(rows, self.decode(codes[some]), "l2")
+        else:
+            byte_distances()(rows, codes, self.low, self.step, found)
+        return found
+
+    def decode(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+        """The vectors that codes stand for; dimensions that are not stored are in the middle of their range."""
+        used = codes.shape[1]
+        found = np.tile(self.low + 127.5 * self.step, (len(codes), 1))
+        found[:, :used] = self.low[:used] + self.step[:used] * codes
+        return found
+
+    @property
+    def _levels(self) -> npt.NDArray[np.int64]:
+        """Steps of every dimension that is stored: 256, or fewer for the last."""
+        whole, rest = divmod(self.r, 8)
+        return np.array([256] * whole + [1 << rest] * bool(rest))
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """For `ohash.save`."""
+        values = {"params": asdict(self.params), "version": self.version}
+        return values, {} if self.d is None else {"low": self.low, "step": self.step}
+
+
+def restore(values: dict[str, Any], arrays: Arrays) -> Int8:
+    """An Int8 from its saved state."""
+    model = Int8(Int8Params(**values["params"]))
+    model.version = int(values["version"])
+    if "low" in arrays:
+        model.low, model.step = (np.array(arrays[name], np.float32) for name in ("low", "step"))
+    return model
+
+
+HASHER = HasherSpec(
+    key="int8",
+    title="int8 (scalar quantisation)",
+    aliases=("scalar quantisation", "scalar quantization", "SQ8"),
+    cite="Shakir, Aarsen, Lee: Binary and scalar embedding quantization, Hugging Face 2024; faiss calls it SQ8",
+    bibtex="""@misc{shakir2024quantization,
+  title        = {Binary and Scalar Embedding Quantization for Significantly Faster and Cheaper Retrieval},
+  author       = {Shakir, Aamir and Aarsen, Tom and Lee, Sean},
+  howpublished = {Hugging Face Blog},
+  year         = {2024}
+}""",
+    supervision="none",
+    consumes="nothing",
+    params=Int8Params,
+    build=Int8,
+    restore=restore,
+    linear=False,
+    asymmetric=True,
+    hamming=False,
+    differs="Ranges are those of the warm-up, a tenth wider on each side, where databases calibrate on all vectors or "
+    "on quantiles. Queries stay in floating point. 8 d bits are many times those of a hash: compare at equal memory.",
+)

@@ -1,0 +1,202 @@
+"""Product quantisation: the vector is cut into parts, each replaced by the nearest of 256 centroids of its own k-means.
+
+r bits are M parts of b bits, b the largest divisor of r up to 8: 48 bits are 6 bytes, one for each part. The distance
+of a query to an item is that to the centroids it stands for. faiss trains, encodes and decodes.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.codes import Codes
+from ohash.core.distances import distances
+from ohash.core.parameters import check, param
+from ohash.models.base import Arrays, HasherSpec
+from ohash.models.quantizers.reconstruction import Reconstruction, sum_parts
+
+MOST_POINTS = 64  # training points for each centroid; more change little, and take as many times longer
+
+
+@dataclass(frozen=True)
+class PQParams:
+    """Bits, iterations, seed."""
+
+    r: int = param(
+        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
+        help="Length of a code: r / 8 parts of 256 centroids; other lengths take parts of fewer bits.",
+    )  # fmt: skip
+    iterations: int = param(25, symbol="", title="iterations", lo=1, hi=1000, slider=(1, 100), help="Of k-means.")
+    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first centroids.")
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check(self)
+
+
+def bits_of_a_part(r: int) -> int:
+    """The largest divisor of r up to 8.
+
+    >>> [bits_of_a_part(r) for r in (48, 20, 11)]
+    [8, 5, 1]
+    """
+    return max(b for b in range(1, 9) if r % b == 0)
+
+
+class PQ(Reconstruction):
+    """x ≈ its nearest centroids, part by part."""
+
+    key = "pq"
+
+    def __init__(self, params: PQParams | None = None) -> None:
+        """Centroids come with `fit`."""
+        self.params = params or PQParams()
+        self.version = 0
+        self.d: int | None = None
+        self.centroids: npt.NDArray[np.float32] | None = None
+
+    @property
+    def r(self) -> int:
+        """Bits of a code."""
+        return int(self.params.r)
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> None:
+        """Learn the centroids of every part from scratch; labels are not looked at."""
+        X = self.rows(X)
+        faiss = _faiss()
+        d = X.shape[1]
+        quantiser = self._quantiser(faiss, d)
+        clusters = quantiser.cp
+        clusters.seed, clusters.niter = int(self.params.seed) % 2**31, int(self.params.iterations)
+        clusters.min_points_per_centroid, clusters.max_points_per_centroid = 1, MOST_POINTS
+        rows = _padded(X, quantiser.d)
+        if len(rows) < quantiser.ksub:  # fewer points than centroids: some centroids are there twice
+            rows = np.resize(rows, (quantiser.ksub, quantiser.d))
+        with _one_thread(faiss):
+            quantiser.train(rows)
+        shape = quantiser.M, quantiser.ksub, quantiser.dsub
+        self.centroids = faiss.vector_to_array(quantiser.centroids).reshape(shape).copy()
+        self.d = d
+        self.version += 1
+
+    def encode(self, X: npt.ArrayLike) -> Codes:
+        """Packed codes: the numbers of the nearest centroids, b bits each."""
+        if self.centroids is None:
+            self.rows(X)
+            raise ValueError("pq has no centroids yet: call fit(X) first")
+        X = self.rows(X)
+        faiss = _faiss()
+        quantiser = self._quantiser(faiss, X.shape[1])
+        with _one_thread(faiss):
+            return Codes(quantiser.compute_codes(_padded(X, quantiser.d)), self.r, self.version)
+
+    def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+        """Squared Euclidean distances from queries to what codes stand for, summed part by part from tables."""
+        rows = self.rows(queries)
+        assert self.centroids is not None
+        M, ksub, dsub = self.centroids.shape
+        parts = _padded(rows, M * dsub).reshape(len(rows), M, dsub)
+        tables = np.zeros((len(rows), M, 256), np.float32)
+        for part in range(M):
+            tables[:, part, :ksub] = distances(np.ascontiguousarray(parts[:, part]), self.centroids[part], "l2")
+        found = np.empty((len(rows), len(stored)), np.float32)
+        sum_parts()(tables, self.numbers(np.asarray(stored)), found)
+        return found
+
+    def numbers(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """The centroids of codes, (n, M)."""
+        b = bits_of_a_part(self.r)
+        if b == 8:
+            return np.ascontiguousarray(codes)
+        bits = np.unpackbits(codes, axis=1, count=self.r, bitorder="little").reshape(len(codes), -1, b)
+        return np.packbits(bits, axis=2, bitorder="little")[:, :, 0]
+
+    def decode(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+        """The vectors that codes stand for."""
+        assert self.d is not None
+        quantiser = self._quantiser(_faiss(), self.d)
+        return np.ascontiguousarray(quantiser.decode(np.ascontiguousarray(codes))[:, : self.d])
+
+    def _quantiser(self, faiss: Any, d: int) -> Any:
+        """A quantiser of faiss with our centroids; d is padded with zeros, which change no distance."""
+        b = bits_of_a_part(self.r)
+        M = self.r // b
+        if M > d:
+            raise ValueError(f"r must be at most {b * d} bits here, {b} for each of d={d} columns, got {self.r}")
+        quantiser = faiss.ProductQuantizer(math.ceil(d / M) * M, M, b)
+        if self.centroids is not None and self.d == d:
+            faiss.copy_array_to_vector(self.centroids.ravel(), quantiser.centroids)
+        return quantiser
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """For `ohash.save`."""
+        values = {"params": asdict(self.params), "version": self.version, "d": self.d}
+        return values, {} if self.centroids is None else {"centroids": self.centroids}
+
+
+@contextmanager
+def _one_thread(faiss: Any) -> Iterator[None]:
+    """One thread for faiss, so that its sums are the same on every machine."""
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+def _padded(X: npt.NDArray[Any], d: int) -> npt.NDArray[np.float32]:
+    padded = np.zeros((len(X), d), np.float32)
+    padded[:, : X.shape[1]] = X
+    return padded
+
+
+def _faiss() -> Any:
+    try:
+        import faiss  # noqa: PLC0415
+    except ImportError as error:
+        raise ValueError("pq needs faiss: pip install ohash[faiss]") from error
+    return faiss
+
+
+def restore(values: dict[str, Any], arrays: Arrays) -> PQ:
+    """A PQ from its saved state."""
+    model = PQ(PQParams(**values["params"]))
+    model.version, model.d = int(values["version"]), values["d"]
+    if "centroids" in arrays:
+        model.centroids = np.array(arrays["centroids"], np.float32)
+    return model
+
+
+HASHER = HasherSpec(
+    key="pq",
+    title="Product quantisation",
+    aliases=("product quantization",),
+    cite="Jégou, Douze, Schmid: Product quantization for nearest neighbor search, TPAMI 2011",
+    bibtex="""@article{jegou2011product,
+  title   = {Product Quantization for Nearest Neighbor Search},
+  author  = {J{\\'e}gou, Herv{\\'e} and Douze, Matthijs and Schmid, Cordelia},
+  journal = {IEEE Transactions on Pattern Analysis and Machine Intelligence},
+  volume  = {33},
+  number  = {1},
+  pages   = {117--128},
+  year    = {2011},
+  doi     = {10.1109/TPAMI.2010.57}
+}""",
+    supervision="none",
+    consumes="batch",
+    params=PQParams,
+    build=PQ,
+    restore=restore,
+    linear=False,
+    asymmetric=True,
+    hamming=False,
+    needs="faiss",
+    differs="Plain PQ: no coarse quantiser in front (IVF) and no rotation (OPQ). k-means sees at most 64 points for "
+    "each centroid. Where 8 does not divide r, parts have fewer bits. Its codes are centroid numbers: Hamming distance "
+    "says nothing about them, and items are ranked by the distance of the float query to their centroids.",
+)

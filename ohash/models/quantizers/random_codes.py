@@ -1,0 +1,131 @@
+"""Random codes: what a code that knows nothing scores. Equal vectors get equal codes; all else is chance.
+
+The mAP of this reference is close to the share of relevant items, the true zero of every chart.
+
+Bits that depend on a row's content and nothing else: a 64-bit mix of its words, then a counter through the mix.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import validation
+from ohash.core.codes import Codes
+from ohash.core.parameters import check, param
+from ohash.models.base import Arrays, HasherSpec
+from ohash.models.storage import save
+from ohash.runtime.compile import inlined, kernel
+
+
+@inlined
+def mix(z: np.uint64) -> np.uint64:
+    """The finaliser of SplitMix64."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def random_words(rows: npt.NDArray[np.uint32], seed: np.uint64, width: int, found: npt.NDArray[np.uint64]) -> None:
+    """found[i] = `width` pseudo-random words that equal rows share."""
+    step = np.uint64(0x9E3779B97F4A7C15)
+    for i in range(rows.shape[0]):
+        key = mix(seed + step)
+        for c in range(rows.shape[1]):
+            key = mix((key ^ np.uint64(rows[i, c])) + step)
+        for k in range(width):
+            key += step
+            found[i, k] = mix(key)
+
+
+@dataclass(frozen=True)
+class RandomCodesParams:
+    """Bits, seed."""
+
+    r: int = param(
+        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
+    )  # fmt: skip
+    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the codes.")
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check(self)
+
+
+class RandomCodes:
+    """Every distinct vector (in float32) has a code of fair coins."""
+
+    key = "random_codes"
+
+    def __init__(self, params: RandomCodesParams | None = None) -> None:
+        """Nothing is drawn: a code is a pure function of the seed and the vector."""
+        self.params = params or RandomCodesParams()
+        self.version = 0
+        self.d: int | None = None
+
+    @property
+    def r(self) -> int:
+        """Bits of a code."""
+        return int(self.params.r)
+
+    def start(self, d: int) -> None:
+        """Vectors have d columns from now on."""
+        if self.d is None:
+            self.d = d
+
+    def warm_up(self, X: npt.ArrayLike) -> None:
+        """Nothing but the number of columns is taken from the first points."""
+        self.start(validation.matrix("X", X, d=self.d).shape[1])
+
+    def encode(self, X: npt.ArrayLike) -> Codes:
+        """Packed codes (n, ceil(r/8))."""
+        X = validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), "float32"))
+        self.start(X.shape[1])
+        words = np.empty((len(X), -(-self.r // 64)), np.uint64)
+        random_words((X + np.float32(0)).view(np.uint32), np.uint64(self.params.seed), words.shape[1], words)  # -0 = 0
+        packed = words.astype("<u8").view(np.uint8)[:, : -(-self.r // 8)].copy()
+        if self.r % 8:
+            packed[:, -1] &= (1 << self.r % 8) - 1
+        return Codes(packed, self.r, self.version)
+
+    def save(self, path: str | Path) -> None:
+        """Write to .npz."""
+        save(self, path)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """For `ohash.save`."""
+        return {"params": asdict(self.params), "version": self.version, "d": self.d}, {}
+
+
+def restore(values: dict[str, Any], arrays: Arrays) -> RandomCodes:
+    """RandomCodes from their saved state."""
+    model = RandomCodes(RandomCodesParams(**values["params"]))
+    model.version, model.d = int(values["version"]), values["d"]
+    return model
+
+
+HASHER = HasherSpec(
+    key="random_codes",
+    title="Random codes (reference)",
+    aliases=("chance",),
+    cite="Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014 (the generator)",
+    bibtex="""@inproceedings{steele2014fast,
+  title     = {Fast Splittable Pseudorandom Number Generators},
+  author    = {Steele, Guy L. and Lea, Doug and Flood, Christine H.},
+  booktitle = {ACM International Conference on Object Oriented Programming Systems Languages and Applications},
+  year      = {2014},
+  pages     = {453--472},
+  doi       = {10.1145/2660193.2660195}
+}""",
+    supervision="none",
+    consumes="nothing",
+    params=RandomCodesParams,
+    build=RandomCodes,
+    restore=restore,
+    linear=False,
+    reference=True,
+    differs="Not a method: the floor below which nothing can sensibly fall.",
+)

@@ -1,0 +1,109 @@
+"""What methods share whose code stands for an approximation of the vector: the distance of a query to that.
+
+The query stays a float vector, so only the item's error counts (the asymmetric distance of Jégou, Douze and Schmid).
+Their codes are numbers, not bits: Hamming distance says nothing about them.
+
+Distances from float queries to codes: by looking sums of parts up, or by stepping through bytes.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import validation
+from ohash.core.codes import Codes
+from ohash.models.storage import save
+from ohash.runtime.compile import kernel_for
+
+
+class Reconstruction:
+    """A base for methods that can `decode`; `d` is the number of columns once data have been seen."""
+
+    d: int | None
+
+    def encode(self, X: npt.ArrayLike) -> Codes:
+        """Packed codes (n, ceil(r/8))."""
+        raise NotImplementedError
+
+    def decode(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+        """The vectors (n, d) that codes stand for."""
+        raise NotImplementedError
+
+    def rows(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+        """X checked, as float32."""
+        return validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), "float32"))
+
+    def quantise(self, X: npt.ArrayLike) -> Codes:
+        """What is stored of the rows of X: their codes alone."""
+        return self.encode(X)
+
+    def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+        """Squared Euclidean distances from queries to what codes stand for, (queries, items)."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path) -> None:
+        """Write to .npz."""
+        save(self, path)  # type: ignore[arg-type]
+
+
+def _sum_parts(
+    tables: Any,  # (queries, parts, 256) float32: what each value of a part adds
+    codes: Any,  # (n, parts) uint8
+    sums: Any,  # (queries, n) float32, filled
+) -> None:
+    """sums[q, i] = Σ over parts p of tables[q, p, codes[i, p]]; items in blocks, so that they are read once."""
+    n, parts = codes.shape
+    for start in range(0, n, 1024):
+        for q in range(tables.shape[0]):
+            for i in range(start, min(start + 1024, n)):
+                total = np.float32(0)
+                for p in range(parts):
+                    total += tables[q, p, codes[i, p]]
+                sums[q, i] = total
+
+
+def _byte_distances(
+    queries: Any,  # (queries, d) float32
+    codes: Any,  # (n, d) uint8
+    low: Any,  # (d,) float32
+    step: Any,  # (d,) float32
+    squares: Any,  # (queries, n) float32, filled
+) -> None:
+    """squares[q, i] = ‖x_q - (low + step codes_i)‖²."""
+    n, d = codes.shape
+    for q in range(queries.shape[0]):
+        for i in range(n):
+            total = np.float32(0)
+            for j in range(d):
+                rest = queries[q, j] - low[j] - step[j] * np.float32(codes[i, j])
+                total += rest * rest
+            squares[q, i] = total
+
+
+def _types() -> tuple[Any, Any]:
+    def readonly(dtype: Any, ndim: int) -> Any:
+        return numba.types.Array(dtype, ndim, "C", readonly=True)
+
+    return readonly, numba.types.Array(numba.types.float32, 2, "C")
+
+
+@cache
+def sum_parts() -> Callable[..., None]:
+    """Compiled at the first call on a machine, then read from disk."""
+    readonly, filled = _types()
+    f4, u1 = numba.types.float32, numba.types.uint8
+    return kernel_for(numba.types.void(readonly(f4, 3), readonly(u1, 2), filled), _sum_parts)
+
+
+@cache
+def byte_distances() -> Callable[..., None]:
+    """Compiled at the first call on a machine, then read from disk."""
+    readonly, filled = _types()
+    f4, u1 = numba.types.float32, numba.types.uint8
+    signature = numba.types.void(readonly(f4, 2), readonly(u1, 2), readonly(f4, 1), readonly(f4, 1), filled)
+    return kernel_for(signature, _byte_distances)

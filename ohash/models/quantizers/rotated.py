@@ -1,0 +1,115 @@
+"""Rotated sign: h = sgn(R(x - mean)) with a random rotation R, the 1-bit codes most engineers should try first.
+
+A rotation spreads the variance over all bits, which a plain sign leaves where the coordinates happen to have it. With
+r <= d the rows of R are orthonormal; beyond d further rotations are stacked.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.codes import Codes
+from ohash.core.parameters import check, param
+from ohash.models.base import Arrays, HasherSpec
+from ohash.models.linear import HalfSpaces
+
+
+@dataclass(frozen=True)
+class RotatedParams:
+    """Bits, centring, seed, precision."""
+
+    r: int = param(
+        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
+        help="Length of a code: at most d bits come from one rotation, more from several.",
+    )  # fmt: skip
+    center: str = param(
+        "frozen", symbol="μ", title="centring", choices=("none", "frozen"), help="Subtract the warm-up's mean.",
+    )  # fmt: skip
+    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
+    seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the rotation.")
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        check(self)
+
+
+def random_rotation(d: int, r: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    """(d, r) whose blocks of d columns are the columns of uniformly (Haar) drawn rotations.
+
+    >>> R = random_rotation(3, 5, np.random.default_rng(0))
+    >>> np.allclose(R[:, :3] @ R[:, :3].T, np.eye(3)), np.allclose(R[:, 3:].T @ R[:, 3:], np.eye(2))
+    (True, True)
+    """
+    blocks = []
+    for start in range(0, r, d):
+        Q, upper = np.linalg.qr(rng.standard_normal((d, min(d, r - start))))
+        blocks.append(Q * np.where(np.diag(upper) < 0, -1.0, 1.0))  # QR alone is not uniform: its signs are fixed
+    return np.concatenate(blocks, axis=1)
+
+
+class Rotated(HalfSpaces):
+    """h = sgn(Rᵀ(x - mean)), R drawn once."""
+
+    key = "rotated"
+
+    def __init__(self, params: RotatedParams | None = None) -> None:
+        """R is drawn when the first data tell d."""
+        super().__init__(params or RotatedParams())
+
+    def start(self, d: int) -> None:
+        """Draw R for d features; the mean is 0 until `warm_up`."""
+        if self.W is None:
+            self.place(random_rotation(d, self.r, np.random.default_rng(self.params.seed)), np.zeros(d))
+
+    def warm_up(self, X: npt.ArrayLike) -> None:
+        """Take the mean of the first points."""
+        X = self.rows(X)
+        self.start(X.shape[1])
+        if self.params.center == "frozen":
+            assert self.W is not None
+            self.place(self.W, X.mean(axis=0, dtype=np.float64))
+
+    def encode(self, X: npt.ArrayLike) -> Codes:
+        """Packed codes (n, ceil(r/8))."""
+        self.start(self.rows(X).shape[1])
+        return super().encode(X)
+
+
+def restore(values: dict[str, Any], arrays: Arrays) -> Rotated:
+    """A Rotated from its saved state."""
+    return Rotated(RotatedParams(**values["params"])).resume(values, arrays)
+
+
+HASHER = HasherSpec(
+    key="rotated",
+    title="Rotated sign",
+    aliases=("randomly rotated sign", "rotated binary quantisation"),
+    cite="Jegou, Furon, Fuchs: Anti-sparse coding for approximate nearest neighbor search, ICASSP 2012; "
+    "Gong, Lazebnik, Gordo, Perronnin: Iterative quantization, TPAMI 2013 (as a baseline)",
+    bibtex="""@article{gong2013iterative,
+  title   = {Iterative Quantization: A Procrustean Approach to Learning Binary Codes for Large-Scale Image Retrieval},
+  author  = {Gong, Yunchao and Lazebnik, Svetlana and Gordo, Albert and Perronnin, Florent},
+  journal = {IEEE Transactions on Pattern Analysis and Machine Intelligence},
+  year    = {2013},
+  volume  = {35},
+  number  = {12},
+  pages   = {2916--2929},
+  doi     = {10.1109/TPAMI.2012.193}
+}
+
+@inproceedings{jegou2012anti,
+  title     = {Anti-Sparse Coding for Approximate Nearest Neighbor Search},
+  author    = {J{\\'e}gou, Herv{\\'e} and Furon, Teddy and Fuchs, Jean-Jacques},
+  booktitle = {IEEE International Conference on Acoustics, Speech and Signal Processing},
+  year      = {2012}
+}""",
+    supervision="none",
+    consumes="nothing",
+    params=RotatedParams,
+    build=Rotated,
+    restore=restore,
+    differs="No single paper: a random orthogonal transform before the sign is the common ancestor of ITQ (which "
+    "learns it) and RaBitQ (which adds a better distance). Beyond d bits independent rotations are stacked.",
+)

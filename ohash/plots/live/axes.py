@@ -1,0 +1,119 @@
+"""What every chart of a run shares: the pair axis, the marks upon it, the parameters in force, the empty state."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.engine.params import rows_of
+from ohash.engine.snapshot import Snapshot
+from ohash.models import registry
+from ohash.plots import number_format as words
+from ohash.plots.chart import Axis, Chart, Mark
+
+Floats = npt.NDArray[Any]
+NOTHING_YET = "Nothing measured yet."
+COARSE = (1.0, 2.0, 5.0, 10.0)
+FINE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+
+
+def pairs_axis(now: Snapshot, *, log: bool = True) -> Axis:
+    """Pairs learnt; the upper end grows in steps, so that the axis rarely moves."""
+    hi = rounded_up(max(100, now.t), COARSE if log else FINE)
+    return Axis("pairs", "log" if log else "linear", lo=1 if log else 0, hi=hi, format="count")
+
+
+def rounded_up(value: float, steps: tuple[float, ...] = FINE) -> float:
+    """The next of some steps times a power of ten.
+
+    >>> rounded_up(12_400, COARSE), rounded_up(20_000, COARSE), rounded_up(0.031)
+    (20000.0, 20000.0, 0.04)
+    """
+    unit = 10.0 ** math.floor(math.log10(value))
+    return float(f"{next(step for step in steps if step * unit >= value * (1 - 1e-9)) * unit:.6g}")
+
+
+def decades(*values: float) -> tuple[float, float]:
+    """Powers of ten around some positive numbers, two apart at least.
+
+    >>> decades(0.03, 0.4), decades(0.1)
+    ((0.01, 1.0), (0.01, 1.0))
+    """
+    logs = [math.log10(value) for value in values if value > 0 and math.isfinite(value)] or [0.0]
+    low, high = math.floor(min(logs) + 1e-9), math.ceil(max(logs) - 1e-9)
+    while high - low < 2:
+        if min(logs) - low < high - max(logs):
+            low -= 1
+        else:
+            high += 1
+    return float(f"1e{low}"), float(f"1e{high}")
+
+
+def x_of(columns: Mapping[str, Floats]) -> Floats:
+    """The pair counts as drawn: pair 0 stands at 1, the left end of a logarithmic axis."""
+    return np.maximum(1, columns["pairs"])
+
+
+def share_limits(*parts: Floats) -> tuple[float, float]:
+    """Tenths around some shares, within 0 and 1."""
+    values = np.concatenate([np.asarray(part, np.float64) for part in parts]) if parts else np.empty(0)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return 0.0, 1.0
+    low, high = max(0, math.floor(values.min() * 10 - 0.1)), min(10, math.ceil(values.max() * 10 + 0.1))
+    return (low - (low > 0 and high - low < 2)) / 10, high / 10
+
+
+def marks(now: Snapshot) -> tuple[Mark, ...]:
+    """Live changes and drift so far, one mark a pair count."""
+    rows = rows_of(now.params)
+    found: dict[int, list[str]] = {}
+    for change in now.params.changes:
+        if change.at <= now.t:
+            found.setdefault(change.at, []).append(f"{rows[change.name].symbol} = {words.number(change.value)}")
+    changes = [Mark(max(1, at), ", ".join(parts), role="change", dash="dotted") for at, parts in found.items()]
+    return (*changes, *_drift_marks(now))
+
+
+def _drift_marks(now: Snapshot) -> list[Mark]:
+    edges = now.params.drift.boundaries
+    reached = [at for at in (edges[:1] if len(edges) < 2 else (edges[0], edges[-1])) if at <= now.t]
+    names = ["drift"] if len(edges) < 2 else ["drift begins", "drift ends"]
+    return [Mark(at, name, role="drift", dash="dashed") for at, name in zip(reached, names, strict=False)]
+
+
+def current(now: Snapshot) -> Any:
+    """The model's parameters after the changes so far."""
+    return now.params.model_at(now.t)
+
+
+def title_of(now: Snapshot) -> str:
+    """The method's name; its key where the method is unknown here."""
+    known = registry.hashers()
+    return known[now.params.method].title if now.params.method in known else now.params.method
+
+
+def nothing(title: str, x: Axis, y: Axis, caption: str = NOTHING_YET) -> Chart:
+    """A chart without series that says why."""
+    return Chart(title, x, y, caption=caption, alt=f"{title}. {caption}")
+
+
+def without(now: Snapshot, what: str, x: Axis, y: Axis) -> Chart:
+    """A chart that this method does not have, or not yet."""
+    learns = "cum_R" in now.columns
+    why = NOTHING_YET if learns else f"{title_of(now)} does not learn from pairs, so it has no {what}."
+    return nothing(f"No {what} yet" if learns else f"{title_of(now)} has no {what}", x, y, why)
+
+
+def last(column: Floats) -> float:
+    """The last finite value; NaN if there is none."""
+    finite = column[np.isfinite(column)]
+    return float(finite[-1]) if len(finite) else math.nan
+
+
+def first(column: Floats) -> float:
+    """The first finite value; NaN if there is none."""
+    finite = column[np.isfinite(column)]
+    return float(finite[0]) if len(finite) else math.nan

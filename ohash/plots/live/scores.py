@@ -1,0 +1,252 @@
+"""How good the codes are, over the pairs: mAP, recall, pair AUC; both truths at once; old codes against fresh ones."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.engine.judge import RERANKED
+from ohash.engine.narrative import pairs_in_words, truth_of
+from ohash.engine.observer import WINDOW
+from ohash.engine.params import ExperimentParams
+from ohash.engine.snapshot import Snapshot
+from ohash.evaluation.metrics import METRICS, Metric
+from ohash.plots import number_format as words
+from ohash.plots import theme
+from ohash.plots.chart import Axis, Chart, Mark, Series
+from ohash.plots.live.axes import first, last, marks, nothing, pairs_axis, share_limits, x_of
+from ohash.plots.live.ghosts import MOST, Ghost, comparable
+
+Floats = npt.NDArray[Any]
+# Checkpoints on each side that a moving average takes in.
+REACH = 2
+TRUTHS = {"labels": "Labels", "distance": "Distance", "stream": "Stream", "codes": "Codes", "cost": "Cost"}
+
+
+@dataclass(frozen=True)
+class Score:
+    """A column of the checkpoints (or, for the pair AUC, of the history) and its row in METRICS."""
+
+    column: str
+    metric: Metric
+    k: int | None = None
+    times: int | None = None
+
+    @property
+    def name(self) -> str:
+        """As the legend and the axis name it."""
+        return self.metric.name(self.k, self.times)
+
+    @property
+    def short(self) -> str:
+        """As a sentence names it."""
+        return self.name.removesuffix(" of exact neighbours")
+
+
+SCORES = {
+    score.column: score
+    for score in (
+        Score("map", METRICS["map"]),
+        Score("map_low", METRICS["map_low"]),
+        Score("map_high", METRICS["map_high"]),
+        Score("precision_10", METRICS["precision_at_k"], 10),
+        Score("hit_10", METRICS["hit_at_k"], 10),
+        Score("mrr", METRICS["mrr"]),
+        Score("recall_10", METRICS["recall_at_k"], 10),
+        Score("recall_100", METRICS["recall_at_k"], 100),
+        *(Score(f"recall_10_x{c}", METRICS["recall_with_reranking"], 10, c) for c in RERANKED[1:]),
+        Score("auc", METRICS["pair_auc"]),
+    )
+}
+
+
+def quality(
+    now: Snapshot,
+    metric: str = "map",
+    *,
+    ghosts: Sequence[Ghost] = (),
+    reference: float | None = None,
+    pinned: Ghost | None = None,
+    log: bool = True,
+) -> Chart:
+    """A score over the pairs: now, its start, a float reference, the pinned run and the earlier ones.
+
+    Without `reference`, mAP has that of the run itself.
+    """
+    if metric not in SCORES:
+        raise ValueError(f"metric must be one of {', '.join(SCORES)}, got {metric!r}")
+    score = SCORES[metric]
+    source = now.columns if metric == "auc" else now.checkpoints
+    x = pairs_axis(now, log=log)
+    of = truth(now, score)
+    y = source.get(metric, np.empty(0))
+    runs = [(ghost, _of_run(ghost, score, "ghost", theme.THIN)) for ghost in ghosts]
+    runs += [(pinned, _of_run(pinned, score, "pinned", theme.NORMAL))] if pinned else []
+    present = _present(now, score)
+    scaled = [*present, *(series for ghost, series in runs if comparable(ghost, now.params))]
+    curves = [series for series in (*(series for _, series in runs), *present) if len(series.x)]
+    lines = [*marks(now)]
+    start = first(y)
+    if metric != "auc" and math.isfinite(start):
+        name = "LSH start" if "cum_R" in now.columns else "start"
+        lines.append(Mark(start, f"{name} {words.share(start)}", "y", "start", "dashed", place="beside"))
+    if reference is None and metric == "map":
+        reference = now.numbers.get("map_float")
+    if reference is not None and math.isfinite(reference):
+        lines.append(Mark(reference, f"float {words.share(reference)}", "y", "reference", place="beside"))
+    levels = [np.array([line.at for line in lines if line.axis == "y"])]
+    lo, hi = share_limits(*(series.y for series in scaled), *levels)
+    y_axis = Axis(score.name, lo=lo, hi=hi, format="share")
+    if not np.isfinite(y).any():
+        empty = nothing(f"{of}: {score.short} is not measured yet", x, y_axis)
+        return Chart(empty.title, x, y_axis, tuple(curves), tuple(lines), empty.caption, empty.alt)
+    if metric == "auc":
+        recent, frozen = now.numbers.get("auc", math.nan), last(source["auc_frozen"])
+        title = f"{of}: {score.short} of recent pairs is {words.share(recent)}, with W frozen {words.share(frozen)}"
+    else:
+        title = f"{of}: {score.short} {_story(now, y)}"
+    return Chart(title, x, y_axis, tuple(curves), tuple(lines), score.metric.help, f"{title}. Line chart over pairs.")
+
+
+def both_truths(now: Snapshot, *, log: bool = True) -> Chart:
+    """Agreement with the labels and with the original distance in one chart, because they go opposite ways."""
+    x, source = pairs_axis(now, log=log), now.checkpoints
+    if not np.isfinite(source["map"]).any():
+        return nothing("Labels and distance are not measured yet", x, Axis("score", lo=0, hi=1, format="share"))
+    parts = []
+    curves = []
+    for key, role in (("map", "labels"), ("recall_10", "distance")):
+        score, y = SCORES[key], source[key]
+        if not np.isfinite(y).any():
+            continue
+        parts.append(f"{truth(now, score)}: {score.short} {words.trend(first(y), last(y))}")
+        smooth = moving_average(y, _stages(source["pairs"], now.params))
+        curves.append(Series(score.short, x_of(source), smooth, role=role, width=theme.THICK))
+        curves.append(
+            Series(f"{score.short}, raw", x_of(source), y, role=role, width=theme.THIN, opacity=0.5, listed=False)
+        )
+    lo, hi = share_limits(*(series.y for series in curves))
+    title = "; ".join(parts)
+    caption = "Learning from labels moves codes away from the original distance: neither truth is the whole truth."
+    alt = f"{title}. Two lines over pairs."
+    return Chart(title, x, Axis("score", lo=lo, hi=hi, format="share"), tuple(curves), marks(now), caption, alt)
+
+
+def prequential(now: Snapshot, *, log: bool = True) -> Chart:
+    """Test, then train: what the points and pairs that have just come say of the codes before they are learnt."""
+    x, source = pairs_axis(now, log=log), now.checkpoints
+    y_axis = Axis("score", lo=0, hi=1, format="share")
+    points, pairs = source["map_prequential"], now.columns.get("auc", np.empty(0))
+    curves = []
+    told = []
+    if np.isfinite(pairs).any():
+        curves.append(Series(f"pair AUC, last {WINDOW:,}", x_of(now.columns), pairs, role="distance"))
+        told.append(f"pair AUC {words.share(last(pairs))}")
+    if np.isfinite(points).any():
+        curves.append(Series("mAP of new points", x_of(source), points, role="labels", width=theme.THICK))
+        told.insert(0, f"mAP {words.share(last(points))}")
+    if not curves:
+        return nothing("No new point has asked the table yet", x, y_axis)
+    title = f"New points and pairs, before they are learnt: {', '.join(told)}"
+    caption = "Each new point searches the table as it was; each new pair is ranked by its Hamming distance."
+    lo, hi = share_limits(*(series.y for series in curves))
+    y_axis = Axis("score", lo=lo, hi=hi, format="share")
+    return Chart(title, x, y_axis, tuple(curves), marks(now), caption, f"{title}. Lines over pairs.")
+
+
+def stale_gap(now: Snapshot, *, log: bool = True) -> Chart:
+    """The mAP of the codes as stored against that if every code were computed afresh."""
+    x, source = pairs_axis(now, log=log), now.checkpoints
+    stored, fresh = source["map"], source["map_fresh"]
+    if not np.isfinite(fresh).any():
+        return nothing("Old and fresh codes are not compared yet", x, Axis("mAP", lo=0, hi=1, format="share"))
+    lost = last(fresh) - last(stored)
+    old, new = words.share(last(stored)), words.share(last(fresh))
+    title = f"Old codes cost {words.share(lost)} mAP: {old} as stored, {new} fresh"
+    if abs(lost) < 0.005:
+        title = f"Old codes cost nothing: mAP {old} as stored and fresh"
+    caption = "The code table lags behind W; fresh means that every item were encoded again now."
+    if now.params.run.reencode == "checkpoint":
+        caption = "The table is brought up to date at every checkpoint, so no code that is judged is old."
+    curves = (
+        Series("if re-encoded", x_of(source), fresh, role="fresh", dash="dashed"),
+        Series("as stored", x_of(source), stored, role="now", width=theme.THICK),
+    )
+    lo, hi = share_limits(stored, fresh)
+    y = Axis("mAP", lo=lo, hi=hi, format="share")
+    return Chart(title, x, y, curves, marks(now), caption, f"{title}. Two lines over pairs.")
+
+
+def moving_average(y: Floats, stage: Floats | None = None, reach: int = REACH) -> Floats:
+    """Centred mean over `reach` neighbours on each side, fewer at the ends, never across a change of stage.
+
+    >>> moving_average(np.array([0.0, 3.0, 0.0, 3.0, 9.0]), reach=1).tolist()
+    [0.0, 1.0, 2.0, 4.0, 9.0]
+    """
+    smooth = np.array(y, np.float64)
+    stages = np.zeros(len(y)) if stage is None else stage
+    for value in np.unique(stages):
+        rows = np.flatnonzero((stages == value) & np.isfinite(y))
+        place = np.arange(len(rows))
+        k = np.minimum(reach, np.minimum(place, place[::-1]))
+        sums = np.concatenate([[0.0], np.cumsum(y[rows])])
+        smooth[rows] = (sums[place + k + 1] - sums[place - k]) / (2 * k + 1)
+    return smooth
+
+
+def truth(now: Snapshot, score: Score) -> str:
+    """What a score agrees with, by the name it has here: labels, tracks, pairs."""
+    return truth_of(now).capitalize() if score.metric.truth == "labels" else TRUTHS[score.metric.truth]
+
+
+def _story(now: Snapshot, y: Floats) -> str:
+    """From the start to now, or what the drift did."""
+    pairs, edges = now.checkpoints["pairs"], now.params.drift.boundaries
+    before, after = y[pairs < edges[0]] if edges else y, y[pairs >= edges[-1]] if edges else y
+    if pairs[-1] == 0:
+        return f"is {words.share(last(y))} before the first pair"
+    so_far = pairs_in_words(int(pairs[-1]))
+    if not edges or not len(before) or not len(y[pairs >= edges[0]]):
+        return f"{words.trend(first(y), last(y))} in {so_far}"
+    told = f"{words.trend(first(before), last(before))} before the drift"
+    if len(edges) == 1 and len(after) > 1:
+        return f"{told}, is {words.share(first(after))} after it, and {words.share(last(y))} at {so_far}"
+    return f"{told}, and is {words.share(last(y))} at {so_far}"
+
+
+def _present(now: Snapshot, score: Score) -> list[Series]:
+    role = theme.of_method(now.params.method)
+    if score.column == "auc":
+        x = x_of(now.columns)
+        return [
+            Series("W frozen", x, now.columns["auc_frozen"], role="frozen", dash="dashed", width=theme.NORMAL),
+            Series(f"{score.name}, last {WINDOW:,}", x, now.columns["auc"], role=role, width=theme.THICK),
+        ]
+    x, y = x_of(now.checkpoints), now.checkpoints.get(score.column, np.empty(0))
+    if len(y) != len(x):
+        return []
+    smooth = moving_average(y, _stages(now.checkpoints["pairs"], now.params))
+    return [
+        Series("each checkpoint", x, y, role=role, width=theme.THIN, opacity=0.55),
+        Series("moving average", x, smooth, role=role, width=theme.THICK),
+    ]
+
+
+def _of_run(run: Ghost, score: Score, role: str, width: float) -> Series:
+    source: Mapping[str, Floats] = run.columns if score.column == "auc" else run.checkpoints
+    y = source.get(score.column, np.empty(0))
+    y = y if len(y) > 1 else np.empty(0)  # of a run that was left at once there is no line to draw
+    x = x_of(source) if len(y) else np.empty(0)
+    smooth = y if score.column == "auc" else moving_average(y, _stages(source["pairs"], run.params))
+    return Series(run.label, x, smooth, role=role, width=width, most=MOST, listed=False, label=run.label)
+
+
+def _stages(pairs: Floats, params: ExperimentParams) -> Floats:
+    """Which stage each pair count lies in, between drifts and live changes; a drift by small steps is one stage."""
+    edges = params.drift.boundaries if len(params.drift.boundaries) < 3 else ()
+    drifts = np.searchsorted(np.array(edges, np.float64), pairs, side="right")
+    changes = np.array([change.at for change in params.changes], np.float64)
+    return drifts + np.searchsorted(changes, pairs, side="left")  # at the pair itself it is judged, then it changes

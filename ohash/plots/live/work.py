@@ -1,0 +1,148 @@
+"""What the learning moved and what it took: bits, models, CPU seconds, and the certificate that the sums are right."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.engine.snapshot import Snapshot
+from ohash.plots import number_format as words
+from ohash.plots import theme
+from ohash.plots.chart import Axis, Chart, Mark, Series
+from ohash.plots.live.axes import decades, first, last, marks, nothing, pairs_axis, rounded_up, title_of, without, x_of
+
+Floats = npt.NDArray[Any]
+MOST_BARS = 256
+
+
+def bits(now: Snapshot, *, log: bool = False) -> Chart:
+    """Bits of the code table computed again, and those that really changed."""
+    x_axis, judged = pairs_axis(now, log=log), now.checkpoints
+    y_axis = Axis("bits so far", lo=0, format="count")
+    if not len(judged["pairs"]):
+        return nothing("No code has been computed again yet", x_axis, y_axis)
+    recomputed, flipped = judged["recomputed"], judged["flipped"]
+    of = f", {words.percent(last(flipped) / last(recomputed))} of those" if last(recomputed) > 0 else ""
+    title = f"{words.large(last(recomputed))} bits were computed again and {words.large(last(flipped))} changed{of}"
+    if last(recomputed) == 0:
+        title = "No bit of the code table was computed again"
+    curves = (
+        Series("computed again", x_of(judged), recomputed, role="recomputed", dash="dashed"),
+        Series("changed", x_of(judged), flipped, role="flipped", width=theme.THICK),
+    )
+    caption = "A moved column of W makes one bit of every item uncertain; few of them change."
+    return Chart(title, x_axis, y_axis, curves, marks(now), caption, f"{title}. Two lines over pairs.")
+
+
+def per_bit(now: Snapshot) -> Chart:
+    """How often each bit was updated; the models of MMOH follow one another."""
+    x_axis = _bits_axis(*now.bit_updates.shape)
+    y_axis = Axis("updates", lo=0, format="count")
+    counts = now.bit_updates.ravel()
+    if not counts.any():
+        return without(now, "updates per bit", x_axis, y_axis)
+    curve, width = _bars("updates", counts)
+    mean = float(counts.mean())
+    lines = [Mark(mean, "", "y", "reference", "dashed"), *_models(*now.bit_updates.shape)]
+    most, least = int(counts.max()), int(counts.min())
+    title = f"The busiest bit was updated {words.count(most)} times, the idlest {words.count(least)}"
+    caption = f"Dashed: the mean, {words.large(mean)}. A bit that is never updated stays as it was drawn."
+    caption += f" Each step is the mean of {width} bits." if width > 1 else ""
+    y_axis = Axis("updates", lo=0, hi=rounded_up(float(curve.y.max())), format="count")
+    return Chart(title, x_axis, y_axis, (curve,), tuple(lines), caption, f"{title}. Bars, one a bit.")
+
+
+def bit_balance(now: Snapshot) -> Chart:
+    """The share of ones of each bit: a bit that halves the data carries most, a constant one nothing."""
+    y_axis = Axis("ones", unit="%", lo=0, hi=100, format="percent")
+    if not now.bit_ones.size:
+        return nothing("The balance of the bits is not measured yet", _bits_axis(*now.bit_updates.shape), y_axis)
+    shares = now.bit_ones.ravel()
+    curve, width = _bars("ones", 100 * shares)
+    lines = (Mark(50, "half", "y", "reference", "dashed"), *_models(*now.bit_ones.shape))
+    balance = float((1 - np.abs(2 * shares - 1)).mean())
+    constant = int(((shares == 0) | (shares == 1)).sum())
+    title = f"The bits are {words.percent(balance)} balanced; {constant or 'none'} of {len(shares)} never change"
+    caption = "A bit is balanced when half of the items have it. The codes judged last."
+    caption += f" Each step is the mean of {width} bits." if width > 1 else ""
+    x_axis = _bits_axis(*now.bit_ones.shape)
+    return Chart(title, x_axis, y_axis, (curve,), lines, caption, f"{title}. Bars, one a bit.")
+
+
+def selections(now: Snapshot) -> Chart:
+    """How often each model of MMOH was updated."""
+    T = max(1, len(now.selections))
+    x_axis = Axis("model", lo=0.5, hi=T + 0.5, format="count")
+    y_axis = Axis("updates", lo=0, format="count")
+    if len(now.selections) < 2:
+        name = title_of(now)
+        return nothing(f"{name} has one model", x_axis, y_axis, f"{name} has no models to choose from; MMOH has.")
+    total = int(now.selections.sum())
+    if total == 0:
+        return nothing("No model has been updated yet", x_axis, y_axis)
+    busiest = int(now.selections.argmax())
+    curve = Series("updates", np.arange(1, T + 1), now.selections, "bar", theme.of_method(now.params.method))
+    share = words.percent(now.selections[busiest] / total)
+    title = f"Model {busiest + 1} learnt most: {share} of {words.large(total)} updates"
+    line = Mark(total / T, "equal shares", "y", "reference", "dashed")
+    caption = "A similar pair updates only the model that is nearest to it, a dissimilar one every model that needs it."
+    y_axis = Axis("updates", lo=0, hi=rounded_up(float(now.selections.max())), format="count")
+    return Chart(title, x_axis, y_axis, (curve,), (line,), caption, f"{title}. One bar a model.")
+
+
+def cost(now: Snapshot, *, log: bool = False) -> Chart:
+    """CPU seconds of learning, encoding and evaluating."""
+    x_axis, judged = pairs_axis(now, log=log), now.checkpoints
+    y_axis = Axis("CPU time", unit="s", lo=0)
+    if not len(judged["pairs"]):
+        return nothing("No CPU time is booked yet", x_axis, y_axis)
+    parts = (("learning", "learn"), ("encoding", "encode"), ("evaluation", "evaluate"))
+    x = x_of(judged)
+    curves = tuple(Series(name, x, judged[f"cpu_{key}"], role=key) for name, key in parts)
+    spent = [f"{words.number(last(judged[f'cpu_{key}']), 2)} s {name}" for name, key in parts]
+    title = f"CPU time: {', '.join(spent)}"
+    learnt = words.large(now.t / last(judged["cpu_learn"])) if last(judged["cpu_learn"]) > 0 else words.NONE
+    caption = f"{learnt} pairs a second of learning. Encoding and evaluation happen at checkpoints."
+    return Chart(title, x_axis, y_axis, curves, marks(now), caption, f"{title}. Three lines over pairs.")
+
+
+def certificate(now: Snapshot, *, log: bool = True) -> Chart:
+    """The relative gap of an identity that holds exactly on paper: the numerical health of the run."""
+    x_axis, judged = pairs_axis(now, log=log), now.checkpoints
+    gap = judged["gap"]
+    y_axis = Axis("relative gap", "log", lo=1e-17, hi=1, format="power")
+    positive = gap[gap > 0]
+    if not np.isfinite(gap).any():
+        return without(now, "certificate", x_axis, y_axis)
+    lo, hi = decades(*positive.tolist()) if len(positive) else (1e-17, 1e-15)
+    curves = (Series("gap", x_of(judged), gap, role="now", width=theme.THICK),)
+    title = f"Both sides of the identity agree up to {words.number(last(gap), 2)} of their size"
+    if last(gap) == 0:
+        title = "Both sides of the identity agree to the last digit"
+    need = last(judged["required_C"])
+    enough = last(judged["share_C"])
+    caption = "About 10⁻¹⁵ in float64; float32 shows its rounding."
+    if math.isfinite(need) and math.isfinite(first(judged["share_C"])):
+        caption += f" The bound asks for C ≥ {words.number(need)}: true at {words.percent(enough)} of the updates."
+    y_axis = Axis("relative gap", "log", lo=lo, hi=hi, format="power")
+    return Chart(title, x_axis, y_axis, curves, marks(now), caption, f"{title}. Line over pairs, logarithmic axis.")
+
+
+def _bits_axis(T: int, r: int) -> Axis:
+    return Axis("bit", lo=0.5, hi=T * r + 0.5, format="count")
+
+
+def _models(T: int, r: int) -> list[Mark]:
+    """Where each of several models begins."""
+    return [Mark(r * m + 0.5, f"model {m + 1}", role="reference", dash="dotted") for m in range(T) if T > 1]
+
+
+def _bars(name: str, values: Floats) -> tuple[Series, int]:
+    """One step a bit, or the mean of as many bits as are needed to keep the steps visible."""
+    width = -(-len(values) // MOST_BARS)
+    whole = np.append(values, np.full(-len(values) % width, np.nan))
+    y = np.nanmean(whole.reshape(-1, width), axis=1)
+    x = 1 + np.arange(len(y)) * width + (width - 1) / 2
+    steps = Series(name, np.r_[0, x, x[-1] + width], np.r_[0, y, 0], "step", "now", width=theme.THIN, fill=0.45)
+    return steps, width

@@ -1,0 +1,58 @@
+"""How long this thread has worked: its CPU seconds without those of compiling kernels.
+
+A kernel is compiled when it is first called with new types, in the middle of what is being timed.
+
+Where the CPU time of a run goes.
+"""
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from numba.core import event
+
+
+class _Compiling(event.Listener):
+    """CPU seconds spent compiling, by thread."""
+
+    def __init__(self) -> None:
+        self.spent = threading.local()
+
+    def on_start(self, _event: Any) -> None:
+        depth = getattr(self.spent, "depth", 0)
+        if depth == 0:
+            self.spent.since = time.thread_time()
+        self.spent.depth = depth + 1
+
+    def on_end(self, _event: Any) -> None:
+        self.spent.depth -= 1
+        if self.spent.depth == 0:
+            self.spent.seconds = self.seconds() + time.thread_time() - self.spent.since
+
+    def seconds(self) -> float:
+        """Of this thread, so far."""
+        return float(getattr(self.spent, "seconds", 0.0))
+
+
+_compiling = _Compiling()
+event.register("numba:compile", _compiling)  # type: ignore[no-untyped-call]
+
+
+def working_seconds() -> float:
+    """CPU seconds of this thread so far, without compiling; differences of it are the cost of work."""
+    return time.thread_time() - _compiling.seconds()
+
+
+CPU_COLUMNS = ("cpu_learn", "cpu_encode", "cpu_evaluate")
+
+
+@dataclass
+class Clock:
+    """CPU seconds of this thread, by what they were spent on."""
+
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(CPU_COLUMNS, 0.0))
+
+    def add(self, name: str, since: float) -> None:
+        """Book the time since `since` (from `working_seconds`)."""
+        self.seconds[name] += working_seconds() - since

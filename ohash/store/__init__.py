@@ -1,0 +1,1 @@
+"""The runs that are kept on disk, and their list."""

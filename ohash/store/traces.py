@@ -1,0 +1,116 @@
+"""The file of one run: its curves as a Parquet table any tool can read, everything else in the table's metadata.
+
+The column `kind` says which curve a row belongs to: "pairs" for the history, "checkpoint" for what was judged. A file
+is written beside its place and moved there when it is whole, so there are no half files, whatever happens.
+"""
+
+import base64
+import io
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ohash.runtime.frames import Arrays, Frame, read_frame, write_frame
+
+KINDS = {"columns": "pairs", "checkpoints": "checkpoint"}
+MAGIC = b"PAR1"
+VALUES, ARRAYS = b"ohash", b"ohash.arrays"
+
+
+def write_trace(path: Path, values: dict[str, Any], arrays: Arrays) -> None:
+    """Write atomically; an error leaves nothing behind."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    curves = {group: _group(arrays, group) for group in KINDS}
+    names = list(dict.fromkeys(name for columns in curves.values() for name in columns))
+    lengths = {group: len(next(iter(columns.values()), ())) for group, columns in curves.items()}
+    table: dict[str, Any] = {"kind": np.repeat(list(KINDS.values()), list(lengths.values()))}
+    for name in names:
+        parts = [
+            pa.array(curves[group][name]) if name in curves[group] else pa.nulls(lengths[group], pa.float64())
+            for group in KINDS
+        ]
+        table[name] = pa.concat_arrays(parts)
+    rest = io.BytesIO()
+    write_frame(rest, {}, {name: array for name, array in arrays.items() if name.partition("/")[0] not in KINDS})
+    described = {**values, "curves": {group: list(columns) for group, columns in curves.items()}}
+    schema_metadata = {VALUES: json.dumps(described).encode(), ARRAYS: base64.b64encode(rest.getvalue())}
+    sink = io.BytesIO()
+    pq.write_table(pa.table(table).replace_schema_metadata(schema_metadata), sink, compression="zstd")
+    put(path, sink.getvalue())
+
+
+def read_trace(path: Path) -> Frame:
+    """Values and arrays as they were written; a file that is damaged or not ours is a ValueError."""
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        table = pq.read_table(path)
+        values, arrays = _metadata(table.schema.metadata)
+        kind = np.asarray(table["kind"].to_pylist())
+        for group, names in values.pop("curves").items():
+            rows = kind == KINDS[group]
+            for name in names:
+                column = table[name].to_numpy()[rows]
+                arrays[f"{group}/{name}"] = column.astype(np.float64)
+        return values, arrays
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # a damaged file fails in a dozen ways
+        raise ValueError(f"{path} must be the trace of a run, and is foreign or damaged ({error})") from error
+
+
+def read_values(path: Path) -> dict[str, Any]:
+    """Only the values: reads the end of the file."""
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        values, _ = _metadata(pq.read_schema(path).metadata)
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{path} must be the trace of a run, and is foreign or damaged ({error})") from error
+    return values
+
+
+def looks_whole(path: Path) -> bool:
+    """A glance, for long lists: begins and ends as Parquet does. `read_trace` also looks inside."""
+    try:
+        with path.open("rb") as file:
+            begins, size = file.read(len(MAGIC)), file.seek(0, os.SEEK_END)
+            if begins != MAGIC or size < 3 * len(MAGIC):
+                return False
+            file.seek(-2 * len(MAGIC), os.SEEK_END)  # how long the description at the end is, and the magic again
+            long, ends = int.from_bytes(file.read(len(MAGIC)), "little"), file.read()
+    except OSError:
+        return False
+    return ends == MAGIC and long + 3 * len(MAGIC) <= size
+
+
+def put(path: Path, data: bytes) -> None:
+    """Write a file that is there whole or not at all, also after a power cut."""
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with fresh.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _metadata(metadata: dict[bytes, bytes]) -> Frame:
+    values = json.loads(metadata[VALUES])
+    frame = read_frame(io.BytesIO(base64.b64decode(metadata[ARRAYS])))
+    assert frame is not None
+    return values, frame[1]
+
+
+def _group(arrays: Arrays, group: str) -> Arrays:
+    return {name.partition("/")[2]: array for name, array in arrays.items() if name.startswith(f"{group}/")}

@@ -1,0 +1,174 @@
+"""Columns that come with vectors: checked, and in one form.
+
+Pairs the user brought: tuples, matrices, tables or dicts, by row number or by id.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import validation
+
+Rows = npt.NDArray[np.int64]
+
+
+def column(name: str, values: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
+    """One entry a row of X."""
+    found = validation.array(name, values, "a column")
+    if found.shape != (n,):
+        raise ValueError(f"{name} must have one entry a row of X, {n}, got shape {found.shape}")
+    return found
+
+
+def repeated(values: npt.NDArray[Any]) -> int | None:
+    """The first row whose value came before, or None.
+
+    >>> repeated(np.array(["b", "a", "b", "a"]))
+    2
+    """
+    first = np.unique(values, return_index=True)[1]
+    return None if len(first) == len(values) else int(np.setdiff1d(np.arange(len(values)), first)[0])
+
+
+def class_labels(labels: npt.ArrayLike, n: int) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+    """Class numbers, or flags, and the names of the classes where they are not numbers already."""
+    found = validation.array("labels", labels, "classes or flags")
+    if found.ndim not in (1, 2) or len(found) != n:
+        raise ValueError(f"labels must have one entry (or one row of flags) a row of X, {n}, got shape {found.shape}")
+    names: tuple[str, ...] = ()
+    if found.ndim == 2:
+        if not np.isin(found, (0, 1)).all():
+            raise ValueError("labels of two dimensions must be flags, 0 or 1, one column a label")
+        found = found.astype(bool)
+        classes = found.shape[1]
+    else:
+        if found.dtype.kind == "f" and not np.isfinite(found).all():
+            raise ValueError("labels must be finite, got NaN or infinity; give unlabelled rows a class of their own")
+        if found.dtype.kind == "f" and (found % 1 != 0).any():
+            at = int(np.flatnonzero(found % 1 != 0)[0])
+            raise ValueError(
+                f"labels must be classes, whole numbers or texts, got {found[at]:g} at row {at}; cut a measurement "
+                "into classes first, or leave labels out"
+            )
+        try:
+            values, found = np.unique(found, return_inverse=True)
+        except TypeError:
+            kinds = ", ".join(sorted({type(value).__name__ for value in found.tolist()}))
+            raise ValueError(f"labels must be of one kind, numbers or texts, got a mixture of {kinds}") from None
+        classes = len(values)
+        names = tuple(str(value).removesuffix(".0") for value in values)
+    if classes < 2:
+        raise ValueError("labels must have at least 2 classes, got 1: every pair would be similar; leave labels out")
+    return found, names
+
+
+def times(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Finite numbers."""
+    try:
+        found = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, got dtype {values.dtype}; convert dates to seconds first") from None
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
+    return found
+
+
+@dataclass(frozen=True)
+class GivenPairs:
+    """Pairs the user brought: rows i, j, optional s (None: all similar, "clicks") and optional time of arrival.
+
+    `left_out` is how many joined a point with itself.
+    """
+
+    i: Rows
+    j: Rows
+    s: npt.NDArray[np.int8] | None = None
+    time: npt.NDArray[np.float64] | None = None
+    left_out: int = 0
+
+    def __len__(self) -> int:
+        """The number of pairs."""
+        return len(self.i)
+
+
+def _columns_of_pairs(pairs: Any) -> Any:
+    """A tuple holds columns; a matrix or a list of tuples holds one pair a row; a table has columns by name."""
+    names = pairs if isinstance(pairs, dict) else getattr(pairs, "columns", ())
+    if {"i", "j"} <= set(names):
+        given = [pairs[name] if name in names else None for name in ("i", "j", "s", "time")]
+        return given if given[3] is not None else given[: 3 if given[2] is not None else 2]
+    if isinstance(pairs, np.ndarray) and pairs.ndim == 2 and pairs.shape[1] in (2, 3, 4):
+        return tuple(pairs.T)
+    if isinstance(pairs, list) and pairs and all(isinstance(pair, tuple) for pair in pairs):
+        return tuple(zip(*pairs, strict=True)) if len({len(pair) for pair in pairs}) == 1 else pairs
+    return pairs
+
+
+def given_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> GivenPairs:
+    """Pairs in any form, among n points known by row number or by `ids`."""
+    pairs = _columns_of_pairs(pairs)
+    columns = [None if column is None else validation.array("pairs", column, "columns") for column in pairs]
+    shapes = {column.shape for column in columns if column is not None}
+    if not 2 <= len(columns) <= 4 or len(shapes) != 1 or len(next(iter(shapes))) != 1 or shapes == {(0,)}:
+        raise ValueError(
+            "pairs must be (i, j), (i, j, s) or (i, j, s, time), columns equally long and not empty (s may be None), "
+            f"got {len(columns)} of shape {', '.join(map(str, sorted(shapes)))}"
+        )
+    i, j, s, time = [*columns, None, None][:4]
+    if i is None or j is None:
+        raise ValueError("pairs must have i and j, got None")
+    i, j = _rows("i", i, ids, n), _rows("j", j, ids, n)
+    keep = i != j
+    if not keep.any():
+        raise ValueError("pairs must join two different points, got only self pairs")
+    if s is not None:
+        s = signs(s)[keep]
+        s = None if (s == 1).all() else s
+    time = None if time is None else times("time of pairs", time)[keep]
+    return GivenPairs(i[keep], j[keep], s, time, int((~keep).sum()))
+
+
+def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None, n: int) -> Rows:
+    """Row numbers from row numbers or from ids."""
+    if ids is not None:
+        order = np.argsort(ids)
+        wanted = column.astype(np.str_)
+        at = np.minimum(np.searchsorted(ids, wanted, sorter=order), n - 1)
+        found = order[at]
+        missing = ids[found] != wanted
+        if missing.any():
+            raise ValueError(
+                f"{name} of pairs must be known ids, got {str(wanted[missing][0])!r}, which ids does not hold"
+                + (f", nor {more} others" if (more := int(missing.sum()) - 1) else "")
+            )
+        return found.astype(np.int64)
+    allowed = f"{name} of pairs must be row numbers, integers 0 to {n - 1}"
+    if column.dtype.kind == "f" and (column == np.floor(column)).all():  # as pandas writes a column with gaps
+        column = column.astype(np.int64)
+    if column.dtype.kind not in "iu":
+        raise ValueError(f"{allowed}, got dtype {column.dtype}; rows count from 0; to use names, give ids")
+    outside = np.flatnonzero((column < 0) | (column >= n))
+    if len(outside):
+        raise ValueError(
+            f"{allowed}, got {column[outside[0]]} at pair {outside[0]}; rows count from 0; to use names, give ids"
+        )
+    return column.astype(np.int64)
+
+
+def signs(s: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+    """+1 and -1; 1 and 0, where there is no -1, mean the same.
+
+    >>> signs(np.array([1, 0, 1])).tolist(), signs(np.array([-1.0, 1.0])).tolist()
+    ([1, -1, 1], [-1, 1])
+    """
+    allowed = "s of pairs must be +1 (similar) and -1 (dissimilar), or 1 and 0"
+    if s.dtype.kind not in "fiub":
+        raise ValueError(f"{allowed}, got dtype {s.dtype}")
+    wrong = np.flatnonzero(~np.isin(s, (-1, 0, 1)))
+    if len(wrong):
+        raise ValueError(f"{allowed}, got {s[wrong[0]]!s} at pair {wrong[0]}; leave out pairs nobody has judged")
+    if (s == 0).any() and (s < 0).any():
+        raise ValueError(f"{allowed}, got -1, 0 and 1 mixed; leave out pairs nobody has judged")
+    return np.where(s > 0, 1, -1).astype(np.int8)

@@ -1,0 +1,272 @@
+"""Dataset: vectors, what is known about them, and their seeded split into training pool, database and queries.
+
+A dataset as plain values and arrays, to be sent to another process.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import validation
+from ohash.core.rows import gather, is_mapped
+from ohash.runtime.frames import Arrays, Frame
+from ohash.streams.annotations import GivenPairs, Rows, class_labels, column, given_pairs, repeated, times
+
+Metric = Literal["l2", "cosine", "dot"]
+
+METRICS: tuple[Metric, ...] = ("l2", "cosine", "dot")
+LEAST_ROWS = 4
+# A mapped matrix up to this many bytes is searched for NaN at once.
+SEARCHED = 256 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Vectors X (n, d) with optional labels, tracks, pairs, pictures and names. Arrays are never written to.
+
+    `labels` is (n,) of classes, or a boolean matrix (n, L) where two points are similar if they share one label.
+    `tracks` groups views of one thing. `queries` declares how many (validation, test) queries are split off.
+    `kernel` is the feature map that suits the vectors: "rbf" for descriptors, "none" for learnt embeddings.
+    `natural` is the similarity that comes first, "topk" say; left empty, it is the first that there is.
+    """
+
+    key: str
+    title: str
+    X: npt.NDArray[Any]
+    labels: npt.NDArray[Any] | None = None
+    class_names: tuple[str, ...] = ()
+    tracks: npt.NDArray[np.int64] | None = None
+    pairs: GivenPairs | None = None
+    thumbnails: npt.NDArray[np.uint8] | None = None
+    ids: npt.NDArray[np.str_] | None = None
+    time: npt.NDArray[np.float64] | None = None
+    metric: Metric = "l2"
+    queries: tuple[int, int] = (100, 100)
+    kernel: Literal["rbf", "none"] = "rbf"
+    licence: str = ""
+    cite: str = ""
+    note: str = ""
+    fixed_test: Rows | None = None
+    superclasses: npt.NDArray[np.int64] | None = None
+    natural: str = ""
+    presets: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """In a line: the arrays would fill the screen."""
+        return f"Dataset({self.title!r}, {self.n:,} x {self.d:,}, similar by {' or '.join(self.similarities)})"
+
+    def __post_init__(self) -> None:
+        """Check shapes; the values of X are checked where they are used (X may be a memory map of gigabytes)."""
+        validation.matrix("X", self.X)
+        n = len(self.X)
+        for name in ("labels", "tracks", "thumbnails", "ids", "time"):
+            value = getattr(self, name)
+            if value is not None and len(value) != n:
+                raise ValueError(f"{name} must have one entry a row of X, {n}, got {len(value)}")
+        if self.metric not in METRICS:
+            raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {self.metric!r}")
+        if n < LEAST_ROWS:
+            raise ValueError(
+                f"X must have at least {LEAST_ROWS} rows (two to search, a query each for validation and test), got {n}"
+            )
+        check_queries(self.queries, n)
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return len(self.X)
+
+    @property
+    def d(self) -> int:
+        """Columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def multi_label(self) -> bool:
+        """Whether a point may carry several labels."""
+        return self.labels is not None and self.labels.ndim == 2
+
+    @property
+    def similarities(self) -> tuple[str, ...]:
+        """What "similar" can mean here, the natural meaning first."""
+        found = []
+        if self.pairs is not None:
+            found.append("pairs" if self.pairs.s is not None else "clicks")
+        if self.tracks is not None:
+            found.append("track")
+        if self.labels is not None:
+            found.append("label")
+        found += ["metric", "topk"]
+        return tuple(sorted(found, key=lambda name: name != self.natural))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        X: npt.ArrayLike,
+        labels: npt.ArrayLike | None = None,
+        pairs: Any = None,
+        ids: npt.ArrayLike | None = None,
+        *,
+        tracks: npt.ArrayLike | None = None,
+        time: npt.ArrayLike | None = None,
+        metric: Metric = "l2",
+        queries: tuple[int, int] | None = None,
+        title: str = "your data",
+        key: str = "user",
+        kernel: Literal["rbf", "none"] = "none",
+        thumbnails: npt.NDArray[np.uint8] | None = None,
+    ) -> "Dataset":
+        """A dataset of your own. `pairs` is (i, j), (i, j, s) or (i, j, s, time); i and j are row numbers or `ids`.
+
+        A tuple holds columns, a matrix or a list of tuples one pair a row, a table or a dict columns of these names.
+        `tracks` are numbers or names: views of one thing have the same.
+
+        >>> rng = np.random.default_rng(0)
+        >>> data = Dataset.from_arrays(rng.normal(size=(50, 4)), labels=np.arange(50) % 5)
+        >>> data.similarities, data.queries
+        (('label', 'metric', 'topk'), (2, 3))
+        """
+        X = validation.matrix("X", X)
+        if X.nbytes <= SEARCHED or not is_mapped(X):  # of a large map where its rows are used
+            validation.measurable("X", X)
+        names = None if ids is None else column("ids", ids, len(X)).astype(np.str_)
+        if names is not None and (again := repeated(names)) is not None:
+            raise ValueError(
+                f"ids must be distinct, got {str(names[again])!r} again at row {again}; drop it or leave ids out"
+            )
+        found, class_names = (None, ()) if labels is None else class_labels(labels, len(X))
+        return cls(
+            key=key,
+            title=title,
+            X=X,
+            labels=found,
+            class_names=class_names,
+            tracks=None if tracks is None else np.unique(column("tracks", tracks, len(X)), return_inverse=True)[1],
+            pairs=None if pairs is None else given_pairs(pairs, names, len(X)),
+            ids=names,
+            time=None if time is None else times("time", column("time", time, len(X))),
+            metric=metric,
+            queries=queries or default_queries(len(X)),
+            kernel=kernel,
+            thumbnails=thumbnails,
+        )
+
+    def fingerprint(self) -> str:
+        """A hash of all that decides a result (vectors beyond 64 MB by a sample), so that a link can name its data."""
+        digest = hashlib.sha256(f"{self.X.shape} {self.X.dtype}".encode())
+        digest.update(b"" if self.metric == "l2" else self.metric.encode())  # it is part of the truth
+        step = max(1, self.X.nbytes // 2**26)
+        digest.update(np.ascontiguousarray(gather(self.X, np.arange(0, self.n, step))).tobytes())
+        for name in ("labels", "tracks", "time", "fixed_test", "superclasses"):
+            value = getattr(self, name)
+            if value is not None and len(value):
+                digest.update(f"{name}".encode() + np.ascontiguousarray(value).tobytes())
+        digest.update(f"{self.queries}".encode())
+        if self.pairs is not None:
+            for column in (self.pairs.i, self.pairs.j, self.pairs.s, self.pairs.time):
+                digest.update(b"-" if column is None else np.ascontiguousarray(column).tobytes())
+        return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Disjoint rows: `train` is the database itself, or a part of its own; queries are never trained on."""
+
+    train: Rows
+    database: Rows
+    validation: Rows
+    test: Rows
+    database_seen: bool
+
+
+def split(dataset: Dataset, seed: int, *, train: str = "database") -> Split:
+    """Split off the declared queries; `train` = "database" (as in the paper) or "disjoint" (half of the rest)."""
+    if train not in ("database", "disjoint"):
+        raise ValueError(f"train must be 'database' or 'disjoint', got {train!r}")
+    if seed < 0:
+        raise ValueError(f"seed must be an integer >= 0, got {seed}")
+    rng = np.random.default_rng([seed, 0x5EED])
+    n_validation, n_test = dataset.queries
+    order = rng.permutation(dataset.n)
+    if dataset.fixed_test is not None:
+        is_test = np.zeros(dataset.n, dtype=bool)
+        is_test[dataset.fixed_test] = True
+        test = order[is_test[order]][:n_test]
+        order = order[~is_test[order]]
+    else:
+        test, order = order[:n_test], order[n_test:]
+    queries, rest = order[:n_validation], order[n_validation:]
+    parts = (rest, rest) if train == "database" else (rest[: len(rest) // 2], rest[len(rest) // 2 :])
+    train_rows, database, validation_rows, test = (np.sort(part) for part in (*parts, queries, test))
+    return Split(train_rows, database, validation_rows, test, database_seen=train == "database")
+
+
+def check_queries(queries: tuple[int, int], n: int) -> None:
+    """Refuse more validation and test queries than n rows can spare."""
+    if sum(queries) >= n - 1 or min(queries) < 1:
+        raise ValueError(f"queries must be two counts >= 1 that leave a database of 2 of the {n} rows, got {queries}")
+
+
+def default_queries(n: int) -> tuple[int, int]:
+    """About a tenth of the rows, at most 500 of each kind."""
+    return max(1, min(500, n // 20)), max(1, min(500, (n + 10) // 20))
+
+
+@dataclass(frozen=True)
+class DatasetSpec:
+    """The card of a dataset, readable without loading it.
+
+    `missing` says how to get it, or "" if it is here, and `absent` in a word what is the matter; `size` is that of
+    its file in bytes, 0 if it has none of its own. `similar_share` is the natural share of similar pairs, or its limits
+    where that depends on the files. `presets` are the paper's parameters, for the features of the dataset `paper_key`.
+    `held` measures files that may hold less or more than (n, d); `partly` says so then.
+    """
+
+    key: str
+    title: str
+    task: str
+    n: int
+    d: int
+    licence: str
+    cite: str
+    load: Callable[[], Dataset]
+    bibtex: str = ""
+    missing: Callable[[], str] = lambda: ""
+    group: str = "plugin"
+    similar_by: str = "label"
+    similar_share: float | tuple[float, float] | None = None
+    size: int = 0
+    kernel: Literal["rbf", "none"] = "rbf"
+    absent: Callable[[], str] = lambda: "is not here"
+    presets: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    paper_key: str = ""
+    held: Callable[[], tuple[int, int]] | None = None
+    partly: str = ""
+
+
+PLAIN = ("key", "title", "class_names", "metric", "queries", "kernel", "licence", "cite", "note")
+COLUMNS = ("labels", "tracks", "ids", "time", "fixed_test", "superclasses")
+PAIRS = ("i", "j", "s", "time")
+
+
+def dataset_to_frame(data: Dataset) -> Frame:
+    """Everything a run depends on; pictures stay where they are."""
+    values: dict[str, Any] = {name: getattr(data, name) for name in PLAIN}
+    arrays: Arrays = {"X": np.asarray(data.X)}
+    arrays |= {name: getattr(data, name) for name in COLUMNS if getattr(data, name) is not None}
+    if data.pairs is not None:
+        columns = {name: getattr(data.pairs, name) for name in PAIRS}
+        arrays |= {f"pairs/{name}": column for name, column in columns.items() if column is not None}
+    return values, arrays
+
+
+def dataset_from_frame(values: dict[str, Any], arrays: Arrays) -> Dataset:
+    """The inverse of `dataset_to_frame`."""
+    plain = {**values, "class_names": tuple(values["class_names"]), "queries": tuple(values["queries"])}
+    columns: dict[str, Any] = {name: array for name, array in arrays.items() if "/" not in name}
+    pairs: dict[str, Any] = {name: arrays[f"pairs/{name}"] for name in PAIRS if f"pairs/{name}" in arrays}
+    return Dataset(**plain, **columns, pairs=GivenPairs(**pairs) if pairs else None)

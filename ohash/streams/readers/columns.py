@@ -1,0 +1,174 @@
+"""Columns into a matrix, for CSV and Parquet alike: which columns are features, labels, ids and times."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.streams.readers import table as members
+from ohash.streams.readers.limits import BadFileError, Limits, told
+from ohash.streams.readers.table import Table
+
+LONGEST_TEXT = 256
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Names of columns by what they are for."""
+
+    features: tuple[str, ...]
+    label: str | None
+    id: str | None
+    time: str | None
+
+
+def roles(names: Sequence[str]) -> Roles:
+    """By name: label (labels, y, class, target), id (ids), time (timestamp); every other column is a feature.
+
+    The row numbers that pandas writes are left out.
+
+    >>> roles(["id", "a", "b", "Label"]), roles(["", "a", "b"]).features
+    (Roles(features=('a', 'b'), label='Label', id='id', time=None), ('a', 'b'))
+    """
+    special = [_called(names, wanted) for wanted in (members.LABELS, members.IDS, members.TIMES)]
+    index = _called(names, members.INDEX)
+    return Roles(tuple(name for name in names if name not in (*special, index)), *special)
+
+
+def _called(names: Sequence[str], wanted: tuple[str, ...]) -> str | None:
+    return next((name for name in names if name.strip().lower() in wanted), None)
+
+
+def table(name: str, limits: Limits, part: Roles, rows: int, batches: Iterable[Any], width: int | None = None) -> Table:
+    """Fill a float32 matrix from record batches of at most `rows` rows in all; `width` is that of a list column."""
+    X = np.empty((rows, width or len(part.features)), np.float32)
+    kept: dict[str, list[Any]] = {column: [] for column in (part.label, part.id, part.time) if column is not None}
+    at = 0
+    for batch in batches:
+        if at + len(batch) > rows:
+            raise BadFileError(f"{name} must have the {rows:,} rows it declares, got more; write it again")
+        if width is None:
+            for k, column in enumerate(part.features):
+                X[at : at + len(batch), k] = numbers(batch.column(column))
+        else:
+            X[at : at + len(batch)] = _lists(name, batch.column(part.features[0]), width, at)
+        for column, pieces in kept.items():
+            pieces.append(batch.column(column))
+        at += len(batch)
+    if at == 0:
+        raise BadFileError(f"{name} must have at least one row of numbers, got none")
+    labels, class_names = (None, ()) if part.label is None else codes(name, part.label, kept[part.label])
+    return Table(
+        name,
+        X[:at],
+        columns=part.features if width is None else (),
+        labels=labels,
+        class_names=class_names,
+        ids=None if part.id is None else texts(name, part.id, kept[part.id], limits),
+        time=None if part.time is None else times(name, part.time, kept[part.time]),
+    )
+
+
+def numbers(column: Any) -> npt.NDArray[Any]:
+    """An Arrow column as numbers, its nulls as NaN."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    found: npt.NDArray[Any] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return found
+
+
+def codes(name: str, title: str, pieces: list[Any]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+    """Classes as numbers 0, 1, ... in the order of their names, without ever writing a name out per row."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    column = pa.chunked_array(pieces)
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+        raise BadFileError(f"{name} must have a label in every row, column {title!r} is empty at row {row}")
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    encoded = encoded.unify_dictionaries().combine_chunks()
+    encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
+    names = encoded.dictionary.to_pylist()
+    order = sorted(range(len(names)), key=lambda k: _sort_key(names[k]))
+    rank = np.empty(len(names), np.int64)
+    rank[order] = np.arange(len(names))
+    indices: npt.NDArray[Any] = encoded.indices.to_numpy(zero_copy_only=False)
+    return rank[indices], tuple(str(names[k])[:LONGEST_TEXT] for k in order)
+
+
+def texts(name: str, title: str, pieces: list[Any], limits: Limits) -> npt.NDArray[np.str_]:
+    """A column as text; NumPy gives every row the room of the longest one, so that is limited first."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    column = pa.chunked_array(pieces)
+    if pa.types.is_dictionary(column.type):
+        lengths = pc.utf8_length(column.unify_dictionaries().chunk(0).dictionary) if len(column) else None
+        longest = pc.max(lengths).as_py() if lengths is not None else 0
+        _check_text(name, title, longest or 0, len(column), limits)
+        column = column.cast(pa.string())
+    column = column.cast(pa.string())
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+        raise BadFileError(f"{name} must have a value in every row, column {title!r} is empty at row {row}")
+    longest = pc.max(pc.utf8_length(column)).as_py() or 0
+    _check_text(name, title, longest, len(column), limits)
+    return np.asarray(column.to_pylist(), dtype=f"U{max(1, longest)}")
+
+
+def times(name: str, title: str, pieces: list[Any]) -> npt.NDArray[np.float64]:
+    """Numbers, or dates as seconds since 1970."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    column = pa.chunked_array(pieces)
+    try:
+        try:
+            seconds = numbers(column)
+        except pa.ArrowInvalid:
+            seconds = numbers(column.cast(pa.timestamp("us")).cast(pa.int64())) / 1e6
+        except pa.ArrowNotImplementedError:
+            seconds = numbers(column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())) / 1e6
+    except pa.ArrowException as error:
+        raise BadFileError(f"{name} must have numbers or ISO dates in column {title!r} ({told(error)})") from None
+    if not np.isfinite(seconds).all():
+        row = int(np.flatnonzero(~np.isfinite(seconds))[0])
+        raise BadFileError(f"{name} must have a time in every row, column {title!r} has none at row {row}")
+    return seconds
+
+
+def _check_text(name: str, title: str, longest: int, rows: int, limits: Limits) -> None:
+    if longest > LONGEST_TEXT:
+        raise BadFileError(
+            f"{name} must have texts of at most {LONGEST_TEXT} characters in column {title!r}, got {longest}"
+        )
+    limits.check_decoded(f"{name}, column {title!r}", 4 * longest * rows)
+
+
+def _sort_key(value: Any) -> tuple[int, Any, str]:
+    """Numbers by value and before texts, also numbers written as text."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return 1, 0.0, str(value)
+    return (1, 0.0, str(value)) if math.isnan(number) else (0, number, str(value))
+
+
+def _lists(name: str, column: Any, width: int, first: int) -> npt.NDArray[Any]:
+    import pyarrow as pa  # noqa: PLC0415
+
+    if column.null_count:
+        row = first + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        raise BadFileError(f"{name} must have a vector in every row, got none at row {row}")
+    lengths = np.full(len(column), width)
+    if not pa.types.is_fixed_size_list(column.type):
+        lengths = np.diff(column.offsets.to_numpy())
+    flat = column.flatten()
+    if (lengths != width).any():
+        row = int(np.flatnonzero(lengths != width)[0])
+        raise BadFileError(
+            f"{name} must have vectors of one length, on average {width}, got {lengths[row]} at row {first + row}"
+        )
+    return numbers(flat).reshape(len(column), width)

@@ -1,0 +1,176 @@
+"""Read a sample: one function, plain arrays, nothing unpickled.
+
+An .npz whose bytes depend on nothing but the arrays: sorted names, no clock, no pickle, whole or not at all.
+
+Features as bytes: what a sample stores of its float vectors, and how they come back.
+
+``sqrt``: uint8 = 255 sqrt(x / scale), for descriptors >= 0: small energies, which are most of a GIST vector, keep their
+precision. ``linear``: int8 = x / scale, one scale a column, for embeddings of both signs.
+
+Whether a sample is here and can be opened, by the directory of its archive: cheap enough for a list.
+
+Where a sample's source is looked for, and what is said when it is not there.
+"""
+
+import hashlib
+import io
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.streams.folder import measured
+
+Floats = npt.NDArray[np.float32]
+
+
+def code_sqrt(X: Floats) -> tuple[npt.NDArray[np.uint8], Floats]:
+    """Codes, and the scale (the largest value), of features >= 0.
+
+    >>> codes, scale = code_sqrt(np.array([[0, 0.25, 1]], np.float32))
+    >>> codes.tolist(), float(scale)
+    ([[0, 128, 255]], 1.0)
+    """
+    if not (np.isfinite(X).all() and X.min() >= 0 and X.max() > 0):
+        raise ValueError(f"X must be finite, >= 0 and not all 0, got values from {X.min()} to {X.max()}")
+    scale = np.asarray(X.max(), np.float32)
+    return np.round(255 * np.sqrt(X / scale)).astype(np.uint8), scale
+
+
+def code_linear(X: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
+    """Codes -127..127, and the scale of every column.
+
+    >>> code_linear(np.array([[-1, 0], [0.5, 0]], np.float32))[0].tolist()
+    [[-127, 0], [64, 0]]
+    """
+    if not np.isfinite(X).all():
+        raise ValueError(f"X must be finite, got {np.count_nonzero(~np.isfinite(X))} values that are not")
+    most = np.abs(X).max(axis=0)
+    scale: Floats = (np.where(most > 0, most, 1) / 127).astype(np.float32)
+    return np.round(X / scale).astype(np.int8), scale
+
+
+def decode(codes: npt.NDArray[Any], coding: str, scale: Floats) -> Floats:
+    """The features that were coded, as float32.
+
+    >>> decode(np.array([[0, 51, 255]], np.uint8), "sqrt", np.array(2, np.float32)).round(2).tolist()
+    [[0.0, 0.07999999821186066, 2.0]]
+    """
+    if coding == "sqrt":
+        return np.asarray(np.square(codes.astype(np.float32) / 255) * scale, np.float32)
+    if coding == "linear":
+        return np.asarray(codes.astype(np.float32) * scale, np.float32)
+    raise ValueError(f"coding must be 'sqrt' or 'linear', got {coding!r}")
+
+
+README = "README.md"
+# Arrays with one entry a row of `features`.
+ROW_WISE = ("labels", "tracks", "thumbnails", "words", "photos", "source_rows")
+
+
+def sample_folder() -> Path:
+    """Where the samples are: `sample_data/` of the checkout, or the copy inside an installed wheel."""
+    package = Path(__file__).parents[1]
+    checkout = package.parent / "sample_data"
+    return checkout if checkout.is_dir() else package / "_app" / "sample_data"
+
+
+def read_sample(path: str | Path) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a sample, `features` decoded to float32 (n, d).
+
+    Beside `features`: `labels` (class of a row, with `names` of the classes) or `tracks` (rows of one track show the
+    same thing; `photos` says in which of `names`, and `credits` whose), `words`, `thumbnails` (n, side, side) uint8,
+    `source_rows` (row in the source), and `note`, one text () to be shown with the data.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        features = decode(arrays.pop("features"), str(arrays.pop("coding")), arrays.pop("scale"))
+    except FileNotFoundError:
+        raise ValueError(f"{path} is not there; rebuild it with: python3 -m ohash samples") from None
+    except (
+        KeyError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        OSError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise ValueError(
+            f"{path} is not a sample of this project or is damaged ({error}); rebuild it with: python3 -m ohash samples"
+        ) from error
+    for name in ROW_WISE:
+        if name in arrays and len(arrays[name]) != len(features):
+            raise ValueError(f"{path}: {name} must have {len(features)} entries, one a row, got {len(arrays[name])}")
+    return {"features": features, **arrays}
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def recorded_checksums(folder: Path) -> dict[str, str]:
+    """The checksums in a folder's README.md (lines as `sha256sum` prints them), by file name; none without a README."""
+    readme = folder / README
+    if not readme.is_file():
+        return {}
+    lines = re.findall(r"^([0-9a-f]{64})  (\S+)$", readme.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {name: digest for digest, name in lines}
+
+
+def write_npz(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Write `arrays` to `path`, through a temporary file beside it."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with zipfile.ZipFile(part, "w") as archive:
+            for name in sorted(arrays):
+                content = io.BytesIO()
+                np.save(content, arrays[name], allow_pickle=False)
+                entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.create_system = 3  # the same on Windows as elsewhere
+                entry.external_attr = 0o644 << 16
+                archive.writestr(entry, content.getvalue(), compresslevel=9)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def missing(file: str, name: str) -> str:
+    """How to get the sample `name` back, and what is wrong with its file; empty if nothing is."""
+    path, rebuild = sample_folder() / file, f"rebuild it with: python3 -m ohash samples {name}"
+    if not path.is_file():
+        return rebuild
+    found = measured(path, "features")
+    return f"{found}, or {rebuild}" if isinstance(found, str) else ""
+
+
+def absent(file: str) -> str:
+    """What is the matter, in a word."""
+    return "is damaged" if (sample_folder() / file).is_file() else "is not here"
+
+
+class SourceMissingError(Exception):
+    """What a sample is built from is not on this machine; the message says how to get it."""
+
+
+def find(what: str, names: Iterable[str], sources: Path | None, installed: Iterable[Path], how: str) -> Path:
+    """The first of `names` found in the folder `sources`, the current folder or where packages install it."""
+    folders = [*([sources] if sources is not None else []), Path.cwd(), *installed]
+    for folder in folders:
+        for name in names:
+            if (folder / name).is_file():
+                return folder / name
+    looked = ", ".join(str(folder) for folder in folders)
+    raise SourceMissingError(f"{what} is not on this machine (looked in {looked}). {how}")

@@ -1,0 +1,192 @@
+"""Similar by what the user brought: pairs with s = ±1, or positives only (clicks) with sampled negatives.
+
+Given pairs are split by time (or by their order): the first 80 % are trained on, the next 10 % are for validation, the
+last 10 % for the test: a result is about later clicks, as in production.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.streams.annotations import GivenPairs, Rows
+from ohash.streams.dataset import Dataset
+from ohash.streams.similarity.base import AT_ONCE, MOST_DRAWS, Drawn, Flags
+
+TRAIN_SHARE = 0.8
+VALIDATION_SHARE = 0.1
+# Clicks among the pairs of a stream whose negatives are sampled: one in ten.
+CLICKS = 0.1
+# The least share of positives in one pass over the clicks: a pass must end.
+LEAST_SHARE = 1e-6
+
+
+@dataclass(frozen=True)
+class TimeSplit:
+    """Positions in the list of given pairs, in time order."""
+
+    train: Rows
+    validation: Rows
+    test: Rows
+
+
+def by_time(pairs: GivenPairs) -> TimeSplit:
+    """First, next and last pairs."""
+    order = np.arange(len(pairs)) if pairs.time is None else np.argsort(pairs.time, kind="stable")
+    a, b = round(TRAIN_SHARE * len(order)), round((TRAIN_SHARE + VALIDATION_SHARE) * len(order))
+    return TimeSplit(order[:a], order[a:b], order[b:])
+
+
+@dataclass
+class GivenSimilarity:
+    """Pairs of the training part, drawn with replacement; unlisted pairs count as dissimilar."""
+
+    dataset: Dataset
+    negatives: str = "uniform"
+    note: str = ""
+    name: str = field(init=False)
+    pool: Rows = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Index the known positives; without given negatives they are sampled."""
+        pairs = self.dataset.pairs
+        if pairs is None:
+            raise ValueError(f"similar_by='pairs' needs pairs, and {self.dataset.title} has none")
+        if self.negatives not in ("uniform", "popularity"):
+            raise ValueError(f"negatives must be 'uniform' or 'popularity', got {self.negatives!r}")
+        self.parts = by_time(pairs)
+        train = self.parts.train
+        s = np.ones(len(pairs), np.int8) if pairs.s is None else pairs.s
+        self._positive = train[s[train] == 1]
+        self._negative = train[s[train] == -1]
+        if not len(self._positive):
+            raise ValueError("pairs must hold similar ones (s = +1) among the first 80 %, got none")
+        self.name = "clicks" if pairs.s is None else "pairs"
+        self._i, self._j, self._s = pairs.i, pairs.j, s
+        # all known positives, also later ones: a sampled negative must not be one of them
+        self._known = np.unique(self._keys(pairs.i[s == 1], pairs.j[s == 1]))
+        self.pool = np.unique(np.concatenate([pairs.i[train], pairs.j[train]]))
+        if not len(self._negative):
+            clicks = f"{len(self._positive):,} clicks to learn from, drawn over and over as the stream goes on"
+            self.note = f"{clicks}; negatives sampled ({self.negatives})"
+            items, counts = np.unique(np.concatenate([pairs.i[train], pairs.j[train]]), return_counts=True)
+            self._items, self._popularity = items, np.cumsum(counts / counts.sum())
+
+    @property
+    def natural_share(self) -> float:
+        """As given; of clicks, how many of all pairs of clicked items have been clicked."""
+        n = len(self._positive) + len(self._negative)
+        if len(self._negative):
+            return len(self._positive) / n
+        distinct = len(np.unique(self._keys(self._i[self._positive], self._j[self._positive])))
+        return distinct / (len(self.pool) * (len(self.pool) - 1) / 2)
+
+    @property
+    def mixed_share(self) -> float:
+        """The share of similar pairs in a stream where the natural one is too small."""
+        return 0.5 if len(self._negative) else CLICKS
+
+    def is_similar(self, i: Rows, j: Rows) -> Flags:
+        """A known positive."""
+        keys = self._keys(i, j)
+        at = np.minimum(np.searchsorted(self._known, keys), len(self._known) - 1)
+        return np.asarray(self._known[at] == keys)
+
+    def draw_similar(self, rng: np.random.Generator, size: int) -> Drawn:
+        """From the given positives."""
+        at = self._positive[rng.integers(0, len(self._positive), size)]
+        return self._i[at], self._j[at]
+
+    def draw_dissimilar(self, rng: np.random.Generator, size: int) -> Drawn:
+        """From the given negatives, or sampled.
+
+        Sampled: x_i as often as it occurs among the positives, x_j uniformly, or by popularity: then an item is a
+        negative as often as a positive, and popularity alone tells the model nothing.
+        """
+        if len(self._negative):
+            at = self._negative[rng.integers(0, len(self._negative), size)]
+            return self._i[at], self._j[at]
+        found_i, found_j, have, drawn = [], [], 0, 0
+        while have < size:
+            if drawn > MOST_DRAWS * max(1, have):
+                raise ValueError("no negatives could be sampled: hardly any pair of items is not a known positive")
+            count = max(64, 2 * size, min(drawn, AT_ONCE))
+            i = self._i[self._positive[rng.integers(0, len(self._positive), count)]]
+            if self.negatives == "popularity":
+                at = np.searchsorted(self._popularity, rng.random(count), side="right")
+                j = self._items[np.minimum(at, len(self._items) - 1)]
+            else:
+                j = self.pool[rng.integers(0, len(self.pool), count)]
+            keep = np.flatnonzero((i != j) & ~self.is_similar(i, j))[: size - have]
+            found_i.append(i[keep])
+            found_j.append(j[keep])
+            have += len(keep)
+            drawn += count
+        return np.concatenate(found_i), np.concatenate(found_j)
+
+    def relevant(self, queries: Rows, database: Rows) -> Flags:
+        """Known positives, also later ones, in either direction."""
+        grid_i, grid_j = np.meshgrid(queries, database, indexing="ij")
+        flat = self.is_similar(grid_i.ravel(), grid_j.ravel()) | self.is_similar(grid_j.ravel(), grid_i.ravel())
+        return flat.reshape(len(queries), len(database))
+
+    @property
+    def says_dissimilar(self) -> bool:
+        """Whether dissimilar pairs were given, too, and none need be sampled."""
+        return len(self._negative) > 0
+
+    @property
+    def share_given(self) -> float:
+        """The share of similar pairs among the training pairs."""
+        return float((self._s[self.parts.train] > 0).mean())
+
+    def in_order(self, rng: np.random.Generator, t: Rows, share: float) -> tuple[Rows, Rows, npt.NDArray[np.int8]]:
+        """Pairs number t of the training part as time brought them, over and over.
+
+        Sampled negatives are woven in evenly: pair t is the next positive whenever t · share passes an integer.
+        """
+        if self.says_dissimilar:
+            at = self.parts.train[t % len(self.parts.train)]
+            return self._i[at], self._j[at], self._s[at]
+        due = np.floor((t + 1) * share) > np.floor(t * share)
+        at = self._positive[np.floor(t * share).astype(np.int64) % len(self._positive)]
+        i, j = self._i[at], self._j[at]
+        if not due.all():
+            i[~due], j[~due] = self.draw_dissimilar(rng, int((~due).sum()))
+        return i, j, np.where(due, 1, -1).astype(np.int8)
+
+    def pass_length(self, share: float) -> int:
+        """How many pairs until every training pair has come once."""
+        if self.says_dissimilar:
+            return len(self.parts.train)
+        if share < LEAST_SHARE:
+            raise ValueError(
+                f"similar_share must be at least {LEAST_SHARE:g} with order='once' and sampled negatives, got {share:g}"
+            )
+        length = int(np.ceil(len(self._positive) / share))
+        return length if np.floor(length * share) >= len(self._positive) else length + 1  # rounding
+
+    def later(self, part: str) -> Drawn:
+        """The positives of the "validation" or "test" part: what a user clicked afterwards."""
+        at: Rows = getattr(self.parts, part)
+        at = at[self._s[at] == 1]
+        return self._i[at], self._j[at]
+
+    def partners(self, rows: Rows) -> list[Rows]:
+        """What was known as similar to each row in the training part: no answer any more, so hidden from its search."""
+        i, j = self._i[self._positive], self._j[self._positive]
+        return partners_of(rows, np.concatenate([i, j]), np.concatenate([j, i]))
+
+    def _keys(self, i: Rows, j: Rows) -> npt.NDArray[np.int64]:
+        return np.asarray(np.minimum(i, j) * self.dataset.n + np.maximum(i, j))
+
+
+def partners_of(rows: Rows, i: Rows, j: Rows) -> list[Rows]:
+    """For each row the distinct j of its pairs (row, j), by one sort.
+
+    >>> partners_of(np.array([1, 2, 5]), np.array([5, 1, 5, 5]), np.array([7, 8, 6, 7]))
+    [array([8]), array([], dtype=int64), array([6, 7])]
+    """
+    order = np.argsort(i, kind="stable")
+    first, last = np.searchsorted(i[order], rows, "left"), np.searchsorted(i[order], rows, "right")
+    return [np.unique(j[order[a:b]]) for a, b in zip(first, last, strict=True)]

@@ -1,0 +1,1 @@
+"""Grids of experiments: described, estimated, executed in processes or on a cluster, and summarised."""

@@ -1,0 +1,100 @@
+"""Where the cells of a sweep are computed: here, in processes of this machine, or on a Dask cluster.
+
+All three are `concurrent.futures.Executor`s for the task `ohash.engine.tasks.run`, and give the same results.
+"""
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor, Future
+from typing import Any
+
+from ohash.engine.params import OWN, ExperimentParams
+from ohash.engine.tasks import run_with
+from ohash.runtime.frames import Frame
+from ohash.runtime.pool import WorkerPool
+from ohash.streams import registry
+from ohash.streams.dataset import Dataset, dataset_to_frame
+
+
+class Inline(Executor):
+    """In the thread that submits, while it waits."""
+
+    def submit(self, task: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """A future that is done."""
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
+        try:
+            future.set_result(task(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class Cluster(Executor):
+    """A Dask cluster. Data are sent once a worker; the cells of a worker that is lost are done by another."""
+
+    def __init__(self, address: str) -> None:
+        """Connect to the scheduler, "tcp://host:8786"."""
+        try:
+            distributed: Any = importlib.import_module("distributed")
+        except ImportError as error:
+            raise ValueError('a cluster needs Dask: python3 -m pip install "ohash[cluster]"') from error
+        try:
+            self._client: Any = distributed.Client(address, timeout=20, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise ValueError(f"cluster must be the address of a Dask scheduler, got {address!r}: {error}") from error
+        self._executor = self._client.get_executor(pure=False)
+        self._sent: dict[str, Any] = {}
+
+    @property
+    def threads(self) -> int:
+        """Threads of all workers now."""
+        return sum(self._client.nthreads().values())
+
+    def submit(self, task: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """`run` on any worker, with its dataset."""
+        values = dict(args[0])
+        dataset, own = kwargs.pop("dataset"), kwargs.pop("own", None)
+        name = dataset if own is None else own.fingerprint()
+        if name not in self._sent:
+            data = registry.load(dataset) if own is None else own
+            self._sent[name] = (
+                data.fingerprint(),
+                self._client.scatter(dataset_to_frame(data), broadcast=True, hash=False),
+            )
+        fingerprint, sent = self._sent[name]
+        future: Future[Frame] = self._executor.submit(run_with, {**values, "data": fingerprint}, sent)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Disconnect; the cluster stays."""
+        self._executor.shutdown(wait=wait and not cancel_futures)  # without waiting Dask cancels
+        self._client.close()
+
+
+def slots(executor: Executor) -> int:
+    """How many cells may be given to it at once: a little more than it does at once."""
+    if isinstance(executor, WorkerPool):
+        return executor.max_workers + 1
+    return max(1, 2 * executor.threads) if isinstance(executor, Cluster) else 1
+
+
+def give(
+    executor: Executor, task: Callable[..., Frame], params: ExperimentParams, own: Mapping[str, Dataset]
+) -> Future[Frame]:
+    """Submit a cell; `own` are the user's own data by fingerprint."""
+    values, mine = {"params": params.to_json()}, own.get(params.content) if params.dataset == OWN else None
+    if isinstance(executor, Cluster):
+        return executor.submit(task, values, dataset=params.dataset, own=mine)
+    if mine is None:
+        return executor.submit(task, values, {})
+    values["data"] = params.content
+    if isinstance(executor, WorkerPool):
+        return executor.submit(task, values, {}, data={params.content: dataset_to_frame(mine)})
+    return executor.submit(run_with, values, dataset_to_frame(mine))
+
+
+def stop(futures: Iterable[Future[Frame]]) -> None:
+    """Cancel whatever can be."""
+    for future in futures:
+        future.cancel()

@@ -1,0 +1,60 @@
+"""Sweeps as processes of their own: the dashboard starts them, watches the store, and may go away meanwhile."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from ohash.runtime.worker import environment_of_child
+from ohash.store.store import Store
+from ohash.sweeps.files import SWEEPS, put_sweep
+from ohash.sweeps.sweep import Sweep
+
+LAST_LINES = 12
+# What this process has started, by name; kept to be asked whether it still runs, and so that none becomes a zombie.
+_started: dict[tuple[str, str], "subprocess.Popen[bytes]"] = {}
+
+
+def start_sweep(sweep: Sweep, store: Store) -> None:
+    """Run what is left of a sweep; it goes on when this process ends."""
+    put_sweep(store, sweep)
+    file = store.folder / SWEEPS / f"{sweep.key}.json"
+    _start(store, sweep.key, ["sweep", str(file)])
+
+
+def start_paper(profile: str, figures: list[str], store: Store) -> None:
+    """Run what is left of the paper's figures."""
+    (store.folder / SWEEPS).mkdir(parents=True, exist_ok=True)
+    _start(store, f"paper-{profile}", ["paper", *figures, "--profile", profile])
+
+
+def running(store: Store, name: str) -> bool:
+    """Whether this process has started it, and it has not ended."""
+    process = _started.get((str(store.folder), name))
+    return process is not None and process.poll() is None
+
+
+def last_words(store: Store, name: str) -> str:
+    """What it said last, if it ended with an error."""
+    process = _started.get((str(store.folder), name))
+    if process is None or process.poll() in (None, 0, 1, 130):
+        return ""
+    try:
+        lines = _log(store, name).read_text(errors="replace").splitlines()
+    except OSError:
+        return ""
+    return "\n".join(lines[-LAST_LINES:])
+
+
+def _start(store: Store, name: str, arguments: list[str]) -> None:
+    if running(store, name):
+        return
+    call = [sys.executable, "-P", "-m", "ohash", *arguments, "--store", str(store.folder)]
+    with _log(store, name).open("wb") as log:
+        _started[str(store.folder), name] = subprocess.Popen(
+            call, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=environment_of_child(),
+            start_new_session=True,
+        )  # fmt: skip
+
+
+def _log(store: Store, name: str) -> Path:
+    return store.folder / SWEEPS / f"{name}.log"

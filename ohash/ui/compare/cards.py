@@ -1,0 +1,215 @@
+"""What a comparison says in words and numbers, as small HTML: verdict, results, cost cards, dips of a drift."""
+
+import html
+import math
+
+import streamlit as st
+
+from ohash.comparison.costs import SCANNED, Cost
+from ohash.comparison.export import results
+from ohash.comparison.results import Standing, dips
+from ohash.comparison.runner import LENGTHS
+from ohash.comparison.verdict import ENOUGH, Sentence
+from ohash.engine.judge import RERANKED
+from ohash.plots import number_format as words
+from ohash.plots.compare import roles
+from ohash.plots.theme import colour
+
+CSS = """
+<style>
+.ohash-verdict {border-left: 4px solid rgba(128,128,128,.5); padding: .1rem 0 .1rem .8rem; line-height: 1.4;
+  min-height: 4.2rem;}
+.ohash-verdict p {margin: .12rem 0; font-size: 1.02rem;}
+.ohash-verdict small {opacity: .75; font-variant-numeric: tabular-nums;}
+.ohash-compare {width: 100%; border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums;}
+.ohash-compare th {text-align: right; font-weight: 600; opacity: .75; font-size: .78rem; vertical-align: bottom;}
+.ohash-compare th, .ohash-compare td {padding: .22rem .6rem .22rem 0; border: 0; text-align: right;
+  border-bottom: 1px solid rgba(128,128,128,.25); white-space: nowrap;}
+.ohash-compare th:first-child, .ohash-compare td:first-child, .ohash-compare .words {text-align: left;}
+.ohash-scroll {overflow-x: auto;}
+.ohash-costs {display: grid; grid-template-columns: repeat(auto-fill, minmax(225px, 1fr)); gap: .7rem;}
+.ohash-costs article {border: 1px solid rgba(128,128,128,.35); border-radius: 8px; padding: .5rem .7rem;
+  font-variant-numeric: tabular-nums;}
+.ohash-costs h5 {margin: 0; padding: 0; font-size: .95rem;}
+.ohash-costs small {opacity: .75;}
+.ohash-costs p {display: flex; justify-content: space-between; gap: .6rem; margin: .12rem 0 0 0; font-size: .82rem;}
+.ohash-costs p span:first-child {opacity: .75; white-space: nowrap;}
+.ohash-costs p span:last-child {text-align: right;}
+.ohash-fair {margin: -.3rem 0 .5rem 0; font-size: .74rem; line-height: 1.3; opacity: .72;}
+[data-testid="stMultiSelect"] [role="group"] {max-height: none;}
+.ohash-legend {font-size: .82rem; opacity: .75; margin: 0;}
+.ohash-legend i {display: inline-block; width: 1.6rem; border-top: 2px; margin: 0 .35rem .25rem .7rem;}
+</style>
+"""
+NO_VERDICT = "No verdict: no query has a relevant item among those that are searched."
+PHASES = {
+    "trials": "trying parameters on the validation queries",
+    "curves": "learning",
+    "costs": "measuring what each method costs here",
+    "bits": f"learning codes of {LENGTHS[0]} to {LENGTHS[-1]} bits",
+}
+
+
+def apply() -> None:
+    """Send the style sheet."""
+    st.html(CSS)
+
+
+def verdict_html(standing: Standing, sentences: list[Sentence], state: str) -> str:
+    """The sentences, and how far the comparison is."""
+    said = [f"<p><b>{html.escape(one.topic)}:</b> {html.escape(one.text)}</p>" for one in sentences]
+    if not said:
+        over = state in ("done", "error", "stopped")
+        said = [f"<p>{NO_VERDICT if over else 'The verdict stands here as soon as there are numbers.'}</p>"]
+    return (
+        f'<div class="ohash-verdict" role="status" data-state="{state}" data-phase="{standing.phase}" '
+        f'data-pairs="{standing.t}">{"".join(said)}<small>{html.escape(progress(standing, state))}</small></div>'
+    )
+
+
+def progress(standing: Standing, state: str) -> str:
+    """Where the comparison stands, in words."""
+    seeds = len(standing.comparison.seeds)
+    done = len({track.seed for track in standing.tracks if track.state == "done"})
+    which = f", seed {min(done + 1, seeds)} of {seeds}" if seeds > 1 else ""
+    if state in ("done", "stopped", "error"):
+        return f"{state} · {standing.end:,} pairs each, {seeds} seed{'s' * (seeds > 1)}"
+    so_far = {
+        "trials": f"{len(standing.trials)} trials so far",
+        "curves": f"the slowest is at {standing.t:,} of {standing.end:,} pairs{which}{_ahead(standing)}",
+    }.get(standing.phase, "curves are finished")
+    return f"{'paused while ' if state == 'paused' else ''}{PHASES.get(standing.phase, 'starting')} · {so_far}"
+
+
+def _ahead(standing: Standing) -> str:
+    """Whether others are further than the slowest, and what is being fitted."""
+    going = [track for track in standing.tracks if track.state not in ("done", "error")]
+    told = ", the others are ahead" if any(track.t > standing.t for track in going) else ""
+    fitted = [
+        standing.names[track.entry] + (f" {track.share:.0%}" if track.share else "")
+        for track in going
+        if track.state == "fitting"
+    ]
+    return told + (f" · being fitted: {', '.join(fitted)}" if fitted else "")
+
+
+def results_html(standing: Standing, *, dark: bool) -> str:
+    """One line a method; differences are to the first one."""
+    hues = [*(colour(role, dark) for role in roles(standing)), colour("float", dark)]
+    first = standing.names[0]
+    header = [
+        "method", "learns from", "bits", "mAP", f"mAP less {first}'s", "recall@10",
+        *(f"re-ranked {c} ×" for c in RERANKED[1:]), "precision, radius 2", "empty balls", "CPU s",
+    ]  # fmt: skip
+    rows = []
+    for hue, row in zip(hues, results(standing), strict=True):
+        spread = f" ± {row['map_seed_spread']:.3f}" if math.isfinite(row["map_seed_spread"]) else ""
+        half = row["map_minus_first_half"]
+        less = f"{row['map_minus_first']:+.3f} ± {half:.3f}" if math.isfinite(half) else "–"
+        if math.isfinite(row["map_minus_first_seed_spread"]):
+            less += f" ± {row['map_minus_first_seed_spread']:.3f}"
+        cells = [
+            f'<td><span style="color:{hue}">■</span> {html.escape(row["method"])}</td>',
+            f'<td class="words">{row["learns_from"]}</td>',
+            _cell(f"{row['bits']:,}" if row["bits"] else "–"),
+            _cell(_score(row["map"]) + spread),
+            _cell(less),
+            _cell(_score(row["recall_10"])),
+            *(_cell(_score(row[f"recall_10_reranked_{c}"])) for c in RERANKED[1:]),
+            _cell(_score(row["precision_radius_2"])),
+            _cell(words.percent(row["empty_balls"])),
+            _cell(words.number(row["cpu_seconds"], 2)),
+        ]
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in header)
+    table = f'<table class="ohash-compare"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    return f'<div class="ohash-scroll">{table}</div>'
+
+
+def costs_html(standing: Standing, *, dark: bool) -> str:
+    """A card a method, and one of the float vectors."""
+    cards = []
+    for at, (name, role) in enumerate(zip(standing.names, roles(standing), strict=True)):
+        cost = standing.costs[at] if standing.costs else None
+        if cost is None:
+            continue
+        told = f"learns from {standing.supervision(at)}, {cost.bits:,} bits"
+        cards.append(_card(name, told, cost, colour(role, dark), _floats_kept(standing, at)))
+    if standing.costs and standing.costs[-1] is not None:
+        floats = standing.costs[-1]
+        told = f"exact, {standing.ground.d:,} numbers"
+        cards.append(_card("Float vectors", told, floats, colour("float", dark), "yes"))
+    return f'<div class="ohash-costs">{"".join(cards)}</div>' if cards else ""
+
+
+def dips_html(standing: Standing) -> str:
+    """What the drift did to each method."""
+    found = dips(standing)
+    if not found:
+        return ""
+    rows = "".join(
+        f"<tr><td>{html.escape(one.method)}</td>{_cell(_score(one.before))}{_cell(_score(one.depth))}"
+        f"{_cell('not yet' if math.isnan(one.recovery) else f'{one.recovery:,.0f} pairs')}</tr>"
+        for one in found
+    )
+    header = "".join(f'<th scope="col">{text}</th>' for text in ("method", "mAP before", "dip", "back at 95 %"))
+    return f'<table class="ohash-compare"><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def _card(name: str, told: str, cost: Cost, hue: str, kept: str) -> str:
+    once = "never" if cost.recomputed == 0 else _seconds(cost.reencode)
+    lines = [
+        ("bytes a vector", words.number(cost.bytes)),
+        ("1M · 100M vectors", f"{_bytes(cost.memory(10**6))} · {_bytes(cost.memory(10**8))}"),
+        ("encode, p50 · p99", _pair(cost.encode) if cost.encode[1] else "nothing"),
+        (f"scan {SCANNED // 1000:,}k, p50 · p99", _pair(cost.scan)),
+        ("refresh 1M codes", once),
+        (f"floats kept for {ENOUGH:.0%}", kept),
+    ]
+    body = "".join(f"<p><span>{html.escape(term)}</span><span>{html.escape(value)}</span></p>" for term, value in lines)
+    head = f'<h5><span style="color:{hue}">■</span> {html.escape(name)}</h5><small>{html.escape(told)}</small>'
+    return f"<article>{head}{body}</article>"
+
+
+def _floats_kept(standing: Standing, at: int) -> str:
+    """Whether exact neighbours need the floats beside the codes."""
+    enough = [c for c in RERANKED if standing.reranked(at, c) >= ENOUGH]
+    if not enough:
+        return "yes, 16 × is too few"
+    return "no" if enough[0] == 1 else f"yes, {enough[0]} × re-ranked"
+
+
+def _cell(text: str) -> str:
+    return f"<td>{html.escape(text)}</td>"
+
+
+def _score(value: float) -> str:
+    return words.NONE if not math.isfinite(value) else f"{value:.3f}"
+
+
+def _pair(seconds: tuple[float, float]) -> str:
+    return " · ".join(_seconds(value) for value in seconds)
+
+
+def _seconds(value: float) -> str:
+    """A duration with its unit.
+
+    >>> _seconds(0.00021), _seconds(0.0034), _seconds(75.0)
+    ('210 µs', '3.4 ms', '75 s')
+    """
+    for unit, word in ((1.0, "s"), (1e-3, "ms")):
+        if value >= unit:
+            return f"{words.number(value / unit, 2)} {word}"
+    return f"{words.number(value / 1e-6, 2)} µs"
+
+
+def _bytes(value: float) -> str:
+    """A size with its unit.
+
+    >>> _bytes(8e6), _bytes(2.048e11)
+    ('8 MB', '205 GB')
+    """
+    for unit, word in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
+        if value >= unit:
+            return f"{words.number(value / unit)} {word}"
+    return f"{words.number(value / 1e3)} kB"

@@ -1,0 +1,59 @@
+"""Share and export of a comparison: the link, tables, figures, LaTeX, BibTeX, and the Python that repeats it."""
+
+from functools import partial
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from ohash.comparison import export as report
+from ohash.comparison.params import Comparison
+from ohash.comparison.results import Standing
+from ohash.engine.export import Files, to_parquet
+from ohash.plots.compare import CHARTS
+from ohash.ui.data import own_data as yours
+from ohash.ui.live.share import JSON, offer, qr
+from ohash.ui.session import Session
+
+
+def buttons(session: Session, comparison: Comparison, standing: Standing) -> None:
+    """Share and Export."""
+    with st.popover("Share", icon=":material/share:", key="open_share", on_change="rerun") as share:
+        if share.open:
+            address = link(comparison)
+            st.markdown("The address is the comparison: data, methods with their parameters, stream, seeds, trials.")
+            st.code(address, language=None, wrap_lines=True)
+            st.html(qr(address))
+    with st.popover("Export", icon=":material/download:", key="open_export", on_change="rerun") as export:
+        if export.open:
+            _export(comparison, standing, yours.files_of(session, comparison.content))
+
+
+def link(comparison: Comparison) -> str:
+    """The whole comparison as an address."""
+    base = (st.context.url or "http://localhost:8501/compare").partition("?")[0]
+    return f"{base}?{urlencode(comparison.to_query())}"
+
+
+def _export(comparison: Comparison, standing: Standing, files: Files) -> None:
+    from ohash.plots.plotly import to_html  # noqa: PLC0415 (plotly is heavy)
+    from ohash.plots.svg import to_svg  # noqa: PLC0415
+
+    if not standing.judged:
+        st.caption("Nothing to export yet.")
+        return
+    name = f"ohash-compare-{comparison.key()}"
+    offer("Results (CSV)", lambda: report.rows_to_csv(report.results(standing)), f"{name}.csv", "text/csv")
+    offer("Curves (CSV)", lambda: report.to_csv(report.columns(standing)), f"{name}-curves.csv", "text/csv")
+    offer(
+        "Curves (Parquet)", lambda: to_parquet(report.columns(standing)), f"{name}-curves.parquet",
+        "application/octet-stream",
+    )  # fmt: skip
+    offer("Everything (JSON)", lambda: report.to_json(standing), f"{name}.json", JSON)
+    offer("Table (LaTeX)", lambda: report.to_latex(standing), f"{name}.tex", "text/x-tex")
+    offer("References (BibTeX)", lambda: report.to_bibtex(standing), f"{name}.bib", "text/x-bibtex")
+    figures = {title: make(standing) for title, make in CHARTS.items()}
+    offer("Figures (HTML)", lambda: to_html(list(figures.values())), f"{name}.html", "text/html")
+    for title, chart in figures.items():
+        file = f"{name}-{title.replace(' ', '-')}.svg"
+        offer(f"Figure {title} (SVG)", partial(to_svg, chart, width=120, height=80), file, "image/svg+xml")
+    offer("Code for this comparison", lambda: report.code_for(comparison, files), f"{name}.py", "text/x-python")

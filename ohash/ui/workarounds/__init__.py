@@ -1,0 +1,1 @@
+"""What Streamlit does not offer: every workaround for it is in this folder."""
