@@ -26,61 +26,101 @@ import importlib as _importlib
 from pathlib import Path as _Path
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from ohash._version import __version__ as __version__
 from ohash.runtime import kernel_cache as _kernel_cache
 
 _kernel_cache.ensure_writable(_Path(__file__).parent)
 _kernel_cache.drop_stale(_Path(__file__).parent)
 
 if _TYPE_CHECKING:
+    from ohash.comparison.params import Comparison
+    from ohash.comparison.results import ComparisonSnapshot
+    from ohash.comparison.runner import compare
+    from ohash.comparison.verdict import verdict
     from ohash.core.features import FeatureMap, KernelWarning
     from ohash.core.gist import gist512
     from ohash.engine.history import History
-    from ohash.engine.params import ExperimentParams
-    from ohash.engine.run import run
+    from ohash.engine.params import Change, ExperimentParams, experiment
+    from ohash.engine.run import Run, run
     from ohash.engine.runner import Runner
+    from ohash.engine.snapshot import Snapshot
+    from ohash.evaluation.neighbours import exact_neighbours, recall_at_k
     from ohash.evaluation.ranking import mean_ap, retrieval
     from ohash.index.hamming_index import HammingIndex
     from ohash.models.online.mmoh import MMOH
     from ohash.models.online.oh import OH
+    from ohash.models.registry import hashers as methods
     from ohash.models.storage import load, save
+    from ohash.models.storage import load as load_model
+    from ohash.models.storage import save as save_model
+    from ohash.store.store import Store
     from ohash.streams.dataset import Dataset
+    from ohash.streams.load import load_dataset
     from ohash.streams.pairs import pair_stream
+    from ohash.streams.registry import datasets
+    from ohash.sweeps.execution import sweep
+    from ohash.sweeps.results import SweepResults
+    from ohash.sweeps.sweep import Sweep
 
 __all__ = [
-    "MMOH", "OH", "Dataset", "ExperimentParams", "FeatureMap", "HammingIndex", "History", "KernelWarning", "Runner",
-    "gist512", "load", "mean_ap", "pair_stream", "retrieval", "run", "save",
+    "MMOH", "OH", "Change", "Comparison", "ComparisonSnapshot", "Dataset", "ExperimentParams", "FeatureMap",
+    "HammingIndex", "History", "KernelWarning", "Run", "Runner", "Snapshot", "Store", "Sweep", "SweepResults",
+    "compare", "datasets", "exact_neighbours", "experiment", "gist512", "load", "load_dataset", "load_model",
+    "mean_ap", "methods", "pair_stream", "recall_at_k", "retrieval", "run", "save", "save_model", "sweep",
+    "verdict",
 ]  # fmt: skip
-__version__ = "0.1.0"
 
-# Imported when first asked for: a notebook that only hashes does not wait for the engine, nor a page for the kernels.
-_LAZY = {
-    "Dataset": "ohash.streams.dataset",
-    "ExperimentParams": "ohash.engine.params",
-    "FeatureMap": "ohash.core.features",
-    "HammingIndex": "ohash.index.hamming_index",
-    "History": "ohash.engine.history",
-    "KernelWarning": "ohash.core.features",
-    "MMOH": "ohash.models.online.mmoh",
-    "OH": "ohash.models.online.oh",
-    "Runner": "ohash.engine.runner",
-    "gist512": "ohash.core.gist",
-    "load": "ohash.models.storage",
-    "mean_ap": "ohash.evaluation.ranking",
-    "pair_stream": "ohash.streams.pairs",
-    "retrieval": "ohash.evaluation.ranking",
-    "run": "ohash.engine.run",
-    "save": "ohash.models.storage",
+# The public face: name -> module, or module:name there. Imported when first asked for: a notebook that only hashes
+# does not wait for the engine, nor a page for the kernels.
+_FACE = {
+    "Change": "engine.params",
+    "Comparison": "comparison.params",
+    "ComparisonSnapshot": "comparison.results",
+    "Dataset": "streams.dataset",
+    "ExperimentParams": "engine.params",
+    "FeatureMap": "core.features",
+    "HammingIndex": "index.hamming_index",
+    "History": "engine.history",
+    "KernelWarning": "core.features",
+    "MMOH": "models.online.mmoh",
+    "OH": "models.online.oh",
+    "Run": "engine.run",
+    "Runner": "engine.runner",
+    "Snapshot": "engine.snapshot",
+    "Store": "store.store",
+    "Sweep": "sweeps.sweep",
+    "SweepResults": "sweeps.results",
+    "compare": "comparison.runner",
+    "datasets": "streams.registry",
+    "exact_neighbours": "evaluation.neighbours",
+    "experiment": "engine.params",
+    "gist512": "core.gist",
+    "load": "models.storage",
+    "load_dataset": "streams.load",
+    "load_model": "models.storage:load",
+    "mean_ap": "evaluation.ranking",
+    "methods": "models.registry:hashers",
+    "pair_stream": "streams.pairs",
+    "recall_at_k": "evaluation.neighbours",
+    "retrieval": "evaluation.ranking",
+    "run": "engine.run",
+    "save": "models.storage",
+    "save_model": "models.storage:save",
+    "sweep": "sweeps.execution",
+    "verdict": "comparison.verdict",
 }
 
 
 def __getattr__(name: str) -> object:
     """Import what is asked for."""
-    if name not in _LAZY:
+    if name not in _FACE:
         raise AttributeError(f"module 'ohash' has no attribute {name!r}")
-    globals()[name] = found = getattr(_importlib.import_module(_LAZY[name]), name)
-    return found
+    module, _, original = _FACE[name].partition(":")
+    value = getattr(_importlib.import_module(f"ohash.{module}"), original or name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
     """What there is, imported or not."""
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_FACE})

@@ -39,7 +39,7 @@ from ohash.engine.narrative import duration
 from ohash.runtime.pool import WorkerPool
 from ohash.store.store import Store, StoreError
 from ohash.sweeps.estimate import Measuring, estimate
-from ohash.sweeps.execution import Progress, Sweeping
+from ohash.sweeps.execution import Progress, SweepExecution
 from ohash.sweeps.executors import Cluster, Inline
 from ohash.sweeps.own_data import data_of, keep, on_own
 from ohash.sweeps.results import Best, Point, bests, points, to_csv
@@ -130,7 +130,7 @@ def shut_down(where: Executor) -> Iterator[Executor]:
 
 def carry_out(sweep: Sweep, store: Store, where: Executor, *, quiet: bool = False) -> int:
     """Run what is left with progress on the terminal; 0 if all went well, 1 if cells failed, 130 if stopped."""
-    sweeping = Sweeping(sweep, store, where, None if quiet else Shown())
+    sweeping = SweepExecution(sweep, store, where, None if quiet else Shown())
     with _stopped_by_signals(sweeping):
         try:
             done = sweeping.run()
@@ -193,7 +193,7 @@ def _told(sweep: Sweep, found: Best) -> str:
 
 
 @contextmanager
-def _stopped_by_signals(sweeping: Sweeping) -> Iterator[None]:
+def _stopped_by_signals(sweeping: SweepExecution) -> Iterator[None]:
     """Ctrl-C and a polite kill stop the sweep and keep what is done."""
     before = {}
     for number in (signal.SIGINT, signal.SIGTERM):

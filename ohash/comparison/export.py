@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ohash.comparison.fairness import fairness
 from ohash.comparison.params import Comparison
-from ohash.comparison.results import Standing
+from ohash.comparison.results import ComparisonSnapshot
 from ohash.comparison.verdict import FLOATS, gap, verdict
 from ohash.engine.export import YOURS, Files, own_data_code
 from ohash.engine.judge import RERANKED
@@ -28,55 +28,55 @@ CURVES = ("map", "map_low", "map_high", "precision_10", "recall_10", "recall_100
           "cpu_learn", "cpu_encode")  # fmt: skip
 
 
-def results(standing: Standing) -> Rows:
+def result_rows(snapshot: ComparisonSnapshot) -> Rows:
     """One row a method, the first one the measure of the others; last the float vectors, which are a reference."""
     rows: Rows = []
-    for at, name in enumerate(standing.names):
-        record, cost, found = standing.record(at), standing.costs[at] if standing.costs else None, None
-        if at > 0 and standing.judged:
-            found = gap(standing, at, 0)
-        to_floats = gap(standing, at, FLOATS)
+    for at, name in enumerate(snapshot.names):
+        record, cost, found = snapshot.record(at), snapshot.costs[at] if snapshot.costs else None, None
+        if at > 0 and snapshot.judged:
+            found = gap(snapshot, at, 0)
+        to_floats = gap(snapshot, at, FLOATS)
         rows.append(
             {
                 "method": name,
-                "learns_from": standing.supervision(at),
-                "bits": standing.bits(at) or None,
-                "map": standing.score(at, "map"),
-                "map_seed_spread": standing.spread(at, "map"),
+                "learns_from": snapshot.supervision(at),
+                "bits": snapshot.bits(at) or None,
+                "map": snapshot.score(at, "map"),
+                "map_seed_spread": snapshot.spread(at, "map"),
                 "map_minus_first": math.nan if found is None else found.difference,
                 "map_minus_first_half": math.nan if found is None else found.half,
                 "map_minus_first_seed_spread": math.nan if found is None or found.seeds < 2 else found.spread,
                 "map_minus_floats": math.nan if to_floats is None else to_floats.difference,
                 "map_minus_floats_half": math.nan if to_floats is None else to_floats.half,
-                "recall_10": standing.score(at, "recall_10"),
-                **{f"recall_10_reranked_{c}": standing.reranked(at, c) for c in RERANKED[1:]},
+                "recall_10": snapshot.score(at, "recall_10"),
+                **{f"recall_10_reranked_{c}": snapshot.reranked(at, c) for c in RERANKED[1:]},
                 "precision_radius_2": math.nan if record is None else record.precision_radius,
                 "empty_balls": math.nan if record is None else record.empty_ball,
-                "recomputed_bits": standing.score(at, "recomputed"),
-                "cpu_seconds": standing.score(at, "cpu_learn") + standing.score(at, "cpu_encode"),
+                "recomputed_bits": snapshot.score(at, "recomputed"),
+                "cpu_seconds": snapshot.score(at, "cpu_learn") + snapshot.score(at, "cpu_encode"),
                 "bytes": math.nan if cost is None else cost.bytes,
                 "encode_p50_s": math.nan if cost is None else cost.encode[0],
                 "encode_p99_s": math.nan if cost is None else cost.encode[1],
                 "scan_p50_s": math.nan if cost is None else cost.scan[0],
                 "scan_p99_s": math.nan if cost is None else cost.scan[1],
-                "error": standing.errors.get(name, ""),
+                "error": snapshot.errors.get(name, ""),
             }
         )
     empty = dict.fromkeys(rows[0], math.nan) | {"learns_from": "nothing", "error": ""}
-    floats = {"method": "float vectors (reference)", "bits": 32 * standing.ground.d or None, "map": standing.map_float}
-    return [*rows, {**empty, **floats, "recall_10": 1.0, "bytes": 4.0 * standing.ground.d or math.nan}]
+    floats = {"method": "float vectors (reference)", "bits": 32 * snapshot.setup.d or None, "map": snapshot.map_float}
+    return [*rows, {**empty, **floats, "recall_10": 1.0, "bytes": 4.0 * snapshot.setup.d or math.nan}]
 
 
-def columns(standing: Standing) -> dict[str, npt.NDArray[Any]]:
+def columns(snapshot: ComparisonSnapshot) -> dict[str, npt.NDArray[Any]]:
     """Every checkpoint of every run in one long table: method, seed, pairs, scores."""
-    parts = [track for track in standing.tracks if len(track.checkpoints.get("pairs", ()))]
-    sizes = [len(track.checkpoints["pairs"]) for track in parts]
+    parts = [result for result in snapshot.results if len(result.checkpoints.get("pairs", ()))]
+    sizes = [len(result.checkpoints["pairs"]) for result in parts]
     found: dict[str, npt.NDArray[Any]] = {
-        "method": np.repeat(np.array([standing.names[track.entry] for track in parts], dtype=np.str_), sizes),
-        "seed": np.repeat(np.array([track.seed for track in parts], np.int64), sizes),
+        "method": np.repeat(np.array([snapshot.names[result.entry] for result in parts], dtype=np.str_), sizes),
+        "seed": np.repeat(np.array([result.seed for result in parts], np.int64), sizes),
     }
     for name in ("pairs", *CURVES):
-        found[name] = np.concatenate([track.checkpoints[name] for track in parts]) if parts else np.empty(0)
+        found[name] = np.concatenate([result.checkpoints[name] for result in parts]) if parts else np.empty(0)
     return found
 
 
@@ -102,62 +102,64 @@ def rows_to_csv(rows: Rows) -> str:
 
 def code_for(comparison: Comparison, files: Files = YOURS) -> str:
     """Python that repeats a comparison with the package; `files` are those of data of one's own."""
-    own, data = own_data_code(comparison.content, files) if comparison.content else ("", "")
+    arguments = [repr(comparison.dataset), repr([entry.text() for entry in comparison.entries])]
+    arguments += [f"{key}={value!r}" for key, value in comparison.differences().items()]
+    if comparison.seeds != (0,):
+        arguments.append(f"seeds={comparison.seeds}")
+    if comparison.content:
+        arguments += ["content=data.fingerprint()", "data=data"]
     return (
-        "from ohash.comparison.params import from_query\n"
-        "from ohash.comparison.runner import contested\n"
-        f"from ohash.comparison.verdict import verdict\n{own}\n"
-        f"{data}comparison, problems = from_query({comparison.to_query()!r})\n"
-        f"standing = contested(comparison{', data' if data else ''})\n"
-        "for entry, name in enumerate(standing.names):\n"
-        '    scores = standing.score(entry, "map"), standing.score(entry, "recall_10")\n'
+        f"import ohash\n\n{own_data_code(comparison.content, files) if comparison.content else ''}"
+        f"results = ohash.compare({', '.join(arguments)})\n"
+        "for entry, name in enumerate(results.names):\n"
+        '    scores = results.score(entry, "map"), results.score(entry, "recall_10")\n'
         '    print(f"{name:>20}  mAP {scores[0]:.3f}  recall@10 {scores[1]:.3f}")\n'
-        "for sentence in verdict(standing):\n"
+        "for sentence in ohash.verdict(results):\n"
         '    print(f"{sentence.topic}: {sentence.text}")\n'
     )
 
 
-def to_json(standing: Standing) -> str:
+def to_json(snapshot: ComparisonSnapshot) -> str:
     """The comparison, its results, trials, lengths, verdict and environment."""
-    rows = [{key: _plain(value) for key, value in row.items()} for row in results(standing)]
+    rows = [{key: _plain(value) for key, value in row.items()} for row in result_rows(snapshot)]
     lengths = [
         {
-            "method": standing.names[one.entry],
+            "method": snapshot.names[one.entry],
             "bits": one.bits,
             "map": _plain(one.map),
             "recall_10": _plain(one.recall_10),
             **{f"recall_10_reranked_{c}": _plain(value) for c, value in one.reranked.items() if c > 1},
         }
-        for one in standing.lengths
+        for one in snapshot.lengths
     ]
     trials = [
-        {"method": standing.names[one.entry], "values": dict(one.values), "map": _plain(one.map), "error": one.error}
-        for one in standing.trials
+        {"method": snapshot.names[one.entry], "values": dict(one.values), "map": _plain(one.map), "error": one.error}
+        for one in snapshot.trials
     ]
     whole = {
-        "query": standing.comparison.to_query(),
-        "state": standing.state,
-        "methods_in_force": [entry.text() for entry in standing.entries],
-        "fairness": fairness(standing),
-        "verdict": [f"{one.topic}: {one.text}" for one in verdict(standing)],
+        "query": snapshot.comparison.to_query(),
+        "state": snapshot.state,
+        "methods_in_force": [entry.text() for entry in snapshot.entries],
+        "fairness": fairness(snapshot),
+        "verdict": [f"{one.topic}: {one.text}" for one in verdict(snapshot)],
         "results": rows,
         "by_bits": lengths,
         "trials": trials,
-        "data": {**vars(standing.ground), "notes": list(standing.ground.notes)},
+        "data": {**vars(snapshot.setup), "notes": list(snapshot.setup.notes)},
         "environment": environment(),
     }
     return json.dumps(whole, indent=2)
 
 
-def to_latex(standing: Standing) -> str:
+def to_latex(snapshot: ComparisonSnapshot) -> str:
     """A booktabs table; methods of one supervision stand together, the best of several is bold, a reference never."""
-    rows = results(standing)
+    rows = result_rows(snapshot)
     kinds = [kind for kind in ("nothing", "pairs", "labels") if any(row["learns_from"] == kind for row in rows[:-1])]
     lines = [
         r"% \usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{_tex(standing.ground.title)}: {_tex(fairness(standing))}.}}",
+        rf"\caption{{{_tex(snapshot.setup.title)}: {_tex(fairness(snapshot))}.}}",
         r"\begin{tabular}{llrrrrr}",
         r"\toprule",
         r"method & learns from & bits & mAP & recall@10 & recall@10, 4$\times$ & bytes \\",
@@ -165,17 +167,17 @@ def to_latex(standing: Standing) -> str:
     for kind in kinds:
         lines.append(r"\midrule")
         group = [at for at, row in enumerate(rows[:-1]) if row["learns_from"] == kind]
-        rivals = [at for at in group if not standing.entries[at].spec.reference]
+        rivals = [at for at in group if not snapshot.entries[at].spec.reference]
         best = {key: _best([rows[at][key] for at in rivals]) for key in SCORED}
         lines += [_line(rows[at], best if at in rivals else {}) for at in group]
     lines += [r"\midrule", _line(rows[-1], {})]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
-def to_bibtex(standing: Standing) -> str:
+def to_bibtex(snapshot: ComparisonSnapshot) -> str:
     """Every method and the data, each once."""
-    found = [entry.spec.bibtex for entry in standing.entries]
-    spec = datasets.datasets().get(standing.comparison.dataset)
+    found = [entry.spec.bibtex for entry in snapshot.entries]
+    spec = datasets.datasets().get(snapshot.comparison.dataset)
     return bibliography([*found, "" if spec is None else spec.bibtex])
 
 

@@ -30,7 +30,7 @@ FOR_CLICKS = ("oh", "click_whitening", "itq", "sign", "rotated", "lsh")
 
 
 @dataclass(frozen=True)
-class ContestParams:
+class ComparisonOptions:
     """What all methods share beside data and stream."""
 
     bits: int = param(
@@ -85,11 +85,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything a comparison depends on. Build one with `compare(...)` or `from_query(...)`."""
+    """Everything a comparison depends on. Build one with `build_comparison(...)` or `from_query(...)`."""
 
     dataset: str
     entries: tuple[Entry, ...]
-    contest: ContestParams
+    options: ComparisonOptions
     features: FeatureParams
     stream: StreamParams
     drift: DriftParams
@@ -113,7 +113,7 @@ class Comparison:
         """One method of the contest as an experiment of its own; `bits` replaces the length of the code."""
         spec, model = entry.spec, dict(entry.values)
         if "r" in spec.table and ("r" not in model or bits is not None):
-            model["r"] = max(1, (self.contest.bits if bits is None else bits) // entry.T)
+            model["r"] = max(1, (self.options.bits if bits is None else bits) // entry.T)
         shared = {key: getattr(part, key) for part in self._shared() for key in table(part)}
         if self.features.kernel == "rbf" and not self.on_kernel(entry):
             shared |= {"kernel": "none", "warm": self.features.warm_up}
@@ -122,7 +122,7 @@ class Comparison:
 
     def on_kernel(self, entry: Entry) -> bool:
         """Whether a method works on kernel features here."""
-        return self.features.kernel == "rbf" and not (entry.spec.raw and self.contest.maps == "suits")
+        return self.features.kernel == "rbf" and not (entry.spec.raw and self.options.maps == "suits")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -138,19 +138,24 @@ class Comparison:
     def with_values(self, **values: Any) -> "Comparison":
         """Another comparison: `values` are keys of the shared table, or dataset, content, methods, seeds."""
         known = {"dataset": self.dataset, "content": self.content, "methods": self.entries, "seeds": self.seeds}
-        shared = {key: getattr(part, key) for part in (self.contest, *self._shared()) for key in table(part)}
-        return compare(**{**known, **shared, **values})
+        shared = {key: getattr(part, key) for part in (self.options, *self._shared()) for key in table(part)}
+        return build_comparison(**{**known, **shared, **values})
+
+    def differences(self) -> dict[str, Any]:
+        """The shared settings that differ from their defaults."""
+        parts = zip((self.options, *self._shared()), _parts(self.dataset), strict=True)
+        return {
+            key: getattr(part, key)
+            for part, default in parts
+            for key in table(part)
+            if getattr(part, key) != getattr(default, key)
+        }
 
     def to_query(self) -> dict[str, str]:
         """The link: what differs from the defaults, as text."""
         rows = rows_of(self)
-        base = _parts(self.dataset)
-        mine = (self.contest, *self._shared())
         query = {"dataset": self.dataset, "methods": ",".join(entry.text() for entry in self.entries)}
-        for part, default in zip(mine, base, strict=True):
-            for key in table(part):
-                if getattr(part, key) != getattr(default, key):
-                    query[key] = rows[key].format(getattr(part, key))
+        query |= {key: rows[key].format(value) for key, value in self.differences().items()}
         if self.seeds != (0,):
             query["seeds"] = ",".join(map(str, self.seeds))
         if self.content:
@@ -165,7 +170,7 @@ class Comparison:
         return self.features, self.stream, self.drift, self.run
 
 
-def compare(
+def build_comparison(
     dataset: str = "fashion",
     methods: Iterable[str | Entry] = DEFAULT,
     seeds: Iterable[int] = (0,),
@@ -174,7 +179,7 @@ def compare(
 ) -> Comparison:
     """A comparison from defaults; a method may carry parameters: "oh:C=1".
 
-    >>> compare("digits", ("oh", "oh:C=1", "itq"), bits=32).to_query()
+    >>> build_comparison("digits", ("oh", "oh:C=1", "itq"), bits=32).to_query()
     {'dataset': 'digits', 'methods': 'oh,oh:C=1,itq', 'bits': '32'}
     """
     parts = []
@@ -185,8 +190,8 @@ def compare(
         known = sorted(key for part in parts for key in table(part))
         raise ValueError(f"unknown parameter {', '.join(sorted(values))}; a comparison knows {', '.join(known)}")
     entries = tuple(one if isinstance(one, Entry) else entry_of(one) for one in methods)
-    contest, features, stream, drift, run = parts
-    return Comparison(dataset, entries, contest, features, stream, drift, run, tuple(seeds), content)
+    options, features, stream, drift, run = parts
+    return Comparison(dataset, entries, options, features, stream, drift, run, tuple(seeds), content)
 
 
 def entry_of(text: str) -> Entry:
@@ -221,12 +226,15 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     alone = {key: values[key] for key in ("content", "seeds")}
     for kept, instead in ((values, ""), (alone, "the defaults of all that the methods share")):
         try:
-            found = compare(dataset, entries, **kept)
+            found = build_comparison(dataset, entries, **kept)
         except ValueError as error:  # fine one by one, not together
             wrong = wrong or str(error)
         else:
             return found, problems + ([f"{wrong}; using {instead}"] if wrong else [])
-    return compare(dataset, content=values["content"]), [*problems, f"{wrong}; using the defaults of everything"]
+    return build_comparison(dataset, content=values["content"]), [
+        *problems,
+        f"{wrong}; using the defaults of everything",
+    ]
 
 
 def rows_of(comparison: Comparison) -> dict[str, Parameter]:
@@ -241,7 +249,7 @@ def _rows(dataset: str) -> dict[str, Parameter]:
 def _parts(dataset: str) -> tuple[Any, ...]:
     kernel = datasets.find(dataset).kernel if dataset in datasets.datasets() else "none"
     run = RunParams(pairs=20_000, judged_by="test")
-    return ContestParams(), FeatureParams(kernel=kernel), StreamParams(), DriftParams(), run
+    return ComparisonOptions(), FeatureParams(kernel=kernel), StreamParams(), DriftParams(), run
 
 
 def _bounds(limits: Limits | None) -> dict[str, int]:

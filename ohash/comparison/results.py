@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Track:
+class MethodResult:
     """One method with one seed: its checkpoints, and the record of the last of them.
 
     `reranked` is recall@10 after the nearest c · 10 codes have been sorted again by the float vectors, by c; `share`
@@ -66,7 +66,7 @@ class Reference:
 
 
 @dataclass(frozen=True, eq=False)
-class Length:
+class LengthResult:
     """A method with another number of bits, judged at the end."""
 
     entry: int
@@ -89,7 +89,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Ground:
+class EvaluationSetup:
     """What the numbers stand on: the data, the truth, the queries."""
 
     title: str = ""
@@ -104,7 +104,7 @@ class Ground:
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class ComparisonSnapshot:
     """The comparison now. `entries` are in force: with tuned parameters after the trials.
 
     `missing` are the codes of other lengths that could not be learnt, with the reason.
@@ -116,12 +116,12 @@ class Standing:
     phase: str
     t: int
     end: int
-    tracks: tuple[Track, ...] = ()
+    results: tuple[MethodResult, ...] = ()
     references: tuple[Reference, ...] = ()
     costs: tuple[Cost | None, ...] = ()
-    lengths: tuple[Length, ...] = ()
+    lengths: tuple[LengthResult, ...] = ()
     trials: tuple[Trial, ...] = ()
-    ground: Ground = Ground()
+    setup: EvaluationSetup = EvaluationSetup()
     seq: int = 0
     error: str = ""
     missing: tuple[str, ...] = ()
@@ -135,25 +135,25 @@ class Standing:
         """What a method learns from: "nothing", "pairs" or "labels"."""
         return self.entries[entry].spec.supervision.replace("none", "nothing")
 
-    def of(self, entry: int) -> list[Track]:
+    def of(self, entry: int) -> list[MethodResult]:
         """The tracks of a method: the finished ones, or that which runs if none is; what went wrong does not count."""
-        mine = [track for track in self.tracks if track.entry == entry and track.judged and not track.error]
-        return [track for track in mine if track.state == "done"] or mine
+        mine = [result for result in self.results if result.entry == entry and result.judged and not result.error]
+        return [result for result in mine if result.state == "done"] or mine
 
     def score(self, entry: int, column: str) -> float:
         """The last value of a column, averaged over the seeds."""
-        found = [track.last(column) for track in self.of(entry)]
+        found = [result.last(column) for result in self.of(entry)]
         found = [value for value in found if math.isfinite(value)]
         return float(np.mean(found)) if found else math.nan
 
     def spread(self, entry: int, column: str) -> float:
         """Standard deviation over the seeds; NaN with one."""
-        found = [track.last(column) for track in self.of(entry)]
+        found = [result.last(column) for result in self.of(entry)]
         return float(np.std(found, ddof=1)) if len(found) > 1 else math.nan
 
     def reranked(self, entry: int, c: int) -> float:
         """Recall@10 with c times re-ranking, averaged over the seeds."""
-        found = [track.reranked[c] for track in self.of(entry) if c in track.reranked]
+        found = [result.reranked[c] for result in self.of(entry) if c in result.reranked]
         return float(np.mean(found)) if found else math.nan
 
     def record(self, entry: int) -> Retrieval | None:
@@ -163,7 +163,7 @@ class Standing:
 
     def bits(self, entry: int) -> int:
         """Bits of an item in all: T · r, and what is stored beside; 0 while it is not known."""
-        found = [track.bits for track in self.tracks if track.entry == entry and track.bits]
+        found = [result.bits for result in self.results if result.entry == entry and result.bits]
         return found[0] if found else 0
 
     @property
@@ -175,7 +175,7 @@ class Standing:
     @property
     def errors(self) -> dict[str, str]:
         """What went wrong, by the name of the method."""
-        found = {track.entry: track.error for track in self.tracks if track.error}
+        found = {result.entry: result.error for result in self.results if result.error}
         return {self.names[entry]: error for entry, error in found.items()}
 
     @property
@@ -185,7 +185,7 @@ class Standing:
 
     def _learnt(self, entry: int) -> bool:
         still = self.entries[entry].spec.consumes == "nothing"
-        return still or any(track.last("pairs") > 0 for track in self.of(entry))
+        return still or any(result.last("pairs") > 0 for result in self.of(entry))
 
 
 @dataclass(frozen=True)
@@ -198,15 +198,15 @@ class Dip:
     recovery: float
 
 
-def dips(standing: Standing) -> list[Dip]:
+def dips(snapshot: ComparisonSnapshot) -> list[Dip]:
     """One row a method, averaged over the seeds; empty before the drift, or without one.
 
     A recovery is a mean over the seeds only if all of them recovered.
     """
-    edges = standing.comparison.drift.boundaries
+    edges = snapshot.comparison.drift.boundaries
     found = []
-    for at, name in enumerate(standing.names):
-        curves = [(one.checkpoints["pairs"], one.checkpoints["map"]) for one in standing.of(at)]
+    for at, name in enumerate(snapshot.names):
+        curves = [(one.checkpoints["pairs"], one.checkpoints["map"]) for one in snapshot.of(at)]
         after = [(x, y) for x, y in curves if edges and len(x) and x[-1] >= edges[0]]
         if after:
             rows = [(level_before(*c, edges[0]), dip(*c, edges[0]), recovery(*c, edges[0])) for c in after]

@@ -5,20 +5,21 @@ in one method is a message beside its name and stops nothing else.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.comparison.costs import Cost, measure, measure_floats
-from ohash.comparison.params import Comparison, Entry
-from ohash.comparison.results import Ground, Length, Reference, Standing, Track, Trial
+from ohash.comparison.params import DEFAULT, Comparison, Entry, build_comparison, from_query
+from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, LengthResult, MethodResult, Reference, Trial
 from ohash.comparison.tuning import draws
 from ohash.engine.fitting import WorkerFitter
 from ohash.engine.judge import RERANKED
-from ohash.engine.params import ExperimentParams
+from ohash.engine.params import OWN, ExperimentParams
 from ohash.engine.run import Run
 from ohash.engine.runner import COMPUTING, MOST_PAIRS, PREPARING, STEP_SECONDS
 from ohash.engine.snapshot import bits_of, bytes_of
@@ -32,7 +33,7 @@ LENGTHS = (16, 32, 64, 128, 256)
 MAKERS = ThreadPoolExecutor(4, "ohash-compare-make")
 
 
-class Lane:
+class MethodRun:
     """One run of the contest; its error is its own."""
 
     def __init__(self, entry: int, params: ExperimentParams) -> None:
@@ -94,13 +95,13 @@ class Lane:
         if self.run is not None:
             self.run.close()
 
-    def track(self) -> Track:
+    def result(self) -> MethodResult:
         """As it is now."""
         run, state = self.run, "error" if self.error else "done" if self.done else "running"
         if run is None:
             state = "fitting" if self.waiting else state
-            return Track(self.entry, self.params.seed, 0, state, self.error, self.params, {})
-        return Track(
+            return MethodResult(self.entry, self.params.seed, 0, state, self.error, self.params, {})
+        return MethodResult(
             self.entry, self.params.seed, run.t, "fitting" if self.waiting else state, self.error, run.params,
             run.checkpoints.scores.snapshot(), run.checkpoints.last_record, bits_of(run.hasher), bytes_of(run.hasher),
             _reranked(run), run.fitting.share if self.waiting else 0.0,
@@ -114,8 +115,8 @@ def _reranked(run: Run) -> dict[int, float]:
     return {c: float(run.checkpoints.scores["recall_10" if c == 1 else f"recall_10_x{c}"][-1]) for c in RERANKED}
 
 
-class Contest(Background):
-    """One comparison under way. `standing` is always the newest picture."""
+class ComparisonRunner(Background):
+    """One comparison under way. `snapshot` is always the newest picture."""
 
     def __init__(self, comparison: Comparison, dataset: Dataset | None = None, *, paused: bool = False) -> None:
         """Nothing happens before `start`; `dataset` is the user's own, if the comparison is about that."""
@@ -123,35 +124,39 @@ class Contest(Background):
         self.comparison, self._dataset = comparison, dataset
         self.entries: tuple[Entry, ...] = comparison.entries
         self._elsewhere: WorkerFitter | None = WorkerFitter(PREPARING)
-        self.first: list[Lane] = []  # of the first seed; kept to look inside
-        self._lanes: list[Lane] = []
-        self._over: list[Track] = []
+        self.first: list[MethodRun] = []  # of the first seed; kept to look inside
+        self._lanes: list[MethodRun] = []
+        self._over: list[MethodResult] = []
         self._references: list[Reference] = []
         self._costs: list[Cost | None] = [None] * (len(self.entries) + 1)
-        self._lengths: list[Length] = []
+        self._lengths: list[LengthResult] = []
         self._missing: list[str] = []
         self._trials: list[Trial] = []
-        self._ground = Ground()
+        self._setup = EvaluationSetup()
         self._worlds: dict[tuple[Any, ...], World] = {}
         self._phase, self._seq, self._published = "curves", 0, 0.0
-        self._slot = Standing(comparison, self.entries, "waiting", "curves", 0, comparison.run.pairs)
+        self._slot = ComparisonSnapshot(comparison, self.entries, "waiting", "curves", 0, comparison.run.pairs)
 
-    def standing(self) -> Standing:
+    def snapshot(self) -> ComparisonSnapshot:
         """The newest picture."""
         return self._slot
+
+    def finish(self) -> None:
+        """Do everything in this thread, without a background one."""
+        self._main()
 
     def stop(self, wait: float = 2.0) -> None:
         """End the thread and what happens elsewhere."""
         super().stop(wait)
         if self._elsewhere is not None:
             self._elsewhere.close()
-        for lane in [*self._lanes, *self.first]:
-            lane.close()
+        for method_run in [*self._lanes, *self.first]:
+            method_run.close()
 
     # -- phases --------------------------------------------------------------------------------------------------
 
     def _work(self) -> Iterator[None]:
-        if self.comparison.contest.trials:
+        if self.comparison.options.trials:
             self._phase = "trials"
             yield from self._tune()
         for seed in self.comparison.seeds:
@@ -160,7 +165,7 @@ class Contest(Background):
             if seed == self.comparison.seeds[0]:
                 self._phase = "costs"
                 yield from self._measure()
-        if self.comparison.contest.sweep:
+        if self.comparison.options.sweep:
             self._phase = "bits"
             yield from self._sweep()
         self._phase = ""
@@ -172,37 +177,39 @@ class Contest(Background):
         for number in range(max(map(len, found))):
             due = [(at, several[number]) for at, several in enumerate(found) if number < len(several)]
             judged = {"judged_by": "validation"}
-            lanes = [Lane(at, self.comparison.experiment(entry).with_values(**judged)) for at, entry in due]
-            yield from self._to_the_end(lanes)
-            for lane, (at, entry) in zip(lanes, due, strict=True):
-                score = lane.track().last("map") if not lane.error else float("nan")
-                self._trials.append(Trial(at, entry.values, score, lane.error))
+            method_runs = [MethodRun(at, self.comparison.experiment(entry).with_values(**judged)) for at, entry in due]
+            yield from self._to_the_end(method_runs)
+            for method_run, (at, entry) in zip(method_runs, due, strict=True):
+                score = method_run.result().last("map") if not method_run.error else float("nan")
+                self._trials.append(Trial(at, entry.values, score, method_run.error))
                 if score > best[at][0]:
                     best[at] = score, entry
         self.entries = tuple(entry for _, entry in best)
 
     def _curves(self, seed: int) -> Iterator[None]:
-        self._lanes = [Lane(at, self.comparison.experiment(entry, seed)) for at, entry in enumerate(self.entries)]
+        self._lanes = [MethodRun(at, self.comparison.experiment(entry, seed)) for at, entry in enumerate(self.entries)]
         if not self.first:
             self.first = self._lanes
         referred = False
         for _ in _in_turn(self._lanes, self._make_curve):
-            if not referred and any(lane.run is not None for lane in self._lanes):
+            if not referred and any(method_run.run is not None for method_run in self._lanes):
                 referred = True
                 yield from self._refer(seed)
             yield
         yield from self._refer(seed, again=True)
-        self._over += [lane.track() for lane in self._lanes]
+        self._over += [method_run.result() for method_run in self._lanes]
         self._lanes = []
         if seed != self.comparison.seeds[0]:
             self._worlds.clear()
 
     def _refer(self, seed: int, *, again: bool = False) -> Iterator[None]:
         """The float vectors under the same judge; again at the end if the world has changed."""
-        run = next((lane.run for lane in self._lanes if lane.run is not None and not lane.error), None)
+        run = next(
+            (method_run.run for method_run in self._lanes if method_run.run is not None and not method_run.error), None
+        )
         if run is None or (again and run.stage == 0):
             return
-        self._ground = _ground_of(run)
+        self._setup = _setup_of(run)
         work = run.checkpoints.judge.float_ap()
         while True:
             try:
@@ -215,49 +222,53 @@ class Contest(Background):
 
     def _measure(self) -> Iterator[None]:
         floats = False
-        for at, lane in enumerate(self.first):
-            if lane.run is None or lane.error:
+        for at, method_run in enumerate(self.first):
+            if method_run.run is None or method_run.error:
                 continue
             if not floats:
                 floats = True
-                self._costs[-1] = measure_floats(lane.run)
+                self._costs[-1] = measure_floats(method_run.run)
                 yield
-            for cost in measure(lane.run):
+            for cost in measure(method_run.run):
                 self._costs[at] = cost
                 yield
 
     def _sweep(self) -> Iterator[None]:
         """Other lengths with the first seed, judged at the end; the length of the curves is there already."""
         tried: set[tuple[int, int]] = set()
-        for lane in self.first:
-            if lane.run is not None and not lane.error:
-                yield from self._length(lane, tried)
+        for method_run in self.first:
+            if method_run.run is not None and not method_run.error:
+                yield from self._length(method_run, tried)
         for bits in LENGTHS:
-            lanes = []
+            method_runs = []
             for at, entry in enumerate(self.entries):
                 failed = self.first[at].run is None or self.first[at].error
                 if failed or "r" not in entry.spec.table or (at, bits) in tried:
                     continue
                 try:
-                    lanes.append(Lane(at, self.comparison.experiment(entry, bits=bits)))
+                    method_runs.append(MethodRun(at, self.comparison.experiment(entry, bits=bits)))
                 except ValueError as error:  # a threshold of its own may not fit so few bits
                     self._missing.append(f"{self.comparison.names[at]} at {bits} bits: {error}")
-            yield from self._to_the_end(lanes)
-            for lane in lanes:
-                if lane.error:
-                    self._missing.append(f"{self.comparison.names[lane.entry]} at {bits} bits: {lane.error}")
+            yield from self._to_the_end(method_runs)
+            for method_run in method_runs:
+                if method_run.error:
+                    self._missing.append(
+                        f"{self.comparison.names[method_run.entry]} at {bits} bits: {method_run.error}"
+                    )
                 else:
-                    yield from self._length(lane, tried)
+                    yield from self._length(method_run, tried)
 
-    def _length(self, lane: Lane, tried: set[tuple[int, int]]) -> Iterator[None]:
+    def _length(self, method_run: MethodRun, tried: set[tuple[int, int]]) -> Iterator[None]:
         yield
-        seen = lane.track()
-        if seen.record is not None and (lane.entry, seen.bits) not in tried:
-            tried.add((lane.entry, seen.bits))
+        seen = method_run.result()
+        if seen.record is not None and (method_run.entry, seen.bits) not in tried:
+            tried.add((method_run.entry, seen.bits))
             scores = seen.last("map"), seen.last("recall_10")
-            self._lengths.append(Length(lane.entry, seen.bits, seen.bytes, *scores, seen.record.ap, seen.reranked))
+            self._lengths.append(
+                LengthResult(method_run.entry, seen.bits, seen.bytes, *scores, seen.record.ap, seen.reranked)
+            )
 
-    def _to_the_end(self, lanes: list[Lane]) -> Iterator[None]:
+    def _to_the_end(self, method_runs: list[MethodRun]) -> Iterator[None]:
         """Runs that are judged once, when they are over."""
 
         def make(params: ExperimentParams) -> Run:
@@ -265,8 +276,8 @@ class Contest(Background):
             run.judge_only_at_the_end()
             return run
 
-        self._lanes = lanes
-        yield from _in_turn(lanes, make)
+        self._lanes = method_runs
+        yield from _in_turn(method_runs, make)
         self._lanes = []
 
     # -- around them ---------------------------------------------------------------------------------------------
@@ -278,9 +289,9 @@ class Contest(Background):
 
     def _make(self, params: ExperimentParams) -> Run:
         run = Run(params, self._dataset, fitter=self._elsewhere, world=self._world(params))
-        for lane in [*self._lanes, *self.first]:
-            if lane.run is not None and lane.params.seed == params.seed:
-                run.checkpoints.judge.share(lane.run.checkpoints.judge)
+        for method_run in [*self._lanes, *self.first]:
+            if method_run.run is not None and method_run.params.seed == params.seed:
+                run.checkpoints.judge.share(method_run.run.checkpoints.judge)
                 break
         return run
 
@@ -299,46 +310,63 @@ class Contest(Background):
             return
         self._published, self._seq = now, self._seq + 1
         curves = self._lanes if self._phase == "curves" else []
-        tracks = [*self._over, *(lane.track() for lane in curves)]
-        reached = [lane.t for lane in curves if not lane.error]
-        ends = [lane.run.end for lane in [*curves, *self.first] if lane.run is not None]
+        results = [*self._over, *(method_run.result() for method_run in curves)]
+        reached = [method_run.t for method_run in curves if not method_run.error]
+        ends = [method_run.run.end for method_run in [*curves, *self.first] if method_run.run is not None]
         end = max(ends, default=self.comparison.run.pairs)
-        self._slot = Standing(
+        self._slot = ComparisonSnapshot(
             self.comparison, self.entries, self.state, self._phase if self.state != "done" else "",
-            min(reached, default=0 if self._phase == "trials" else end), end, tuple(tracks), tuple(self._references),
-            tuple(self._costs), tuple(self._lengths), tuple(self._trials), self._ground, self._seq, self.error,
+            min(reached, default=0 if self._phase == "trials" else end), end, tuple(results), tuple(self._references),
+            tuple(self._costs), tuple(self._lengths), tuple(self._trials), self._setup, self._seq, self.error,
             tuple(self._missing),
         )  # fmt: skip
 
 
-def _in_turn(lanes: list[Lane], make: Callable[[ExperimentParams], Run]) -> Iterator[None]:
+def _in_turn(method_runs: list[MethodRun], make: Callable[[ExperimentParams], Run]) -> Iterator[None]:
     """The lane that is behind goes on; one that waits for another process is passed over."""
-    while not all(lane.done for lane in lanes):
-        going = [lane for lane in lanes if not lane.done and not lane.waiting]
+    while not all(method_run.done for method_run in method_runs):
+        going = [method_run for method_run in method_runs if not method_run.done and not method_run.waiting]
         if going:
-            min(going, key=lambda lane: (lane.run is not None, lane.t)).step(make)
+            min(going, key=lambda method_run: (method_run.run is not None, method_run.t)).step(make)
         else:
             time.sleep(0.005)
         yield
 
 
-def contested(comparison: Comparison, dataset: Dataset | None = None) -> Standing:
-    """The end of a comparison, in this thread: for notebooks and scripts.
+def compare(
+    what: str | Dataset | Comparison,
+    methods: Sequence[str] = (),
+    *,
+    data: Dataset | None = None,
+    **values: Any,
+) -> ComparisonSnapshot:
+    """Compare methods on the same data, stream and seeds, and wait for the end; for notebooks and scripts.
 
-    >>> from ohash.comparison.params import compare
-    >>> standing = contested(compare("blobs2d", ("oh", "lsh"), pairs=300, bits=8, kernel="none", sweep=False))
-    >>> standing.state, standing.names, standing.score(0, "map") > 0
+    `what` is the key of a data set, a `Dataset`, the link of a comparison, or a `Comparison`; `data` are your own
+    vectors, if the link or the comparison is about them. `values` are settings that all methods share.
+
+    >>> results = compare("blobs2d", ["oh", "lsh"], pairs=300, bits=8, kernel="none", sweep=False)
+    >>> results.state, results.names, results.score(0, "map") > 0
     ('done', ('OH', 'LSH'), True)
     """
-    contest = Contest(comparison, dataset)
-    contest._main()
-    return contest.standing()
+    if isinstance(what, str) and "=" in what:
+        what, problems = from_query(dict(parse_qsl(urlsplit(what).query or what)))
+        if problems:
+            raise ValueError(f"the link must be that of a comparison: {'; '.join(problems)}")
+    if isinstance(what, Dataset):
+        data, values = what, {"content": what.fingerprint(), **values}
+        what = OWN
+    if isinstance(what, str):
+        what = build_comparison(what, tuple(methods) or DEFAULT, **values)
+    runner = ComparisonRunner(what, data)
+    runner.finish()
+    return runner.snapshot()
 
 
-def _ground_of(run: Run) -> Ground:
+def _setup_of(run: Run) -> EvaluationSetup:
     data, judge = run.world.dataset, run.checkpoints.judge
     notes = tuple(note for note in (judge.note, data.note) if note)
-    return Ground(
+    return EvaluationSetup(
         data.title, data.n, data.d, data.metric, judge.name, len(judge.queries), len(judge.database),
         run.world.parts.database_seen, notes,
     )  # fmt: skip

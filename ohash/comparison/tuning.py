@@ -31,12 +31,12 @@ def draws(comparison: Comparison, entry: Entry) -> list[Entry]:
     """The method as it is, then with random parameters; no more than it has anything to vary."""
     rows = tunable(entry)
     found = [entry]
-    if not rows or comparison.contest.trials == 0:
+    if not rows or comparison.options.trials == 0:
         return found
     words = [int.from_bytes(entry.method.encode()[:8], "little")]
     rng = np.random.default_rng([comparison.seeds[0], 0x7121A1, *words])
-    for _ in range(REDRAWS * comparison.contest.trials):
-        if len(found) == comparison.contest.trials:
+    for _ in range(REDRAWS * comparison.options.trials):
+        if len(found) == comparison.options.trials:
             break
         values = {key: draw(row, rng) for key, row in rows.items()} | dict(entry.values)
         usual = {key: row.default for key, row in entry.spec.table.items()}

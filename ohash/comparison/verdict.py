@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ohash.comparison.results import Length, Standing
+from ohash.comparison.results import ComparisonSnapshot, LengthResult
 from ohash.engine.judge import RERANKED
 from ohash.evaluation.significance import over_seeds
 
@@ -65,75 +65,75 @@ class Sentence:
     text: str
 
 
-def gap(standing: Standing, one: int, other: int = FLOATS) -> Gap | None:
+def gap(snapshot: ComparisonSnapshot, one: int, other: int = FLOATS) -> Gap | None:
     """The mAP of a method less that of another (or of the float vectors), query by query; None while one is missing."""
-    sides = [_aps(standing, side) for side in (one, other)]
+    sides = [_aps(snapshot, side) for side in (one, other)]
     seeds = [seed for seed in sides[0] if seed in sides[1] and len(sides[0][seed]) == len(sides[1][seed])]
     return _gap([sides[0][seed] for seed in seeds], [sides[1][seed] for seed in seeds])
 
 
-def verdict(standing: Standing) -> list[Sentence]:
+def verdict(snapshot: ComparisonSnapshot) -> list[Sentence]:
     """Sentences, most important first; none until there are numbers."""
-    if not standing.judged:
+    if not snapshot.judged:
         return []
-    said = (_follow(standing), _other_supervision(standing), _one_by_one(standing), _compress(standing))
+    said = (_follow(snapshot), _other_supervision(snapshot), _one_by_one(snapshot), _compress(snapshot))
     return [sentence for sentence in said if sentence is not None]
 
 
-def truth(standing: Standing) -> str:
+def truth(snapshot: ComparisonSnapshot) -> str:
     """What the labels of this comparison are called."""
-    return TRUTHS.get(standing.ground.similar_by, "your pairs")
+    return TRUTHS.get(snapshot.setup.similar_by, "your pairs")
 
 
-def supervised(standing: Standing) -> dict[str, list[int]]:
+def supervised(snapshot: ComparisonSnapshot) -> dict[str, list[int]]:
     """Methods with a score by what they learn from, best first; references win nothing."""
     found: dict[str, list[int]] = {}
-    for at in sorted(standing.judged, key=lambda at: -standing.score(at, "map")):
-        if not standing.entries[at].spec.reference:
-            found.setdefault(standing.supervision(at), []).append(at)
+    for at in sorted(snapshot.judged, key=lambda at: -snapshot.score(at, "map")):
+        if not snapshot.entries[at].spec.reference:
+            found.setdefault(snapshot.supervision(at), []).append(at)
     return found
 
 
 # -- agrees with the labels or pairs -------------------------------------------------------------------------------
 
 
-def _follow(standing: Standing) -> Sentence:
+def _follow(snapshot: ComparisonSnapshot) -> Sentence:
     """Pairs first, because that is what this tool is about; else labels, else whatever there is."""
-    groups = supervised(standing)
+    groups = supervised(snapshot)
     kind = next(kind for kind in ("pairs", "labels", "nothing") if kind in groups or kind == "nothing")
-    topic = f"To follow {truth(standing)}"
+    topic = f"To follow {truth(snapshot)}"
     if kind not in groups:
         return Sentence(topic, "only references have been measured.")
     best = groups[kind][0]
-    floats = f"the float vectors themselves ({DISTANCES[standing.ground.metric]})"
-    text = f"{_name(standing, best)} {_against(gap(standing, best), floats)}"
-    text += f": mAP {_score(standing.score(best, 'map'))}"
-    text += f" to {_score(standing.map_float)}" if math.isfinite(standing.map_float) else ""
-    return Sentence(topic, f"{text}.{_longer(standing, best, groups[kind])}")
+    floats = f"the float vectors themselves ({DISTANCES[snapshot.setup.metric]})"
+    text = f"{_name(snapshot, best)} {_against(gap(snapshot, best), floats)}"
+    text += f": mAP {_score(snapshot.score(best, 'map'))}"
+    text += f" to {_score(snapshot.map_float)}" if math.isfinite(snapshot.map_float) else ""
+    return Sentence(topic, f"{text}.{_longer(snapshot, best, groups[kind])}")
 
 
-def _other_supervision(standing: Standing) -> Sentence | None:
-    groups = supervised(standing)
+def _other_supervision(snapshot: ComparisonSnapshot) -> Sentence | None:
+    groups = supervised(snapshot)
     if "pairs" not in groups or "labels" not in groups:
         return None
     best = groups["labels"][0]
-    score = f"{_name(standing, best)} reaches mAP {_score(standing.score(best, 'map'))}"
+    score = f"{_name(snapshot, best)} reaches mAP {_score(snapshot.score(best, 'map'))}"
     return Sentence("With the labels themselves", f"{score}; it is told more than pairs tell, so this is another race.")
 
 
-def _one_by_one(standing: Standing, first: int = 0) -> Sentence | None:
+def _one_by_one(snapshot: ComparisonSnapshot, first: int = 0) -> Sentence | None:
     """The first method against each of the others, with what they learn from."""
-    others = [at for at in standing.judged if at != first]
-    if first not in standing.judged or not others:
+    others = [at for at in snapshot.judged if at != first]
+    if first not in snapshot.judged or not others:
         return None
     groups: dict[str, dict[str, list[str]]] = {"ahead of": {}, "not to be told apart from": {}, "behind": {}}
-    for at in sorted(others, key=lambda at: -standing.score(at, "map")):
-        found = gap(standing, first, at)
+    for at in sorted(others, key=lambda at: -snapshot.score(at, "map")):
+        found = gap(snapshot, first, at)
         if found is None:
             continue
         how = "not to be told apart from" if not found.sure else "ahead of" if found.difference > 0 else "behind"
-        by = f"{standing.names[at]} by {found.size}" if found.sure else standing.names[at]
-        groups[how].setdefault(standing.supervision(at), []).append(by)
+        by = f"{snapshot.names[at]} by {found.size}" if found.sure else snapshot.names[at]
+        groups[how].setdefault(snapshot.supervision(at), []).append(by)
     parts = [
         f"{how} {', '.join(several)} (learn{'s' * (len(several) == 1)} from {kind})"
         for how, kinds in groups.items()
@@ -141,78 +141,78 @@ def _one_by_one(standing: Standing, first: int = 0) -> Sentence | None:
     ]
     if not parts:
         return None
-    return Sentence(f"{standing.names[first]} against each", f"{'; '.join(parts)}.")
+    return Sentence(f"{snapshot.names[first]} against each", f"{'; '.join(parts)}.")
 
 
-def _longer(standing: Standing, entry: int, rivals: list[int]) -> str:
+def _longer(snapshot: ComparisonSnapshot, entry: int, rivals: list[int]) -> str:
     """What more bits would bring, to it or to one that is told the same, against the float vectors."""
-    lengths = [one for one in standing.lengths if one.entry in rivals]
-    here = next((one for one in lengths if (one.entry, one.bits) == (entry, standing.bits(entry))), None)
-    if here is None or not standing.references:
+    lengths = [one for one in snapshot.lengths if one.entry in rivals]
+    here = next((one for one in lengths if (one.entry, one.bits) == (entry, snapshot.bits(entry))), None)
+    if here is None or not snapshot.references:
         return ""
     best = max(lengths, key=lambda one: one.map)
     if best.map < here.map + min(WORTH, WORTH_SHARE * here.map):
         return ""
-    found = _gap([best.ap], [standing.references[0].ap])
+    found = _gap([best.ap], [snapshot.references[0].ap])
     beyond = "" if found is None else f", {'+' if found.difference > 0 else '−'}{found.size} to the float vectors"
-    who = "it" if best.entry == entry else standing.names[best.entry]
-    return f" At {best.bits} bits{_first_seed(standing)} {who} reaches {_score(best.map)}{beyond}."
+    who = "it" if best.entry == entry else snapshot.names[best.entry]
+    return f" At {best.bits} bits{_first_seed(snapshot)} {who} reaches {_score(best.map)}{beyond}."
 
 
-def _first_seed(standing: Standing) -> str:
+def _first_seed(snapshot: ComparisonSnapshot) -> str:
     """Codes of other lengths are learnt with one seed."""
-    return ", with the first seed," if len(standing.comparison.seeds) > 1 else ""
+    return ", with the first seed," if len(snapshot.comparison.seeds) > 1 else ""
 
 
 # -- agrees with the original distance -----------------------------------------------------------------------------
 
 
-def _compress(standing: Standing) -> Sentence | None:
+def _compress(snapshot: ComparisonSnapshot) -> Sentence | None:
     """The smallest code without supervision that finds the neighbours, with the least re-ranking."""
     found = [
         (one.bytes, c, -one.reranked[c], one)
-        for one in _codes(standing)
+        for one in _codes(snapshot)
         for c in RERANKED
-        if (c == 1 or 10 * c <= MOST_RERANKED * standing.ground.database)
+        if (c == 1 or 10 * c <= MOST_RERANKED * snapshot.setup.database)
         and math.isfinite(one.reranked.get(c, math.nan))
     ]
     if not found:
         return None
-    topic = f"To compress {DISTANCES[standing.ground.metric]}"
+    topic = f"To compress {DISTANCES[snapshot.setup.metric]}"
     enough = [row for row in found if -row[2] >= ENOUGH]
     size, c, recall, best = min(enough, key=lambda row: row[:3]) if enough else min(found, key=lambda row: row[2])
     how = f"with {c} × re-ranking" if c > 1 else "without re-ranking"
-    share = 4 * standing.ground.d / max(1, size)
+    share = 4 * snapshot.setup.d / max(1, size)
     text = (
-        f"{standing.names[best.entry]} at {best.bits} bits {how}{_first_seed(standing)} finds {-recall:.0%} of the ten "
+        f"{snapshot.names[best.entry]} at {best.bits} bits {how}{_first_seed(snapshot)} finds {-recall:.0%} of the ten "
         f"exact neighbours, at {size:.0f} bytes a vector, 1/{share:.0f} of the floats"
     )
     if c > 1:
         text += ", which must be kept for the re-ranking"
     most = max(row[1] for row in found)
-    short = "" if enough else f"; no code here reaches {ENOUGH:.0%} {_with_at_most(most, standing)}"
+    short = "" if enough else f"; no code here reaches {ENOUGH:.0%} {_with_at_most(most, snapshot)}"
     return Sentence(topic, f"{text}{short}.")
 
 
-def _with_at_most(most: int, standing: Standing) -> str:
+def _with_at_most(most: int, snapshot: ComparisonSnapshot) -> str:
     """How much re-ranking was allowed, and why no more."""
     allowed = f"with at most {most} × re-ranking" if most > 1 else "without re-ranking"
     beyond = next((c for c in RERANKED if c > most), None)
     if beyond is None:
         return allowed
-    return f"{allowed} ({beyond} × would look at {10 * beyond / max(1, standing.ground.database):.0%} of the items)"
+    return f"{allowed} ({beyond} × would look at {10 * beyond / max(1, snapshot.setup.database):.0%} of the items)"
 
 
-def _codes(standing: Standing) -> list[Length]:
+def _codes(snapshot: ComparisonSnapshot) -> list[LengthResult]:
     """Every code of a method without supervision that has been judged at its end."""
-    plain = supervised(standing).get("nothing", [])
-    swept = [one for one in standing.lengths if one.entry in plain]
+    plain = supervised(snapshot).get("nothing", [])
+    swept = [one for one in snapshot.lengths if one.entry in plain]
     known = {(one.entry, one.bits) for one in swept}
     for at in plain:
-        track = standing.of(at)[0]
-        if track.reranked and (at, track.bits) not in known and track.record is not None:
-            scores = track.last("map"), track.last("recall_10")
-            swept.append(Length(at, track.bits, track.bytes, *scores, track.record.ap, track.reranked))
+        result = snapshot.of(at)[0]
+        if result.reranked and (at, result.bits) not in known and result.record is not None:
+            scores = result.last("map"), result.last("recall_10")
+            swept.append(LengthResult(at, result.bits, result.bytes, *scores, result.record.ap, result.reranked))
     return swept
 
 
@@ -229,14 +229,14 @@ def _against(found: Gap | None, other: str) -> str:
     return f"{verb} {other} by {found.size}"
 
 
-def _name(standing: Standing, entry: int) -> str:
-    return f"{standing.names[entry]} at {standing.bits(entry)} bits (learns from {standing.supervision(entry)})"
+def _name(snapshot: ComparisonSnapshot, entry: int) -> str:
+    return f"{snapshot.names[entry]} at {snapshot.bits(entry)} bits (learns from {snapshot.supervision(entry)})"
 
 
-def _aps(standing: Standing, side: int) -> dict[int, npt.NDArray[np.float64]]:
+def _aps(snapshot: ComparisonSnapshot, side: int) -> dict[int, npt.NDArray[np.float64]]:
     if side == FLOATS:
-        return {one.seed: one.ap for one in standing.references}
-    return {track.seed: track.record.ap for track in standing.of(side) if track.record is not None}
+        return {one.seed: one.ap for one in snapshot.references}
+    return {result.seed: result.record.ap for result in snapshot.of(side) if result.record is not None}
 
 
 def _gap(ones: list[npt.NDArray[np.float64]], others: list[npt.NDArray[np.float64]]) -> Gap | None:

@@ -69,31 +69,24 @@ def code_for(params: ExperimentParams, files: Files = YOURS) -> str:
     base = flat(experiment(params.dataset, params.method))
     values = {key: value for key, value in flat(params).items() if value != base.get(key)}
     arguments = [repr(params.dataset), repr(params.method), *(f"{key}={value!r}" for key, value in values.items())]
-    imports = ["experiment"]
     if params.changes:
-        imports.insert(0, "Change")
-        changes = ", ".join(f"Change({c.at}, {c.name!r}, {c.value!r})" for c in params.changes)
-        arguments.append(f"changes=({changes},)")
-    own, data = own_data_code(params.content, files) if params.dataset == OWN else ("", "")
-    if data:
+        arguments.append(f"changes={[(change.at, change.name, change.value) for change in params.changes]}")
+    own = params.dataset == OWN
+    if own:
         arguments.append("content=data.fingerprint()")
     return (
-        f"from ohash.engine.params import {', '.join(imports)}\n"
-        f"from ohash.engine.run import run\n{own}\n"
-        f"{data}params = experiment({', '.join(arguments)})\n"
-        f"for now in run(params{', data' if data else ''}):\n"
+        f"import ohash\n\n{own_data_code(params.content, files) if own else ''}"
+        f"params = ohash.experiment({', '.join(arguments)})\n"
+        f"for now in ohash.run(params{', data' if own else ''}):\n"
         "    print(f\"{now.t:>9,} pairs  mAP {now.numbers['map']:.3f}  recall@10 {now.numbers['recall_10']:.3f}\")\n"
     )
 
 
-def own_data_code(content: str, files: Files) -> tuple[str, str]:
-    """The import, and the lines that open data of one's own and say if they are others."""
-    arguments = ", ".join(map(repr, files))
-    return (
-        "from ohash.streams.readers.sidecar import open_files\n",
-        f"data = open_files({arguments}, key={OWN!r})  # vectors, labels, pairs, distance\n"
-        f"assert data.fingerprint() == {content!r}, 'these are other data'\n",
-    )
+def own_data_code(content: str, files: Files) -> str:
+    """The lines that load a user's own data and check that they are the same."""
+    names = ("", "labels=", "pairs=", "metric=")
+    arguments = ", ".join(f"{name}{value!r}" for name, value in zip(names, files, strict=True) if value is not None)
+    return f"data = ohash.load_dataset({arguments})\nassert data.fingerprint() == {content!r}, 'these are other data'\n"
 
 
 def write(now: Snapshot, hasher: Any, folder: str | Path, files: Files = YOURS) -> list[Path]:

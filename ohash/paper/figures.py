@@ -11,7 +11,7 @@ from typing import Any
 
 from ohash.models.registry import find
 from ohash.paper.settings import Setting, settings
-from ohash.sweeps.sweep import Sweep, sweep
+from ohash.sweeps.sweep import Sweep, build_sweep
 
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 CS = (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
@@ -136,7 +136,7 @@ def _sweep(figure: Figure, profile: Profile, data: tuple[Setting, ...]) -> Sweep
     cases = [
         _case(figure, profile, setting, method) for setting in data for method in _methods(figure, profile, setting)
     ]
-    return sweep(f"paper {figure.key} ({profile.key})", base=base, grid=grid, cases=cases, seeds=profile.seeds)
+    return build_sweep(f"paper {figure.key} ({profile.key})", base=base, grid=grid, cases=cases, seeds=profile.seeds)
 
 
 def _grid(figure: Figure, profile: Profile) -> dict[str, tuple[Any, ...]]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.comparison.fairness import fairness
-from ohash.comparison.results import Standing, Track
+from ohash.comparison.results import ComparisonSnapshot, MethodResult
 from ohash.comparison.verdict import supervised, truth
 from ohash.engine.judge import RERANKED
 from ohash.plots import number_format as words
@@ -28,78 +28,78 @@ LEAST_SECONDS = 1e-3
 LEFT = 10
 
 
-def curves(standing: Standing, metric: str = "map", *, over: str = "pairs") -> Chart:
+def curves(snapshot: ComparisonSnapshot, metric: str = "map", *, over: str = "pairs") -> Chart:
     """A score of every method over the pairs, or over the CPU time of learning and encoding."""
     score = SCORES[metric]
-    tracks = [track for track in standing.tracks if track.judged]
-    x = _cpu_axis(tracks) if over == "cpu" else _pairs_axis(standing)
+    results = [result for result in snapshot.results if result.judged]
+    x = _cpu_axis(results) if over == "cpu" else _pairs_axis(snapshot)
     assert x.hi is not None
     drawn: list[Series] = []
-    for at, role in enumerate(roles(standing)):
-        mine = [track for track in tracks if track.entry == at]
-        ended = [track for track in mine if track.state == "done"] or mine[:1]
+    for at, role in enumerate(roles(snapshot)):
+        mine = [result for result in results if result.entry == at]
+        ended = [result for result in mine if result.state == "done"] or mine[:1]
         if len(mine) > 1:
-            drawn += [_curve(standing, at, [one], metric, over, role, x.hi, faint=True) for one in mine]
+            drawn += [_curve(snapshot, at, [one], metric, over, role, x.hi, faint=True) for one in mine]
         if ended:
-            drawn.append(_curve(standing, at, ended, metric, over, role, x.hi))
-    lines = [*_drift_marks(standing)] if over == "pairs" else []
-    if metric == "map" and math.isfinite(standing.map_float):
-        lines.append(_reference(standing.map_float, drawn))
+            drawn.append(_curve(snapshot, at, ended, metric, over, role, x.hi))
+    lines = [*_drift_marks(snapshot)] if over == "pairs" else []
+    if metric == "map" and math.isfinite(snapshot.map_float):
+        lines.append(_reference(snapshot.map_float, drawn))
     levels = np.array([line.at for line in lines if line.axis == "y"])
     lo, hi = _limits(*(one.y for one in drawn), levels)
     y = Axis(score.name, lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing(f"{score.short} is not measured yet", x, y)
-    title = _ranking(standing, metric)
-    return Chart(title, x, y, tuple(drawn), tuple(lines), fairness(standing), f"{title}. One line a method.")
+    title = _ranking(snapshot, metric)
+    return Chart(title, x, y, tuple(drawn), tuple(lines), fairness(snapshot), f"{title}. One line a method.")
 
 
-def truths(standing: Standing) -> Chart:
+def truths(snapshot: ComparisonSnapshot) -> Chart:
     """Every method as a point: agrees with the original distance, agrees with the labels or pairs."""
     x = Axis("recall@10: agrees with the original distance", lo=0, hi=1, format="share")
-    what = truth(standing)
+    what = truth(snapshot)
     drawn = []
-    for at, role in enumerate(roles(standing)):
-        tracks = standing.of(at)
-        if len(tracks) > 1:
-            pairs = np.array([[one.last("recall_10"), one.last("map")] for one in tracks])
+    for at, role in enumerate(roles(snapshot)):
+        results = snapshot.of(at)
+        if len(results) > 1:
+            pairs = np.array([[one.last("recall_10"), one.last("map")] for one in results])
             drawn.append(_points("each seed", pairs[:, 0], pairs[:, 1], role, listed=False, opacity=FAINT))
-        if tracks:
-            across, up = (np.array([standing.score(at, column)]) for column in ("recall_10", "map"))
-            drawn.append(_points(standing.names[at], across, up, role))
-    if drawn and math.isfinite(standing.map_float):
-        one = _points("float vectors", np.array([1.0]), np.array([standing.map_float]), "float")
+        if results:
+            across, up = (np.array([snapshot.score(at, column)]) for column in ("recall_10", "map"))
+            drawn.append(_points(snapshot.names[at], across, up, role))
+    if drawn and math.isfinite(snapshot.map_float):
+        one = _points("float vectors", np.array([1.0]), np.array([snapshot.map_float]), "float")
         drawn.append(one)
     lo, hi = _limits(*(one.y for one in drawn))
     y = Axis(f"mAP: agrees with {what}", lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing("The two truths are not measured yet", x, y)
-    ranked = [at for several in supervised(standing).values() for at in several]
+    ranked = [at for several in supervised(snapshot).values() for at in several]
     title = f"Agreement with {what} against agreement with the original distance"
     if ranked:
-        best, near = (max(ranked, key=lambda at: standing.score(at, column)) for column in ("map", "recall_10"))
-        first, second = (f"{standing.names[at]} (from {standing.supervision(at)})" for at in (best, near))
+        best, near = (max(ranked, key=lambda at: snapshot.score(at, column)) for column in ("map", "recall_10"))
+        first, second = (f"{snapshot.names[at]} (from {snapshot.supervision(at)})" for at in (best, near))
         title = f"{first} agrees most with {what}, {second} with the original distance"
         title = f"{first} agrees most with both truths" if best == near else title
-    return Chart(title, x, y, tuple(drawn), (), fairness(standing), f"{title}. One point a method.")
+    return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One point a method.")
 
 
-def by_bits(standing: Standing, metric: str = "map") -> Chart:
+def by_bits(snapshot: ComparisonSnapshot, metric: str = "map") -> Chart:
     """A score against the total number of bits, at the end of learning."""
     x = Axis("bits in all, T · r", "log", lo=8, hi=1000, format="count")
     drawn = []
-    for at, role in enumerate(roles(standing)):
-        mine = sorted((one for one in standing.lengths if one.entry == at), key=lambda one: one.bits)
+    for at, role in enumerate(roles(snapshot)):
+        mine = sorted((one for one in snapshot.lengths if one.entry == at), key=lambda one: one.bits)
         if not mine:
             continue
         bits = np.array([one.bits for one in mine], float)
         values = np.array([getattr(one, metric) for one in mine])
-        name = standing.names[at]
+        name = snapshot.names[at]
         kind: Any = "line" if len(mine) > 1 else "points"
-        dash = DASHES[standing.supervision(at)]
+        dash = DASHES[snapshot.supervision(at)]
         drawn.append(Series(name, bits, values, kind, role, dash, theme.THICK, listed=False, label=name))
     lines = []
-    floats = standing.references[0].map if standing.references else math.nan  # of the first seed, as the rest
+    floats = snapshot.references[0].map if snapshot.references else math.nan  # of the first seed, as the rest
     if metric == "map" and math.isfinite(floats):
         lines.append(_reference(floats, drawn))
     lo, hi = _limits(*(one.y for one in drawn), np.array([line.at for line in lines]))
@@ -115,38 +115,38 @@ def by_bits(standing: Standing, metric: str = "map") -> Chart:
         most = max(gains, key=lambda name: gains[name])
         title = f"More bits help {most} most: {SCORES[metric].short} {gains[most]:+.2f}"
     return Chart(
-        title, x, y, tuple(drawn), tuple(lines), fairness(standing, first_seed=True), f"{title}. One line a method."
+        title, x, y, tuple(drawn), tuple(lines), fairness(snapshot, first_seed=True), f"{title}. One line a method."
     )
 
 
-def precision_recall(standing: Standing) -> Chart:
+def precision_recall(snapshot: ComparisonSnapshot) -> Chart:
     """Precision and recall within every Hamming radius, all queries together; points joined, not interpolated."""
     x, y = Axis("recall", lo=0, hi=1, format="share"), Axis("precision", lo=0, hi=1, format="share")
     drawn = []
-    for at, role in enumerate(roles(standing)):
-        record = standing.record(at)
+    for at, role in enumerate(roles(snapshot)):
+        record = snapshot.record(at)
         if record is None:
             continue
         curve = record.curve
         some = curve.recall > 0
-        name, dash = standing.names[at], DASHES[standing.supervision(at)]
+        name, dash = snapshot.names[at], DASHES[snapshot.supervision(at)]
         drawn.append(Series(name, curve.recall[some], curve.precision[some], "line", role, dash, theme.NORMAL))
     if not drawn:
         return nothing("Precision and recall are not measured yet", x, y)
     half = {one.name: float(np.interp(0.5, one.x, one.y)) for one in drawn if len(one.x)}
     best = max(half, key=lambda name: half[name])
     title = f"When half of the relevant items are found, {best} is right most often: {words.percent(half[best])}"
-    return Chart(title, x, y, tuple(drawn), (), fairness(standing), f"{title}. One line a method.")
+    return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One line a method.")
 
 
-def radius(standing: Standing) -> Chart:
+def radius(snapshot: ComparisonSnapshot) -> Chart:
     """Precision within Hamming radius 2 against the share of queries that find nothing there."""
     x = Axis("queries that find nothing within radius 2", lo=0, hi=1, format="share")
     y = Axis("precision within radius 2", lo=0, hi=1, format="share")
-    found = [(at, standing.record(at)) for at in range(len(standing.entries))]
+    found = [(at, snapshot.record(at)) for at in range(len(snapshot.entries))]
     drawn = [
-        _points(standing.names[at], np.array([one.empty_ball]), np.array([one.precision_radius]), role)
-        for (at, one), role in zip(found, roles(standing), strict=True)
+        _points(snapshot.names[at], np.array([one.empty_ball]), np.array([one.precision_radius]), role)
+        for (at, one), role in zip(found, roles(snapshot), strict=True)
         if one is not None and math.isfinite(one.precision_radius)  # a distance of its own has no radius
     ]
     if not drawn:
@@ -154,35 +154,35 @@ def radius(standing: Standing) -> Chart:
     best = max(drawn, key=lambda one: float(one.y[0]))
     title = f"Bucket search: {best.name} is right {words.percent(float(best.y[0]))} within radius 2, and finds nothing "
     title += f"for {words.percent(float(best.x[0]))} of the queries"
-    return Chart(title, x, y, tuple(drawn), (), fairness(standing), f"{title}. One point a method.")
+    return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One point a method.")
 
 
-def reranking(standing: Standing) -> Chart:
+def reranking(snapshot: ComparisonSnapshot) -> Chart:
     """Recall@10 of exact neighbours if c times as many codes are sorted again by the float vectors."""
     x = Axis("times as many candidates, re-ranked by the floats", "log", lo=0.9, hi=20, format="count")
     y = Axis("recall@10", lo=0, hi=1, format="share")
     drawn = []
-    for at, role in enumerate(roles(standing)):
-        values = np.array([standing.reranked(at, c) for c in RERANKED])
+    for at, role in enumerate(roles(snapshot)):
+        values = np.array([snapshot.reranked(at, c) for c in RERANKED])
         if np.isfinite(values).any():
-            name, dash = standing.names[at], DASHES[standing.supervision(at)]
+            name, dash = snapshot.names[at], DASHES[snapshot.supervision(at)]
             line = Series(name, np.array(RERANKED, float), values, "line", role, dash, listed=False, label=name)
             drawn.append(line)
     if not drawn:
         return nothing("Re-ranking is measured when the curves end", x, y)
     best = max(drawn, key=lambda one: float(one.y[-2]))
     title = f"Re-ranking 4 times as many, {best.name} finds {words.percent(float(best.y[-2]))} of the exact neighbours"
-    return Chart(title, x, y, tuple(drawn), (), fairness(standing), f"{title}. One line a method.")
+    return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One line a method.")
 
 
-def recomputed(standing: Standing) -> Chart:
+def recomputed(snapshot: ComparisonSnapshot) -> Chart:
     """Bits of the code table computed again so far: what following the stream costs the index."""
-    x = _pairs_axis(standing)
+    x = _pairs_axis(snapshot)
     drawn = []
-    for at, role in enumerate(roles(standing)):
-        tracks = standing.of(at)[:1]
-        if tracks:
-            line = _curve(standing, at, tracks, "recomputed", "pairs", role, x.hi or 1)
+    for at, role in enumerate(roles(snapshot)):
+        results = snapshot.of(at)[:1]
+        if results:
+            line = _curve(snapshot, at, results, "recomputed", "pairs", role, x.hi or 1)
             drawn.append(line)
     y = Axis("bits computed again", lo=0, format="count")
     if not drawn:
@@ -194,13 +194,13 @@ def recomputed(standing: Standing) -> Chart:
     title = f"{who} make{'s' * (len(as_many) == 1)} the table compute {words.large(float(most.y[-1]))} bits again"
     if most.y[-1] == 0:
         title = "No method makes the table compute anything again"
-    return Chart(title, x, y, tuple(drawn), _drift_marks(standing), fairness(standing), f"{title}. One line a method.")
+    return Chart(title, x, y, tuple(drawn), _drift_marks(snapshot), fairness(snapshot), f"{title}. One line a method.")
 
 
 CHARTS = {
-    "mAP": lambda standing: curves(standing, "map"),
-    "recall@10": lambda standing: curves(standing, "recall_10"),
-    "mAP over CPU time": lambda standing: curves(standing, "map", over="cpu"),
+    "mAP": lambda snapshot: curves(snapshot, "map"),
+    "recall@10": lambda snapshot: curves(snapshot, "recall_10"),
+    "mAP over CPU time": lambda snapshot: curves(snapshot, "map", over="cpu"),
     "two truths": truths,
     "mAP by bits": by_bits,
     "precision-recall": precision_recall,
@@ -210,60 +210,67 @@ CHARTS = {
 }
 
 
-def roles(standing: Standing) -> list[str]:
+def roles(snapshot: ComparisonSnapshot) -> list[str]:
     """A colour for every method, different from each other."""
-    return theme.apart([entry.method for entry in standing.entries])
+    return theme.apart([entry.method for entry in snapshot.entries])
 
 
 def _curve(
-    standing: Standing, at: int, tracks: list[Track], column: str, over: str, role: str, end: float, faint: bool = False
+    snapshot: ComparisonSnapshot,
+    at: int,
+    results: list[MethodResult],
+    column: str,
+    over: str,
+    role: str,
+    end: float,
+    faint: bool = False,
 ) -> Series:
     """The mean over tracks; a hash that never changes is a level line up to where the others are."""
-    least = min(len(track.checkpoints["pairs"]) for track in tracks)
-    y = np.mean([track.checkpoints[column][:least] for track in tracks], axis=0)
-    x = np.mean([_x(track, over)[:least] for track in tracks], axis=0)
-    if over == "cpu" and standing.entries[at].spec.consumes == "nothing" and len(x):
+    least = min(len(result.checkpoints["pairs"]) for result in results)
+    y = np.mean([result.checkpoints[column][:least] for result in results], axis=0)
+    x = np.mean([_x(result, over)[:least] for result in results], axis=0)
+    if over == "cpu" and snapshot.entries[at].spec.consumes == "nothing" and len(x):
         x, y = np.append(x, end), np.append(y, y[-1])
-    name, dash = standing.names[at], DASHES[standing.supervision(at)]
+    name, dash = snapshot.names[at], DASHES[snapshot.supervision(at)]
     if faint:
-        return Series(f"{name}, seed {tracks[0].seed}", x, y, "line", role, dash, theme.THIN, FAINT, listed=False)
+        return Series(f"{name}, seed {results[0].seed}", x, y, "line", role, dash, theme.THIN, FAINT, listed=False)
     return Series(name, x, y, "line", role, dash, theme.THICK, listed=False, label=name)
 
 
-def _x(track: Track, over: str) -> Floats:
+def _x(result: MethodResult, over: str) -> Floats:
     if over == "cpu":
-        return np.maximum(LEAST_SECONDS, track.checkpoints["cpu_learn"] + track.checkpoints["cpu_encode"])
-    return np.maximum(LEFT, track.checkpoints["pairs"])
+        return np.maximum(LEAST_SECONDS, result.checkpoints["cpu_learn"] + result.checkpoints["cpu_encode"])
+    return np.maximum(LEFT, result.checkpoints["pairs"])
 
 
-def _pairs_axis(standing: Standing) -> Axis:
-    most = max((track.t for track in standing.tracks), default=0)
+def _pairs_axis(snapshot: ComparisonSnapshot) -> Axis:
+    most = max((result.t for result in snapshot.results), default=0)
     return Axis("pairs", "log", lo=LEFT, hi=rounded_up(max(100, most), COARSE), format="count")
 
 
-def _cpu_axis(tracks: list[Track]) -> Axis:
-    longest = max((float(_x(track, "cpu")[-1]) for track in tracks), default=1.0)
+def _cpu_axis(results: list[MethodResult]) -> Axis:
+    longest = max((float(_x(result, "cpu")[-1]) for result in results), default=1.0)
     lo, hi = decades(LEAST_SECONDS, longest)
     return Axis("CPU time of learning and encoding", "log", unit="s", lo=lo, hi=hi)
 
 
-def _drift_marks(standing: Standing) -> tuple[Mark, ...]:
-    edges = standing.comparison.drift.boundaries
-    reached = max((track.t for track in standing.tracks), default=0)
+def _drift_marks(snapshot: ComparisonSnapshot) -> tuple[Mark, ...]:
+    edges = snapshot.comparison.drift.boundaries
+    reached = max((result.t for result in snapshot.results), default=0)
     shown = edges[:1] if len(edges) < 2 else (edges[0], edges[-1])
     names = ("drift",) if len(edges) < 2 else ("drift begins", "drift ends")
     found = zip(shown, names, strict=False)
     return tuple(Mark(at, name, role="drift", dash="dashed") for at, name in found if at <= reached)
 
 
-def _ranking(standing: Standing, metric: str) -> str:
+def _ranking(snapshot: ComparisonSnapshot, metric: str) -> str:
     """Who leads, among those that were told the same."""
     score = SCORES[metric]
     parts = []
-    for kind, several in supervised(standing).items():
-        best = max(several, key=lambda at: standing.score(at, metric))
-        value = _share(standing.score(best, metric))
-        parts.append((standing.score(best, metric), f"{standing.names[best]} {value} from {kind}"))
+    for kind, several in supervised(snapshot).items():
+        best = max(several, key=lambda at: snapshot.score(at, metric))
+        value = _share(snapshot.score(best, metric))
+        parts.append((snapshot.score(best, metric), f"{snapshot.names[best]} {value} from {kind}"))
     ordered = [text for _, text in sorted(parts, reverse=True)]
     if not ordered:
         return f"{score.short} before anything was learnt"

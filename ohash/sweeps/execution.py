@@ -9,18 +9,22 @@ import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from ohash.engine.tasks import run
 from ohash.runtime.environment import environment
 from ohash.runtime.frames import Frame
+from ohash.runtime.pool import WorkerPool
 from ohash.runtime.worker import TaskError
 from ohash.store.store import Store, StoreError
+from ohash.streams.dataset import Dataset
 from ohash.sweeps.claims import Claims
-from ohash.sweeps.executors import give, slots, stop
+from ohash.sweeps.executors import Inline, give, slots, stop
 from ohash.sweeps.files import put_sweep
-from ohash.sweeps.own_data import data_of
-from ohash.sweeps.sweep import Cell, Sweep
+from ohash.sweeps.own_data import data_of, keep, on_own
+from ohash.sweeps.results import SweepResults
+from ohash.sweeps.sweep import Cell, Sweep, build_sweep, read
 
 BEAT_SECONDS = 1.0
 WAIT_SECONDS = 0.2
@@ -48,7 +52,7 @@ class Progress:
         return remaining / self.rate if self.rate > 0 else float("nan")
 
 
-class Sweeping:
+class SweepExecution:
     """One sweep, one store, one executor."""
 
     def __init__(
@@ -153,3 +157,34 @@ def _failure(cell: Cell, error: str) -> dict[str, Any]:
         "params": cell.params.to_json(), "state": "error", "error": error, "t": 0, "numbers": {}, "notes": [],
         "similar_by": "", "database_seen": True, "environment": environment(),
     }  # fmt: skip
+
+
+def sweep(
+    what: Sweep | str | Path | None = None,
+    *,
+    store: Store | str | Path | None = None,
+    workers: int = 1,
+    data: Dataset | None = None,
+    **spec: Any,
+) -> SweepResults:
+    """Run what is left of a sweep and wait for the end; for notebooks and scripts.
+
+    `what` is a `Sweep` or its TOML or JSON file; otherwise give `base`, `grid`, `cases` and `seeds`. Every finished
+    experiment is kept in the `store` (a folder; your own by default), so a second call goes on where the first ended.
+    With more than one of `workers` the experiments run in processes of their own. `data` are your own vectors.
+
+    >>> import tempfile
+    >>> few = {"dataset": "blobs2d", "method": "oh", "r": 8, "pairs": 200}
+    >>> results = sweep(base=few, grid={"C": [0.1, 1.0]}, store=tempfile.mkdtemp())
+    >>> [len(point.numbers) for point in results.points]
+    [1, 1]
+    """
+    chosen = build_sweep(**spec) if what is None else what if isinstance(what, Sweep) else read(what)
+    kept = store if isinstance(store, Store) else Store(store)
+    if data is not None:
+        chosen = on_own(chosen, data)
+        keep(kept, data)
+    executor = Inline() if workers == 1 else WorkerPool(workers)
+    with executor:
+        SweepExecution(chosen, kept, executor).run()
+    return SweepResults(chosen, kept)

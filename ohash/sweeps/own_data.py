@@ -14,7 +14,7 @@ from ohash.runtime.frames import read_frame, write_frame
 from ohash.store.store import Store
 from ohash.store.traces import put
 from ohash.streams.dataset import Dataset, dataset_from_frame, dataset_to_frame
-from ohash.sweeps.sweep import Sweep, sweep
+from ohash.sweeps.sweep import Sweep, build_sweep
 
 DATA, END = "data", ".frame"
 MOST_BYTES = 2**30
@@ -93,7 +93,7 @@ def on_own(chosen: Sweep, dataset: Dataset) -> Sweep:
             for case, kernel in zip(cases, kernels, strict=True)
         ]
     grid = {key: list(values) for key, values in chosen.grid}
-    return sweep(chosen.name, base=base, grid=grid, cases=cases, seeds=chosen.seeds)
+    return build_sweep(chosen.name, base=base, grid=grid, cases=cases, seeds=chosen.seeds)
 
 
 def _kernel(said: Mapping[str, object], dataset: Dataset) -> str:

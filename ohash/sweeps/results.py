@@ -173,3 +173,24 @@ def _among(point: Point) -> str:
     truth = "" if params.stream.similar_by == "auto" else f" by {params.stream.similar_by}"
     data = "your data" if params.dataset == OWN else params.dataset
     return f"{data}{truth}, learning from {find(params.method).supervision.replace('none', 'nothing')}"
+
+
+@dataclass(frozen=True)
+class SweepResults:
+    """A sweep and the store its runs are kept in; everything is read from there when it is asked for."""
+
+    sweep: Sweep
+    store: Store
+
+    @property
+    def points(self) -> list[Point]:
+        """One per setting, with the numbers of its seeds."""
+        return points(self.sweep, self.store)
+
+    def best(self) -> list[Best]:
+        """The best point of each data set, truth and supervision, chosen on validation and reported once on test."""
+        return bests(self.sweep, self.store)
+
+    def to_csv(self) -> str:
+        """One row per experiment."""
+        return to_csv(self.sweep, self.store)

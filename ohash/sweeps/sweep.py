@@ -55,7 +55,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is to be run; build one with `sweep(...)` or `read(...)`."""
+    """What is to be run; build one with `build_sweep(...)` or `read(...)`."""
 
     name: str
     base: Values
@@ -108,7 +108,7 @@ class Sweep:
         yield from points.items()
 
 
-def sweep(
+def build_sweep(
     name: str = "sweep",
     *,
     base: Mapping[str, Any] | None = None,
@@ -119,7 +119,7 @@ def sweep(
 ) -> Sweep:
     """A sweep of at most `most` cells, checked: every cell must be a sound experiment.
 
-    >>> found = sweep(base={"dataset": "digits"}, grid={"beta": [0.4, 0.5], "r": [16, 32]}, seeds=3)
+    >>> found = build_sweep(base={"dataset": "digits"}, grid={"beta": [0.4, 0.5], "r": [16, 32]}, seeds=3)
     >>> len(found.cells), found.axes
     (12, {'beta': [0.4, 0.5], 'r': [16, 32]})
     """
@@ -185,7 +185,7 @@ def from_values(said: Any, name: str = "sweep", most: int = MOST_CELLS) -> Sweep
     if not isinstance(said, dict) or set(said) - set(KNOWN):
         unknown = ", ".join(sorted(set(said) - set(KNOWN))) if isinstance(said, dict) else repr(said)[:60]
         raise ValueError(f"a sweep has {', '.join(KNOWN)}, got {unknown}; parameters belong into [base] or [grid]")
-    return sweep(**{"name": name, **said, "most": most})
+    return build_sweep(**{"name": name, **said, "most": most})
 
 
 def _frozen(what: str, values: Any) -> Values:

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 
 from ohash.comparison.params import Comparison
-from ohash.comparison.runner import Contest
+from ohash.comparison.runner import ComparisonRunner
 from ohash.engine.export import Files
 from ohash.engine.params import ExperimentParams
 from ohash.engine.runner import Pace
@@ -82,6 +82,6 @@ class Session:
     still: bool = False
     reading: bool = False
     comparison: Comparison | None = None
-    contest: Contest | None = None
+    comparison_runner: ComparisonRunner | None = None
     sides: tuple[int, int] = (0, 1)
     compare_resting: bool = False

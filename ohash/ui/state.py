@@ -14,7 +14,7 @@ from ohash.engine.warm_up import compile_elsewhere
 from ohash.runtime.threads import one_blas_thread_for_ever
 from ohash.ui import address
 from ohash.ui import earlier_runs as shelf
-from ohash.ui.compare import comparisons as contests
+from ohash.ui.compare import comparisons
 from ohash.ui.data import own_data as yours
 from ohash.ui.hub import Hub
 from ohash.ui.live.recording import recording_of
@@ -32,7 +32,7 @@ def hub() -> Hub[Runner]:
 
 def _detach(session: str) -> None:
     hub().detach(session)
-    contests.hub().detach(session)
+    comparisons.hub().detach(session)
 
 
 @st.cache_resource(scope="session", on_release=_detach, show_spinner=False)
@@ -57,7 +57,7 @@ def current() -> Session:
     _token(session.id)
     hub().lease(session.id)
     hub().attach(session.id)
-    contests.hub().attach(session.id)
+    comparisons.hub().attach(session.id)
     return session
 
 

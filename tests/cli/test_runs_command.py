@@ -11,9 +11,9 @@ from ohash.engine.params import experiment
 from ohash.engine.run import run
 from ohash.engine.snapshot import to_frame
 from ohash.store.store import Store
-from ohash.sweeps.execution import Sweeping
+from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import Inline
-from ohash.sweeps.sweep import sweep
+from ohash.sweeps.sweep import build_sweep
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +95,9 @@ def test_export(folder, capsys, pictures, tmp_path):
 
 
 def test_the_export_of_a_cell_has_its_scores_on_both_kinds_of_queries(tmp_path, capsys):
-    chosen = sweep(base={"dataset": "blobs", "r": 8, "pairs": 100})
+    chosen = build_sweep(base={"dataset": "blobs", "r": 8, "pairs": 100})
     store = Store(tmp_path / "home")
-    assert Sweeping(chosen, store, Inline()).run().done == 1
+    assert SweepExecution(chosen, store, Inline()).run().done == 1
     assert said(capsys, "export", "--store", str(store.folder), "--out", str(tmp_path / "all.json"))[0] == 0
     (one,) = json.loads((tmp_path / "all.json").read_text())
     (values,) = store.values([chosen.cells[0].key]).values()

@@ -15,7 +15,7 @@ from ohash.cli.sweep import Shown
 from ohash.store.store import Store, StoreError
 from ohash.sweeps.execution import Progress
 from ohash.sweeps.sweep import read
-from tests.experiment.test_sweep import until
+from tests.sweeps.test_sweep import until
 
 SPEC = """
 name = "beta"

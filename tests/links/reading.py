@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.comparison import export as report
 from ohash.comparison.fairness import fairness
-from ohash.comparison.runner import contested
+from ohash.comparison.runner import compare
 from ohash.comparison.verdict import verdict
 from ohash.engine import export
 from ohash.engine.narrative import findings, headline, health, title_of
@@ -47,7 +47,7 @@ from ohash.streams import registry as datasets
 from ohash.streams.portrait import portrait
 from ohash.streams.similarity.examples import meaning
 from ohash.streams.summary import summarize
-from ohash.sweeps.execution import Sweeping
+from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import Inline
 from ohash.sweeps.results import bests, points
 from ohash.sweeps.results import to_csv as sweep_csv
@@ -84,35 +84,35 @@ def live(address: str) -> Reading:
 def comparison(address: str) -> Reading:
     """The end of a comparison: every track, length and trial, the verdict, the files."""
     named, link = _named(address)
-    standing = contested(named.comparison)
-    rows = report.results(standing)
-    charts = {name: draw(standing) for name, draw in compare_charts.CHARTS.items() if "CPU" not in name}
+    snapshot = compare(named.comparison)
+    rows = report.result_rows(snapshot)
+    charts = {name: draw(snapshot) for name, draw in compare_charts.CHARTS.items() if "CPU" not in name}
     drawn, words = _charts(charts.values())
-    exported = json.loads(report.to_json(standing))
+    exported = json.loads(report.to_json(snapshot))
     results_csv, results_header = _csv(report.rows_to_csv(rows))
-    curves_csv, curves_header = _csv(report.to_csv(report.columns(standing)))
+    curves_csv, curves_header = _csv(report.to_csv(report.columns(snapshot)))
     numbers = {
         "link": link,
         "key": named.comparison.key(),
-        "chosen": [named.comparison.experiment(entry).to_query() for entry in standing.entries],
-        "state": standing.state,
-        "end": standing.end,
+        "chosen": [named.comparison.experiment(entry).to_query() for entry in snapshot.entries],
+        "state": snapshot.state,
+        "end": snapshot.end,
         "tracks": [
             {
-                "entry": track.entry, "seed": track.seed, "t": track.t, "state": track.state, "bits": track.bits,
-                "bytes": track.bytes, "chosen": track.params.key(), "checkpoints": _timeless(track.checkpoints),
-                "record": _fields(track.record), "reranked": track.reranked,
+                "entry": result.entry, "seed": result.seed, "t": result.t, "state": result.state, "bits": result.bits,
+                "bytes": result.bytes, "chosen": result.params.key(), "checkpoints": _timeless(result.checkpoints),
+                "record": _fields(result.record), "reranked": result.reranked,
             }
-            for track in standing.tracks
+            for result in snapshot.results
         ],
-        "references": [_fields(one) | {"map": one.map} for one in standing.references],
+        "references": [_fields(one) | {"map": one.map} for one in snapshot.references],
         "costs": [
             None if cost is None else {"bits": cost.bits, "bytes": cost.bytes, "recomputed": cost.recomputed}
-            for cost in standing.costs
+            for cost in snapshot.costs
         ],
-        "lengths": [_fields(one) for one in standing.lengths],
-        "trials": [{"entry": one.entry, "values": dict(one.values), "map": one.map} for one in standing.trials],
-        "ground": {name: value for name, value in vars(standing.ground).items() if name not in ("title", "notes")},
+        "lengths": [_fields(one) for one in snapshot.lengths],
+        "trials": [{"entry": one.entry, "values": dict(one.values), "map": one.map} for one in snapshot.trials],
+        "ground": {name: value for name, value in vars(snapshot.setup).items() if name not in ("title", "notes")},
         "results": [
             {key: value for key, value in _timeless(row).items() if key not in ("method", "error")} for row in rows
         ],
@@ -123,19 +123,19 @@ def comparison(address: str) -> Reading:
     }  # fmt: skip
     texts = {
         "warnings": list(named.warnings),
-        "names": list(standing.names),
-        "errors": [track.error for track in standing.tracks],
-        "missing": list(standing.missing),
-        "title": standing.ground.title,
-        "notes": list(standing.ground.notes),
-        "verdict": [[one.topic, one.text] for one in verdict(standing)],
-        "fairness": fairness(standing),
+        "names": list(snapshot.names),
+        "errors": [result.error for result in snapshot.results],
+        "missing": list(snapshot.missing),
+        "title": snapshot.setup.title,
+        "notes": list(snapshot.setup.notes),
+        "verdict": [[one.topic, one.text] for one in verdict(snapshot)],
+        "fairness": fairness(snapshot),
         "results_csv": results_header,
         "curves_csv": curves_header,
         "json": sorted(exported),
         "methods_in_force": exported["methods_in_force"],
-        "latex": report.to_latex(standing),
-        "bibtex": report.to_bibtex(standing),
+        "latex": report.to_latex(snapshot),
+        "bibtex": report.to_bibtex(snapshot),
         "code": report.code_for(named.comparison),
         "charts": words,
     }
@@ -185,7 +185,7 @@ def sweep(address: str) -> Reading:
     chosen, link = _app(_shared_sweep, address)
     with tempfile.TemporaryDirectory() as folder:
         store = Store(folder)
-        Sweeping(chosen, store, Inline()).run()
+        SweepExecution(chosen, store, Inline()).run()
         cells, notes = _cells(chosen, store)
         found = points(chosen, store)
         best = bests(chosen, store, found)
@@ -245,7 +245,7 @@ def paper(address: str) -> Reading:
         measured = Measured(store, profile)
         sweeps = {figure.key: figure.sweep(profile) for figure in figures}
         for one in sweeps.values():
-            Sweeping(one, store, Inline()).run()
+            SweepExecution(one, store, Inline()).run()
         cells = {name: _cells(one, store)[0] for name, one in sweeps.items()}
         found = [judge(claim, measured, (setting,)) for claim in CLAIMS]
         tables = [figure_table(measured, figure) for figure in figures]

@@ -6,41 +6,41 @@ import re
 import numpy as np
 import pytest
 
-from ohash.comparison.params import compare
-from ohash.comparison.results import Length, Standing, Track
+from ohash.comparison.params import build_comparison
+from ohash.comparison.results import ComparisonSnapshot, LengthResult, MethodResult
 from ohash.plots import compare as charts
 from ohash.plots import layout, theme
 from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.echarts import option
 from ohash.plots.plotly import figure
 from ohash.plots.svg import to_svg
-from tests.experiment.standings import standing
+from tests.comparison.snapshots import snapshot
 
 SIX = {"oh": 0.7, "mmoh": 0.68, "sdh": 0.8, "itq": 0.55, "sign": 0.5, "lsh": 0.4}
 
 
 def full(**values):
-    now = standing(SIX, **values)
+    now = snapshot(SIX, **values)
     lengths = [
-        Length(at, bits, bits // 8, level + bits / 2000, 0.3, np.full(200, level), {1: 0.3, 4: 0.6})
+        LengthResult(at, bits, bits // 8, level + bits / 2000, 0.3, np.full(200, level), {1: 0.3, 4: 0.6})
         for at, level in enumerate(SIX.values())
         for bits in (16, 64, 256)
     ]
-    return Standing(**{**vars(now), "lengths": tuple(lengths)})
+    return ComparisonSnapshot(**{**vars(now), "lengths": tuple(lengths)})
 
 
 def empty():
-    one = compare("fashion", tuple(SIX))
-    return Standing(one, one.entries, "starting", "curves", 0, 100)
+    one = build_comparison("fashion", tuple(SIX))
+    return ComparisonSnapshot(one, one.entries, "starting", "curves", 0, 100)
 
 
 def start():
     """Judged, and nothing learnt yet; the others are not even prepared."""
     now = full()
-    first = now.tracks[0]
+    first = now.results[0]
     checkpoints = {name: column[:1] for name, column in first.checkpoints.items()}
-    track = Track(**{**vars(first), "checkpoints": checkpoints, "t": 0, "state": "running"})
-    return Standing(**{**vars(now), "tracks": (track,), "references": ()})
+    result = MethodResult(**{**vars(first), "checkpoints": checkpoints, "t": 0, "state": "running"})
+    return ComparisonSnapshot(**{**vars(now), "results": (result,), "references": ()})
 
 
 @pytest.mark.parametrize("name", charts.CHARTS)
@@ -83,18 +83,18 @@ def test_titles_rank_only_those_that_were_told_the_same():
 
 
 def test_all_that_make_the_table_compute_as_much_are_named():
-    now = standing({"oh": 0.7, "itq": 0.5, "sdh": 0.8, "sign": 0.5})
+    now = snapshot({"oh": 0.7, "itq": 0.5, "sdh": 0.8, "sign": 0.5})
     levels = (1000.0, 950.0, 400.0, 0.0)
-    tracks = tuple(
-        Track(**{**vars(one), "checkpoints": {**one.checkpoints, "recomputed": np.array([0.0, 10.0, level])}})
-        for one, level in zip(now.tracks, levels, strict=True)
+    results = tuple(
+        MethodResult(**{**vars(one), "checkpoints": {**one.checkpoints, "recomputed": np.array([0.0, 10.0, level])}})
+        for one, level in zip(now.results, levels, strict=True)
     )
-    title = charts.recomputed(Standing(**{**vars(now), "tracks": tracks})).title
+    title = charts.recomputed(ComparisonSnapshot(**{**vars(now), "results": results})).title
     assert title == "OH and ITQ make the table compute 1,000 bits again"
 
 
 def test_a_reference_is_drawn_and_ranked_nowhere():
-    now = standing({"oh": 0.7, "itq": 0.5, "float": 0.9})
+    now = snapshot({"oh": 0.7, "itq": 0.5, "float": 0.9})
     for chart in (charts.curves(now), charts.truths(now)):
         assert "Exact cosine" not in chart.title and any(one.name == "Exact cosine" for one in chart.series)
 

@@ -18,7 +18,7 @@ from ohash.plots.plotly import figure, many, pickable
 from ohash.plots.svg import to_svg
 from ohash.store.store import Store
 from ohash.sweeps.results import Point
-from ohash.sweeps.sweep import sweep
+from ohash.sweeps.sweep import build_sweep
 
 BASE = {"dataset": "blobs2d", "m": 16, "pairs": 150, "judged_at": "ends"}
 
@@ -64,11 +64,11 @@ def test_the_methods_of_a_figure_of_the_paper_have_colours_of_their_own(key, dar
 
 
 def test_few_lines_are_named_beside_their_ends_and_many_in_a_legend_by_method():
-    few = drawn(sweep(base=BASE, grid={"r": [8, 16]}, cases=[{"method": "oh"}, {"method": "mlh"}], seeds=3))
+    few = drawn(build_sweep(base=BASE, grid={"r": [8, 16]}, cases=[{"method": "oh"}, {"method": "mlh"}], seeds=3))
     assert [one.label for one in few.series if one.kind == "line"] == ["OH", "MLH"]
     assert not any(one.listed for one in few.series) and not many(few)
     cases = [{"method": name, "sigma": sigma} for name in ("oh", "mlh") for sigma in (0.5, 1.0, 2.0, 4.0, 8.0)]
-    more = drawn(sweep(base=BASE, grid={"r": [8, 16]}, cases=cases, seeds=3))
+    more = drawn(build_sweep(base=BASE, grid={"r": [8, 16]}, cases=cases, seeds=3))
     lines = [one for one in more.series if one.kind == "line"]
     assert len(lines) == sum(one.listed for one in more.series) == 10 and not any(one.label for one in lines)
     assert [one.group for one in lines] == ["oh"] * 5 + ["mlh"] * 5 and all(one.spread is None for one in lines)
@@ -90,9 +90,9 @@ def test_a_line_is_named_by_what_tells_it_apart():
         {"dataset": "blobs", "method": "oh"},
     ]
     base = {key: value for key, value in BASE.items() if key != "dataset"}
-    chart = drawn(sweep(base=base, grid={"r": [8, 16]}, cases=cases))
+    chart = drawn(build_sweep(base=base, grid={"r": [8, 16]}, cases=cases))
     assert [one.name for one in chart.series if one.kind == "line"] == ["blobs2d, MMOH", "blobs, MMOH", "blobs, OH"]
-    chart = drawn(sweep(base=base, grid={"r": [8, 16]}, cases=[{"method": "mmoh", "T": T} for T in (2, 4)]))
+    chart = drawn(build_sweep(base=base, grid={"r": [8, 16]}, cases=[{"method": "mmoh", "T": T} for T in (2, 4)]))
     assert [one.name for one in chart.series if one.kind == "line"] == ["T = 2", "T = 4"]
 
 
@@ -103,16 +103,16 @@ def test_a_name_in_the_legend_is_text():
 
 def test_no_more_lines_than_can_be_told_apart_and_the_rest_is_said():
     grid = {"C": [0.01, 0.1, 1.0, 10.0], "beta": [0.2, 0.4, 0.6, 0.8], "r": [8, 16, 32]}
-    chart = drawn(sweep(base=BASE, grid=grid), value=lambda place: place["C"] / 20 + place["beta"] / 1000)
+    chart = drawn(build_sweep(base=BASE, grid=grid), value=lambda place: place["C"] / 20 + place["beta"] / 1000)
     names = [one.name for one in chart.series if one.kind == "line"]
     assert len(names) == sweeps.MOST_LINES and not any("C = 0.01" in name for name in names), "the lowest are left out"
     assert "12 of 16 lines that reach highest" in chart.caption and names[0] == "C = 0.1, β = 0.2"
 
 
 def test_ticks_stand_where_something_was_run():
-    chart = drawn(sweep(base=BASE, grid={"r": [8, 16, 32, 64]}))
+    chart = drawn(build_sweep(base=BASE, grid={"r": [8, 16, 32, 64]}))
     assert layout.ticks(*layout.limits(chart, "x"), chart.x) == [8, 16, 32, 64]
-    dense = drawn(sweep(base=BASE, grid={"r": [8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]}))
+    dense = drawn(build_sweep(base=BASE, grid={"r": [8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]}))
     assert not dense.x.at
 
 

@@ -10,16 +10,15 @@ import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.comparison import runner as contest_module
-from ohash.comparison.params import compare, from_query
-from ohash.comparison.runner import Contest
+from ohash.comparison.params import build_comparison, from_query
+from ohash.comparison.runner import ComparisonRunner
 from ohash.engine.params import experiment
 from ohash.streams.dataset import Dataset
-from ohash.ui.compare import cards
-from ohash.ui.compare import comparisons as contests
+from ohash.ui.compare import cards, comparisons
 from ohash.ui.compare.share import link
 from ohash.ui.data import own_data as yours
 from ohash.ui.data import upload
-from tests.experiment.standings import standing
+from tests.comparison.snapshots import snapshot
 from tests.ui.data_files import clicks, npy, vectors
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -45,8 +44,8 @@ def page(**query: str) -> AppTest:
     return app
 
 
-def contest(app: AppTest) -> Contest:
-    found: Contest = contests.of(app.session_state["ohash"])
+def runner(app: AppTest) -> ComparisonRunner:
+    found: ComparisonRunner = comparisons.of(app.session_state["ohash"])
     return found
 
 
@@ -63,7 +62,7 @@ def unfolded(app: AppTest) -> AppTest:
 
 
 def over(app: AppTest) -> AppTest:
-    assert contest(app).finished.wait(60)
+    assert runner(app).finished.wait(60)
     app.run()
     assert not app.exception
     return app
@@ -76,8 +75,8 @@ def texts(app: AppTest) -> str:
 
 def test_a_link_is_opened_and_written_back() -> None:
     app = page()
-    assert contest(app).comparison == from_query(SMALL)[0]
-    assert dict(app.query_params) == contest(app).comparison.to_query()
+    assert runner(app).comparison == from_query(SMALL)[0]
+    assert dict(app.query_params) == runner(app).comparison.to_query()
     assert widget(app.multiselect, "methods").value == ["oh", "itq", "lsh"]
     assert widget(app.select_slider, "bits").value == 8
 
@@ -88,8 +87,8 @@ def test_without_a_link_it_begins_with_what_users_ask() -> None:
     app.switch_page("pages/compare.py")
     app.run()
     assert not app.exception
-    assert contest(app).comparison == compare("fashion")
-    assert contest(app).state in ("starting", "running")
+    assert runner(app).comparison == build_comparison("fashion")
+    assert runner(app).state in ("starting", "running")
 
 
 def test_verdict_results_costs_and_fairness_when_it_is_over() -> None:
@@ -104,11 +103,11 @@ def test_verdict_results_costs_and_fairness_when_it_is_over() -> None:
 
 def test_other_methods_begin_again() -> None:
     app = page()
-    first = contest(app)
+    first = runner(app)
     widget(app.multiselect, "methods").set_value(["lsh", "oh", "hcoh"]).run()
     assert not app.exception
-    assert contest(app).comparison.names == ("LSH", "OH", "HCOH")
-    assert contest(app) is not first
+    assert runner(app).comparison.names == ("LSH", "OH", "HCOH")
+    assert runner(app) is not first
     assert first.finished.wait(10)
     assert app.query_params["methods"] == "lsh,oh,hcoh"
 
@@ -117,7 +116,7 @@ def test_no_method_at_all_is_a_message() -> None:
     app = page()
     widget(app.multiselect, "methods").set_value([]).run()
     assert "at least one method" in texts(app)
-    assert contest(app).comparison == from_query(SMALL)[0]
+    assert runner(app).comparison == from_query(SMALL)[0]
 
 
 @pytest.mark.slow
@@ -127,15 +126,15 @@ def test_bits_seeds_and_a_methods_own_parameter() -> None:
     widget(app.segmented_control, "seeds").set_value(3).run()
     widget(app.select_slider, "C").set_value(1.0).run()
     assert not app.exception
-    found = contest(app).comparison
-    assert (found.contest.bits, found.seeds, found.entries[0].text()) == (16, (0, 1, 2), "oh:C=1")
+    found = runner(app).comparison
+    assert (found.options.bits, found.seeds, found.entries[0].text()) == (16, (0, 1, 2), "oh:C=1")
     assert from_query(found.to_query()) == (found, [])
 
 
 @pytest.mark.slow
 def test_what_does_not_go_together_is_a_message_and_changes_nothing() -> None:
     app = unfolded(page())
-    before = contest(app).comparison
+    before = runner(app).comparison
     widget(app.selectbox, "database").set_value("seen").run()
     widget(app.selectbox, "train").set_value("disjoint").run()
     over(app)
@@ -147,15 +146,15 @@ def test_pause_and_again() -> None:
     app = page(**{**SMALL, "pairs": "10000000"})
     app.button(key="compare_play").click().run()
     deadline = time.monotonic() + 20
-    while contest(app).state != "paused" and time.monotonic() < deadline:
+    while runner(app).state != "paused" and time.monotonic() < deadline:
         time.sleep(0.02)
     app.run()
     assert app.button(key="compare_play").label == "Play"
-    first = contest(app)
+    first = runner(app)
     app.button(key="reset").click().run()
     assert not app.exception
-    assert contest(app) is not first
-    assert contest(app).comparison == first.comparison
+    assert runner(app) is not first
+    assert runner(app).comparison == first.comparison
 
 
 def test_a_bad_link_is_named() -> None:
@@ -171,7 +170,7 @@ def test_data_that_are_not_here_are_a_message_with_a_way_out() -> None:
     assert "00ff" in texts(app)
     widget(app.selectbox, "compare_data").set_value("blobs2d").run()
     assert not app.exception
-    assert contest(app).comparison.dataset == "blobs2d"
+    assert runner(app).comparison.dataset == "blobs2d"
 
 
 def test_a_method_that_cannot_learn_here_is_a_message() -> None:
@@ -181,7 +180,9 @@ def test_a_method_that_cannot_learn_here_is_a_message() -> None:
     app = page()
     session = app.session_state["ohash"]
     content = yours.add(session, own)
-    contests.choose(session, compare("own", ("oh", "hcoh"), content=content, pairs=200, bits=8, sweep=False))
+    comparisons.choose(
+        session, build_comparison("own", ("oh", "hcoh"), content=content, pairs=200, bits=8, sweep=False)
+    )
     shown = texts(over(app.run()))
     assert "HCOH: HCOH learns from labels" in shown
     assert "To follow your clicks:" in shown
@@ -197,7 +198,7 @@ def test_uploaded_vectors_and_clicks_are_compared_with_what_suits_them() -> None
     app.run()
     app.button(key="compare_upload").click().run()
     assert not app.exception
-    found = contest(app).comparison
+    found = runner(app).comparison
     assert found.dataset == "own" and found.content in app.session_state["ohash"].own
     assert found.names[:2] == ("OH", "Click whitening")
 
@@ -219,17 +220,17 @@ def test_a_method_can_be_watched_on_live() -> None:
     app = over(page())
     app.button(key="compare_watch").click().run()
     assert not app.exception
-    assert app.session_state["ohash"].params == contest(app).comparison.experiment(contest(app).entries[0])
+    assert app.session_state["ohash"].params == runner(app).comparison.experiment(runner(app).entries[0])
 
 
 @pytest.mark.slow
 def test_what_is_over_stays_when_the_page_is_left() -> None:
     app = over(page())
-    first = contest(app)
-    contests.hub().lease(app.session_state["ohash"].id).stop()
+    first = runner(app)
+    comparisons.hub().lease(app.session_state["ohash"].id).stop()
     app.switch_page("pages/data.py").run()
     app.switch_page("pages/compare.py").run()
-    assert contest(app) is first
+    assert runner(app) is first
 
 
 @pytest.mark.slow
@@ -242,18 +243,18 @@ def test_more_charts_and_tables() -> None:
 
 
 def test_the_link_is_the_comparison() -> None:
-    one = compare("digits", ("oh:C=1", "itq"), (1, 2))
+    one = build_comparison("digits", ("oh:C=1", "itq"), (1, 2))
     assert link(one).endswith("?dataset=digits&methods=oh%3AC%3D1%2Citq&seeds=1%2C2")
 
 
 def test_links_of_live_are_not_taken_for_comparisons() -> None:
     app = page(dataset="digits", method="lsh")
     assert app.session_state["ohash"].params == experiment("digits", "lsh")
-    assert contest(app).comparison == compare("digits")
+    assert runner(app).comparison == build_comparison("digits")
 
 
 def test_names_of_files_are_text_and_not_html() -> None:
-    now = standing({"oh": 0.7, "itq": 0.5})
+    now = snapshot({"oh": 0.7, "itq": 0.5})
     shown = cards.results_html(now, dark=False) + cards.costs_html(now, dark=True) + cards.verdict_html(now, [], "done")
     assert "<script" not in shown
     assert shown.count("<article>") == 3

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.comparison import export as report
-from ohash.comparison.params import compare
+from ohash.comparison.params import build_comparison
 from ohash.engine.export import code_for
 from ohash.engine.params import experiment
 from ohash.plots import data as charts
@@ -186,7 +186,7 @@ def test_code_names_the_files_that_were_sent(tmp_path: Path, monkeypatch: pytest
     small = {"content": content, "pairs": 60, "kernel": "none"}
     for code in (
         code_for(experiment("own", "oh", r=8, **small), files),
-        report.code_for(compare("own", ("oh", "lsh"), bits=8, sweep=False, **small), files),
+        report.code_for(build_comparison("own", ("oh", "lsh"), bits=8, sweep=False, **small), files),
     ):
         exec(code, {})
 
@@ -226,7 +226,7 @@ def test_what_a_link_says_is_run_when_its_file_is_there() -> None:
 
 def test_what_a_link_compares_is_compared_when_its_file_is_there() -> None:
     X, _ = vectors()
-    wanted = compare("own", ("oh", "sign"), bits=16, pairs=300, content=Dataset.from_arrays(X).fingerprint())
+    wanted = build_comparison("own", ("oh", "sign"), bits=16, pairs=300, content=Dataset.from_arrays(X).fingerprint())
     app = page(query=wanted.to_query())
     assert app.segmented_control(key="view_part").value == "own"
     assert any("Upload that file here" in one.value for one in app.info)

@@ -15,7 +15,7 @@ from ohash.runtime.folders import HOME
 from ohash.store.store import Store
 from ohash.sweeps import launch
 from ohash.sweeps.claims import Claims, activity
-from ohash.sweeps.execution import Sweeping
+from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import Inline
 from ohash.ui import paper
 from ohash.ui.session import Session
@@ -31,7 +31,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures, "settings", lambda: (EMBEDDED[3],))
         patch.setitem(PROFILES, "quick", TINY)
-        Sweeping(FIGURES["3"].sweep(TINY), Store(folder), Inline()).run()
+        SweepExecution(FIGURES["3"].sweep(TINY), Store(folder), Inline()).run()
         yield folder
 
 

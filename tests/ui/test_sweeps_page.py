@@ -14,16 +14,16 @@ from ohash.runtime.folders import HOME
 from ohash.store.store import Store
 from ohash.sweeps import launch
 from ohash.sweeps.claims import Claims, activity
-from ohash.sweeps.execution import Sweeping
+from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import Inline
 from ohash.sweeps.files import sweeps
 from ohash.sweeps.own_data import on_own
 from ohash.sweeps.results import bests, points
-from ohash.sweeps.sweep import Sweep, sweep
+from ohash.sweeps.sweep import Sweep, build_sweep
 from ohash.ui.data import own_data as yours
 from ohash.ui.session import Session
 from ohash.ui.sweeps.link import decoded, encoded, link, squeezed
-from tests.experiment.runs import own_data
+from tests.engine.runs import own_data
 
 APP = str(Path(__file__).parents[2] / "app.py")
 BASE = {"dataset": "blobs2d", "r": 8, "m": 16, "pairs": 150, "judged_at": "ends"}
@@ -50,7 +50,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def one_axis(**more: Any) -> Sweep:
-    return sweep("beta", **{"base": BASE, "grid": {"beta": [0.25, 0.5]}, "seeds": 2, **more})
+    return build_sweep("beta", **{"base": BASE, "grid": {"beta": [0.25, 0.5]}, "seeds": 2, **more})
 
 
 def page(**query: str) -> AppTest:
@@ -83,7 +83,7 @@ def test_data_of_the_session_are_kept_for_the_sweep_and_found_again(launched: li
     app.button(key="sweep_new").click().run()
     assert not app.exception and len(launched) == 1
     (started,) = sweeps(alone).values()
-    assert Sweeping(started, alone, Inline()).run().failed == 0
+    assert SweepExecution(started, alone, Inline()).run().failed == 0
     app = page(sweep=started.key)  # another tab, without the data
     app.selectbox[0].run()
     assert any("your data" in option for option in app.selectbox[0].options)
@@ -93,7 +93,7 @@ def test_data_of_the_session_are_kept_for_the_sweep_and_found_again(launched: li
 
 def test_a_shared_sweep_on_data_that_are_not_here_says_so(launched: list[str]) -> None:
     mine, _ = own_data("labels")
-    app = page(spec=encoded(on_own(sweep("mine", base={"pairs": 150, "r": 8}), mine)))
+    app = page(spec=encoded(on_own(build_sweep("mine", base={"pairs": 150, "r": 8}), mine)))
     app.button(key="sweep_start").click().run()
     assert not launched and mine.fingerprint() in app.error[0].value and "--features" in app.error[0].value
 
@@ -125,7 +125,7 @@ def test_what_is_wrong_with_a_grid_is_said(launched: list[str]) -> None:
 
 def test_a_finished_sweep_is_drawn_judged_and_opened(alone: Store) -> None:
     chosen = one_axis()
-    Sweeping(chosen, alone, Inline()).run()
+    SweepExecution(chosen, alone, Inline()).run()
     app = page(sweep=chosen.key)
     table = app.dataframe[0].value
     assert list(table["β"]) == ["0.25", "0.5"] and list(table["seeds"]) == ["2 of 2"] * 2
@@ -136,9 +136,9 @@ def test_a_finished_sweep_is_drawn_judged_and_opened(alone: Store) -> None:
 
 
 def test_several_bests_are_a_table_and_a_new_sweep_is_one_click_away(alone: Store) -> None:
-    several = sweep("by data", base={key: value for key, value in BASE.items() if key != "dataset"},
+    several = build_sweep("by data", base={key: value for key, value in BASE.items() if key != "dataset"},
                     grid={"beta": [0.25, 0.5]}, cases=[{"dataset": name} for name in ("blobs2d", "moons")])  # fmt: skip
-    Sweeping(several, alone, Inline()).run()
+    SweepExecution(several, alone, Inline()).run()
     app = page(sweep=several.key)
     assert app.subheader[0].value == "by data" and app.selectbox[0].label == "Sweep"
     (table,) = (one.value for one in app.dataframe if "mAP, test" in one.value)
@@ -152,13 +152,13 @@ def test_several_bests_are_a_table_and_a_new_sweep_is_one_click_away(alone: Stor
 
 
 def test_an_address_of_a_sweep_that_is_not_here_says_so(alone: Store) -> None:
-    Sweeping(one_axis(seeds=1), alone, Inline()).run()
+    SweepExecution(one_axis(seeds=1), alone, Inline()).run()
     app = page(sweep="0123456789abcdef")
     assert "no sweep 0123456789abcdef here" in app.warning[0].value
 
 
 def test_half_a_sweep_goes_on(alone: Store, launched: list[str]) -> None:
-    Sweeping(one_axis(seeds=1), alone, Inline()).run()
+    SweepExecution(one_axis(seeds=1), alone, Inline()).run()
     wide = one_axis()
     launch.put_sweep(alone, wide)
     app = page(sweep=wide.key)
@@ -186,7 +186,7 @@ def test_a_running_sweep_can_be_cancelled_and_no_second_started(alone: Store, la
 
 def test_failures_are_listed(alone: Store) -> None:
     bad = one_axis(grid={"m": [16, 9000]}, seeds=1)
-    Sweeping(bad, alone, Inline()).run()
+    SweepExecution(bad, alone, Inline()).run()
     app = page(sweep=bad.key)
     assert list(app.dataframe[0].value["failed"]) == [0, 1]
     assert any("m must be at most" in one.value for one in app.code)
@@ -221,14 +221,14 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: py
 
 def test_two_numbers_make_a_heat_map_and_methods_lines(alone: Store) -> None:
     two = one_axis(grid={"beta": [0.25, 0.5], "C": [0.1, 1.0]}, seeds=1)
-    Sweeping(two, alone, Inline()).run()
+    SweepExecution(two, alone, Inline()).run()
     found = points(two, alone)
     drawn = charts.heat(two, found, "map", "beta", "C")
     assert drawn.z.shape == (2, 2) and drawn.z[1, 0] == found[1].mean() and not drawn.empty
     assert len(heat_figure(drawn).data[1].customdata) == 4
     assert drawn.table().shape == (2, 3)
-    several = sweep("methods", base=BASE, grid={"r": [8, 16]}, cases=[{"method": "oh"}, {"method": "lsh"}])
-    Sweeping(several, alone, Inline()).run()
+    several = build_sweep("methods", base=BASE, grid={"r": [8, 16]}, cases=[{"method": "oh"}, {"method": "lsh"}])
+    SweepExecution(several, alone, Inline()).run()
     chart = charts.lines(several, points(several, alone), "map", "r")
     assert [series.label for series in chart.series if series.label] == ["OH", "LSH"], "named beside their ends"
     assert len(figure(chart).data) == 4

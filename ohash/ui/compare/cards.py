@@ -6,8 +6,8 @@ import math
 import streamlit as st
 
 from ohash.comparison.costs import SCANNED, Cost
-from ohash.comparison.export import results
-from ohash.comparison.results import Standing, dips
+from ohash.comparison.export import result_rows
+from ohash.comparison.results import ComparisonSnapshot, dips
 from ohash.comparison.runner import LENGTHS
 from ohash.comparison.verdict import ENOUGH, Sentence
 from ohash.engine.judge import RERANKED
@@ -55,54 +55,54 @@ def apply() -> None:
     st.html(CSS)
 
 
-def verdict_html(standing: Standing, sentences: list[Sentence], state: str) -> str:
+def verdict_html(snapshot: ComparisonSnapshot, sentences: list[Sentence], state: str) -> str:
     """The sentences, and how far the comparison is."""
     said = [f"<p><b>{html.escape(one.topic)}:</b> {html.escape(one.text)}</p>" for one in sentences]
     if not said:
         over = state in ("done", "error", "stopped")
         said = [f"<p>{NO_VERDICT if over else 'The verdict stands here as soon as there are numbers.'}</p>"]
     return (
-        f'<div class="ohash-verdict" role="status" data-state="{state}" data-phase="{standing.phase}" '
-        f'data-pairs="{standing.t}">{"".join(said)}<small>{html.escape(progress(standing, state))}</small></div>'
+        f'<div class="ohash-verdict" role="status" data-state="{state}" data-phase="{snapshot.phase}" '
+        f'data-pairs="{snapshot.t}">{"".join(said)}<small>{html.escape(progress(snapshot, state))}</small></div>'
     )
 
 
-def progress(standing: Standing, state: str) -> str:
+def progress(snapshot: ComparisonSnapshot, state: str) -> str:
     """Where the comparison stands, in words."""
-    seeds = len(standing.comparison.seeds)
-    done = len({track.seed for track in standing.tracks if track.state == "done"})
+    seeds = len(snapshot.comparison.seeds)
+    done = len({result.seed for result in snapshot.results if result.state == "done"})
     which = f", seed {min(done + 1, seeds)} of {seeds}" if seeds > 1 else ""
     if state in ("done", "stopped", "error"):
-        return f"{state} · {standing.end:,} pairs each, {seeds} seed{'s' * (seeds > 1)}"
+        return f"{state} · {snapshot.end:,} pairs each, {seeds} seed{'s' * (seeds > 1)}"
     so_far = {
-        "trials": f"{len(standing.trials)} trials so far",
-        "curves": f"the slowest is at {standing.t:,} of {standing.end:,} pairs{which}{_ahead(standing)}",
-    }.get(standing.phase, "curves are finished")
-    return f"{'paused while ' if state == 'paused' else ''}{PHASES.get(standing.phase, 'starting')} · {so_far}"
+        "trials": f"{len(snapshot.trials)} trials so far",
+        "curves": f"the slowest is at {snapshot.t:,} of {snapshot.end:,} pairs{which}{_ahead(snapshot)}",
+    }.get(snapshot.phase, "curves are finished")
+    return f"{'paused while ' if state == 'paused' else ''}{PHASES.get(snapshot.phase, 'starting')} · {so_far}"
 
 
-def _ahead(standing: Standing) -> str:
+def _ahead(snapshot: ComparisonSnapshot) -> str:
     """Whether others are further than the slowest, and what is being fitted."""
-    going = [track for track in standing.tracks if track.state not in ("done", "error")]
-    told = ", the others are ahead" if any(track.t > standing.t for track in going) else ""
+    going = [result for result in snapshot.results if result.state not in ("done", "error")]
+    told = ", the others are ahead" if any(result.t > snapshot.t for result in going) else ""
     fitted = [
-        standing.names[track.entry] + (f" {track.share:.0%}" if track.share else "")
-        for track in going
-        if track.state == "fitting"
+        snapshot.names[result.entry] + (f" {result.share:.0%}" if result.share else "")
+        for result in going
+        if result.state == "fitting"
     ]
     return told + (f" · being fitted: {', '.join(fitted)}" if fitted else "")
 
 
-def results_html(standing: Standing, *, dark: bool) -> str:
+def results_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
     """One line a method; differences are to the first one."""
-    hues = [*(colour(role, dark) for role in roles(standing)), colour("float", dark)]
-    first = standing.names[0]
+    hues = [*(colour(role, dark) for role in roles(snapshot)), colour("float", dark)]
+    first = snapshot.names[0]
     header = [
         "method", "learns from", "bits", "mAP", f"mAP less {first}'s", "recall@10",
         *(f"re-ranked {c} ×" for c in RERANKED[1:]), "precision, radius 2", "empty balls", "CPU s",
     ]  # fmt: skip
     rows = []
-    for hue, row in zip(hues, results(standing), strict=True):
+    for hue, row in zip(hues, result_rows(snapshot), strict=True):
         spread = f" ± {row['map_seed_spread']:.3f}" if math.isfinite(row["map_seed_spread"]) else ""
         half = row["map_minus_first_half"]
         less = f"{row['map_minus_first']:+.3f} ± {half:.3f}" if math.isfinite(half) else "–"
@@ -126,25 +126,25 @@ def results_html(standing: Standing, *, dark: bool) -> str:
     return f'<div class="ohash-scroll">{table}</div>'
 
 
-def costs_html(standing: Standing, *, dark: bool) -> str:
+def costs_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
     """A card a method, and one of the float vectors."""
     cards = []
-    for at, (name, role) in enumerate(zip(standing.names, roles(standing), strict=True)):
-        cost = standing.costs[at] if standing.costs else None
+    for at, (name, role) in enumerate(zip(snapshot.names, roles(snapshot), strict=True)):
+        cost = snapshot.costs[at] if snapshot.costs else None
         if cost is None:
             continue
-        told = f"learns from {standing.supervision(at)}, {cost.bits:,} bits"
-        cards.append(_card(name, told, cost, colour(role, dark), _floats_kept(standing, at)))
-    if standing.costs and standing.costs[-1] is not None:
-        floats = standing.costs[-1]
-        told = f"exact, {standing.ground.d:,} numbers"
+        told = f"learns from {snapshot.supervision(at)}, {cost.bits:,} bits"
+        cards.append(_card(name, told, cost, colour(role, dark), _floats_kept(snapshot, at)))
+    if snapshot.costs and snapshot.costs[-1] is not None:
+        floats = snapshot.costs[-1]
+        told = f"exact, {snapshot.setup.d:,} numbers"
         cards.append(_card("Float vectors", told, floats, colour("float", dark), "yes"))
     return f'<div class="ohash-costs">{"".join(cards)}</div>' if cards else ""
 
 
-def dips_html(standing: Standing) -> str:
+def dips_html(snapshot: ComparisonSnapshot) -> str:
     """What the drift did to each method."""
-    found = dips(standing)
+    found = dips(snapshot)
     if not found:
         return ""
     rows = "".join(
@@ -171,9 +171,9 @@ def _card(name: str, told: str, cost: Cost, hue: str, kept: str) -> str:
     return f"<article>{head}{body}</article>"
 
 
-def _floats_kept(standing: Standing, at: int) -> str:
+def _floats_kept(snapshot: ComparisonSnapshot, at: int) -> str:
     """Whether exact neighbours need the floats beside the codes."""
-    enough = [c for c in RERANKED if standing.reranked(at, c) >= ENOUGH]
+    enough = [c for c in RERANKED if snapshot.reranked(at, c) >= ENOUGH]
     if not enough:
         return "yes, 16 × is too few"
     return "no" if enough[0] == 1 else f"yes, {enough[0]} × re-ranked"

@@ -6,8 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from ohash.comparison.results import Standing
-from ohash.comparison.runner import Contest
+from ohash.comparison.results import ComparisonSnapshot
+from ohash.comparison.runner import ComparisonRunner
 from ohash.comparison.verdict import verdict
 from ohash.engine.gallery import nearest
 from ohash.engine.narrative import pairs_in_words
@@ -16,8 +16,7 @@ from ohash.plots.chart import Chart
 from ohash.ui import earlier_runs as shelf
 from ohash.ui import state
 from ohash.ui import view_state as memory
-from ohash.ui.compare import cards
-from ohash.ui.compare import comparisons as contests
+from ohash.ui.compare import cards, comparisons
 from ohash.ui.gallery import gallery_html
 from ohash.ui.live import page as live
 from ohash.ui.session import Session
@@ -36,14 +35,14 @@ LEGEND = (
 MORE = ("precision-recall", "radius 2", "re-ranking", "bits recomputed")
 
 
-def transport(session: Session, contest: Contest) -> None:
+def transport(session: Session, runner: ComparisonRunner) -> None:
     """Pause, again, and what the curves are drawn over."""
-    going = contest.state not in RESTING
+    going = runner.state not in RESTING
     with st.container(horizontal=True, key="transport", vertical_alignment="center"):
-        if contest.state not in ("done", "error", "stopped"):
+        if runner.state not in ("done", "error", "stopped"):
             st.button(
                 "Pause" if going else "Play", icon=":material/pause:" if going else ":material/play_arrow:",
-                type="primary", shortcut="space", on_click=once(_play_pause), args=(contest,), key="compare_play",
+                type="primary", shortcut="space", on_click=once(_play_pause), args=(runner,), key="compare_play",
             )  # fmt: skip
         st.button(
             "Again", icon=":material/replay:", key="reset", on_click=once(_again), args=(session,), help="Key: R",
@@ -74,9 +73,9 @@ def gallery_area(session: Session) -> None:
     _ticking(session, "compare_gallery", _gallery, 2.0)
 
 
-def gallery_bar(session: Session, standing: Standing) -> None:
+def gallery_bar(session: Session, snapshot: ComparisonSnapshot) -> None:
     """Which two, and which query."""
-    names = dict(enumerate(standing.names))
+    names = dict(enumerate(snapshot.names))
     with st.container(horizontal=True, key="gallery_bar", vertical_alignment="center"):
         st.markdown("**One query, two methods** · ✓ relevant, ✗ not", width="content")
         for side in (0, 1):
@@ -95,10 +94,10 @@ def gallery_bar(session: Session, standing: Standing) -> None:
         )
 
 
-def to_live(session: Session, contest: Contest) -> None:
+def to_live(session: Session, runner: ComparisonRunner) -> None:
     """A method of the comparison on the Live page: as the reference there, or as the run itself."""
-    standing = contest.standing()
-    names = dict(enumerate(standing.names))
+    snapshot = runner.snapshot()
+    names = dict(enumerate(snapshot.names))
     with st.container(horizontal=True, key="to_live", vertical_alignment="center"):
         st.markdown("**On the Live page**", width="content")
         at = st.selectbox(
@@ -107,11 +106,11 @@ def to_live(session: Session, contest: Contest) -> None:
         )  # fmt: skip
         st.button(
             "Pin as reference", icon=":material/keep:", key="compare_pin", on_click=once(_pin),
-            args=(session, contest, at),
+            args=(session, runner, at),
             help="Its curve stays on Live beside whatever runs there.",
         )  # fmt: skip
         if st.button("Watch it learn", icon=":material/play_arrow:", key="compare_watch"):
-            state.commit(session, contest.comparison.experiment(standing.entries[at]))
+            state.commit(session, runner.comparison.experiment(snapshot.entries[at]))
             st.switch_page("pages/live.py")
 
 
@@ -128,77 +127,77 @@ def show(session: Session, chart: Chart, key: str, height: int) -> None:
 
 
 def _ticking(session: Session, key: str, draw: Callable[[Session], None], every: float) -> None:
-    contest = contests.of(session)
-    going = contest.state not in RESTING
+    runner = comparisons.of(session)
+    going = runner.state not in RESTING
     rhythm = max(every, STILL_SECONDS * session.still)
     fragment(partial(draw, session), key=key, every=rhythm if going else None)
 
 
 def _verdict(session: Session) -> None:
-    contest = contests.of(session)
-    hub = contests.hub()
+    runner = comparisons.of(session)
+    hub = comparisons.hub()
     hub.poll(session.id)
     hub.tend()
-    standing = contest.standing()
-    st.html(cards.verdict_html(standing, verdict(standing), contest.state))
+    snapshot = runner.snapshot()
+    st.html(cards.verdict_html(snapshot, verdict(snapshot), runner.state))
     place = hub.place_in_line(session.id)
     if place:
         st.info(f"This server compares {hub.most} at once; yours is number {place} in line and starts by itself.")
-    if contest.error:
-        st.error(f"{plain(contest.error)}. Change something, or press Again.", icon=":material/error:")
-    for name, error in standing.errors.items():
+    if runner.error:
+        st.error(f"{plain(runner.error)}. Change something, or press Again.", icon=":material/error:")
+    for name, error in snapshot.errors.items():
         st.warning(f"{plain(name)}: {plain(error)}. The others go on.", icon=":material/info:")
-    for one in standing.missing:
+    for one in snapshot.missing:
         st.warning(f"{plain(one)}. This length is missing below.", icon=":material/info:")
-    resting = contest.state in RESTING
+    resting = runner.state in RESTING
     if resting != session.compare_resting:  # the timers are no longer needed, or needed again
         session.compare_resting = resting
         st.rerun()
 
 
 def _curves(session: Session) -> None:
-    standing = contests.of(session).standing()
+    snapshot = comparisons.of(session).snapshot()
     over = OVER[memory.view("over") or "pairs"]
     left, right = st.columns(2)
     with left:
-        show(session, charts.curves(standing, "map", over=over), "compare_map", 280)
+        show(session, charts.curves(snapshot, "map", over=over), "compare_map", 280)
     with right:
-        show(session, charts.curves(standing, "recall_10", over=over), "compare_recall", 280)
+        show(session, charts.curves(snapshot, "recall_10", over=over), "compare_recall", 280)
 
 
 def _rest(session: Session) -> None:
-    standing = contests.of(session).standing()
+    snapshot = comparisons.of(session).snapshot()
     left, right = st.columns(2)
     with left:
-        show(session, charts.truths(standing), "compare_truths", 300)
+        show(session, charts.truths(snapshot), "compare_truths", 300)
     with right:
-        show(session, charts.by_bits(standing), "compare_bits", 300)
-    fallen = cards.dips_html(standing)
+        show(session, charts.by_bits(snapshot), "compare_bits", 300)
+    fallen = cards.dips_html(snapshot)
     if fallen:
         st.markdown("**The drift**")
         st.html(fallen)
-    if standing.judged:
+    if snapshot.judged:
         st.markdown("**Results**")
-        st.html(cards.results_html(standing, dark=dark()))
+        st.html(cards.results_html(snapshot, dark=dark()))
         st.caption(
             "± behind a difference: 95 % interval from a bootstrap over the queries, with several seeds at least "
             "that of their mean, then the "
             "spread over seeds; behind mAP: spread over seeds. "
             "The float vectors are a reference, not a ceiling."
         )
-    cost = cards.costs_html(standing, dark=dark())
+    cost = cards.costs_html(snapshot, dark=dark())
     if cost:
         st.markdown("**What it costs**, measured on this machine, one query at a time")
         st.html(cost)
-    if standing.trials and standing.phase != "trials":
-        _tuned(standing)
+    if snapshot.trials and snapshot.phase != "trials":
+        _tuned(snapshot)
 
 
-def _tuned(standing: Standing) -> None:
+def _tuned(snapshot: ComparisonSnapshot) -> None:
     """What the trials found."""
     lines = []
-    for at, (name, entry) in enumerate(zip(standing.names, standing.entries, strict=True)):
-        mine = [trial for trial in standing.trials if trial.entry == at]
+    for at, (name, entry) in enumerate(zip(snapshot.names, snapshot.entries, strict=True)):
+        mine = [trial for trial in snapshot.trials if trial.entry == at]
         if mine:
             best = max((trial.map for trial in mine if trial.map == trial.map), default=float("nan"))
             lines.append(
@@ -209,7 +208,7 @@ def _tuned(standing: Standing) -> None:
 
 
 def _more(session: Session) -> None:
-    standing = contests.of(session).standing()
+    snapshot = comparisons.of(session).snapshot()
     charts_here = st.expander(
         "Precision-recall, radius 2, re-ranking, bits recomputed", key="open_more", on_change="rerun"
     )
@@ -217,48 +216,48 @@ def _more(session: Session) -> None:
         columns = charts_here.columns(2)
         for at, name in enumerate(MORE):
             with columns[at % 2]:
-                show(session, charts.CHARTS[name](standing), f"more_{at}", 270)
+                show(session, charts.CHARTS[name](snapshot), f"more_{at}", 270)
     tables = st.expander("Tables: every chart as numbers", key="open_tables", on_change="rerun")
     if tables.open:
         for name, make in charts.CHARTS.items():
             tables.caption(name)
-            tables.dataframe(make(standing).table(), height=180, hide_index=True)
+            tables.dataframe(make(snapshot).table(), height=180, hide_index=True)
 
 
 def _gallery(session: Session) -> None:
-    contest = contests.of(session)
+    runner = comparisons.of(session)
     for side in session.sides:
-        with contest.between_steps():
-            lane = contest.first[side] if side < len(contest.first) else None
-            if lane is None or lane.run is None or lane.error:
+        with runner.between_steps():
+            method_run = runner.first[side] if side < len(runner.first) else None
+            if method_run is None or method_run.run is None or method_run.error:
                 continue
-            found = nearest(lane.run, session.query, row=session.row)
-            dataset = lane.run.world.dataset
-        name = contest.standing().names[side]
+            found = nearest(method_run.run, session.query, row=session.row)
+            dataset = method_run.run.world.dataset
+        name = runner.snapshot().names[side]
         st.caption(f"{name}: {int(found.relevant.sum())} of {len(found.rows)} relevant after {pairs_in_words(found.t)}")
         st.html(gallery_html(found, dataset, dark=dark()))
 
 
-def _play_pause(contest: Contest) -> None:
-    contest.pause() if contest.state == "running" else contest.resume()
+def _play_pause(runner: ComparisonRunner) -> None:
+    runner.pause() if runner.state == "running" else runner.resume()
 
 
 def _again(session: Session) -> None:
     assert session.comparison is not None
-    contests.choose(session, session.comparison, again=True)
+    comparisons.choose(session, session.comparison, again=True)
 
 
 def _pick_side(session: Session, side: int, at: int) -> None:
     session.sides = (at, session.sides[1]) if side == 0 else (session.sides[0], at)
 
 
-def _pin(session: Session, contest: Contest, at: int) -> None:
-    lane = contest.first[at] if at < len(contest.first) else None
-    if lane is None or lane.run is None:
+def _pin(session: Session, runner: ComparisonRunner, at: int) -> None:
+    method_run = runner.first[at] if at < len(runner.first) else None
+    if method_run is None or method_run.run is None:
         st.toast("There is nothing to pin yet.", icon=":material/info:")
         return
-    with contest.between_steps():
-        now = lane.run.snapshot("done" if lane.done else "left")
-    name = contest.comparison.names[at]
+    with runner.between_steps():
+        now = method_run.run.snapshot("done" if method_run.done else "left")
+    name = runner.comparison.names[at]
     shelf.pin(session, now, f"{name} on {now.params.run.judged_by} queries")
     st.toast(f"{name} is now the reference on Live.", icon=":material/keep:")

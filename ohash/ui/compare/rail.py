@@ -10,7 +10,7 @@ from ohash.comparison.params import DEFAULT, FOR_CLICKS, MOST_METHODS, MOST_SEED
 from ohash.engine.params import OWN
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
-from ohash.ui.compare import comparisons as contests
+from ohash.ui.compare import comparisons
 from ohash.ui.controls import control
 from ohash.ui.data import catalogue
 from ohash.ui.data import own_data as yours
@@ -48,7 +48,7 @@ def controls(session: Session, now: Comparison) -> None:
     choose_data(session, now)
     _choose_methods(session, now)
     rows = rows_of(now)
-    control(rows["bits"], now.contest.bits, _setter(session))
+    control(rows["bits"], now.options.bits, _setter(session))
     control(rows["pairs"], now.run.pairs, _setter(session))
     seeds = slot("seeds", len(now.seeds), range(1, MOST_SEEDS + 1))
     st.segmented_control(
@@ -56,7 +56,7 @@ def controls(session: Session, now: Comparison) -> None:
         on_change=when(seeds, lambda some: _change(session, seeds=_seeds(now, some))),
         help="Every seed draws its own split, pairs and first W: thin lines, and their mean.",
     )  # fmt: skip
-    control(rows["trials"], now.contest.trials, _setter(session))
+    control(rows["trials"], now.options.trials, _setter(session))
     with st.expander("Parameters of a method", key="open_parameters", on_change="rerun") as own:
         if own.open:
             _parameters(session, now)
@@ -133,7 +133,7 @@ def _own_setter(session: Session, now: Comparison, entry: Entry) -> Callable[[st
 def _change(session: Session, **values: Any) -> None:
     assert session.comparison is not None
     try:
-        contests.choose(session, session.comparison.with_values(**values))
+        comparisons.choose(session, session.comparison.with_values(**values))
     except ValueError as error:
         session.warnings = [str(error)]
 
@@ -148,11 +148,11 @@ def _pick_methods(session: Session, now: Comparison, texts: list[str]) -> None:
 def _pick_data(session: Session, now: Comparison, key: str) -> None:
     """Other data keep methods, bits, seeds and pairs; what belongs to the old data goes back to the defaults."""
     dataset, _, content = key.partition(":") if key.startswith(f"{OWN}:") else (key, "", "")
-    usual = contests.usual(session, dataset, content)
+    usual = comparisons.usual(session, dataset, content)
     untouched = now.entries in (tuple(map(Entry, DEFAULT)), tuple(map(Entry, FOR_CLICKS)))
-    kept = {"bits": now.contest.bits, "trials": now.contest.trials, "pairs": now.run.pairs, "seeds": now.seeds}
+    kept = {"bits": now.options.bits, "trials": now.options.trials, "pairs": now.run.pairs, "seeds": now.seeds}
     try:
-        contests.choose(session, usual.with_values(methods=usual.entries if untouched else now.entries, **kept))
+        comparisons.choose(session, usual.with_values(methods=usual.entries if untouched else now.entries, **kept))
     except ValueError as error:
         session.warnings = [str(error)]
 
@@ -166,5 +166,5 @@ def _seeds(now: Comparison, count: int) -> tuple[int, ...]:
 
 
 def _value(now: Comparison, key: str) -> Any:
-    parts = (now.contest, now.features, now.stream, now.drift, now.run)
+    parts = (now.options, now.features, now.stream, now.drift, now.run)
     return next(getattr(part, key) for part in parts if hasattr(part, key))

@@ -7,7 +7,7 @@ import streamlit as st
 
 from ohash.comparison import export as report
 from ohash.comparison.params import Comparison
-from ohash.comparison.results import Standing
+from ohash.comparison.results import ComparisonSnapshot
 from ohash.engine.export import Files, to_parquet
 from ohash.plots.compare import CHARTS
 from ohash.ui.data import own_data as yours
@@ -15,7 +15,7 @@ from ohash.ui.live.share import JSON, offer, qr
 from ohash.ui.session import Session
 
 
-def buttons(session: Session, comparison: Comparison, standing: Standing) -> None:
+def buttons(session: Session, comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
     """Share and Export."""
     with st.popover("Share", icon=":material/share:", key="open_share", on_change="rerun") as share:
         if share.open:
@@ -25,7 +25,7 @@ def buttons(session: Session, comparison: Comparison, standing: Standing) -> Non
             st.html(qr(address))
     with st.popover("Export", icon=":material/download:", key="open_export", on_change="rerun") as export:
         if export.open:
-            _export(comparison, standing, yours.files_of(session, comparison.content))
+            _export(comparison, snapshot, yours.files_of(session, comparison.content))
 
 
 def link(comparison: Comparison) -> str:
@@ -34,24 +34,24 @@ def link(comparison: Comparison) -> str:
     return f"{base}?{urlencode(comparison.to_query())}"
 
 
-def _export(comparison: Comparison, standing: Standing, files: Files) -> None:
+def _export(comparison: Comparison, snapshot: ComparisonSnapshot, files: Files) -> None:
     from ohash.plots.plotly import to_html  # noqa: PLC0415 (plotly is heavy)
     from ohash.plots.svg import to_svg  # noqa: PLC0415
 
-    if not standing.judged:
+    if not snapshot.judged:
         st.caption("Nothing to export yet.")
         return
     name = f"ohash-compare-{comparison.key()}"
-    offer("Results (CSV)", lambda: report.rows_to_csv(report.results(standing)), f"{name}.csv", "text/csv")
-    offer("Curves (CSV)", lambda: report.to_csv(report.columns(standing)), f"{name}-curves.csv", "text/csv")
+    offer("Results (CSV)", lambda: report.rows_to_csv(report.result_rows(snapshot)), f"{name}.csv", "text/csv")
+    offer("Curves (CSV)", lambda: report.to_csv(report.columns(snapshot)), f"{name}-curves.csv", "text/csv")
     offer(
-        "Curves (Parquet)", lambda: to_parquet(report.columns(standing)), f"{name}-curves.parquet",
+        "Curves (Parquet)", lambda: to_parquet(report.columns(snapshot)), f"{name}-curves.parquet",
         "application/octet-stream",
     )  # fmt: skip
-    offer("Everything (JSON)", lambda: report.to_json(standing), f"{name}.json", JSON)
-    offer("Table (LaTeX)", lambda: report.to_latex(standing), f"{name}.tex", "text/x-tex")
-    offer("References (BibTeX)", lambda: report.to_bibtex(standing), f"{name}.bib", "text/x-bibtex")
-    figures = {title: make(standing) for title, make in CHARTS.items()}
+    offer("Everything (JSON)", lambda: report.to_json(snapshot), f"{name}.json", JSON)
+    offer("Table (LaTeX)", lambda: report.to_latex(snapshot), f"{name}.tex", "text/x-tex")
+    offer("References (BibTeX)", lambda: report.to_bibtex(snapshot), f"{name}.bib", "text/x-bibtex")
+    figures = {title: make(snapshot) for title, make in CHARTS.items()}
     offer("Figures (HTML)", lambda: to_html(list(figures.values())), f"{name}.html", "text/html")
     for title, chart in figures.items():
         file = f"{name}-{title.replace(' ', '-')}.svg"

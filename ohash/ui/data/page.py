@@ -16,7 +16,7 @@ from ohash.streams.similarity.examples import Meaning, meaning
 from ohash.streams.summary import MEANING, Summary, summarize
 from ohash.ui import items, state
 from ohash.ui import view_state as memory
-from ohash.ui.compare import comparisons as contests
+from ohash.ui.compare import comparisons
 from ohash.ui.data import catalogue
 from ohash.ui.session import Session
 from ohash.ui.workarounds import static_chart as still
@@ -134,7 +134,9 @@ def compare(session: Session, key: str) -> None:
     known = session.comparison
     linked = known is not None and dataset == OWN and known.content == content
     try:
-        contests.choose(session, known if known is not None and linked else contests.usual(session, dataset, content))
+        comparisons.choose(
+            session, known if known is not None and linked else comparisons.usual(session, dataset, content)
+        )
     except ValueError as error:
         st.error(f"The comparison could not start: {plain(error)}.", icon=":material/error:")
         return

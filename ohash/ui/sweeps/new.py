@@ -14,7 +14,7 @@ from ohash.store.store import Store
 from ohash.streams.dataset import Dataset
 from ohash.sweeps.estimate import Cost, Measuring, estimate
 from ohash.sweeps.own_data import on_own
-from ohash.sweeps.sweep import Sweep, sweep
+from ohash.sweeps.sweep import Sweep, build_sweep
 from ohash.ui.data import catalogue
 from ohash.ui.data import page as data
 from ohash.ui.session import Session
@@ -72,7 +72,7 @@ def build(session: Session) -> Sweep | None:
     if problems:
         return None
     try:
-        found = sweep(
+        found = build_sweep(
             name, base={**base, "dataset": dataset, "pairs": int(pairs), "judged_at": "ends"}, grid=grid,
             cases=[{"method": method} for method in chosen], seeds=int(seeds),
         )  # fmt: skip

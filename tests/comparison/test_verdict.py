@@ -1,0 +1,249 @@
+"""The verdict says what the numbers say: made-up standings with known answers, and the files that carry them."""
+
+import csv
+import io
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+from ohash.comparison.export import columns, result_rows, to_bibtex, to_csv, to_json, to_latex
+from ohash.comparison.fairness import fairness
+from ohash.comparison.params import build_comparison
+from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, LengthResult, MethodResult, dips
+from ohash.comparison.verdict import gap, supervised, verdict
+from ohash.evaluation.significance import paired_bootstrap
+from ohash.plots.compare import by_bits
+from tests.comparison.snapshots import QUERIES, record, snapshot
+
+
+def said(now):
+    return {one.topic: one.text for one in verdict(now)}
+
+
+def test_a_gap_is_a_paired_bootstrap_over_the_same_queries():
+    now = snapshot({"oh": 0.7, "itq": 0.55})
+    a, b = (now.record(at).ap for at in (0, 1))
+    expected = paired_bootstrap(a, b, resamples=1000)
+    found = gap(now, 0, 1)
+    assert (found.difference, found.low, found.high) == expected
+    assert found.sure
+    assert math.isnan(found.spread)
+    assert gap(now, 0).difference == pytest.approx(np.mean(a - now.references[0].ap))
+
+
+def test_a_gap_over_seeds_has_their_spread():
+    now = snapshot({"oh": 0.7, "itq": 0.55}, seeds=(0, 1, 2))
+    found = gap(now, 0, 1)
+    each = [np.mean(one.record.ap - other.record.ap) for one, other in zip(now.of(0), now.of(1), strict=True)]
+    assert found.seeds == 3
+    assert found.spread == pytest.approx(np.std(each, ddof=1))
+    assert "over 3 seeds" in found.size
+
+
+def test_what_two_seeds_do_not_agree_on_is_not_sure():
+    now = snapshot({"oh": 0.62, "itq": 0.55}, seeds=(0, 1))
+    assert gap(now, 0, 1).sure
+    first, other = now.results[:2], now.results[2:]
+    luck = record(other[0].record.ap - 0.1)
+    lucky = ComparisonSnapshot(
+        **{**vars(now), "results": (*first, MethodResult(**{**vars(other[0]), "record": luck}), *other[1:])}
+    )
+    found = gap(lucky, 0, 1)
+    means = [np.mean(a.record.ap - b.record.ap) for a, b in zip(lucky.of(0), lucky.of(1), strict=True)]
+    assert found.half >= 2 * np.std(means, ddof=1) / np.sqrt(2) * 0.999 and not found.sure
+
+
+def test_who_follows_the_labels():
+    text = said(snapshot({"oh": 0.7, "itq": 0.55, "lsh": 0.4}))["To follow your labels"]
+    assert text.startswith("OH at 64 bits (learns from pairs) beats the float vectors themselves (cosine) by .20")
+
+
+def test_the_first_method_against_each_of_the_others():
+    text = said(snapshot({"oh": 0.6, "mmoh": 0.7, "itq": 0.55, "lsh": 0.4, "sdh": 0.6}, noise=0.02))["OH against each"]
+    ahead, alike, behind = text.removesuffix(".").split("; ")
+    assert re.fullmatch(r"ahead of ITQ by \.050 ± \.\d+, LSH by \.200 ± \.\d+ \(learn from nothing\)", ahead)
+    assert alike == "not to be told apart from SDH (learns from labels)"
+    assert re.fullmatch(r"behind MMOH by \.100 ± \.\d+ \(learns from pairs\)", behind)
+    assert "OH against each" not in said(snapshot({"oh": 0.6}))
+
+
+def test_what_cannot_be_told_apart_is_not_ranked():
+    found = said(snapshot({"oh": 0.502, "itq": 0.5}, noise=0.2))
+    assert "cannot be told apart from the float vectors" in found["To follow your labels"]
+    assert "beats" not in found["To follow your labels"]
+    assert found["OH against each"] == "not to be told apart from ITQ (learns from nothing)."
+
+
+def test_a_method_that_is_worse_is_said_to_be():
+    found = said(snapshot({"oh": 0.4, "itq": 0.55}))
+    assert "stays behind the float vectors themselves (cosine) by .1" in found["To follow your labels"]
+    assert found["OH against each"].startswith("behind ITQ by .15")
+
+
+def test_labels_are_another_race_than_pairs():
+    now = snapshot({"oh": 0.6, "sdh": 0.9, "itq": 0.5})
+    found = said(now)
+    assert found["To follow your labels"].startswith("OH")
+    assert "SDH at 64 bits (learns from labels) reaches mAP .9" in found["With the labels themselves"]
+    assert supervised(now) == {"labels": [1], "pairs": [0], "nothing": [2]}
+
+
+def test_references_win_nothing():
+    assert "only references" in said(snapshot({"random_codes": 0.9, "float": 0.95}))["To follow your labels"]
+
+
+def test_what_compresses_the_distance():
+    reranked = {
+        "sign": {1: 0.6, 2: 0.8, 4: 0.95, 16: 1.0},
+        "itq": {1: 0.5, 2: 0.7, 4: 0.85, 16: 0.99},
+        "oh": {1: 0.99, 2: 1.0, 4: 1.0, 16: 1.0},  # supervised: not asked
+    }
+    text = said(snapshot({"oh": 0.7, "itq": 0.5, "sign": 0.5}, reranked=reranked))["To compress cosine"]
+    assert text.startswith("Sign at 64 bits with 4 × re-ranking finds 95% of the ten exact neighbours")
+    assert "8 bytes a vector, 1/256 of the floats, which must be kept" in text
+
+
+def test_re_ranking_much_of_a_small_database_proves_nothing():
+    now = snapshot({"itq": 0.5}, reranked={"itq": {1: 0.5, 2: 0.7, 4: 0.85, 16: 0.99}})
+    small = ComparisonSnapshot(
+        **{**vars(now), "setup": EvaluationSetup("x", 2500, 512, "cosine", "label", QUERIES, 1500, True)}
+    )
+    assert "with 2 × re-ranking finds 70%" in said(small)["To compress cosine"]
+    assert (
+        "no code here reaches 90% with at most 2 × re-ranking (4 × would look at 3% of the items)"
+        in (said(small)["To compress cosine"])
+    )
+
+
+def test_more_bits_are_worth_a_word():
+    now = snapshot({"oh": 0.6, "itq": 0.5})
+    ap = now.record(0).ap
+    lengths = tuple(
+        LengthResult(0, bits, bits // 8, float(np.mean(ap)) + gain, 0.3, ap + gain, {})
+        for bits, gain in ((16, -0.1), (64, 0.0), (256, 0.1))
+    )
+    longer = ComparisonSnapshot(**{**vars(now), "lengths": lengths})
+    assert "At 256 bits it reaches .7" in said(longer)["To follow your labels"]
+    assert "to the float vectors" in said(longer)["To follow your labels"]
+    two = snapshot({"oh": 0.6, "itq": 0.5}, seeds=(0, 1))
+    of_the_first = ComparisonSnapshot(**{**vars(two), "lengths": lengths})
+    assert "At 256 bits, with the first seed, it reaches .7" in said(of_the_first)["To follow your labels"]
+    assert "the first of 2 seeds" in by_bits(of_the_first).caption
+
+
+def test_more_bits_are_worth_a_word_where_all_is_small_and_of_a_rival_that_is_told_the_same():
+    now = snapshot({"oh": 0.03, "click_whitening": 0.035, "itq": 0.02})
+    ap = now.record(0).ap
+    lengths = tuple(
+        LengthResult(entry, bits, bits // 8, level, 0.3, ap - ap.mean() + level, {})
+        for entry, bits, level in ((0, 64, 0.03), (0, 256, 0.043), (1, 64, 0.035), (1, 256, 0.042), (2, 256, 0.9))
+    )
+    told = said(ComparisonSnapshot(**{**vars(now), "lengths": lengths}))["To follow your labels"]
+    assert told.startswith("Click whitening") and "At 256 bits OH reaches .043" in told
+
+
+def test_nothing_is_said_before_there_are_numbers():
+    one = build_comparison()
+    assert verdict(ComparisonSnapshot(one, one.entries, "waiting", "curves", 0, 100)) == []
+
+
+def test_what_has_not_learnt_is_not_judged():
+    now = snapshot({"oh": 0.7})
+    first = {name: column[:1] for name, column in now.results[0].checkpoints.items()}
+    start = MethodResult(**{**vars(now.results[0]), "checkpoints": first, "t": 0})
+    assert verdict(ComparisonSnapshot(**{**vars(now), "results": (start,)})) == []
+
+
+def test_the_fairness_line_names_everything():
+    text = fairness(snapshot({"oh": 0.6, "sdh": 0.7, "itq": 0.5, "sign": 0.4}, seeds=(0, 1)))
+    assert "bits in all: 64 ·" in text
+    assert "learns from: pairs (OH), labels (SDH), nothing (ITQ, Sign)" in text
+    assert "RBF, 300 anchors (OH, SDH), raw vectors (ITQ, Sign)" in text
+    assert "database trained on" in text
+    assert "SDH, ITQ fitted to what has arrived" in text
+    assert "200 test queries, 2 seeds" in text
+    assert text.endswith("default parameters") and "drift" not in text
+    moved = snapshot({"oh": 0.6}, drift="rotate", drift_at=300)
+    assert "drift (rotate) at pair 300 ·" in fairness(moved)
+    late = snapshot({"oh": 0.6}, drift="rotate", drift_at=5000)
+    assert "the drift (rotate) at pair 5,000 never comes: the stream ends at 1,000" in fairness(late)
+
+
+def test_rows_of_results():
+    rows = result_rows(snapshot({"oh": 0.7, "itq": 0.55}))
+    assert [row["method"] for row in rows] == ["OH", "ITQ", "float vectors (reference)"]
+    assert rows[1]["map_minus_first"] == pytest.approx(-0.15, abs=0.02)
+    assert rows[0]["map_minus_floats"] == pytest.approx(0.2, abs=0.02)
+    assert rows[2]["bits"] == 32 * 512
+
+
+def test_files():
+    now = snapshot({"oh": 0.7, "sdh": 0.8, "itq": 0.55}, seeds=(0, 1))
+    table = list(csv.DictReader(io.StringIO(to_csv(columns(now)))))
+    assert len(table) == 3 * 2 * 3
+    assert {row["method"] for row in table} == {"OH", "SDH", "ITQ"}
+    whole = json.loads(to_json(now))
+    assert whole["query"] == now.comparison.to_query()
+    assert whole["results"][0]["map"] == pytest.approx(now.score(0, "map"))
+    assert whole["verdict"]
+
+
+def in_bold(text):
+    """Who has the best mAP of its group."""
+    rows = [line.split(" & ") for line in text.splitlines() if " & " in line]
+    return [cells[0] for cells in rows if cells[3].startswith(r"\textbf{")]
+
+
+def test_latex_ranks_only_within_one_supervision():
+    text = to_latex(snapshot({"oh": 0.7, "mlh": 0.6, "sdh": 0.8, "ksh": 0.9, "itq": 0.55, "lsh": 0.4}))
+    assert text.count(r"\midrule") == 4  # nothing, pairs, labels, the reference
+    assert in_bold(text) == ["ITQ", "OH", "KSH"]
+    assert text.count("{") == text.count("}")
+    assert r"\toprule" in text and r"\bottomrule" in text
+
+
+def test_latex_praises_no_reference_and_nobody_who_is_alone():
+    assert in_bold(to_latex(snapshot({"oh": 0.7, "float": 0.9, "random_codes": 0.8, "itq": 0.5, "lsh": 0.4}))) == [
+        "ITQ"
+    ]
+    assert in_bold(to_latex(snapshot({"oh": 0.7, "sdh": 0.8, "float": 0.9, "itq": 0.5}))) == []
+
+
+def test_latex_writes_a_spread_as_it_writes_the_score():
+    cells = [
+        line.split(" & ")[3] for line in to_latex(snapshot({"oh": 0.7}, seeds=(0, 1))).splitlines() if " & " in line
+    ]
+    assert re.fullmatch(r"\.\d{3} \$\\pm\$ \.\d{3}", cells[1])
+
+
+def test_latex_survives_any_title():
+    now = snapshot({"oh": 0.7})
+    odd = ComparisonSnapshot(
+        **{**vars(now), "setup": EvaluationSetup(r"50% of a_b & c\d^2 #1 {x}", 10, 5, "l2", "label", 5, 100, True)}
+    )
+    caption = next(line for line in to_latex(odd).splitlines() if line.startswith(r"\caption"))
+    assert r"50\% of a\_b \& c\textbackslash{}d\textasciicircum{}2 \#1 \{x\}" in caption
+
+
+def test_bibtex_names_each_source_once():
+    text = to_bibtex(snapshot({"oh": 0.7, "mmoh": 0.8, "itq": 0.5, "kernel_lsh": 0.4, "lsh": 0.4}))
+    assert text.count("@article{huang2017online") == text.count("charikar2002") == 1
+    assert "gong" in text.lower()
+
+
+def test_dips_of_a_drift():
+    now = snapshot({"oh": 0.7, "lsh": 0.5}, drift="rotate", drift_at=300)
+    pairs = np.array([0.0, 100, 200, 300, 400, 500])
+    curves = ([0.8, 0.8, 0.8, 0.3, 0.5, 0.8], [0.6, 0.6, 0.6, 0.2, 0.2, 0.2])
+    results = tuple(
+        MethodResult(**{**vars(one), "checkpoints": {**one.checkpoints, "pairs": pairs, "map": np.array(curve)}})
+        for one, curve in zip(now.results, curves, strict=True)
+    )
+    oh, lsh = dips(ComparisonSnapshot(**{**vars(now), "results": results}))
+    assert (oh.before, oh.depth, oh.recovery) == pytest.approx((0.8, 0.5, 200))
+    assert lsh.depth == pytest.approx(0.4)
+    assert math.isnan(lsh.recovery)
+    assert dips(snapshot({"oh": 0.7})) == []

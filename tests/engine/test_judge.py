@@ -1,0 +1,252 @@
+"""The scores of a checkpoint are those of the public functions on the codes of the hasher."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+import ohash
+from ohash.engine import judge as judge_module
+from ohash.engine import saving as saved
+from ohash.engine.checkpoints import CORRELATED, NAMES
+from ohash.engine.gallery import nearest
+from ohash.engine.judge import SCORES, Judge
+from ohash.engine.run import Run
+from ohash.evaluation.diagnostics import code_diagnostics
+from ohash.evaluation.distance_ranking import iter_ranking
+from ohash.evaluation.neighbours import exact_neighbours, recall_at_k, recall_with_reranking
+from tests.engine.runs import advance, own_data, small, straight
+
+pytestmark = pytest.mark.usefixtures("few_checkpoints")
+FAISS = pytest.mark.skipif(importlib.util.find_spec("faiss") is None, reason="needs faiss")
+
+
+def evaluate(judge, codes, r, seen=None):
+    work = judge.evaluate(codes, r, seen)
+    slices = 0
+    while True:
+        try:
+            next(work)
+            slices += 1
+        except StopIteration as finished:
+            return finished.value, slices
+
+
+def scores_of(run):
+    return {name: run.checkpoints.scores[name][-1] for name in SCORES}
+
+
+@pytest.mark.parametrize("method", ["oh", "mmoh", "lsh"])
+@pytest.mark.parametrize("part", ["validation", "test"])
+@pytest.mark.parametrize("train", ["database", "disjoint"])
+def test_scores_equal_direct_calls(method, part, train):
+    run = straight(small(method, r=20, judged_by=part, train=train))
+    parts, data = run.world.parts, run.world.dataset
+    queries = getattr(parts, part)
+    query_codes, db_codes = run.hasher.encode(run.Z[queries]), run.hasher.encode(run.Z[parts.database])
+    found = scores_of(run)
+    assert found["map"] == ohash.mean_ap(query_codes, db_codes, data.labels[queries], data.labels[parts.database])
+    record = ohash.retrieval(query_codes, db_codes, data.labels[queries], data.labels[parts.database], k=10)
+    assert (found["map_low"], found["map_high"], found["mrr"]) == (record.map_low, record.map_high, record.mrr)
+    assert (found["precision_10"], found["hit_10"]) == (record.precision_at_k[10], record.hit_at_k[10])
+    exact = exact_neighbours(data.X[queries], data.X[parts.database], min(100, len(parts.database) - 1), "l2")
+    assert found["recall_10"] == recall_at_k(query_codes, db_codes, exact, 10)
+    assert found["recall_100"] == recall_at_k(query_codes, db_codes, exact, exact.shape[1])
+    assert np.array_equal(run.checkpoints.last_record.ap, record.ap)
+    again = recall_with_reranking(query_codes, db_codes, exact, 10)
+    assert [found["recall_10"], *(found[f"recall_10_x{c}"] for c in (2, 4, 16))] == [again[c] for c in (1, 2, 4, 16)]
+    seen, numbers = code_diagnostics(db_codes, correlation_rows=CORRELATED), run.snapshot("done").numbers
+    assert {name: numbers[name] for name in NAMES} == {name: getattr(seen, name) for name in NAMES}
+
+
+@pytest.mark.parametrize("method", ["rabitq", "int8", pytest.param("pq", marks=FAISS)])
+@pytest.mark.parametrize("database", ["full", "seen"])
+def test_methods_with_a_distance_of_their_own_are_ranked_by_it(method, database):
+    run = straight(small(method, r=24, database=database, kernel="none"))
+    judge, data = run.checkpoints.judge, run.world.dataset
+    rows = judge.database if database == "full" else judge.database[run.seen[judge.database]]
+    D = run.hasher.estimate_distances(run.Z[judge.queries], run.hasher.quantise(run.Z[rows]))
+    relevant = data.labels[judge.queries][:, None] == data.labels[rows]
+    *_, record = iter_ranking(lambda a, b: D[a:b], *D.shape, relevant=relevant, k=10)
+    found = scores_of(run)
+    assert found["map"] == pytest.approx(record.map, abs=1e-6)
+    assert found["precision_10"] == pytest.approx(record.precision_at_k[10], abs=1e-6)
+    exact = exact_neighbours(data.X[judge.queries], data.X[rows], 10, "l2")
+    for factor in (1, 2, 4):
+        near = np.argsort(D, axis=1)[:, : 10 * factor]
+        recall = np.mean([np.isin(a, b).mean() for a, b in zip(exact, near, strict=True)])
+        assert found["recall_10" if factor == 1 else f"recall_10_x{factor}"] == pytest.approx(recall, abs=0.01)
+    assert found["recall_10"] > 0.3, "an estimate that finds nothing is none"
+    scores, ap = run.checkpoints.evaluate_on("test")
+    assert 0 < scores["map"] <= 1 and len(ap) == scores["queries"] + scores["queries_without_relevant_items"]
+
+
+@pytest.mark.parametrize("method", ["rabitq", "int8", pytest.param("pq", marks=FAISS)])
+def test_pairs_and_gallery_of_such_methods(method, tmp_path):
+    run = straight(small(method, r=24, kernel="none"))
+    numbers = run.snapshot("done").numbers
+    assert numbers["auc"] > 0.6 and numbers["bytes"] == -(-run.hasher.r // 8) + 8 * (method == "rabitq")
+    assert numbers["bits"] == run.hasher.r + 64 * (method == "rabitq")
+    assert ("balance" in numbers) == (method == "rabitq")
+    for before in (False, True):
+        found = nearest(run, 3, before=before)
+        assert len(found.rows) == 10 and (np.diff(found.distances) >= 0).all()
+    D = run.hasher.estimate_distances(
+        run.Z[run.checkpoints.judge.queries[3:4]], run.hasher.quantise(run.Z[run.checkpoints.judge.database])
+    )
+    assert nearest(run, 3).rows[0] == run.checkpoints.judge.database[D[0].argmin()]
+    saved.save(run, tmp_path / "run.npz")
+    back = saved.load(tmp_path / "run.npz")
+    assert scores_of(back) == scores_of(run)
+
+
+def test_digits_at_the_default_setting():
+    run = straight(small(dataset="digits", r=48, m=300, pairs=300))
+    parts, labels = run.world.parts, run.world.dataset.labels
+    codes = run.hasher.encode(run.Z)
+    direct = ohash.mean_ap(
+        codes[parts.validation], codes[parts.database], labels[parts.validation], labels[parts.database]
+    )
+    assert run.checkpoints.scores["map"][-1] == direct
+
+
+def test_only_what_has_arrived_is_searched():
+    run = advance(Run(small(database="seen")), 100)
+    parts, labels = run.world.parts, run.world.dataset.labels
+    there = parts.database[run.seen[parts.database]]
+    assert 2 < len(there) < len(parts.database)
+    codes = run.hasher.encode(run.Z)
+    found = scores_of(run)
+    assert found["map"] == ohash.mean_ap(codes[parts.validation], codes[there], labels[parts.validation], labels[there])
+    X = run.world.dataset.X
+    exact = exact_neighbours(X[parts.validation], X[there], min(100, len(there) - 1), "l2")
+    assert found["recall_10"] == recall_at_k(codes[parts.validation], codes[there], exact, 10)
+
+
+@pytest.mark.parametrize("values", [{}, {"database": "seen"}, {"similar_by": "metric"}])
+def test_very_many_flags_are_packed_and_change_nothing(values, monkeypatch):
+    plain = straight(small(pairs=200, **values))
+    monkeypatch.setattr(judge_module, "DENSE", 1000)
+    packed = straight(small(pairs=200, **values))
+    assert packed.checkpoints.judge.relevant.dtype == np.uint8 and plain.checkpoints.judge.relevant.dtype == bool
+    assert scores_of(packed) == scores_of(plain) and packed.checkpoints.map_float == plain.checkpoints.map_float
+    items = np.array([5, 0, 17])
+    for query in range(3):
+        assert np.array_equal(
+            packed.checkpoints.judge.is_relevant(packed.checkpoints.judge.queries[query], items),
+            plain.checkpoints.judge.relevant[query, items],
+        )
+
+
+def test_nothing_seen_is_no_number():
+    run = Run(small())
+    found, _ = evaluate(run.checkpoints.judge, run.checkpoints.codes, 16, np.zeros(run.world.dataset.n, bool))
+    assert set(found) == set(SCORES) and all(np.isnan(value) for value in found.values())
+
+
+@pytest.mark.parametrize("database", ["full", "seen"])
+@pytest.mark.parametrize("part", ["validation", "test"])
+def test_later_clicks_by_hand(database, part):
+    """Every query on a database of its own: without itself and without what it clicked in training."""
+    dataset, values = own_data("clicks")
+    run = straight(small("oh", "user", judged_by=part, database=database, dtype="float64", **values), dataset)
+    source = run.world.stream().similarity
+    codes = run.hasher.encode(run.Z)
+    train = source.parts.train
+    i, j = source.later(part)
+    found = []
+    for query in np.unique(i):
+        known = {*dataset.pairs.j[train][dataset.pairs.i[train] == query]}
+        known |= {*dataset.pairs.i[train][dataset.pairs.j[train] == query]}
+        there = run.seen if database == "seen" else np.ones(dataset.n, bool)
+        items = np.array([row for row in np.flatnonzero(there) if row != query and row not in known])
+        wanted = np.flatnonzero(np.isin(items, j[i == query]))
+        if len(wanted):
+            record = ohash.retrieval(codes[[query]], codes[items], relevant=[wanted], k=10)
+            found.append((record.hit_at_k[10], record.mrr, record.map, record.precision_at_k[10]))
+    assert run.checkpoints.last_record.queries == len(found) > 20
+    scores = scores_of(run)
+    assert [scores[name] for name in ("hit_10", "mrr", "map", "precision_10")] == pytest.approx(np.mean(found, axis=0))
+    assert np.isfinite([scores["recall_10"], scores["recall_100"]]).all()
+
+
+def test_many_later_clicks_are_sampled_and_that_is_said(monkeypatch):
+    dataset, values = own_data("clicks")
+    monkeypatch.setattr(judge_module, "MOST_QUERIES", 25)
+    run = straight(small("oh", "user", pairs=50, **values), dataset)
+    assert len(run.checkpoints.judge.queries) == 25 and (np.diff(run.checkpoints.judge.queries) > 0).all()
+    assert "25 of " in run.checkpoints.judge.note and run.checkpoints.judge.note in run.snapshot("done").notes
+    again = straight(small("oh", "user", pairs=50, **values), dataset)
+    assert np.array_equal(run.checkpoints.judge.queries, again.checkpoints.judge.queries)
+
+
+def test_work_comes_in_slices(monkeypatch):
+    """A command is obeyed between two slices, so every kernel call of a checkpoint must be one."""
+    run = Run(small(dataset="digits"))
+    monkeypatch.setattr("ohash.evaluation.packed_codes.BLOCK_WORK", 1500 * 10)
+    monkeypatch.setattr("ohash.evaluation.neighbours.BLOCK_BYTES", 1500 * 4 * 10)
+    _, slices = evaluate(Judge(run.world, 0, "validation"), run.checkpoints.codes, 16)
+    assert slices >= 4 * 10
+
+
+def test_scores_do_not_depend_on_slices(monkeypatch):
+    run = straight(small())
+    whole, _ = evaluate(
+        Judge(run.world, 0, "test"), run.hasher.encode(run.Z[Judge(run.world, 0, "test").rows])[None], 16
+    )
+    monkeypatch.setattr("ohash.evaluation.packed_codes.BLOCK_WORK", 1)
+    monkeypatch.setattr("ohash.evaluation.neighbours.BLOCK_BYTES", 1)
+    again, _ = evaluate(
+        Judge(run.world, 0, "test"), run.hasher.encode(run.Z[Judge(run.world, 0, "test").rows])[None], 16
+    )
+    assert all(whole[name] == again[name] for name in SCORES)
+
+
+def test_drift_is_judged_in_the_world_as_it_is_now():
+    run = straight(small(drift="redefine", drift_at=350))
+    labels = run.world.dataset.superclasses
+    parts = run.world.parts
+    codes = run.hasher.encode(run.Z)
+    assert scores_of(run)["map"] == ohash.mean_ap(
+        codes[parts.validation], codes[parts.database], labels[parts.validation], labels[parts.database]
+    )
+    run = straight(small(drift="rotate", drift_at=350))
+    parts = run.world.parts
+    codes = run.hasher.encode(run.world.mapped(1))
+    labels = run.world.dataset.labels
+    assert scores_of(run)["map"] == ohash.mean_ap(
+        codes[parts.validation], codes[parts.database], labels[parts.validation], labels[parts.database]
+    )
+
+
+def finished(work):
+    while True:
+        try:
+            next(work)
+        except StopIteration as over:
+            return over.value
+
+
+def test_the_float_vectors_are_judged_as_codes_are():
+    database, values = own_data("clicks")
+    judge = Judge(Run(small(dataset="own", **values), database).world, 0, "test")
+    ap = finished(judge.float_ap())
+    X = database.X.astype(np.float32)
+    for at, query in enumerate(judge.queries):
+        hidden = {int(query), *judge.hidden[at].tolist()}
+        order = [row for row in np.argsort(((X - X[query]) ** 2).sum(axis=1), kind="stable") if int(row) not in hidden]
+        hits = np.flatnonzero(np.isin(order, judge.relevant[at])) + 1
+        expected = (np.arange(1, len(hits) + 1) / hits).mean() if len(hits) else np.nan
+        np.testing.assert_allclose(ap[at], expected)
+
+
+def test_the_reference_on_live_is_that_of_all_queries(monkeypatch):
+    """Else it is the mean of other queries than the curve beside it."""
+    run = Run(small())
+    judge = run.checkpoints.judge
+    assert len(judge.queries) > 3
+    monkeypatch.setattr("ohash.engine.judge.FLOAT_QUERIES", 3)
+    every = finished(judge.float_ap())
+    assert finished(judge.float_reference()) == np.nanmean(every)
+    monkeypatch.setattr("ohash.engine.judge.FLOAT_WORK", 0)
+    assert finished(judge.float_reference()) == np.nanmean(every[:3])

@@ -1,0 +1,35 @@
+"""The sentence above the charts says what a method really does with pairs."""
+
+import pytest
+
+from ohash.engine.gallery import nearest
+from ohash.engine.narrative import headline
+from ohash.engine.params import experiment
+from ohash.engine.run import Run
+from tests.engine.runs import finish, own_data, small
+
+
+@pytest.mark.parametrize(
+    ("method", "before", "after"),
+    [
+        ("oh", "OH is about to learn from pairs of", "OH is learning from 300 pairs of"),
+        ("itq", "ITQ is about to be fitted to", "ITQ was fitted to the points of 300 pairs of"),
+        ("lsh", "LSH learns nothing; it is about to encode", "LSH learns nothing; it has seen 300 pairs of"),
+    ],
+)
+def test_what_is_done_with_pairs(method, before, after):
+    params = small(method=method, pairs=1000)
+    assert headline(None, params, "starting").startswith(before)
+    run = Run(params)
+    while run.t < 300 or run.evaluating:
+        run.step(300 - run.t or 1)
+    told = headline(run.snapshot("running"), params, "running")
+    assert told.startswith(after) and "agreement with labels" in told
+
+
+@pytest.mark.parametrize(("kind", "judged"), [("clicks", False), ("pairs", False), ("labels", True)])
+def test_what_nobody_has_said_is_not_known_to_be_wrong(kind, judged):
+    mine, values = own_data(kind)
+    run = finish(Run(experiment(mine, "oh", r=8, pairs=200, **values), mine))
+    assert nearest(run, 0).judged is judged
+    assert ("few pairs are said" in headline(run.snapshot("done"), run.params, "done")) is not judged

@@ -1,9 +1,0 @@
-"""A sweep of four cells."""
-
-from ohash.sweeps.sweep import sweep
-
-BASE = {"dataset": "tiny", "m": 16, "r": 8, "pairs": 120, "judged_at": "ends"}
-
-
-def tiny_sweep(**more):
-    return sweep(**{"base": BASE, "grid": {"beta": [0.25, 0.5]}, "seeds": 2, **more})

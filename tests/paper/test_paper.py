@@ -1,0 +1,333 @@
+"""The paper's figures as sweeps, and its claims as tests: verdicts follow the numbers, and say when they cannot."""
+
+import re
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ohash.cli.main import main
+from ohash.engine.history import LogBins
+from ohash.paper import claims_of_cost, figures
+from ohash.paper import settings as data
+from ohash.paper.claims import Claim, Finding, judge
+from ohash.paper.claims_of_cost import CLAIMS
+from ohash.paper.figures import FIGURES, FULL, QUICK
+from ohash.paper.measured import Measured, Missing
+from ohash.paper.tables import bibtex, claims_table, figure_table
+from ohash.paper.verdicts import (  # fmt: skip
+    SWING,
+    Effect,
+    Part,
+    above,
+    all_of,
+    below,
+    difference,
+    equal,
+    ranged,
+    ratio,
+    share,
+    within,
+)
+from ohash.plots.paper import charts
+from ohash.plots.paper_report import claims_html, report
+from ohash.store.store import Store
+from ohash.sweeps.execution import SweepExecution
+from ohash.sweeps.executors import Inline
+
+numbers = st.floats(-1, 1)
+effects = st.tuples(numbers, numbers, numbers).map(sorted).map(lambda ends: Effect(ends[1], ends[0], ends[2]))
+
+
+# -- verdicts --------------------------------------------------------------------------------------------------------
+
+
+@given(effects, numbers)
+def test_a_verdict_needs_the_whole_interval_on_one_side(effect, than):
+    assert (above(effect, than) == "holds") == (effect.low > than)
+    assert (above(effect, than) == "does not hold") == (effect.high <= than)
+    assert (below(effect, than) == "holds") == (effect.high < than)
+    assert not above(effect, than) == below(effect, than) == "holds"
+
+
+@given(effects)
+def test_equal_and_within(effect):
+    assert equal(effect) == within(effect, -0.03, 0.03)
+    assert (equal(effect) == "holds") == (max(abs(effect.low), abs(effect.high)) < 0.03)
+    if effect.low >= 0.03:
+        assert equal(effect) == "does not hold"
+
+
+def test_one_failure_is_enough():
+    assert all_of(["holds", "holds"]) == "holds"
+    assert all_of(["holds", "cannot tell"]) == "cannot tell"
+    assert all_of(["holds", "cannot tell", "does not hold"]) == "does not hold"
+    assert all_of([]) == "cannot tell"
+
+
+def test_one_seed_swings_and_several_speak_for_themselves():
+    rng = np.random.default_rng(0)
+    a = [rng.uniform(0.5, 0.6, 300) for _ in range(5)]
+    b = [one - 0.1 - 0.001 * at for at, one in enumerate(a)]
+    alone = difference(a[:1], b[:1])
+    assert alone.value == pytest.approx(0.1) and alone.low == pytest.approx(0.1 - SWING)
+    several = difference(a, b)
+    assert several.value == pytest.approx(0.102) and 0.095 < several.low < 0.102 < several.high < 0.11
+    noisy = difference(a, [one + shift for one, shift in zip(a, (-0.2, 0.2, -0.1, 0.15, 0.05), strict=True)])
+    assert above(noisy) == "cannot tell", "seeds disagree, however many queries there are"
+    assert ratio([2.0], [1.0]).low < 2 < ratio([2.0], [1.0]).high
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=2))
+def test_a_share_of_few_seeds_decides_only_far_from_the_border(values):
+    found = share(values)
+    assert 0 <= found.low < found.high <= 1 and "taken to ± 10 points" in found.interval
+    far = min(values) > 0.6 + 1e-9 or max(values) < 0.4 - 1e-9
+    if far:
+        assert above(found, 0.5) != "cannot tell"
+    elif 0.401 < min(values) and max(values) < 0.599:
+        assert above(found, 0.5) == "cannot tell"
+
+
+def test_every_interval_says_what_it_is():
+    a = [np.linspace(0.4, 0.6, 50)] * 3
+    assert difference(a[:1], a[:1]).interval.endswith("as one seed") and "t over 3 seeds" in difference(a, a).interval
+    assert ratio([2.0], [1.0]).interval == "one run, timings taken to ± 20 %"
+    assert ratio([2.0, 2.2, 2.1], [1.0] * 3).interval == share([0.1, 0.2, 0.3]).interval == "least to most of 3 seeds"
+    assert ranged([2.0], 0.02, "taken to ± 0.02", "x").interval == "one run, taken to ± 0.02"
+    assert str(share([0.25, 0.25, 0.25])) == "25 %", "what has no width is no interval"
+    part = Part("Digits", "OH", ratio([2.0], [1.0]), "holds")
+    found = Finding(claim("T-labels"), "holds", (part,))
+    assert part.effect.interval in claims_html([found]) and part.effect.interval in claims_table([found]).rows[0]
+    assert "95 %" not in claims_html([found])
+    both = Finding(claim("T-labels"), "holds", (part, part))
+    assert claims_html([both]).count(part.effect.interval) == 1, "what is so of all parts is said once"
+    mixed = Finding(claim("T-labels"), "holds", (part, Part("Digits", "OH", share([0.3]), "holds")))
+    assert all(one.effect.interval in claims_html([mixed]) for one in mixed.parts)
+
+
+@pytest.mark.parametrize(("shares", "expected"), [
+    ((0.49, 0.9, 0.9), "cannot tell"), ((0.9, 0.9, 0.9), "holds"), ((0.9, 0.3, 0.9), "does not hold"),
+])  # fmt: skip
+def test_steps_below_the_cap_are_counted_at_every_c_from_a_tenth_on(shares, expected):
+    edges = LogBins.edges()
+    totals = {}
+    for C, below_cap in zip((0.1, 1.0, 10.0), shares, strict=True):
+        counts = np.zeros(LogBins.count)
+        at = int(np.searchsorted(edges, C * 0.999))
+        counts[at - 1], counts[at] = 100 * below_cap, 100 * (1 - below_cap)
+        totals[C] = {"totals/ratio": counts}
+
+    class Counted(Told):
+        def seeds(self, figure, setting, method, x):
+            return [x]
+
+        def arrays(self, seed):
+            return totals[seed]
+
+    found = judge(claim("tau"), Counted({}), [data.EMBEDDED[0]])
+    assert found.verdict == expected and [part.effect.value for part in found.parts] == pytest.approx(shares)
+
+
+@pytest.mark.parametrize(("times", "expected"), [
+    ((1.0, 1.1, 1.05), "holds"), ((1.5, 1.5, 1.6), "does not hold"), ((1.4,), "cannot tell"), ((1.6,), "does not hold"),
+    ((1.1, 1.2, 1.4), "cannot tell"),
+])  # fmt: skip
+def test_flat_in_r_is_an_equivalence_with_a_stated_margin(monkeypatch, times, expected):
+    few = [1.0] * len(times)
+    monkeypatch.setattr(claims_of_cost, "a_pair", lambda m, s, method, r: few if r == QUICK.timed_bits[0] else times)
+    found = judge(claim("time-lego-flat"), Told({}), [data.EMBEDDED[0]])
+    assert found.verdict == expected and f"{claims_of_cost.FLAT:g}" in found.claim.test
+
+
+def test_what_cannot_be_told_says_why_by_the_number_of_seeds():
+    rng = np.random.default_rng(0)
+    a = [rng.uniform(0.4, 0.6, 200) for _ in range(4)]
+    b = [one + shift for one, shift in zip(a, (0.01, -0.01, 0.2, -0.2), strict=True)]
+
+    def found(seeds):
+        effect = difference(a[:seeds], b[:seeds])
+        part = Part("Digits", "T = 4 less T = 1", effect, above(effect))
+        return Finding(claim("T-labels"), part.verdict, (part, part))
+
+    assert found(1).why == f"one seed is too few to decide: the full profile has {FULL.seeds}"
+    assert found(2).why.startswith("2 seeds are too few")
+    assert found(4).verdict == "cannot tell" and found(4).why == "4 seeds, and the interval still lies on both sides"
+    assert found(1).why in claims_table([found(1)]).rows[0][2] and found(1).why in claims_html([found(1)])
+    told = Part("Digits", "", Effect(0.1, 0.05, 0.2, seeds=1), "holds")
+    assert Finding(claim("T-labels"), "holds", (told,)).why == ""
+
+
+# -- figures -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("profile", [QUICK, pytest.param(FULL, marks=pytest.mark.slow)], ids=lambda one: one.key)
+def test_every_figure_of_the_paper_is_there_for_every_embedded_dataset(profile):
+    assert [key for key in FIGURES if key.isdigit()] == ["2", "3", "4", "5", "6", "7", "8"]
+    measured = Measured(Store(), profile)
+    for figure in FIGURES.values():
+        places = measured.cells(figure)
+        assert {where.setting for where in places} == {one.key for one in figure.settings()}
+        assert {where.method for where in places} == set(figure.methods)
+        assert all(len(cells) == profile.seeds for cells in places.values())
+    assert {one.dataset for one in data.EMBEDDED} == {"patches", "fashion", "digits"}
+
+
+def test_every_claim_names_its_figures_place_and_test():
+    assert len({claim.key for claim in CLAIMS}) == len(CLAIMS) >= 30
+    for claim in CLAIMS:
+        assert set(claim.figures) <= set(FIGURES) and claim.test and re.search(r"Section|Theorem", claim.place)
+
+
+def test_nothing_run_is_nothing_told():
+    measured = Measured(Store(), FULL)
+    for claim in CLAIMS:
+        found = judge(claim, measured)
+        assert found.verdict == "cannot tell" and found.parts and all(part.note for part in found.parts)
+    assert "–" in figure_table(measured, FIGURES["2"]).rows[0]
+    assert all(chart.empty for figure in FIGURES.values() for chart in charts(measured, figure))
+
+
+# -- verdicts follow the numbers ---------------------------------------------------------------------------------------
+
+
+class Told(Measured):
+    """What a test says was measured: mAP by (figure, method, x)."""
+
+    def __init__(self, values, **numbers):
+        super().__init__(Store(), replace(QUICK, seeds=3))
+        self.told, self.said = values, numbers
+
+    def seeds(self, figure, setting, method, x):
+        if (figure, method, x) not in self.told:
+            raise Missing("not told")
+        return [(figure, method, x, seed) for seed in range(3)]
+
+    def ap(self, seeds):
+        rng = np.random.default_rng(zlib.crc32(repr(seeds[0][:3]).encode()))
+        return [self.told[seed[:3]] + rng.normal(0, 0.02, 200) for seed in seeds]
+
+    def best(self, figure, setting, choices):
+        known = {choice: self.told[figure, *choice] for choice in choices if (figure, *choice) in self.told}
+        return max(known, key=known.get)
+
+
+def claim(key) -> Claim:
+    return next(one for one in CLAIMS if one.key == key)
+
+
+def verdict(key, values, kind="labels"):
+    setting = next(one for one in data.EMBEDDED if one.kind == kind)
+    return judge(claim(key), Told(values), [setting]).verdict
+
+
+def by_beta(values):
+    return {("2", "oh", beta): value for beta, value in zip(figures.BETAS, values, strict=True)}
+
+
+def test_beta():
+    hill = by_beta([0.3, 0.4, 0.5, 0.6, 0.61, 0.5, 0.45, 0.4, 0.3])
+    assert verdict("beta-shape", hill) == verdict("beta-best", hill) == "holds"
+    rising = by_beta(np.linspace(0.3, 0.7, 9))
+    assert verdict("beta-shape", rising) == verdict("beta-best", rising) == "does not hold"
+    flat = by_beta([0.5, 0.5, 0.5, 0.5, 0.5, 0.501, 0.5, 0.5, 0.5])
+    assert verdict("beta-shape", flat) == "cannot tell"
+    assert verdict("beta-best", flat) == "holds", "none of the others is better by 0.01"
+    level = by_beta([0.51, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
+    assert verdict("beta-best", level) == "cannot tell", "0.1 is better by just the margin"
+    assert verdict("beta-best", by_beta([0.3, 0.3, 0.3, 0.5, 0.5, 0.6, 0.3, 0.3, 0.3])) == "holds", "0.6 is about 0.5"
+
+
+def test_models_bits_and_rivals():
+    assert verdict("T-metric", {("3", "mmoh", 4): 0.6, ("3", "mmoh", 1): 0.5}, "metric") == "holds"
+    assert verdict("T-labels", {("3", "mmoh", 4): 0.6, ("3", "mmoh", 1): 0.5}) == "does not hold"
+    assert verdict("T-labels", {("3", "mmoh", 4): 0.505, ("3", "mmoh", 1): 0.5}) == "holds"
+    table = {("6", method, 64): 0.5 for method in figures.ONLINE} | {("6", "mmoh", 64): 0.7, ("6", "oh", 64): 0.6}
+    assert verdict("mmoh-first", table) == verdict("oh-second", table) == "holds"
+    table["6", "lego", 64] = 0.8
+    assert verdict("mmoh-first", table) == verdict("oh-second", table) == "does not hold"
+    assert verdict("mmoh-first", table, "tracks") == "holds", "there LEGO-LSH is said to be its equal"
+    assert verdict("lego", {**table, ("6", "oh", 64): 0.79}, "tracks") == "holds"
+    batch = {("8", "ksh", 64): 0.8, ("8", "sdh", 64): 0.6, ("8", "mmoh", 64): 0.7}
+    assert verdict("batch", batch) == "holds" and verdict("batch", {**batch, ("8", "ksh", 64): 0.65}) == "does not hold"
+    gap = {("8", "oh", 16): 0.5, ("8", "kernel_lsh", 16): 0.45, ("8", "oh", 64): 0.7, ("8", "kernel_lsh", 64): 0.5}
+    assert verdict("klsh-gap", gap) == verdict("klsh", gap) == "holds"
+
+
+def test_c():
+    values = {
+        ("4", "oh", C): value for C, value in zip(figures.CS, (0.3, 0.35, 0.5, 0.6, 0.65, 0.65, 0.66), strict=True)
+    }
+    assert verdict("C-small", values) == verdict("C-best", values) == verdict("C-large", values) == "holds"
+    assert verdict("C-large", {**values, ("4", "oh", 10.0): 0.4}) == "does not hold"
+
+
+def test_held_is_counted_by_dataset():
+    always = replace(claim("kernel"), judge=lambda measured, setting: [Part(setting.title, "", None, "holds")])
+    found = judge(always, Told({}), data.EMBEDDED)
+    assert found.held == "holds on 4 of 4" and found.verdict == "holds"
+
+
+def test_the_command_says_what_is_known(tmp_path, capsys):
+    files = {name: tmp_path / name for name in ("report.html", "tables.tex", "refs.bib", "figures")}
+    code = main([
+        "paper", "2", "--only-report", "--store", str(tmp_path / "home"), "--html", str(files["report.html"]),
+        "--latex", str(files["tables.tex"]), "--bibtex", str(files["refs.bib"]), "--svg", str(files["figures"]),
+    ])  # fmt: skip
+    out = capsys.readouterr().out
+    assert code == 0 and "0 of 36 cells" in out and "CANNOT TELL" in out
+    assert all(file.exists() for file in files.values())
+    assert main(["paper", "9"]) == 2
+
+
+# -- from a real store -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def small_paper(tmp_path_factory):
+    """A very small profile of two figures, really run on digits."""
+    profile = replace(QUICK, key="tiny", bits=(8, 16), timed_bits=(8, 64), pairs=300)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "settings", lambda: (data.EMBEDDED[3],))
+        store = Store(tmp_path_factory.mktemp("paper"))
+        for key in ("3", "kernel"):
+            assert SweepExecution(FIGURES[key].sweep(profile), store, Inline()).run().failed == 0
+        yield Measured(store, profile)
+
+
+def test_tables_charts_and_report(small_paper):
+    three = FIGURES["3"]
+    table = figure_table(small_paper, three)
+    assert table.header[2:] == ("T = 1", "T = 2", "T = 3", "T = 4") and len(table.rows) == 1
+    assert all(0 < float(cell) < 1 for cell in table.rows[0][2:])
+    assert small_paper.progress(three) == (4, 4) and small_paper.cost(three) > 0
+    (chart,) = charts(small_paper, three)
+    assert [float(value) for value in chart.series[0].x] == [1, 2, 3, 4]
+    findings = [judge(claim("T-labels"), small_paper, [data.EMBEDDED[3]])]
+    assert findings[0].parts[0].effect is not None
+    page = report(small_paper, [three, FIGURES["kernel"]], findings)
+    assert page.count("one seed, so no band") == 2, "what the charts show is said once a figure"
+    assert "standard deviation" not in page
+    scores = {x: seed.score(part="validation") for x in (1, 2, 3, 4)
+              for seed in small_paper.seeds("3", data.EMBEDDED[3], "mmoh", x)}  # fmt: skip
+    assert f"best on validation queries at {max(scores, key=scores.get)} (" in chart.title
+    assert page.count("<svg") == 2 and "Section VII-B2" in page and "<script" not in page
+    assert not re.search(r"(?:src|href)=\"(?:http|//)", page), "nothing is fetched"
+    latex = "\n".join([table.latex(), claims_table(findings).latex()])
+    assert latex.isascii() and latex.count(r"\toprule") == 2 and latex.count("{") == latex.count("}")
+    assert "@article{huang2017online" in bibtex(small_paper).lower() or "huang" in bibtex(small_paper).lower()
+
+
+def test_the_cost_is_told_figure_by_figure(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(figures, "settings", lambda: (data.EMBEDDED[3],))
+    tiny = replace(QUICK, key="tiny", title="Tiny", pairs=200)
+    monkeypatch.setitem(figures.PROFILES, "quick", tiny)
+    assert main(["paper", "2", "4", "--estimate", "--store", str(tmp_path), "--workers", "2"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].startswith("Figure 2: 9 of 9 cells are left: about") and "on 2 cores" in told[0]
+    assert told[1].startswith("Figure 4: 6 of 6"), "β = 0.4 at C = 0.1 is a cell of both"
+    assert told[2].startswith("Tiny: 15 of 15")
+    assert Store(tmp_path).done() == set()

@@ -1,0 +1,67 @@
+"""The store gives back what it was given."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ohash.engine.snapshot import to_frame
+from ohash.store.listing import RunStore, line_of
+from ohash.store.store import CELL, Store
+from tests.store.stored import assert_same_picture, numbered
+
+
+def test_a_run_comes_back_as_it_was(store, picture):
+    key = store.keep(picture)
+    assert_same_picture(Store(store.folder).get(key), picture)
+    (line,) = store.list()
+    assert line == line_of(key, picture)
+    (values,) = store.values([key, "unknown"]).values()
+    assert values["environment"]["numpy"] == np.__version__ and values["environment"]["cpu"] and values["created"] > 0
+
+
+def test_it_is_a_run_store(store, picture):
+    kept: RunStore = store
+    keys = [numbered(store, picture, at) for at in range(3)]
+    assert sorted(line.key for line in kept.list()) == keys
+    kept.delete([keys[1], "not there"])
+    assert sorted(line.key for line in kept.list()) == [keys[0], keys[2]]
+    assert not store.trace(keys[1]).exists()
+    with pytest.raises(KeyError):
+        kept.get(keys[1])
+
+
+def test_lists_can_be_filtered(store, picture):
+    store.keep(picture)
+    numbered(store, picture, 1)
+    assert len(store.list(kind=CELL)) == len(store.list(kind="live")) == 1
+    assert len(store.list(dataset="tiny", method="oh", state="done")) == 2
+    assert store.list(method="mmoh") == [] == store.list(dataset="tiny' OR '1'='1")
+
+
+def test_the_curves_are_a_table_any_tool_reads(store, picture):
+    import pandas as pd
+
+    table = pd.read_parquet(store.trace(store.keep(picture)))
+    judged = table[table["kind"] == "checkpoint"]
+    assert np.array_equal(judged["map"], picture.checkpoints["map"])
+    assert np.array_equal(table.loc[table["kind"] == "pairs", "cum_loss"], picture.columns["cum_loss"])
+
+
+def test_what_ended_well_is_not_replaced_and_what_failed_is(store, picture):
+    values, arrays = to_frame(picture)
+    store.save("a", {**values, "state": "error", "error": "no memory"}, {})
+    assert store.done() == set() and store.get("a").error == "no memory" and store.list()[0].state == "error"
+    store.save("a", values, arrays)
+    store.save("a", {**values, "numbers": {}, "t": 7}, {})
+    store.save("a", {**values, "state": "error", "error": "later"}, {})
+    assert store.done() == {"a"} and len(store.list()) == 1
+    assert_same_picture(store.get("a"), picture)
+
+
+def test_a_run_of_a_method_that_is_gone_is_listed_with_the_reason(store, picture):
+    values, arrays = to_frame(picture)
+    params = json.loads(values["params"]) | {"method": "gone"}
+    store.save("a", {**values, "params": json.dumps(params)}, arrays)
+    (line,) = store.list()
+    assert (line.method, line.pairs) == ("gone", 400) and "method must be one of" in line.different

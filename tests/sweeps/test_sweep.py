@@ -1,0 +1,189 @@
+"""Sweeps as data, and carried out: nothing twice, nothing lost, a failure stops nothing."""
+
+import json
+import threading
+import time
+from concurrent.futures import Executor, Future
+
+import numpy as np
+import pytest
+
+from ohash.engine import tasks
+from ohash.store.store import Store, StoreError
+from ohash.sweeps import claims as workshare
+from ohash.sweeps import execution as sweeping
+from ohash.sweeps.claims import Claims, activity, cancel
+from ohash.sweeps.execution import SweepExecution
+from ohash.sweeps.executors import Inline
+from ohash.sweeps.files import delete_sweep, sweeps
+from ohash.sweeps.results import points
+from ohash.sweeps.sweep import build_sweep, from_values, read
+from tests.engine.patience import until
+from tests.sweeps.sweeps import BASE, tiny_sweep
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """The keys of the cells that were really run."""
+    done = []
+
+    def run(values, arrays, report=None):
+        values_out, arrays_out = tasks.run(values, arrays, report)
+        done.append(json.loads(values["params"])["seed"])
+        return values_out, arrays_out
+
+    monkeypatch.setattr(sweeping, "run", run)
+    return done
+
+
+# -- as data -------------------------------------------------------------------------------------------------------
+
+
+def test_cells_are_every_combination_once():
+    found = build_sweep(
+        base=BASE,
+        grid={"beta": [0.25, 0.5], "C": [0.1, 1.0]},
+        cases=[{"method": "oh"}, {"method": "mmoh", "T": 2}],
+        seeds=[3, 5],
+    )
+    assert len(found.cells) == len({cell.key for cell in found.cells}) == 16
+    assert found.axes == {"method": ["oh", "mmoh"], "T": [None, 2], "beta": [0.25, 0.5], "C": [0.1, 1.0]}
+    assert {cell.params.seed for cell in found.cells} == {3, 5}
+    assert len(list(found.by_point())) == 8 and hash(found) == hash(from_values(json.loads(found.to_json())))
+    assert len(build_sweep(base=BASE, grid={"beta": [0.5, 0.5]}).cells) == 1
+
+
+def test_a_sweep_from_a_file(tmp_path):
+    (tmp_path / "beta.toml").write_text(
+        'seeds = 2\n[base]\ndataset = "tiny"\nm = 16\nr = 8\npairs = 120\njudged_at = "ends"\n'
+        "[grid]\nbeta = [0.25, 0.5]\n"
+    )
+    found = read(tmp_path / "beta.toml")
+    assert found.name == "beta" and [c.key for c in found.cells] == [c.key for c in tiny_sweep().cells]
+    (tmp_path / "again.json").write_text(found.to_json())
+    assert read(tmp_path / "again.json") == found and read(tmp_path / "again.json").key == found.key
+
+
+@pytest.mark.parametrize(
+    ("said", "match"),
+    [
+        ({"beta": [1]}, "parameters belong into"),
+        ({}, "at least \\[base\\] or \\[grid\\]"),
+        ({"grid": {"beta": 0.5}}, "list of values"),
+        ({"grid": {"beta": []}}, "list of values"),
+        ({"grid": {"beta": [7.0]}}, "beta must be"),
+        ({"base": {"bta": 1}}, "unknown parameter bta"),
+        ({"seeds": 0}, "seeds must be"),
+        ({"seeds": True}, "seeds must be"),
+        ({"seeds": [0.5]}, "seeds must be"),
+        ({"base": 3}, "table of parameters"),
+        ({"seeds": 1000, "grid": {"C": list(range(1, 200))}}, "at most 100,000 cells"),
+    ],
+)
+def test_what_is_wrong_is_named(said, match, tmp_path):
+    (tmp_path / "bad.json").write_text(json.dumps(said))
+    with pytest.raises(ValueError, match=match) as caught:
+        read(tmp_path / "bad.json")
+    assert "bad.json" in str(caught.value)
+    with pytest.raises(ValueError, match=r"must be a TOML or JSON file, got .*none\.toml"):
+        read(tmp_path / "none.toml")
+
+
+# -- carried out -----------------------------------------------------------------------------------------------------
+
+
+def test_a_finished_cell_never_runs_twice(store, counted):
+    small, wide = tiny_sweep(), tiny_sweep(seeds=3)
+    heard = []
+    done = SweepExecution(small, store, Inline(), lambda p: heard.append((p.done, p.failed, p.total))).run()
+    assert (done.done, done.failed, done.here) == (4, 0, 4) and heard[-1] == (4, 0, 4)
+    assert len(counted) == 4
+    again = SweepExecution(small, Store(store.folder), Inline()).run()
+    assert (again.done, again.here) == (4, 0) and len(counted) == 4
+    SweepExecution(wide, store, Inline()).run()
+    assert counted[4:] == [2, 2], "only the new seed"
+    assert list(sweeps(store)) == [small.key, wide.key]
+    delete_sweep(store, small.key)
+    assert list(sweeps(store)) == [wide.key] and len(store.done()) == 6
+
+
+def test_a_failing_cell_is_recorded_and_stops_nothing(store):
+    bad = tiny_sweep(grid={"m": [16, 10_000]}, seeds=1)  # there are not that many points
+    sweeping_now = SweepExecution(bad, store, Inline())
+    done = sweeping_now.run()
+    assert (done.done, done.failed) == (1, 1) and "m must be at most" in next(iter(sweeping_now.errors.values()))
+    (line,) = store.list(state="error")
+    assert "m must be at most" in store.get(line.key).error
+    waiting, failed = points(bad, store)
+    assert (waiting.failed, failed.failed, failed.waiting) == (0, 1, 0)
+    assert SweepExecution(bad, store, Inline()).run().failed == 1, "it is tried again"
+
+
+def test_results_are_those_of_the_runs(store):
+    chosen = tiny_sweep()
+    SweepExecution(chosen, store, Inline()).run()
+    for point in points(chosen, store):
+        values = [tasks.run({"params": cell.params.to_json()}, {}) for cell in point.cells]
+        scores = [found["scores/validation"]["map"] for found, _ in values]
+        assert point.mean() == pytest.approx(np.mean(scores)) and point.sd() == pytest.approx(np.std(scores, ddof=1))
+
+
+def test_a_store_that_cannot_be_written_is_said_before_anything_runs(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="OHASH_HOME"):
+        SweepExecution(tiny_sweep(), Store(tmp_path / "file" / "home"), Inline())
+
+
+class Never(Executor):
+    """Accepts everything, finishes nothing."""
+
+    def submit(self, task, /, *args, **kwargs):
+        self.future = Future()
+        return self.future
+
+
+def start(chosen, store, executor):
+    going = SweepExecution(chosen, store, executor)
+    thread = threading.Thread(target=going.run, daemon=True)
+    thread.start()
+    return going, thread
+
+
+def test_somebody_else_can_cancel(store, monkeypatch):
+    monkeypatch.setattr(sweeping, "BEAT_SECONDS", 0.02)
+    chosen, executor = tiny_sweep(), Never()
+    _, thread = start(chosen, store, executor)
+    until(lambda: chosen.key in activity(store) and activity(store)[chosen.key].alive)
+    cancel(store, chosen.key)
+    thread.join(60)
+    now = activity(store)[chosen.key]
+    assert not thread.is_alive() and executor.future.cancelled() and (now.state, now.alive) == ("cancelled", False)
+    assert store.rows("SELECT * FROM claims") == []
+    assert SweepExecution(chosen, store, Inline()).run().done == 4
+
+
+def test_two_at_once_share_the_work(store, counted):
+    """While one sits on a cell, the other does the rest, and waits until the first has died."""
+    chosen, executor = tiny_sweep(), Never()
+    first, _ = start(chosen, store, executor)
+    until(lambda: store.rows("SELECT * FROM claims"))
+    second, thread = start(chosen, store, Inline())
+    until(lambda: len(store.done()) == 3)
+    time.sleep(0.1)
+    assert len(counted) == 3 and thread.is_alive()
+    executor.future.set_exception(RuntimeError("gone"))  # the first one's cell fails, and its claim ends
+    thread.join(60)
+    assert len(store.done()) == 4 and len(counted) == 4 and second.progress.done == 4
+    assert first.errors
+
+
+def test_the_claim_of_the_dead_is_free(store, monkeypatch):
+    mine, other = Claims(store), Claims(store)
+    assert mine.take(["a", "b"], 1) == ["a"] and other.take(["a", "b"], 2) == ["b"]
+    mine.owner = mine.owner.replace(str(mine.owner.split(":")[1]), "999999999")  # no such process
+    dead = Claims(store)
+    dead.owner = mine.owner
+    other.release(["b"])
+    assert dead.take(["b"], 1) == ["b"] and other.take(["a", "b"], 2) == ["b"]
+    monkeypatch.setattr(workshare, "STALE_SECONDS", -1.0)
+    assert Claims(store).take(["a", "b"], 2) == ["a", "b"]
