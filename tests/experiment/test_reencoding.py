@@ -43,7 +43,7 @@ def test_what_re_encoding_costs_is_counted():
 
 
 def test_stale_codes_are_those_of_the_last_refresh():
-    going = Run(small(reencode="every", reencode_every=300))
+    going = Run(small(reencode="every", reencode_every=300, dtype="float64"))
     advance(going, 300)
     then = going.hasher.encode(going.Z[going.appraisal.judge.rows])
     advance(going, 599)
@@ -54,7 +54,7 @@ def test_stale_codes_are_those_of_the_last_refresh():
 @pytest.mark.parametrize("reencode", ["every", "never"])
 def test_a_moved_world_is_encoded_by_the_hash_of_the_table(reencode):
     """A drift changes the vectors, not the moment at which the table is brought up to date."""
-    going = Run(small(drift="rotate", drift_at=250, reencode=reencode, reencode_every=200))
+    going = Run(small(drift="rotate", drift_at=250, reencode=reencode, reencode_every=200, dtype="float64"))
     advance(going, 200 if reencode == "every" else 0)
     then, _ = going.replay(0) if reencode == "never" else (find("oh").restore(*going.hasher.state()), None)
     advance(going, 251)
