@@ -69,6 +69,15 @@ def test_a_drift_at_the_very_end_is_not_judged():
     assert np.array_equal(going.appraisal.judged["map"], straight(small()).appraisal.judged["map"])
 
 
+@pytest.mark.parametrize(("at", "comes"), [(699, True), (700, False), (701, False)])
+def test_a_drift_that_never_comes_is_noted(at, comes):
+    """Pairs are counted from 0: the last of 700 is pair 699."""
+    going = straight(small(drift="rotate", drift_at=at))
+    assert (going.stage == 1) is comes
+    note = f"the drift at pair {at} never comes: the run ends at pair 700"
+    assert [one for one in going.notes if "drift" in one] == [note] * (not comes)
+
+
 # -- kinds of runs -------------------------------------------------------------------------------------------------
 
 

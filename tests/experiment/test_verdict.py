@@ -169,6 +169,18 @@ def test_the_fairness_line_names_everything():
     assert "the drift (rotate) at pair 5,000 never comes: the stream ends at 1,000" in fairness(late)
 
 
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [
+        (999, "drift (rotate) at pair 999"),
+        (1000, "the drift (rotate) at pair 1,000 never comes: the stream ends at 1,000"),
+    ],
+)
+def test_a_drift_after_the_last_pair_never_comes(at, expected):
+    """Pairs are counted from 0: the last of 1,000 is pair 999."""
+    assert expected in fairness(standing({"oh": 0.6}, drift="rotate", drift_at=at)).split(" · ")
+
+
 def test_rows_of_results():
     rows = results(standing({"oh": 0.7, "itq": 0.55}))
     assert [row["method"] for row in rows] == ["OH", "ITQ", "float vectors (reference)"]
