@@ -1,4 +1,4 @@
-"""The verdict says what the numbers say: made-up standings with known answers, and the files that carry them."""
+"""The verdict says what the numbers say: made-up snapshots with known answers, and the files that carry them."""
 
 import csv
 import io
@@ -170,6 +170,18 @@ def test_the_fairness_line_names_everything():
     assert "drift (rotate) at pair 300 ·" in fairness(moved)
     late = snapshot({"oh": 0.6}, drift="rotate", drift_at=5000)
     assert "the drift (rotate) at pair 5,000 never comes: the stream ends at 1,000" in fairness(late)
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [
+        (999, "drift (rotate) at pair 999"),
+        (1000, "the drift (rotate) at pair 1,000 never comes: the stream ends at 1,000"),
+    ],
+)
+def test_a_drift_after_the_last_pair_never_comes(at, expected):
+    """Pairs are counted from 0: the last of 1,000 is pair 999."""
+    assert expected in fairness(snapshot({"oh": 0.6}, drift="rotate", drift_at=at)).split(" · ")
 
 
 def test_rows_of_results():

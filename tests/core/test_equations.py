@@ -1,4 +1,4 @@
-"""The update against independent anchors: brute force, a QP solver, scikit-learn's PA-I, and pencil and paper."""
+"""The update against independent anchors: brute force, a QP's conditions, scikit-learn's PA-I, pencil and paper."""
 
 import itertools
 import math
@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 from sklearn.linear_model import SGDClassifier
 
 import ohash
@@ -97,40 +96,71 @@ def test_zero_loss_codes_are_the_cheapest_of_all(r, s):
 # -- the quadratic program, Eq. (7) ------------------------------------------------------------------------------
 
 
+class Program:
+    """minimise ½‖W - W_t‖² + C ξ subject to l(W) <= ξ, ξ >= 0, for the codes and the R of the literal equations.
+
+    l(W) = √R - <M, W> is linear with M = x (g - h)ᵀ, so the program is convex and these conditions decide it. With the
+    multipliers τ of l(W) <= ξ and μ of ξ >= 0: W - W_t = τ M and C = τ + μ, τ, μ >= 0, τ (l(W) - ξ) = 0 and μ ξ = 0.
+    """
+
+    def __init__(self, W, x_i, x_j, s, *, beta, C):
+        h_i, h_j = reference.hash_code(W, x_i), reference.hash_code(W, x_j)
+        self.R = reference.similarity_loss(h_i, h_j, s, 0, beta)
+        g_i, g_j, _ = reference.zero_loss_pair(W, x_i, x_j, h_i, h_j, s, 0, beta)
+        self.W, self.x_i, self.x_j, self.C, self.codes = W, x_i, x_j, C, (h_i, h_j, g_i, g_j)
+        self.M = reference.direction(x_i, x_j, *self.codes)
+
+    def loss(self, W):
+        return reference.prediction_loss(W, self.x_i, self.x_j, *self.codes, self.R)
+
+    def cost(self, W):
+        """With the smallest ξ that W allows."""
+        return 0.5 * reference.frobenius2(W - self.W) + self.C * max(0.0, self.loss(W))
+
+    def assert_solved_by(self, W, close=1e-11):
+        moved, loss = W - self.W, self.loss(W)
+        tau, xi = np.sum(moved * self.M) / reference.frobenius2(self.M), max(0.0, loss)
+        mu = self.C - tau
+        np.testing.assert_allclose(moved, tau * self.M, rtol=0, atol=close)
+        assert min(tau, mu) >= -close
+        assert abs(tau * (loss - xi)) <= close and abs(mu * xi) <= close
+
+    def assert_not_bettered(self, W, rng, close=1e-11):
+        """By a W nearby, by one on the way to W_t or beyond, or by W_t itself."""
+        others = [W + size * rng.normal(size=W.shape) for size in 10.0 ** rng.uniform(-7, 0, 200)]
+        others += [self.W + share * (W - self.W) for share in (0, 0.5, 0.99, 0.9999, 1.0001, 1.01, 2)]
+        assert self.cost(W) <= min(map(self.cost, others)) + close
+
+
+def one_step(seed, s, C):
+    """(the program, W after the step)."""
+    rng = np.random.default_rng(seed)
+    while True:
+        W, (x_i, x_j) = rng.normal(size=(3, 4)), rng.normal(size=(2, 3))
+        model = ohash.OH(r=4, beta=0.75, C=C, dtype="float64", W=W)
+        if model.learn_pair(x_i, x_j, s).updated:
+            return Program(W, x_i, x_j, s, beta=0.75, C=C), model.W
+
+
 @pytest.mark.parametrize("C", [1e-3, 0.05, 10.0])
 @pytest.mark.parametrize("s", [-1, 1])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_step_solves_the_quadratic_program(seed, s, C):
-    """W after the step minimises ½‖W - W_t‖² + C ξ subject to l(W) <= ξ, ξ >= 0: SLSQP finds the same W."""
-    d, r = 3, 4
-    rng = np.random.default_rng(seed)
-    while True:
-        W, (x_i, x_j) = rng.normal(size=(d, r)), rng.normal(size=(2, d))
-        model = ohash.OH(r=r, beta=0.75, C=C, dtype="float64", W=W)
-        step = model.learn_pair(x_i, x_j, s)
-        if step.updated:
-            break
-    codes = [step.h_i.tolist(), step.h_j.tolist(), step.g_i.tolist(), step.g_j.tolist()]
+    program, W = one_step(seed, s, C)
+    program.assert_solved_by(W)
+    program.assert_not_bettered(W, np.random.default_rng(seed))
 
-    M = reference.direction(x_i, x_j, *codes)
 
-    def loss(z):
-        return reference.prediction_loss(z[:-1].reshape(d, r), x_i, x_j, *codes, step.R)
-
-    found = minimize(
-        lambda z: 0.5 * np.sum((z[:-1] - W.ravel()) ** 2) + C * z[-1],
-        np.append(W.ravel(), loss(np.append(W.ravel(), 0))),
-        jac=lambda z: np.append(z[:-1] - W.ravel(), C),
-        constraints=[
-            {"type": "ineq", "fun": lambda z: z[-1] - loss(z), "jac": lambda z: np.append(M.ravel(), 1)},  # l is linear
-            {"type": "ineq", "fun": lambda z: z[-1], "jac": lambda z: np.append(np.zeros(d * r), 1)},
-        ],
-        method="SLSQP",
-        options={"ftol": 1e-14, "maxiter": 500},
-    )
-    np.testing.assert_allclose(model.W, found.x[:-1].reshape(d, r), atol=2e-6)
-    ours = np.append(model.W.ravel(), max(0.0, loss(np.append(model.W.ravel(), 0))))
-    assert 0.5 * np.sum((ours[:-1] - W.ravel()) ** 2) + C * ours[-1] <= found.fun + 1e-9
+@pytest.mark.parametrize("C", [1e-3, 10.0])  # cut short by C, and met exactly
+@pytest.mark.parametrize("s", [-1, 1])
+def test_no_other_step_passes_for_the_solution(s, C):
+    program, W = one_step(0, s, C)
+    step = W - program.W
+    for wrong in (0.99 * step, 1.01 * step, 0 * step, -step, step[:, ::-1], step + 1e-5):
+        with pytest.raises(AssertionError):
+            program.assert_solved_by(program.W + wrong)
+        with pytest.raises(AssertionError):
+            program.assert_not_bettered(program.W + wrong, np.random.default_rng(0))
 
 
 # -- scikit-learn ------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def test_what_re_encoding_costs_is_counted():
 
 
 def test_stale_codes_are_those_of_the_last_refresh():
-    going = Run(small(reencode="every", reencode_every=300))
+    going = Run(small(reencode="every", reencode_every=300, dtype="float64"))
     advance(going, 300)
     then = going.hasher.encode(going.Z[going.checkpoints.judge.rows])
     advance(going, 599)
@@ -53,7 +53,7 @@ def test_stale_codes_are_those_of_the_last_refresh():
 @pytest.mark.parametrize("reencode", ["every", "never"])
 def test_a_moved_world_is_encoded_by_the_hash_of_the_table(reencode):
     """A drift changes the vectors, not the moment at which the table is brought up to date."""
-    going = Run(small(drift="rotate", drift_at=250, reencode=reencode, reencode_every=200))
+    going = Run(small(drift="rotate", drift_at=250, reencode=reencode, reencode_every=200, dtype="float64"))
     advance(going, 200 if reencode == "every" else 0)
     then, _ = going.replay(0) if reencode == "never" else (find("oh").restore(*going.hasher.state()), None)
     advance(going, 251)
@@ -66,6 +66,15 @@ def test_a_drift_at_the_very_end_is_not_judged():
     going = straight(small(drift="rotate", drift_at=700))
     assert going.stage == 0
     assert np.array_equal(going.checkpoints.scores["map"], straight(small()).checkpoints.scores["map"])
+
+
+@pytest.mark.parametrize(("at", "comes"), [(699, True), (700, False), (701, False)])
+def test_a_drift_that_never_comes_is_noted(at, comes):
+    """Pairs are counted from 0: the last of 700 is pair 699."""
+    going = straight(small(drift="rotate", drift_at=at))
+    assert (going.stage == 1) is comes
+    note = f"the drift at pair {at} never comes: the run ends at pair 700"
+    assert [one for one in going.notes if "drift" in one] == [note] * (not comes)
 
 
 # -- kinds of runs -------------------------------------------------------------------------------------------------

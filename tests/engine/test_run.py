@@ -238,7 +238,7 @@ def test_a_method_without_kernel_may_wait_for_the_pairs_a_kernel_needs():
 
 
 def test_a_batch_method_may_be_fitted_to_everything_at_once():
-    run = straight(small("itq", fit_to="all"))
+    run = straight(small("itq", fit_to="all", dtype="float64"))
     assert len(set(run.checkpoints.scores["map"].tolist())) == 1  # a level line
     assert run.checkpoints.recomputed == run.checkpoints.codes.shape[1] * run.hasher.r  # once, after the warm-up
     whole = find("itq").build(run.params.model)

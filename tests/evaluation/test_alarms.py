@@ -96,6 +96,14 @@ def test_adwin_equals_its_literal_twin(seed, delta):
     assert alarm.mean == pytest.approx(held.mean())
 
 
+def test_a_rise_that_uncovers_a_fall_is_an_alarm_all_the_same():
+    """Noise hides that the new level is falling; once the rise has cut it off, a second cut goes the other way."""
+    values = np.concatenate([np.tile([0.0, 1.0], 32), np.full(32, 0.82), np.full(64, 0.66)])
+    alarm = Adwin(delta=0.3)
+    assert alarm.push(values) == adwin(values.tolist(), 0.3)[0] == [159]
+    assert len(alarm) == 64 and alarm.mean == pytest.approx(0.66), "both cuts were made"
+
+
 def test_the_twins_have_something_to_say():
     assert sum(len(PageHinkley().push(moving(seed))) for seed in range(6)) >= 6
     assert sum(len(Adwin().push(moving(seed, 2000))) for seed in range(4)) >= 4

@@ -1,0 +1,71 @@
+"""No test trusts the last digits of this machine: kernels of other vector widths and of other BLAS cores pass, too."""
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numpy._core._multiarray_umath import __cpu_features__
+
+ROOT = Path(__file__).parents[1]
+
+# What our own kernels compute, and what goes through BLAS: chosen to take less than a minute, compiling included.
+OURS = (
+    "core/test_equations.py", "core/test_twin.py", "core/test_frozen.py", "models/test_determinism.py",
+    "evaluation/test_table.py",
+)  # fmt: skip
+BLAS = (
+    "core/test_features.py", "evaluation/test_neighbours.py", "evaluation/test_table.py", "streams/test_metric_rule.py",
+    "models/test_itq.py", "models/test_ksh.py", "models/test_sdh.py", "models/test_klsh.py",
+    "models/test_quantisers.py", "models/test_sketch_hash.py", "models/test_click_whitening.py",
+)  # fmt: skip
+
+# Cores of OpenBLAS, the plain one first, and what a CPU must have to run their kernels.
+X86 = {"HASWELL": "AVX2", "SKYLAKEX": "AVX512F"}
+ARM = {"ARMV8": "ASIMD", "NEOVERSEN1": "ASIMDDP"}
+CORES = {"x86_64": X86, "amd64": X86, "aarch64": ARM, "arm64": ARM}.get(platform.machine().lower(), {})
+
+pytestmark = pytest.mark.slow
+
+
+def assert_pass(tests: tuple[str, ...], home: Path, **changed: str) -> None:
+    """In a process of its own, with kernels compiled anew."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", *(f"tests/{test}" for test in tests)],
+        cwd=ROOT,
+        env={**inherited, "NUMBA_CACHE_DIR": str(home / "kernels"), **changed},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    tail = "\n".join(done.stdout.splitlines()[-60:])
+    assert done.returncode == 0, f"{changed}:\n{tail}"
+    passed = re.search(r"(\d+) passed", tail)
+    assert passed is not None and int(passed[1]) > 10 * len(tests), f"{changed}: hardly anything was run\n{tail}"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"NUMBA_CPU_NAME": "generic"}, {"NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}],
+    ids=["any CPU", "no vectors"],
+)
+def test_kernels_of_another_vector_width_pass(changed: dict[str, str], tmp_path: Path) -> None:
+    assert_pass(OURS, tmp_path, **changed)
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_another_core_of_blas_passes(core: str, tmp_path: Path) -> None:
+    if not __cpu_features__.get(CORES[core]):
+        pytest.skip(f"this CPU lacks {CORES[core]}")
+    code = "import numpy, threadpoolctl; print(*(one.get('architecture') for one in threadpoolctl.threadpool_info()))"
+    environment = {**os.environ, "OPENBLAS_CORETYPE": core}
+    used = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    if used.stdout.split() != [core.lower()]:
+        pytest.skip(f"this NumPy has no choice of BLAS kernels: {used.stdout}")
+    assert_pass(BLAS, tmp_path, OPENBLAS_CORETYPE=core)
