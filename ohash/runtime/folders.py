@@ -1,34 +1,31 @@
-"""Where ohash keeps what it makes: the folder OHASH_HOME, else the user's data directory of this system."""
+"""Where ohash keeps its files: in the folder OHASH_HOME, else where this system keeps a user's data and cache."""
 
 import os
-import sys
 from pathlib import Path
 
+import platformdirs
+
 HOME = "OHASH_HOME"
+APP = "ohash"
 
 
 def home() -> Path:
-    """The folder; it need not exist yet."""
-    chosen = os.environ.get(HOME, "").strip()
-    if chosen:
-        return Path(chosen).expanduser()
-    return _user_data(sys.platform, dict(os.environ), Path(os.path.expanduser("~"))) / "ohash"  # noqa: PTH111
+    """The folder of runs, sweeps and models; it need not exist yet.
 
-
-def _user_data(platform: str, environment: dict[str, str], user: Path) -> Path:
-    """What platformdirs would say.
-
-    >>> _user_data("linux", {}, Path("/home/eve")).as_posix()
-    '/home/eve/.local/share'
-    >>> _user_data("linux", {"XDG_DATA_HOME": "/data"}, Path("/home/eve")).as_posix()
-    '/data'
-    >>> _user_data("darwin", {}, Path("/Users/eve")).as_posix()
-    '/Users/eve/Library/Application Support'
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, {HOME: "/data/lab"}):
+    ...     home().as_posix(), cache_folder().as_posix()
+    ('/data/lab', '/data/lab/cache')
     """
-    if platform == "win32":
-        local = environment.get("LOCALAPPDATA")
-        return Path(local) if local else user / "AppData" / "Local"
-    if platform == "darwin":
-        return user / "Library" / "Application Support"
-    xdg = environment.get("XDG_DATA_HOME", "")
-    return Path(xdg) if Path(xdg).is_absolute() else user / ".local" / "share"
+    return _chosen() or platformdirs.user_data_path(APP, appauthor=False)
+
+
+def cache_folder() -> Path:
+    """The folder of features and radii that were computed once; it need not exist yet."""
+    chosen = _chosen()
+    return chosen / "cache" if chosen else platformdirs.user_cache_path(APP, appauthor=False)
+
+
+def _chosen() -> Path | None:
+    name = os.environ.get(HOME, "").strip()
+    return Path(name).expanduser() if name else None

@@ -5,7 +5,7 @@ A dataset as plain values and arrays, to be sent to another process.
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +22,8 @@ METRICS: tuple[Metric, ...] = ("l2", "cosine", "dot")
 LEAST_ROWS = 4
 # A mapped matrix up to this many bytes is searched for NaN at once.
 SEARCHED = 256 * 2**20
+# Stored runs know these by fingerprints from before `natural` was part of them.
+NATURAL_NOT_HASHED = ("words",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,15 +95,15 @@ class Dataset:
     @property
     def similarities(self) -> tuple[str, ...]:
         """What "similar" can mean here, the natural meaning first."""
-        found = []
-        if self.pairs is not None:
-            found.append("pairs" if self.pairs.s is not None else "clicks")
-        if self.tracks is not None:
-            found.append("track")
-        if self.labels is not None:
-            found.append("label")
-        found += ["metric", "topk"]
-        return tuple(sorted(found, key=lambda name: name != self.natural))
+        return tuple(sorted(self._similarities, key=lambda name: name != self.natural))
+
+    @property
+    def _similarities(self) -> tuple[str, ...]:
+        """In the order that holds where no natural one is declared."""
+        listed = "" if self.pairs is None else "clicks" if self.pairs.s is None else "pairs"
+        track = "" if self.tracks is None else "track"
+        label = "" if self.labels is None else "label"
+        return tuple(name for name in (listed, track, label, "metric", "topk") if name)
 
     @classmethod
     def from_arrays(
@@ -166,6 +168,8 @@ class Dataset:
             if value is not None and len(value):
                 digest.update(f"{name}".encode() + np.ascontiguousarray(value).tobytes())
         digest.update(f"{self.queries}".encode())
+        if self.similarities != self._similarities and self.key not in NATURAL_NOT_HASHED:
+            digest.update(f"natural {self.natural}".encode())
         if self.pairs is not None:
             for column in (self.pairs.i, self.pairs.j, self.pairs.s, self.pairs.time):
                 digest.update(b"-" if column is None else np.ascontiguousarray(column).tobytes())
@@ -248,25 +252,25 @@ class DatasetSpec:
     partly: str = ""
 
 
-PLAIN = ("key", "title", "class_names", "metric", "queries", "kernel", "licence", "cite", "note")
-COLUMNS = ("labels", "tracks", "ids", "time", "fixed_test", "superclasses")
-PAIRS = ("i", "j", "s", "time")
+# Pictures and the paper's parameters, which no result depends on.
+NOT_SENT = ("thumbnails", "presets")
+PAIRS = "pairs/"
 
 
-def dataset_to_frame(data: Dataset) -> Frame:
-    """Everything a run depends on; pictures stay where they are."""
-    values: dict[str, Any] = {name: getattr(data, name) for name in PLAIN}
-    arrays: Arrays = {"X": np.asarray(data.X)}
-    arrays |= {name: getattr(data, name) for name in COLUMNS if getattr(data, name) is not None}
-    if data.pairs is not None:
-        columns = {name: getattr(data.pairs, name) for name in PAIRS}
-        arrays |= {f"pairs/{name}": column for name, column in columns.items() if column is not None}
-    return values, arrays
+def dataset_to_frame(dataset: Dataset) -> Frame:
+    """Every field that a result depends on, as plain values and arrays; pairs as ``pairs/i``, ``pairs/j``, ..."""
+    parts: dict[str, Any] = {one.name: getattr(dataset, one.name) for one in fields(Dataset)}
+    pairs = parts.pop("pairs")
+    if pairs is not None:
+        parts |= {PAIRS + one.name: getattr(pairs, one.name) for one in fields(GivenPairs)}
+    parts = {name: part for name, part in parts.items() if part is not None and name not in NOT_SENT}
+    arrays: Arrays = {name: np.asarray(part) for name, part in parts.items() if isinstance(part, np.ndarray)}
+    return {name: part for name, part in parts.items() if name not in arrays}, arrays
 
 
 def dataset_from_frame(values: dict[str, Any], arrays: Arrays) -> Dataset:
-    """The inverse of `dataset_to_frame`."""
-    plain = {**values, "class_names": tuple(values["class_names"]), "queries": tuple(values["queries"])}
-    columns: dict[str, Any] = {name: array for name, array in arrays.items() if "/" not in name}
-    pairs: dict[str, Any] = {name: arrays[f"pairs/{name}"] for name in PAIRS if f"pairs/{name}" in arrays}
-    return Dataset(**plain, **columns, pairs=GivenPairs(**pairs) if pairs else None)
+    """The inverse of `dataset_to_frame`; a field that an older version did not write has its default."""
+    parts: dict[str, Any] = {name: tuple(part) if isinstance(part, list) else part for name, part in values.items()}
+    parts |= arrays
+    pairs = {name.removeprefix(PAIRS): parts.pop(name) for name in list(parts) if name.startswith(PAIRS)}
+    return Dataset(**parts, pairs=GivenPairs(**pairs) if pairs else None)

@@ -1,10 +1,9 @@
 """Features computed once: kept as memory-mapped .npy in the user's cache, written atomically, with a checksum.
 
-The cache is `OHASH_HOME/cache`, or `ohash` in the user's cache directory. A damaged file is built again.
+They lie in `ohash.runtime.folders.cache_folder`. A damaged file is built again.
 """
 
 import hashlib
-import os
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-HOME = "OHASH_HOME"
+from ohash.runtime.folders import HOME, cache_folder
+
 BLOCK = 2**24
 # Images between two reports of progress.
 GIST_BLOCK = 512
@@ -36,13 +36,6 @@ def reporting(progress: Progress) -> Iterator[None]:
         _progress.reset(token)
 
 
-def cache_dir() -> Path:
-    """Where built files are kept; made when something is built."""
-    if os.environ.get(HOME):
-        return Path(os.environ[HOME]) / "cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ohash"
-
-
 def cached_rows(
     name: str,
     version: str,
@@ -56,7 +49,7 @@ def cached_rows(
     """
     dtype = np.dtype(dtype)
     tag = hashlib.sha256(f"{version} {shape} {dtype}".encode()).hexdigest()[:12]
-    file = cache_dir() / f"{re.sub(r'[^A-Za-z0-9._-]', '_', name)[:80]}-{tag}.npy"
+    file = cache_folder() / f"{re.sub(r'[^A-Za-z0-9._-]', '_', name)[:80]}-{tag}.npy"
     found = _load(file, shape, dtype)
     if found is None:
         _build(file, shape, dtype, blocks)

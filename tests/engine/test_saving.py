@@ -1,6 +1,7 @@
 """A run that is put away and taken up again goes on as if nothing had happened."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -146,6 +147,8 @@ def test_what_decides_a_result_is_in_the_fingerprint():
         Dataset.from_arrays(X, labels, queries=(5, 5)),
         Dataset.from_arrays(X, tracks=np.arange(60) // 3),
         Dataset.from_arrays(X, (labels + 1) % 3),
+        replace(base, natural="topk"),
+        replace(base, natural="metric"),
     ]
     assert len({one.fingerprint() for one in (base, *others)}) == len(others) + 1
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohash.streams.feature_cache import cache_dir, cached_gist, cached_rows, reporting
+from ohash.runtime.folders import cache_folder
+from ohash.streams.feature_cache import cached_gist, cached_rows, reporting
 
 ROWS = np.arange(30, dtype=np.float32).reshape(10, 3)
 
@@ -43,15 +44,15 @@ def test_built_once_mapped_and_read_only(home: Path) -> None:
     assert not found.flags.writeable
     _get(build, "2")
     assert build.times == 2
-    assert cache_dir() == home / "cache"
-    assert sorted(file.suffix for file in cache_dir().iterdir()) == [".npy", ".npy", ".sha256", ".sha256"]
+    assert cache_folder() == home / "cache"
+    assert sorted(file.suffix for file in cache_folder().iterdir()) == [".npy", ".npy", ".sha256", ".sha256"]
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "no checksum", "empty"])
 def test_a_damaged_file_is_built_again(damage: str) -> None:
     build = Builder()
     _get(build)
-    file = next(cache_dir().glob("*.npy"))
+    file = next(cache_folder().glob("*.npy"))
     data = bytearray(file.read_bytes())
     if damage == "flip":
         data[-1] ^= 1
@@ -67,7 +68,7 @@ def test_a_damaged_file_is_built_again(damage: str) -> None:
 def test_an_interrupted_build_leaves_nothing() -> None:
     with pytest.raises(RuntimeError, match="interrupted"):
         _get(Builder(stop_after=2))
-    assert list(cache_dir().iterdir()) == []
+    assert list(cache_folder().iterdir()) == []
     with pytest.raises(ValueError, match="10 rows, its source gave 4"):
         cached_rows("a", "1", (10, 3), "f4", lambda: [ROWS[:4]])
 
@@ -89,9 +90,9 @@ def test_a_folder_that_cannot_be_written_is_named(home: Path, monkeypatch: pytes
 def test_the_usual_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OHASH_HOME")
     monkeypatch.setenv("XDG_CACHE_HOME", "/x")
-    assert cache_dir() == Path("/x/ohash")
+    assert cache_folder() == Path("/x/ohash")
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache_dir() == Path.home() / ".cache" / "ohash"
+    assert cache_folder() == Path.home() / ".cache" / "ohash"
 
 
 def test_gist_in_blocks_is_gist() -> None:
