@@ -10,18 +10,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-import numpy as np
-import numpy.typing as npt
-
 from ohash.comparison.costs import Cost, measure, measure_floats
 from ohash.comparison.params import DEFAULT, Comparison, Entry, build_comparison, from_query
 from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, LengthResult, MethodResult, Reference, Trial
 from ohash.comparison.tuning import draws
 from ohash.engine.fitting import WorkerFitter
 from ohash.engine.judge import RERANKED
+from ohash.engine.pace import Chunker
 from ohash.engine.params import OWN, ExperimentParams
 from ohash.engine.run import Run
-from ohash.engine.runner import COMPUTING, MOST_PAIRS, PREPARING, STEP_SECONDS
+from ohash.engine.runner import COMPUTING, PREPARING
 from ohash.engine.snapshot import bits_of, bytes_of
 from ohash.engine.world import World, world_of
 from ohash.models.registry import find
@@ -41,7 +39,7 @@ class MethodRun:
         self.entry, self.params = entry, params
         self.run: Run | None = None
         self.error = ""
-        self._rate, self._chunk = 0.0, 64
+        self._chunker = Chunker()
         self._making: Future[Run] | None = None
 
     @property
@@ -68,11 +66,9 @@ class MethodRun:
                 return
             with COMPUTING:
                 since = time.perf_counter()
-                learnt = self.run.step(self._chunk)
+                learnt = self.run.step(self._chunker.size)
             if learnt:
-                speed = learnt / max(time.perf_counter() - since, 1e-6)
-                self._rate = speed if self._rate == 0 else 0.9 * self._rate + 0.1 * speed
-                self._chunk = int(min(MOST_PAIRS, max(1, self._rate * STEP_SECONDS)))
+                self._chunker.measure(learnt, time.perf_counter() - since)
         except Exception as error:  # of any kind: the others go on
             self.error = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
 
@@ -123,7 +119,7 @@ class ComparisonRunner(Background):
         super().__init__(f"ohash-compare-{comparison.key()}", paused=paused)
         self.comparison, self._dataset = comparison, dataset
         self.entries: tuple[Entry, ...] = comparison.entries
-        self._elsewhere: WorkerFitter | None = WorkerFitter(PREPARING)
+        self._fitter: WorkerFitter | None = WorkerFitter(PREPARING)
         self.first: list[MethodRun] = []  # of the first seed; kept to look inside
         self._lanes: list[MethodRun] = []
         self._over: list[MethodResult] = []
@@ -141,15 +137,9 @@ class ComparisonRunner(Background):
         """The newest picture."""
         return self._slot
 
-    def finish(self) -> None:
-        """Do everything in this thread, without a background one."""
-        self._main()
-
-    def stop(self, wait: float = 2.0) -> None:
-        """End the thread and what happens elsewhere."""
-        super().stop(wait)
-        if self._elsewhere is not None:
-            self._elsewhere.close()
+    def _close(self) -> None:
+        if self._fitter is not None:
+            self._fitter.close()
         for method_run in [*self._lanes, *self.first]:
             method_run.close()
 
@@ -210,14 +200,7 @@ class ComparisonRunner(Background):
         if run is None or (again and run.stage == 0):
             return
         self._setup = _setup_of(run)
-        work = run.checkpoints.judge.float_ap()
-        while True:
-            try:
-                next(work)
-            except StopIteration as finished:
-                ap: npt.NDArray[np.float64] = finished.value
-                break
-            yield
+        ap = yield from run.checkpoints.judge.float_ap()
         self._references = [one for one in self._references if one.seed != seed] + [Reference(seed, ap)]
 
     def _measure(self) -> Iterator[None]:
@@ -288,7 +271,7 @@ class ComparisonRunner(Background):
         return run
 
     def _make(self, params: ExperimentParams) -> Run:
-        run = Run(params, self._dataset, fitter=self._elsewhere, world=self._world(params))
+        run = Run(params, self._dataset, fitter=self._fitter, world=self._world(params))
         for method_run in [*self._lanes, *self.first]:
             if method_run.run is not None and method_run.params.seed == params.seed:
                 run.checkpoints.judge.share(method_run.run.checkpoints.judge)

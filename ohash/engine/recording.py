@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.engine.pace import accelerated_pairs
 from ohash.engine.params import ExperimentParams, from_json
 from ohash.engine.run import Run
-from ohash.engine.runner import accelerated
 from ohash.engine.snapshot import Snapshot
 from ohash.runtime.archive import read_archive, write_archive
 
@@ -65,7 +65,7 @@ class Recording:
 
     def pairs(self, seconds: float) -> int:
         """How far it is after some seconds: it plays at the accelerating pace, and stands at its end."""
-        return min(accelerated(seconds), int(self.stops[-1]))
+        return min(accelerated_pairs(seconds), int(self.stops[-1]))
 
     def frame(self, seconds: float) -> Snapshot:
         """The run as it looked then, or at first as at the first stop."""

@@ -1,80 +1,32 @@
 """Runner: a background thread around a `Run`, obeying within 50 ms.
 
-It publishes whole snapshots into one slot, at most ten a second, with a rising sequence number; any number of viewers
-may read them. Commands only set flags that the thread reads between two small steps, so they never wait for work, and
-work is the same whatever the pace, the pauses or the rate of snapshots.
-
-Pace: how many pairs a second a run learns while somebody watches.
+It publishes whole snapshots into one slot, at most ten per second, with a rising sequence number; any number of viewers
+may read them. Work is the same whatever the pace, the pauses or the rate of snapshots.
 """
 
-import math
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
-
-import numpy as np
+from typing import Any
 
 from ohash.core.parameters import table
-from ohash.engine import saving as saved
+from ohash.engine import saving
 from ohash.engine.fitting import WorkerFitter
+from ohash.engine.pace import Chunker, Pace, check_pace, pairs_per_second
 from ohash.engine.params import ExperimentParams
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
+from ohash.runtime.background import Background
 from ohash.streams.dataset import Dataset
 
-NamedPace = Literal["accelerating", "unlimited"]
-Pace = float | NamedPace
-NAMED_PACES: tuple[NamedPace, ...] = ("accelerating", "unlimited")
-
-# Accelerating: pairs/s = FIRST_RATE + GROWTH * pairs; 100,000 pairs take about 27 s on a logarithmic axis.
-FIRST_RATE = 100.0
-GROWTH = 0.195
-MOST = 40.0  # e to this is more than any run has
-
-
-def checked(pace: Any) -> Pace:
-    """A pace, or a ValueError that says which there are."""
-    if isinstance(pace, str):
-        for known in NAMED_PACES:
-            if pace == known:
-                return known
-    elif not isinstance(pace, bool) and isinstance(pace, (int, float, np.number)) and 0 < float(pace) < float("inf"):
-        return float(pace)
-    raise ValueError(f"pace must be pairs a second > 0, 'accelerating' or 'unlimited', got {pace!r}")
-
-
-def pairs_a_second(pace: Pace, t: int) -> float:
-    """After t pairs."""
-    if pace == "unlimited":
-        return 1e9
-    if pace == "accelerating":
-        return FIRST_RATE + GROWTH * t
-    return float(pace)
-
-
-def accelerated(seconds: float) -> int:
-    """Pairs that the accelerating pace has brought after some seconds.
-
-    >>> accelerated(0), accelerated(10), accelerated(20)
-    (0, 3091, 24821)
-    """
-    return int(FIRST_RATE / GROWTH * math.expm1(np.clip(GROWTH * seconds, 0.0, MOST)))
-
-
-State = Literal["waiting", "starting", "running", "paused", "done", "error", "stopped"]
-
-STEP_SECONDS = 0.02
 # A paced run learns what is due this often.
 GATHER_SECONDS = 0.04
-STEP_BACK = 5  # of the 19 steps of niceness
+NICENESS = 5  # of 19
 PUBLISH_SECONDS = 0.1
-MOST_PAIRS = 16_384
 # What a paced run may catch up at most.
 SAVED_SECONDS = 0.2
 
@@ -84,7 +36,7 @@ COMPUTING = threading.BoundedSemaphore(max(1, (os.cpu_count() or 1) - 1))
 PREPARING = threading.BoundedSemaphore(max(1, os.cpu_count() or 1))
 
 
-class Runner:
+class Runner(Background):
     """One live run. `start` returns at once; `snapshot` is always the newest picture."""
 
     def __init__(
@@ -105,44 +57,28 @@ class Runner:
         `first` is called in the thread of the run before anything else. Whatever else it is told, a run first learns
         as many pairs as `head_start` says: those that were shown, from a recording, while it was being made.
         """
+        super().__init__(f"ohash-{params.key()}", paused=paused)
         self._first = first
         self._head_start = head_start
-        self._elsewhere = WorkerFitter(PREPARING)
+        self._fitter = WorkerFitter(PREPARING)
         self._make: Callable[[], Run] = lambda: (
-            Run(params, dataset, judge=judge, fitter=self._elsewhere)
+            Run(params, dataset, judge=judge, fitter=self._fitter)
             if resume_from is None
-            else saved.load(resume_from, dataset, fitter=self._elsewhere)
+            else saving.load(resume_from, dataset, fitter=self._fitter)
         )
         self._params = params
         self.run: Run | None = None
-        self.state: State = "waiting"
-        self.error = ""
-        self.finished = threading.Event()
         self._clock = clock
-        self._wake = threading.Condition()
-        self._work = threading.RLock()
-        self._visitors = 0  # who wait for, or hold, `_work`: the run lets them in
-        self._pace: Pace = checked(pace)
-        self._paused, self._stop = paused, False
+        self._pace: Pace = check_pace(pace)
         self._steps = 0  # pairs that `step` still owes
-        self._heard = 0  # commands of any kind
-        self._told = 0  # pauses and resumes: they cancel what `step` owed
+        self._switches = 0  # pauses and resumes: they cancel what `step` owed
         self._changes: list[tuple[int, dict[str, float]]] = []
-        self._command = self._applied = 0
+        self._number = self._applied = 0  # of the changes asked for, and of the last one made
         self._refused = ""
         self._slot: Snapshot | None = None
         self._seq = 0
-        self._rate = 0.0
-        self._thread = threading.Thread(target=self._main, name=f"ohash-{params.key()}", daemon=True)
 
     # -- commands, from any thread -------------------------------------------------------------------------------
-
-    def start(self) -> "Runner":
-        """Begin in the background, once; nothing begins after `stop`."""
-        with self._wake:
-            if not self._stop and self._thread.ident is None:
-                self._thread.start()
-        return self
 
     @property
     def params(self) -> ExperimentParams:
@@ -151,17 +87,17 @@ class Runner:
 
     def pause(self) -> None:
         """Stand still after the current small step."""
-        self._tell(paused=True)
+        self._switch(paused=True)
 
     def resume(self) -> None:
         """Go on."""
-        self._tell(paused=False)
+        self._switch(paused=False)
 
     def step(self, n: int = 1) -> None:
         """Learn exactly n more pairs, then stand still."""
         if isinstance(n, bool) or not isinstance(n, int) or n < 1:
             raise ValueError(f"step needs a number of pairs >= 1, got {n!r}")
-        with self._command_given():
+        with self._command():
             self._paused = True
             self._steps += n
 
@@ -177,28 +113,17 @@ class Runner:
                 raise ValueError(f"{name} cannot change while {self._params.method} runs; {live or 'no parameter'} can")
         if self.finished.is_set():
             raise ValueError(f"{', '.join(values)} cannot change any more: the run is over; start another")
-        with self._command_given():
+        with self._command():
             waiting = {name: value for _, some in self._changes for name, value in some.items()}
             self.params.changed(0 if self.run is None else self.run.t, **{**waiting, **values})  # validates
-            self._command += 1
-            self._changes.append((self._command, values))
-            return self._command
+            self._number += 1
+            self._changes.append((self._number, values))
+            return self._number
 
     def pace(self, pace: Pace) -> None:
         """Pairs a second, "accelerating" or "unlimited"."""
-        with self._command_given():
-            self._pace = checked(pace)
-
-    def stop(self, wait: float = 2.0) -> None:
-        """End the thread; the last snapshot stays."""
-        with self._command_given():
-            self._stop = True
-            if self._thread.ident is None:
-                self.state = "stopped"
-                self.finished.set()
-        self._elsewhere.close()
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join(wait)
+        with self._command():
+            self._pace = check_pace(pace)
 
     def snapshot(self) -> Snapshot | None:
         """The newest picture; None until the run is prepared, and for good if that failed (`state`, `error`)."""
@@ -215,19 +140,6 @@ class Runner:
                 return
             time.sleep(0.005)
 
-    @contextmanager
-    def between_steps(self) -> Iterator[None]:
-        """Hold the run still to look inside it (replay, save, search); keep it short."""
-        with self._wake:
-            self._visitors += 1
-        try:
-            with self._work:
-                yield
-        finally:
-            with self._wake:
-                self._visitors -= 1
-                self._wake.notify_all()
-
     def save(self, path: str | Path) -> None:
         """Write the whole run, to be resumed as if nothing had happened."""
         if self.run is None:
@@ -235,34 +147,26 @@ class Runner:
         with self.between_steps():
             with self._wake:
                 self._apply(self.run)  # what was set before belongs to it
-            saved.save(self.run, path)
+            saving.save(self.run, path)
 
     # -- the thread ----------------------------------------------------------------------------------------------
 
-    def _main(self) -> None:
+    def _drive(self) -> None:
+        lower_priority()
+        self._first()
+        with PREPARING:
+            self.run = self._make()
         try:
-            self.state = "starting"
-            make_way()
-            self._first()
-            with PREPARING:
-                self.run = self._make()
             self._loop(self.run)
-        except CancelledError:  # stopped while it was being made
-            self.state = "stopped"
-        except Exception as error:  # an error of any kind ends this run, and only this run
-            self.error = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-            self.state = "error"
         finally:
-            if self.run is not None:
-                self.run.close()
-            try:
-                self._publish()
-            finally:
-                self.finished.set()
+            self.run.close()
+
+    def _close(self) -> None:
+        self._fitter.close()
 
     def _loop(self, run: Run) -> None:
         last_tick, last_publish, budget, shown = self._clock(), float("-inf"), 0.0, None
-        chunk = 64
+        chunker = Chunker()
         while True:
             with self._wake:
                 while self._visitors and not self._stop:
@@ -274,22 +178,22 @@ class Runner:
                 behind = run.t < goal
                 if not behind:
                     self._apply(run)
-                heard, told, owed = self._heard, self._told, self._steps > 0
+                commands, switches, owed = self._commands, self._switches, self._steps > 0
                 going = behind or owed or not self._paused
                 self.state = "running" if going else "paused"
-                now, rate = self._clock(), pairs_a_second(self._pace, run.t)
+                now, rate = self._clock(), pairs_per_second(self._pace, run.t)
                 budget = min(budget + (now - last_tick) * rate, max(1.0, SAVED_SECONDS * rate))
                 last_tick = now
-                limit = self._limit(budget, max(1.0, GATHER_SECONDS * rate), chunk) if going else 0
-                limit = min(chunk, goal - run.t) if behind else limit
+                limit = self._limit(budget, max(1.0, GATHER_SECONDS * rate), chunker.size) if going else 0
+                limit = min(chunker.size, goal - run.t) if behind else limit
             learnt, seconds = self._one_step(run, limit) if run.evaluating or limit else (0, 0.0)
             if learnt:
                 budget = max(0.0, budget - learnt)
-                speed = learnt / max(seconds, 1e-6)
-                self._rate = speed if self._rate == 0 else 0.9 * self._rate + 0.1 * speed
-                chunk = int(min(MOST_PAIRS, max(1, self._rate * STEP_SECONDS)))
+                chunker.measure(learnt, seconds)
                 with self._wake:
-                    if owed and not behind and told == self._told:  # pairs learnt before `step` was called do not count
+                    if (
+                        owed and not behind and switches == self._switches
+                    ):  # not those before `step` was called
                         self._steps -= learnt
             if run.done:
                 self.state = "done"
@@ -301,11 +205,11 @@ class Runner:
                 last_publish, shown = now, picture
             if idle or run.fitting.waiting:
                 with self._wake:
-                    if heard == self._heard:
+                    if commands == self._commands:
                         self._wake.wait(GATHER_SECONDS / 4 if going or run.fitting.waiting else 0.5)
 
     def _one_step(self, run: Run, limit: int) -> tuple[int, float]:
-        with COMPUTING, self._work:
+        with COMPUTING, self._held:
             start = time.perf_counter()
             return run.step(limit), time.perf_counter() - start
 
@@ -326,31 +230,23 @@ class Runner:
             self._applied = number
         self._changes.clear()
 
-    def _publish(self) -> None:
+    def _publish(self, *, last: bool = False) -> None:
         if self.run is None:
             return
         self._seq += 1
         extra: dict[str, Any] = {"ack": self._applied, "refused": self._refused}
-        with self._work:
+        with self._held:
             self._slot = self.run.snapshot(self.state, seq=self._seq, error=self.error, extra=extra)
 
-    def _tell(self, *, paused: bool) -> None:
-        with self._command_given():
+    def _switch(self, *, paused: bool) -> None:
+        with self._command():
             self._paused = paused
             self._steps = 0
-            self._told += 1
-
-    @contextmanager
-    def _command_given(self) -> Iterator[None]:
-        """A command changes flags, and wakes the thread."""
-        with self._wake:
-            yield
-            self._heard += 1
-            self._wake.notify_all()
+            self._switches += 1
 
 
-def make_way() -> None:
-    """Let this thread step back behind those that draw; on Linux every thread has a priority of its own."""
+def lower_priority() -> None:
+    """Let the threads that draw go first; on Linux every thread has a priority of its own."""
     if sys.platform == "linux":
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), STEP_BACK)
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from ohash.engine.presets import PRESETS
 from ohash.engine.run import Run
-from ohash.engine.runner import make_way
+from ohash.engine.runner import lower_priority
 from ohash.engine.tasks import run
 from ohash.runtime import kernel_cache
 from ohash.runtime.pool import name_of
@@ -50,5 +50,5 @@ def compile_elsewhere() -> None:
 
 
 def _compile_behind() -> None:
-    make_way()  # the other process inherits it
+    lower_priority()  # the other process inherits it
     compile_elsewhere()

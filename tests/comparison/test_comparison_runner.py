@@ -140,7 +140,7 @@ def test_methods_stay_level():
         next(work)
         reached = [method_run.t for method_run in runner.first if method_run.run is not None and not method_run.done]
         if len(reached) == 3:
-            chunk = max(method_run._chunk for method_run in runner.first)
+            chunk = max(method_run._chunker.size for method_run in runner.first)
             apart = max(apart, max(reached) - min(reached) - chunk)
     assert apart <= 3000 / 8  # a chunk, at most up to the next checkpoint
 

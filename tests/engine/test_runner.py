@@ -6,8 +6,8 @@ import time
 import numpy as np
 import pytest
 
-from ohash.engine import runner as runner_module
 from ohash.engine import saving as saved
+from ohash.engine.pace import LARGEST_CHUNK
 from ohash.engine.params import MOST_CHANGES
 from ohash.engine.run import Run
 from ohash.engine.runner import Runner
@@ -157,7 +157,7 @@ def test_pause_cancels_what_step_owed(runner_of, monkeypatch):
     go_on.set()
     until(lambda: runner._steps == 0)
     t = settled(runner)
-    assert t <= runner_module.MOST_PAIRS + 3 and t >= 3  # the chunk under way, and three
+    assert t <= LARGEST_CHUNK + 3 and t >= 3  # the chunk under way, and three
     time.sleep(0.05)
     assert runner.run.t == t
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ohash.engine import runner as runner_module
-from ohash.engine.runner import FIRST_RATE, Runner, accelerated, pairs_a_second
+from ohash.engine.pace import FIRST_RATE, accelerated_pairs, pairs_per_second
+from ohash.engine.runner import Runner
 from tests.engine.patience import PATIENCE, settled, until
 from tests.engine.runs import small
 
@@ -14,14 +15,14 @@ pytestmark = pytest.mark.usefixtures("few_checkpoints")
 
 
 def test_accelerating_pace_rises():
-    rates = [pairs_a_second("accelerating", t) for t in (0, 1, 10, 1000, 10**5, 10**9)]
+    rates = [pairs_per_second("accelerating", t) for t in (0, 1, 10, 1000, 10**5, 10**9)]
     assert rates[0] == FIRST_RATE and (np.diff(rates) > 0).all()
-    seconds = np.cumsum([1 / pairs_a_second("accelerating", t) for t in range(100_000)])
+    seconds = np.cumsum([1 / pairs_per_second("accelerating", t) for t in range(100_000)])
     assert 25 < seconds[-1] < 30
     decades = [seconds[10 ** (k + 1) - 1] - seconds[10**k] for k in (3, 4)]
     assert max(decades) / min(decades) < 1.5
     for t in (100, 5_000, 99_999):
-        assert accelerated(seconds[t]) == pytest.approx(t, rel=0.01)
+        assert accelerated_pairs(seconds[t]) == pytest.approx(t, rel=0.01)
 
 
 class Time:
@@ -76,7 +77,7 @@ def test_pace_can_change_on_the_way(runner_of):
 
 @pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf"), "fast", None, True, [1]])
 def test_bad_pace_is_named(bad):
-    with pytest.raises(ValueError, match="pace must be pairs a second > 0, 'accelerating' or 'unlimited'"):
+    with pytest.raises(ValueError, match="pace must be pairs per second > 0, 'accelerating' or 'unlimited'"):
         Runner(small(), pace=bad)
     runner = Runner(small())
     with pytest.raises(ValueError, match="pace must be"):

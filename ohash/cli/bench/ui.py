@@ -9,7 +9,7 @@ from typing import Any
 from ohash.cli.browser import Dashboard, chromium
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
-from ohash.engine.runner import STEP_BACK
+from ohash.engine.runner import NICENESS
 
 QUERY = "?dataset=digits&method=oh&pairs=100000000"
 SECONDS = 10.0
@@ -172,7 +172,7 @@ def _cpu(pid: int) -> float:
 def _cpu_of_runs(pid: int) -> float:
     """A run's thread is known by its niceness."""
     threads = [_fields(task / "stat") for task in Path(f"/proc/{pid}/task").iterdir()]
-    return sum(_seconds(fields) for fields in threads if int(fields[16]) == STEP_BACK)
+    return sum(_seconds(fields) for fields in threads if int(fields[16]) == NICENESS)
 
 
 def _fields(stat: Path) -> list[str]:

@@ -5,8 +5,9 @@ from functools import partial
 
 import streamlit as st
 
+from ohash.engine.pace import Pace
 from ohash.engine.presets import PRESETS, Preset, preset
-from ohash.engine.runner import Pace, Runner
+from ohash.engine.runner import Runner
 from ohash.models.registry import find
 from ohash.plots.live.ghosts import comparable
 from ohash.ui import state
