@@ -55,9 +55,8 @@ if _TYPE_CHECKING:
     from ohash.models.storage import save as save_model
     from ohash.store.store import Store
     from ohash.streams.dataset import Dataset
-    from ohash.streams.load import load_dataset
     from ohash.streams.pairs import pair_stream
-    from ohash.streams.registry import datasets
+    from ohash.streams.registry import datasets, load_dataset
     from ohash.sweeps.execution import sweep
     from ohash.sweeps.results import SweepResults
     from ohash.sweeps.sweep import Sweep
@@ -96,7 +95,7 @@ _FACE = {
     "experiment": "engine.params",
     "gist512": "core.gist",
     "load": "models.storage",
-    "load_dataset": "streams.load",
+    "load_dataset": "streams.registry",
     "load_model": "models.storage:load",
     "mean_ap": "evaluation.ranking",
     "methods": "models.registry:hashers",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ohash.streams.readers.limits import UPLOAD
+from ohash.streams.readers.source import UPLOAD
 
 ROOT = Path(__file__).parents[1]
 TOP = {"pyproject.toml", "README.md", "app.py", "ohash", "pages", "tests", "sample_data", "LICENSE"}
@@ -120,8 +120,8 @@ def test_wheel_carries_the_dashboard_and_opens_it(tmp_path: Path) -> None:
     target = tmp_path / "site"
     zipfile.ZipFile(wheel).extractall(target)
     code = (
-        "import ohash, ohash.cli.lab as lab; from ohash.streams.registry import load; "
-        "print(lab.app_file()); print(load('fashion').n)"
+        "import ohash, ohash.cli.lab as lab; from ohash.streams.registry import load_by_key; "
+        "print(lab.app_file()); print(load_by_key('fashion').n)"
     )
     environment = {**os.environ, "PYTHONPATH": str(target), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     found = subprocess.run(

@@ -13,7 +13,7 @@ from pathlib import Path
 from ohash.cli import own_files
 from ohash.streams.dataset import DatasetSpec
 from ohash.streams.readers.formats import READERS
-from ohash.streams.registry import datasets, load
+from ohash.streams.registry import datasets, load_by_key
 from ohash.streams.summary import summarize
 
 
@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     if dataset is None and options.name:
         if Path(options.name).suffix.lower() in READERS and options.name not in datasets():
             raise ValueError(f"{options.name} looks like a file of yours; describe it with: --features {options.name}")
-        dataset = load(options.name)
+        dataset = load_by_key(options.name)
     if dataset is not None:
         print("\n".join(summarize(dataset).lines()))
         return 0
@@ -42,9 +42,9 @@ def run(options: argparse.Namespace) -> int:
 def _lines(spec: DatasetSpec) -> list[str]:
     """A line of facts, and one with what to do if the dataset cannot be had as it is."""
     missing = spec.missing()
-    absent = "not installed" if spec.group == "package" else spec.absent().removeprefix("is ")
+    absent = "not installed" if spec.group == "package" else spec.status().removeprefix("is ")
     size = f"{spec.n:,} x {spec.d:,}" if spec.n else "-"
     known = "" if spec.group == "folder" and missing else f"; {spec.task}; {spec.licence}"
     line = f"{spec.group:10} {spec.key:24} {size:>15}  {absent if missing else 'available':14} {spec.title}{known}"
-    more = missing or spec.partly
+    more = missing or spec.size_note
     return [line, f"{'':53}{more}"] if more else [line]

@@ -31,7 +31,7 @@ from ohash.engine.snapshot import Snapshot
 from ohash.engine.world import world_of
 from ohash.evaluation.drift_metrics import Detection, detection, dip, most_forgotten, recovery, stale_gap
 from ohash.streams.drift import KINDS
-from ohash.streams.registry import find
+from ohash.streams.registry import find_dataset
 
 ARRIVAL = "arrival"
 ALL = (*KINDS, ARRIVAL)
@@ -52,7 +52,9 @@ def run(options: argparse.Namespace) -> int:
     if options.seeds < 1 or options.pairs < 2:
         raise ValueError(f"seeds must be >= 1 and pairs >= 2, got {options.seeds} and {options.pairs}")
     for dataset in options.datasets:  # a wrong option is wrong for every kind
-        experiment(find(dataset).key, options.method, drift="rotate", drift_size=options.size, pairs=options.pairs)
+        experiment(
+            find_dataset(dataset).key, options.method, drift="rotate", drift_size=options.size, pairs=options.pairs
+        )
     print(
         f"{'data':8} {'drift':16} {'dip':>6} {'arriving':>8} {'back':>8} {'':>4} {'forgot':>6} {'stale':>6}   "
         f"{'alarm':19} {'found':>5} {'delay':>7} {'false/10k':>9}"

@@ -23,7 +23,7 @@ from ohash.core.codes import Codes
 from ohash.evaluation.diagnostics import code_diagnostics
 from ohash.index.bit_words import length_of
 from ohash.index.export import TARGETS, check_order_for, write_encoder
-from ohash.streams.readers.sidecar import open_files
+from ohash.streams.readers.own_data import open_files
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

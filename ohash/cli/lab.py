@@ -9,7 +9,7 @@ from pathlib import Path
 import ohash
 from ohash.models.registry import PLUGINS
 from ohash.streams.dataset import METRICS
-from ohash.streams.readers.sidecar import check_files
+from ohash.streams.readers.own_data import check_files
 
 
 def app_file() -> Path:

@@ -11,8 +11,8 @@ from typing import Any
 import ohash.cli
 from ohash.cli.progress import Bar
 from ohash.models import registry
-from ohash.streams.feature_cache import reporting
-from ohash.streams.folder import use_folder
+from ohash.streams.data_folder import use_data_folder
+from ohash.streams.feature_cache import report_progress_to
 
 
 def commands() -> dict[str, ModuleType]:
@@ -67,12 +67,12 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         early, _ = _common(argparse.ArgumentParser(add_help=False)).parse_known_args(arguments)
         if early.data:
-            use_folder(early.data)
+            use_data_folder(early.data)
         for file in early.plugin:
             registry.add_plugin(file)
         options = parser().parse_args(arguments)  # plugins bring options of their own
         command = f"ohash {options.command}"
-        with nullcontext() if _quiet(options) else reporting(Bar()):
+        with nullcontext() if _quiet(options) else report_progress_to(Bar()):
             return int(commands()[options.command].run(options))
     except BrokenPipeError:  # the reader of our output (head, less) has gone
         sys.stderr.close()

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from ohash.engine.params import OWN
 from ohash.streams.dataset import METRICS, Dataset
-from ohash.streams.readers.sidecar import open_files
-from ohash.streams.registry import load
+from ohash.streams.readers.own_data import open_files
+from ohash.streams.registry import load_by_key
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -41,4 +41,4 @@ def chosen(options: argparse.Namespace, name: str | None) -> Dataset | None:
             "--labels and --pairs FILE belong to --features FILE; in a data folder they are named in a TOML beside the "
             "vectors"
         )
-    return None if options.metric is None or name is None else replace(load(name), metric=options.metric)
+    return None if options.metric is None or name is None else replace(load_by_key(name), metric=options.metric)

@@ -45,7 +45,7 @@ PATIENCE = 1.0
 
 
 class Bar:
-    """Called with rows done and rows in all, as `ohash.streams.feature_cache.reporting` does."""
+    """Called with rows done and rows in all, as `ohash.streams.feature_cache.report_progress_to` does."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         """Begin the clock."""

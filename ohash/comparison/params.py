@@ -247,7 +247,7 @@ def _rows(dataset: str) -> dict[str, Parameter]:
 
 
 def _parts(dataset: str) -> tuple[Any, ...]:
-    kernel = datasets.find(dataset).kernel if dataset in datasets.datasets() else "none"
+    kernel = datasets.find_dataset(dataset).kernel if dataset in datasets.datasets() else "none"
     run = RunParams(pairs=20_000, judged_by="test")
     return ComparisonOptions(), FeatureParams(kernel=kernel), StreamParams(), DriftParams(), run
 

@@ -18,7 +18,7 @@ from ohash.evaluation.float_reference import iter_float_ap
 from ohash.evaluation.neighbours import iter_exact_neighbours
 from ohash.evaluation.ranking import Retrieval, iter_retrieval
 from ohash.streams.similarity.base import Similarity
-from ohash.streams.similarity.given import GivenSimilarity, partners_of
+from ohash.streams.similarity.pair_list import PairListSimilarity, group_partners
 
 Codes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int64]
@@ -51,7 +51,7 @@ class Judge:
         source = world.stream(stage).similarity
         self.name, self.note = source.name, source.note
         self.hidden: list[Rows] | None = None
-        if isinstance(source, GivenSimilarity):
+        if isinstance(source, PairListSimilarity):
             i, j = source.later(part)
             self.queries = np.unique(i)
             if len(self.queries) > MOST_QUERIES:
@@ -61,7 +61,7 @@ class Judge:
                 chosen = np.random.default_rng(world.params.seed).choice(self.queries, MOST_QUERIES, replace=False)
                 self.queries = np.sort(chosen)
             self.database = np.arange(world.dataset.n)
-            self.relevant: Any = partners_of(self.queries, i, j)
+            self.relevant: Any = group_partners(self.queries, i, j)
             self.hidden = source.partners(self.queries)
             self.own: Rows | None = self.queries
         elif like is not None and world.params.drift.drift != "redefine":
@@ -78,9 +78,9 @@ class Judge:
     def is_relevant(self, row: int, items: Rows) -> npt.NDArray[np.bool_]:
         """Which database items, by place, somebody who asks with this row should find; it need not be a query."""
         source, at = self.world.stream(self.stage).similarity, np.flatnonzero(self.queries == row)
-        if isinstance(source, GivenSimilarity):
+        if isinstance(source, PairListSimilarity):
             later = source.later(self.part)
-            return np.isin(items, self.relevant[at[0]] if len(at) else partners_of(np.array([row]), *later)[0])
+            return np.isin(items, self.relevant[at[0]] if len(at) else group_partners(np.array([row]), *later)[0])
         wanted = self.relevant[at[0]] if len(at) else source.relevant(np.array([row]), self.database)[0]
         whole = wanted if wanted.dtype == bool else np.unpackbits(wanted, bitorder="little")
         return np.asarray(whole[items], dtype=bool)

@@ -7,11 +7,11 @@ published, and is searched itself instead of Tiny Images; beside the paper's tes
 from typing import Any
 
 from ohash.engine.params import ExperimentParams, experiment, rows_of
-from ohash.streams.datasets.paper_setting import setting
+from ohash.streams.datasets.paper_setting import paper_params
 from ohash.streams.registry import datasets
 
 # For a dataset the paper does not know.
-ELSEWHERE = setting(beta=0.5, similar_by="auto")
+ELSEWHERE = paper_params(beta=0.5, similar_by="auto")
 
 
 def paper_key(dataset: str) -> str:

@@ -225,7 +225,7 @@ def _defaults(dataset: str, method: str) -> tuple[Any, ...]:
     model = spec.params()
     if "center" in spec.table and "frozen" in spec.table["center"].choices:
         model = replace(model, center="frozen")
-    kernel = "none" if spec.raw or dataset not in datasets.datasets() else datasets.find(dataset).kernel
+    kernel = "none" if spec.raw or dataset not in datasets.datasets() else datasets.find_dataset(dataset).kernel
     run = RunParams(judged_at="tenths") if spec.consumes == "batch" else RunParams()  # every judgement needs a fit
     return model, FeatureParams(kernel=kernel), StreamParams(), DriftParams(), run
 

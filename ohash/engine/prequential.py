@@ -15,7 +15,7 @@ from ohash.evaluation.distance_ranking import Distances, iter_ranking
 from ohash.evaluation.ranking import retrieval
 from ohash.streams.dataset import Dataset
 from ohash.streams.similarity.base import Similarity
-from ohash.streams.similarity.given import GivenSimilarity
+from ohash.streams.similarity.pair_list import PairListSimilarity
 
 # Arrived points that query, two a pair.
 LAST_POINTS = 200
@@ -45,7 +45,7 @@ def sliding_map(
     With `distances` of the points to the database the ranking goes by them. NaN without points, and for given pairs,
     where what was trained on is no answer.
     """
-    if not len(points) or len(database) < 2 or isinstance(source, GivenSimilarity):
+    if not len(points) or len(database) < 2 or isinstance(source, PairListSimilarity):
         return float("nan")
     if distances is None and len(database) > MOST_SEARCHED:
         some_items = np.linspace(0, len(database) - 1, MOST_SEARCHED).astype(np.int64)

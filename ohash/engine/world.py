@@ -20,8 +20,8 @@ from ohash.streams import registry
 from ohash.streams.dataset import Dataset, split
 from ohash.streams.drift import Drift
 from ohash.streams.pairs import Pairs, PairStream
-from ohash.streams.similarity.by_name import similarity
-from ohash.streams.similarity.given import GivenSimilarity
+from ohash.streams.similarity import make_similarity
+from ohash.streams.similarity.pair_list import PairListSimilarity
 
 # Mapped rows beyond this many bytes live in a temporary file instead of memory.
 IN_MEMORY = 2**30
@@ -36,7 +36,7 @@ class World:
 
     def __init__(self, params: ExperimentParams, dataset: Dataset | None = None) -> None:
         """Split, prepare the stream, and fit the map on its first points."""
-        self.dataset = registry.load(params.dataset) if dataset is None else dataset
+        self.dataset = registry.load_by_key(params.dataset) if dataset is None else dataset
         if params.content and params.content != self.dataset.fingerprint():
             raise ValueError(
                 f"content must be the fingerprint of {self.dataset.title}, {self.dataset.fingerprint()}, got "
@@ -51,7 +51,9 @@ class World:
         self._moved: OrderedDict[int, npt.NDArray[Any]] = OrderedDict()
         self._lock = threading.RLock()
         self.feature_map = FeatureMap.from_params(params.features, self.dtype)
-        if isinstance(self.stream().similarity, GivenSimilarity):  # all points are searched, and pairs name any of them
+        if isinstance(
+            self.stream().similarity, PairListSimilarity
+        ):  # all points are searched, and pairs name any of them
             self.parts = replace(self.parts, database_seen=True)
         self._check_drift()
         self.drift.prepare(self.dataset.d)
@@ -71,7 +73,7 @@ class World:
                 data = self.drift.labels(self.dataset, stage)
                 parts = replace(self.parts, train=self.drift.pool(self.dataset, self.parts.train, stage))
                 p = self.params.stream
-                source = similarity(data, parts, p.similar_by, negatives=p.negatives, top_k=p.top_k)
+                source = make_similarity(data, parts, p.similar_by, negatives=p.negatives, top_k=p.top_k)
                 self._streams[stage] = PairStream(source, p, self.params.seed, data)
             return self._streams[stage]
 
@@ -207,7 +209,7 @@ def world_of(params: ExperimentParams, dataset: Dataset | None = None) -> World:
         raise ValueError(
             "dataset must be given for data of your own, got none; pass your Dataset: run(params, dataset)"
         )
-    loaded = registry.load(params.dataset) if dataset is None else dataset
+    loaded = registry.load_by_key(params.dataset) if dataset is None else dataset
     key = (loaded, params.content, params.features, params.stream, params.drift, params.seed, dtype)
     with _worlds_lock:
         slot = _worlds.setdefault(key, _Slot())

@@ -43,7 +43,7 @@ REAL = (
 
 def settings() -> tuple[Setting, ...]:
     """The embedded ones, then those of the real ones that are here."""
-    return (*EMBEDDED, *(one for one in REAL if not registry.find(one.dataset).missing()))
+    return (*EMBEDDED, *(one for one in REAL if not registry.find_dataset(one.dataset).missing()))
 
 
 def of_cell(dataset: str, similar_by: str) -> Setting:

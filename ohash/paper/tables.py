@@ -91,7 +91,7 @@ def bibtex(measured: Measured) -> str:
     entries = [methods.find("oh").bibtex]
     entries += [methods.find(key).bibtex for key in dict.fromkeys(where.method for where in wheres)]
     known = {one.key: one.dataset for figure in FIGURES.values() for one in figure.settings()}
-    entries += [datasets.find(known[key]).bibtex for key in dict.fromkeys(where.setting for where in wheres)]
+    entries += [datasets.find_dataset(known[key]).bibtex for key in dict.fromkeys(where.setting for where in wheres)]
     return bibliography(entries)
 
 

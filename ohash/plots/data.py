@@ -10,7 +10,7 @@ from ohash.plots import number_format as words
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.plotly import figure
 from ohash.streams.dataset import Dataset
-from ohash.streams.portrait import Portrait, name_of
+from ohash.streams.overview import Overview, item_name
 
 # Classes drawn one by one, with their names below; beyond, only by rank.
 NAMED = 20
@@ -18,9 +18,9 @@ NAMED = 20
 CLASS_ROLES = ("now", "dissimilar", "distance", "bound", "threshold")
 
 
-def class_balance(seen: Portrait) -> Chart:
+def class_balance(seen: Overview) -> Chart:
     """Rows a class; many classes are ordered by size."""
-    sizes = seen.sizes if len(seen.sizes) <= NAMED else np.sort(seen.sizes)[::-1]
+    sizes = seen.class_sizes if len(seen.class_sizes) <= NAMED else np.sort(seen.class_sizes)[::-1]
     x = Axis(
         "class" if len(sizes) <= NAMED else "classes by size", lo=-0.6, hi=max(1.0, len(sizes) - 0.4), format="count"
     )
@@ -39,7 +39,7 @@ def class_balance(seen: Portrait) -> Chart:
     return Chart(title, x, y, (series,), alt=f"Bar chart of the rows of each class. {title}.")
 
 
-def norms(seen: Portrait) -> Chart:
+def norms(seen: Overview) -> Chart:
     """How long the rows are."""
     found = seen.norms
     middle = (found.edges[:-1] + found.edges[1:]) / 2
@@ -66,7 +66,7 @@ def norms(seen: Portrait) -> Chart:
 SIGNS = ("circle", "diamond", "cross", "x", "triangle-up", "square", "star", "triangle-down")  # colour is never alone
 
 
-def projection(dataset: Dataset, seen: Portrait, coloured: Sequence[int] = ()) -> Chart:
+def projection(dataset: Dataset, seen: Overview, coloured: Sequence[int] = ()) -> Chart:
     """Sampled rows along their two principal directions; the classes `coloured` stand out, the rest is pale."""
     found = seen.projection
     share = sum(found.explained)
@@ -88,17 +88,17 @@ def projection(dataset: Dataset, seen: Portrait, coloured: Sequence[int] = ()) -
     return Chart(title, x, y, (others, *parts) if rest.any() else tuple(parts), alt=alt)
 
 
-def balance_figure(seen: Portrait, *, dark: bool) -> Any:
+def balance_figure(seen: Overview, *, dark: bool) -> Any:
     """The class balance with the names of the classes under the bars."""
     fig = figure(class_balance(seen), dark)
-    if 0 < len(seen.sizes) <= NAMED:
+    if 0 < len(seen.class_sizes) <= NAMED:
         names = [html.escape(name if len(name) <= 14 else f"{name[:13]}…") for name in seen.classes]
         angle = -40 if sum(map(len, names)) > 30 else 0
         fig.update_xaxes(tickvals=list(range(len(names))), ticktext=names, title=None, tickangle=angle, automargin=True)
     return fig
 
 
-def projection_figure(dataset: Dataset, seen: Portrait, coloured: Sequence[int] = (), *, dark: bool) -> Any:
+def projection_figure(dataset: Dataset, seen: Overview, coloured: Sequence[int] = (), *, dark: bool) -> Any:
     """The projection; a point tells its name when pointed at, and both axes have one scale."""
     chart = projection(dataset, seen, coloured)
     fig = figure(chart, dark)
@@ -108,7 +108,7 @@ def projection_figure(dataset: Dataset, seen: Portrait, coloured: Sequence[int] 
     for trace, sign in zip(fig.data[-len(coloured) :] if len(coloured) else (), SIGNS, strict=False):
         trace.update(marker_symbol=sign)
     for trace in fig.data:
-        names = [name_of(dataset, place[x, y]) for x, y in zip(trace.x.tolist(), trace.y.tolist(), strict=True)]
+        names = [item_name(dataset, place[x, y]) for x, y in zip(trace.x.tolist(), trace.y.tolist(), strict=True)]
         trace.update(text=[html.escape(name) for name in names], hovertemplate="%{text}<extra></extra>", marker_size=5)
     fig.update_layout(hovermode="closest")
     fig.update_yaxes(scaleanchor="x", range=None, autorange=True)

@@ -14,7 +14,7 @@ from ohash.core import validation
 Rows = npt.NDArray[np.int64]
 
 
-def column(name: str, values: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
+def check_column(name: str, values: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
     """One entry a row of X."""
     found = validation.array(name, values, "a column")
     if found.shape != (n,):
@@ -22,17 +22,17 @@ def column(name: str, values: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
     return found
 
 
-def repeated(values: npt.NDArray[Any]) -> int | None:
+def first_duplicate(values: npt.NDArray[Any]) -> int | None:
     """The first row whose value came before, or None.
 
-    >>> repeated(np.array(["b", "a", "b", "a"]))
+    >>> first_duplicate(np.array(["b", "a", "b", "a"]))
     2
     """
     first = np.unique(values, return_index=True)[1]
     return None if len(first) == len(values) else int(np.setdiff1d(np.arange(len(values)), first)[0])
 
 
-def class_labels(labels: npt.ArrayLike, n: int) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+def encode_labels(labels: npt.ArrayLike, n: int) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
     """Class numbers, or flags, and the names of the classes where they are not numbers already."""
     found = validation.array("labels", labels, "classes or flags")
     if found.ndim not in (1, 2) or len(found) != n:
@@ -64,7 +64,7 @@ def class_labels(labels: npt.ArrayLike, n: int) -> tuple[npt.NDArray[Any], tuple
     return found, names
 
 
-def times(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def parse_times(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Finite numbers."""
     try:
         found = values.astype(np.float64)
@@ -76,7 +76,7 @@ def times(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class GivenPairs:
+class PairList:
     """Pairs the user brought: rows i, j, optional s (None: all similar, "clicks") and optional time of arrival.
 
     `left_out` is how many joined a point with itself.
@@ -93,7 +93,7 @@ class GivenPairs:
         return len(self.i)
 
 
-def _columns_of_pairs(pairs: Any) -> Any:
+def _pair_columns(pairs: Any) -> Any:
     """A tuple holds columns; a matrix or a list of tuples holds one pair a row; a table has columns by name."""
     names = pairs if isinstance(pairs, dict) else getattr(pairs, "columns", ())
     if {"i", "j"} <= set(names):
@@ -106,9 +106,9 @@ def _columns_of_pairs(pairs: Any) -> Any:
     return pairs
 
 
-def given_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> GivenPairs:
+def parse_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> PairList:
     """Pairs in any form, among n points known by row number or by `ids`."""
-    pairs = _columns_of_pairs(pairs)
+    pairs = _pair_columns(pairs)
     columns = [None if column is None else validation.array("pairs", column, "columns") for column in pairs]
     shapes = {column.shape for column in columns if column is not None}
     if not 2 <= len(columns) <= 4 or len(shapes) != 1 or len(next(iter(shapes))) != 1 or shapes == {(0,)}:
@@ -124,10 +124,10 @@ def given_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> GivenPa
     if not keep.any():
         raise ValueError("pairs must join two different points, got only self pairs")
     if s is not None:
-        s = signs(s)[keep]
+        s = parse_signs(s)[keep]
         s = None if (s == 1).all() else s
-    time = None if time is None else times("time of pairs", time)[keep]
-    return GivenPairs(i[keep], j[keep], s, time, int((~keep).sum()))
+    time = None if time is None else parse_times("time of pairs", time)[keep]
+    return PairList(i[keep], j[keep], s, time, int((~keep).sum()))
 
 
 def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None, n: int) -> Rows:
@@ -157,10 +157,10 @@ def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None,
     return column.astype(np.int64)
 
 
-def signs(s: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+def parse_signs(s: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
     """+1 and -1; 1 and 0, where there is no -1, mean the same.
 
-    >>> signs(np.array([1, 0, 1])).tolist(), signs(np.array([-1.0, 1.0])).tolist()
+    >>> parse_signs(np.array([1, 0, 1])).tolist(), parse_signs(np.array([-1.0, 1.0])).tolist()
     ([1, -1, 1], [-1, 1])
     """
     allowed = "s of pairs must be +1 (similar) and -1 (dissimilar), or 1 and 0"

@@ -14,7 +14,15 @@ import numpy.typing as npt
 from ohash.core import validation
 from ohash.core.rows import gather, is_mapped
 from ohash.runtime.frames import Arrays, Frame
-from ohash.streams.annotations import GivenPairs, Rows, class_labels, column, given_pairs, repeated, times
+from ohash.streams.annotations import (
+    PairList,
+    Rows,
+    check_column,
+    encode_labels,
+    first_duplicate,
+    parse_pairs,
+    parse_times,
+)
 
 Metric = Literal["l2", "cosine", "dot"]
 
@@ -42,7 +50,7 @@ class Dataset:
     labels: npt.NDArray[Any] | None = None
     class_names: tuple[str, ...] = ()
     tracks: npt.NDArray[np.int64] | None = None
-    pairs: GivenPairs | None = None
+    pairs: PairList | None = None
     thumbnails: npt.NDArray[np.uint8] | None = None
     ids: npt.NDArray[np.str_] | None = None
     time: npt.NDArray[np.float64] | None = None
@@ -135,22 +143,24 @@ class Dataset:
         X = validation.matrix("X", X)
         if X.nbytes <= SEARCHED or not is_mapped(X):  # of a large map where its rows are used
             validation.measurable("X", X)
-        names = None if ids is None else column("ids", ids, len(X)).astype(np.str_)
-        if names is not None and (again := repeated(names)) is not None:
+        names = None if ids is None else check_column("ids", ids, len(X)).astype(np.str_)
+        if names is not None and (again := first_duplicate(names)) is not None:
             raise ValueError(
                 f"ids must be distinct, got {str(names[again])!r} again at row {again}; drop it or leave ids out"
             )
-        found, class_names = (None, ()) if labels is None else class_labels(labels, len(X))
+        found, class_names = (None, ()) if labels is None else encode_labels(labels, len(X))
         return cls(
             key=key,
             title=title,
             X=X,
             labels=found,
             class_names=class_names,
-            tracks=None if tracks is None else np.unique(column("tracks", tracks, len(X)), return_inverse=True)[1],
-            pairs=None if pairs is None else given_pairs(pairs, names, len(X)),
+            tracks=None
+            if tracks is None
+            else np.unique(check_column("tracks", tracks, len(X)), return_inverse=True)[1],
+            pairs=None if pairs is None else parse_pairs(pairs, names, len(X)),
             ids=names,
-            time=None if time is None else times("time", column("time", time, len(X))),
+            time=None if time is None else parse_times("time", check_column("time", time, len(X))),
             metric=metric,
             queries=queries or default_queries(len(X)),
             kernel=kernel,
@@ -245,11 +255,11 @@ class DatasetSpec:
     similar_share: float | tuple[float, float] | None = None
     size: int = 0
     kernel: Literal["rbf", "none"] = "rbf"
-    absent: Callable[[], str] = lambda: "is not here"
+    status: Callable[[], str] = lambda: "is not here"
     presets: Mapping[str, Any] = field(default_factory=dict, hash=False)
     paper_key: str = ""
-    held: Callable[[], tuple[int, int]] | None = None
-    partly: str = ""
+    measure_size: Callable[[], tuple[int, int]] | None = None
+    size_note: str = ""
 
 
 # Pictures and the paper's parameters, which no result depends on.
@@ -262,7 +272,7 @@ def dataset_to_frame(dataset: Dataset) -> Frame:
     parts: dict[str, Any] = {one.name: getattr(dataset, one.name) for one in fields(Dataset)}
     pairs = parts.pop("pairs")
     if pairs is not None:
-        parts |= {PAIRS + one.name: getattr(pairs, one.name) for one in fields(GivenPairs)}
+        parts |= {PAIRS + one.name: getattr(pairs, one.name) for one in fields(PairList)}
     parts = {name: part for name, part in parts.items() if part is not None and name not in NOT_SENT}
     arrays: Arrays = {name: np.asarray(part) for name, part in parts.items() if isinstance(part, np.ndarray)}
     return {name: part for name, part in parts.items() if name not in arrays}, arrays
@@ -273,4 +283,4 @@ def dataset_from_frame(values: dict[str, Any], arrays: Arrays) -> Dataset:
     parts: dict[str, Any] = {name: tuple(part) if isinstance(part, list) else part for name, part in values.items()}
     parts |= arrays
     pairs = {name.removeprefix(PAIRS): parts.pop(name) for name in list(parts) if name.startswith(PAIRS)}
-    return Dataset(**parts, pairs=GivenPairs(**pairs) if pairs else None)
+    return Dataset(**parts, pairs=PairList(**pairs) if pairs else None)

@@ -27,7 +27,7 @@ _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
 
 @contextmanager
-def reporting(progress: Progress) -> Iterator[None]:
+def report_progress_to(progress: Progress) -> Iterator[None]:
     """Within it, whatever is built calls ``progress(rows done, rows in all)``."""
     token = _progress.set(progress)
     try:

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from ohash.core.parameters import check, param
 from ohash.streams.annotations import Rows
 from ohash.streams.dataset import Dataset, split
-from ohash.streams.similarity.base import NATURAL_AT_LEAST, Similarity, similar_share_of, uniform_pairs
-from ohash.streams.similarity.by_name import NAMES, TOP_K, similarity
-from ohash.streams.similarity.given import GivenSimilarity
+from ohash.streams.similarity import NAMES, TOP_K, make_similarity
+from ohash.streams.similarity.base import LEAST_NATURAL_SHARE, Similarity, draw_uniform_pairs, stream_share
+from ohash.streams.similarity.pair_list import PairListSimilarity
 
 BLOCK = 1024
 ORDERS = ("shuffled", "class", "time", "once")
@@ -87,12 +87,12 @@ class PairStream:
         self.params = params
         self.seed = seed
         self.natural_share = source.natural_share
-        natural = params.similar_share < 0 and self.natural_share >= NATURAL_AT_LEAST
-        self.similar_share = similar_share_of(source, params.similar_share)
-        if isinstance(source, GivenSimilarity) and params.order in ("time", "once") and source.says_dissimilar:
-            self.similar_share = source.share_given  # they come as they were given
+        natural = params.similar_share < 0 and self.natural_share >= LEAST_NATURAL_SHARE
+        self.similar_share = stream_share(source, params.similar_share)
+        if isinstance(source, PairListSimilarity) and params.order in ("time", "once") and source.has_negatives:
+            self.similar_share = source.listed_share  # they come as they were given
         # natural pairs are drawn as they come, except where unlisted pairs have no truth of their own
-        self._as_they_come = natural and not isinstance(source, GivenSimilarity)
+        self._as_they_come = natural and not isinstance(source, PairListSimilarity)
         self.length: int | None = None
         self._blocks: dict[int, Pairs] = {}  # the latest; replaced, never changed, as runs in other threads share it
         if params.order == "class":
@@ -100,7 +100,7 @@ class PairStream:
             self._members = np.concatenate(classes)
             self._size = np.array([len(rows) for rows in classes])
             self._start = np.cumsum(self._size) - self._size
-        elif isinstance(source, GivenSimilarity):
+        elif isinstance(source, PairListSimilarity):
             if params.order == "once":
                 self.length = source.pass_length(self.similar_share)
         elif params.order == "time":
@@ -137,8 +137,8 @@ class PairStream:
         if b in known:
             return known[b]
         rng = np.random.Generator(np.random.Philox(key=[self.seed, 0x9A125], counter=[0, 0, 0, b]))
-        if isinstance(self.similarity, GivenSimilarity) and self.params.order in ("time", "once"):
-            i, j, s = self.similarity.in_order(rng, np.arange(b * BLOCK, (b + 1) * BLOCK), self.similar_share)
+        if isinstance(self.similarity, PairListSimilarity) and self.params.order in ("time", "once"):
+            i, j, s = self.similarity.take_in_order(rng, np.arange(b * BLOCK, (b + 1) * BLOCK), self.similar_share)
         elif self.params.order == "once":
             at = slice(b * BLOCK, (b + 1) * BLOCK)
             i, j, s = self._all[0][at], self._all[1][at], self._all[2][at]
@@ -147,7 +147,7 @@ class PairStream:
         elif self.params.order == "time":
             i, j, s = self._time_block(rng, b)
         elif self._as_they_come:
-            i, j = uniform_pairs(rng, self.similarity.pool, BLOCK)
+            i, j = draw_uniform_pairs(rng, self.similarity.pool, BLOCK)
             s = np.where(self.similarity.is_similar(i, j), 1, -1).astype(np.int8)
         else:
             i, j, s = self._mixed(rng)
@@ -232,21 +232,21 @@ def pair_stream(
 ) -> PairStream:
     """The stream of a dataset, split with the same seed; `more` are further fields of `StreamParams`.
 
-    >>> from ohash.streams.registry import load
-    >>> stream = pair_stream(load("digits"), seed=3)
+    >>> from ohash.streams.registry import load_by_key
+    >>> stream = pair_stream(load_by_key("digits"), seed=3)
     >>> i, j, s = stream.take(0, 5)
     >>> bool((i != j).all()), sorted(set(s.tolist()) - {-1, 1})
     (True, [])
     """
     share = -1.0 if similar_share is None else similar_share
     params = StreamParams(similar_by=similar_by, similar_share=share, order=order, noise=noise, **more)  # type: ignore[arg-type]
-    return stream_of(dataset, params, seed)
+    return make_stream(dataset, params, seed)
 
 
-def stream_of(dataset: Dataset, params: StreamParams, seed: int) -> PairStream:
+def make_stream(dataset: Dataset, params: StreamParams, seed: int) -> PairStream:
     """The stream that `params` describe."""
     parts = split(dataset, seed, train=params.train)
-    source = similarity(dataset, parts, params.similar_by, negatives=params.negatives, top_k=params.top_k)
+    source = make_similarity(dataset, parts, params.similar_by, negatives=params.negatives, top_k=params.top_k)
     return PairStream(source, params, seed, dataset)
 
 

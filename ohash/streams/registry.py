@@ -2,17 +2,21 @@
 
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from types import ModuleType
 
 from ohash.models.registry import declared, plugin_modules, scan
-from ohash.streams.dataset import Dataset, DatasetSpec
-from ohash.streams.folder import Stamp, folder_specs, stamps
+from ohash.streams.data_folder import FileState, folder_specs, folder_state
+from ohash.streams.dataset import Dataset, DatasetSpec, Metric
+from ohash.streams.readers.own_data import open_files
 
+# The key of data that a user brought.
+OWN = "own"
 # Groups whose files may lie in the data folder.
 FOUND_IN_THE_FOLDER = ("paper", "package")
 
 
-def named() -> dict[str, DatasetSpec]:
+def named_datasets() -> dict[str, DatasetSpec]:
     """Every dataset with a name of its own, by key, whether or not it is installed."""
     return _named(plugin_modules())
 
@@ -24,23 +28,23 @@ def _named(plugins: tuple[ModuleType, ...]) -> dict[str, DatasetSpec]:
 
 def datasets() -> dict[str, DatasetSpec]:
     """Every dataset, by key, with what lies in the data folder now, and in the size in which it does."""
-    measured = {key: spec for key, spec in named().items() if spec.held is not None}
-    return {**named(), **_as_held(tuple(measured.values()), stamps()), **folder_specs()}
+    measured = {key: spec for key, spec in named_datasets().items() if spec.measure_size is not None}
+    return {**named_datasets(), **_as_held(tuple(measured.values()), folder_state()), **folder_specs()}
 
 
 @lru_cache(maxsize=4)
-def _as_held(specs: tuple[DatasetSpec, ...], folder: tuple[Stamp, ...]) -> dict[str, DatasetSpec]:
+def _as_held(specs: tuple[DatasetSpec, ...], folder: tuple[FileState, ...]) -> dict[str, DatasetSpec]:
     found = {}
     for spec in specs:
-        if folder and spec.held is not None and not spec.missing():
-            n, d = spec.held()
+        if folder and spec.measure_size is not None and not spec.missing():
+            n, d = spec.measure_size()
             if (n, d) != (spec.n, spec.d):
                 partly = f"{n:,} x {d:,} are here, the paper's are {spec.n:,} x {spec.d:,}"
-                found[spec.key] = replace(spec, n=n, d=d, partly=partly)
+                found[spec.key] = replace(spec, n=n, d=d, size_note=partly)
     return found
 
 
-def find(key: str) -> DatasetSpec:
+def find_dataset(key: str) -> DatasetSpec:
     """The card of a dataset."""
     known = datasets()
     if key not in known:
@@ -48,21 +52,40 @@ def find(key: str) -> DatasetSpec:
     return known[key]
 
 
-def load(key: str) -> Dataset:
-    """The dataset itself, loaded once a process, and again when its file has changed."""
-    spec = find(key)
+def load_by_key(key: str) -> Dataset:
+    """The dataset itself, loaded once per process, and again when its file has changed. Never a file by its path."""
+    spec = find_dataset(key)
     missing = spec.missing()
     if missing:
-        raise ValueError(f"dataset {key!r} {spec.absent()}: {missing}")
-    return _loaded(spec, stamps() if spec.group in FOUND_IN_THE_FOLDER else ())
+        raise ValueError(f"dataset {key!r} {spec.status()}: {missing}")
+    return _loaded(spec, folder_state() if spec.group in FOUND_IN_THE_FOLDER else ())
+
+
+def load_dataset(
+    name: str | Path,
+    *,
+    labels: str | Path | None = None,
+    pairs: str | Path | None = None,
+    metric: Metric | None = None,
+) -> Dataset:
+    """A data set of `ohash.datasets()`, or a file of vectors with labels or pairs from other files.
+
+    >>> load_dataset("digits").X.shape
+    (1797, 64)
+    """
+    if isinstance(name, str) and not (labels or pairs or metric) and name in datasets():
+        return load_by_key(name)
+    if isinstance(name, str) and not Path(name).suffix:
+        return load_by_key(name)  # which says what there is
+    return open_files(name, labels, pairs, metric, key=OWN)
 
 
 @lru_cache(maxsize=16)
-def _loaded(spec: DatasetSpec, folder: tuple[Stamp, ...]) -> Dataset:
+def _loaded(spec: DatasetSpec, folder: tuple[FileState, ...]) -> Dataset:
     dataset = spec.load()
     if not isinstance(dataset, Dataset):
         raise ValueError(f"load of dataset {spec.key!r} must return a Dataset, got {type(dataset).__name__}")
-    declares_its_size = spec.group != "folder" and spec.held is None
+    declares_its_size = spec.group != "folder" and spec.measure_size is None
     if declares_its_size and (dataset.n, dataset.d) != (spec.n, spec.d):
         raise ValueError(
             f"dataset {spec.key!r} must have the {spec.n:,} rows of {spec.d:,} values that its card declares (n, d), "

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.folder import measured
+from ohash.streams.data_folder import peek_size
 
 Floats = npt.NDArray[np.float32]
 
@@ -147,16 +147,16 @@ def write_npz(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         part.unlink(missing_ok=True)
 
 
-def missing(file: str, name: str) -> str:
+def missing_sample(file: str, name: str) -> str:
     """How to get the sample `name` back, and what is wrong with its file; empty if nothing is."""
     path, rebuild = sample_folder() / file, f"rebuild it with: python3 -m ohash samples {name}"
     if not path.is_file():
         return rebuild
-    found = measured(path, "features")
+    found = peek_size(path, "features")
     return f"{found}, or {rebuild}" if isinstance(found, str) else ""
 
 
-def absent(file: str) -> str:
+def sample_status(file: str) -> str:
     """What is the matter, in a word."""
     return "is damaged" if (sample_folder() / file).is_file() else "is not here"
 
@@ -165,7 +165,7 @@ class SourceMissingError(Exception):
     """What a sample is built from is not on this machine; the message says how to get it."""
 
 
-def find(what: str, names: Iterable[str], sources: Path | None, installed: Iterable[Path], how: str) -> Path:
+def find_source(what: str, names: Iterable[str], sources: Path | None, installed: Iterable[Path], how: str) -> Path:
     """The first of `names` found in the folder `sources`, the current folder or where packages install it."""
     folders = [*([sources] if sources is not None else []), Path.cwd(), *installed]
     for folder in folders:

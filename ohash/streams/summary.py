@@ -13,18 +13,18 @@ from ohash.core.rows import gather
 from ohash.core.validation import first_too_long, too_long
 from ohash.streams.dataset import Dataset, split
 from ohash.streams.readers.table import first_not_finite
-from ohash.streams.similarity.base import similar_share_of
-from ohash.streams.similarity.by_name import TOP_K, similarity
+from ohash.streams.similarity import TOP_K, make_similarity
+from ohash.streams.similarity.base import stream_share
 
 WHOLE = 20_000_000
 SAMPLE = 20_000
 # To measure the share of similar pairs by distance takes the radius of every point of a pool: a part will do.
 POOL = 2_000
 # A column with more than this share of the variance is hardly one feature among others.
-LOUD = 0.9
+DOMINANT = 0.9
 # A row this many times as long as the median one is hardly one among others.
-FAR_TOO_LONG = 1000
-MEANING = {
+OUTLIER_FACTOR = 1000
+SIMILARITY_TEXTS = {
     "label": "similar if they share a label",
     "track": "similar if they are views of one thing",
     "metric": "similar if either is among the other's nearest 5 %",
@@ -60,7 +60,7 @@ class Summary:
     mixed_share: float | None = None
     problem: str = ""
     self_pairs: int = 0
-    loudest: tuple[int, float] | None = None
+    dominant_column: tuple[int, float] | None = None
     note: str = ""
     longest_row: int = 0
 
@@ -76,7 +76,7 @@ class Summary:
         said = [f"{self.title}: {self.rows:,} rows of {self.columns:,} {self.dtype} values"]
         said.append(self._checks(of))
         said.append(f"norms: {least:.4g} least, {median:.4g} median, {most:.4g} most{of}")
-        if median > 0 and most > FAR_TOO_LONG * median:
+        if median > 0 and most > OUTLIER_FACTOR * median:
             said.append(
                 f"row {self.longest_row:,} is {most / median:.0e} times as long as the median row".replace("e+0", "e")
                 + ": if it is damaged, remove it; one such row moves means, kernels and rates"
@@ -86,7 +86,7 @@ class Summary:
         if self.pairs:
             alone = f"; {self.self_pairs:,} that joined a row with itself were left out" if self.self_pairs else ""
             said.append(f"pairs: {self.pairs:,}{alone}")
-        said.append(f"similarity: {self.similar_by}, {in_words(self.similar_by)}{self._share_in_words}")
+        said.append(f"similarity: {self.similar_by}, {explain_similarity(self.similar_by)}{self._share_text}")
         said.append(f"original distance: {DISTANCES[self.metric]}")
         said.append(
             "feature map: RBF kernel, which suits descriptors such as pixels and GIST"
@@ -98,8 +98,8 @@ class Summary:
                 else "; no value is negative, as in pixels and counts: if it is such, try the RBF kernel"
             )
         )
-        if self.loudest is not None:
-            column, part = self.loudest
+        if self.dominant_column is not None:
+            column, part = self.dominant_column
             said.append(
                 f"column {column} alone makes {part:.0%} of the variance: if it is an id, a time or a row number, "
                 "leave it out"
@@ -127,7 +127,7 @@ class Summary:
         return f"checked: {finite}; {duplicates}; {constant}{of}"
 
     @property
-    def _share_in_words(self) -> str:
+    def _share_text(self) -> str:
         if self.similar_share is None:
             return ""
         digits = 2 if self.similar_share >= 0.001 else 4
@@ -142,8 +142,8 @@ class Summary:
 def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summary:
     """Measure; a memory-mapped file of gigabytes takes seconds, because only some of its rows are read.
 
-    >>> from ohash.streams.registry import load
-    >>> for line in summarize(load("blobs2d")).lines()[:3]:
+    >>> from ohash.streams.registry import load_by_key
+    >>> for line in summarize(load_by_key("blobs2d")).lines()[:3]:
     ...     print(line)
     Blobs in the plane: 2,000 rows of 2 float32 values
     checked: all values are finite; no duplicate row; no constant column
@@ -192,24 +192,24 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
         negative=bool((values < 0).any()),
         mixed_share=mixed,
         problem=problem,
-        loudest=_loudest(values),
+        dominant_column=_dominant_column(values),
         note=dataset.note,
         longest_row=int(rows[norms.argmax()]),
     )
 
 
-def _loudest(values: npt.NDArray[np.float32]) -> tuple[int, float] | None:
+def _dominant_column(values: npt.NDArray[np.float32]) -> tuple[int, float] | None:
     """A column that drowns the others, with its share of the variance; None if there is none."""
     variance = values.var(axis=0, dtype=np.float64)
     if values.shape[1] < 4 or not variance.sum() > 0:
         return None
     column, share = int(variance.argmax()), float(variance.max() / variance.sum())
-    return (column, share) if share > LOUD else None
+    return (column, share) if share > DOMINANT else None
 
 
-def in_words(similar_by: str) -> str:
+def explain_similarity(similar_by: str) -> str:
     """What a similarity means."""
-    return MEANING[similar_by].replace("nearest k", f"nearest {TOP_K}")
+    return SIMILARITY_TEXTS[similar_by].replace("nearest k", f"nearest {TOP_K}")
 
 
 def _share(dataset: Dataset, similar_by: str, seed: int) -> tuple[float | None, float | None, str]:
@@ -220,12 +220,12 @@ def _share(dataset: Dataset, similar_by: str, seed: int) -> tuple[float | None, 
         k = max(1, round(TOP_K * POOL / dataset.n))
         dataset = Dataset.from_arrays(gather(dataset.X, some), metric=dataset.metric)
     try:
-        source = similarity(dataset, split(dataset, seed), name, top_k=k)
+        source = make_similarity(dataset, split(dataset, seed), name, top_k=k)
         share = source.natural_share
     except ValueError as error:
         return None, None, str(error)
     problem = "every pair is similar: there is nothing to tell apart" if share >= 1 else ""
-    return share, similar_share_of(source, -1.0), problem
+    return share, stream_share(source, -1.0), problem
 
 
 def _class_sizes(dataset: Dataset) -> npt.NDArray[np.int64]:

@@ -57,7 +57,7 @@ class Cluster(Executor):
         dataset, own = kwargs.pop("dataset"), kwargs.pop("own", None)
         name = dataset if own is None else own.fingerprint()
         if name not in self._sent:
-            data = registry.load(dataset) if own is None else own
+            data = registry.load_by_key(dataset) if own is None else own
             self._sent[name] = (
                 data.fingerprint(),
                 self._client.scatter(dataset_to_frame(data), broadcast=True, hash=False),

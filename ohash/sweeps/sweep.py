@@ -173,7 +173,7 @@ def check_datasets(chosen: Sweep) -> None:
     """Every dataset must have a name that is known here; the user's own, which have none, must say which they are."""
     for params in {cell.params.dataset: cell.params for cell in chosen.cells}.values():
         if params.dataset != OWN:
-            datasets.find(params.dataset)
+            datasets.find_dataset(params.dataset)
         elif not params.content:
             raise ValueError(f"dataset {OWN!r} needs its content; for data of your own give --features FILE")
 

@@ -7,8 +7,7 @@ import streamlit as st
 
 from ohash.plots.theme import colour
 from ohash.streams.dataset import Dataset
-from ohash.streams.portrait import label_of, name_of
-from ohash.streams.similarity.examples import Meaning
+from ohash.streams.overview import SimilarityExamples, item_label, item_name
 from ohash.ui.gallery import picture
 
 CSS = """
@@ -63,7 +62,7 @@ def items_html(dataset: Dataset, rows: Iterable[int]) -> str:
     return f'<div class="ohash-items" role="group" aria-label="{html.escape(alt)}">{drawn}</div>'
 
 
-def pairs_html(dataset: Dataset, found: Meaning, *, dark: bool) -> str:
+def pairs_html(dataset: Dataset, found: SimilarityExamples, *, dark: bool) -> str:
     """Similar pairs beside dissimilar ones, told apart by colour and by sign."""
     parts = []
     for kind, sign, couples in (("similar", "≈", found.similar), ("dissimilar", "≠", found.dissimilar)):
@@ -104,7 +103,7 @@ def facts_html(lines: Iterable[str]) -> str:
 
 
 def _item(dataset: Dataset, row: int) -> str:
-    name, label = name_of(dataset, row), label_of(dataset, row)
+    name, label = item_name(dataset, row), item_label(dataset, row)
     caption = f'<figcaption title="{html.escape(label)}">{html.escape(label)}</figcaption>' if label else ""
     if dataset.thumbnails is not None:
         source = f"data:image/png;base64,{picture(dataset.thumbnails[row])}"

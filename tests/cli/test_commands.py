@@ -14,7 +14,7 @@ from ohash.cli.main import commands, main
 from ohash.engine import saving as saved
 from ohash.engine.checkpoints import Checkpoints
 from ohash.engine.run import Run
-from ohash.streams.registry import load
+from ohash.streams.registry import load_by_key
 
 
 @pytest.mark.parametrize("name", sorted(commands()))
@@ -93,7 +93,7 @@ def test_ctrl_c_waits_for_the_step_under_way(
 def test_exported_model_encodes_raw_vectors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--r", "16", "--pairs", "200", "--out", str(tmp_path), "--quiet"]) == 0
     model = ohash.load(tmp_path / "model.npz")
-    codes = model.encode(model.feature_map.transform(load("digits").X[:50]))
+    codes = model.encode(model.feature_map.transform(load_by_key("digits").X[:50]))
     assert codes.shape == (50, 2) and len(np.unique(codes, axis=0)) > 10
     capsys.readouterr()
 

@@ -25,9 +25,9 @@ TINY = DatasetSpec(key="tiny", title="Tiny", task="same blob", n=240, d=8, licen
 
 @pytest.fixture(autouse=True, scope="session")
 def tiny():
-    registry.named()["tiny"] = TINY
+    registry.named_datasets()["tiny"] = TINY
     yield
-    registry.named().pop("tiny", None)
+    registry.named_datasets().pop("tiny", None)
 
 
 @pytest.fixture

@@ -44,8 +44,7 @@ from ohash.plots.live import charts as live_charts
 from ohash.store import listing as runs
 from ohash.store.store import Store
 from ohash.streams import registry as datasets
-from ohash.streams.portrait import portrait
-from ohash.streams.similarity.examples import meaning
+from ohash.streams.overview import draw_examples, make_overview
 from ohash.streams.summary import summarize
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import Inline
@@ -143,27 +142,28 @@ def comparison(address: str) -> Reading:
 
 
 def data(address: str) -> Reading:
-    """A look at a dataset: summary, portrait, every meaning of "similar", the charts."""
+    """A look at a dataset: summary, overview, every meaning of "similar", the charts."""
     key, link = _app(_looked_at, address)
-    dataset = datasets.load(key)
-    found, seen = summarize(dataset), portrait(dataset)
-    meanings = {name: meaning(dataset, name) for name in dataset.similarities}
+    dataset = datasets.load_by_key(key)
+    found, seen = summarize(dataset), make_overview(dataset)
+    meanings = {name: draw_examples(dataset, name) for name in dataset.similarities}
     coloured = list(range(min(len(seen.classes), len(data_charts.CLASS_ROLES))))
     drawn, words = _charts(
         [data_charts.class_balance(seen), data_charts.norms(seen), data_charts.projection(dataset, seen, coloured)]
     )
     summary = _fields(found)
+    summary["loudest"] = summary.pop("dominant_column")  # as it was called when the links were recorded
     numbers = {
         "link": link,
         "dataset": key,
         "fingerprint": dataset.fingerprint(),
         "good": found.good,
         "summary": {name: value for name, value in summary.items() if name not in ("title", "note", "problem")},
-        "sizes": seen.sizes,
+        "sizes": seen.class_sizes,
         "norms": _fields(seen.norms),
         "sampled": seen.sampled,
         "projection": _fields(seen.projection),
-        "shown": seen.shown,
+        "shown": seen.examples,
         "meanings": {
             name: {"share": one.share, "similar": one.similar, "dissimilar": one.dissimilar}
             for name, one in meanings.items()

@@ -4,12 +4,12 @@ import numpy as np
 
 import ohash
 from ohash.models import registry
-from ohash.streams.registry import load
+from ohash.streams.registry import load_by_key
 
 
 def split(seed):
     """(queries, their labels, database, its labels), centred with the database's mean and scaled to length 1."""
-    data = load("digits")
+    data = load_by_key("digits")
     order = np.random.default_rng(seed).permutation(data.n)
     X = np.asarray(data.X, np.float64)[order]
     y = np.asarray(data.labels)[order]

@@ -11,10 +11,10 @@ from ohash import gist512
 from ohash.cli.samples import SAMPLES
 from ohash.engine.presets import PRESETS
 from ohash.engine.recording import Recording
-from ohash.streams import samples as presence
+from ohash.streams import samples
 from ohash.streams.datasets.patches import NOTE, PHOTOS
 from ohash.streams.datasets.words import LEFT_OUT
-from ohash.streams.registry import find, load
+from ohash.streams.registry import find_dataset, load_by_key
 from ohash.streams.samples import checksum, read_sample, recorded_checksums, sample_folder
 
 FOLDER = sample_folder()
@@ -119,9 +119,9 @@ def test_words_have_sensible_neighbours():
 @pytest.mark.parametrize("key", ["fashion", "patches", "words"])
 def test_a_damaged_file_is_told_in_the_list(key, tmp_path, monkeypatch):
     file = SAMPLES[key][0]
-    monkeypatch.setattr(presence, "sample_folder", lambda: tmp_path)
-    spec, data = find(key), (FOLDER / file).read_bytes()
-    assert (spec.absent(), spec.missing()) == ("is not here", f"rebuild it with: python3 -m ohash samples {key}")
+    monkeypatch.setattr(samples, "sample_folder", lambda: tmp_path)
+    spec, data = find_dataset(key), (FOLDER / file).read_bytes()
+    assert (spec.status(), spec.missing()) == ("is not here", f"rebuild it with: python3 -m ohash samples {key}")
     (tmp_path / file).write_bytes(data)
     assert spec.missing() == ""
     for bad in (data[:-100], data[: len(data) // 2], b"\0" * 1000 + data[1000:], b"<html>", b""):
@@ -129,4 +129,4 @@ def test_a_damaged_file_is_told_in_the_list(key, tmp_path, monkeypatch):
         os.utime(tmp_path / file, ns=(len(bad), bad[0] if bad else 7))
         assert re.match(rf"{file} .*, or rebuild it with: python3 -m ohash samples {key}$", spec.missing())
         with pytest.raises(ValueError, match=f"dataset '{key}' is damaged: {file}"):
-            load(key)
+            load_by_key(key)

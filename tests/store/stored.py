@@ -49,7 +49,7 @@ def registry_tiny():
     from ohash.streams import registry
     from tests.engine.fixtures import TINY
 
-    registry.named()["tiny"] = TINY
+    registry.named_datasets()["tiny"] = TINY
 
 
 def child(code, folder, picture_file, before=""):

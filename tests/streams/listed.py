@@ -4,7 +4,7 @@ from ohash.streams.registry import datasets
 
 
 def absent(key: str) -> str:
-    return datasets()[key].absent()
+    return datasets()[key].status()
 
 
 def problem(key: str) -> str:

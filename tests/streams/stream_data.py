@@ -3,7 +3,7 @@
 import numpy as np
 
 from ohash.streams.dataset import Dataset, Split, split
-from ohash.streams.similarity.by_name import similarity
+from ohash.streams.similarity import make_similarity
 
 
 def grouped(n=60, classes=4, d=5, seed=0, **more):
@@ -31,7 +31,7 @@ def all_pairs(pool):
 
 
 def source_of(dataset, name="auto", seed=0, **more):
-    return similarity(dataset, split(dataset, seed), name, **more)
+    return make_similarity(dataset, split(dataset, seed), name, **more)
 
 
 def clicks(n=40, count=300, seed=0, time=True, s=None):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ohash.runtime.folders import cache_folder
-from ohash.streams.feature_cache import cached_gist, cached_rows, reporting
+from ohash.streams.feature_cache import cached_gist, cached_rows, report_progress_to
 
 ROWS = np.arange(30, dtype=np.float32).reshape(10, 3)
 
@@ -75,7 +75,7 @@ def test_an_interrupted_build_leaves_nothing() -> None:
 
 def test_progress_is_reported() -> None:
     seen: list[tuple[int, int]] = []
-    with reporting(lambda done, total: seen.append((done, total))):
+    with report_progress_to(lambda done, total: seen.append((done, total))):
         _get(Builder())
     assert seen == [(2, 10), (4, 10), (6, 10), (8, 10), (10, 10)]
 

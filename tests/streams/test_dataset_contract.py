@@ -10,19 +10,19 @@ from ohash.engine.paper_protocol import protocol
 from ohash.models.registry import add_plugin, plugin_modules
 from ohash.streams.dataset import Dataset, DatasetSpec, split
 from ohash.streams.pairs import pair_stream
-from ohash.streams.registry import find, load, named
-from ohash.streams.similarity.by_name import NAMES, similarity
+from ohash.streams.registry import find_dataset, load_by_key, named_datasets
+from ohash.streams.similarity import NAMES, make_similarity
 from ohash.streams.summary import summarize
 
 # Only these may take more than a moment; GIST of 70,000 pictures is tried in tests marked slow.
 SLOW = {"fashion-mnist-gist", "mnist-gist", "mnist5k-gist", "cifar10-gist", "phototourism", "phototourism-m50"}
 GROUPS = {"synthetic", "embedded", "package", "paper"}
-KEYS = [pytest.param(key, marks=pytest.mark.slow) if key in SLOW else key for key in named()]
+KEYS = [pytest.param(key, marks=pytest.mark.slow) if key in SLOW else key for key in named_datasets()]
 
 
 @pytest.fixture(params=KEYS)
 def spec(request: pytest.FixtureRequest) -> DatasetSpec:
-    return find(request.param)
+    return find_dataset(request.param)
 
 
 @pytest.fixture
@@ -30,12 +30,12 @@ def dataset(spec: DatasetSpec) -> Dataset:
     how = spec.missing()
     if how:
         pytest.skip(f"not installed: {how}")
-    return load(spec.key)
+    return load_by_key(spec.key)
 
 
-@pytest.mark.parametrize("key", named())
+@pytest.mark.parametrize("key", named_datasets())
 def test_card(key: str) -> None:
-    spec = named()[key]
+    spec = named_datasets()[key]
     assert spec.key == key
     assert spec.title
     assert spec.task
@@ -52,14 +52,14 @@ def test_card(key: str) -> None:
         assert protocol(key).dataset == (spec.paper_key or key)
 
 
-@pytest.mark.parametrize("key", named())
+@pytest.mark.parametrize("key", named_datasets())
 def test_a_missing_one_says_how_to_get_it(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OHASH_DATA", raising=False)
-    how = named()[key].missing()
+    how = named_datasets()[key].missing()
     if not how:
         pytest.skip("installed")
     with pytest.raises(ValueError, match=f"dataset '{key}' is not here: .*(put|install|rebuild)"):
-        load(key)
+        load_by_key(key)
 
 
 def test_sizes_are_as_declared(spec: DatasetSpec, dataset: Dataset) -> None:
@@ -97,7 +97,7 @@ def test_splits_are_disjoint(dataset: Dataset, train: str) -> None:
 
 def test_the_similar_share_is_as_declared(spec: DatasetSpec, dataset: Dataset) -> None:
     assert dataset.similarities[0] == spec.similar_by
-    measured = similarity(dataset, split(dataset, 0), spec.similar_by).natural_share
+    measured = make_similarity(dataset, split(dataset, 0), spec.similar_by).natural_share
     if isinstance(spec.similar_share, tuple):
         assert spec.similar_share[0] <= measured <= spec.similar_share[1]
     else:
@@ -147,16 +147,16 @@ def test_a_dataset_of_a_plugin_is_found_also_after_the_others_were_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OHASH_PLUGINS", "")
-    assert "mine" not in named()
+    assert "mine" not in named_datasets()
     (tmp_path / "mine.py").write_text(PLUGIN)
     add_plugin(tmp_path / "mine.py")
     try:
-        assert load("mine").n == find("mine").n == 30
-        assert (find("mine").group, find("mine").bibtex) == ("plugin", "")
+        assert load_by_key("mine").n == find_dataset("mine").n == 30
+        assert (find_dataset("mine").group, find_dataset("mine").bibtex) == ("plugin", "")
     finally:
         monkeypatch.undo()
         plugin_modules.cache_clear()
-    assert "mine" not in named()
+    assert "mine" not in named_datasets()
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_plugin_that_does_not_keep_what_its_card_declares_is_named(
     add_plugin(tmp_path / "mine.py")
     try:
         with pytest.raises(ValueError, match=words):
-            load("mine")
+            load_by_key("mine")
     finally:
         monkeypatch.undo()
         plugin_modules.cache_clear()

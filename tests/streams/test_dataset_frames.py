@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from ohash.runtime.frames import read_frame, write_frame
-from ohash.streams.annotations import GivenPairs
+from ohash.streams.annotations import PairList
 from ohash.streams.dataset import Dataset, dataset_from_frame, dataset_to_frame
-from ohash.streams.registry import find, load, named
+from ohash.streams.registry import find_dataset, load_by_key, named_datasets
 
 LARGE = 10_000_000  # numbers in X
-KEYS = [pytest.param(key, marks=pytest.mark.slow) if spec.n * spec.d > LARGE else key for key, spec in named().items()]
+KEYS = [
+    pytest.param(key, marks=pytest.mark.slow) if spec.n * spec.d > LARGE else key
+    for key, spec in named_datasets().items()
+]
 # Pictures, and the button on the Data page that takes the paper's parameters: no result depends on them.
 STAY_AT_HOME = {"thumbnails", "presets"}
 
@@ -30,8 +33,8 @@ def sent(dataset: Dataset) -> Dataset:
 
 def assert_same_value(name: str, found: Any, expected: Any) -> None:
     assert type(found) is type(expected) or isinstance(expected, np.ndarray), name
-    if isinstance(expected, GivenPairs):
-        for column in (one.name for one in fields(GivenPairs)):
+    if isinstance(expected, PairList):
+        for column in (one.name for one in fields(PairList)):
             assert_same_value(f"pairs.{column}", getattr(found, column), getattr(expected, column))
     elif isinstance(expected, np.ndarray):
         assert found.dtype == expected.dtype, name
@@ -59,7 +62,7 @@ def full() -> dict[str, Any]:
         "labels": np.arange(n) % 4,
         "class_names": ("a", "b", "c", "d"),
         "tracks": np.arange(n) // 2,
-        "pairs": GivenPairs(np.array([0, 1]), np.array([2, 3]), np.array([1, -1], np.int8), np.array([0.5, 1.5]), 7),
+        "pairs": PairList(np.array([0, 1]), np.array([2, 3]), np.array([1, -1], np.int8), np.array([0.5, 1.5]), 7),
         "thumbnails": np.zeros((n, 2, 2), np.uint8),
         "ids": np.array([f"item {row}" for row in range(n)]),
         "time": rng.random(n),
@@ -107,15 +110,15 @@ def test_a_field_arrives_alone(name: str) -> None:
 @pytest.mark.parametrize("s", [None, np.array([1, -1], np.int8)])
 @pytest.mark.parametrize("time", [None, np.array([2.0, 1.0])])
 def test_pairs_arrive_with_the_columns_they_have(s: Any, time: Any) -> None:
-    dataset = replace(only("pairs"), pairs=GivenPairs(np.array([0, 1]), np.array([2, 3]), s, time))
+    dataset = replace(only("pairs"), pairs=PairList(np.array([0, 1]), np.array([2, 3]), s, time))
     assert_arrived_whole(sent(dataset), dataset)
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_dataset_that_is_here_arrives(key: str) -> None:
-    if how := find(key).missing():
+    if how := find_dataset(key).missing():
         pytest.skip(f"not installed: {how}")
-    dataset = load(key)
+    dataset = load_by_key(key)
     assert_arrived_whole(sent(dataset), dataset)
 
 
@@ -139,4 +142,4 @@ EMBEDDED = {
 
 @pytest.mark.parametrize("key", EMBEDDED)
 def test_stored_runs_and_links_still_know_the_embedded_datasets(key: str) -> None:
-    assert load(key).fingerprint() == EMBEDDED[key]
+    assert load_by_key(key).fingerprint() == EMBEDDED[key]

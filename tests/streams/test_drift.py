@@ -5,7 +5,7 @@ import pytest
 
 from ohash.streams.dataset import Dataset
 from ohash.streams.drift import KINDS, RARER, STEPS, Drift, DriftParams, rotation
-from ohash.streams.registry import load
+from ohash.streams.registry import load_by_key
 from tests.streams.stream_data import grouped
 
 
@@ -75,7 +75,7 @@ def test_prior_shift_thins_half_of_the_classes():
 
 
 def test_redefinition_takes_superclasses_or_joins_classes_in_twos():
-    digits = load("digits")
+    digits = load_by_key("digits")
     assert np.array_equal(drift("redefine").labels(digits, 1).labels, digits.superclasses)
     assert drift("redefine").labels(digits, 0) is digits
     dataset = grouped(200, 7)

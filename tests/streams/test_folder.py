@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohash.streams import folder
+from ohash.streams import data_folder
 from ohash.streams.readers import formats
-from ohash.streams.readers.sidecar import open_files
-from ohash.streams.registry import load
+from ohash.streams.readers.own_data import open_files
+from ohash.streams.registry import load_by_key
 from tests.streams.files import FILES, hdf5_bytes
 from tests.streams.listed import problem
 
@@ -21,15 +21,15 @@ X = RNG.normal(size=(200, 4)).astype(np.float32)
 
 def test_without_a_folder_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OHASH_DATA", raising=False)
-    assert folder.folder_specs() == {}
+    assert data_folder.folder_specs() == {}
 
 
 def test_a_folder_that_does_not_exist_is_told_and_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OHASH_DATA", "/nowhere/at/all")
     assert "/nowhere/at/all" in problem("folder:")
-    assert load("blobs2d").n == 2000
+    assert load_by_key("blobs2d").n == 2000
     with pytest.raises(ValueError, match="folder that exists"):
-        folder.use_folder("/nowhere/at/all")
+        data_folder.use_data_folder("/nowhere/at/all")
 
 
 def test_everything_readable_is_listed(root: Path) -> None:
@@ -40,11 +40,11 @@ def test_everything_readable_is_listed(root: Path) -> None:
     np.savez(root / "twice.npz", X=X)
     (root / "note.md").write_text("no data")
     (root / ".hidden.npy").write_bytes(b"")
-    specs = folder.folder_specs()
+    specs = data_folder.folder_specs()
     assert sorted(specs) == ["folder:sub/y", "folder:twice.npy", "folder:twice.npz", "folder:x"]
     spec = specs["folder:x"]
     assert (spec.n, spec.d, spec.group, spec.size) == (200, 4, "folder", (root / "x.npy").stat().st_size)
-    dataset = load("folder:x")
+    dataset = load_by_key("folder:x")
     assert dataset.key == "folder:x"
     np.testing.assert_array_equal(dataset.X, X)
 
@@ -66,7 +66,7 @@ def test_bad_files_are_listed_with_the_reason(root: Path) -> None:
     assert "empty" in problem("folder:empty")
     assert "'lables'" in problem("folder:toml")
     with pytest.raises(ValueError, match="truncated"):
-        load("folder:cut")
+        load_by_key("folder:cut")
 
 
 def test_pairs_and_labels_that_nobody_named_are_no_vectors(root: Path) -> None:
@@ -82,8 +82,8 @@ def test_pairs_and_labels_that_nobody_named_are_no_vectors(root: Path) -> None:
     (root / "class.csv").write_text("label\na\nb\n")
     pq.write_table(pa.table({"i": [1, 2], "j": [3, 4]}), root / "clicked.parquet")
     (root / "plane.csv").write_text("a,b\n" + "0.5,1\n" * 9)
-    specs = folder.folder_specs()
-    held = {key: spec.absent() for key, spec in specs.items() if spec.missing()}
+    specs = data_folder.folder_specs()
+    held = {key: spec.status() for key, spec in specs.items() if spec.missing()}
     pairs, labels = "holds pairs", "holds labels"
     assert held == {
         "folder:labels": labels, "folder:names": labels, "folder:class": labels, "folder:rows": pairs,
@@ -91,16 +91,16 @@ def test_pairs_and_labels_that_nobody_named_are_no_vectors(root: Path) -> None:
     }  # fmt: skip
     assert set(specs) - set(held) == {"folder:x", "folder:plane"}
     with pytest.raises(ValueError, match=r"dataset 'folder:clicks' holds pairs: .*pairs = 'clicks\.csv'"):
-        load("folder:clicks")
+        load_by_key("folder:clicks")
     (root / "x.toml").write_text("pairs = 'clicks.csv'\nlabels = 'labels.npy'")
-    assert not {"folder:clicks", "folder:labels"} & set(folder.folder_specs())
+    assert not {"folder:clicks", "folder:labels"} & set(data_folder.folder_specs())
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if not name.endswith("ivecs")])
 def test_the_list_says_what_loading_gives(root: Path, name: str) -> None:
     (root / name).write_bytes(FILES[name])
-    spec = folder.folder_specs()["folder:a"]
-    dataset = load("folder:a")
+    spec = data_folder.folder_specs()["folder:a"]
+    dataset = load_by_key("folder:a")
     assert (spec.n, spec.d) == (dataset.n, dataset.d)
     assert spec.similar_by == ("label" if dataset.labels is not None else "auto")
     assert spec.task == ("same label" if dataset.labels is not None else "your vectors")
@@ -112,27 +112,27 @@ def test_a_column_of_labels_is_seen_in_the_list(root: Path, kind: str) -> None:
 
     table = pd.DataFrame(X, columns=[*"abcd"]).assign(label=np.arange(200) % 3)
     table.to_csv(root / "x.csv", index=False) if kind == "csv" else table.to_parquet(root / "x.parquet")
-    assert folder.folder_specs()["folder:x"].task == "same label"
-    assert load("folder:x").labels is not None
+    assert data_folder.folder_specs()["folder:x"].task == "same label"
+    assert load_by_key("folder:x").labels is not None
 
 
 def test_test_queries_beside_labels_are_not_counted(root: Path) -> None:
     (root / "x.hdf5").write_bytes(hdf5_bytes(train=X, test=X[:30], labels=np.arange(200) % 3))
-    assert folder.folder_specs()["folder:x"].n == load("folder:x").n == 200
+    assert data_folder.folder_specs()["folder:x"].n == load_by_key("folder:x").n == 200
     (root / "z.hdf5").write_bytes(hdf5_bytes(train=X, test=X[:30]))
-    assert folder.folder_specs()["folder:z"].n == load("folder:z").n == 230
+    assert data_folder.folder_specs()["folder:z"].n == load_by_key("folder:z").n == 230
 
 
 def test_too_few_rows_are_told_in_the_list(root: Path) -> None:
     np.save(root / "x.npy", X[:3])
     assert "at least 4 rows" in problem("folder:x")
-    assert folder.folder_specs()["folder:x"].absent() == "is too small"
+    assert data_folder.folder_specs()["folder:x"].status() == "is too small"
 
 
 def test_a_ground_truth_is_no_vectors(root: Path) -> None:
     rows = np.concatenate([np.full((200, 1), 10), np.arange(2000).reshape(200, 10)], axis=1)
     (root / "sift_groundtruth.ivecs").write_bytes(rows.astype("<i4").tobytes())
-    assert folder.folder_specs()["folder:sift_groundtruth"].absent() == "holds a ground truth"
+    assert data_folder.folder_specs()["folder:sift_groundtruth"].status() == "holds a ground truth"
     assert "rename it" in problem("folder:sift_groundtruth")
 
 
@@ -147,10 +147,10 @@ def test_links_out_of_the_folder_are_not_followed(root: Path, tmp_path: Path) ->
     (root / "around").symlink_to(root)
     (root / "x.toml").write_text('labels = "../secret.npy"')
     assert "link out of the data folder" in problem("folder:link")
-    assert not any("other" in key for key in folder.folder_specs())
+    assert not any("other" in key for key in data_folder.folder_specs())
     assert "dir is a link out of the data folder, which is not followed; copy the folder" in problem("folder:dir")
     assert problem("folder:inner") == ""
-    assert not any("around" in key for key in folder.folder_specs())
+    assert not any("around" in key for key in data_folder.folder_specs())
     for named in ("../secret.npy", "../gone.npy", "/etc/passwd", "/etc/gone", "link.npy"):  # there or not: all the same
         (root / "x.toml").write_text(f'labels = "{named}"')
         assert f"'{named}', which lies outside of it" in problem("folder:x")
@@ -158,7 +158,7 @@ def test_links_out_of_the_folder_are_not_followed(root: Path, tmp_path: Path) ->
 
 def test_a_pipe_in_the_folder_blocks_nothing(root: Path) -> None:
     os.mkfifo(root / "pipe.npy")
-    assert folder.folder_specs() == {}
+    assert data_folder.folder_specs() == {}
 
 
 def test_the_toml_beside_a_file(root: Path) -> None:
@@ -167,16 +167,16 @@ def test_the_toml_beside_a_file(root: Path) -> None:
     (root / "x.toml").write_text(
         'title = "Mine"\nlabels = "y.npy"\nmetric = "cosine"\nqueries = [10, 20]\nkernel = "rbf"\nlicence = "CC0"'
     )
-    spec = folder.folder_specs()["folder:x"]
+    spec = data_folder.folder_specs()["folder:x"]
     assert (spec.title, spec.licence, spec.similar_by) == ("Mine", "CC0", "label")
-    assert "folder:y" not in folder.folder_specs()
-    dataset = load("folder:x")
+    assert "folder:y" not in data_folder.folder_specs()
+    dataset = load_by_key("folder:x")
     assert spec.kernel == "rbf"
     assert (dataset.metric, dataset.queries, dataset.kernel, dataset.licence) == ("cosine", (10, 20), "rbf", "CC0")
     assert dataset.similarities[0] == "label"
     (root / "x.toml").write_text('pairs = "p.csv"')
     (root / "p.csv").write_text("i,j\n" + "\n".join(f"{k},{k + 1}" for k in range(100)))
-    assert load("folder:x").similarities[0] == "clicks"
+    assert load_by_key("folder:x").similarities[0] == "clicks"
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_what_does_not_go_with_the_vectors_is_told_in_the_list(root: Path, text:
     (root / "class.csv").write_text("label\n1\n")
     (root / "x.toml").write_text(text)
     assert re.search(message, problem("folder:x"))
-    assert folder.folder_specs()["folder:x"].absent() == "cannot be used"
+    assert data_folder.folder_specs()["folder:x"].status() == "cannot be used"
     with pytest.raises(ValueError, match=message.replace(r"x\.toml", r"x\.\w+")):
         open_files(root / "x.npy")
 
@@ -242,18 +242,18 @@ def test_a_variable_that_is_not_there_is_told(root: Path, name: str) -> None:
 def test_texts_of_the_toml_stay_in_their_line(root: Path) -> None:
     np.save(root / "x.npy", X)
     (root / "x.toml").write_text('title = "a\\nb\\u202ec\\u001b[31m"\nlicence = "mine\\r\\nonly"\nnote = "one\\ttwo"')
-    spec, dataset = folder.folder_specs()["folder:x"], load("folder:x")
+    spec, dataset = data_folder.folder_specs()["folder:x"], load_by_key("folder:x")
     assert (spec.title, spec.licence) == (dataset.title, dataset.licence) == ("a b c [31m", "mine only")
     assert dataset.note.startswith("one two;")
 
 
 def test_a_changed_file_is_loaded_again(root: Path) -> None:
     np.save(root / "x.npy", X)
-    first = load("folder:x")
-    assert load("folder:x") is first
+    first = load_by_key("folder:x")
+    assert load_by_key("folder:x") is first
     np.save(root / "x.npy", X + 1)
     os.utime(root / "x.npy", ns=(1, 1))
-    np.testing.assert_array_equal(load("folder:x").X, X + 1)
+    np.testing.assert_array_equal(load_by_key("folder:x").X, X + 1)
 
 
 def test_listing_reads_no_data(root: Path) -> None:
@@ -262,7 +262,7 @@ def test_listing_reads_no_data(root: Path) -> None:
         header = {"descr": "<f4", "fortran_order": False, "shape": (1_000_000, 960)}
         np.lib.format.write_array_header_1_0(stream, header)
         stream.truncate(stream.tell() + 4 * 960_000_000)
-    spec = folder.folder_specs()["folder:big"]
+    spec = data_folder.folder_specs()["folder:big"]
     assert (spec.n, spec.d) == (1_000_000, 960)
     assert isinstance(formats.read_path(root / "big.npy").X, np.memmap)
 
@@ -271,4 +271,4 @@ def test_listing_reads_no_data(root: Path) -> None:
 def test_test_queries_that_do_not_fit_are_refused(root: Path, test: np.ndarray) -> None:
     (root / "a.hdf5").write_bytes(hdf5_bytes(train=X, test=test))
     with pytest.raises(ValueError, match=r"a\.hdf5 \[test\] must be a matrix of numbers of 4 columns"):
-        load("folder:a")
+        load_by_key("folder:a")

@@ -15,10 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohash.streams.readers import limits
-from ohash.streams.readers import limits as memory
+from ohash.streams.readers import source
 from ohash.streams.readers.formats import peek_path, read_path, read_upload
-from ohash.streams.readers.limits import UPLOAD, Limits
+from ohash.streams.readers.source import UPLOAD, Limits
 from tests.streams.files import X, hdf5_bytes, header_bytes, mat_bytes, npy_bytes, npz_bytes, parquet_bytes
 
 
@@ -83,9 +82,9 @@ def test_what_unpacks_to_more_than_half_of_the_memory_is_refused_by_its_header(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / name).write_bytes(PACKED[name])
-    monkeypatch.setattr(limits, "memory", lambda: 200_000)
+    monkeypatch.setattr(source, "available_memory", lambda: 200_000)
     assert read_path(tmp_path / name).X.shape == (1000, 8)
-    monkeypatch.setattr(limits, "memory", lambda: 63_998)
+    monkeypatch.setattr(source, "available_memory", lambda: 63_998)
     for look in (peek_path, read_path):
         with pytest.raises(
             ValueError, match=r"x\..* not fit in memory: .* at most 32\.0 kB here, half of it.*np\.save"
@@ -94,16 +93,16 @@ def test_what_unpacks_to_more_than_half_of_the_memory_is_refused_by_its_header(
 
 
 def test_memory_is_known_or_the_limit_of_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert 2**28 < memory.memory() <= memory.UNKNOWN
+    assert 2**28 < source.available_memory() <= source.UNKNOWN
     (tmp_path / "limit").write_text("12345\n")
     (tmp_path / "none").write_text("max\n")
-    monkeypatch.setattr(memory, "CONTAINER", (tmp_path / "none", tmp_path / "gone"))
-    machine = memory.memory.__wrapped__()
-    monkeypatch.setattr(memory, "CONTAINER", (tmp_path / "none", tmp_path / "limit"))
-    assert memory.memory.__wrapped__() == 12345 < machine
+    monkeypatch.setattr(source, "CONTAINER", (tmp_path / "none", tmp_path / "gone"))
+    machine = source.available_memory.__wrapped__()
+    monkeypatch.setattr(source, "CONTAINER", (tmp_path / "none", tmp_path / "limit"))
+    assert source.available_memory.__wrapped__() == 12345 < machine
     resource = pytest.importorskip("resource")
     monkeypatch.setattr(resource, "getrlimit", lambda of: {resource.RLIMIT_AS: (1234, -1)}[of])
-    assert memory.memory.__wrapped__() == 1234
+    assert source.available_memory.__wrapped__() == 1234
 
 
 def _no_memory(*_: object, **__: object) -> None:
@@ -125,7 +124,7 @@ def _no_map(*_: object, **__: object) -> None:
         ("x.mat", "scipy.io.loadmat"),
         ("x.csv", "pyarrow.csv.open_csv"),
         ("x.parquet", "pyarrow.parquet.ParquetFile.__init__"),
-        ("x.parquet", "ohash.streams.readers.columns.table"),
+        ("x.parquet", "ohash.streams.readers.arrow_columns.fill_table"),
         ("x.hdf5", "h5py.File.__init__"),
     ],
 )

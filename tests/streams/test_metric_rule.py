@@ -7,8 +7,8 @@ import pytest
 
 from ohash.core.distances import pair_distances
 from ohash.streams.dataset import Dataset, split
+from ohash.streams.similarity import make_similarity
 from ohash.streams.similarity import metric as metric_module
-from ohash.streams.similarity.by_name import similarity
 from ohash.streams.similarity.metric import MetricSimilarity
 from tests.streams.drawn import kind_of, uniform_p
 from tests.streams.stream_data import all_pairs, grouped, source_of, whole
@@ -36,7 +36,7 @@ def test_metric_rule_equals_brute_force(metric, data):
     dataset = Dataset.from_arrays(X, metric=metric, queries=(8, 8))
     for how, k in ((("metric"), None), ("topk", 5)):
         parts = split(dataset, 1, train="disjoint")
-        source = similarity(dataset, parts, how, top_k=5)
+        source = make_similarity(dataset, parts, how, top_k=5)
         neighbours = k or max(1, round(0.05 * len(parts.database)))
         near = either_of_two(X, parts.train, parts.database, neighbours, metric)
         i, j = all_pairs(np.arange(80))
@@ -143,7 +143,7 @@ def test_estimated_radii_say_so(monkeypatch):
 
 def test_radii_of_a_large_file_are_measured_once(monkeypatch, tmp_path):
     monkeypatch.setenv("OHASH_HOME", str(tmp_path / "home"))
-    for name, value in (("EXACT", 500), ("SAMPLE", 200), ("KEPT", 300)):
+    for name, value in (("EXACT", 500), ("SAMPLE", 200), ("CACHED", 300)):
         monkeypatch.setattr(metric_module, name, value)
     X = np.random.default_rng(0).normal(size=(600, 3)).astype(np.float32)
     X[7] = X[300]

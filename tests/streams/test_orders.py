@@ -5,7 +5,7 @@ import pytest
 
 from ohash.streams.dataset import Dataset
 from ohash.streams.pairs import BLOCK, ORDERS, pair_stream
-from ohash.streams.registry import load
+from ohash.streams.registry import load_by_key
 from tests.streams.stream_data import grouped
 from tests.streams.streams_of import near, stream
 
@@ -67,7 +67,7 @@ def test_time_order_pairs_a_point_with_the_ones_just_before_it(share, period):
 
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
 def test_time_order_reaches_the_share(share):
-    found = pair_stream(load("digits"), share, "time")
+    found = pair_stream(load_by_key("digits"), share, "time")
     _, _, s = found.take(2000, 2000 + 8 * BLOCK)
     assert near((s == 1).mean(), share, len(s))
 
@@ -93,7 +93,7 @@ def test_once_uses_every_point_at_most_once(kind):
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9])
 def test_once_reaches_the_share(share):
-    dataset = load("digits")
+    dataset = load_by_key("digits")
     found = pair_stream(dataset, share, "once")
     i, j, s = found.take(0, 10**6)
     assert (s == 1).mean() == pytest.approx(share, abs=2 / len(s))

@@ -8,11 +8,9 @@ import pandas as pd
 import pytest
 
 from ohash.streams.pairs import pair_stream
-from ohash.streams.readers.labels_file import read_labels, read_labels_upload
-from ohash.streams.readers.limits import UPLOAD
-from ohash.streams.readers.own_data import Wishes, dataset_of, dataset_of_files
-from ohash.streams.readers.pairs_file import read_pairs, read_pairs_upload
-from ohash.streams.readers.source import Source
+from ohash.streams.readers.annotation_files import read_labels, read_labels_upload, read_pairs, read_pairs_upload
+from ohash.streams.readers.own_data import DataOptions, dataset_from_files, dataset_from_sources
+from ohash.streams.readers.source import UPLOAD, Source
 from tests.streams.files import hdf5_bytes, vecs_bytes
 
 RNG = np.random.default_rng(5)
@@ -115,7 +113,7 @@ def test_labels_refused(name: str, data: bytes, message: str) -> None:
 
 def test_a_bare_matrix_is_welcome(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", X)
-    dataset = dataset_of_files(tmp_path / "x.npy")
+    dataset = dataset_from_files(tmp_path / "x.npy")
     assert dataset.similarities == ("metric", "topk")
     assert dataset.kernel == "none"
     assert dataset.title == "x.npy"
@@ -125,7 +123,7 @@ def test_clicks_by_id_make_a_stream() -> None:
     names = [f"item{k}" for k in range(60)]
     vectors = "id,a,b,c,d,e\n" + "\n".join(f"{n},{','.join(map(str, x))}" for n, x in zip(names, X, strict=True))
     clicks = "query,item\n" + "\n".join(f"item{k},item{(k + 1) % 60}" for k in range(60))
-    dataset = dataset_of(
+    dataset = dataset_from_sources(
         Source.upload("x.csv", vectors.encode()), pairs=Source.upload("c.csv", clicks.encode()), limits=UPLOAD
     )
     assert dataset.similarities[0] == "clicks"
@@ -134,16 +132,20 @@ def test_clicks_by_id_make_a_stream() -> None:
     s = pair_stream(dataset, seed=1).take(0, 100)[2]
     assert set(s.tolist()) == {-1, 1}
     with pytest.raises(ValueError, match="column 'id'"):
-        dataset_of(Source.upload("x.npy", _npy(X)), pairs=Source.upload("c.csv", clicks.encode()), limits=UPLOAD)
+        dataset_from_sources(
+            Source.upload("x.npy", _npy(X)), pairs=Source.upload("c.csv", clicks.encode()), limits=UPLOAD
+        )
 
 
 def test_labels_must_fit(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", X)
     (tmp_path / "y.txt").write_text("a\nb\n")
     with pytest.raises(ValueError, match=r"one label a row of x\.npy, 60, got 2"):
-        dataset_of_files(tmp_path / "x.npy", tmp_path / "y.txt")
+        dataset_from_files(tmp_path / "x.npy", tmp_path / "y.txt")
     (tmp_path / "y.txt").write_text("a\nb\n" * 30)
-    dataset = dataset_of_files(tmp_path / "x.npy", tmp_path / "y.txt", wishes=Wishes(title="mine", metric="cosine"))
+    dataset = dataset_from_files(
+        tmp_path / "x.npy", tmp_path / "y.txt", options=DataOptions(title="mine", metric="cosine")
+    )
     assert dataset.class_names == ("a", "b")
     assert (dataset.title, dataset.metric) == ("mine", "cosine")
 
@@ -158,9 +160,9 @@ def test_queries_that_come_with_the_vectors_are_the_test(tmp_path: Path, monkeyp
     with h5py.File(tmp_path / "a.hdf5", "w") as file:
         file["train"], file["test"], file["neighbors"] = X, X[:7] + 1, np.zeros((7, 3), int)
         file.attrs["distance"] = "angular"
-    for joined in (own.JOINED, 0):
-        monkeypatch.setattr(own, "JOINED", joined)
-        dataset = dataset_of_files(tmp_path / "a.hdf5")
+    for joined in (own.JOINED_IN_MEMORY, 0):
+        monkeypatch.setattr(own, "JOINED_IN_MEMORY", joined)
+        dataset = dataset_from_files(tmp_path / "a.hdf5")
         assert (dataset.n, dataset.metric) == (67, "cosine")
         assert split(dataset, 0).test.tolist() == list(range(60, 67))
         np.testing.assert_array_equal(dataset.X[60:], X[:7] + 1)
@@ -169,13 +171,13 @@ def test_queries_that_come_with_the_vectors_are_the_test(tmp_path: Path, monkeyp
 def test_row_numbers_of_neighbours_are_no_vectors(tmp_path: Path) -> None:
     (tmp_path / "x_groundtruth.ivecs").write_bytes(vecs_bytes(np.ones((9, 4), np.int32)))
     with pytest.raises(ValueError, match=r"x_groundtruth\.ivecs lists the neighbours of queries"):
-        dataset_of_files(tmp_path / "x_groundtruth.ivecs")
+        dataset_from_files(tmp_path / "x_groundtruth.ivecs")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", ""])
 def test_a_last_line_without_an_end_is_doubted(end: str, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(("\n".join(f"{k}.25,{k}.75" for k in range(30)) + end).encode())
-    dataset = dataset_of_files(tmp_path / "x.csv")
+    dataset = dataset_from_files(tmp_path / "x.csv")
     assert dataset.n == 30
     assert dataset.note == ("" if end else "the last line has no line end: is the file whole?")
 
@@ -189,13 +191,13 @@ def test_what_pandas_writes_beside_the_vectors_is_no_feature(name: str, index: b
         frame.to_csv(tmp_path / name, index=index)
     else:
         frame.rename(columns=str).to_parquet(tmp_path / name, index=index)
-    np.testing.assert_allclose(dataset_of_files(tmp_path / name).X, frame.to_numpy(), rtol=1e-6)
+    np.testing.assert_allclose(dataset_from_files(tmp_path / name).X, frame.to_numpy(), rtol=1e-6)
 
 
 def test_a_decimal_comma_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a;b;c\n1,5;2,5;3,5\n")
     with pytest.raises(ValueError, match="decimal point"):
-        dataset_of_files(tmp_path / "x.csv")
+        dataset_from_files(tmp_path / "x.csv")
 
 
 @pytest.mark.parametrize("ids", [None, [f"{k}.0" for k in range(59, -1, -1)]])
@@ -203,7 +205,7 @@ def test_whole_numbers_written_as_floats_are_row_numbers_unless_there_are_ids(id
     table = pd.DataFrame(X, columns=[*"abcde"])
     vectors = (table if ids is None else table.assign(id=ids)).to_csv(index=False)
     pairs = Source.upload("p.csv", b"i,j\n1.0,2.0\n3.0,4.0\n")
-    dataset = dataset_of(Source.upload("x.csv", vectors.encode()), pairs=pairs, limits=UPLOAD)
+    dataset = dataset_from_sources(Source.upload("x.csv", vectors.encode()), pairs=pairs, limits=UPLOAD)
     assert dataset.pairs is not None
     rows = [dataset.pairs.i.tolist(), dataset.pairs.j.tolist()]
     assert rows == ([[1, 3], [2, 4]] if ids is None else [[58, 56], [57, 55]])
@@ -216,28 +218,28 @@ def test_fractions_are_no_ids_where_there_are_none(kind: str, tmp_path: Path) ->
     file = tmp_path / f"p.{kind}"
     table.to_csv(file, index=False) if kind == "csv" else table.to_parquet(file)
     with pytest.raises(ValueError, match=rf"p\.{kind} must have whole row numbers or ids in column i, got fractions"):
-        dataset_of_files(tmp_path / "x.npy", pairs=file)
+        dataset_from_files(tmp_path / "x.npy", pairs=file)
 
 
 def test_what_is_wrong_is_told_with_its_file(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", X)
     np.save(tmp_path / "p.npy", np.array([[0, 1], [2, 999]]))
     with pytest.raises(ValueError, match=r"p\.npy: j of pairs must be row numbers, .* 0 to 59, got 999 at pair 1"):
-        dataset_of_files(tmp_path / "x.npy", pairs=tmp_path / "p.npy")
+        dataset_from_files(tmp_path / "x.npy", pairs=tmp_path / "p.npy")
     np.save(tmp_path / "y.npy", np.zeros(60))
     with pytest.raises(ValueError, match=r"y\.npy: labels must have at least 2 classes"):
-        dataset_of_files(tmp_path / "x.npy", tmp_path / "y.npy")
+        dataset_from_files(tmp_path / "x.npy", tmp_path / "y.npy")
     np.savez(tmp_path / "x.npz", X=X, y=np.zeros(60))
     with pytest.raises(ValueError, match=r"x\.npz: labels must have at least 2 classes"):
-        dataset_of_files(tmp_path / "x.npz")
+        dataset_from_files(tmp_path / "x.npz")
     with pytest.raises(ValueError, match=r"x\.npy: queries must be"):
-        dataset_of_files(tmp_path / "x.npy", wishes=Wishes(queries=(50, 50)))
+        dataset_from_files(tmp_path / "x.npy", options=DataOptions(queries=(50, 50)))
 
 
 def test_a_repeated_id_is_told_with_its_file_and_row() -> None:
     vectors = "id,a,b\n" + "".join(f"item{k % 7},{k},{k * k}\n" for k in range(20))
     with pytest.raises(ValueError, match=r"v\.csv: ids must be distinct, got 'item0' again at row 7"):
-        dataset_of(Source.upload("v.csv", vectors.encode()), limits=UPLOAD)
+        dataset_from_sources(Source.upload("v.csv", vectors.encode()), limits=UPLOAD)
 
 
 @pytest.mark.parametrize(("value", "words"), [(np.nan, "must be finite, got nan"), (1e20, "must have rows of length")])
@@ -245,4 +247,4 @@ def test_damage_in_the_test_part_is_told_of_that_part(value: float, words: str) 
     test = X[:5].copy()
     test[3, 2] = value
     with pytest.raises(ValueError, match=rf"x\.hdf5 \[test\] {words}.* at row 3, column 2"):
-        dataset_of(Source.upload("x.hdf5", hdf5_bytes(train=X, test=test)), limits=UPLOAD)
+        dataset_from_sources(Source.upload("x.hdf5", hdf5_bytes(train=X, test=test)), limits=UPLOAD)

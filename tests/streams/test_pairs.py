@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from ohash.streams import pairs as pairs_module
 from ohash.streams.dataset import split
-from ohash.streams.pairs import BLOCK, StreamParams, pair_stream, stream_of
-from ohash.streams.registry import load
+from ohash.streams.pairs import BLOCK, StreamParams, make_stream, pair_stream
+from ohash.streams.registry import load_by_key
 from tests.streams.stream_data import grouped
 from tests.streams.streams_of import KINDS, near, stream
 
@@ -57,7 +57,7 @@ def test_half_where_the_natural_share_is_less(kind):
 
 
 def test_natural_share_of_digits_against_counting():
-    dataset = load("digits")
+    dataset = load_by_key("digits")
     found = pair_stream(dataset, seed=2)
     counts = np.bincount(dataset.labels[split(dataset, 2).train])
     n = counts.sum()
@@ -183,7 +183,7 @@ def test_bad_stream_parameters_are_named(key, bad):
 
 def test_disjoint_training_never_draws_from_the_database():
     dataset = grouped(300, 3)
-    found = stream_of(dataset, StreamParams(train="disjoint"), 5)
+    found = make_stream(dataset, StreamParams(train="disjoint"), 5)
     parts = split(dataset, 5, train="disjoint")
     i, j, _ = found.take(0, 4 * BLOCK)
     used = np.unique(np.concatenate([i, j]))

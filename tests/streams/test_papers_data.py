@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import scipy.io
 
-from ohash.streams import folder
+from ohash.streams import data_folder
 from ohash.streams.dataset import split
-from ohash.streams.registry import datasets, load
+from ohash.streams.registry import datasets, load_by_key
 from tests.streams.listed import absent, problem
 
 RNG = np.random.default_rng(6)
@@ -24,8 +24,8 @@ def test_gist1m(root: Path) -> None:
     (root / "sub").mkdir()
     np.hstack([d.view("<f4"), X]).tofile(root / "sub" / "gist_base.fvecs")
     assert problem("gist1m") == ""
-    assert folder.folder_specs() == {}
-    dataset = load("gist1m")
+    assert data_folder.folder_specs() == {}
+    dataset = load_by_key("gist1m")
     np.testing.assert_array_equal(dataset.X, X)
     assert (datasets()["gist1m"].n, datasets()["gist1m"].d) == (200, 4)
     assert dataset.presets["beta"] == 0.4
@@ -39,7 +39,7 @@ def test_gist1m_takes_half_a_million_of_a_real_size_without_reading_it(root: Pat
             stream.seek(row * 3844)
             stream.write(record)
         stream.truncate(3_844_000_000)
-    dataset = load("gist1m")
+    dataset = load_by_key("gist1m")
     parts = split(dataset, 0)
     assert (dataset.n, dataset.d, len(parts.train), len(parts.test)) == (502_000, 960, 500_000, 1_000)
 
@@ -56,7 +56,7 @@ def test_labelme(root: Path) -> None:
         "param": {"a": 1},
     }
     scipy.io.savemat(root / "LabelMe_gist.mat", content)
-    dataset = load("labelme")
+    dataset = load_by_key("labelme")
     np.testing.assert_array_equal(dataset.X, X)
     assert dataset.thumbnails is not None
     np.testing.assert_array_equal(dataset.thumbnails[7], pictures[..., 7])
@@ -84,13 +84,13 @@ def test_photo_tourism(root: Path) -> None:
     assert "info.txt" in problem("phototourism")
     patches, points = RNG.integers(0, 256, (40, 64, 64), dtype=np.uint8), np.arange(40) // 2
     _photo_tourism(root, patches, points)
-    dataset = load("phototourism")
+    dataset = load_by_key("phototourism")
     assert dataset.X.shape == (40, 512)
     assert dataset.tracks is not None
     assert dataset.tracks.tolist() == points.tolist()
     assert dataset.thumbnails is not None
     assert dataset.thumbnails[3, 0, 0] == int(patches[3, :2, :2].mean())
-    pairs = load("phototourism-m50").pairs
+    pairs = load_by_key("phototourism-m50").pairs
     assert pairs is not None
     assert pairs.s is not None
     assert pairs.s.tolist() == [1, -1] * 19 + [1]
@@ -129,14 +129,14 @@ def test_cifar10(root: Path) -> None:
     names = [*(f"data_batch_{k}.bin" for k in range(1, 6)), "test_batch.bin"]
     for name, batch in zip(names, records, strict=True):
         batch.tofile(root / name)
-    dataset = load("cifar10")
+    dataset = load_by_key("cifar10")
     assert dataset.X.shape == (60, 3072)
     assert dataset.thumbnails is not None
     assert dataset.thumbnails.shape == (60, 32, 32, 3)
     assert dataset.thumbnails[1, 0, 0].tolist() == records[0, 1, [1, 1025, 2049]].tolist()
-    assert load("cifar10-gist").X.shape == (60, 512)
+    assert load_by_key("cifar10-gist").X.shape == (60, 512)
     spec = datasets()["cifar10"]
-    assert (spec.n, spec.d, spec.partly) == (60, 3072, "60 x 3,072 are here, the paper's are 60,000 x 3,072")
+    assert (spec.n, spec.d, spec.size_note) == (60, 3072, "60 x 3,072 are here, the paper's are 60,000 x 3,072")
     with (root / "test_batch.bin").open("ab") as stream:
         stream.write(b"abc")
     assert "byte 30,733" in problem("cifar10") and absent("cifar10") == "is damaged"
@@ -163,7 +163,7 @@ def test_what_is_missing_of_the_papers_data_is_named(root: Path, tmp_path: Path)
     assert "links out of the data folder are not followed" in problem("cifar10")
     (root / "sub").mkdir()
     _batches(root / "sub", *(f"data_batch_{k}.bin" for k in range(1, 6)), "test_batch.bin")
-    assert load("cifar10").n == 60
+    assert load_by_key("cifar10").n == 60
 
 
 @pytest.mark.parametrize(("key", "name"), [("gist1m", "gist_base.fvecs"), ("labelme", "LabelMe_gist.mat")])

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from ohash.core.rows import gather
-from ohash.streams.readers import mat, npy, npz
+from ohash.streams.readers import mat, numpy_files
 from ohash.streams.readers.formats import READERS, peek_path, read_path, read_upload
-from ohash.streams.readers.limits import UPLOAD
-from ohash.streams.readers.source import MAP_FROM, Source
+from ohash.streams.readers.source import MAP_FROM, UPLOAD, Source
 from tests.streams.files import FILES, RNG, X, Y, hdf5_bytes, mat_bytes, npy_bytes, npz_bytes, parquet_bytes, vecs_bytes
 
 
@@ -268,8 +267,11 @@ def test_unknown_extensions_name_the_known_ones() -> None:
 
 
 def test_headers_are_not_needed_to_hold_text() -> None:
-    assert npy.NUMBERS + npy.TEXT == "fiubUS"
-    assert npz.arrays(Source.upload("x.npz", npz_bytes(a=np.array(["p", "q"]))), UPLOAD)["a"].tolist() == ["p", "q"]
+    assert numpy_files.NUMBERS + numpy_files.TEXT == "fiubUS"
+    assert numpy_files.read_arrays(Source.upload("x.npz", npz_bytes(a=np.array(["p", "q"]))), UPLOAD)["a"].tolist() == [
+        "p",
+        "q",
+    ]
 
 
 def test_a_map_that_was_looked_at_is_let_go_again(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ohash.streams.dataset import Dataset
-from ohash.streams.similarity.base import rejected, uniform_pairs
-from ohash.streams.similarity.by_name import similarity
+from ohash.streams.similarity import make_similarity
+from ohash.streams.similarity.base import draw_by_rejection, draw_uniform_pairs
 from ohash.streams.similarity.groups import GroupSimilarity, MultiLabelSimilarity
 from ohash.streams.similarity.metric import MetricSimilarity
 from tests.streams.drawn import kind_of, uniform_p
@@ -22,7 +22,7 @@ def small_sources():
         "multi": MultiLabelSimilarity(flags, rows.train),
         "metric": MetricSimilarity(labelled, rows.train, rows.database, share=0.2),
         "topk": MetricSimilarity(labelled, rows.train, rows.database, k=3),
-        "multi-dataset": similarity(multi, rows, "label"),
+        "multi-dataset": make_similarity(multi, rows, "label"),
     }
 
 
@@ -79,16 +79,16 @@ def test_rejection_finds_rare_pairs_and_gives_up_on_impossible_ones():
     flags = np.zeros((300, 1), bool)
     flags[[7, 8]] = True  # one similar pair of 44,850
     source = MultiLabelSimilarity(flags, np.arange(300))
-    i, j = rejected(np.random.default_rng(0), source, 20, wanted=True)
+    i, j = draw_by_rejection(np.random.default_rng(0), source, 20, wanted=True)
     assert np.array_equal(np.sort([i, j], axis=0), np.repeat([[7], [8]], 20, axis=1))
     flags[7] = False
     with pytest.raises(ValueError, match="no similar pairs could be drawn"):
-        rejected(np.random.default_rng(0), source, 1, wanted=True)
+        draw_by_rejection(np.random.default_rng(0), source, 1, wanted=True)
 
 
 def test_uniform_pairs_are_uniform_and_never_of_one_point():
     pool = np.array([3, 5, 8, 9])
-    assert uniform_p(uniform_pairs(np.random.default_rng(0), pool, 12_000), all_pairs(pool)) > 1e-4
+    assert uniform_p(draw_uniform_pairs(np.random.default_rng(0), pool, 12_000), all_pairs(pool)) > 1e-4
 
 
 @pytest.mark.parametrize(

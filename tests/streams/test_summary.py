@@ -136,8 +136,8 @@ def test_pairs_of_a_row_with_itself_are_counted() -> None:
 
 def test_a_column_that_drowns_the_others_is_named() -> None:
     X = np.random.default_rng(0).normal(size=(200, 8)).astype(np.float32)
-    assert summarize(Dataset.from_arrays(X)).loudest is None
+    assert summarize(Dataset.from_arrays(X)).dominant_column is None
     X[:, 5] = np.arange(200)
     found = summarize(Dataset.from_arrays(X))
-    assert found.loudest is not None and found.loudest[0] == 5
+    assert found.dominant_column is not None and found.dominant_column[0] == 5
     assert any(line.startswith("column 5 alone makes") for line in found.lines())

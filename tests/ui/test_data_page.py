@@ -14,9 +14,8 @@ from ohash.engine.export import code_for
 from ohash.engine.params import experiment
 from ohash.plots import data as charts
 from ohash.streams.dataset import Dataset
-from ohash.streams.portrait import leading, name_of, portrait, project
-from ohash.streams.registry import load
-from ohash.streams.similarity.examples import meaning
+from ohash.streams.overview import draw_examples, item_name, leading_singular_vectors, make_overview, project
+from ohash.streams.registry import load_by_key
 from ohash.ui import items, state
 from ohash.ui.data import catalogue, upload
 from ohash.ui.data import own_data as yours
@@ -69,7 +68,7 @@ def texts(app: AppTest) -> str:
 @pytest.mark.slow
 def test_every_kind_of_dataset_can_be_looked_at(key: str) -> None:
     app = look_at(page(), key)
-    assert f"{load(key).n:,} × {load(key).d:,}" in texts(app)
+    assert f"{load_by_key(key).n:,} × {load_by_key(key).d:,}" in texts(app)
     assert "Two items are similar if" in texts(app)
     assert app.button(key="watch").label == "Watch OH learn this"
 
@@ -321,24 +320,24 @@ def test_projection_finds_the_plane() -> None:
     found = project(Dataset.from_arrays(plane))
     assert sum(found.explained) == pytest.approx(1)
     exact = np.linalg.svd(plane - plane.mean(0))[1][:2]
-    assert leading(plane - plane.mean(0))[1][:2] == pytest.approx(exact)
+    assert leading_singular_vectors(plane - plane.mean(0))[1][:2] == pytest.approx(exact)
 
 
 def test_examples_are_what_they_say() -> None:
-    digits = load("digits")
-    found = meaning(digits)
+    digits = load_by_key("digits")
+    found = draw_examples(digits)
     assert digits.labels is not None
     assert all(digits.labels[i] == digits.labels[j] for i, j in found.similar)
     assert all(digits.labels[i] != digits.labels[j] for i, j in found.dissimilar)
 
 
 def test_charts_say_what_they_show() -> None:
-    digits = load("digits")
-    seen = portrait(digits)
+    digits = load_by_key("digits")
+    seen = make_overview(digits)
     assert charts.class_balance(seen).title == "10 classes of 174 to 183 rows"
-    assert charts.class_balance(portrait(load("words"))).empty
+    assert charts.class_balance(make_overview(load_by_key("words"))).empty
     unit = Dataset.from_arrays(np.eye(40))
-    assert charts.norms(portrait(unit)).title == "Every row has length 1: only directions differ"
+    assert charts.norms(make_overview(unit)).title == "Every row has length 1: only directions differ"
     chart = charts.projection(digits, seen, [3, 8])
     assert [series.name for series in chart.series] == ["the other classes", "3", "8"]
     fig = charts.projection_figure(digits, seen, [3, 8], dark=True)
@@ -348,7 +347,7 @@ def test_charts_say_what_they_show() -> None:
 
 def test_names_and_tables_are_escaped() -> None:
     evil = Dataset.from_arrays(vectors()[0], ids=[f"<script>{k}" for k in range(120)])
-    assert name_of(evil, 5) == "<script>5"
+    assert item_name(evil, 5) == "<script>5"
     assert "<script>" not in items.items_html(evil, [5])
-    assert "<script>" not in items.pairs_html(evil, meaning(evil), dark=False)
+    assert "<script>" not in items.pairs_html(evil, draw_examples(evil), dark=False)
     assert "<b>" not in items.table_html(["a"], [["<b>"]])

@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ohash.streams.data_folder import find_file_set, find_files
 from ohash.streams.dataset import Dataset, DatasetSpec
-from ohash.streams.datasets.paper_setting import put, queries, setting
+from ohash.streams.datasets.paper_setting import how_to_get, paper_params, paper_queries
 from ohash.streams.feature_cache import cached_gist
-from ohash.streams.folder import find_files, together
-from ohash.streams.readers.limits import BadFileError
+from ohash.streams.readers.source import BadFileError
 
 FILES = (*(f"data_batch_{k}.bin" for k in range(1, 6)), "test_batch.bin")
 RECORD = 1 + 3 * 32 * 32
 WHERE = "cifar-10-binary.tar.gz, 162 MB, cs.toronto.edu/~kriz"
 TEST = 1_000
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-SETTING = setting(beta=0.4, similar_by="label")
+PARAMS = paper_params(beta=0.4, similar_by="label")
 BIBTEX = """@techreport{krizhevsky2009learning,
   title       = {Learning Multiple Layers of Features from Tiny Images},
   author      = {Krizhevsky, Alex},
@@ -31,7 +31,7 @@ BIBTEX = """@techreport{krizhevsky2009learning,
 
 def missing() -> str:
     """How to get it, or which files of it are not here; the pickled version is named as what it is."""
-    found = together(*FILES)
+    found = find_file_set(*FILES)
     if found.folder is not None:
         return found.problem("CIFAR-10", WHERE) or _damage(found.folder)
     if find_files("data_batch_1"):
@@ -39,19 +39,19 @@ def missing() -> str:
             "data_batch_1 is the python version of CIFAR-10, which is pickled, and a pickle is never read here; take "
             "the binary version, cifar-10-binary.tar.gz (data_batch_1.bin ... test_batch.bin)"
         )
-    return put(f"{FILES[0]} ... {FILES[-1]} of CIFAR-10", WHERE)
+    return how_to_get(f"{FILES[0]} ... {FILES[-1]} of CIFAR-10", WHERE)
 
 
-def held(d: int) -> tuple[int, int]:
+def measure_size(d: int) -> tuple[int, int]:
     """Pictures in the files, and the columns of a row."""
-    folder = together(*FILES).folder
+    folder = find_file_set(*FILES).folder
     assert folder is not None
     return sum((folder / name).stat().st_size for name in FILES) // RECORD, d
 
 
 def load(key: str, title: str, gist: bool) -> Dataset:
     """60,000 pictures; red, green and blue planes in a row of pixels."""
-    folder = together(*FILES).folder
+    folder = find_file_set(*FILES).folder
     assert folder is not None
     records = np.concatenate([_batch(folder / name) for name in FILES])
     pixels, labels = records[:, 1:], records[:, 0].astype(np.int64)
@@ -65,11 +65,11 @@ def load(key: str, title: str, gist: bool) -> Dataset:
         labels=labels,
         class_names=NAMES,
         thumbnails=pictures,
-        queries=queries(n, TEST),
+        queries=paper_queries(n, TEST),
         licence=DATASET[0].licence,
         cite=DATASET[0].cite,
         superclasses=np.isin(labels, (0, 1, 8, 9)).astype(np.int64),
-        presets=SETTING,
+        presets=PARAMS,
     )
 
 
@@ -110,12 +110,12 @@ def _spec(key: str, title: str, d: int, gist: bool) -> DatasetSpec:
         bibtex=BIBTEX,
         load=partial(load, key, title, gist),
         missing=missing,
-        absent=lambda: together(*FILES).absent,
+        status=lambda: find_file_set(*FILES).status,
         group="paper",
         similar_share=0.1,
-        presets=SETTING,
+        presets=PARAMS,
         paper_key="cifar10-gist",
-        held=partial(held, d),
+        measure_size=partial(measure_size, d),
     )
 
 

@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.gist import gist512
-from ohash.streams import samples as presence
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.datasets.fashion_mnist import BIBTEX, KINDS
-from ohash.streams.samples import code_sqrt, find, read_sample, sample_folder
+from ohash.streams.samples import code_sqrt, find_source, missing_sample, read_sample, sample_folder, sample_status
 
 FILE = "fashion_gist.npz"
 
@@ -52,8 +51,8 @@ DATASET = DatasetSpec(
     cite="Xiao, Rasul and Vollgraf, arXiv 2017",
     bibtex=BIBTEX,
     load=load,
-    missing=partial(presence.missing, FILE, "fashion"),
-    absent=partial(presence.absent, FILE),
+    missing=partial(missing_sample, FILE, "fashion"),
+    status=partial(sample_status, FILE),
     group="embedded",
     similar_share=0.1,
 )
@@ -91,7 +90,7 @@ def build(sources: Path | None = None) -> dict[str, npt.NDArray[Any]]:
 
 def _idx(name: str, sources: Path | None, shape: tuple[int, ...]) -> npt.NDArray[np.uint8]:
     """An IDX file of bytes: 0, 0, 8 (uint8), number of axes, the axes as big-endian int32, the values."""
-    path = find("Fashion-MNIST", [name, f"fashion-mnist/{name}"], sources, INSTALLED, HOW)
+    path = find_source("Fashion-MNIST", [name, f"fashion-mnist/{name}"], sources, INSTALLED, HOW)
     with gzip.open(path) as file:
         content = file.read()
     axes = len(shape) + 1

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ohash.streams.datasets.pictures import Pictures, Source, idx_folder, places, read_idx_folder, specs
 from ohash.streams.feature_cache import cached_rows
-from ohash.streams.readers.limits import BadFileError
+from ohash.streams.readers.source import BadFileError
 
 VARIABLE = "OHASH_FASHION_MNIST"
 N, PER_CLASS, SIDE = 70_000, 7_000, 28

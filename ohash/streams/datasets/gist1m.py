@@ -7,16 +7,16 @@ files gist_query.fvecs and gist_groundtruth.ivecs are not needed. Without gist_b
 
 from pathlib import Path
 
+from ohash.streams.data_folder import find_file_set, peek_size
 from ohash.streams.dataset import Dataset, DatasetSpec
-from ohash.streams.datasets.paper_setting import EITHER_OF_TWO, VALIDATION, put, queries, setting
-from ohash.streams.folder import measured, together
+from ohash.streams.datasets.paper_setting import EITHER_OF_TWO, VALIDATION, how_to_get, paper_params, paper_queries
 from ohash.streams.readers.formats import read_path
 
 TRAIN, TEST = 500_000, 1_000
 ROWS = TRAIN + TEST + VALIDATION
 FILES = ("gist_base.fvecs", "gist_learn.fvecs")
 WHERE = "gist.tar.gz, 2.6 GB, http://corpus-texmex.irisa.fr"
-SETTING = setting(beta=0.4, similar_by="metric")
+PARAMS = paper_params(beta=0.4, similar_by="metric")
 BIBTEX = """@article{jegou2011product,
   title   = {Product Quantization for Nearest Neighbor Search},
   author  = {J{\\'e}gou, Herv{\\'e} and Douze, Matthijs and Schmid, Cordelia},
@@ -29,29 +29,31 @@ def missing() -> str:
     """How to get it, or what is wrong with the file."""
     file = _file()
     if file is None:
-        linked = [one.problem("GIST1M", WHERE) for one in map(together, FILES) if one.linked]
-        return linked[0] if linked else put("gist_base.fvecs of GIST1M", WHERE)
-    size = measured(file)
+        linked = [one.problem("GIST1M", WHERE) for one in map(find_file_set, FILES) if one.linked]
+        return linked[0] if linked else how_to_get("gist_base.fvecs of GIST1M", WHERE)
+    size = peek_size(file)
     return size if isinstance(size, str) else ""
 
 
-def absent() -> str:
+def status() -> str:
     """What is the matter, in a word; one of the two files is enough."""
-    found = [together(name) for name in FILES]
-    return next((one.absent for one in found if one.folder is not None), found[0].absent)
+    found = [find_file_set(name) for name in FILES]
+    return next((one.status for one in found if one.folder is not None), found[0].status)
 
 
-def held() -> tuple[int, int]:
+def measure_size() -> tuple[int, int]:
     """Rows that are used, columns."""
     file = _file()
     assert file is not None
-    size = measured(file)
+    size = peek_size(file)
     assert not isinstance(size, str)
     return min(ROWS, size[0]), size[1]
 
 
 def _file() -> Path | None:
-    return next((one.folder / name for name in FILES if (one := together(name)).folder is not None and one.here), None)
+    return next(
+        (one.folder / name for name in FILES if (one := find_file_set(name)).folder is not None and one.present), None
+    )
 
 
 def load() -> Dataset:
@@ -63,11 +65,11 @@ def load() -> Dataset:
         key="gist1m",
         title=DATASET.title,
         X=X,
-        queries=queries(len(X), TEST),
+        queries=paper_queries(len(X), TEST),
         licence=DATASET.licence,
         cite=DATASET.cite,
         note=f"the first {len(X):,} rows of {file.name}",
-        presets=SETTING,
+        presets=PARAMS,
     )
 
 
@@ -82,10 +84,10 @@ DATASET = DatasetSpec(
     bibtex=BIBTEX,
     load=load,
     missing=missing,
-    absent=absent,
+    status=status,
     group="paper",
     similar_by="metric",
     similar_share=EITHER_OF_TWO,
-    presets=SETTING,
-    held=held,
+    presets=PARAMS,
+    measure_size=measure_size,
 )

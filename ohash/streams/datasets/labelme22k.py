@@ -3,19 +3,18 @@
 import numpy as np
 import numpy.typing as npt
 
+from ohash.streams.data_folder import find_file_set, peek_size
 from ohash.streams.dataset import Dataset, DatasetSpec
-from ohash.streams.datasets.paper_setting import EITHER_OF_TWO, put, queries, setting
-from ohash.streams.folder import measured, together
+from ohash.streams.datasets.paper_setting import EITHER_OF_TWO, how_to_get, paper_params, paper_queries
 from ohash.streams.readers import mat
 from ohash.streams.readers.formats import guarded
-from ohash.streams.readers.limits import FOLDER, BadFileError
-from ohash.streams.readers.source import Source
+from ohash.streams.readers.source import FOLDER, BadFileError, Source
 
 FILE = "LabelMe_gist.mat"
 WHERE = "Torralba, Fergus and Weiss, CVPR 2008"
 WANTED = ["gist", "img", "ndxtrain", "ndxtest"]
 TEST = 2_000
-SETTING = setting(beta=0.5, similar_by="metric")
+PARAMS = paper_params(beta=0.5, similar_by="metric")
 BIBTEX = """@inproceedings{torralba2008small,
   title     = {Small Codes and Large Image Databases for Recognition},
   author    = {Torralba, Antonio and Fergus, Rob and Weiss, Yair},
@@ -26,25 +25,25 @@ BIBTEX = """@inproceedings{torralba2008small,
 
 def missing() -> str:
     """How to get it, or what is wrong with the file."""
-    found = together(FILE)
+    found = find_file_set(FILE)
     if found.folder is None:
-        return put(FILE, WHERE)
-    size = found.problem("22K LabelMe", WHERE) or measured(found.folder / FILE, "gist")
+        return how_to_get(FILE, WHERE)
+    size = found.problem("22K LabelMe", WHERE) or peek_size(found.folder / FILE, "gist")
     return size if isinstance(size, str) else ""
 
 
-def held() -> tuple[int, int]:
+def measure_size() -> tuple[int, int]:
     """Pictures and columns of the file."""
-    folder = together(FILE).folder
+    folder = find_file_set(FILE).folder
     assert folder is not None
-    size = measured(folder / FILE, "gist")
+    size = peek_size(folder / FILE, "gist")
     assert not isinstance(size, str)
     return size
 
 
 def load() -> Dataset:
     """GIST and pictures; the test pictures are those the file names, counted from 1 as MATLAB does."""
-    folder = together(FILE).folder
+    folder = find_file_set(FILE).folder
     assert folder is not None
     source = Source.file(folder / FILE)
     got = guarded(source, FOLDER, lambda: mat.values(source, FOLDER, WANTED, may_miss=("img",)))
@@ -56,7 +55,7 @@ def load() -> Dataset:
     train, test = (_rows(name, got[name], len(X)) for name in ("ndxtrain", "ndxtest"))
     if len(np.intersect1d(train, test)):
         raise BadFileError(f"{FILE} must name disjoint pictures in ndxtrain and ndxtest")
-    validation, wanted = queries(len(X), TEST)
+    validation, wanted = paper_queries(len(X), TEST)
     return Dataset(
         key="labelme",
         title=DATASET.title,
@@ -66,7 +65,7 @@ def load() -> Dataset:
         fixed_test=test,
         licence=DATASET.licence,
         cite=DATASET.cite,
-        presets=SETTING,
+        presets=PARAMS,
     )
 
 
@@ -88,10 +87,10 @@ DATASET = DatasetSpec(
     bibtex=BIBTEX,
     load=load,
     missing=missing,
-    absent=lambda: together(FILE).absent,
+    status=lambda: find_file_set(FILE).status,
     group="paper",
     similar_by="metric",
     similar_share=EITHER_OF_TWO,
-    presets=SETTING,
-    held=held,
+    presets=PARAMS,
+    measure_size=measure_size,
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ohash.streams.datasets.pictures import Pictures, Source, idx_folder, places, read_idx_folder, specs
-from ohash.streams.readers.limits import BadFileError
+from ohash.streams.readers.source import BadFileError
 
 VARIABLE = "OHASH_MNIST"
 SIDE = 28

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from ohash.streams.data_folder import DATA
 from ohash.streams.dataset import default_queries
-from ohash.streams.folder import DATA
 
 VALIDATION = 1000
 
@@ -12,7 +12,7 @@ VALIDATION = 1000
 EITHER_OF_TWO = (0.05, 0.1)
 
 
-def setting(beta: float, similar_by: str) -> dict[str, Any]:
+def paper_params(beta: float, similar_by: str) -> dict[str, Any]:
     """Parameters of a run as in the paper: Table I, and an RBF kernel of sigma = 1. m is not given there: 300.
 
     The text has r = 64 and C = 0.1 where Table I has 48 and 1; its comparisons go by the table.
@@ -21,11 +21,11 @@ def setting(beta: float, similar_by: str) -> dict[str, Any]:
     return {**model, "kernel": "rbf", "m": 300, "sigma": 1.0, "similar_by": similar_by, "judged_by": "test"}
 
 
-def queries(n: int, test: int) -> tuple[int, int]:
+def paper_queries(n: int, test: int) -> tuple[int, int]:
     """The paper's number of test queries where the rows allow, with a validation set of our own beside it."""
     return (VALIDATION, test) if n >= 5 * (test + VALIDATION) else default_queries(n)
 
 
-def put(what: str, where: str) -> str:
+def how_to_get(what: str, where: str) -> str:
     """How to get a dataset that nobody may pass on."""
     return f"put {what} ({where}) into a folder and name it with {DATA} or --data"

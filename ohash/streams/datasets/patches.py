@@ -21,9 +21,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.gist import gist512
-from ohash.streams import samples as presence
 from ohash.streams.dataset import Dataset, DatasetSpec
-from ohash.streams.samples import SourceMissingError, code_sqrt, read_sample, sample_folder
+from ohash.streams.samples import (
+    SourceMissingError,
+    code_sqrt,
+    missing_sample,
+    read_sample,
+    sample_folder,
+    sample_status,
+)
 
 FILE = "patches_gist.npz"
 # what the photos come from; the warps are our own
@@ -62,8 +68,8 @@ DATASET = DatasetSpec(
     cite="photos of the scikit-image and scikit-learn packages, warped by ohash",
     bibtex=BIBTEX,
     load=load,
-    missing=partial(presence.missing, FILE, "patches"),
-    absent=partial(presence.absent, FILE),
+    missing=partial(missing_sample, FILE, "patches"),
+    status=partial(sample_status, FILE),
     group="embedded",
     similar_by="track",
     similar_share=4 / 2499,

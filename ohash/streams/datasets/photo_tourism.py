@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.annotations import GivenPairs
+from ohash.streams.annotations import PairList
+from ohash.streams.data_folder import FileSet, find_file_set, peek_once
 from ohash.streams.dataset import Dataset, DatasetSpec
-from ohash.streams.datasets.paper_setting import put, queries, setting
+from ohash.streams.datasets.paper_setting import how_to_get, paper_params, paper_queries
 from ohash.streams.feature_cache import cached_gist, cached_rows
-from ohash.streams.folder import Together, noted, together
-from ohash.streams.readers.limits import BadFileError
+from ohash.streams.readers.source import BadFileError
 
 SHEET, GRID, SIDE = 1024, 16, 64
 PER_SHEET = GRID * GRID
@@ -27,7 +27,7 @@ LARGEST_TEXT = 2**28
 # Of a bitmap: place and length of where the pixels begin, width, height, bits a pixel, how they are packed.
 BMP_HEADER, BMP_FIELDS = 54, ((10, 4), (18, 4), (22, 4), (28, 2), (30, 4))
 WHERE = "Winder and Brown, CVPR 2007"
-SETTINGS = [setting(beta=0.5, similar_by=name) for name in ("track", "pairs")]
+PARAMS = [paper_params(beta=0.5, similar_by=name) for name in ("track", "pairs")]
 BIBTEX = """@inproceedings{winder2007learning,
   title     = {Learning Local Image Descriptors},
   author    = {Winder, Simon and Brown, Matthew},
@@ -40,34 +40,34 @@ def missing(pairs: bool) -> str:
     """How to get it, or which files of it are not here."""
     found = _found()
     if found.folder is None:
-        return put("patches0000.bmp, ..., info.txt and m50_*.txt of Photo Tourism, Half Dome", WHERE)
+        return how_to_get("patches0000.bmp, ..., info.txt and m50_*.txt of Photo Tourism, Half Dome", WHERE)
     problem = found.problem("Photo Tourism", WHERE)
-    if not problem and isinstance(lines := noted(_lines, found.folder / "info.txt"), str):
+    if not problem and isinstance(lines := peek_once(_lines, found.folder / "info.txt"), str):
         return lines
     if pairs and not problem and not list(found.folder.glob("m50_*.txt")):
         return f"put an m50_*.txt beside {found.folder / 'info.txt'}"
     return problem or _damage(found)
 
 
-def absent(pairs: bool) -> str:
+def status(pairs: bool) -> str:
     """What is the matter, in a word."""
     found = _found()
     lacks_pairs = pairs and found.folder is not None and not list(found.folder.glob("m50_*.txt"))
-    return "is incomplete" if lacks_pairs else found.absent
+    return "is incomplete" if lacks_pairs else found.status
 
 
-def _damage(found: Together) -> str:
+def _damage(found: FileSet) -> str:
     """What is wrong with the first sheet that is cut off or no picture, by its header; empty if none is."""
     assert found.folder is not None
-    seen = (noted(_looked_at, found.folder / name) for name in found.here if name.endswith(".bmp"))
+    seen = (peek_once(_looked_at, found.folder / name) for name in found.present if name.endswith(".bmp"))
     return next((told for told in seen if isinstance(told, str)), "")
 
 
-def held() -> tuple[int, int]:
+def measure_size() -> tuple[int, int]:
     """Patches, and the columns of their GIST."""
     folder = _found().folder
     assert folder is not None
-    lines = noted(_lines, folder / "info.txt")
+    lines = peek_once(_lines, folder / "info.txt")
     assert not isinstance(lines, str)
     return lines[0], 512
 
@@ -80,7 +80,7 @@ def load(key: str, title: str, pairs: bool) -> Dataset:
     points = _integers(folder / "info.txt", columns=1)[:, 0]
     n = len(points)
     sheets = [folder / name for name in _sheets(n)]
-    if found.lacking or found.linked:
+    if found.missing or found.linked:
         raise BadFileError(found.problem("Photo Tourism", WHERE))
     version = " ".join(f"{sheet.name} {sheet.stat().st_size} {sheet.stat().st_mtime_ns}" for sheet in sheets)
     images = partial(_patches, sheets)
@@ -95,20 +95,20 @@ def load(key: str, title: str, pairs: bool) -> Dataset:
         thumbnails=cached_rows(
             "photo-tourism-pictures", f"{folder} {version}", small, np.uint8, lambda: _small(images, n)
         ),
-        queries=queries(n, TEST),
+        queries=paper_queries(n, TEST),
         licence=DATASET[0].licence,
         cite=DATASET[0].cite,
-        presets=SETTINGS[pairs],
+        presets=PARAMS[pairs],
     )
 
 
-def _found() -> Together:
+def _found() -> FileSet:
     """info.txt and the sheets, as many as its lines need; info.txt alone may be of anything."""
-    first = together("info.txt", *_sheets(1))
-    if first.folder is None or first.lacking or first.linked:
-        return first if set(_sheets(1)) & {*first.here, *first.linked} else Together(None, (), (), ())
-    lines = noted(_lines, first.folder / "info.txt")
-    return first if isinstance(lines, str) else together("info.txt", *_sheets(lines[0]))
+    first = find_file_set("info.txt", *_sheets(1))
+    if first.folder is None or first.missing or first.linked:
+        return first if set(_sheets(1)) & {*first.present, *first.linked} else FileSet(None, (), (), ())
+    lines = peek_once(_lines, first.folder / "info.txt")
+    return first if isinstance(lines, str) else find_file_set("info.txt", *_sheets(lines[0]))
 
 
 def _sheets(patches: int) -> list[str]:
@@ -173,7 +173,7 @@ def _small(images: Any, n: int) -> Any:
         yield block.mean(axis=(2, 4)).astype(np.uint8)
 
 
-def _matches(folder: Path, n: int) -> GivenPairs:
+def _matches(folder: Path, n: int) -> PairList:
     """Pairs of the largest m50 file: similar if both patches show one point."""
     file = max(folder.glob("m50_*.txt"), key=lambda path: path.stat().st_size)
     rows = _integers(file, columns=5)
@@ -182,7 +182,7 @@ def _matches(folder: Path, n: int) -> GivenPairs:
         raise BadFileError(
             f"{file.name} must name patches 0 to {n - 1}, got {min(i.min(), j.min())} to {max(i.max(), j.max())}"
         )
-    return GivenPairs(i, j, np.where(rows[:, 1] == rows[:, 4], 1, -1).astype(np.int8))
+    return PairList(i, j, np.where(rows[:, 1] == rows[:, 4], 1, -1).astype(np.int8))
 
 
 def _integers(file: Path, columns: int) -> npt.NDArray[np.int64]:
@@ -219,13 +219,13 @@ def _spec(key: str, title: str, pairs: bool) -> DatasetSpec:
         bibtex=BIBTEX,
         load=partial(load, key, title, pairs),
         missing=partial(missing, pairs),
-        absent=partial(absent, pairs),
+        status=partial(status, pairs),
         group="paper",
         similar_by="pairs" if pairs else "track",
         # a point is seen in a few of 100,000 patches; of an m50 file about half of the pairs match
         similar_share=(0.3, 0.7) if pairs else (0.0, 0.001),
-        presets=SETTINGS[pairs],
-        held=held,
+        presets=PARAMS[pairs],
+        measure_size=measure_size,
     )
 
 

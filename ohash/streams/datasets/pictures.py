@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ohash.streams.data_folder import data_folder
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.feature_cache import cached_gist
-from ohash.streams.folder import data_folder
 from ohash.streams.readers.binary import read_idx
-from ohash.streams.readers.limits import BadFileError
+from ohash.streams.readers.source import BadFileError
 
 Pictures = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]
 NODE = (Path("/usr/lib"), Path("/usr/local/lib"))

@@ -16,9 +16,8 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams import samples as presence
 from ohash.streams.dataset import Dataset, DatasetSpec
-from ohash.streams.samples import code_linear, find, read_sample, sample_folder
+from ohash.streams.samples import code_linear, find_source, missing_sample, read_sample, sample_folder, sample_status
 
 FILE = "words_glove.npz"
 BIBTEX = """@inproceedings{pennington2014glove,
@@ -58,8 +57,8 @@ DATASET = DatasetSpec(
     cite="Pennington, Socher and Manning, EMNLP 2014",
     bibtex=BIBTEX,
     load=load,
-    missing=partial(presence.missing, FILE, "words"),
-    absent=partial(presence.absent, FILE),
+    missing=partial(missing_sample, FILE, "words"),
+    status=partial(sample_status, FILE),
     group="embedded",
     similar_by="topk",
     similar_share=0.0044,
@@ -107,7 +106,7 @@ def build(sources: Path | None = None) -> dict[str, npt.NDArray[Any]]:
 def _head(sources: Path | None) -> str:
     """The first HEAD_BYTES of the JSON, from the npm tarball or an installed package."""
     names = [TARBALL, JSON, f"package/{JSON}", f"node_modules/{PACKAGE}/{JSON}"]
-    path = find(f"{PACKAGE} 1.1.0", names, sources, INSTALLED, HOW)
+    path = find_source(f"{PACKAGE} 1.1.0", names, sources, INSTALLED, HOW)
     if path.suffix != ".tgz":
         with path.open("rb") as file:
             return _text(file)

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.rows import gather
-from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
-from ohash.streams.readers.source import MAP_FROM, Source
+from ohash.streams.readers.source import MAP_FROM, BadFileError, Limits, Source, file_error, short_message
 from ohash.streams.readers.table import Peek, Table
 
 DTYPES: dict[str, np.dtype[Any]] = {".fvecs": np.dtype("<f4"), ".ivecs": np.dtype("<i4"), ".bvecs": np.dtype("u1")}
@@ -87,8 +86,10 @@ def read_idx(path: Path) -> npt.NDArray[np.uint8]:
                 raise BadFileError(f"{path} must declare 1 to {MOST_BYTES:,} values, its header declares {shape}")
             data = stream.read(size + 1)
     except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
-        raise refusal(
-            str(path), error, f"{path} cannot be read ({told(error)}); it is damaged or truncated, install it again"
+        raise file_error(
+            str(path),
+            error,
+            f"{path} cannot be read ({short_message(error)}); it is damaged or truncated, install it again",
         ) from None
     if len(data) != size:
         raise BadFileError(

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from ohash.streams.readers import columns as arrow
-from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
-from ohash.streams.readers.source import Source
+from ohash.streams.readers import arrow_columns as arrow
+from ohash.streams.readers.source import BadFileError, Limits, Source, file_error, short_message
 from ohash.streams.readers.table import Peek, Table
 
 LONGEST_LINE = 2**24
@@ -46,7 +45,7 @@ def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
         rows, exact = round(source.size * start.count(b"\n") / len(start)), False
     rows -= first.has_names
     limits.check_shape(source.name, rows, len(first.names))
-    part = arrow.roles(first.names)
+    part = arrow.assign_roles(first.names)
     if exact:
         limits.check_decoded(source.name, rows * len(part.features) * 4)
     return Peek(rows, len(part.features), "float32", exact, labels=part.label is not None)
@@ -56,12 +55,14 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     """The feature columns as float32, with the label, id and time columns."""
     first = first_line(source, limits)
     rows = lines(source) - first.has_names
-    part = arrow.roles(first.names)
+    part = arrow.assign_roles(first.names)
     limits.check_shape(source.name, rows, len(first.names))
     limits.check_decoded(source.name, rows * len(part.features) * 4)
     if not part.features:
         raise BadFileError(f"{source.name} must have columns of numbers besides {', '.join(first.names[:4])}, got none")
-    table = _parsed(source, first, part.features, lambda found: arrow.table(source.name, limits, part, rows, found))
+    table = _parsed(
+        source, first, part.features, lambda found: arrow.fill_table(source.name, limits, part, rows, found)
+    )
     return table if _ends_a_line(source) else replace(table, note=UNENDED)
 
 
@@ -94,7 +95,7 @@ def first_line(source: Source, limits: Limits) -> FirstLine:
         cells = next(csv.reader([text], delimiter=delimiter), [])
     except (UnicodeError, csv.Error) as error:
         raise BadFileError(
-            f"{source.name} must be text in UTF-8, the first line is not ({told(error)}); save it as UTF-8"
+            f"{source.name} must be text in UTF-8, the first line is not ({short_message(error)}); save it as UTF-8"
         ) from None
     if not any(cell.strip() for cell in cells):
         raise BadFileError(f"{source.name} must start with a line of names or numbers, the first line is empty")
@@ -141,11 +142,11 @@ def _parsed(source: Source, first: FirstLine, features: tuple[str, ...], use: Ca
             )
             return use(reader)
     except (pa.ArrowException, UnicodeError) as error:
-        said = told(error)
+        said = short_message(error)
         advice = "call a column of text 'label' or 'id', or remove it"
         if re.search(r"'-?\d+,\d+'", said):
             advice = "write numbers with a decimal point, not a comma"
-        raise refusal(
+        raise file_error(
             source.name,
             error,
             f"{source.name} must have {len(first.names)} columns of numbers in every line ({said}); {advice}",

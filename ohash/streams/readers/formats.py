@@ -1,15 +1,19 @@
-"""The table of formats, and its two entrances: `read_path` for the user's own files, `read_upload` for uploads."""
+"""The table of formats, and its two entrances: `read_path` for the user's own files, `read_upload` for uploads.
+
+`guess_role` tells from headers and the first line whether a file holds vectors, or pairs or labels that belong to
+vectors in another file. Names of columns decide, not values; where they say nothing the file holds vectors: two columns
+of numbers without names may well be points in the plane.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from ohash.streams.readers import binary as vecs
-from ohash.streams.readers import delimited, hdf5, mat, npy, npz, parquet
-from ohash.streams.readers.limits import FOLDER, UPLOAD, BadFileError, Limits, refusal, told
-from ohash.streams.readers.source import Source
-from ohash.streams.readers.table import Peek, Table
+from ohash.streams.readers import delimited, hdf5, mat, numpy_files, parquet
+from ohash.streams.readers.source import FOLDER, UPLOAD, BadFileError, Limits, Source, file_error, short_message
+from ohash.streams.readers.table import ID_NAMES, LABEL_NAMES, Peek, Table
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".p", ".dill")
 
@@ -41,8 +45,8 @@ class Reader:
 
 
 READERS: dict[str, Reader] = {
-    ".npy": Reader("a NumPy array", npy.peek, npy.read),
-    ".npz": Reader("a NumPy archive", npz.peek, npz.read, named=True),
+    ".npy": Reader("a NumPy array", numpy_files.peek_npy, numpy_files.read_npy),
+    ".npz": Reader("a NumPy archive", numpy_files.peek_npz, numpy_files.read_npz, named=True),
     ".csv": Reader("a CSV table", delimited.peek, delimited.read),
     ".tsv": Reader("a table with tabs", delimited.peek, delimited.read),
     ".parquet": Reader("a Parquet table", parquet.peek, parquet.read, named=True),
@@ -96,7 +100,7 @@ def reader(source: Source, variable: str | None = None) -> Reader:
 def refuse_pickle(source: Source) -> None:
     """Name a pickle as what it is."""
     if source.extension in PICKLES or (source.extension not in READERS and _looks_pickled(source)):
-        raise npy.pickled(source.name)
+        raise numpy_files.pickle_error(source.name)
 
 
 def guarded(source: Source, limits: Limits, work: Callable[[], Found]) -> Found:
@@ -107,10 +111,10 @@ def guarded(source: Source, limits: Limits, work: Callable[[], Found]) -> Found:
     except BadFileError:
         raise
     except Exception as error:
-        raise refusal(
+        raise file_error(
             source.name,
             error,
-            f"{source.name} could not be read ({type(error).__name__}: {told(error)}); it is damaged or not "
+            f"{source.name} could not be read ({type(error).__name__}: {short_message(error)}); it is damaged or not "
             f"a {source.extension} file",
         ) from error
 
@@ -118,3 +122,63 @@ def guarded(source: Source, limits: Limits, work: Callable[[], Found]) -> Found:
 def _looks_pickled(source: Source) -> bool:
     start = source.start(2)
     return len(start) == 2 and start[0] == 0x80 and 2 <= start[1] <= 5
+
+
+Role = Literal["vectors", "pairs", "labels"]
+
+# Names that a column of vectors would hardly have, each with the one beside it.
+PAIR_COLUMNS = (
+    ("i", "j"), ("query", "item"), ("query_id", "item_id"), ("left", "right"), ("id1", "id2"), ("item1", "item2"),
+    ("source", "target"),
+)  # fmt: skip
+# How the TEXMEX site names row numbers of neighbours.
+GROUND_TRUTH_SUFFIX = "_groundtruth.ivecs"
+OTHER_PAIR_COLUMNS = ("s", "similar", "label", "clicked", "match", "time", "timestamp", "t")
+
+
+def guess_role(source: Source, limits: Limits) -> Role:
+    """By the form of the file; a damaged one counts as vectors, whose reader then says what is wrong."""
+    try:
+        if source.extension == ".npy":
+            return _role_of_array(source)
+        if source.extension in (".csv", ".tsv"):
+            first = delimited.first_line(source, limits)
+            return role_by_names(list(first.names)) if first.has_names else "vectors"
+        if source.extension == ".parquet":
+            return role_by_names(parquet.names(source))
+        if source.extension == ".npz":
+            return role_by_names(numpy_files.array_names(source))
+    except Exception:  # whatever it is, the reader will say it
+        return "vectors"
+    return "vectors"
+
+
+def ground_truth_problem(name: str) -> str:
+    """What to say about a file that lists neighbours by its name; empty if it does not."""
+    if not name.lower().endswith(GROUND_TRUTH_SUFFIX):
+        return ""
+    return f"{name} lists the neighbours of queries, which are computed here; rename it if it is vectors"
+
+
+def role_by_names(names: list[str]) -> Role:
+    """By the names of columns.
+
+    >>> role_by_names(["query", "item", "time"]), role_by_names(["class"]), role_by_names(["i", "j", "k", "l"])
+    ('pairs', 'labels', 'vectors')
+    """
+    found = [name.strip().lower() for name in names]
+    for names_of_rows in PAIR_COLUMNS:
+        if set(names_of_rows) <= set(found) and set(found) - set(names_of_rows) <= set(OTHER_PAIR_COLUMNS):
+            return "pairs"
+    known = set(found) <= {*LABEL_NAMES, *ID_NAMES}
+    return "labels" if known and set(found) & set(LABEL_NAMES) else "vectors"
+
+
+def _role_of_array(source: Source) -> Role:
+    """One label a row; or whole numbers in two to four columns, which are row numbers."""
+    with source.open() as stream:
+        head = numpy_files.parse_header(source.name, stream, numpy_files.NUMBERS + numpy_files.TEXT)
+    if len(head.shape) == 1 or (len(head.shape) == 2 and head.shape[1] == 1):
+        return "labels"
+    whole = head.dtype.kind in "iu" and head.dtype.itemsize > 1
+    return "pairs" if len(head.shape) == 2 and 2 <= head.shape[1] <= 4 and whole else "vectors"

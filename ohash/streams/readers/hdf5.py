@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.readers import table as members
-from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
-from ohash.streams.readers.source import MAP_FROM, Source
-from ohash.streams.readers.table import Peek, Table
+from ohash.streams.readers.source import MAP_FROM, BadFileError, Limits, Source, file_error, short_message
+from ohash.streams.readers.table import LABEL_NAMES, Peek, Shapes, Table, choose_features, find_companion
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 METRICS = {"angular": "cosine", "cosine": "cosine", "euclidean": "l2", "l2": "l2", "dot": "dot", "ip": "dot"}
@@ -33,11 +31,11 @@ def peek(source: Source, limits: Limits, variable: str | None = None, *, transpo
     """From the headers of the datasets."""
     with _opened(source) as file:
         shapes, dtypes = _shapes(source, file, transposed=transposed)
-        name = members.features(source.name, shapes, variable)
+        name = choose_features(source.name, shapes, variable)
         rows, d = shapes[name]
         limits.check_shape(source.name, rows, d)
         _check_decoded(source, limits, file, name)
-        labels = members.companion(members.LABELS, shapes, rows) is not None
+        labels = find_companion(LABEL_NAMES, shapes, rows) is not None
         tests = shapes["test"][0] if "test" in _beside(shapes, name, transposed=transposed) else 0
         return Peek(rows, d, dtypes[name], labels=labels, tests=tests)
 
@@ -46,7 +44,7 @@ def read(source: Source, limits: Limits, variable: str | None = None, *, transpo
     """The matrix; of ann-benchmarks also `test`, and the metric."""
     with _opened(source) as file:
         shapes, _ = _shapes(source, file, transposed=transposed)
-        name = members.features(source.name, shapes, variable)
+        name = choose_features(source.name, shapes, variable)
         rows, d = shapes[name]
         limits.check_shape(source.name, rows, d)
         distance = _distance(source, file)
@@ -60,7 +58,7 @@ def read(source: Source, limits: Limits, variable: str | None = None, *, transpo
                 f"{source.name} [test] must be a matrix of numbers of {d} columns, as train is, got "
                 f"{'shape ' + str(shapes['test']) if 'test' in shapes else 'something else'}"
             )
-        label = members.companion(members.LABELS, shapes, rows)
+        label = find_companion(LABEL_NAMES, shapes, rows)
         got = _values(source, limits, file, [name, *wanted, *([label] if label else [])], transposed=transposed)
     return Table(
         source.name,
@@ -71,7 +69,7 @@ def read(source: Source, limits: Limits, variable: str | None = None, *, transpo
     )
 
 
-def _beside(shapes: members.Shapes, name: str, *, transposed: bool) -> list[str]:
+def _beside(shapes: Shapes, name: str, *, transposed: bool) -> list[str]:
     """What ann-benchmarks puts beside the matrix and is read: test queries of as many columns."""
     here = "test" in shapes and not transposed and name != "test"
     return ["test"] if here and shapes["test"][1:] == shapes[name][1:] else []
@@ -184,9 +182,9 @@ def _opened(source: Source) -> Iterator[Any]:
                 f"{source.name} must have the {int(cut[1]):,} bytes that its header declares, it ends at byte "
                 f"{source.size:,}; it is truncated, copy it again"
             ) from None
-        raise refusal(
+        raise file_error(
             source.name,
             error,
             f"{source.name} must be a whole HDF5 file, got bytes {source.start(8)!r}... of {source.size:,} "
-            f"({told(error)}); copy it again",
+            f"({short_message(error)}); copy it again",
         ) from None

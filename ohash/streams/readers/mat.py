@@ -12,10 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.streams.readers import hdf5
-from ohash.streams.readers import table as members
-from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
-from ohash.streams.readers.source import Source
-from ohash.streams.readers.table import Peek, Table
+from ohash.streams.readers.source import BadFileError, Limits, Source, file_error, short_message
+from ohash.streams.readers.table import LABEL_NAMES, Peek, Table, choose_features, find_companion
 
 COMPRESSED, MATRIX = 15, 14
 NUMERIC = {6: "double", 7: "single", 8: "int8", 9: "uint8", 10: "int16", 11: "uint16", 12: "int32", 13: "uint32"} | {
@@ -47,10 +45,10 @@ def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
         return hdf5.peek(source, limits, variable, transposed=True)
     found = variables(source)
     shapes = _shapes(source, found)
-    name = members.features(source.name, shapes, variable)
+    name = choose_features(source.name, shapes, variable)
     limits.check_decoded(f"{source.name} [{name}]", found[name].nbytes)
     rows, columns = shapes[name]
-    labels = members.companion(members.LABELS, shapes, rows) is not None
+    labels = find_companion(LABEL_NAMES, shapes, rows) is not None
     return Peek(rows, columns, found[name].kind, labels=labels)
 
 
@@ -60,8 +58,8 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
         return hdf5.read(source, limits, variable, transposed=True)
     found = variables(source)
     shapes = _shapes(source, found)
-    name = members.features(source.name, shapes, variable)
-    label = members.companion(members.LABELS, shapes, shapes[name][0])
+    name = choose_features(source.name, shapes, variable)
+    label = find_companion(LABEL_NAMES, shapes, shapes[name][0])
     limits.check_shape(source.name, *found[name].shape)
     got = values(source, limits, [name] if label is None else [name, label])
     return Table(source.name, got[name], labels=None if label is None else got[label].ravel())
@@ -88,11 +86,11 @@ def values(
             try:
                 got |= loadmat(stream, variable_names=[name])  # type: ignore[arg-type]
             except Exception as error:  # SciPy raises what its parser stumbles over, from zlib.error to TypeError
-                raise refusal(
+                raise file_error(
                     source.name,
                     error,
                     f"{source.name} is damaged: variable {name!r} must be {found[name].shape} in bytes "
-                    f"{found[name].at:,} to {found[name].end:,}, which cannot be decoded ({told(error)}); "
+                    f"{found[name].at:,} to {found[name].end:,}, which cannot be decoded ({short_message(error)}); "
                     "copy it again",
                 ) from None
     for name in wanted:
@@ -153,8 +151,8 @@ def _variable(
             raise ValueError(f"class {NUMERIC[kind]} of shape {shape} in {nbytes:,} bytes")
     except (ValueError, KeyError, IndexError, UnicodeError, zlib.error) as error:
         raise BadFileError(
-            f"{source.name} must have a real variable at byte {at:,}, it cannot be read ({told(error)}); if it is "
-            "damaged, copy it again"
+            f"{source.name} must have a real variable at byte {at:,}, it cannot be read ({short_message(error)}); "
+            "if it is damaged, copy it again"
         ) from None
     return Variable(name, NUMERIC[kind], shape, True, count * 8, at, at + 8 + length)
 

@@ -1,5 +1,20 @@
-"""The user's own data: a file of vectors, with labels or pairs from the file itself or from one beside it."""
+"""The user's own data: a file of vectors, with labels or pairs from the file itself or from another one.
 
+An optional TOML with the name of the vectors (a sidecar: ``x.toml`` for ``x.npy``) says what they mean. The paths in it
+stay inside the folder.
+
+title = "Product photos"
+labels = "y.npy"          # or pairs = "clicks.parquet"
+metric = "cosine"         # or "dot", "l2"
+queries = [100, 500]      # validation, test
+kernel = "none"           # or "rbf"
+variable = "gist"         # which matrix of an .npz, .mat or .hdf5, which list column of a .parquet
+licence = "CC BY 4.0"
+cite = "..."
+note = "..."
+"""
+
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,21 +24,20 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.annotations import GivenPairs, class_labels, given_pairs
-from ohash.streams.dataset import METRICS, Dataset, Metric, default_queries
+from ohash.streams.annotations import PairList, encode_labels, parse_pairs
+from ohash.streams.dataset import LEAST_ROWS, METRICS, Dataset, Metric, check_queries, default_queries
 from ohash.streams.feature_cache import cached_rows
-from ohash.streams.readers import formats, labels_file, pairs_file
-from ohash.streams.readers.file_role import ground_truth
-from ohash.streams.readers.limits import FOLDER, BadFileError, Limits, refusal
-from ohash.streams.readers.source import Source
-from ohash.streams.readers.table import Table
+from ohash.streams.readers import annotation_files, formats
+from ohash.streams.readers.formats import ground_truth_problem, peek_path
+from ohash.streams.readers.source import FOLDER, BadFileError, Limits, Source, file_error, one_line, short_message
+from ohash.streams.readers.table import Peek, Table
 
 # Vectors and test queries are joined in memory up to this many bytes, beyond in a mapped file of the cache.
-JOINED = 2**26
+JOINED_IN_MEMORY = 2**26
 
 
 @dataclass(frozen=True)
-class Wishes:
+class DataOptions:
     """What the user says about the vectors; what is left out is guessed."""
 
     title: str = ""
@@ -36,114 +50,114 @@ class Wishes:
     note: str = ""
 
 
-def dataset_of_files(
+def dataset_from_files(
     features: str | Path,
     labels: str | Path | None = None,
     pairs: str | Path | None = None,
     *,
     key: str = "user",
-    wishes: Wishes | None = None,
+    options: DataOptions | None = None,
 ) -> Dataset:
     """A dataset from files of this machine: `python -m ohash run --features x.npy --labels y.npy`."""
-    return dataset_of(
+    return dataset_from_sources(
         Source.file(features),
         None if labels is None else Source.file(labels),
         None if pairs is None else Source.file(pairs),
         limits=FOLDER,
         key=key,
-        wishes=wishes,
+        options=options,
     )
 
 
-def dataset_of(
+def dataset_from_sources(
     features: Source,
     labels: Source | None = None,
     pairs: Source | None = None,
     *,
     limits: Limits,
     key: str = "user",
-    wishes: Wishes | None = None,
+    options: DataOptions | None = None,
 ) -> Dataset:
     """A dataset from files or uploads."""
-    wishes = wishes or Wishes()
-    if told := ground_truth(features.name):
-        raise BadFileError(told)
-    table = formats.read(features, limits, wishes.variable)
-    found, names = (table.labels, table.class_names) if labels is None else labels_file.labels(labels, limits)
+    options = options or DataOptions()
+    if problem := ground_truth_problem(features.name):
+        raise BadFileError(problem)
+    table = formats.read(features, limits, options.variable)
+    found, names = (table.labels, table.class_names) if labels is None else annotation_files.load_labels(labels, limits)
     if found is not None and not names and found.ndim == 1:
-        found, names = labels_file.coded(table.name, found)
+        found, names = annotation_files.encode_labels(table.name, found)
     if labels is not None and found is not None:
-        labels_file.check_length(labels.name, len(found), features.name, len(table.X))
-    with named(features.name):
-        X, tests = _joined(features, table)
+        annotation_files.check_label_count(labels.name, len(found), features.name, len(table.X))
+    with file_named_in_errors(features.name):
+        X, tests = _with_test_queries(features, table)
     if tests and found is not None:
         X, tests = table.X, 0  # labels are known for the vectors only
     declared = next((one for one in METRICS if one == table.metric), None)
-    metric: Metric = wishes.metric or declared or "l2"
-    with named(features.name):
+    metric: Metric = options.metric or declared or "l2"
+    with file_named_in_errors(features.name):
         dataset = Dataset.from_arrays(
             X,
             ids=None if tests else table.ids,
             time=None if tests else table.time,
             metric=metric,
-            queries=wishes.queries or _queries(len(X), tests),
-            title=wishes.title or features.name,
+            queries=options.queries or _query_counts(len(X), tests),
+            title=options.title or features.name,
             key=key,
-            kernel=wishes.kernel,
+            kernel=options.kernel,
         )
     return replace(
         dataset,
-        labels=None if found is None else _classes(labels or features, found),
+        labels=None if found is None else _encode_labels(labels or features, found),
         class_names=names,
-        pairs=None if pairs is None else _pairs(pairs, limits, features, dataset),
-        licence=wishes.licence,
-        cite=wishes.cite,
+        pairs=None if pairs is None else _parse_pairs(pairs, limits, features, dataset),
+        licence=options.licence,
+        cite=options.cite,
         note="; ".join(
-            text for text in (wishes.note, table.note, _distance_note(features, declared, wishes.metric)) if text
+            text for text in (options.note, table.note, _distance_note(features, declared, options.metric)) if text
         ),
         fixed_test=np.arange(len(X) - tests, len(X)) if tests else None,
     )
 
 
-def _distance_note(features: Source, declared: Metric | None, wished: Metric | None) -> str:
+def _distance_note(features: Source, declared: Metric | None, chosen: Metric | None) -> str:
     """Where the distance comes from, if the file could tell."""
     if declared is not None:
-        but = "" if wished in (None, declared) else f"; {wished} was asked for and is used"
+        but = "" if chosen in (None, declared) else f"; {chosen} was asked for and is used"
         return f"{features.name} declares the distance {declared}{but}"
-    if wished is None and features.path is None and features.extension in (".hdf5", ".h5"):
+    if chosen is None and features.path is None and features.extension in (".hdf5", ".h5"):
         return f"the name of {features.name} tells no distance, as -angular.hdf5 would: l2 is used"
     return ""
 
 
-def _classes(source: Source, found: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    with named(source.name):
-        return class_labels(found, len(found))[0]
+def _encode_labels(source: Source, found: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    with file_named_in_errors(source.name):
+        return encode_labels(found, len(found))[0]
 
 
-def _pairs(source: Source, limits: Limits, features: Source, dataset: Dataset) -> GivenPairs:
-    found = pairs_file.pairs(source, limits)
+def _parse_pairs(source: Source, limits: Limits, features: Source, dataset: Dataset) -> PairList:
+    found = annotation_files.load_pairs(source, limits)
     if dataset.ids is None:
-        found = pairs_file.as_row_numbers(source.name, found, features.name)
-    with named(source.name):
-        return given_pairs(found, dataset.ids, dataset.n)
+        found = annotation_files.as_row_numbers(source.name, found, features.name)
+    with file_named_in_errors(source.name):
+        return parse_pairs(found, dataset.ids, dataset.n)
 
 
 @contextmanager
-def named(name: str) -> Iterator[None]:
+def file_named_in_errors(name: str) -> Iterator[None]:
     """What is wrong with a parameter is told of the file it comes from."""
     try:
         yield
     except (ValueError, MemoryError) as error:
-        raise refusal(name, error, f"{name}: {error}") from None
+        raise file_error(name, error, f"{name}: {error}") from None
 
 
-def _joined(source: Source, table: Table) -> tuple[npt.NDArray[Any], int]:
+def _with_test_queries(source: Source, table: Table) -> tuple[npt.NDArray[Any], int]:
     """The vectors followed by the test queries that came with them, and how many those are."""
     test = table.extra.get("test")
     if test is None:
         return table.X, 0
     rows, d = table.X.shape
-    if table.X.nbytes <= JOINED or source.path is None:
+    if table.X.nbytes <= JOINED_IN_MEMORY or source.path is None:
         return np.concatenate([table.X, test.astype(table.X.dtype)]), len(test)
     stat = source.path.stat()
 
@@ -156,6 +170,142 @@ def _joined(source: Source, table: Table) -> tuple[npt.NDArray[Any], int]:
     return cached_rows(f"joined-{source.path.stem}", version, (rows + len(test), d), table.X.dtype, blocks), len(test)
 
 
-def _queries(n: int, tests: int) -> tuple[int, int]:
+def _query_counts(n: int, tests: int) -> tuple[int, int]:
     validation, test = default_queries(n)
     return (validation, min(tests, 1000)) if tests else (validation, test)
+
+
+LARGEST = 2**16
+SHOWN = ("title", "licence", "cite", "note")
+CHOICES = {"metric": METRICS, "kernel": ("none", "rbf")}
+FILES = ("labels", "pairs")
+KEYS = (*SHOWN, "variable", *CHOICES, *FILES, "queries")
+DEFAULT_OPTIONS = DataOptions()
+
+
+@dataclass(frozen=True)
+class Sidecar:
+    """What the TOML says, and what it is called."""
+
+    options: DataOptions = DEFAULT_OPTIONS
+    labels: Path | None = None
+    pairs: Path | None = None
+    name: str = ""
+
+
+NO_SIDECAR = Sidecar()
+
+
+def open_files(
+    features: str | Path,
+    labels: str | Path | None = None,
+    pairs: str | Path | None = None,
+    metric: Metric | None = None,
+    *,
+    key: str = "user",
+) -> Dataset:
+    """Files of this machine, as the TOML beside the vectors says; what is named here comes first.
+
+    Labels or pairs named here stand for both: they say what is similar.
+    """
+    file = Path(features)
+    if not file.is_file():
+        raise ValueError(f"{file} must be a file that exists")
+    sidecar = _find_sidecar(file, labels, pairs)
+    options = replace(sidecar.options, metric=metric or sidecar.options.metric)
+    return dataset_from_sidecar(file, replace(sidecar, options=options), key=key)
+
+
+def check_files(features: str | Path, labels: str | Path | None = None, pairs: str | Path | None = None) -> None:
+    """Refuse by headers and extensions what `open_files` would refuse after reading."""
+    file = Path(features)
+    sidecar = _find_sidecar(file, labels, pairs)
+    found = peek_path(file, sidecar.options.variable)
+    if found.exact and found.rows < LEAST_ROWS:
+        raise BadFileError(f"{file.name} must have at least {LEAST_ROWS} rows to be searched, got {found.rows}")
+    check_fit(file, found, sidecar)
+
+
+def check_fit(file: Path, found: Peek, sidecar: Sidecar) -> None:
+    """Refuse by headers labels, pairs and queries that do not go with the vectors of `file`, whose shape is `found`."""
+    if sidecar.labels is not None:
+        labels = Source.file(sidecar.labels)
+        got = annotation_files.count_labels(labels, FOLDER)
+        if got is not None and found.exact:
+            annotation_files.check_label_count(labels.name, got, file.name, found.rows)
+    if sidecar.pairs is not None:
+        annotation_files.check_pairs(Source.file(sidecar.pairs), FOLDER)
+    if sidecar.options.queries is not None and found.exact:
+        with file_named_in_errors(sidecar.name):
+            check_queries(sidecar.options.queries, count_rows(found, sidecar))
+
+
+def count_rows(found: Peek, sidecar: Sidecar) -> int:
+    """Of the dataset: test queries that come with vectors have no labels, and are left out if the vectors have some."""
+    return found.rows + (0 if found.labels or sidecar.labels is not None else found.tests)
+
+
+def dataset_from_sidecar(file: Path, sidecar: Sidecar, *, key: str) -> Dataset:
+    """The dataset of a file and its sidecar, which the note names."""
+    dataset = dataset_from_files(file, sidecar.labels, sidecar.pairs, key=key, options=sidecar.options)
+    used = f"described by {sidecar.name}" if sidecar.name else ""
+    return replace(dataset, note="; ".join(text for text in (dataset.note, used) if text))
+
+
+def read_sidecar(file: Path, root: Path) -> Sidecar:
+    """The TOML beside `file`, or NO_SIDECAR; the files it names must lie within `root`."""
+    toml = file.with_suffix(".toml")
+    if not toml.is_file():
+        return NO_SIDECAR
+    if not lies_inside(toml, root) or toml.stat().st_size > LARGEST:
+        raise BadFileError(f"{toml.name} must lie in the folder of the data and have at most {LARGEST:,} bytes")
+    try:
+        found = tomllib.loads(toml.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeError, RecursionError) as error:
+        raise BadFileError(f"{toml.name} must be TOML ({short_message(error)})") from None
+    for key, value in found.items():
+        _check(toml.name, key, value)
+    files = {key: _file(toml, str(found[key]), root) for key in FILES if key in found}
+    texts: dict[str, Any] = {key: found[key] for key in ("variable", *CHOICES) if key in found}
+    texts |= {key: one_line(found[key]) for key in SHOWN if key in found}
+    if "queries" in found:
+        texts["queries"] = tuple(found["queries"])
+    return Sidecar(DataOptions(**texts), **files, name=toml.name)
+
+
+def _find_sidecar(file: Path, labels: str | Path | None, pairs: str | Path | None) -> Sidecar:
+    """The TOML beside `file`, with the labels and pairs named elsewhere instead of its own."""
+    sidecar = read_sidecar(file, file.absolute().parent)
+    if labels is None and pairs is None:
+        return sidecar
+    return replace(
+        sidecar, labels=None if labels is None else Path(labels), pairs=None if pairs is None else Path(pairs)
+    )
+
+
+def lies_inside(file: Path, root: Path) -> bool:
+    """Whether a file, all links followed, lies within the folder."""
+    return file.resolve().is_relative_to(root.resolve())
+
+
+def _check(name: str, key: str, value: Any) -> None:
+    if key not in KEYS:
+        raise BadFileError(f"{name} must use the keys {', '.join(KEYS)}, got {key!r}")
+    if key in CHOICES and value not in CHOICES[key]:
+        raise BadFileError(f"{key} in {name} must be one of {', '.join(CHOICES[key])}, got {value!r}")
+    if key == "queries":
+        if not (isinstance(value, list) and len(value) == 2 and all(type(v) is int and v >= 1 for v in value)):
+            raise BadFileError(f"queries in {name} must be two counts >= 1, [validation, test], got {value!r}")
+    elif not isinstance(value, str):
+        raise BadFileError(f"{key} in {name} must be a text, got {value!r}")
+
+
+def _file(toml: Path, named: str, root: Path) -> Path:
+    file = toml.parent / named
+    try:
+        wrong = "lies outside of it" if not lies_inside(file, root) else "" if file.is_file() else "is not there"
+    except (OSError, ValueError):
+        wrong = "is not there"
+    if wrong:
+        raise BadFileError(f"{toml.name} must name files in the folder of the data, got {named!r}, which {wrong}")
+    return file

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ohash.streams.readers import columns as arrow
-from ohash.streams.readers.limits import BadFileError, Limits, ran_out, refusal, told
-from ohash.streams.readers.source import Source
+from ohash.streams.readers import arrow_columns as arrow
+from ohash.streams.readers.source import BadFileError, Limits, Source, file_error, out_of_memory, short_message
 from ohash.streams.readers.table import Peek, Table
 
 MAGIC = b"PAR1"
@@ -34,7 +33,7 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     # text is read as codes into a dictionary: one long text in every row would otherwise be written out in every row
     with _opened(source, texts) as file, _placed(source, wanted):
         batches = file.iter_batches(max(1, BATCH_VALUES // (width or columns)), columns=wanted)
-        return arrow.table(source.name, limits, part, rows, batches, width)
+        return arrow.fill_table(source.name, limits, part, rows, batches, width)
 
 
 def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> dict[str, Any]:
@@ -55,13 +54,13 @@ def names(source: Source) -> list[str]:
 
 def _layout(
     source: Source, limits: Limits, file: Any, variable: str | None
-) -> tuple[arrow.Roles, int | None, int, int]:
+) -> tuple[arrow.ColumnRoles, int | None, int, int]:
     """Roles of the columns, the width of the list column (None without one), rows, and the number of features."""
     import pyarrow as pa  # noqa: PLC0415
 
     rows, schema = file.metadata.num_rows, file.schema_arrow
     limits.check_shape(source.name, rows, max(1, file.metadata.num_columns))
-    part = arrow.roles(schema.names)
+    part = arrow.assign_roles(schema.names)
     is_list = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     lists = [name for name in part.features if any(test(schema.field(name).type) for test in is_list)]
     lists = [name for name in lists if _is_number(schema.field(name).type.value_type)]
@@ -80,14 +79,14 @@ def _layout(
     if lists:
         width = _width(source, file, lists[0], rows)
         limits.check_shape(source.name, rows, width)
-        return arrow.Roles((lists[0],), part.label, part.id, part.time), width, rows, width
+        return arrow.ColumnRoles((lists[0],), part.label, part.id, part.time), width, rows, width
     features = tuple(name for name in part.features if _is_number(schema.field(name).type))
     if not features or len(set(schema.names)) != len(schema.names):
         raise BadFileError(
             f"{source.name} must have columns of numbers or one column of lists of numbers, with distinct names, got "
             f"{', '.join(f'{field.name} ({field.type})' for field in list(schema)[:5]) or 'none'}"
         )
-    return arrow.Roles(features, part.label, part.id, part.time), None, rows, len(features)
+    return arrow.ColumnRoles(features, part.label, part.id, part.time), None, rows, len(features)
 
 
 def _width(source: Source, file: Any, column: str, rows: int) -> int:
@@ -126,9 +125,11 @@ def _placed(source: Source, wanted: list[str]) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeError) as error:
-        if ran_out(error):  # told by the caller
+        if out_of_memory(error):  # told by the caller
             raise
-        raise BadFileError(f"{source.name} is damaged{_place(source, wanted)} ({told(error)}); copy it again") from None
+        raise BadFileError(
+            f"{source.name} is damaged{_place(source, wanted)} ({short_message(error)}); copy it again"
+        ) from None
 
 
 def _place(source: Source, wanted: list[str]) -> str:
@@ -166,10 +167,10 @@ def _opened(source: Source, dictionaries: list[str] | None = None) -> Iterator[A
                 page_checksum_verification=True,
             )
     except (pa.ArrowException, OSError, UnicodeError) as error:
-        raise refusal(
+        raise file_error(
             source.name,
             error,
-            _not_whole(source) or f"{WHOLE.format(source.name)} ({told(error)}); write it again",
+            _not_whole(source) or f"{WHOLE.format(source.name)} ({short_message(error)}); write it again",
         ) from None
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.streams.dataset import SEARCHED
-from ohash.streams.readers.limits import BadFileError
+from ohash.streams.readers.source import BadFileError
 
 BLOCK_BYTES = 2**24
 
@@ -91,20 +91,20 @@ def first_not_finite(X: npt.NDArray[Any]) -> tuple[int, int] | None:
     return None
 
 
-FEATURES = ("x", "features", "embeddings", "embedding", "vectors", "data", "train", "gist", "fea", "base")
-LABELS = ("labels", "label", "y", "class", "classes", "target", "targets", "gnd")
-IDS = ("ids", "id")
-TIMES = ("time", "timestamp")
+FEATURE_NAMES = ("x", "features", "embeddings", "embedding", "vectors", "data", "train", "gist", "fea", "base")
+LABEL_NAMES = ("labels", "label", "y", "class", "classes", "target", "targets", "gnd")
+ID_NAMES = ("ids", "id")
+TIME_NAMES = ("time", "timestamp")
 # What pandas calls the row numbers that it writes beside a table: no feature.
-INDEX = ("", "unnamed: 0", "__index_level_0__")
+INDEX_NAMES = ("", "unnamed: 0", "__index_level_0__")
 
 Shapes = Mapping[str, tuple[int, ...]]
 
 
-def features(name: str, shapes: Shapes, variable: str | None = None) -> str:
+def choose_features(name: str, shapes: Shapes, variable: str | None = None) -> str:
     """The member that holds the matrix: the one asked for, the one with a usual name, or the only matrix there is.
 
-    >>> features("a.npz", {"y": (9,), "X": (9, 4)})
+    >>> choose_features("a.npz", {"y": (9,), "X": (9, 4)})
     'X'
     """
     held = ", ".join(f"{key} {tuple(shape)}" for key, shape in list(shapes.items())[:8]) or "nothing that can be read"
@@ -113,11 +113,11 @@ def features(name: str, shapes: Shapes, variable: str | None = None) -> str:
             raise BadFileError(f"{name} must hold a matrix {variable!r}, as the TOML beside it says; it holds {held}")
         return variable
     matrices = [key for key, shape in shapes.items() if len(shape) == 2 and min(shape) > 0]
-    for wanted in FEATURES:
+    for wanted in FEATURE_NAMES:
         for key in matrices:
             if key.lower() == wanted:
                 return key
-    others = [key for key in matrices if 1 not in shapes[key] and key.lower() not in LABELS]
+    others = [key for key in matrices if 1 not in shapes[key] and key.lower() not in LABEL_NAMES]
     matrices = others or matrices
     if len(matrices) != 1:
         way_out = (
@@ -129,7 +129,7 @@ def features(name: str, shapes: Shapes, variable: str | None = None) -> str:
     return matrices[0]
 
 
-def companion(names: tuple[str, ...], shapes: Shapes, rows: int) -> str | None:
+def find_companion(names: tuple[str, ...], shapes: Shapes, rows: int) -> str | None:
     """The member of a usual name with one entry a row, or None."""
     for wanted in names:
         for key, shape in shapes.items():

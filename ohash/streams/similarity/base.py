@@ -13,9 +13,9 @@ import numpy.typing as npt
 from ohash.streams.annotations import Rows
 
 Flags = npt.NDArray[np.bool_]
-Drawn = tuple[Rows, Rows]
+RowPairs = tuple[Rows, Rows]
 
-NATURAL_AT_LEAST = 0.05
+LEAST_NATURAL_SHARE = 0.05
 # Draws that may be spent on one pair of a rare kind, and how many are made at once.
 MOST_DRAWS = 1_000_000
 AT_ONCE = 65_536
@@ -35,33 +35,33 @@ class Similarity(Protocol):
     def is_similar(self, i: Rows, j: Rows) -> Flags:
         """The truth for pairs of rows."""
 
-    def draw_similar(self, rng: np.random.Generator, size: int) -> Drawn:
+    def draw_similar(self, rng: np.random.Generator, size: int) -> RowPairs:
         """Similar pairs of the pool."""
 
-    def draw_dissimilar(self, rng: np.random.Generator, size: int) -> Drawn:
+    def draw_dissimilar(self, rng: np.random.Generator, size: int) -> RowPairs:
         """Dissimilar pairs of the pool."""
 
     def relevant(self, queries: Rows, database: Rows) -> Flags:
         """(queries, database) which items should be found."""
 
 
-def similar_share_of(source: Similarity, wanted: float) -> float:
+def stream_share(source: Similarity, wanted: float) -> float:
     """The share of similar pairs a stream has: as wanted; else natural, or half and half where that is rare."""
     if wanted >= 0:
         return wanted
     natural = source.natural_share
     mixed: float = getattr(source, "mixed_share", 0.5)
-    return natural if natural >= NATURAL_AT_LEAST else mixed
+    return natural if natural >= LEAST_NATURAL_SHARE else mixed
 
 
-def uniform_pairs(rng: np.random.Generator, pool: Rows, size: int) -> Drawn:
+def draw_uniform_pairs(rng: np.random.Generator, pool: Rows, size: int) -> RowPairs:
     """Pairs of different places of the pool, uniformly."""
     i = rng.integers(0, len(pool), size)
     j = rng.integers(0, len(pool) - 1, size)
     return pool[i], pool[j + (j >= i)]
 
 
-def rejected(rng: np.random.Generator, similarity: Similarity, size: int, *, wanted: bool) -> Drawn:
+def draw_by_rejection(rng: np.random.Generator, similarity: Similarity, size: int, *, wanted: bool) -> RowPairs:
     """Uniform among the pairs of one kind: draw until enough have come, more at a time while few do."""
     found_i, found_j, have, drawn = [], [], 0, 0
     while have < size:
@@ -69,7 +69,7 @@ def rejected(rng: np.random.Generator, similarity: Similarity, size: int, *, wan
             kind = "similar" if wanted else "dissimilar"
             raise ValueError(f"no {kind} pairs could be drawn: hardly any pair of this pool is {kind}")
         count = max(64, 2 * size, min(drawn, AT_ONCE))
-        i, j = uniform_pairs(rng, similarity.pool, count)
+        i, j = draw_uniform_pairs(rng, similarity.pool, count)
         keep = np.flatnonzero(similarity.is_similar(i, j) == wanted)[: size - have]
         found_i.append(i[keep])
         found_j.append(j[keep])

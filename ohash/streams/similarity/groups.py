@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.streams.annotations import Rows
-from ohash.streams.similarity.base import Drawn, Flags, rejected, uniform_pairs
+from ohash.streams.similarity.base import Flags, RowPairs, draw_by_rejection, draw_uniform_pairs
 
 
 @dataclass
@@ -44,7 +44,7 @@ class GroupSimilarity:
         """Same group."""
         return np.asarray(self.groups[i] == self.groups[j])
 
-    def draw_similar(self, rng: np.random.Generator, size: int) -> Drawn:
+    def draw_similar(self, rng: np.random.Generator, size: int) -> RowPairs:
         """A group with probability proportional to its number of pairs, then two of its members."""
         group = np.searchsorted(self._cumulative, rng.random(size), side="right").clip(max=len(self._size) - 1)
         members = self._size[group]
@@ -53,9 +53,9 @@ class GroupSimilarity:
         start = self._start[group]
         return self._order[start + a], self._order[start + b + (b >= a)]
 
-    def draw_dissimilar(self, rng: np.random.Generator, size: int) -> Drawn:
+    def draw_dissimilar(self, rng: np.random.Generator, size: int) -> RowPairs:
         """Uniform among the dissimilar pairs."""
-        return rejected(rng, self, size, wanted=False)
+        return draw_by_rejection(rng, self, size, wanted=False)
 
     def relevant(self, queries: Rows, database: Rows) -> Flags:
         """Same group."""
@@ -74,19 +74,19 @@ class MultiLabelSimilarity:
     @property
     def natural_share(self) -> float:
         """Estimated from 20,000 seeded pairs."""
-        return float(self.is_similar(*uniform_pairs(np.random.default_rng(0), self.pool, 20_000)).mean())
+        return float(self.is_similar(*draw_uniform_pairs(np.random.default_rng(0), self.pool, 20_000)).mean())
 
     def is_similar(self, i: Rows, j: Rows) -> Flags:
         """A shared label."""
         return np.asarray((self.flags[i] & self.flags[j]).any(axis=1))
 
-    def draw_similar(self, rng: np.random.Generator, size: int) -> Drawn:
+    def draw_similar(self, rng: np.random.Generator, size: int) -> RowPairs:
         """Uniform among the similar pairs."""
-        return rejected(rng, self, size, wanted=True)
+        return draw_by_rejection(rng, self, size, wanted=True)
 
-    def draw_dissimilar(self, rng: np.random.Generator, size: int) -> Drawn:
+    def draw_dissimilar(self, rng: np.random.Generator, size: int) -> RowPairs:
         """Uniform among the dissimilar pairs."""
-        return rejected(rng, self, size, wanted=False)
+        return draw_by_rejection(rng, self, size, wanted=False)
 
     def relevant(self, queries: Rows, database: Rows) -> Flags:
         """A shared label."""

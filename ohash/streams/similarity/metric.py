@@ -24,16 +24,15 @@ from ohash.core.distances import Coarse, Real, pair_distances
 from ohash.core.rows import gather
 from ohash.streams.annotations import Rows
 from ohash.streams.dataset import Dataset
-from ohash.streams.equal_rows import EqualRows
 from ohash.streams.feature_cache import cached_rows
-from ohash.streams.similarity.base import Drawn, Flags, rejected, uniform_pairs
+from ohash.streams.similarity.base import Flags, RowPairs, draw_by_rejection, draw_uniform_pairs
 
-STEP = 8_192
+RADII_AT_ONCE = 8_192
 
 Radii = npt.NDArray[np.float64]
 
 
-def kept_radii(dataset: Dataset, reference: Rows, rank: int, measure: Callable[[Rows], Radii]) -> Radii | None:
+def cached_radii(dataset: Dataset, reference: Rows, rank: int, measure: Callable[[Rows], Radii]) -> Radii | None:
     """The radius of every row, from the cache or by `measure`; None if they cannot be kept, for want of a file or disk.
 
     `reference` are the rows whose `rank`-th nearest is as far as the radius.
@@ -43,8 +42,8 @@ def kept_radii(dataset: Dataset, reference: Rows, rank: int, measure: Callable[[
         return None
 
     def blocks() -> Iterator[Radii]:
-        for start in range(0, dataset.n, STEP):
-            yield measure(np.arange(start, min(dataset.n, start + STEP)))
+        for start in range(0, dataset.n, RADII_AT_ONCE):
+            yield measure(np.arange(start, min(dataset.n, start + RADII_AT_ONCE)))
 
     try:
         return np.array(cached_rows(f"radii-{dataset.key}", version, (dataset.n,), np.float64, blocks))
@@ -80,7 +79,7 @@ EXACT = 50_000
 VALUES = 2**27
 SAMPLE = 5_000
 # Estimated radii of more points than this are kept in the cache.
-KEPT = 50_000
+CACHED = 50_000
 # Up to this many pairs of a point and a neighbour, all similar pairs are listed once; beyond, rejection finds them.
 LISTED = 8_000_000
 BLOCK = 2**23  # distances held at once
@@ -121,7 +120,7 @@ class MetricSimilarity:
         self._in_reference[self._reference] = True
         # a point is not its own neighbour, so equal points have equal radii if both are there, or neither
         self._equal = EqualRows(self.dataset.X, self._in_reference)
-        self._pairs: Drawn | None = None
+        self._pairs: RowPairs | None = None
         self._few = len(self.pool) * self.neighbours <= LISTED
         self._B: Real | None = None
         if self._reference is self.database:
@@ -133,26 +132,26 @@ class MetricSimilarity:
         n, listed = len(self.pool), self._listed()
         if listed is not None:
             return 2 * len(listed[0]) / (n * (n - 1))
-        return float(self.is_similar(*uniform_pairs(np.random.default_rng(0), self.pool, 20_000)).mean())
+        return float(self.is_similar(*draw_uniform_pairs(np.random.default_rng(0), self.pool, 20_000)).mean())
 
     def is_similar(self, i: Rows, j: Rows) -> Flags:
         """Either of two."""
         self._measure(np.union1d(i, j))
         return np.asarray(self._apart(i, j) <= np.maximum(self._radius[i], self._radius[j]))
 
-    def draw_similar(self, rng: np.random.Generator, size: int) -> Drawn:
+    def draw_similar(self, rng: np.random.Generator, size: int) -> RowPairs:
         """Uniform among the similar pairs."""
         listed = self._listed()
         if listed is None:
-            return rejected(rng, self, size, wanted=True)
+            return draw_by_rejection(rng, self, size, wanted=True)
         a, b = listed
         at = rng.integers(0, len(a), size)
         swap = rng.random(size) < 0.5
         return np.where(swap, b[at], a[at]), np.where(swap, a[at], b[at])
 
-    def draw_dissimilar(self, rng: np.random.Generator, size: int) -> Drawn:
+    def draw_dissimilar(self, rng: np.random.Generator, size: int) -> RowPairs:
         """Uniform among the dissimilar pairs."""
-        return rejected(rng, self, size, wanted=False)
+        return draw_by_rejection(rng, self, size, wanted=False)
 
     def relevant(self, queries: Rows, database: Rows) -> Flags:
         """Either of two; a query's own radius is measured against the database."""
@@ -202,8 +201,8 @@ class MetricSimilarity:
         rows = rows[np.isnan(self._radius[rows])]
         if not len(rows):
             return
-        if len(rows) > KEPT and self._reference is not self.database:
-            found = kept_radii(self.dataset, self._reference, self._rank, self._measured)
+        if len(rows) > CACHED and self._reference is not self.database:
+            found = cached_radii(self.dataset, self._reference, self._rank, self._measured)
             if found is not None:
                 self._radius = found
                 return
@@ -246,7 +245,7 @@ class MetricSimilarity:
         first = np.searchsorted(a, np.arange(len(block)))
         return np.asarray(apart[order][first + rank - 1 - inside])
 
-    def _listed(self) -> Drawn | None:
+    def _listed(self) -> RowPairs | None:
         """All similar pairs of the pool, each once; None if there are too many."""
         if self._pairs is None and self._few:
             self._measure(self.pool)
@@ -271,3 +270,33 @@ class MetricSimilarity:
 
 def _rising(at: npt.NDArray[np.intp]) -> bool:
     return bool((np.diff(at) > 0).all())
+
+
+# Rows hashed at once.
+HASHED = 4096
+
+
+class EqualRows:
+    """Rows are equal if their bytes and their `mark` are.
+
+    >>> X = np.array([[1, 2], [3, 4], [1, 2], [1, 2]])
+    >>> EqualRows(X, np.array([False, False, False, True])).first(np.arange(4)).tolist()
+    [0, 1, 0, 3]
+    """
+
+    def __init__(self, X: npt.NDArray[np.generic], mark: npt.NDArray[np.bool_]) -> None:
+        """Nothing is read yet."""
+        self._X, self._mark = X, mark
+        self._first = np.full(len(X), -1, np.int64)
+        self._known: dict[tuple[bytes, bool], int] = {}
+
+    def first(self, rows: Rows) -> Rows:
+        """The row each of `rows` is known by."""
+        new = np.unique(rows[self._first[rows] < 0])
+        for start in range(0, len(new), HASHED):
+            block = new[start : start + HASHED]
+            values = np.ascontiguousarray(gather(self._X, block))
+            for row, value in zip(block.tolist(), values, strict=True):
+                digest = hashlib.blake2b(value.tobytes(), digest_size=16).digest()
+                self._first[row] = self._known.setdefault((digest, bool(self._mark[row])), row)
+        return self._first[rows]

@@ -73,7 +73,7 @@ def choose_data(session: Session, now: Comparison) -> None:
     """The dataset and what makes two of its points similar."""
     catalogue.choose(session, "compare_data", now.dataset, now.content, lambda key: _pick_data(session, now, key))
     try:
-        dataset = yours.dataset_of(session, now) or datasets.load(now.dataset)
+        dataset = yours.dataset_of(session, now) or datasets.load_by_key(now.dataset)
     except ValueError:
         return
     row = rows_of(now)["similar_by"]

@@ -6,8 +6,8 @@ import streamlit as st
 
 from ohash.engine.params import OWN
 from ohash.streams import registry as datasets
+from ohash.streams.data_folder import DATA, data_folder
 from ohash.streams.dataset import DatasetSpec
-from ohash.streams.folder import DATA, data_folder
 from ohash.ui import items
 from ohash.ui.session import Session
 from ohash.ui.workarounds.slots import distinct, slot, when
@@ -89,8 +89,8 @@ def _folder_words(found: bool) -> None:
 
 def _row(spec: DatasetSpec) -> list[str]:
     missing = spec.missing()
-    here = f"✓ here; {spec.partly}" if spec.partly else "✓ here"
+    here = f"✓ here; {spec.size_note}" if spec.size_note else "✓ here"
     if missing:
-        here = f"{'not installed' if spec.group == 'package' else spec.absent().removeprefix('is ')}: {missing}"
+        here = f"{'not installed' if spec.group == 'package' else spec.status().removeprefix('is ')}: {missing}"
     rows, columns = (f"{spec.n:,}", f"{spec.d:,}") if spec.n else ("–", "–")
     return [spec.title, rows, columns, spec.task, spec.licence, here]

@@ -9,11 +9,10 @@ from ohash.engine.params import OWN, experiment
 from ohash.plots import data as charts
 from ohash.streams import registry as datasets
 from ohash.streams.dataset import Dataset
-from ohash.streams.feature_cache import reporting
-from ohash.streams.portrait import Portrait, label_of, portrait
-from ohash.streams.similarity.by_name import TOP_K
-from ohash.streams.similarity.examples import Meaning, meaning
-from ohash.streams.summary import MEANING, Summary, summarize
+from ohash.streams.feature_cache import report_progress_to
+from ohash.streams.overview import Overview, SimilarityExamples, draw_examples, item_label, make_overview
+from ohash.streams.similarity import TOP_K
+from ohash.streams.summary import SIMILARITY_TEXTS, Summary, summarize
 from ohash.ui import items, state
 from ohash.ui import view_state as memory
 from ohash.ui.compare import comparisons
@@ -44,7 +43,7 @@ def choose(session: Session) -> str:
         session.looking = here if here in titles else next(iter(titles))
         spec = datasets.datasets().get(here)
         if spec is not None and here not in titles:
-            session.warnings.append(f"{plain(spec.title)} {spec.absent()}: {plain(spec.missing())}")
+            session.warnings.append(f"{plain(spec.title)} {spec.status()}: {plain(spec.missing())}")
 
     look = slot("look", session.looking, tuple(titles))
 
@@ -85,8 +84,8 @@ def load(session: Session, key: str) -> Dataset | None:
         place.progress(done / in_all, f"Descriptors of {done:,} of {in_all:,} pictures: computed once, then kept.")
 
     try:
-        with st.spinner("Loading …"), reporting(progress):
-            return datasets.load(key)
+        with st.spinner("Loading …"), report_progress_to(progress):
+            return datasets.load_by_key(key)
     except ValueError as error:
         st.error(f"{plain(error)}. Pick another data set, or see Everything there is.", icon=":material/error:")
         return None
@@ -163,18 +162,18 @@ def _head(session: Session, key: str, dataset: Dataset) -> None:
                 st.code(spec.bibtex, language="bibtex")
 
 
-def _shown(dataset: Dataset, seen: Portrait) -> None:
+def _shown(dataset: Dataset, seen: Overview) -> None:
     if dataset.thumbnails is not None or dataset.ids is not None:
         st.markdown("**Some of the items**" if dataset.thumbnails is not None else "**Some of the names**")
-        st.html(items.items_html(dataset, seen.shown))
+        st.html(items.items_html(dataset, seen.examples))
         return
-    rows = seen.shown[:: max(1, len(seen.shown) // FEW)][:FEW]
+    rows = seen.examples[:: max(1, len(seen.examples) // FEW)][:FEW]
     few = min(FEW, dataset.d)
     st.markdown("**Some of the rows**" + (f", the first {few} of {dataset.d:,} columns" if few < dataset.d else ""))
     values = gather(dataset.X, rows)[:, :few]
     known = int(dataset.labels is not None or dataset.tracks is not None)
     table = [
-        [f"{row:,}", *[label_of(dataset, int(row))][:known], *(f"{value:.3g}" for value in line)]
+        [f"{row:,}", *[item_label(dataset, int(row))][:known], *(f"{value:.3g}" for value in line)]
         for row, line in zip(rows, values, strict=True)
     ]
     header = ["row", *["label"][:known], *(str(column) for column in range(few))]
@@ -184,7 +183,7 @@ def _shown(dataset: Dataset, seen: Portrait) -> None:
 def _similar(key: str, dataset: Dataset) -> None:
     st.markdown("##### What “similar” means here")
     by = dataset.similarities[0]
-    others = [MEANING[name] for name in dataset.similarities]
+    others = [SIMILARITY_TEXTS[name] for name in dataset.similarities]
     if len(others) > 1:
         by = st.segmented_control(
             "similar by", dataset.similarities, default=by, key=f"view_by {key}", required=True,
@@ -200,11 +199,11 @@ def _similar(key: str, dataset: Dataset) -> None:
     st.html(items.pairs_html(dataset, found, dark=dark()))
 
 
-def _charts(key: str, dataset: Dataset, seen: Portrait) -> None:
+def _charts(key: str, dataset: Dataset, seen: Overview) -> None:
     left, right = st.columns([1, 1.2], gap="medium")
     drawn = [charts.norms(seen)]
     with left:
-        if len(seen.sizes):
+        if len(seen.class_sizes):
             drawn.insert(0, charts.class_balance(seen))
             still.show(drawn[0], "chart_classes", 230, charts.balance_figure(seen, dark=dark()))
         still.show(drawn[-1], "chart_norms", 230)
@@ -218,7 +217,7 @@ def _charts(key: str, dataset: Dataset, seen: Portrait) -> None:
             st.dataframe(one.table(), height=200, hide_index=True)
 
 
-def _coloured(key: str, seen: Portrait) -> list[int]:
+def _coloured(key: str, seen: Overview) -> list[int]:
     """Classes that stand out in the plane: no more than there are colours that stay apart."""
     most = len(charts.CLASS_ROLES)
     if not 1 < len(seen.classes) <= 60:
@@ -238,11 +237,11 @@ def _identity(key: str, dataset: Dataset) -> tuple[str, int]:
 
 
 @st.cache_resource(max_entries=16, show_spinner="Looking at the data …")
-def _looked_at(identity: tuple[str, int], _dataset: Dataset) -> tuple[Dataset | None, Portrait, Summary]:
+def _looked_at(identity: tuple[str, int], _dataset: Dataset) -> tuple[Dataset | None, Overview, Summary]:
     found = summarize(_dataset)
-    return _dataset if identity[1] else None, portrait(_dataset), found
+    return _dataset if identity[1] else None, make_overview(_dataset), found
 
 
 @st.cache_resource(max_entries=48, show_spinner="Drawing pairs …")
-def _meaning(identity: tuple[str, int], by: str, _dataset: Dataset) -> tuple[Dataset | None, Meaning]:
-    return _dataset if identity[1] else None, meaning(_dataset, by)
+def _meaning(identity: tuple[str, int], by: str, _dataset: Dataset) -> tuple[Dataset | None, SimilarityExamples]:
+    return _dataset if identity[1] else None, draw_examples(_dataset, by)

@@ -8,10 +8,8 @@ import streamlit as st
 
 from ohash.engine.export import Files
 from ohash.streams.dataset import METRICS, Dataset, Metric
-from ohash.streams.readers.limits import UPLOAD
-from ohash.streams.readers.own_data import Wishes, dataset_of
-from ohash.streams.readers.sidecar import open_files
-from ohash.streams.readers.source import Source
+from ohash.streams.readers.own_data import DataOptions, dataset_from_sources, open_files
+from ohash.streams.readers.source import UPLOAD, Source
 from ohash.streams.summary import Summary, summarize
 
 # Set by ohash-lab: vectors, their labels, pairs among them.
@@ -86,8 +84,8 @@ def _read(
 ) -> tuple[Dataset, Summary]:
     vectors, labels, pairs = _sources
     assert vectors is not None
-    wishes = Wishes(title=title, metric=metric)
-    return checked(dataset_of(vectors, labels, pairs, limits=UPLOAD, key="own", wishes=wishes))
+    wishes = DataOptions(title=title, metric=metric)
+    return checked(dataset_from_sources(vectors, labels, pairs, limits=UPLOAD, key="own", options=wishes))
 
 
 @st.cache_resource(max_entries=1, show_spinner="Opening your file …")

@@ -58,7 +58,7 @@ def choose_data(session: Session) -> None:
     catalogue.choose(session, "dataset", params.dataset, params.content, lambda key: _pick_data(session, key))
     row = rows_of(session.params)["similar_by"]
     try:
-        dataset = yours.dataset_of(session, session.params) or datasets.load(session.params.dataset)
+        dataset = yours.dataset_of(session, session.params) or datasets.load_by_key(session.params.dataset)
     except ValueError:
         return
     control(row, session.params.stream.similar_by, _committer(session), options=("auto", *dataset.similarities))

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.readers import table as members
-from ohash.streams.readers.limits import BadFileError, Limits, told
-from ohash.streams.readers.table import Table
+from ohash.streams.readers.source import BadFileError, Limits, short_message
+from ohash.streams.readers.table import ID_NAMES, INDEX_NAMES, LABEL_NAMES, TIME_NAMES, Table
 
 LONGEST_TEXT = 256
 
 
 @dataclass(frozen=True)
-class Roles:
+class ColumnRoles:
     """Names of columns by what they are for."""
 
     features: tuple[str, ...]
@@ -25,24 +24,26 @@ class Roles:
     time: str | None
 
 
-def roles(names: Sequence[str]) -> Roles:
+def assign_roles(names: Sequence[str]) -> ColumnRoles:
     """By name: label (labels, y, class, target), id (ids), time (timestamp); every other column is a feature.
 
     The row numbers that pandas writes are left out.
 
-    >>> roles(["id", "a", "b", "Label"]), roles(["", "a", "b"]).features
-    (Roles(features=('a', 'b'), label='Label', id='id', time=None), ('a', 'b'))
+    >>> assign_roles(["id", "a", "b", "Label"]), assign_roles(["", "a", "b"]).features
+    (ColumnRoles(features=('a', 'b'), label='Label', id='id', time=None), ('a', 'b'))
     """
-    special = [_called(names, wanted) for wanted in (members.LABELS, members.IDS, members.TIMES)]
-    index = _called(names, members.INDEX)
-    return Roles(tuple(name for name in names if name not in (*special, index)), *special)
+    special = [_called(names, wanted) for wanted in (LABEL_NAMES, ID_NAMES, TIME_NAMES)]
+    index = _called(names, INDEX_NAMES)
+    return ColumnRoles(tuple(name for name in names if name not in (*special, index)), *special)
 
 
 def _called(names: Sequence[str], wanted: tuple[str, ...]) -> str | None:
     return next((name for name in names if name.strip().lower() in wanted), None)
 
 
-def table(name: str, limits: Limits, part: Roles, rows: int, batches: Iterable[Any], width: int | None = None) -> Table:
+def fill_table(
+    name: str, limits: Limits, part: ColumnRoles, rows: int, batches: Iterable[Any], width: int | None = None
+) -> Table:
     """Fill a float32 matrix from record batches of at most `rows` rows in all; `width` is that of a list column."""
     X = np.empty((rows, width or len(part.features)), np.float32)
     kept: dict[str, list[Any]] = {column: [] for column in (part.label, part.id, part.time) if column is not None}
@@ -52,7 +53,7 @@ def table(name: str, limits: Limits, part: Roles, rows: int, batches: Iterable[A
             raise BadFileError(f"{name} must have the {rows:,} rows it declares, got more; write it again")
         if width is None:
             for k, column in enumerate(part.features):
-                X[at : at + len(batch), k] = numbers(batch.column(column))
+                X[at : at + len(batch), k] = to_numbers(batch.column(column))
         else:
             X[at : at + len(batch)] = _lists(name, batch.column(part.features[0]), width, at)
         for column, pieces in kept.items():
@@ -60,19 +61,19 @@ def table(name: str, limits: Limits, part: Roles, rows: int, batches: Iterable[A
         at += len(batch)
     if at == 0:
         raise BadFileError(f"{name} must have at least one row of numbers, got none")
-    labels, class_names = (None, ()) if part.label is None else codes(name, part.label, kept[part.label])
+    labels, class_names = (None, ()) if part.label is None else encode_classes(name, part.label, kept[part.label])
     return Table(
         name,
         X[:at],
         columns=part.features if width is None else (),
         labels=labels,
         class_names=class_names,
-        ids=None if part.id is None else texts(name, part.id, kept[part.id], limits),
-        time=None if part.time is None else times(name, part.time, kept[part.time]),
+        ids=None if part.id is None else to_texts(name, part.id, kept[part.id], limits),
+        time=None if part.time is None else to_seconds(name, part.time, kept[part.time]),
     )
 
 
-def numbers(column: Any) -> npt.NDArray[Any]:
+def to_numbers(column: Any) -> npt.NDArray[Any]:
     """An Arrow column as numbers, its nulls as NaN."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -80,7 +81,7 @@ def numbers(column: Any) -> npt.NDArray[Any]:
     return found
 
 
-def codes(name: str, title: str, pieces: list[Any]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+def encode_classes(name: str, title: str, pieces: list[Any]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
     """Classes as numbers 0, 1, ... in the order of their names, without ever writing a name out per row."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -99,7 +100,7 @@ def codes(name: str, title: str, pieces: list[Any]) -> tuple[npt.NDArray[np.int6
     return rank[indices], tuple(str(names[k])[:LONGEST_TEXT] for k in order)
 
 
-def texts(name: str, title: str, pieces: list[Any], limits: Limits) -> npt.NDArray[np.str_]:
+def to_texts(name: str, title: str, pieces: list[Any], limits: Limits) -> npt.NDArray[np.str_]:
     """A column as text; NumPy gives every row the room of the longest one, so that is limited first."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
@@ -119,20 +120,22 @@ def texts(name: str, title: str, pieces: list[Any], limits: Limits) -> npt.NDArr
     return np.asarray(column.to_pylist(), dtype=f"U{max(1, longest)}")
 
 
-def times(name: str, title: str, pieces: list[Any]) -> npt.NDArray[np.float64]:
+def to_seconds(name: str, title: str, pieces: list[Any]) -> npt.NDArray[np.float64]:
     """Numbers, or dates as seconds since 1970."""
     import pyarrow as pa  # noqa: PLC0415
 
     column = pa.chunked_array(pieces)
     try:
         try:
-            seconds = numbers(column)
+            seconds = to_numbers(column)
         except pa.ArrowInvalid:
-            seconds = numbers(column.cast(pa.timestamp("us")).cast(pa.int64())) / 1e6
+            seconds = to_numbers(column.cast(pa.timestamp("us")).cast(pa.int64())) / 1e6
         except pa.ArrowNotImplementedError:
-            seconds = numbers(column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())) / 1e6
+            seconds = to_numbers(column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())) / 1e6
     except pa.ArrowException as error:
-        raise BadFileError(f"{name} must have numbers or ISO dates in column {title!r} ({told(error)})") from None
+        raise BadFileError(
+            f"{name} must have numbers or ISO dates in column {title!r} ({short_message(error)})"
+        ) from None
     if not np.isfinite(seconds).all():
         row = int(np.flatnonzero(~np.isfinite(seconds))[0])
         raise BadFileError(f"{name} must have a time in every row, column {title!r} has none at row {row}")
@@ -171,4 +174,4 @@ def _lists(name: str, column: Any, width: int, first: int) -> npt.NDArray[Any]:
         raise BadFileError(
             f"{name} must have vectors of one length, on average {width}, got {lengths[row]} at row {first + row}"
         )
-    return numbers(flat).reshape(len(column), width)
+    return to_numbers(flat).reshape(len(column), width)

@@ -1,7 +1,4 @@
-"""The portrait of a dataset: what a reader looks at before a run. Class sizes, norms, a projection, rows to show.
-
-A dataset in the plane: its two principal directions, from a seeded sample of rows.
-"""
+"""The overview of a data set before a run: class sizes, norms, a projection to the plane, examples of similar pairs."""
 
 from dataclasses import dataclass
 
@@ -11,11 +8,14 @@ import numpy.typing as npt
 from ohash.core.distances import unit
 from ohash.core.rows import gather
 from ohash.streams.annotations import Rows
-from ohash.streams.dataset import Dataset
+from ohash.streams.dataset import Dataset, split
+from ohash.streams.similarity import TOP_K, make_similarity
+from ohash.streams.similarity.base import RowPairs
+from ohash.streams.summary import POOL, explain_similarity
 
-MOST = 1_200
+MOST_PROJECTED = 1_200
 # Values looked at: beyond this many columns fewer rows must do.
-VALUES = 2_000_000
+PROJECTED_VALUES = 2_000_000
 # Subspace iteration: directions kept, and how often they are turned towards the data.
 WIDTH, ITERATIONS = 12, 20
 
@@ -33,14 +33,14 @@ class Projection:
 
 
 def project(dataset: Dataset, seed: int = 0) -> Projection:
-    """Principal components; what has two columns already is shown as it is, and cosine data on the sphere.
+    """Principal components; what has two columns already is examples as it is, and cosine data on the sphere.
 
-    >>> from ohash.streams.registry import load
-    >>> found = project(load("moons"))
+    >>> from ohash.streams.registry import load_by_key
+    >>> found = project(load_by_key("moons"))
     >>> found.xy.shape, found.exact
     ((1200, 2), True)
     """
-    rows = sample_rows(dataset, min(MOST, max(50, VALUES // dataset.d)), seed)
+    rows = sample_rows(dataset, min(MOST_PROJECTED, max(50, PROJECTED_VALUES // dataset.d)), seed)
     X = gather(dataset.X, rows).astype(np.float64)
     if not np.isfinite(X).all():
         raise ValueError(
@@ -51,19 +51,19 @@ def project(dataset: Dataset, seed: int = 0) -> Projection:
     if dataset.d <= 2:
         spread = X.var(axis=0)
         share = spread / max(float(spread.sum()), 1e-300)
-        return Projection(rows, np.pad(X, ((0, 0), (0, 2 - dataset.d))), _two(share), exact=True)
+        return Projection(rows, np.pad(X, ((0, 0), (0, 2 - dataset.d))), _first_two(share), exact=True)
     X -= X.mean(axis=0)
-    U, S = leading(X, seed)
+    U, S = leading_singular_vectors(X, seed)
     xy = U[:, :2] * S[:2]
     xy *= np.where(np.abs(xy.max(axis=0)) >= np.abs(xy.min(axis=0)), 1, -1)  # a component has no sign of its own
-    return Projection(rows, xy, _two(S**2 / max(float((X**2).sum()), 1e-300)), exact=False)
+    return Projection(rows, xy, _first_two(S**2 / max(float((X**2).sum()), 1e-300)), exact=False)
 
 
-def leading(X: Reals, seed: int = 0) -> tuple[Reals, Reals]:
+def leading_singular_vectors(X: Reals, seed: int = 0) -> tuple[Reals, Reals]:
     """The first left singular vectors and values, by subspace iteration: 20 times faster than a whole SVD.
 
     >>> X = np.random.default_rng(0).normal(size=(40, 30)) * np.r_[9.0, 5.0, np.ones(28)]
-    >>> bool(np.allclose(leading(X)[1][:2], np.linalg.svd(X)[1][:2]))
+    >>> bool(np.allclose(leading_singular_vectors(X)[1][:2], np.linalg.svd(X)[1][:2]))
     True
     """
     Q = np.random.default_rng([seed, 0x5BD]).normal(size=(X.shape[1], min(WIDTH, *X.shape)))
@@ -80,13 +80,13 @@ def sample_rows(dataset: Dataset, most: int, seed: int = 0) -> Rows:
     return np.sort(np.random.default_rng([seed, 0x9107]).choice(dataset.n, most, replace=False))
 
 
-def _two(share: Reals) -> tuple[float, float]:
+def _first_two(share: Reals) -> tuple[float, float]:
     first, second = [*share.tolist(), 0.0][:2]
     return first, second
 
 
 MOST_NORMS = 20_000
-SHOWN = 30
+EXAMPLES = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,34 +101,34 @@ class Histogram:
 
 
 @dataclass(frozen=True, eq=False)
-class Portrait:
-    """`classes` and `sizes` are empty without labels; `sampled` is 0 if the norms are those of all rows."""
+class Overview:
+    """`classes` and `class_sizes` are empty without labels; `sampled` is 0 if the norms are those of all rows."""
 
     classes: tuple[str, ...]
-    sizes: npt.NDArray[np.int64]
+    class_sizes: npt.NDArray[np.int64]
     norms: Histogram
     sampled: int
     projection: Projection
-    shown: Rows
+    examples: Rows
 
 
-def portrait(dataset: Dataset, seed: int = 0) -> Portrait:
+def make_overview(dataset: Dataset, seed: int = 0) -> Overview:
     """Look at a dataset; of a memory-mapped file only some rows are read.
 
-    >>> from ohash.streams.registry import load
-    >>> found = portrait(load("digits"))
-    >>> found.classes[:3], int(found.sizes.sum()), len(found.shown)
+    >>> from ohash.streams.registry import load_by_key
+    >>> found = make_overview(load_by_key("digits"))
+    >>> found.classes[:3], int(found.class_sizes.sum()), len(found.examples)
     (('0', '1', '2'), 1797, 30)
     """
     rows = sample_rows(dataset, max(1, min(MOST_NORMS, 20_000_000 // dataset.d)), seed)
     values = gather(dataset.X, rows)
-    return Portrait(
+    return Overview(
         classes=class_names(dataset),
-        sizes=class_sizes(dataset),
+        class_sizes=class_sizes(dataset),
         norms=histogram(np.sqrt(np.einsum("nd,nd->n", values, values, dtype=np.float64))),
         sampled=0 if len(rows) == dataset.n else len(rows),
         projection=project(dataset, seed),
-        shown=rows_to_show(dataset, SHOWN, seed),
+        examples=example_rows(dataset, EXAMPLES, seed),
     )
 
 
@@ -163,14 +163,14 @@ def class_names(dataset: Dataset) -> tuple[str, ...]:
     return dataset.class_names or tuple(str(c) for c in range(len(class_sizes(dataset))))
 
 
-def name_of(dataset: Dataset, row: int) -> str:
+def item_name(dataset: Dataset, row: int) -> str:
     """What a row is called: its id, its class, or its number."""
     if dataset.ids is not None:
         return str(dataset.ids[row])
-    return label_of(dataset, row) or f"row {row:,}"
+    return item_label(dataset, row) or f"row {row:,}"
 
 
-def label_of(dataset: Dataset, row: int) -> str:
+def item_label(dataset: Dataset, row: int) -> str:
     """The class of a row, its labels, or its track; empty if nothing is known."""
     if dataset.labels is not None:
         names = class_names(dataset)
@@ -180,7 +180,7 @@ def label_of(dataset: Dataset, row: int) -> str:
     return f"track {int(dataset.tracks[row])}" if dataset.tracks is not None else ""
 
 
-def rows_to_show(dataset: Dataset, most: int, seed: int = 0) -> Rows:
+def example_rows(dataset: Dataset, most: int, seed: int = 0) -> Rows:
     """Rows of every class in turn, or of a few tracks one after the other, or any."""
     rng = np.random.default_rng([seed, 0x5709])
     if dataset.tracks is not None:
@@ -194,3 +194,60 @@ def rows_to_show(dataset: Dataset, most: int, seed: int = 0) -> Rows:
     labels = dataset.labels[order]
     turn = np.arange(dataset.n) - np.searchsorted(labels, labels)
     return order[np.sort(np.argsort(turn, kind="stable")[:most])]
+
+
+RowNumberPairs = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class SimilarityExamples:
+    """One meaning of "similar": in words, its natural share of the pairs, and a few pairs of both kinds (rows)."""
+
+    name: str
+    words: str
+    share: float
+    similar: RowNumberPairs
+    dissimilar: RowNumberPairs
+    note: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """For a reader."""
+        digits = 1 if self.share >= 0.01 else 2 if self.share >= 0.001 else 3
+        share = f"{self.share:.{digits}%}"
+        if self.name == "clicks":
+            return f"Two items are {self.words}; {share.replace('%', ' %')} of all pairs of clicked items have been."
+        note = f" ({self.note})" if self.note else ""
+        return f"Two items are {self.words}; naturally {share.replace('%', ' %')} of all pairs are{note}."
+
+
+def draw_examples(dataset: Dataset, similar_by: str = "auto", count: int = 3, seed: int = 0) -> SimilarityExamples:
+    """Examples of a similarity; by distance from a part of a large set, because every point has its own radius.
+
+    >>> from ohash.streams.registry import load_by_key
+    >>> found = draw_examples(load_by_key("digits"))
+    >>> found.name, round(found.share, 2), len(found.similar), len(found.dissimilar)
+    ('label', 0.1, 3, 3)
+    """
+    name = dataset.similarities[0] if similar_by == "auto" else similar_by
+    rng = np.random.default_rng([seed, 0xE8A3])
+    note, rows, part, k = "", None, dataset, TOP_K
+    if name in ("metric", "topk") and dataset.n > POOL:
+        rows = np.sort(rng.choice(dataset.n, POOL, replace=False))
+        part = Dataset.from_arrays(gather(dataset.X, rows), metric=dataset.metric)
+        k = max(1, round(TOP_K * POOL / dataset.n))
+        note = f"measured among {POOL:,} of {dataset.n:,} rows"
+    found = make_similarity(part, split(part, seed), name, top_k=k)
+    return SimilarityExamples(
+        name=name,
+        words=explain_similarity(name),
+        share=found.natural_share,
+        similar=_row_pairs(found.draw_similar(rng, count), rows),
+        dissimilar=_row_pairs(found.draw_dissimilar(rng, count), rows),
+        note=", ".join(text for text in (found.note, note) if text),
+    )
+
+
+def _row_pairs(drawn: RowPairs, rows: Rows | None) -> RowNumberPairs:
+    i, j = drawn if rows is None else (rows[drawn[0]], rows[drawn[1]])
+    return tuple((int(a), int(b)) for a, b in zip(i, j, strict=True))

@@ -1,18 +1,126 @@
-"""NumPy's .npz: a zip of .npy members. Declared sizes are checked first, only the members needed are unpacked."""
+"""NumPy's .npy and .npz; never a pickle.
 
+The header of an .npy is compared with the size of the file, then the data are mapped. An .npz is a zip of .npy members:
+the sizes it declares are checked first, and only the members needed are unpacked.
+"""
+
+import io
 import zipfile
 import zlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.readers import npy
-from ohash.streams.readers import table as members
-from ohash.streams.readers.limits import BadFileError, Limits, refusal, told
-from ohash.streams.readers.source import MAP_FROM, Source
-from ohash.streams.readers.table import Peek, Table
+from ohash.streams.readers.source import MAP_FROM, BadFileError, Limits, Source, file_error, short_message
+from ohash.streams.readers.table import ID_NAMES, LABEL_NAMES, Peek, Table, choose_features, find_companion
+
+# No header of a plain array comes near this; more is not read, whatever length is declared.
+LONGEST_HEADER = 8192
+NUMBERS = "fiub"
+TEXT = "US"
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the header declares, and the byte the data start at."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    fortran: bool
+    offset: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of data, as a Python integer: 10^12 rows do not overflow."""
+        return int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize
+
+
+def parse_header(name: str, stream: BinaryIO, kinds: str = NUMBERS) -> Header:
+    """Parse a header; `kinds` are the letters of the dtypes that are allowed."""
+    start = io.BytesIO(stream.read(LONGEST_HEADER + 12))
+    if start.getvalue()[:2] in (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"):
+        raise pickle_error(name)
+    try:
+        version = np.lib.format.read_magic(start)
+        parse = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+        shape, fortran, dtype = parse(start)
+    except Exception as error:
+        raise file_error(
+            name,
+            error,
+            f"{name} must start with a .npy header (byte 0: \\x93NUMPY, version 1 or 2), got bytes "
+            f"{start.getvalue()[:8]!r} ({short_message(error)}); write it with np.save",
+        ) from None
+    if dtype.hasobject:
+        raise pickle_error(name)
+    if dtype.kind not in kinds or (dtype.kind in NUMBERS and dtype.itemsize > 8):
+        raise BadFileError(
+            f"{name} must hold real numbers (float16, float32, float64, int8, uint8, ...), got dtype {dtype}; "
+            "convert it with X.astype('float32')"
+        )
+    if any(extent < 0 for extent in shape):
+        raise BadFileError(f"{name} must declare a shape of counts, its header declares {shape}")
+    return Header(dtype, tuple(int(extent) for extent in shape), bool(fortran), start.tell())
+
+
+def pickle_error(name: str) -> BadFileError:
+    """The error that refuses a pickle."""
+    return BadFileError(
+        f"{name} holds a pickle, and reading one runs code, so it is never read here; save plain numbers instead: "
+        "np.save('x.npy', X.astype('float32')), np.savez or Parquet (CIFAR-10: take the binary version, .bin)"
+    )
+
+
+def matrix_shape(name: str, shape: tuple[int, ...]) -> tuple[int, int]:
+    """The two extents, or an error that says what to do with the others."""
+    if len(shape) != 2:
+        way_out = (
+            'labels belong in a TOML beside the vectors (labels = "...") or in --labels'
+            if len(shape) == 1
+            else "reshape it with X.reshape(len(X), -1)"
+        )
+        raise BadFileError(f"{name} must be a matrix (n, d), got shape {shape}; {way_out}")
+    return shape[0], shape[1]
+
+
+def check_header(source: Source, limits: Limits, kinds: str = NUMBERS) -> Header:
+    """The header of a file whose size and shape are as they should be."""
+    with source.open() as stream:
+        found = parse_header(source.name, stream, kinds)
+    got = source.size - found.offset
+    if got != found.nbytes:
+        raise BadFileError(
+            f"{source.name} must have {found.nbytes:,} bytes of data from byte {found.offset} on for the shape "
+            f"{found.shape} and dtype {found.dtype} it declares, got {got:,}: the file is "
+            f"{'truncated' if got < found.nbytes else 'longer than it should be'}; copy it again"
+        )
+    if len(found.shape) == 2:
+        limits.check_shape(source.name, *found.shape)
+    elif found.nbytes == 0 or not found.shape:
+        raise BadFileError(f"{source.name} must hold a non-empty array, got shape {found.shape}")
+    return found
+
+
+def read_array(source: Source, limits: Limits, kinds: str = NUMBERS) -> npt.NDArray[Any]:
+    """Any plain array, mapped if it is large."""
+    found = check_header(source, limits, kinds)
+    return source.array(found.dtype, found.shape, found.offset, fortran=found.fortran)
+
+
+def peek_npy(source: Source, limits: Limits, variable: str | None = None) -> Peek:
+    """From the header; a truncated file is found out here too."""
+    found = check_header(source, limits)
+    return Peek(*matrix_shape(source.name, found.shape), str(found.dtype))
+
+
+def read_npy(source: Source, limits: Limits, variable: str | None = None) -> Table:
+    """The matrix."""
+    X = read_array(source, limits)
+    matrix_shape(source.name, X.shape)
+    return Table(source.name, X)
+
 
 MOST_MEMBERS = 1000
 LONGEST_DIRECTORY = MOST_MEMBERS * 512
@@ -27,28 +135,28 @@ class Member:
     """One .npy of the archive."""
 
     info: zipfile.ZipInfo
-    header: npy.Header
+    header: Header
 
 
-def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
+def peek_npz(source: Source, limits: Limits, variable: str | None = None) -> Peek:
     """From the headers of the members."""
     found = _members(source)
     shapes = _shapes(found)
-    chosen = found[members.features(source.name, shapes, variable)]
+    chosen = found[choose_features(source.name, shapes, variable)]
     _check(source, limits, chosen)
-    rows, columns = npy.matrix_shape(source.name, chosen.header.shape)
-    labels = members.companion(members.LABELS, shapes, rows) is not None
+    rows, columns = matrix_shape(source.name, chosen.header.shape)
+    labels = find_companion(LABEL_NAMES, shapes, rows) is not None
     return Peek(rows, columns, str(chosen.header.dtype), labels=labels)
 
 
-def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
+def read_npz(source: Source, limits: Limits, variable: str | None = None) -> Table:
     """The matrix, with labels and ids of a usual name."""
     found = _members(source)
     shapes = _shapes(found)
-    X = _unpack(source, limits, found[members.features(source.name, shapes, variable)])
-    rows, columns = npy.matrix_shape(source.name, X.shape)
+    X = _unpack(source, limits, found[choose_features(source.name, shapes, variable)])
+    rows, columns = matrix_shape(source.name, X.shape)
     limits.check_shape(source.name, rows, columns)
-    label, known_by = (members.companion(names, shapes, rows) for names in (members.LABELS, members.IDS))
+    label, known_by = (find_companion(names, shapes, rows) for names in (LABEL_NAMES, ID_NAMES))
     return Table(
         source.name,
         X,
@@ -57,14 +165,14 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     )
 
 
-def arrays(source: Source, limits: Limits) -> dict[str, npt.NDArray[Any]]:
+def read_arrays(source: Source, limits: Limits) -> dict[str, npt.NDArray[Any]]:
     """Every array of a small archive (pairs, labels), by name."""
     found = _members(source)
     limits.check_decoded(source.name, sum(member.info.file_size for member in found.values()))
     return {key: _unpack(source, limits, member) for key, member in found.items()}
 
 
-def names(source: Source) -> list[str]:
+def array_names(source: Source) -> list[str]:
     """The names of the arrays."""
     return list(_members(source))
 
@@ -73,7 +181,7 @@ def _members(source: Source) -> dict[str, Member]:
     """The members with their headers; those that are no plain arrays are left out, unless there is nothing else."""
     _check_directory(source)
     found: dict[str, Member] = {}
-    refusal: BadFileError | None = None
+    refused: BadFileError | None = None
     with source.open() as stream, _archive(source, stream) as archive:
         for info in archive.infolist():
             name = f"{source.name} [{info.filename}]"
@@ -85,14 +193,14 @@ def _members(source: Source) -> dict[str, Member]:
                 with archive.open(info) as member:
                     found[info.filename.removesuffix(".npy")] = Member(
                         info,
-                        npy.header(name, member, npy.NUMBERS + npy.TEXT),  # type: ignore[arg-type]
+                        parse_header(name, member, NUMBERS + TEXT),  # type: ignore[arg-type]
                     )
             except BadFileError as error:
-                refusal = error
+                refused = error
             except DAMAGE as error:
                 raise _damaged(source, info, 0, error) from None
     if not found:
-        raise refusal or BadFileError(f"{source.name} must hold .npy members, got none; write it with np.savez")
+        raise refused or BadFileError(f"{source.name} must hold .npy members, got none; write it with np.savez")
     return found
 
 
@@ -100,11 +208,11 @@ def _archive(source: Source, stream: Any) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(stream)
     except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError, OSError) as error:
-        raise refusal(
+        raise file_error(
             source.name,
             error,
             f"{source.name} must be a zip archive as np.savez writes it, got bytes {source.start(4)!r}... of "
-            f"{source.size:,} ({told(error)}){_first_cut(source)}; copy it again",
+            f"{source.size:,} ({short_message(error)}){_first_cut(source)}; copy it again",
         ) from None
 
 
@@ -145,9 +253,7 @@ def _check_directory(source: Source) -> None:
 
 def _shapes(found: dict[str, Member]) -> dict[str, tuple[int, ...]]:
     return {
-        key: m.header.shape
-        for key, m in found.items()
-        if m.header.dtype.kind in npy.NUMBERS or len(m.header.shape) == 1
+        key: m.header.shape for key, m in found.items() if m.header.dtype.kind in NUMBERS or len(m.header.shape) == 1
     }
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.annotations import GivenPairs, Rows
+from ohash.streams.annotations import PairList, Rows
 from ohash.streams.dataset import Dataset
-from ohash.streams.similarity.base import AT_ONCE, MOST_DRAWS, Drawn, Flags
+from ohash.streams.similarity.base import AT_ONCE, MOST_DRAWS, Flags, RowPairs
 
 TRAIN_SHARE = 0.8
 VALIDATION_SHARE = 0.1
@@ -30,7 +30,7 @@ class TimeSplit:
     test: Rows
 
 
-def by_time(pairs: GivenPairs) -> TimeSplit:
+def split_by_time(pairs: PairList) -> TimeSplit:
     """First, next and last pairs."""
     order = np.arange(len(pairs)) if pairs.time is None else np.argsort(pairs.time, kind="stable")
     a, b = round(TRAIN_SHARE * len(order)), round((TRAIN_SHARE + VALIDATION_SHARE) * len(order))
@@ -38,7 +38,7 @@ def by_time(pairs: GivenPairs) -> TimeSplit:
 
 
 @dataclass
-class GivenSimilarity:
+class PairListSimilarity:
     """Pairs of the training part, drawn with replacement; unlisted pairs count as dissimilar."""
 
     dataset: Dataset
@@ -54,7 +54,7 @@ class GivenSimilarity:
             raise ValueError(f"similar_by='pairs' needs pairs, and {self.dataset.title} has none")
         if self.negatives not in ("uniform", "popularity"):
             raise ValueError(f"negatives must be 'uniform' or 'popularity', got {self.negatives!r}")
-        self.parts = by_time(pairs)
+        self.parts = split_by_time(pairs)
         train = self.parts.train
         s = np.ones(len(pairs), np.int8) if pairs.s is None else pairs.s
         self._positive = train[s[train] == 1]
@@ -92,12 +92,12 @@ class GivenSimilarity:
         at = np.minimum(np.searchsorted(self._known, keys), len(self._known) - 1)
         return np.asarray(self._known[at] == keys)
 
-    def draw_similar(self, rng: np.random.Generator, size: int) -> Drawn:
+    def draw_similar(self, rng: np.random.Generator, size: int) -> RowPairs:
         """From the given positives."""
         at = self._positive[rng.integers(0, len(self._positive), size)]
         return self._i[at], self._j[at]
 
-    def draw_dissimilar(self, rng: np.random.Generator, size: int) -> Drawn:
+    def draw_dissimilar(self, rng: np.random.Generator, size: int) -> RowPairs:
         """From the given negatives, or sampled.
 
         Sampled: x_i as often as it occurs among the positives, x_j uniformly, or by popularity: then an item is a
@@ -131,21 +131,21 @@ class GivenSimilarity:
         return flat.reshape(len(queries), len(database))
 
     @property
-    def says_dissimilar(self) -> bool:
+    def has_negatives(self) -> bool:
         """Whether dissimilar pairs were given, too, and none need be sampled."""
         return len(self._negative) > 0
 
     @property
-    def share_given(self) -> float:
+    def listed_share(self) -> float:
         """The share of similar pairs among the training pairs."""
         return float((self._s[self.parts.train] > 0).mean())
 
-    def in_order(self, rng: np.random.Generator, t: Rows, share: float) -> tuple[Rows, Rows, npt.NDArray[np.int8]]:
+    def take_in_order(self, rng: np.random.Generator, t: Rows, share: float) -> tuple[Rows, Rows, npt.NDArray[np.int8]]:
         """Pairs number t of the training part as time brought them, over and over.
 
         Sampled negatives are woven in evenly: pair t is the next positive whenever t · share passes an integer.
         """
-        if self.says_dissimilar:
+        if self.has_negatives:
             at = self.parts.train[t % len(self.parts.train)]
             return self._i[at], self._j[at], self._s[at]
         due = np.floor((t + 1) * share) > np.floor(t * share)
@@ -157,16 +157,18 @@ class GivenSimilarity:
 
     def pass_length(self, share: float) -> int:
         """How many pairs until every training pair has come once."""
-        if self.says_dissimilar:
+        if self.has_negatives:
             return len(self.parts.train)
         if share < LEAST_SHARE:
             raise ValueError(
                 f"similar_share must be at least {LEAST_SHARE:g} with order='once' and sampled negatives, got {share:g}"
             )
-        length = int(np.ceil(len(self._positive) / share))
-        return length if np.floor(length * share) >= len(self._positive) else length + 1  # rounding
+        length = int(np.ceil(len(self._positive) / share)) - 1
+        while np.floor(length * share) < len(self._positive):  # the rule of `take_in_order`, rounding included
+            length += 1
+        return length
 
-    def later(self, part: str) -> Drawn:
+    def later(self, part: str) -> RowPairs:
         """The positives of the "validation" or "test" part: what a user clicked afterwards."""
         at: Rows = getattr(self.parts, part)
         at = at[self._s[at] == 1]
@@ -175,16 +177,16 @@ class GivenSimilarity:
     def partners(self, rows: Rows) -> list[Rows]:
         """What was known as similar to each row in the training part: no answer any more, so hidden from its search."""
         i, j = self._i[self._positive], self._j[self._positive]
-        return partners_of(rows, np.concatenate([i, j]), np.concatenate([j, i]))
+        return group_partners(rows, np.concatenate([i, j]), np.concatenate([j, i]))
 
     def _keys(self, i: Rows, j: Rows) -> npt.NDArray[np.int64]:
         return np.asarray(np.minimum(i, j) * self.dataset.n + np.maximum(i, j))
 
 
-def partners_of(rows: Rows, i: Rows, j: Rows) -> list[Rows]:
+def group_partners(rows: Rows, i: Rows, j: Rows) -> list[Rows]:
     """For each row the distinct j of its pairs (row, j), by one sort.
 
-    >>> partners_of(np.array([1, 2, 5]), np.array([5, 1, 5, 5]), np.array([7, 8, 6, 7]))
+    >>> group_partners(np.array([1, 2, 5]), np.array([5, 1, 5, 5]), np.array([7, 8, 6, 7]))
     [array([8]), array([], dtype=int64), array([6, 7])]
     """
     order = np.argsort(i, kind="stable")

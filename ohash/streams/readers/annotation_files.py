@@ -1,0 +1,299 @@
+"""Files that annotate vectors: pairs, and labels.
+
+Pairs have columns i and j, optionally s (+1 / -1, or 1 / 0) and time, as row numbers or ids. Labels are one per row of
+the vectors, as .npy, .csv or .txt.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.streams.annotations import parse_signs
+from ohash.streams.readers import arrow_columns as arrow
+from ohash.streams.readers import delimited, numpy_files, parquet
+from ohash.streams.readers.formats import guarded, refuse_pickle
+from ohash.streams.readers.source import FOLDER, UPLOAD, BadFileError, Limits, Source
+from ohash.streams.readers.table import LABEL_NAMES
+
+NAMES = {
+    "i": ("i", "a", "query", "query_id", "left", "id1", "item1", "source"),
+    "j": ("j", "b", "item", "item_id", "right", "id2", "item2", "target"),
+    "s": ("s", "similar", "label", "clicked", "match"),
+    "time": ("time", "timestamp", "t"),
+}
+PAIR_EXTENSIONS = (".csv", ".tsv", ".parquet", ".npy", ".npz")
+
+Columns = tuple[npt.NDArray[Any], ...]
+
+
+def read_pairs(path: str | Path, limits: Limits = FOLDER) -> Columns:
+    """(i, j), (i, j, s) or (i, j, s, time), as `Dataset.from_arrays(pairs=...)` takes them."""
+    return load_pairs(Source.file(path), limits)
+
+
+def read_pairs_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Columns:
+    """The same from uploaded bytes."""
+    return load_pairs(Source.upload(name, data), limits)
+
+
+def load_pairs(source: Source, limits: Limits) -> Columns:
+    """Read by extension, then bring the columns into one form."""
+    _check_extension(source, PAIR_EXTENSIONS, "pairs")
+    return guarded(source, limits, lambda: _check_columns(source, _pair_columns(source, limits)))
+
+
+def as_row_numbers(name: str, found: Columns, vectors: str) -> Columns:
+    """Columns of the file `name`, for `vectors` without ids: text such as 1.0 is a row number, other text refused."""
+    if found[0].dtype.kind != "U":
+        return found
+    i, j = (_row_numbers(name, column, vectors) for column in found[:2])
+    return _parse_ids(name, "i", i), _parse_ids(name, "j", j), *found[2:]
+
+
+def _check_extension(source: Source, extensions: tuple[str, ...], content: str) -> None:
+    if source.extension not in extensions:
+        refuse_pickle(source)
+        raise BadFileError(
+            f"{source.name} must be one of {', '.join(extensions)} to hold {content}, got {source.extension}"
+        )
+
+
+def check_pairs(source: Source, limits: Limits) -> None:
+    """Refuse by the header what cannot be pairs."""
+    _check_extension(source, PAIR_EXTENSIONS, "pairs")
+    guarded(
+        source,
+        limits,
+        lambda: _pair_matrix_shape(source, limits) if source.extension == ".npy" else _find_columns(source, limits),
+    )
+
+
+def _pair_columns(source: Source, limits: Limits) -> Mapping[str, npt.NDArray[Any]]:
+    if source.extension == ".npy":
+        _pair_matrix_shape(source, limits)
+        return dict(
+            zip(NAMES, numpy_files.read_array(source, limits, numpy_files.NUMBERS + numpy_files.TEXT).T, strict=False)
+        )
+    wanted = _find_columns(source, limits)
+    if source.extension == ".npz":
+        arrays = numpy_files.read_arrays(source, limits)
+        return {name: arrays[column] for column, name in wanted.items()}
+    columns = parquet.columns if source.extension == ".parquet" else delimited.columns
+    return {name: _pair_values(source, limits, name, found) for name, found in columns(source, limits, wanted).items()}
+
+
+def _pair_matrix_shape(source: Source, limits: Limits) -> tuple[int, ...]:
+    """Of a matrix with a pair in every row."""
+    shape = numpy_files.check_header(source, limits, numpy_files.NUMBERS + numpy_files.TEXT).shape
+    if len(shape) != 2 or not 2 <= shape[1] <= 4:
+        raise BadFileError(f"{source.name} must be a matrix of 2 to 4 columns i, j, s, time, got shape {shape}")
+    return shape
+
+
+def _find_columns(source: Source, limits: Limits) -> dict[str, str]:
+    """Names in the file -> i, j, s, time; columns without names come in that order."""
+    if source.extension == ".npz":
+        return _match_names(source, numpy_files.array_names(source))
+    if source.extension == ".parquet":
+        return _match_names(source, parquet.names(source))
+    first = delimited.first_line(source, limits)
+    if len(first.names) < 2:
+        raise BadFileError(f"{source.name} must have columns i, j and optionally s and time, got one column")
+    return _match_names(source, first.names) if first.has_names else dict(zip(first.names, NAMES, strict=False))
+
+
+def _match_names(source: Source, names: Sequence[str]) -> dict[str, str]:
+    """Names in the file -> i, j, s, time."""
+    found = {}
+    for wanted, aliases in NAMES.items():
+        for alias in aliases:
+            match = next((name for name in names if name.strip().lower() == alias and name not in found), None)
+            if match is not None:
+                found[match] = wanted
+                break
+    if not {"i", "j"} <= set(found.values()):
+        raise BadFileError(
+            f"{source.name} must have columns i and j (or a, b; query, item; left, right), optionally s and time, got "
+            f"{', '.join(list(names)[:6]) or 'none'}; rename them"
+        )
+    return found
+
+
+def _pair_values(source: Source, limits: Limits, name: str, column: Any) -> npt.NDArray[Any]:
+    """An Arrow column as numbers where it holds numbers, else as text."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if name == "time":
+        return arrow.to_seconds(source.name, name, column.chunks)
+    try:
+        if name == "s":
+            return arrow.to_numbers(column)
+        if not pa.types.is_dictionary(column.type) and not column.null_count:
+            whole: npt.NDArray[Any] = column.cast(pa.int64()).to_numpy()
+            return whole
+    except pa.ArrowException:
+        if name == "s":
+            raise BadFileError(f"{source.name} must have +1 and -1 (or 1 and 0) in column s, got text") from None
+    return arrow.to_texts(source.name, name, column.chunks, limits)
+
+
+def _check_columns(source: Source, found: Mapping[str, npt.NDArray[Any]]) -> Columns:
+    i, j = (_parse_ids(source.name, title, found[title]) for title in "ij")
+    if not len(i) == len(j) > 0 or i.ndim != 1 or j.ndim != 1:
+        raise BadFileError(f"{source.name} must have as many i as j, at least one, got shapes {i.shape} and {j.shape}")
+    if i.dtype.kind != j.dtype.kind and "U" in (i.dtype.kind, j.dtype.kind):
+        i, j = i.astype(np.str_), j.astype(np.str_)
+    s, time = found.get("s"), found.get("time")
+    columns = [i, j]
+    if s is not None:
+        columns.append(_parse_signs(source, s))
+    elif time is not None:
+        columns.append(np.ones(len(i), np.int8))
+    if time is not None:
+        columns.append(np.asarray(time, dtype=np.float64))
+    if len({column.shape for column in columns}) != 1:
+        raise BadFileError(f"{source.name} must have columns of one length, got {[len(column) for column in columns]}")
+    return tuple(columns)
+
+
+def _row_numbers(name: str, column: npt.NDArray[Any], vectors: str) -> npt.NDArray[np.float64]:
+    try:
+        return column.astype(np.float64)
+    except ValueError:
+        one = next((text for text in column.tolist() if not delimited.is_number(text)), str(column[0]))
+        raise BadFileError(
+            f"{name} names points by ids such as {one!r}, and {vectors} has none; give it a column 'id', or use row "
+            "numbers 0, 1, ... in the pairs"
+        ) from None
+
+
+def _parse_ids(name: str, title: str, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Row numbers as int64 (whole numbers stored as floats too), ids as text."""
+    if column.dtype.kind == "f":
+        if not (np.isfinite(column) & (np.abs(column) < 2**53)).all() or (column % 1 != 0).any():
+            raise BadFileError(f"{name} must have whole row numbers or ids in column {title}, got fractions or NaN")
+        return column.astype(np.int64)
+    return column.astype(np.str_) if column.dtype.kind in "US" else column.astype(np.int64)
+
+
+def _parse_signs(source: Source, s: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+    """As `annotations.parse_signs`, of this file. A column of ones only says that all pairs are similar."""
+    try:
+        return parse_signs(np.asarray(s))
+    except ValueError as error:
+        raise BadFileError(f"{source.name}: {error}") from None
+
+
+LABEL_EXTENSIONS = (".npy", ".csv", ".tsv", ".txt")
+
+# One class a row and the names of the classes; or flags (n, L) and no names.
+Labels = tuple[npt.NDArray[Any], tuple[str, ...]]
+
+
+def read_labels(path: str | Path, limits: Limits = FOLDER) -> Labels:
+    """Classes as numbers 0, 1, ... with their names; a matrix of flags 0 / 1 stays as it is."""
+    return load_labels(Source.file(path), limits)
+
+
+def read_labels_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Labels:
+    """The same from uploaded bytes."""
+    return load_labels(Source.upload(name, data), limits)
+
+
+def load_labels(source: Source, limits: Limits) -> Labels:
+    """Read by extension."""
+    _check_extension(source, LABEL_EXTENSIONS, "labels")
+    return guarded(source, limits, lambda: _read_labels(source, limits))
+
+
+def count_labels(source: Source, limits: Limits) -> int | None:
+    """How many labels the header declares, None where it does not tell; what cannot be labels is refused."""
+    _check_extension(source, LABEL_EXTENSIONS, "labels")
+    return guarded(source, limits, lambda: _label_count(source, limits))
+
+
+def check_label_count(name: str, got: int, vectors: str, rows: int) -> None:
+    """Refuse labels that are more or fewer than the rows of the file `vectors`."""
+    if got != rows:
+        raise BadFileError(f"{name} must have one label a row of {vectors}, {rows:,}, got {got:,}")
+
+
+def encode_labels(name: str, found: npt.NDArray[Any]) -> Labels:
+    """An array of classes as numbers with names."""
+    _label_count_of(name, found.shape)
+    if found.ndim == 2 and 1 in found.shape:
+        found = found.ravel()
+    if found.ndim == 2:
+        return found, ()
+    if found.dtype.kind == "f" and not np.isfinite(found).all():
+        at = int(np.flatnonzero(~np.isfinite(found))[0])
+        raise BadFileError(f"{name} must have a label in every row, got {found[at]} at row {at}")
+    if found.dtype.kind == "f" and (found % 1 != 0).any():
+        at = int(np.flatnonzero(found % 1 != 0)[0])
+        raise BadFileError(
+            f"{name} must hold classes, whole numbers or texts, got {found[at]:g} at row {at}; cut a measurement into "
+            "classes first"
+        )
+    names, codes = np.unique(found, return_inverse=True)
+    return codes.astype(np.int64), tuple(_class_name(value) for value in names)
+
+
+def _read_labels(source: Source, limits: Limits) -> Labels:
+    if source.extension == ".npy":
+        found = numpy_files.read_array(source, limits, numpy_files.NUMBERS + numpy_files.TEXT)
+        limits.check_decoded(source.name, found.nbytes)
+        return encode_labels(source.name, found)
+    if source.extension == ".txt":
+        limits.check_decoded(source.name, source.size)
+        try:
+            lines = source.start(source.size).decode("utf-8-sig").splitlines()
+        except UnicodeDecodeError as error:
+            raise BadFileError(
+                f"{source.name} must be text in UTF-8, byte {error.start} is not; save it as UTF-8"
+            ) from None
+        limits.check_shape(source.name, len(lines), 1)
+        import pyarrow as pa  # noqa: PLC0415
+
+        cells = [line.strip() or None for line in lines]
+        return arrow.encode_classes(source.name, "label", [pa.array(cells, pa.string())])
+    column = _label_column(source, limits)
+    return arrow.encode_classes(
+        source.name, column, delimited.columns(source, limits, {column: "label"})["label"].chunks
+    )
+
+
+def _label_count(source: Source, limits: Limits) -> int | None:
+    if source.extension == ".npy":
+        return _label_count_of(
+            source.name, numpy_files.check_header(source, limits, numpy_files.NUMBERS + numpy_files.TEXT).shape
+        )
+    if source.extension != ".txt":
+        _label_column(source, limits)
+    return None
+
+
+def _label_count_of(name: str, shape: tuple[int, ...]) -> int:
+    """One label a row, or a row of flags."""
+    if len(shape) not in (1, 2):
+        raise BadFileError(f"{name} must have one label a row, or a matrix of flags, got shape {shape}")
+    return max(shape) if 1 in shape else shape[0]
+
+
+def _label_column(source: Source, limits: Limits) -> str:
+    """The column of labels of a table, by its name or because it is the only one."""
+    first = delimited.first_line(source, limits)
+    column = arrow.assign_roles(first.names).label if first.has_names else None
+    if column is None and len(first.names) > 1:
+        raise BadFileError(
+            f"{source.name} must have one column, or one called {LABEL_NAMES[0]!r}, got {', '.join(first.names[:6])}"
+            + ("; these look like pairs: give them as pairs" if {"i", "j"} <= {*map(str.lower, first.names)} else "")
+        )
+    return column or first.names[0]
+
+
+def _class_name(value: Any) -> str:
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return text.removesuffix(".0")[: arrow.LONGEST_TEXT]
