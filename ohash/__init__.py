@@ -40,9 +40,9 @@ if _TYPE_CHECKING:
     from ohash.core.features import FeatureMap, KernelWarning
     from ohash.core.gist import gist512
     from ohash.engine.history import History
+    from ohash.engine.live.runner import Runner
     from ohash.engine.params import Change, ExperimentParams, experiment
     from ohash.engine.run import Run, run
-    from ohash.engine.runner import Runner
     from ohash.engine.snapshot import Snapshot
     from ohash.evaluation.neighbours import exact_neighbours, recall_at_k
     from ohash.evaluation.ranking import mean_ap, retrieval

@@ -90,7 +90,7 @@ def test_equations_named_in_the_interface_stand_in_the_core() -> None:
 
 def test_engine_and_command_line_load_without_streamlit() -> None:
     code = (
-        "import sys, ohash.cli.main as m; m.parser(); import ohash.engine.runner; "
+        "import sys, ohash.cli.main as m; m.parser(); import ohash.engine.live.runner; "
         "heavy = {'streamlit', 'plotly', 'sklearn', 'pandas', 'faiss', 'dask', 'distributed'} & set(sys.modules); "
         "assert not heavy, heavy"
     )

@@ -5,8 +5,8 @@ The file belongs into sample_data/; run this again when the default preset or th
 
 import argparse
 
-from ohash.engine.presets import PRESETS
-from ohash.engine.recording import describe, record
+from ohash.engine.live.presets import PRESETS
+from ohash.engine.live.recording import describe, record
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,10 +16,10 @@ from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, Length
 from ohash.comparison.tuning import draws
 from ohash.engine.fitting import WorkerFitter
 from ohash.engine.judge import RERANKED
-from ohash.engine.pace import Chunker
+from ohash.engine.live.pace import Chunker
+from ohash.engine.live.runner import COMPUTING, PREPARING
 from ohash.engine.params import OWN, ExperimentParams
 from ohash.engine.run import Run
-from ohash.engine.runner import COMPUTING, PREPARING
 from ohash.engine.snapshot import bits_of, bytes_of
 from ohash.engine.world import World, world_of
 from ohash.models.registry import find

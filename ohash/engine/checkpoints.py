@@ -12,8 +12,7 @@ import numpy.typing as npt
 from ohash.core.codes import unpack
 from ohash.engine.frozen import Estimates, Frozen, FrozenEstimates
 from ohash.engine.history import History
-from ohash.engine.judge import SCORES, Judge
-from ohash.engine.prequential import LAST_POINTS, ClassScores, sliding_map
+from ohash.engine.judge import LAST_POINTS, SCORES, ClassScores, Judge, sliding_map
 from ohash.engine.state import RunState
 from ohash.evaluation.code_table import CodeTable
 from ohash.evaluation.diagnostics import code_diagnostics

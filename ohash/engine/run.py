@@ -19,9 +19,8 @@ from ohash.engine.fitting import Fitter, Fitting, TrainingSet
 from ohash.engine.frozen import Frozen, FrozenEstimates
 from ohash.engine.observer import Observer
 from ohash.engine.params import ExperimentParams
-from ohash.engine.replay import KeptStates
 from ohash.engine.snapshot import Snapshot, snapshot_of
-from ohash.engine.state import RunState
+from ohash.engine.state import KeptStates, RunState
 from ohash.engine.world import World, world_of
 from ohash.models.base import Trace
 from ohash.runtime.clock import working_seconds

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ohash.comparison.params import Comparison
 from ohash.comparison.runner import ComparisonRunner
 from ohash.engine.export import Files
-from ohash.engine.pace import Pace
+from ohash.engine.live.pace import Pace
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.live.charts import Ghost

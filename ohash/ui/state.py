@@ -5,12 +5,12 @@ import time
 
 import streamlit as st
 
+from ohash.engine.live.presets import PRESETS, Preset
+from ohash.engine.live.runner import Runner
+from ohash.engine.live.warm_up import compile_elsewhere
 from ohash.engine.narrative import difference
 from ohash.engine.params import ExperimentParams, experiment, flat
-from ohash.engine.presets import PRESETS, Preset
-from ohash.engine.runner import Runner
 from ohash.engine.snapshot import Snapshot
-from ohash.engine.warm_up import compile_elsewhere
 from ohash.runtime.threads import one_blas_thread_for_ever
 from ohash.ui import address
 from ohash.ui import earlier_runs as shelf

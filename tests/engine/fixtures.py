@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ohash.engine import checkpoints as schedule
-from ohash.engine.runner import Runner
+from ohash.engine.live.runner import Runner
 from ohash.store.store import Store
 from ohash.streams import registry
 from ohash.streams.dataset import Dataset, DatasetSpec

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ohash.cli import drift as command
-from ohash.engine import prequential
+from ohash.engine import judge as prequential
 from ohash.engine import saving as saved
+from ohash.engine.judge import LAST_POINTS, MOST_CLASSES, ClassScores
 from ohash.engine.params import experiment
-from ohash.engine.prequential import LAST_POINTS, MOST_CLASSES, ClassScores
 from ohash.engine.run import Run
 from ohash.evaluation.drift_metrics import detection, dip, forgetting, recovery
 from ohash.evaluation.ranking import mean_ap

@@ -8,9 +8,9 @@ import pytest
 
 from ohash.engine import fitting
 from ohash.engine import saving as saved
+from ohash.engine.live.runner import Runner
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
-from ohash.engine.runner import Runner
 from tests.engine.runs import assert_same, finish, straight
 from tests.engine.test_runner import PATIENCE, until
 
@@ -158,7 +158,7 @@ class Never:
 def test_runs_that_wait_for_their_first_fit_let_others_be_made_and_can_be_stopped(monkeypatch):
     never = Never()
     monkeypatch.setattr(fitting, "workers", lambda: never)
-    monkeypatch.setattr("ohash.engine.runner.PREPARING", threading.BoundedSemaphore(1))
+    monkeypatch.setattr("ohash.engine.live.runner.PREPARING", threading.BoundedSemaphore(1))
     waiting = [Runner(batch(seed=seed)).start() for seed in range(3)]
     until(lambda: len(never.jobs) == 3)
     other = Runner(experiment("tiny", "oh", m=32, r=8, pairs=50)).start()
@@ -173,7 +173,7 @@ def test_runs_that_wait_for_their_first_fit_let_others_be_made_and_can_be_stoppe
 def test_a_live_run_obeys_while_a_fit_goes_on(monkeypatch):
     gate = threading.Event()
     fitter = Thread(gate)
-    monkeypatch.setattr("ohash.engine.runner.WorkerFitter", lambda room: fitter)
+    monkeypatch.setattr("ohash.engine.live.runner.WorkerFitter", lambda room: fitter)
     runner = Runner(batch()).start()
     until(lambda: fitter.fits == 2)
     runner.pause()
@@ -200,7 +200,7 @@ def test_a_failing_fit_is_an_error_of_the_run(monkeypatch):
         def close(self):
             """There is nothing."""
 
-    monkeypatch.setattr("ohash.engine.runner.WorkerFitter", lambda room: Broken())
+    monkeypatch.setattr("ohash.engine.live.runner.WorkerFitter", lambda room: Broken())
     runner = Runner(batch()).start()
     assert runner.finished.wait(PATIENCE)
     assert runner.state == "error" and "no memory" in runner.error

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from ohash.engine import saving as saved
-from ohash.engine.pace import LARGEST_CHUNK
+from ohash.engine.live.pace import LARGEST_CHUNK
+from ohash.engine.live.runner import Runner
 from ohash.engine.params import MOST_CHANGES
 from ohash.engine.run import Run
-from ohash.engine.runner import Runner
 from tests.engine.patience import PATIENCE, settled, until
 from tests.engine.runs import assert_same, finish, small, straight
 

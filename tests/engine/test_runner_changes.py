@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from ohash.engine.live.runner import Runner
 from ohash.engine.params import MOST_CHANGES, Change
 from ohash.engine.run import Run
-from ohash.engine.runner import Runner
 from tests.engine.patience import PATIENCE, settled, until
 from tests.engine.runs import assert_same, small, straight
 

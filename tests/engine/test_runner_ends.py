@@ -6,9 +6,9 @@ import time
 import numpy as np
 import pytest
 
-from ohash.engine import runner as runner_module
+from ohash.engine.live import runner as runner_module
+from ohash.engine.live.runner import Runner
 from ohash.engine.run import Run
-from ohash.engine.runner import Runner
 from tests.engine.patience import PATIENCE, SOON, until
 from tests.engine.runs import small
 

@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from ohash.engine import runner as runner_module
-from ohash.engine.pace import FIRST_RATE, accelerated_pairs, pairs_per_second
-from ohash.engine.runner import Runner
+from ohash.engine.live import runner as runner_module
+from ohash.engine.live.pace import FIRST_RATE, accelerated_pairs, pairs_per_second
+from ohash.engine.live.runner import Runner
 from tests.engine.patience import PATIENCE, settled, until
 from tests.engine.runs import small
 

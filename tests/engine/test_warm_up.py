@@ -5,11 +5,11 @@ from collections import OrderedDict
 
 import pytest
 
-from ohash.engine import warm_up as warming
 from ohash.engine import world
+from ohash.engine.live import warm_up as warming
+from ohash.engine.live.presets import PRESETS
+from ohash.engine.live.runner import Runner
 from ohash.engine.params import from_json
-from ohash.engine.presets import PRESETS
-from ohash.engine.runner import Runner
 from ohash.runtime import kernel_cache
 from ohash.runtime.worker import WorkerDiedError
 from tests.engine.patience import PATIENCE, until

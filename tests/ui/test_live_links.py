@@ -3,8 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
+from ohash.engine.live.presets import PRESETS
 from ohash.engine.params import experiment
-from ohash.engine.presets import PRESETS
 from ohash.ui import state
 from ohash.ui.live import share
 from tests.ui.live_app import APP, SMALL, link_of, opened, session_of, until, widget

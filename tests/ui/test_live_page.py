@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from ohash.engine.live.presets import PRESETS, Preset
 from ohash.engine.params import experiment
-from ohash.engine.presets import PRESETS, Preset
 from ohash.engine.run import run
 from ohash.ui import state
 from ohash.ui.live import page as live

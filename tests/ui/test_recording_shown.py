@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ohash.engine.presets import PRESETS
+from ohash.engine.live.presets import PRESETS
 from ohash.ui import state
 from ohash.ui.live import page as live
 from ohash.ui.live.recording import recording_of

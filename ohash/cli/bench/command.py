@@ -189,9 +189,9 @@ def gist(options: argparse.Namespace) -> None:
 
 def engine(options: argparse.Namespace) -> None:
     """A watched run (10 snapshots a second, no mAP) against bare learn on the same mapped rows."""
+    from ohash.engine.live.runner import Runner  # noqa: PLC0415
     from ohash.engine.params import experiment  # noqa: PLC0415
     from ohash.engine.run import Run  # noqa: PLC0415
-    from ohash.engine.runner import Runner  # noqa: PLC0415
 
     n = 20 * options.pairs
     params = experiment("digits", "oh", pairs=n)

@@ -7,9 +7,9 @@ from statistics import median
 from typing import Any
 
 from ohash.cli.browser import Dashboard, chromium
+from ohash.engine.live.runner import NICENESS
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
-from ohash.engine.runner import NICENESS
 
 QUERY = "?dataset=digits&method=oh&pairs=100000000"
 SECONDS = 10.0

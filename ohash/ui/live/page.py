@@ -7,9 +7,9 @@ from typing import Any
 import streamlit as st
 
 from ohash.engine.gallery import nearest
+from ohash.engine.live.presets import preset
+from ohash.engine.live.runner import Runner
 from ohash.engine.narrative import headline
-from ohash.engine.presets import preset
-from ohash.engine.runner import Runner
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
 from ohash.plots.chart import Chart

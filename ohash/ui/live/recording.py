@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from ohash.engine.live.presets import PRESETS
+from ohash.engine.live.recording import Recording
 from ohash.engine.params import ExperimentParams
-from ohash.engine.presets import PRESETS
-from ohash.engine.recording import Recording
 from ohash.streams.samples import sample_folder
 
 

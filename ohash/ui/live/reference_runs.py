@@ -3,8 +3,8 @@
 import textwrap
 from dataclasses import replace
 
+from ohash.engine.live.presets import preset
 from ohash.engine.narrative import otherwise, title_of
-from ohash.engine.presets import preset
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.chart import Chart
 from ohash.plots.live import charts

@@ -5,9 +5,9 @@ from functools import partial
 
 import streamlit as st
 
-from ohash.engine.pace import Pace
-from ohash.engine.presets import PRESETS, Preset, preset
-from ohash.engine.runner import Runner
+from ohash.engine.live.pace import Pace
+from ohash.engine.live.presets import PRESETS, Preset, preset
+from ohash.engine.live.runner import Runner
 from ohash.models.registry import find
 from ohash.plots.live.ghosts import comparable
 from ohash.ui import state

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import streamlit as st
 
-from ohash.engine.warm_up import warm
+from ohash.engine.live.warm_up import warm
 from ohash.ui.live import details as below  # noqa: F401 (to have them imported)
 from ohash.ui.live.recording import recording
 

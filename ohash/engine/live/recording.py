@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.engine.pace import accelerated_pairs
+from ohash.engine.live.pace import accelerated_pairs
 from ohash.engine.params import ExperimentParams, from_json
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot

@@ -7,9 +7,9 @@ What the other process has compiled is kept, and loads here in a moment.
 import threading
 from contextlib import suppress
 
-from ohash.engine.presets import PRESETS
+from ohash.engine.live.presets import PRESETS
+from ohash.engine.live.runner import lower_priority
 from ohash.engine.run import Run
-from ohash.engine.runner import lower_priority
 from ohash.engine.tasks import run
 from ohash.runtime import kernel_cache
 from ohash.runtime.pool import name_of

@@ -16,7 +16,7 @@ from typing import Any
 from ohash.core.parameters import table
 from ohash.engine import saving
 from ohash.engine.fitting import WorkerFitter
-from ohash.engine.pace import Chunker, Pace, check_pace, pairs_per_second
+from ohash.engine.live.pace import Chunker, Pace, check_pace, pairs_per_second
 from ohash.engine.params import ExperimentParams
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
@@ -191,9 +191,7 @@ class Runner(Background):
                 budget = max(0.0, budget - learnt)
                 chunker.measure(learnt, seconds)
                 with self._wake:
-                    if (
-                        owed and not behind and switches == self._switches
-                    ):  # not those before `step` was called
+                    if owed and not behind and switches == self._switches:  # not those before `step` was called
                         self._steps -= learnt
             if run.done:
                 self.state = "done"
