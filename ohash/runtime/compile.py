@@ -5,10 +5,18 @@ Floating point may be re-associated and contracted (that is what vectorises a do
 meaningful: the kernels detect bad input by them, so ``nnan`` and ``ninf`` must never be added here.
 """
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numba
+
+try:
+    import fcntl
+except ImportError:  # Windows: two processes may compile the same kernel at the same time
+    fcntl = None  # type: ignore[assignment]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,13 +31,13 @@ FLAGS: dict[str, Any] = {
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` at its first call, once per argument types."""
-    compiled: Callable[P, R] = numba.njit(**FLAGS)(function)
+    compiled: Callable[P, R] = _once(numba.njit(**FLAGS)(function))
     return compiled
 
 
 def in_order(function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` without re-association: sums are added exactly as written, however the data are cut."""
-    compiled: Callable[P, R] = numba.njit(**{**FLAGS, "fastmath": False})(function)
+    compiled: Callable[P, R] = _once(numba.njit(**{**FLAGS, "fastmath": False})(function))
     return compiled
 
 
@@ -41,5 +49,36 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 
 def kernel_for(signature: Any, function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` for one explicit signature, so that read-only and writable arrays share one machine code."""
-    compiled: Callable[P, R] = numba.njit(signature, **FLAGS)(function)
-    return compiled
+    compiled = _once(numba.njit(**FLAGS)(function))
+    compiled.compile(signature)
+    compiled.disable_compile()
+    return compiled  # type: ignore[no-any-return]
+
+
+def _once(dispatcher: Any) -> Any:
+    """Let the first of several processes compile a kernel, while the others wait and load what it has kept."""
+    compile_now = dispatcher.compile
+
+    @functools.wraps(compile_now)
+    def compile_once(signature: Any) -> Any:
+        with _locked(Path(dispatcher._cache.cache_path), dispatcher.py_func):
+            return compile_now(signature)
+
+    dispatcher.compile = compile_once
+    return dispatcher
+
+
+@contextmanager
+def _locked(folder: Path, function: Callable[..., Any]) -> Iterator[None]:
+    """Hold a kernel's lock file in the folder of its cache; a place that takes no lock is no reason not to compile."""
+    name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}.lock"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / name).open("a")
+    except OSError:
+        yield
+        return
+    with lock:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
