@@ -1,11 +1,85 @@
-"""BibTeX of several sources in one file, each entry once: BibTeX refuses a key that comes twice."""
+"""Tables for files: the one writer of CSV, of LaTeX and of BibTeX."""
 
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "α": r"$\alpha$", "β": r"$\beta$",
+    "γ": r"$\gamma$", "δ": r"$\delta$", "η": r"$\eta$", "κ": r"$\kappa$", "λ": r"$\lambda$", "µ": r"$\mu$",
+    "μ": r"$\mu$", "σ": r"$\sigma$", "τ": r"$\tau$", "ℓ": r"$\ell$", "Σ": r"$\sum$", "√": r"$\sqrt{\,}$",
+    "²": r"$^2$", "≤": r"$\le$", "≥": r"$\ge$", "→": r"$\to$", "…": r"\dots{}", "‖": r"$\|$", "ᵀ": r"$^\top$",
+    "·": r"$\cdot$", "×": r"$\times$", "–": "--", "−": "$-$", "′": "'", "’": "'",
+}  # fmt: skip
+
+
+def to_csv(columns: Mapping[str, Iterable[Any]]) -> str:
+    """Columns as CSV: floats with all their digits, None and NaN as empty cells.
+
+    >>> print(to_csv({"pairs": [1, 2], "map": [0.5, float("nan")]}), end="")
+    pairs,map
+    1,0.5
+    2,
+    """
+    import pandas as pd  # noqa: PLC0415 (heavy, and only for files)
+
+    cells = {name: [_cell(value) for value in column] for name, column in columns.items()}
+    return pd.DataFrame(cells, dtype=object).to_csv(index=False, lineterminator="\n")
+
+
+def rows_to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as CSV; the first row names the columns."""
+    return to_csv({name: [row[name] for row in rows] for name in rows[0]})
+
+
+def to_latex(
+    header: Sequence[str], groups: Sequence[Sequence[Sequence[str]]], *, caption: str, align: str | None = None
+) -> str:
+    r"""A table of cells that are LaTeX already, in the style of the package booktabs, with a rule between groups.
+
+    >>> print(to_latex(("method", "mAP"), [[("OH", ".43")], [("ITQ", ".36")]], caption="Digits", align="lr"), end="")
+    \begin{table}
+    \centering
+    \caption{Digits}
+    \begin{tabular}{lr}
+    \toprule
+    method & mAP \\
+    \midrule
+    OH & .43 \\
+    \midrule
+    ITQ & .36 \\
+    \bottomrule
+    \end{tabular}
+    \end{table}
+    """
+    import pandas as pd  # noqa: PLC0415
+
+    frame = pd.DataFrame([row for group in groups for row in group], columns=list(header))
+    text = frame.style.hide(axis="index").to_latex(
+        hrules=True, column_format=align or "l" * len(header), caption=caption, position_float="centering"
+    )
+    lines = text.splitlines()
+    end = lines.index(r"\midrule") + 1
+    for group in groups[:-1]:
+        end += len(group)
+        lines.insert(end, r"\midrule")
+        end += 1
+    return "\n".join(lines) + "\n"
+
+
+def escape_latex(text: str) -> str:
+    r"""Text for LaTeX.
+
+    >>> escape_latex("β = 50 % ± 1")
+    '$\\beta$ = 50 \\% $\\pm$ 1'
+    """
+    return "".join(LATEX.get(letter, letter) for letter in text)
 
 
 def bibliography(texts: Iterable[str]) -> str:
-    r"""Every entry of the texts, in their order.
+    r"""Every BibTeX entry of the texts, in their order and once: BibTeX refuses a key that comes twice.
 
     >>> print(bibliography(["@misc{a,\n}", "@misc{b,\n}\n\n@misc{a,\n}", ""]), end="")
     @misc{a,
@@ -16,3 +90,9 @@ def bibliography(texts: Iterable[str]) -> str:
     """
     entries = (entry.strip() for text in texts for entry in re.split(r"\n(?=@)", text))
     return "\n\n".join(dict.fromkeys(entry for entry in entries if entry)) + "\n"
+
+
+def _cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return f"{value:.17g}" if isinstance(value, float) else str(value)

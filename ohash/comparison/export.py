@@ -1,7 +1,5 @@
 """A comparison as files: checkpoints of every run, one line a method, a LaTeX table, the BibTeX of what is shown."""
 
-import csv
-import io
 import json
 import math
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash import tables
 from ohash.comparison.fairness import fairness
 from ohash.comparison.params import Comparison
 from ohash.comparison.results import ComparisonSnapshot
@@ -17,13 +16,9 @@ from ohash.engine.export import YOURS, Files, own_data_code
 from ohash.engine.judge import RERANKED
 from ohash.runtime.environment import environment
 from ohash.streams import registry as datasets
-from ohash.tables import bibliography
+from ohash.tables import bibliography, escape_latex
 
 Rows = list[dict[str, Any]]
-SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "·": r"$\cdot$", "×": r"$\times$",
-}  # fmt: skip
 CURVES = ("map", "map_low", "map_high", "precision_10", "recall_10", "recall_100", "recomputed", "flipped",
           "cpu_learn", "cpu_encode")  # fmt: skip
 
@@ -78,26 +73,6 @@ def columns(snapshot: ComparisonSnapshot) -> dict[str, npt.NDArray[Any]]:
     for name in ("pairs", *CURVES):
         found[name] = np.concatenate([result.checkpoints[name] for result in parts]) if parts else np.empty(0)
     return found
-
-
-def to_csv(rows: dict[str, npt.NDArray[Any]]) -> str:
-    """Columns as CSV; NaN is an empty cell, a text is quoted if it must be."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows)
-    for row in zip(*(column.tolist() for column in rows.values()), strict=True):
-        writer.writerow([_cell(value) for value in row])
-    return text.getvalue()
-
-
-def rows_to_csv(rows: Rows) -> str:
-    """Rows as CSV."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows[0])
-    for row in rows:
-        writer.writerow([_cell(value) for value in row.values()])
-    return text.getvalue()
 
 
 def code_for(comparison: Comparison, files: Files = YOURS) -> str:
@@ -155,23 +130,17 @@ def to_latex(snapshot: ComparisonSnapshot) -> str:
     """A booktabs table; methods of one supervision stand together, the best of several is bold, a reference never."""
     rows = result_rows(snapshot)
     kinds = [kind for kind in ("nothing", "pairs", "labels") if any(row["learns_from"] == kind for row in rows[:-1])]
-    lines = [
-        r"% \usepackage{booktabs}",
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{_tex(snapshot.setup.title)}: {_tex(fairness(snapshot))}.}}",
-        r"\begin{tabular}{llrrrrr}",
-        r"\toprule",
-        r"method & learns from & bits & mAP & recall@10 & recall@10, 4$\times$ & bytes \\",
-    ]
+    groups = []
     for kind in kinds:
-        lines.append(r"\midrule")
         group = [at for at, row in enumerate(rows[:-1]) if row["learns_from"] == kind]
         rivals = [at for at in group if not snapshot.entries[at].spec.reference]
         best = {key: _best([rows[at][key] for at in rivals]) for key in SCORED}
-        lines += [_line(rows[at], best if at in rivals else {}) for at in group]
-    lines += [r"\midrule", _line(rows[-1], {})]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+        groups.append([_cells(rows[at], best if at in rivals else {}) for at in group])
+    header = ("method", "learns from", "bits", "mAP", "recall@10", r"recall@10, 4$\times$", "bytes")
+    caption = f"{escape_latex(snapshot.setup.title)}: {escape_latex(fairness(snapshot))}."
+    return "% \\usepackage{booktabs}\n" + tables.to_latex(
+        header, [*groups, [_cells(rows[-1], {})]], caption=caption, align="llrrrrr"
+    )
 
 
 def to_bibtex(snapshot: ComparisonSnapshot) -> str:
@@ -190,8 +159,8 @@ def _best(scores: list[float]) -> float:
     return max(known) if len(known) > 1 else math.nan
 
 
-def _line(row: dict[str, Any], best: dict[str, float]) -> str:
-    cells = [_tex(row["method"]), row["learns_from"], "--" if not row["bits"] else str(row["bits"])]
+def _cells(row: dict[str, Any], best: dict[str, float]) -> list[str]:
+    cells = [escape_latex(row["method"]), row["learns_from"], "--" if not row["bits"] else str(row["bits"])]
     for key in SCORED:
         value = row[key]
         shown = _share(value) if math.isfinite(value) else "--"
@@ -199,24 +168,12 @@ def _line(row: dict[str, Any], best: dict[str, float]) -> str:
             shown += rf" $\pm$ {_share(row['map_seed_spread'])}"
         cells.append(rf"\textbf{{{shown}}}" if math.isfinite(value) and best.get(key) == value else shown)
     size = row["bytes"]
-    return " & ".join([*cells, "--" if not math.isfinite(size) else f"{size:.0f}"]) + r" \\"
+    return [*cells, "--" if not math.isfinite(size) else f"{size:.0f}"]
 
 
 def _share(value: float) -> str:
     return f"{value:.3f}".lstrip("0") if value < 1 else "1"
 
 
-def _tex(text: str) -> str:
-    return "".join(SPECIAL.get(character, character) for character in text)
-
-
 def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.17g}"
-    return str(value)

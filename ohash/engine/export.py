@@ -1,6 +1,5 @@
 """A run as files: CSV, Parquet, JSON, the model, and the Python that repeats it."""
 
-import csv
 import io
 import json
 from pathlib import Path
@@ -13,24 +12,9 @@ from ohash.engine.params import OWN, ExperimentParams, experiment, flat
 from ohash.engine.snapshot import Snapshot
 from ohash.models.storage import save
 from ohash.runtime.environment import environment
+from ohash.tables import to_csv
 
 Columns = dict[str, npt.NDArray[np.float64]]
-
-
-def to_csv(columns: Columns) -> str:
-    """Columns as CSV; NaN is an empty cell.
-
-    >>> print(to_csv({"pairs": np.array([1.0, 2.0]), "map": np.array([0.5, np.nan])}), end="")
-    pairs,map
-    1,0.5
-    2,
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    for row in zip(*columns.values(), strict=True):
-        writer.writerow(["" if np.isnan(value) else f"{value:.17g}" for value in row])
-    return text.getvalue()
 
 
 def to_parquet(columns: Columns) -> bytes:

@@ -13,14 +13,7 @@ from ohash.paper.figures import Figure
 from ohash.paper.measured import Measured, Missing, Seed
 from ohash.paper.settings import Setting
 from ohash.streams import registry as datasets
-from ohash.tables import bibliography
-
-_TEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "β": r"$\beta$", "τ": r"$\tau$",
-    "ℓ": r"$\ell$", "Σ": r"$\sum$", "√": r"$\sqrt{\,}$", "²": r"$^2$", "≤": r"$\le$", "µ": r"$\mu$", "…": r"\dots{}",
-    "‖": r"$\|$", "ᵀ": r"$^\top$", "α": r"$\alpha$", "σ": r"$\sigma$", "·": r"$\cdot$", "–": "--", "′": "'",
-}  # fmt: skip
+from ohash.tables import bibliography, escape_latex, to_latex
 
 
 @dataclass(frozen=True)
@@ -33,23 +26,8 @@ class Table:
 
     def latex(self) -> str:
         """A table in the style of the LaTeX package booktabs."""
-        lines = [
-            r"\begin{table}", r"\centering", rf"\caption{{{tex(self.title)}}}",
-            rf"\begin{{tabular}}{{{'l' * len(self.header)}}}", r"\toprule",
-            " & ".join(map(tex, self.header)) + r" \\", r"\midrule",
-            *(" & ".join(map(tex, row)) + r" \\" for row in self.rows),
-            r"\bottomrule", r"\end{tabular}", r"\end{table}",
-        ]  # fmt: skip
-        return "\n".join(lines) + "\n"
-
-
-def tex(text: str) -> str:
-    r"""Text for LaTeX.
-
-    >>> tex("β = 50 % ± 1")
-    '$\\beta$ = 50 \\% $\\pm$ 1'
-    """
-    return "".join(_TEX.get(letter, letter) for letter in text)
+        rows = [tuple(map(escape_latex, row)) for row in self.rows]
+        return to_latex(tuple(map(escape_latex, self.header)), [rows], caption=escape_latex(self.title))
 
 
 def figure_table(measured: Measured, figure: Figure) -> Table:

@@ -4,8 +4,6 @@ A session keeps its runs in memory; the store on disk (`store`) has the same thr
 without curves; `get` brings the whole picture.
 """
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ohash import tables
 from ohash.engine.export import summary
 from ohash.engine.narrative import title_of
 from ohash.engine.params import QUERIES, ExperimentParams, experiment, flat, rows_of
@@ -114,17 +113,17 @@ def differences(several: Sequence[ExperimentParams]) -> dict[str, list[str]]:
 
 def to_csv(several: Sequence[tuple[Line, Snapshot]]) -> str:
     """The checkpoints of some runs in one long table; an empty cell is "not measured"."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["run", "method", "dataset", "different", "queries", *COLUMNS])
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("run", "method", "dataset", "different", "queries", *COLUMNS)
+    }
     for line, now in several:
         n = len(now.checkpoints["pairs"])
-        columns = [now.checkpoints.get(name, np.full(n, np.nan)) for name in COLUMNS]
-        for values in zip(*columns, strict=True):
-            shown = ["" if np.isnan(value) else f"{value:.17g}" for value in values]
-            about = (line.method, now.params.dataset, line.different, now.params.run.judged_by)
-            writer.writerow([now.params.key(), *about, *shown])
-    return text.getvalue()
+        about = (now.params.key(), line.method, now.params.dataset, line.different, now.params.run.judged_by)
+        for name, value in zip(columns, about, strict=False):
+            columns[name] += [value] * n
+        for name in COLUMNS:
+            columns[name] += now.checkpoints.get(name, np.full(n, np.nan)).tolist()
+    return tables.to_csv(columns)
 
 
 def to_json(several: Sequence[tuple[Line, Snapshot]], stored: Mapping[str, Mapping[str, Any]] | None = None) -> str:

@@ -5,8 +5,6 @@ The best of a sweep, chosen honestly: on validation queries, and reported once o
 Once is when every cell it competes with has ended: a test score seen earlier could decide when to stop.
 """
 
-import csv
-import io
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash import tables
 from ohash.engine.params import OWN, QUERIES
 from ohash.evaluation.significance import Difference, over_seeds
 from ohash.models.registry import find
@@ -69,22 +68,23 @@ def to_csv(sweep: Sweep, store: Store) -> str:
     """One row a cell, finished or not; an empty cell is "not measured". Scores say on which queries: `map_test`."""
     known = store.values(cell.key for cell in sweep.cells)
     names = list(dict.fromkeys(name for cell in sweep.cells for name, _ in cell.at))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    columns = [f"{name}_{part}" for part in QUERIES for name in SCORES]
-    writer.writerow(["run", *names, "seed", "state", *columns, *COSTS, "error"])
+    rows = []
     for cell in sweep.cells:
         values = known.get(cell.key, {"state": "waiting", "numbers": {}})
         numbers, place = _numbers(values), dict(cell.at)
-        scores = [_text(values.get(f"scores/{part}", {}), name) for part in QUERIES for name in SCORES]
-        costs = [_text(numbers, name) for name in COSTS]
-        where = [place.get(name, "") for name in names]
-        writer.writerow([cell.key, *where, cell.params.seed, values["state"], *scores, *costs, values.get("error", "")])
-    return text.getvalue()
+        row = {"run": cell.key, **{name: place.get(name, "") for name in names}}
+        row |= {"seed": cell.params.seed, "state": values["state"]}
+        for part in QUERIES:
+            scores = values.get(f"scores/{part}", {})
+            row |= {f"{name}_{part}": _finite(scores, name) for name in SCORES}
+        row |= {name: _finite(numbers, name) for name in COSTS}
+        rows.append({**row, "error": values.get("error", "")})
+    return tables.rows_to_csv(rows)
 
 
-def _text(numbers: dict[str, float], name: str) -> str:
-    return f"{numbers[name]:.17g}" if np.isfinite(numbers.get(name, np.nan)) else ""
+def _finite(numbers: dict[str, float], name: str) -> float | None:
+    value = numbers.get(name, math.nan)
+    return float(value) if math.isfinite(value) else None
 
 
 def _numbers(values: dict[str, Any]) -> dict[str, float]:

@@ -9,13 +9,14 @@ import re
 import numpy as np
 import pytest
 
-from ohash.comparison.export import columns, result_rows, to_bibtex, to_csv, to_json, to_latex
+from ohash.comparison.export import columns, result_rows, to_bibtex, to_json, to_latex
 from ohash.comparison.fairness import fairness
 from ohash.comparison.params import build_comparison
 from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, LengthResult, MethodResult, dips
 from ohash.comparison.verdict import gap, supervised, verdict
 from ohash.evaluation.significance import paired_bootstrap
 from ohash.plots.compare import by_bits
+from ohash.tables import to_csv
 from tests.comparison.snapshots import QUERIES, record, snapshot
 
 

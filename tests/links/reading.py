@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
+from ohash import tables
 from ohash.comparison import export as report
 from ohash.comparison.fairness import fairness
 from ohash.comparison.runner import compare
@@ -88,8 +89,8 @@ def comparison(address: str) -> Reading:
     charts = {name: draw(snapshot) for name, draw in compare_charts.CHARTS.items() if "CPU" not in name}
     drawn, words = _charts(charts.values())
     exported = json.loads(report.to_json(snapshot))
-    results_csv, results_header = _csv(report.rows_to_csv(rows))
-    curves_csv, curves_header = _csv(report.to_csv(report.columns(snapshot)))
+    results_csv, results_header = _csv(tables.rows_to_csv(rows))
+    curves_csv, curves_header = _csv(tables.to_csv(report.columns(snapshot)))
     numbers = {
         "link": link,
         "key": named.comparison.key(),
@@ -389,8 +390,8 @@ def _run(run: Run, now: Snapshot) -> tuple[Numbers, Words]:
     drawn, words = _charts(charts.values())
     summary = export.summary(now)
     state, arrays = run.hasher.state()
-    history_csv, history_header = _csv(export.to_csv(now.columns))
-    checkpoints_csv, checkpoints_header = _csv(export.to_csv(now.checkpoints))
+    history_csv, history_header = _csv(tables.to_csv(now.columns))
+    checkpoints_csv, checkpoints_header = _csv(tables.to_csv(now.checkpoints))
     parquet = pq.read_table(io.BytesIO(export.to_parquet(now.checkpoints)))
     numbers = {
         "t": now.t, "state": now.state, "similar_by": now.similar_by, "database_seen": now.database_seen,

@@ -10,6 +10,7 @@ from ohash.comparison.params import Comparison
 from ohash.comparison.results import ComparisonSnapshot
 from ohash.engine.export import Files, to_parquet
 from ohash.plots.compare import CHARTS
+from ohash.tables import rows_to_csv, to_csv
 from ohash.ui.data import own_data as yours
 from ohash.ui.live.share import JSON, offer, qr
 from ohash.ui.session import Session
@@ -42,8 +43,8 @@ def _export(comparison: Comparison, snapshot: ComparisonSnapshot, files: Files) 
         st.caption("Nothing to export yet.")
         return
     name = f"ohash-compare-{comparison.key()}"
-    offer("Results (CSV)", lambda: report.rows_to_csv(report.result_rows(snapshot)), f"{name}.csv", "text/csv")
-    offer("Curves (CSV)", lambda: report.to_csv(report.columns(snapshot)), f"{name}-curves.csv", "text/csv")
+    offer("Results (CSV)", lambda: rows_to_csv(report.result_rows(snapshot)), f"{name}.csv", "text/csv")
+    offer("Curves (CSV)", lambda: to_csv(report.columns(snapshot)), f"{name}-curves.csv", "text/csv")
     offer(
         "Curves (Parquet)", lambda: to_parquet(report.columns(snapshot)), f"{name}-curves.parquet",
         "application/octet-stream",

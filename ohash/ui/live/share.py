@@ -11,9 +11,10 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from ohash.engine.export import code_for, summary, to_csv, to_parquet
+from ohash.engine.export import code_for, summary, to_parquet
 from ohash.models.storage import save
 from ohash.plots.live import charts
+from ohash.tables import to_csv
 from ohash.ui import state
 from ohash.ui.data import own_data as yours
 from ohash.ui.live import reference_runs as behind
