@@ -18,9 +18,7 @@ Vector = npt.NDArray[np.floating[Any]]
 Matrix = npt.NDArray[np.floating[Any]]
 
 
-def update(
-    W: Matrix, x_i: Vector, x_j: Vector, s: int, *, alpha: int = 0, beta: float = 0.5, C: float = 0.1
-) -> Matrix:
+def update(W: Matrix, x_i: Vector, x_j: Vector, s: int, *, alpha: int = 0, beta: float = 0.5, C: float = 0.1) -> Matrix:
     """Algorithm 1, one round: W (d, r) after learning the pair (x_i, x_j) with s = +1 (similar) or -1 (dissimilar).
 
     By hand: the codes of a dissimilar pair agree in all three bits, and should differ in β r = 1 of them, so R = 1. The
@@ -74,13 +72,13 @@ def similarity_loss(D_h: float, s: int, alpha: int, br: float) -> float:
 
 
 def code_score(c_i: Signs, c_j: Signs, p_i: Vector, p_j: Vector) -> float:
-    """How well a code pair fits the projections, c_i·p_i + c_j·p_j: H with c = h, Eq. (4), and G with c = g, Eq. (5)."""
+    """Fit of a code pair to the projections, c_i·p_i + c_j·p_j: H with c = h, Eq. (4), and G with c = g, Eq. (5)."""
     return float(c_i @ p_i.astype(np.float64) + c_j @ p_j.astype(np.float64))
 
 
 @dataclass(frozen=True)
 class Flips:
-    """Which bits of which side Algorithms 2 and 3 flip to reach zero loss; `pool` is K_0 or K_1, `delta` its margins."""
+    """What Algorithms 2 and 3 flip to reach zero loss; `pool` is K_0 or K_1, `delta` its margins, Eq. (19)."""
 
     pool: npt.NDArray[np.int64]
     delta: npt.NDArray[np.float64]
