@@ -1,8 +1,8 @@
 """The verdict of a comparison in plain words, computed from its numbers: what to compress with, what follows the truth.
 
 A difference of mAP comes with the half-width of its 95 % interval, from a bootstrap over the same queries on both
-sides; several seeds may widen it (`over_seeds`), and their spread is told. Methods of different supervision are never
-ranked together.
+sides; several seeds may widen it (`difference_over_seeds`), and their spread is told. Methods of different supervision
+are never ranked together.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ohash.comparison.results import ComparisonSnapshot, LengthResult
 from ohash.engine.judge import RERANKED
-from ohash.evaluation.significance import over_seeds
+from ohash.evaluation.significance import difference_over_seeds
 
 FLOATS = -1
 # "Finds the neighbours" means this share of them.
@@ -244,7 +244,7 @@ def _gap(ones: list[npt.NDArray[np.float64]], others: list[npt.NDArray[np.float6
         return None
     if np.isnan(np.concatenate(ones) - np.concatenate(others)).all():
         return None
-    found = over_seeds(ones, others, resamples=RESAMPLES)
+    found = difference_over_seeds(ones, others, resamples=RESAMPLES)
     means = [float(np.nanmean(one - other)) for one, other in zip(ones, others, strict=True)]
     spread = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
     return Gap(found.difference, found.low, found.high, len(means), spread)

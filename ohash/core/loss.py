@@ -1,7 +1,7 @@
-r"""The equations in readable NumPy: similarity loss, zero-loss codes, prediction loss, step.
+r"""Online Hashing in readable NumPy: Algorithm 1 is `update`, Algorithms 2 and 3 are `zero_loss_codes`.
 
-This is the explaining form; `ohash.core.kernels` is the fast form of the same equations. What the paper leaves open is
-decided in one place, the docstring of `ohash.core.codes`.
+Each line names its equation in the paper. `ohash.core.kernels` is the fast form of the same equations; what the paper
+leaves open is decided in one place, the docstring of `ohash.core.codes`. `explain` takes one update apart.
 """
 
 import math
@@ -15,6 +15,39 @@ from ohash.core.codes import sgn
 
 Signs = npt.NDArray[np.int8]
 Vector = npt.NDArray[np.floating[Any]]
+Matrix = npt.NDArray[np.floating[Any]]
+
+
+def update(W: Matrix, x_i: Vector, x_j: Vector, s: int, *, alpha: int = 0, beta: float = 0.5, C: float = 0.1) -> Matrix:
+    """Algorithm 1, one round: W (d, r) after learning the pair (x_i, x_j) with s = +1 (similar) or -1 (dissimilar).
+
+    By hand: the codes of a dissimilar pair agree in all three bits, and should differ in β r = 1 of them, so R = 1. The
+    smallest margin is 0.5, that of x_j in the second bit, so x_j is flipped there: ℓ = 2 · 0.5 + √1 = 2,
+    ‖x (g - h)ᵀ‖² = 4 ‖x_j‖² = 16, τ = 2/16, and w_2 moves by -2 τ x_j = (-0.5, 0).
+
+    >>> W = np.array([[1.0, 0.25, 1.0], [1.0, 0.0, 2.0]])
+    >>> x_i, x_j = np.array([4.0, 1.0]), np.array([2.0, 0.0])
+    >>> x_i @ W, x_j @ W
+    (array([5., 1., 6.]), array([2. , 0.5, 2. ]))
+    >>> update(W, x_i, x_j, -1, beta=1 / 3, C=1.0)
+    array([[ 1.  , -0.25,  1.  ],
+           [ 1.  ,  0.  ,  2.  ]])
+    """
+    br = dissimilar_threshold(beta, W.shape[1])
+    p_i, p_j = W.T @ x_i, W.T @ x_j
+    h_i, h_j = sgn(p_i), sgn(p_j)  # Eq. (1)
+    R = similarity_loss(int((h_i != h_j).sum()), s, alpha, br)  # Eq. (3)
+    if R == 0:
+        return W
+    flips = zero_loss_codes(p_i, p_j, s, alpha, br)  # Algorithm 2 (s = -1) or 3 (s = +1)
+    g_i, g_j = flips.g_i, flips.g_j
+    loss = code_score(h_i, h_j, p_i, p_j) - code_score(g_i, g_j, p_i, p_j) + math.sqrt(R)  # Eq. (6)
+    direction = np.outer(x_i, g_i - h_i) + np.outer(x_j, g_j - h_j)  # x (g - h)ᵀ
+    norm2 = float((direction**2).sum())
+    if norm2 == 0:  # degenerate: the flipped points are zero vectors
+        return W
+    tau = min(C, loss / norm2)  # Eq. (16)
+    return W + tau * direction  # Eq. (10)
 
 
 def dissimilar_threshold(beta: float, r: int) -> float:
@@ -30,7 +63,7 @@ def dissimilar_threshold(beta: float, r: int) -> float:
 
 
 def similarity_loss(D_h: float, s: int, alpha: int, br: float) -> float:
-    """Eq. (3): R = max(0, D_h - alpha) for a similar pair, max(0, beta r - D_h) for a dissimilar one.
+    """R = max(0, D_h - alpha) for a similar pair, max(0, beta r - D_h) for a dissimilar one, Eq. (3).
 
     >>> similarity_loss(5, +1, alpha=2, br=4.0), similarity_loss(1, -1, alpha=0, br=2.5)
     (3.0, 1.5)
@@ -38,9 +71,14 @@ def similarity_loss(D_h: float, s: int, alpha: int, br: float) -> float:
     return float(max(0.0, D_h - alpha if s == 1 else br - D_h))
 
 
+def code_score(c_i: Signs, c_j: Signs, p_i: Vector, p_j: Vector) -> float:
+    """Fit of a code pair to the projections, c_i·p_i + c_j·p_j: H with c = h, Eq. (4), and G with c = g, Eq. (5)."""
+    return float(c_i @ p_i.astype(np.float64) + c_j @ p_j.astype(np.float64))
+
+
 @dataclass(frozen=True)
 class Flips:
-    """Algorithms 2 and 3: which bits of which side are flipped to reach zero loss."""
+    """What Algorithms 2 and 3 flip to reach zero loss; `pool` is K_0 or K_1, `delta` its margins, Eq. (19)."""
 
     pool: npt.NDArray[np.int64]
     delta: npt.NDArray[np.float64]
@@ -51,7 +89,7 @@ class Flips:
 
 
 def zero_loss_codes(p_i: Vector, p_j: Vector, s: int, alpha: int, br: float, *, largest: bool = False) -> Flips:
-    """The code pair g with R(g) = 0 that is cheapest to reach, Eq. (17) to (20).
+    """Algorithms 2 and 3: the code pair g with R(g) = 0 that is cheapest to reach, Eq. (17) to (20).
 
     `p_i`, `p_j` are the projections Wᵀx. `largest` takes the largest margins instead: an experiment, not the paper.
 
@@ -62,7 +100,7 @@ def zero_loss_codes(p_i: Vector, p_j: Vector, s: int, alpha: int, br: float, *, 
     h_i, h_j = sgn(p_i), sgn(p_j)
     differ = h_i != h_j
     D_h = int(differ.sum())
-    pool = np.flatnonzero(differ if s == 1 else ~differ)
+    pool = np.flatnonzero(differ if s == 1 else ~differ)  # K_1, K_0
     p0 = max(0, D_h - alpha if s == 1 else math.ceil(br) - D_h)  # Eq. (17)
     margin_i, margin_j = np.abs(p_i[pool]).astype(np.float64), np.abs(p_j[pool]).astype(np.float64)
     delta = np.minimum(margin_i, margin_j)  # Eq. (19): h·p is |p|
@@ -77,7 +115,7 @@ def zero_loss_codes(p_i: Vector, p_j: Vector, s: int, alpha: int, br: float, *, 
 
 @dataclass(frozen=True)
 class PairStep:
-    """Everything one update of one model does, for a teacher to point at. Vectors are per bit."""
+    """Every quantity of one update of one model; vectors are per bit."""
 
     s: int
     alpha: int
@@ -114,7 +152,7 @@ class PairStep:
 
     @property
     def p0(self) -> int:
-        """How many bits are flipped."""
+        """Number of flipped bits."""
         return len(self.flips.bits)
 
     @property
@@ -136,10 +174,10 @@ def explain(
     selected: bool = True,
     largest: bool = False,
 ) -> PairStep:
-    """One step in words and numbers, from the projections and the squared norms of x_i and x_j.
+    """Every quantity of one update, from the projections and the squared norms of x_i and x_j.
 
-    `selected` is False for a model that MMOH leaves alone at this pair. `R_after` is filled in by the model, which
-    alone can project again.
+    `selected` is False for a model that MMOH does not update for this pair. `R_after` is filled in by the model, which
+    projects the pair again.
     """
     r = len(p_i)
     br = dissimilar_threshold(beta, r)
@@ -147,12 +185,12 @@ def explain(
     D_h = int((h_i != h_j).sum())
     R = similarity_loss(D_h, s, alpha, br)  # Eq. (3)
     flips = zero_loss_codes(p_i, p_j, s, alpha, br, largest=largest)
-    H = float(h_i @ p_i.astype(np.float64) + h_j @ p_j.astype(np.float64))  # Eq. (4)
-    G = float(flips.g_i @ p_i.astype(np.float64) + flips.g_j @ p_j.astype(np.float64))  # Eq. (5)
+    H = code_score(h_i, h_j, p_i, p_j)  # Eq. (4)
+    G = code_score(flips.g_i, flips.g_j, p_i, p_j)  # Eq. (5)
     sqrt_R = math.sqrt(R)
     loss = H - G + sqrt_R  # Eq. (6)
     n_i = flips.sides.count("i")
-    norm2 = 4 * (n_i * square_i + (len(flips.sides) - n_i) * square_j)
+    norm2 = 4 * (n_i * square_i + (len(flips.sides) - n_i) * square_j)  # ‖x (g - h)ᵀ‖²
     moves = selected and R > 0
     degenerate = moves and norm2 == 0
     updated = moves and not degenerate

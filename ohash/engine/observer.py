@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.engine.history import History, LogBins
-from ohash.evaluation.drift_detectors import Watch
+from ohash.evaluation.drift_detectors import DriftMonitor
 from ohash.models.base import Trace
 from ohash.runtime.compile import inlined, kernel
 
@@ -148,7 +148,7 @@ class Observer:
         self.ratio, self.tau = np.zeros(LogBins.count, np.int64), np.zeros(LogBins.count, np.int64)
         self.all_ratio, self.all_tau = np.zeros(LogBins.count, np.int64), np.zeros(LogBins.count, np.int64)
         self.outcome = np.zeros(3, np.int64)
-        self.watch = Watch(r)
+        self.drift_monitor = DriftMonitor(r)
 
     def observe(
         self,
@@ -169,7 +169,7 @@ class Observer:
         values[CUM_R_FROZEN], values[CUM_LOSS_FROZEN] = R_frozen, loss_frozen
         if trace is not None and self.learns:
             _learning(trace, s > 0, bins, values)
-        self.watch.push(values[CUM_R if self.learns else CUM_R_FROZEN])
+        self.drift_monitor.update(values[CUM_R if self.learns else CUM_R_FROZEN])
         wanted = self.columns.wanted(start, start + n)
         rows = np.empty((len(wanted), N_ROW))
         follow(

@@ -83,7 +83,7 @@ class Run(RunState):
         if self.done or limit < 1:
             return 0
         if "beta" in self.apply_changes(self.hasher, self.t):
-            self.observer.watch.reset()  # R itself has changed, not the world
+            self.observer.drift_monitor.reset()  # R itself has changed, not the world
         stop = min(self.t + limit, self._boundary())
         start = self.t
         self._learn(start, stop)

@@ -47,7 +47,7 @@ def save(run: Run, path: str | Path) -> None:
     parts: dict[str, Arrays] = {
         "hasher": arrays,
         "observer": observer.state(),
-        "watch": observer.watch.state(),
+        "watch": observer.drift_monitor.state(),
         "table": run.checkpoints.table.state(),
         "run": {
             "columns": observer.columns.state()[1],
@@ -97,7 +97,7 @@ def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None
     observer = run.observer
     observer.columns = History.from_state(header["columns"], parts["run"]["columns"])
     observer.restore(parts["observer"])
-    observer.watch.restore(parts["watch"])
+    observer.drift_monitor.restore(parts["watch"])
     run.checkpoints.scores = History.from_state(header["judged"], parts["run"]["judged"])
     run.seen[:] = parts["run"]["seen"]
     run.checkpoints.class_scores.restore(parts["run"]["class_map"])

@@ -127,7 +127,7 @@ def snapshot_of(
         seq=seq,
         error=error,
         extra=extra or {},
-        alarms=observer.watch.alarms,
+        alarms=observer.drift_monitor.alarms,
         class_map=evaluated.class_map,
         bit_ones=evaluated.bit_ones,
     )

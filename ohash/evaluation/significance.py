@@ -1,7 +1,7 @@
-"""Is one ranking better than another, or is it luck of the queries?"""
+"""Is one ranking better than another, or is the difference due to the choice of queries?"""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,8 +9,8 @@ import numpy.typing as npt
 from ohash.evaluation.packed_codes import at_least
 
 DRAWS_AT_ONCE = 2_000_000
-ENOUGH_SEEDS = 3  # whose own spread says how sure a mean is
-TWICE = 2.0
+ENOUGH_SEEDS = 3  # for a t interval of their mean
+TWO_SEEDS_FACTOR = 2.0  # standard errors with two seeds, where a t interval says next to nothing
 
 
 class Difference(NamedTuple):
@@ -24,9 +24,10 @@ class Difference(NamedTuple):
 def paired_bootstrap(
     ap_a: npt.ArrayLike, ap_b: npt.ArrayLike, *, resamples: int = 2000, level: float = 0.95, seed: int = 0
 ) -> Difference:
-    """Resample the queries, the same ones for both sides: percentile interval of mean(ap_a - ap_b).
+    """Percentile interval of mean(ap_a - ap_b) over resampled queries, the same ones for both sides.
 
-    Takes `Retrieval.ap` of two rankings of the same queries; a query that either side excluded (NaN) is left out.
+    Takes `Retrieval.ap` of two rankings of the same queries; a query excluded on either side (NaN) is left out. The
+    resamples are `scipy.stats.bootstrap`'s; the quantiles are NumPy's, as SciPy interpolates with other rounding.
 
     >>> paired_bootstrap([0.75, 0.5, 1.0], [0.5, 0.25, 0.75])
     Difference(difference=0.25, low=0.25, high=0.25)
@@ -40,36 +41,40 @@ def paired_bootstrap(
     gain = (a - b)[~np.isnan(a - b)]
     if not gain.size:
         raise ValueError(f"ap_a and ap_b must share a scored query, got {a.size} queries, none scored on both sides")
-    rng = np.random.default_rng(seed)
-    step = max(1, DRAWS_AT_ONCE // gain.size)
-    means = [
-        gain[rng.integers(0, gain.size, (min(step, resamples - start), gain.size))].mean(axis=1)
-        for start in range(0, resamples, step)
-    ]
-    low, high = np.quantile(np.concatenate(means), [(1 - level) / 2, (1 + level) / 2])
+    means = gain  # of a single query, which SciPy refuses to resample
+    if gain.size > 1:
+        from scipy.stats import bootstrap  # noqa: PLC0415 (slow to import)
+
+        means = bootstrap(
+            (gain,), np.mean, n_resamples=resamples, batch=max(1, DRAWS_AT_ONCE // gain.size), vectorized=True,
+            method="percentile", rng=np.random.default_rng(seed),
+        ).bootstrap_distribution  # fmt: skip
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return Difference(float(gain.mean()), float(low), float(high))
 
 
-def over_seeds(a: Sequence[npt.NDArray[Any]], b: Sequence[npt.NDArray[Any]], *, resamples: int = 2000) -> Difference:
-    """MAP of a less that of b, one array of average precisions a seed, the same queries on both sides.
+def difference_over_seeds(
+    a: Sequence[npt.NDArray[np.float64]], b: Sequence[npt.NDArray[np.float64]], *, resamples: int = 2000
+) -> Difference:
+    """MAP of a less that of b, given one array of average precisions per seed, for the same queries on both sides.
 
-    The 95 % interval is that of a paired bootstrap over the queries of all seeds. Those are asked of as many models as
-    there are seeds, so with ENOUGH_SEEDS it is at least the t interval of their mean, with two, of which t says next to
-    nothing, at least TWICE their standard error.
+    The 95 % interval is that of a paired bootstrap over the queries of all seeds. Queries do not show how much models
+    vary between seeds, so the interval is widened to at least the t interval of the seeds' mean with ENOUGH_SEEDS, and
+    to at least TWO_SEEDS_FACTOR standard errors with two.
 
     >>> ap = [np.array([0.5, 0.7]), np.array([0.3, 0.5]), np.array([0.6, 0.8])]
-    >>> found = over_seeds(ap, [np.zeros(2)] * 3), paired_bootstrap(np.concatenate(ap), np.zeros(6))
-    >>> " ".join(f"{one.low:.2f}" for one in found)
+    >>> wide, narrow = difference_over_seeds(ap, [np.zeros(2)] * 3), paired_bootstrap(np.concatenate(ap), np.zeros(6))
+    >>> f"{wide.low:.2f} {narrow.low:.2f}"
     '0.19 0.43'
     """
-    found = paired_bootstrap(np.concatenate(a), np.concatenate(b), resamples=resamples)
+    queries = paired_bootstrap(np.concatenate(a), np.concatenate(b), resamples=resamples)
     if len(a) < 2:
-        return found
-    times = TWICE
+        return queries
+    factor = TWO_SEEDS_FACTOR
     if len(a) >= ENOUGH_SEEDS:
-        from scipy.stats import t  # noqa: PLC0415 (takes a while to import)
+        from scipy.stats import t  # noqa: PLC0415 (slow to import)
 
-        times = float(t.ppf(0.975, len(a) - 1))
+        factor = float(t.ppf(0.975, len(a) - 1))
     gains = np.array([float(np.nanmean(one - other)) for one, other in zip(a, b, strict=True)])
-    middle, half = float(gains.mean()), float(times * gains.std(ddof=1) / np.sqrt(len(gains)))
-    return Difference(found.difference, min(found.low, middle - half), max(found.high, middle + half))
+    middle, half = float(gains.mean()), float(factor * gains.std(ddof=1) / np.sqrt(len(gains)))
+    return Difference(queries.difference, min(queries.low, middle - half), max(queries.high, middle + half))

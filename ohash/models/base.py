@@ -1,7 +1,7 @@
-"""What a hashing method is: the protocol it follows, the columns it reports, and the card it is listed by.
+"""What a hashing method is: the protocols it follows, the columns it reports, and the spec it is registered by.
 
-A method is one file in this folder (or a user's plugin) that defines ``HASHER = HasherSpec(...)``. The engine calls
-what the method says it consumes:
+A method is one file in `online`, `batch` or `quantizers`, or a user's plugin, that defines
+``HASHER = HasherSpec(...)``. The engine calls what the method says it consumes:
 
 ========== =================================================================================
 consumes   called
@@ -10,13 +10,14 @@ consumes   called
 "pairs"    ``learn(X, i, j, s)``: rows i, j of X and s in {-1, +1}, strictly in order
 "points"   ``learn_points(X, i, y)``: rows i of X, in order, with labels y (None if unlabelled)
 "chunks"   ``learn_points`` too; the method gathers its own chunks
-"batch"    ``fit(X, y)``: all that has arrived, at once
+"batch"    ``fit(X, y)``: all rows that have arrived, at once
 ========== =================================================================================
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
+from types import NoneType
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -32,7 +33,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True)
 class Trace:
-    """Columns, one entry a pair: facts only. A method without l or tau has no such column rather than zeros."""
+    """Columns with one entry per pair. A method without a loss or a step size has no such column, rather than zeros."""
 
     D_h: npt.NDArray[np.int64]
     updated: npt.NDArray[np.bool_]
@@ -48,7 +49,7 @@ class Trace:
 
 @runtime_checkable
 class OnlineHasher(Protocol):
-    """What every method offers, whatever it consumes. `key` is the one it is registered under."""
+    """What every method offers, whatever it consumes. `key` is the key it is registered under."""
 
     key: str
 
@@ -71,7 +72,7 @@ class OnlineHasher(Protocol):
 class LinearHasher(OnlineHasher, Protocol):
     """A method whose bits are half-spaces: bit k of model m is 1 where Wt[m, k] · x >= threshold[m, k].
 
-    Its code table can be kept up to date column by column: `bit_updates` says how often each w_k has moved.
+    Its code table can be updated bit by bit: `bit_updates` says how often each w_k has moved.
     """
 
     @property
@@ -85,18 +86,19 @@ class LinearHasher(OnlineHasher, Protocol):
 
 @runtime_checkable
 class AsymmetricHasher(OnlineHasher, Protocol):
-    """A method with a distance of its own: items are what it keeps of them, a query stays a float vector.
+    """A method with its own distance: items are stored in quantised form, a query stays a float vector.
 
-    The engine ranks by it wherever a ranking is judged or shown.
+    The engine ranks by this distance wherever a ranking is evaluated or shown.
     """
 
     def quantise(self, X: npt.NDArray[Any]) -> Any:
-        """What is stored of mapped rows: their codes, and whatever else an item takes."""
+        """What is stored of mapped rows: their codes, and whatever else the distance needs."""
 
     def estimate_distances(self, queries: npt.NDArray[Any], stored: Any) -> npt.NDArray[np.float32]:
-        """Estimated distances of mapped queries to stored items, (queries, items); small is near."""
+        """Estimated distances from mapped queries to stored items, (queries, items); smaller is nearer."""
 
 
+@runtime_checkable
 class PairHasher(OnlineHasher, Protocol):
     """A method that learns from pairs."""
 
@@ -104,13 +106,15 @@ class PairHasher(OnlineHasher, Protocol):
         """Learn a batch of pairs strictly in order."""
 
 
+@runtime_checkable
 class PointHasher(OnlineHasher, Protocol):
-    """A method that learns from points, labelled or not, one by one or in chunks of its own."""
+    """A method that learns from points, labelled or not, one by one or in chunks."""
 
     def learn_points(self, X: npt.NDArray[Any], i: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
         """Learn rows i of X in order."""
 
 
+@runtime_checkable
 class BatchHasher(OnlineHasher, Protocol):
     """A method that is fitted to all data at once."""
 
@@ -118,26 +122,36 @@ class BatchHasher(OnlineHasher, Protocol):
         """Fit from scratch."""
 
 
-@dataclass(frozen=True)
-class HasherSpec:
-    """The card of a method: how it is named, cited, supervised, tuned, built and brought back from a file.
+def _absent(*_: Any) -> Any:
+    """Stands for what HasherSpec takes from the class."""
+    raise NotImplementedError
 
-    `asymmetric`: it ranks by a distance of its own (`AsymmetricHasher`). `hamming`: the Hamming distance of its codes
-    means something. `needs`: a package it cannot do without, an optional extra of the same name. `kernel_features`: it
-    is meant for kernel features although it learns from nothing. `reference`: it is there to be compared with, not to
-    be used. `pairwise`: a batch method that takes a matrix of similarities too (`fit_similar`), where no labels say
-    what is similar.
+
+@dataclass(frozen=True, kw_only=True)
+class HasherSpec:
+    """The registered description of a method: its names, citation, supervision, parameters, and how to build it.
+
+    `hasher` is the class; `key`, `params` (a frozen dataclass of `param` fields), `build` (from a params object) and
+    `restore` (from a saved state) are taken from it. A method that does not derive from `ohash.models.hasher.Hasher`
+    gives `key`, `params` and `build` itself, and `restore` unless its objects have ``resume(values, arrays)``.
+
+    `asymmetric`: it ranks by its own distance (`AsymmetricHasher`). `hamming`: the Hamming distance of its codes is
+    meaningful. `needs`: a package it requires, an optional extra of the same name. `kernel_features`: it is meant for
+    kernel features although it is unsupervised. `reference`: it is there to be compared with, not to be used.
+    `pairwise`: a batch method that also accepts a matrix of similarities (`fit_similar`), where no labels define what
+    is similar.
     """
 
-    key: str
     title: str
     cite: str
     bibtex: str
     supervision: Supervision
     consumes: Consumes
-    params: type
-    build: Callable[[Any], OnlineHasher]
-    restore: Callable[[dict[str, Any], Arrays], OnlineHasher]
+    hasher: type[Any] | None = None
+    key: str = ""
+    params: type = NoneType
+    build: Callable[[Any], OnlineHasher] = _absent
+    restore: Callable[[dict[str, Any], Arrays], OnlineHasher] = _absent
     aliases: tuple[str, ...] = ()
     differs: str = ""
     linear: bool = True
@@ -148,6 +162,26 @@ class HasherSpec:
     reference: bool = False
     pairwise: bool = False
 
+    def __post_init__(self) -> None:
+        """Take from the class what is not given."""
+        own: dict[str, Any] = {"restore": self._restore}
+        if self.hasher is not None:
+            own = {
+                "key": self.hasher.key, "params": self.hasher.Params, "build": self.hasher.from_params,
+                "restore": self.hasher.restore,
+            }  # fmt: skip
+        absent = {"key": "", "params": NoneType, "build": _absent, "restore": _absent}
+        for name, nothing in absent.items():
+            if getattr(self, name) == nothing:
+                if name not in own:
+                    raise ValueError(f"HasherSpec must have hasher, or key, params and build; {name} is missing")
+                object.__setattr__(self, name, own[name])
+
+    def _restore(self, values: dict[str, Any], arrays: Arrays) -> OnlineHasher:
+        model: Any = self.build(self.params(**values["params"]))
+        model.resume(values, arrays)
+        return model  # type: ignore[no-any-return]
+
     @property
     def raw(self) -> bool:
         """Whether it suits the vectors themselves: without supervision a kernel only takes the distance away."""
@@ -155,7 +189,7 @@ class HasherSpec:
 
     @property
     def missing(self) -> str:
-        """How to get what the method needs and is not here; "" if all is."""
+        """How to install what the method needs and lacks; "" if nothing is missing."""
         return f"pip install ohash[{self.needs}]" if self.needs and find_spec(self.needs) is None else ""
 
     @property

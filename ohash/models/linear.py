@@ -1,20 +1,22 @@
-"""What the online methods share: W, mean, labels, rows in blocks, saving, all or nothing.
+"""The base of every method whose bits are signs of projections, and what learners, fitted and drawn methods add to it.
 
-`Wt` is (r, d), W transposed: a projection vector is contiguous. A subclass names its own arrays in ARRAYS, makes them
-in `_begin`, and learns blocks of centred rows in `_absorb` or blocks of pairs in `_absorb_pairs`, in a way that depends
-on the order of what comes and never on how it is cut.
+============= ================================================================================================
+Projections   bit k of x is 1 where w_k · z >= threshold_k, z = x or features of x: `encode`, in blocks
+HalfSpaces    z is x itself: `hyperplanes` and `bit_updates`, so that a code table can follow bit by bit
+Starting      W exists before anything is learnt: `start(d)`, and `warm_up(X)` for the mean
+Fitted        W is replaced as a whole by `_set_hash` (ITQ, KSH, SDH, click whitening)
+Drawn         W is drawn once and never learnt (LSH, rotated sign, RaBitQ)
+Learner       W is moved by a stream: a random state, a clock, arrays of its own
+PointLearner  learns rows in blocks, `_learn_block`
+PairLearner   learns pairs in blocks, `_learn_pair_block`
+============= ================================================================================================
 
-What methods whose bits are half-spaces share: W and thresholds, encoding, columns that have moved, saving.
-
-Bit k of x is 1 where w_k · x >= threshold_k, so a centred method keeps threshold = Wᵀmean. A method that is fitted
-calls `place` with its new W; the columns that are really new are counted, and a code table computes only those again.
+A learner depends on the order of the stream and never on how it is cut into calls.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,22 +25,21 @@ from ohash.core import validation
 from ohash.core.codes import Codes, pack
 from ohash.core.parameters import check, param
 from ohash.models.base import Arrays, Trace
-from ohash.models.storage import save
+from ohash.models.hasher import Hasher
 
 # Rows (or pairs) gathered for a kernel at a time, and rows encoded at a time.
 GATHER = 2048
 ENCODE = 8192
 
-# Entries of `clock`: points or pairs learnt, and changes of the hash (W, mean).
-SEEN, VERSION = range(2)
-
-Rows = npt.NDArray[Any]
-Labels = npt.NDArray[Any]
+Real = npt.NDArray[np.float64]
+Rows = npt.NDArray[Any]  # (n, d) in the precision of the method: float32 or float64
+Labels = npt.NDArray[Any]  # classes (n,), flags (n, L), or either packed into words (n, w)
+Planes = tuple[npt.NDArray[Any], Real]  # (Wt (T, r, d), threshold (T, r))
 
 
 @dataclass(frozen=True)
 class LearnerParams:
-    """What every learner of half-spaces has."""
+    """What most learners of half-spaces have."""
 
     r: int = param(
         48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
@@ -55,99 +56,293 @@ class LearnerParams:
         check(self)
 
 
-class StreamBase:
-    """h = sgn(Wᵀz - threshold), W learnt from a stream; z is x itself, or what `_map` makes of it."""
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
-    key: str
-    ARRAYS: ClassVar[tuple[str, ...]] = ("Wt", "mean", "bit_updates", "clock")
 
-    def __init__(self, params: Any) -> None:
-        """W is drawn when the first data tell d."""
-        self.params = params
-        self._rng = np.random.default_rng(params.seed)
-        self._Wt: npt.NDArray[Any] | None = None
-        self._mean = np.zeros(0)
-        self._bit_updates = np.zeros(0, np.int64)
-        self._clock = np.zeros(2, np.int64)
-        self._centred = getattr(params, "center", "none") == "frozen"
+class Projections(Hasher):
+    """Codes of T models (one unless said otherwise): h = [W z >= threshold]; `params` has r and dtype."""
 
-    # -- what it is ----------------------------------------------------------------------------------------------
+    def _planes(self) -> Planes:
+        """(Wt (T, r, columns of z), threshold (T, r)) of the hash."""
+        raise NotImplementedError
+
+    def _map(self, rows: Rows) -> Rows:
+        """The vectors z that W multiplies."""
+        return rows
+
+    def _ready(self, d: int) -> None:
+        """Refuse, or start, if there is no hash for d columns yet."""
+        self._need_start("hash")
+
+    def _need_start(self, what: str) -> None:
+        if self.d is None:
+            raise ValueError(f"{what} does not exist yet: {self.key} needs data first (warm_up or fit, as it consumes)")
+
+    def encode(self, X: npt.ArrayLike) -> Codes:
+        """Packed codes (n, ceil(r/8)) of the rows of X, Eq. (1); pure, except that it draws W if there is none yet."""
+        codes: Codes = self._encode(X)[0]
+        return codes
+
+    def _encode(self, X: npt.ArrayLike) -> Codes:
+        """Packed codes (T, n, ceil(r/8)), in blocks, so that memory does not grow with T·n·r."""
+        X = validation.matrix("X", X, d=self.d)
+        with nullcontext() if self.d is not None else self._all_or_nothing():
+            self._ready(X.shape[1])
+            Wt, threshold = self._planes()
+            W, least = Wt.transpose(0, 2, 1), threshold.astype(Wt.dtype)[:, None, :]
+            packed = np.empty((len(Wt), len(X), -(-self.r // 8)), np.uint8)
+            for start in range(0, len(X), ENCODE):
+                rows = validation.cast(X[start : start + ENCODE], self.params.dtype)
+                validation.finite("X", rows, rows=np.arange(start, start + len(rows)))
+                packed[:, start : start + ENCODE] = pack(np.matmul(self._map(rows), W) >= least)
+        return Codes(packed, self.r, self.version)
+
+
+class HalfSpaces(Projections):
+    """Bits are half-spaces of x itself, so that a code table follows the hash column by column."""
 
     @property
-    def r(self) -> int:
-        """Bits of a code."""
-        return int(self.params.r)
+    def hyperplanes(self) -> Planes:
+        """(Wt (T, r, d), threshold (T, r)), read-only: bit k of model m is 1 where Wt[m, k] · x >= threshold[m, k]."""
+        self._need_start("W")
+        Wt, threshold = self._planes()
+        return read_only(Wt), read_only(threshold)
 
     @property
-    def d(self) -> int | None:
-        """Columns of X, known once data have been seen."""
-        return None if self._Wt is None else len(self._mean)
+    def bit_updates(self) -> npt.NDArray[np.int64]:
+        """(T, r) how often each projection vector has moved, read-only."""
+        self._need_start("bit_updates")
+        return read_only(self._moves())
 
-    @property
-    def version(self) -> int:
-        """How often the hash (W, mean) has changed."""
-        return int(self._clock[VERSION])
+    def _moves(self) -> npt.NDArray[np.int64]:
+        """(T, r) how often each projection vector has moved."""
+        raise NotImplementedError
+
+    def _bars(self) -> tuple[str, Real]:
+        if self.d is None:
+            return super()._bars()
+        Wt = self._planes()[0].astype(np.float64)
+        return "length of w, one bar per bit", np.sqrt(np.einsum("trd,trd->tr", Wt, Wt)).ravel()
+
+
+class Starting(Projections):
+    """W is drawn when the first data show d, or by `start`; the mean comes from `warm_up`."""
+
+    WARM_UP_DTYPE: ClassVar[str] = ""  # precision of the warm-up's mean; "" is that of the method
 
     @property
     def seen(self) -> int:
         """How many points or pairs have been learnt."""
-        return int(self._clock[SEEN])
+        return 0
+
+    @property
+    def _centred(self) -> bool:
+        return getattr(self.params, "center", "none") != "none"
 
     def start(self, d: int) -> None:
-        """Draw the first W for d features now, instead of when the first data come."""
+        """Draw the first W for d columns now, instead of with the first data."""
         d = validation.integer("d", d)
         if d < 1:
             raise ValueError(f"d must be an integer >= 1, got {d}")
-        if self._Wt is None:
+        if self.d is None:
             self._begin(d)
+            self._d = d
         elif d != self.d:
             raise ValueError(f"d must be {self.d}, as at the start, got {d}; begin a new model for other vectors")
 
     def warm_up(self, X: npt.ArrayLike) -> None:
         """See the first points of the stream (mapped) before anything is learnt: their mean, and what else is fixed."""
-        X = validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), "float64"))
+        X = self._rows(X, self.WARM_UP_DTYPE or self.params.dtype)
         if self.seen:
-            raise ValueError(f"warm_up must come before learning, but {self.seen} have been learnt")
+            raise ValueError(f"warm_up must come before learning, but {self.seen} pairs or points have been learnt")
         with self._all_or_nothing():
             self.start(X.shape[1])
             if self._centred:
-                self._mean[:] = X.mean(axis=0)
-                self._clock[VERSION] += 1
-            self._prepare(X - self._mean)
+                self._set_mean(X.mean(axis=0, dtype=np.float64), len(X))
+            self._prepare(X)
 
-    # -- what a subclass fills in ----------------------------------------------------------------------------------
+    def _begin(self, d: int) -> None:
+        """Draw W and make all arrays for d columns."""
+        raise NotImplementedError
 
-    def _first(self, d: int) -> npt.NDArray[np.float64]:
+    def _set_mean(self, mean: Real, n: int) -> None:
+        """Subtract this mean of n points from now on."""
+        raise NotImplementedError
+
+    def _prepare(self, rows: Rows) -> None:
+        """Take what else the method needs from the rows of the warm-up."""
+
+    def _ready(self, d: int) -> None:
+        self.start(d)
+
+    def _need_start(self, what: str) -> None:
+        if self.d is None:
+            raise ValueError(
+                f"{what} does not exist yet: W is drawn when the first data show d; call start(d) to draw it now"
+            )
+
+
+class Fitted(HalfSpaces):
+    """A method that replaces W as a whole; the columns that are really new are counted."""
+
+    ARRAYS: ClassVar[tuple[str, ...]] = ("_W", "_threshold", "_moved")
+
+    def _setup(self) -> None:
+        super()._setup()
+        self._W: npt.NDArray[Any] = np.zeros((0, 0))
+        self._threshold: Real = np.zeros(0)
+        self._moved: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+
+    @property
+    def W(self) -> npt.NDArray[Any]:
+        """Hash projection matrix (d, r), a read-only view."""
+        self._need_start("W")
+        return read_only(self._W)
+
+    @property
+    def threshold(self) -> Real:
+        """(r,): bit k of x is 1 where (Wᵀx)_k is at least this; read-only."""
+        self._need_start("threshold")
+        return read_only(self._threshold)
+
+    def _planes(self) -> Planes:
+        return self._W.T[None], self._threshold[None]
+
+    def _moves(self) -> npt.NDArray[np.int64]:
+        return self._moved[None]
+
+    def _set_hash(self, W: npt.NDArray[Any], mean: npt.NDArray[Any], bias: float | Real = 0.0) -> None:
+        """Hash by W (d, r) about `mean` from now on: bit k is 1 where w_k · (x - mean) + bias_k >= 0."""
+        W = np.ascontiguousarray(W, dtype=self.params.dtype)
+        threshold = mean.astype(np.float64) @ W.astype(np.float64) - bias
+        if self._W.size == 0:
+            self._moved = np.zeros(W.shape[1], np.int64)
+        else:
+            changed = (W != self._W).any(axis=0)
+            self._moved = self._moved + changed
+            self._version += bool(changed.any() or (threshold != self._threshold).any())
+        self._W, self._threshold, self._d = W, threshold, len(W)
+
+    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+        """Go on from a saved state."""
+        super().resume(values, arrays)
+        self._d = len(self._W) or None
+
+
+class Drawn(Starting, Fitted):
+    """A method whose W is drawn once and never learnt; only the mean comes from the data."""
+
+    def _draw(self, d: int) -> Real:
+        """W (d, r)."""
+        raise NotImplementedError
+
+    def _begin(self, d: int) -> None:
+        self._set_hash(self._draw(d), np.zeros(d))
+
+    def _set_mean(self, mean: Real, n: int) -> None:
+        self._set_hash(self._W, mean)
+
+
+class Learner(Starting):
+    """W learnt from a stream; `_Wt` is (r, d), W transposed, so that a projection vector is contiguous.
+
+    `_clock` counts: its first entry the points or pairs learnt, its last one the changes of the hash (W, mean).
+    """
+
+    VALUES: ClassVar[tuple[str, ...]] = ()
+    ARRAYS: ClassVar[tuple[str, ...]] = ("_Wt", "_mean", "_bit_updates", "_clock")
+    FIXED: ClassVar[tuple[str, ...]] = ARRAYS  # arrays whose shape follows from the parameters and d
+    WARM_UP_DTYPE: ClassVar[str] = "float64"
+    UNIT: ClassVar[str] = "points"
+
+    def _setup(self) -> None:
+        super()._setup()
+        self._rng = np.random.default_rng(self.params.seed)
+        self._Wt: npt.NDArray[Any] = np.zeros((0, 0))
+        self._mean: Real = np.zeros(0)
+        self._bit_updates: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+        self._clock: npt.NDArray[np.int64] = np.zeros(2, np.int64)
+
+    @property
+    def version(self) -> int:
+        """How often the hash (W, mean) has changed."""
+        return int(self._clock[-1])
+
+    @property
+    def seen(self) -> int:
+        """How many points or pairs have been learnt."""
+        return int(self._clock[0])
+
+    def _first_W(self, d: int) -> Real:
         """The first W, transposed (r, d): random directions of unit length."""
         W = self._rng.standard_normal((d, self.r)).T
-        unit: npt.NDArray[np.float64] = W / np.linalg.norm(W, axis=1, keepdims=True)
+        unit: Real = W / np.linalg.norm(W, axis=1, keepdims=True)
         return unit
 
     def _begin(self, d: int) -> None:
-        self._Wt = np.ascontiguousarray(self._first(d), dtype=self.params.dtype)
+        self._Wt = np.ascontiguousarray(self._first_W(d), dtype=self.params.dtype)
         self._mean = np.zeros(d)
         self._bit_updates = np.zeros(self.r, np.int64)
 
+    def _set_mean(self, mean: Real, n: int) -> None:
+        self._mean[:] = mean
+        self._clock[-1] += 1
+
     def _prepare(self, rows: Rows) -> None:
+        self._prepare_centred(rows - self._mean)
+        self._check_overflow()
+
+    def _prepare_centred(self, rows: Rows) -> None:
         """Take what else the method needs from the centred rows of the warm-up."""
 
-    def _check_labels(self, y: npt.ArrayLike | None, n: int) -> Labels | None:
-        """Labels of n points in the form the method learns from; a method without labels ignores them."""
-        return None
+    def _planes(self) -> Planes:
+        return self._Wt[None], (self._Wt.astype(np.float64) @ self._mean)[None]
 
-    def _map(self, rows: Rows) -> Rows:
-        """The vectors W multiplies."""
-        return rows
+    def _moves(self) -> npt.NDArray[np.int64]:
+        return self._bit_updates[None]
 
-    def _absorb(self, rows: Rows, labels: Any) -> None:
-        raise NotImplementedError
+    def _gather(self, X: Rows, at: npt.NDArray[np.int64]) -> Rows:
+        """Rows `at` of X, a centred copy in the precision of the method."""
+        rows = validation.finite("X", validation.cast(X[at], self.params.dtype), rows=at)
+        return rows - self._mean.astype(rows.dtype) if self._centred else rows
 
-    def _absorb_pairs(self, x_i: Rows, x_j: Rows, s: Rows, D_h: Rows, updated: Rows) -> None:
-        raise NotImplementedError
+    def _check_overflow(self) -> None:
+        if not np.isfinite(self._Wt).all():
+            raise ValueError("X must be of moderate size, got values whose projections overflow; scale the features")
 
-    # -- learning ------------------------------------------------------------------------------------------------
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Parameters and random state for JSON; everything learnt as arrays."""
+        values, arrays = super().state()
+        return values | {"rng": self._rng.bit_generator.state}, arrays
 
-    def _learn_points(self, X: npt.ArrayLike, i: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
+    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+        """Go on from a saved state."""
+        if arrays:
+            self.start(len(arrays["mean"]))
+            for name in self.ARRAYS:
+                key = name.removeprefix("_")
+                ours, saved = getattr(self, name), arrays[key]
+                same = ours.shape == saved.shape if name in self.FIXED else ours.ndim == saved.ndim
+                if not same or ours.dtype != saved.dtype:
+                    raise ValueError(
+                        f"{key} must be {ours.dtype} of shape {ours.shape}, got {saved.dtype} {saved.shape}"
+                    )
+        super().resume(values, arrays)
+        self._rng.bit_generator.state = values["rng"]
+
+    def _facts(self) -> list[str]:
+        return [*super()._facts(), f"{self.seen:,} {self.UNIT} learnt"]
+
+
+class PointLearner(Learner):
+    """A learner of points, labelled or not."""
+
+    def learn_points(self, X: npt.ArrayLike, i: npt.ArrayLike, y: npt.ArrayLike | None = None) -> None:
+        """Learn rows i of X, strictly in order, with their labels; methods without labels ignore y."""
         X = validation.matrix("X", X, d=self.d)
         at = validation.indices("i", i, len(X))
         with self._all_or_nothing():
@@ -155,9 +350,25 @@ class StreamBase:
             labels = self._check_labels(y, len(at))
             for start in range(0, len(at), GATHER):
                 block = slice(start, start + GATHER)
-                self._absorb(self._gather(X, at[block]), None if labels is None else labels[block])
+                self._learn_block(self._gather(X, at[block]), None if labels is None else labels[block])
+            self._check_overflow()
 
-    def _learn_pairs(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> Trace:
+    def _check_labels(self, y: npt.ArrayLike | None, n: int) -> Labels | None:
+        """Labels of n points in the form `_learn_block` takes."""
+        return None
+
+    def _learn_block(self, rows: Rows, labels: Any) -> None:
+        """Learn centred rows in order."""
+        raise NotImplementedError
+
+
+class PairLearner(Learner, HalfSpaces):
+    """A learner of pairs."""
+
+    UNIT: ClassVar[str] = "pairs"
+
+    def learn(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> Trace:
+        """Learn the pairs (X[i], X[j], s), strictly in order."""
         X = validation.matrix("X", X, d=self.d)
         at_i, at_j, similar = validation.pairs(i, j, s, len(X))
         D_h, updated = np.zeros(len(at_i), np.int64), np.zeros(len(at_i), np.bool_)
@@ -165,190 +376,15 @@ class StreamBase:
             self.start(X.shape[1])
             for start in range(0, len(at_i), GATHER):
                 block = slice(start, start + GATHER)
-                self._absorb_pairs(
+                self._learn_pair_block(
                     self._gather(X, at_i[block]), self._gather(X, at_j[block]), similar[block].copy(),
                     D_h[block], updated[block],
                 )  # fmt: skip
+            self._check_overflow()
         return Trace(D_h, updated)
 
-    def _gather(self, X: Rows, at: npt.NDArray[np.int64]) -> Rows:
-        """Rows `at` of X, a centred copy in the precision of the method."""
-        rows = validation.finite("X", validation.cast(X[at], self.params.dtype), rows=at)
-        return rows - self._mean.astype(rows.dtype) if self._centred else rows
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """Whatever goes wrong inside, or if W has left the real numbers: the model is as it was, bit for bit."""
-        before = {name: _copy(value) for name, value in vars(self).items()}
-        rng = self._rng.bit_generator.state
-        done = False
-        try:
-            yield
-            if not np.isfinite(self._need_start()).all():
-                raise ValueError(
-                    "X must be of moderate size, got values whose projections overflow; scale the features"
-                )
-            done = True
-        finally:
-            if not done:
-                vars(self).update(before)
-                self._rng.bit_generator.state = rng
-
-    # -- codes and saving ------------------------------------------------------------------------------------------
-
-    def encode(self, X: npt.ArrayLike) -> Codes:
-        """Packed codes (n, ceil(r/8)) of the rows of X; pure, but that it draws W if need be."""
-        X = validation.matrix("X", X, d=self.d)
-        first = validation.cast(X[:ENCODE], self.params.dtype)
-        validation.finite("X", first)
-        self.start(X.shape[1])
-        planes, threshold = self._planes()
-        packed = np.empty((len(X), -(-self.r // 8)), np.uint8)
-        for start in range(0, len(X), ENCODE):
-            rows = validation.cast(X[start : start + ENCODE], self.params.dtype)
-            validation.finite("X", rows, rows=np.arange(start, start + len(rows)))
-            packed[start : start + ENCODE] = pack(self._map(rows) @ planes.T >= threshold.astype(planes.dtype))
-        return Codes(packed, self.r, self.version)
-
-    def save(self, path: str | Path) -> None:
-        """Everything needed to go on learning as if nothing had happened, as .npz without pickle."""
-        save(self, path)
-
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Parameters and random state for JSON; everything learnt as arrays."""
-        values: dict[str, Any] = {"params": asdict(self.params), "rng": self._rng.bit_generator.state}
-        return values, {} if self._Wt is None else {name: getattr(self, f"_{name}") for name in self.ARRAYS}
-
-    def resume(self, values: dict[str, Any], arrays: Arrays) -> Self:
-        """Go on from a saved state."""
-        if "Wt" in arrays:
-            self._begin(len(arrays["mean"]))
-            for name in self.ARRAYS:
-                ours, saved = getattr(self, f"_{name}"), arrays[name]
-                fixed = name in StreamBase.ARRAYS
-                if ours.dtype != saved.dtype or ours.ndim != saved.ndim or (fixed and ours.shape != saved.shape):
-                    raise ValueError(
-                        f"{name} must be {ours.dtype} of shape {ours.shape}, got {saved.dtype} {saved.shape}"
-                    )
-                setattr(self, f"_{name}", np.array(saved, order="C"))
-        self._rng.bit_generator.state = values["rng"]
-        return self
-
-    def _planes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
-        """(Wt (r, d), threshold (r,)) of the hash."""
-        Wt = self._need_start()
-        return Wt, Wt.astype(np.float64) @ self._mean
-
-    def _need_start(self) -> npt.NDArray[Any]:
-        if self._Wt is None:
-            raise ValueError("W is not there yet: it is drawn when the first data tell d; call start(d) to draw it now")
-        return self._Wt
-
-
-class StreamLearner(StreamBase):
-    """A learner whose bits are half-spaces of x itself, so that a code table follows it column by column."""
-
-    @property
-    def hyperplanes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
-        """(Wt (1, r, d), threshold (1, r)), read-only."""
-        planes, threshold = self._planes()
-        return read_only(planes[None]), read_only(threshold[None])
-
-    @property
-    def bit_updates(self) -> npt.NDArray[np.int64]:
-        """(1, r) how often each projection vector has moved."""
-        self._need_start()
-        return read_only(self._bit_updates[None])
-
-
-def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A view nobody can write to."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def _copy(value: Any) -> Any:
-    return value.copy() if isinstance(value, np.ndarray) else value
-
-
-class HalfSpaces:
-    """A base for methods with h = [Wᵀx >= threshold]; `params` has r and dtype."""
-
-    key: str
-
-    def __init__(self, params: Any) -> None:
-        """W comes with the first data."""
-        self.params = params
-        self.version = 0
-        self.W: npt.NDArray[Any] | None = None
-        self.threshold: npt.NDArray[np.float64] = np.zeros(0)
-        self.moved: npt.NDArray[np.int64] = np.zeros(0, np.int64)
-
-    @property
-    def r(self) -> int:
-        """Bits of a code."""
-        return int(self.params.r)
-
-    @property
-    def d(self) -> int | None:
-        """Columns of X, known once data have been seen."""
-        return None if self.W is None else len(self.W)
-
-    @property
-    def hyperplanes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
-        """(Wt (1, r, d), threshold (1, r))."""
-        return self._need_W().T[None], self.threshold[None]
-
-    @property
-    def bit_updates(self) -> npt.NDArray[np.int64]:
-        """(1, r) how often each column of W was replaced by another."""
-        self._need_W()
-        return self.moved[None]
-
-    def rows(self, X: npt.ArrayLike, dtype: str | None = None) -> npt.NDArray[Any]:
-        """X checked, in the precision of the method."""
-        cast = validation.cast(validation.matrix("X", X, d=self.d), dtype or self.params.dtype)
-        return validation.finite("X", cast)
-
-    def place(self, W: npt.NDArray[Any], mean: npt.NDArray[Any], bias: float | npt.NDArray[np.float64] = 0.0) -> None:
-        """Hash by W (d, r) about `mean` from now on: bit k is 1 where w_k · (x - mean) + bias_k >= 0."""
-        W = np.ascontiguousarray(W, dtype=self.params.dtype)
-        threshold = mean.astype(np.float64) @ W.astype(np.float64) - bias
-        if self.W is None:
-            self.moved = np.zeros(W.shape[1], np.int64)
-        else:
-            changed = (W != self.W).any(axis=0)
-            self.moved = self.moved + changed
-            self.version += bool(changed.any() or (threshold != self.threshold).any())
-        self.W, self.threshold = W, threshold
-
-    def encode(self, X: npt.ArrayLike) -> Codes:
-        """Packed codes (n, ceil(r/8))."""
-        W = self._need_W()
-        return Codes(pack(self.rows(X) @ W >= self.threshold.astype(W.dtype)), self.r, self.version)
-
-    def save(self, path: str | Path) -> None:
-        """Write to .npz."""
-        save(self, path)
-
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """For `ohash.save`."""
-        values = {"params": asdict(self.params), "version": self.version}
-        if self.W is None:
-            return values, {}
-        return values, {"W": self.W, "threshold": self.threshold, "moved": self.moved}
-
-    def resume(self, values: dict[str, Any], arrays: Arrays) -> Self:
-        """Go on from a saved state; a method with more to remember extends both."""
-        if "W" in arrays:
-            self.W = np.ascontiguousarray(arrays["W"], dtype=self.params.dtype)
-            self.threshold = np.array(arrays["threshold"], np.float64)
-            self.moved = np.array(arrays["moved"], np.int64)
-        self.version = int(values["version"])
-        return self
-
-    def _need_W(self) -> npt.NDArray[Any]:
-        if self.W is None:
-            raise ValueError(f"{self.key} has no hash yet: give it data first (warm_up or fit, as it consumes)")
-        return self.W
+    def _learn_pair_block(
+        self, x_i: Rows, x_j: Rows, s: npt.NDArray[np.int8], D_h: npt.NDArray[np.int64], updated: npt.NDArray[np.bool_]
+    ) -> None:
+        """Learn centred pairs in order; fill in the columns D_h and updated."""
+        raise NotImplementedError

@@ -13,13 +13,13 @@ import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from ohash.models.base import HasherSpec
+from ohash.models.base import HasherSpec, OnlineHasher
 
 PLUGINS = "OHASH_PLUGINS"
 ENTRY_POINTS = "ohash.plugins"
+FOLDERS = ("batch", "online", "quantizers")
 # A method, a dataset.
 DECLARED = ("HASHER", "DATASET")
 
@@ -27,7 +27,7 @@ DECLARED = ("HASHER", "DATASET")
 def scan(package: str) -> list[ModuleType]:
     """Every module of a package and its sub-packages, imported."""
     path = importlib.import_module(package).__path__
-    return [importlib.import_module(found.name) for found in pkgutil.walk_packages(path, f"{package}.")]
+    return [importlib.import_module(module.name) for module in pkgutil.walk_packages(path, f"{package}.")]
 
 
 @cache
@@ -70,13 +70,14 @@ def declared(modules: list[ModuleType], name: str) -> dict[str, Any]:
 
 
 @cache
-def hashers() -> "dict[str, HasherSpec]":
+def hashers() -> dict[str, HasherSpec]:
     """Every method, by key."""
-    return declared([*scan("ohash.models"), *plugin_modules()], "HASHER")
+    modules = [module for folder in FOLDERS for module in scan(f"ohash.models.{folder}")]
+    return declared([*modules, *plugin_modules()], "HASHER")
 
 
-def find(name: str) -> "HasherSpec":
-    """The method of this key; failing that, of this title or alias in any case, with hyphens or without."""
+def find(name: str) -> HasherSpec:
+    """The method with this key, or else with this title or alias, in any case and with hyphens or without."""
     if name in hashers():
         return hashers()[name]
     for spec in hashers().values():
@@ -85,7 +86,7 @@ def find(name: str) -> "HasherSpec":
     raise ValueError(f"method must be one of {', '.join(sorted(hashers()))}, got {name!r}")
 
 
-def key_of(hasher: Any) -> str:
+def key_of(hasher: OnlineHasher) -> str:
     """The key a hasher is registered under."""
     return str(hasher.key)
 

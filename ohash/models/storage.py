@@ -5,20 +5,18 @@ goes on bit for bit as if it had never been saved. The feature map a model learn
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ohash.core.features import FeatureMap
 from ohash.models import registry
+from ohash.models.base import OnlineHasher
 from ohash.runtime.archive import read_archive, write_archive
-
-if TYPE_CHECKING:
-    from ohash.models.base import OnlineHasher
 
 FORMAT = 1
 MAP = "feature_map."
 
 
-def save(hasher: "OnlineHasher", path: str | Path) -> None:
+def save(hasher: OnlineHasher, path: str | Path) -> None:
     """Write `hasher` to `path` (.npz); an interrupted write leaves the old file."""
     values, arrays = hasher.state()
     header = {"format": FORMAT, "method": registry.key_of(hasher), "values": values}

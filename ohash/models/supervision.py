@@ -1,6 +1,6 @@
-"""Which points are similar, for methods that are fitted to a matrix of it: by labels, or told point by point.
+"""What supervised methods learn from: which points of a set are similar, and labels in the forms they accept.
 
-Labels as the supervised stream methods take them: one class a point, or flags (n, L) of which several may be set.
+Labels are one class per point, or flags (n, L) of which several may be set.
 """
 
 from typing import Any, Protocol
@@ -14,28 +14,28 @@ Flags = npt.NDArray[np.bool_]
 Index = npt.NDArray[np.int64]
 
 
-class Alike(Protocol):
-    """A symmetric relation among n points."""
+class Similarity(Protocol):
+    """Which of n points are similar: a symmetric relation."""
 
     n: int
 
-    def of(self, sample: Index) -> "Alike":
-        """The same among some of the points."""
+    def subset(self, sample: Index) -> "Similarity":
+        """The relation among some of the points."""
 
     def row(self, i: int) -> Flags:
         """Which points are similar to point i."""
 
     def pairs(self, i: Index, j: Index) -> Flags:
-        """Pair by pair."""
+        """Whether i[k] and j[k] are similar, pair by pair."""
 
     def matrix(self) -> Flags:
-        """All of it, (n, n)."""
+        """The whole relation, (n, n)."""
 
 
-class ByLabels:
+class SharedLabels:
     """Points are similar if they share a label.
 
-    >>> ByLabels(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])).row(0)
+    >>> SharedLabels(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])).row(0)
     array([ True, False,  True])
     """
 
@@ -43,82 +43,82 @@ class ByLabels:
         """Q (n, c) are 0/1 indicators."""
         self.Q, self.n = Q, len(Q)
 
-    def of(self, sample: Index) -> "ByLabels":
-        """The same among some of the points."""
-        return ByLabels(self.Q[sample])
+    def subset(self, sample: Index) -> "SharedLabels":
+        """The relation among some of the points."""
+        return SharedLabels(self.Q[sample])
 
     def row(self, i: int) -> Flags:
         """Which points are similar to point i."""
         return np.asarray(self.Q @ self.Q[i] > 0)
 
     def pairs(self, i: Index, j: Index) -> Flags:
-        """Pair by pair."""
+        """Whether i[k] and j[k] are similar, pair by pair."""
         return np.asarray(np.einsum("ec,ec->e", self.Q[i], self.Q[j]) > 0)
 
     def matrix(self) -> Flags:
-        """All of it, (n, n)."""
+        """The whole relation, (n, n)."""
         return np.asarray(self.Q @ self.Q.T > 0)
 
 
-class Told:
-    """A matrix (n, n) says it."""
+class SimilarityMatrix:
+    """Similarity given as a matrix (n, n)."""
 
     def __init__(self, similar: npt.ArrayLike, n: int) -> None:
-        """Checked; a point is similar to itself."""
-        found = np.asarray(similar)
-        if found.dtype != bool or found.shape != (n, n) or not (found == found.T).all():
+        """Check the matrix; a point is always similar to itself."""
+        given = np.asarray(similar)
+        if given.dtype != bool or given.shape != (n, n) or not (given == given.T).all():
             raise ValueError(
-                f"similar must be a symmetric matrix of booleans, {n} x {n} as X has rows, got dtype {found.dtype}, "
-                f"shape {found.shape}"
+                f"similar must be a symmetric matrix of booleans, {n} x {n} as X has rows, got dtype {given.dtype}, "
+                f"shape {given.shape}"
             )
         self.n = n
-        self._similar = found | np.eye(n, dtype=bool)
+        self._similar = given | np.eye(n, dtype=bool)
 
-    def of(self, sample: Index) -> "Told":
-        """The same among some of the points."""
-        return Told(self._similar[np.ix_(sample, sample)], len(sample))
+    def subset(self, sample: Index) -> "SimilarityMatrix":
+        """The relation among some of the points."""
+        return SimilarityMatrix(self._similar[np.ix_(sample, sample)], len(sample))
 
     def row(self, i: int) -> Flags:
         """Which points are similar to point i."""
         return np.asarray(self._similar[i])
 
     def pairs(self, i: Index, j: Index) -> Flags:
-        """Pair by pair."""
+        """Whether i[k] and j[k] are similar, pair by pair."""
         return np.asarray(self._similar[i, j])
 
     def matrix(self) -> Flags:
-        """All of it, (n, n)."""
+        """The whole relation, (n, n)."""
         return self._similar
 
 
-# The form of the labels seen so far: not known yet, one class a point, or the number L > 0 of flags.
+# The form of the labels seen so far: not known yet, one class per point, or the number L > 0 of flags.
 UNKNOWN, SINGLE = 0, -1
 
 
 def check(y: npt.ArrayLike | None, n: int, form: int, title: str) -> tuple[npt.NDArray[Any], int]:
-    """(int64 classes (n,) or flags (n, L), their form), in the form of those before.
+    """(int64 classes (n,) or flags (n, L), their form); the form must be that of earlier labels.
 
     >>> check([3, 3, 5], 3, UNKNOWN, "HCOH")
     (array([3, 3, 5]), -1)
     """
     if y is None:
-        raise ValueError(f"{title} learns from labels: y must hold one class (or one row of flags) a point, got None")
-    found = validation.array("y", y, "classes or flags")
-    if found.ndim not in (1, 2) or len(found) != n or found.dtype.kind not in "iub":
+        raise ValueError(f"{title} learns from labels: y must hold one class (or one row of flags) per point, got None")
+    labels = validation.array("y", y, "classes or flags")
+    if labels.ndim not in (1, 2) or len(labels) != n or labels.dtype.kind not in "iub":
         raise ValueError(
-            f"y must hold {n} classes (integers) or {n} rows of flags, got dtype {found.dtype}, shape {found.shape}"
+            f"y must hold {n} classes (integers) or {n} rows of flags, got dtype {labels.dtype}, shape {labels.shape}"
         )
-    mine = SINGLE if found.ndim == 1 else found.shape[1]
+    mine = SINGLE if labels.ndim == 1 else labels.shape[1]
     if form not in (UNKNOWN, mine):
-        expected = "one class a point" if form == SINGLE else f"{form} flags a point"
-        raise ValueError(f"y must be {expected}, as before, got shape {found.shape}")
-    return (found.astype(np.int64) if mine == SINGLE else found.astype(bool)), mine
+        expected = "one class per point" if form == SINGLE else f"{form} flags per point"
+        raise ValueError(f"y must be {expected}, as before, got shape {labels.shape}")
+    return (labels.astype(np.int64) if mine == SINGLE else labels.astype(bool)), mine
 
 
-def words(labels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def pack_labels(labels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Labels as int64 (n, w): the class itself, or flags packed 64 to a word.
 
-    >>> words(np.array([[True, False, True]]))
+    >>> pack_labels(np.array([[True, False, True]]))
     array([[5]])
     """
     if labels.ndim == 1:

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from ohash.evaluation.significance import ENOUGH_SEEDS, over_seeds
+from ohash.evaluation.significance import ENOUGH_SEEDS, difference_over_seeds
 from ohash.paper.figures import FULL
 from ohash.paper.measured import Floats
 
@@ -82,7 +82,7 @@ class Part:
 
 def difference(a: Sequence[Floats], b: Sequence[Floats]) -> Effect:
     """MAP of a less that of b; one array of average precisions a seed, the same queries on both sides."""
-    found, seeds = over_seeds(a, b), len(a)
+    found, seeds = difference_over_seeds(a, b), len(a)
     few = seeds < ENOUGH_SEEDS
     swing = SWING if few else 0.0
     kind = (

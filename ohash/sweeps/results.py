@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ohash import tables
 from ohash.engine.params import OWN, QUERIES
-from ohash.evaluation.significance import Difference, over_seeds
+from ohash.evaluation.significance import Difference, difference_over_seeds
 from ohash.models.registry import find
 from ohash.store.store import Store
 from ohash.sweeps.sweep import Cell, Sweep, Values
@@ -164,7 +164,7 @@ def _reported(store: Store, chosen: Point) -> Best:
     means = [float(np.nanmean(ap)) for ap in each]
     sd = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
     queries = int(np.isfinite(np.concatenate(each)).sum()) // len(each)
-    test = over_seeds(each, [np.zeros_like(ap) for ap in each])
+    test = difference_over_seeds(each, [np.zeros_like(ap) for ap in each])
     return Best(chosen, chosen.mean(), test, sd, queries, len(each), lost=lost)
 
 

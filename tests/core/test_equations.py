@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
 import ohash
-from ohash.core.loss import dissimilar_threshold, explain, similarity_loss, zero_loss_codes
+from ohash.core.loss import dissimilar_threshold, explain, similarity_loss, update, zero_loss_codes
 from tests.core import reference
 
 
@@ -57,6 +57,41 @@ def test_a_pair_worked_by_hand():
     np.testing.assert_allclose(x_i @ model.W, [2.1160, -0.7679, 2], atol=1e-4)
     np.testing.assert_allclose(x_j @ model.W, [0.1160, 1.1160, -1], atol=1e-4)
     assert step.R_after == pytest.approx(0.7, abs=1e-15)
+    np.testing.assert_allclose(update(W, x_i, x_j, -1, alpha=0, beta=0.9, C=0.1), model.W, rtol=0, atol=1e-15)
+
+
+# -- Algorithm 1 in its readable form ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("alpha", "beta", "C"), [(0, 0.5, 0.1), (2, 0.45, 0.01), (1, 1.0, 10.0)])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_readable_update_equals_the_kernel_and_the_literal_equations(seed, alpha, beta, C):
+    """Pair by pair along a stream with zero vectors, so that full, capped, degenerate and no steps all occur."""
+    X, i, j, s = reference.random_stream(seed, d=5, pairs=150, zeros=0.1)
+    model = ohash.OH(r=10, alpha=alpha, beta=beta, C=C, dtype="float64", seed=seed)
+    model.start(5)
+    W = model.W.copy()
+    oracle = reference.Reference(W[None], alpha, beta, C)
+    kinds = set()
+    for t in range(len(i)):
+        pair = X[i[t]], X[j[t]], s[t]
+        W_next = update(W, *pair, alpha=alpha, beta=beta, C=C)
+        step = model.learn_pair(*pair)
+        oracle.step(*pair)
+        assert (W_next is W) == (not step.updated)
+        W = W_next
+        np.testing.assert_allclose(W, model.W, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(W, oracle.W[0], rtol=0, atol=1e-12)
+        kinds.add("degenerate" if step.degenerate else "none" if not step.updated else step.tau == C)
+    assert {"degenerate", "none"} < kinds and kinds & {True, False}
+
+
+def test_the_readable_update_changes_nothing_it_is_given():
+    W, x_i, x_j = np.ones((2, 3)), np.array([1.0, 2.0]), np.array([2.0, 1.0])
+    given_ = [array.copy() for array in (W, x_i, x_j)]
+    assert not np.array_equal(update(W, x_i, x_j, -1), W)
+    for array, before in zip((W, x_i, x_j), given_, strict=True):
+        np.testing.assert_array_equal(array, before)
 
 
 # -- Algorithms 2 and 3 by brute force ---------------------------------------------------------------------------

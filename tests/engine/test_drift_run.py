@@ -63,9 +63,9 @@ def test_lsh_is_watched_by_its_own_loss():
 def test_chunks_change_neither_alarms_nor_scores(method):
     params = small(method, drift="rotate", drift_at=400, pairs=1200)
     runs = [straight(params), finish(Run(params), [1, 33, 7]), finish(Run(params), [250])]
-    assert any(runs[0].observer.watch.alarms.values())
+    assert any(runs[0].observer.drift_monitor.alarms.values())
     for other in runs[1:]:
-        assert other.observer.watch.alarms == runs[0].observer.watch.alarms
+        assert other.observer.drift_monitor.alarms == runs[0].observer.drift_monitor.alarms
         assert np.array_equal(other.checkpoints.class_map, runs[0].checkpoints.class_map, equal_nan=True)
         assert np.array_equal(
             other.checkpoints.scores["map_prequential"], runs[0].checkpoints.scores["map_prequential"], equal_nan=True
@@ -86,7 +86,7 @@ def test_a_resumed_run_equals_an_undisturbed_one(tmp_path, kind, reencode):
         assert np.array_equal(a.class_map, b.class_map, equal_nan=True)
         for name in ("map", "map_prequential", "flipped", "recomputed"):
             assert np.array_equal(a.checkpoints[name], b.checkpoints[name], equal_nan=True), name
-        one, other = whole.observer.watch.state(), again.observer.watch.state()
+        one, other = whole.observer.drift_monitor.state(), again.observer.drift_monitor.state()
         assert one.keys() == other.keys()
         assert all(np.array_equal(one[name], other[name]) for name in one)
 
@@ -94,7 +94,7 @@ def test_a_resumed_run_equals_an_undisturbed_one(tmp_path, kind, reencode):
 def test_another_beta_is_another_loss_and_no_drift():
     params = experiment("digits", "oh", r=24, pairs=4000, beta=0.3).changed(2000, beta=0.9)
     now = straight(params, judge=False)
-    assert not any(2000 <= place < 2200 for found in now.observer.watch.alarms.values() for place in found)
+    assert not any(2000 <= place < 2200 for found in now.observer.drift_monitor.alarms.values() for place in found)
 
 
 @pytest.mark.parametrize(

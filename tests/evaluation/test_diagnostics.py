@@ -59,6 +59,15 @@ def test_the_bootstrap_pairs_queries_and_is_seeded():
     assert wide.low < found.low < narrow.low < narrow.high < found.high < wide.high
 
 
+@pytest.mark.parametrize("n", [1, 2, 37, 1500])
+def test_the_bootstrap_is_resampling_written_out(n):
+    """Bit for bit, so that recorded intervals do not depend on how SciPy batches its draws or interpolates."""
+    a, b = np.random.default_rng(n).random((2, n))
+    draws = np.random.default_rng(0).integers(0, n, (2000, n))
+    low, high = np.quantile((a - b)[draws].mean(axis=1), [(1 - 0.95) / 2, (1 + 0.95) / 2])
+    assert paired_bootstrap(a, b) == (float((a - b).mean()), float(low), float(high))
+
+
 def test_the_bootstrap_leaves_excluded_queries_out_and_blocks_change_nothing(monkeypatch):
     a, b = np.array([0.5, np.nan, 1.0, 0.25]), np.array([0.25, 0.5, np.nan, 0.5])
     found = paired_bootstrap(a, b)

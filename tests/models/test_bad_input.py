@@ -265,9 +265,9 @@ def test_the_number_of_models(T):
         (lambda: ohash.OH().start(0), "d must be an integer >= 1, got 0"),
         (lambda: ohash.OH().start(2.5), "d must be an integer, got 2.5"),
         (lambda: ohash.OH().start(True), "d must be an integer, got True"),
-        (lambda: ohash.OH().W, "W is not there yet"),
-        (lambda: ohash.OH().mean, "mean is not there yet"),
-        (lambda: ohash.OH().certificate, "certificate is not there yet"),
+        (lambda: ohash.OH().W, "W does not exist yet"),
+        (lambda: ohash.OH().mean, "mean does not exist yet"),
+        (lambda: ohash.OH().certificate, "certificate does not exist yet"),
     ],
 )
 def test_starting(make, message):
@@ -298,7 +298,7 @@ def test_frozen_centring_needs_its_mean(call, started):
 def test_warm_up_comes_first_and_takes_only_finite_points():
     model = model_of("oh", "running")
     before = snapshot(model)
-    with pytest.raises(ValueError, match="warm_up must come before the first pair, but 30 pairs have been learnt"):
+    with pytest.raises(ValueError, match="warm_up must come before learning, but 30 pairs or points have been learnt"):
         model.warm_up(X)
     assert snapshot(model) == before
     for bad in (poisoned(np.nan, 5), poisoned(1e300, 5, np.float64)):
@@ -342,8 +342,8 @@ def test_an_interrupted_learn_changes_nothing():
 
     model = model_of("oh", "running")
     before = snapshot(model)
-    original = model._rows
-    model._rows = lambda X, i, j: original(X.astype(np.float64).view(Interrupting), i, j)
+    original = model._blocks
+    model._blocks = lambda X, i, j: original(X.astype(np.float64).view(Interrupting), i, j)
     i, j, s = (np.tile(column, 80) for column in (AT_I, AT_J, S))
     with pytest.raises(KeyboardInterrupt):
         model.learn(X, i, j, s)

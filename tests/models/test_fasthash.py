@@ -7,7 +7,7 @@ import pytest
 
 from ohash.core.codes import unpack
 from ohash.models.batch.fasthash import Cut, Pairs, _flatten, _vote
-from ohash.models.supervision import ByLabels
+from ohash.models.supervision import SharedLabels
 from tests.models.digits_data import build, fitted_map
 
 
@@ -31,7 +31,7 @@ def test_a_cut_is_the_minimum_over_all_bits(seed):
 def random_pairs(seed, n=60, c=3, neighbours=6, flags=False):
     rng = np.random.default_rng(seed)
     Q = (rng.random((n, c)) < 0.5).astype(float) if flags else np.eye(c)[rng.integers(0, c, n)]
-    return Pairs(ByLabels(Q), neighbours, rng), Q, rng
+    return Pairs(SharedLabels(Q), neighbours, rng), Q, rng
 
 
 @pytest.mark.parametrize("flags", [False, True])

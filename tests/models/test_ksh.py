@@ -5,14 +5,14 @@ import pytest
 
 from ohash.core.codes import unpack
 from ohash.models.batch.ksh import Residual, cost_and_gradient, refine, spectral
-from ohash.models.supervision import ByLabels
+from ohash.models.supervision import SharedLabels
 from tests.models.digits_data import build, fitted_map, split
 
 
 def problem(seed, n=60, m=7, c=3, r=8):
     rng = np.random.default_rng(seed)
     Q = np.eye(c)[rng.integers(0, c, n)]
-    S = Residual(ByLabels(Q), r)
+    S = Residual(SharedLabels(Q), r)
     for _ in range(3):
         S.explain(rng.choice([-1.0, 1.0], n))
     return rng.normal(size=(n, m)), S, rng
@@ -23,7 +23,9 @@ def test_the_operator_is_the_matrix_for_classes_and_for_flags():
     similar = (S.Q @ S.Q.T > 0) * 2.0 - 1
     np.testing.assert_allclose(S.dense(), 8 * similar - S.H @ S.H.T, atol=1e-10)
     flags = (rng.random((60, 5)) < 0.4).astype(float)
-    np.testing.assert_allclose(Residual(ByLabels(flags), 8).dense(), 8 * ((flags @ flags.T > 0) * 2.0 - 1), atol=1e-10)
+    np.testing.assert_allclose(
+        Residual(SharedLabels(flags), 8).dense(), 8 * ((flags @ flags.T > 0) * 2.0 - 1), atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -105,7 +105,7 @@ def test_labels_are_checked_and_flags_are_learnt(key):
     for start, stop in ((0, 77), (77, N)):
         teach(cut, start, stop, FLAGS)
     assert bits(whole) == bits(cut) and whole.version > 1
-    with pytest.raises(ValueError, match="y must be 5 flags a point, as before"):
+    with pytest.raises(ValueError, match="y must be 5 flags per point, as before"):
         teach(whole, 0, 5)
 
 

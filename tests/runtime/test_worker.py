@@ -94,7 +94,7 @@ def test_a_fit_goes_on_from_a_state(pool):
     values, found = pool.submit(fit, {"method": "itq", "state": state}, sent).result(PATIENCE)
     hasher.fit(X, y)
     assert values["state"]["version"] == hasher.version == 1
-    assert np.array_equal(found["state/moved"], hasher.moved) and np.array_equal(found["state/W"], hasher.W)
+    assert np.array_equal(found["state/moved"], hasher.bit_updates[0]) and np.array_equal(found["state/W"], hasher.W)
 
 
 def test_a_run_elsewhere_is_the_run_here_and_tells_how_far_it_is(pool):

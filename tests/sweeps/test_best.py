@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ohash.evaluation.significance import over_seeds, paired_bootstrap
+from ohash.evaluation.significance import difference_over_seeds, paired_bootstrap
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import Inline
 from ohash.sweeps.results import bests, points
@@ -16,7 +16,7 @@ def test_the_best_is_chosen_on_validation_and_reported_on_test(store):
     assert found.validation == max(point.mean() for point in points(chosen, store))
     each = [store.frame(cell.key)[1]["ap/test"] for cell in found.point.cells]
     ap = np.concatenate(each)
-    assert found.test == over_seeds(each, [0 * one for one in each])
+    assert found.test == difference_over_seeds(each, [0 * one for one in each])
     assert found.test.low <= paired_bootstrap(ap, 0 * ap).low < found.test.difference < found.test.high
     assert bests(tiny_sweep(seeds=[77]), store) == []
 

@@ -8,7 +8,6 @@ pairs alone; dissimilar pairs only add their points to T.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +15,8 @@ import numpy.typing as npt
 from ohash.core import validation
 from ohash.core.codes import hamming
 from ohash.core.parameters import check, param
-from ohash.models.base import Arrays, HasherSpec, Trace
-from ohash.models.linear import HalfSpaces
+from ohash.models.base import HasherSpec, Trace
+from ohash.models.linear import Fitted
 from ohash.models.quantizers.rotated import random_rotation
 from ohash.runtime.threads import one_blas_thread
 
@@ -83,23 +82,25 @@ def discriminants(C: Real, T: Real, k: int, *, weigh: bool) -> Real:
     return np.asarray(axes * np.maximum(signal, LEAST_WEIGHT) if weigh else axes)
 
 
-class ClickWhitening(HalfSpaces):
+class ClickWhitening(Fitted):
     """h = sgn(Rᵀ Vᵀ C^(-1/2) (x - mean))."""
 
     key = "click_whitening"
+    Params = ClickWhiteningParams
+    params: ClickWhiteningParams
+    ARRAYS = (*Fitted.ARRAYS, "_sums", "_counts", "_waiting", "_waiting_s", "mean")
 
-    def __init__(self, params: ClickWhiteningParams | None = None) -> None:
-        """Mean and first T come from `warm_up`."""
-        super().__init__(params or ClickWhiteningParams())
+    def _setup(self) -> None:
+        super()._setup()
         self.mean: Real = np.zeros(0)
         self._sums = np.zeros((2, 0, 0))  # of zzᵀ over similar pairs; of (x - mean)(x - mean)ᵀ
-        self._counts = np.zeros(4, np.int64)  # similar pairs, points, pairs in all, pairs at the last refresh
+        self._counts = np.zeros(4, np.int64)  # similar pairs, points, all pairs, pairs at the last refresh
         self._waiting = np.zeros((0, 2, 0))  # pairs of the block that is not full, centred
         self._waiting_s = np.zeros(0, np.int8)
 
     def warm_up(self, X: npt.ArrayLike) -> None:
         """Mean and covariance of the first points; until pairs come the hash is PCA with a rotation."""
-        X = self.rows(X, "float64")
+        X = self._rows(X, "float64")
         d = X.shape[1]
         self.mean = X.mean(axis=0)
         self._sums = np.zeros((2, d, d))
@@ -114,7 +115,7 @@ class ClickWhitening(HalfSpaces):
         at_i, at_j, signs = validation.pairs(i, j, s, len(X))
         rows, at = np.unique(np.concatenate([at_i, at_j]), return_inverse=True)
         used = validation.finite("X", validation.cast(X[rows], "float64"), rows=rows)
-        if self.W is None:
+        if self.d is None:
             self.warm_up(used)
         pairs = np.stack([used[at[: len(signs)]], used[at[len(signs) :]]], axis=1)
         D_h = np.empty(len(signs), np.int64)
@@ -130,28 +131,6 @@ class ClickWhitening(HalfSpaces):
             if len(self._waiting_s) == BLOCK:
                 updated[start - 1] = self._absorb()
         return Trace(D_h, updated)
-
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """For `ohash.save`."""
-        values, arrays = super().state()
-        if not arrays:
-            return values, arrays
-        more: Arrays = {
-            "sums": self._sums,
-            "counts": self._counts,
-            "waiting": self._waiting,
-            "waiting_s": self._waiting_s,
-        }
-        return values, arrays | more | {"mean": self.mean}
-
-    def resume(self, values: dict[str, Any], arrays: Arrays) -> "ClickWhitening":
-        """Go on from a saved state."""
-        super().resume(values, arrays)
-        if "sums" in arrays:
-            self.mean, self._sums = np.array(arrays["mean"]), np.array(arrays["sums"])
-            self._counts, self._waiting = np.array(arrays["counts"]), np.array(arrays["waiting"])
-            self._waiting_s = np.array(arrays["waiting_s"])
-        return self
 
     def _absorb(self) -> bool:
         """Sum the full block up; make W anew if the pairs have grown enough. Whether it was."""
@@ -177,16 +156,11 @@ class ClickWhitening(HalfSpaces):
         rotation = random_rotation(k, self.r, np.random.default_rng(self.params.seed))
         with one_blas_thread():
             axes = discriminants(C, T, k, weigh=self.params.weigh)
-        self.place(axes @ rotation, self.mean)
-
-
-def restore(values: dict[str, Any], arrays: Arrays) -> ClickWhitening:
-    """A ClickWhitening from its saved state."""
-    return ClickWhitening(ClickWhiteningParams(**values["params"])).resume(values, arrays)
+        self._set_hash(axes @ rotation, self.mean)
 
 
 HASHER = HasherSpec(
-    key="click_whitening",
+    hasher=ClickWhitening,
     title="Click whitening",
     aliases=("whitening of similar pairs", "learnt whitening"),
     cite="Mikolajczyk, Matas: Improving descriptors for fast tree matching by optimal linear projection, ICCV 2007; "
@@ -206,9 +180,6 @@ HASHER = HasherSpec(
 }""",
     supervision="pairs",
     consumes="pairs",
-    params=ClickWhiteningParams,
-    build=ClickWhitening,
-    restore=restore,
     differs="The originals keep floats; here weights, a random rotation and the sign follow. "
     "C is shrunk, and starts from as many pairs of isotropic noise as there are dimensions. It is updated from "
     "the stream: W is made anew whenever the pairs have grown by a quarter.",

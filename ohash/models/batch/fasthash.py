@@ -10,20 +10,18 @@ Costs are multiplied by 8, which makes every a_ij an integer.
 What FastHash asks of trees and pairs in the inner loop.
 """
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core import validation
 from ohash.core.codes import Codes, pack
 from ohash.core.parameters import check, param
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.batch.sdh import indicator
-from ohash.models.storage import save
-from ohash.models.supervision import Alike, ByLabels, Told
+from ohash.models.hasher import Hasher
+from ohash.models.supervision import SharedLabels, Similarity, SimilarityMatrix
 from ohash.runtime import progress
 from ohash.runtime.compile import kernel
 
@@ -112,12 +110,12 @@ class Pairs:
     Within a block no listed pair is dissimilar, so its bits can be found exactly.
     """
 
-    def __init__(self, alike: Alike, neighbours: int, rng: np.random.Generator) -> None:
+    def __init__(self, similarity: Similarity, neighbours: int, rng: np.random.Generator) -> None:
         """So many similar points of each point are listed, and as many dissimilar ones."""
-        n = self.n = alike.n
+        n = self.n = similarity.n
         edges = []
         for i in range(n):
-            shared = alike.row(i)
+            shared = similarity.row(i)
             for some in (np.flatnonzero(shared), np.flatnonzero(~shared)):
                 others = some[some != i]
                 if len(others):
@@ -128,7 +126,7 @@ class Pairs:
         order = np.argsort(rows * n + columns)
         self.rows, self.indices = rows[order], columns[order]
         self.indptr = np.searchsorted(self.rows, np.arange(n + 1))
-        self.similar = alike.pairs(self.rows, self.indices)
+        self.similar = similarity.pairs(self.rows, self.indices)
         self.blocks = [Block(self, points) for points in self._cover(rng)]
 
     def _cover(self, rng: np.random.Generator) -> list[Index]:
@@ -223,42 +221,33 @@ class Cut:
         return z[: self.size]
 
 
-class FastHash:
+class FastHash(Hasher):
     """h_k = sgn of boosted trees."""
 
     key = "fasthash"
+    Params = FastHashParams
+    params: FastHashParams
+    VALUES = ("_version", "_d")
 
-    def __init__(self, params: FastHashParams | None = None) -> None:
-        """Nothing before `fit`."""
-        self.params = params or FastHashParams()
-        self.version = 0
-        self.d: int | None = None
+    def _setup(self) -> None:
         self.trees: Arrays = {}
         self.energies: list[int] = []
 
-    @property
-    def r(self) -> int:
-        """Bits of a code."""
-        return int(self.params.r)
-
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
         """Fit from scratch; `energies` then holds Σ a_ij z_i z_j (times 8) of each bit before and after every sweep."""
-        X = self._rows(X)
-        self._fit(X, ByLabels(indicator(y, len(X), "FastHash")))
+        X = self._rows(X, "float64")
+        self._fit(X, SharedLabels(indicator(y, len(X), "FastHash")))
 
     def fit_similar(self, X: npt.ArrayLike, similar: npt.ArrayLike) -> None:
         """Fit to rows of which a matrix (n, n) says whether they are similar."""
-        X = self._rows(X)
-        self._fit(X, Told(similar, len(X)))
+        X = self._rows(X, "float64")
+        self._fit(X, SimilarityMatrix(similar, len(X)))
 
-    def _rows(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        return validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), "float64"))
-
-    def _fit(self, X: npt.NDArray[np.float64], alike: Alike) -> None:
+    def _fit(self, X: npt.NDArray[np.float64], similarity: Similarity) -> None:
         p = self.params
         rng = np.random.default_rng(p.seed)
         sample = rng.permutation(len(X))[: p.labelled]
-        X, pairs = X[sample], Pairs(alike.of(sample), p.neighbours, rng)
+        X, pairs = X[sample], Pairs(similarity.subset(sample), p.neighbours, rng)
         grown: list[Any] = []
         D = np.zeros(len(pairs.rows), np.int64)
         self.energies = []
@@ -273,8 +262,8 @@ class FastHash:
             fitted = np.where(_vote(X, _flatten([grown[-1]]), 1)[:, 0] >= 0, 1, -1)
             D += fitted[pairs.rows] != fitted[pairs.indices]
             progress.tell(k + 1, self.r)
-        self.version += bool(self.trees)
-        self.d, self.trees = X.shape[1], _flatten(grown)
+        self._version += bool(self.trees)
+        self._d, self.trees = X.shape[1], _flatten(grown)
 
     def _grow(self, X: npt.NDArray[np.float64], z: Index, k: int) -> tuple[float, list[Any]]:
         """(base, the nodes of each tree) of boosted trees that predict z."""
@@ -295,16 +284,17 @@ class FastHash:
         """Packed codes (n, ceil(r/8))."""
         if not self.trees:
             raise ValueError("fasthash has no trees yet: call fit(X, y) first")
-        X = self._rows(X)
+        X = self._rows(X, "float64")
         return Codes(pack(_vote(X, self.trees, self.r) >= 0), self.r, self.version)
-
-    def save(self, path: str | Path) -> None:
-        """Write to .npz."""
-        save(self, path)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """For `ohash.save`: the trees as plain arrays."""
-        return {"params": asdict(self.params), "version": self.version, "d": self.d}, dict(self.trees)
+        return super().state()[0], dict(self.trees)
+
+    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+        """Go on from a saved state."""
+        super().resume(values, arrays)
+        self.trees = {name: np.array(arrays[name]) for name in TREE_ARRAYS} if arrays else {}
 
 
 def _draw(others: Index, wanted: int, rng: np.random.Generator) -> Index:
@@ -342,17 +332,8 @@ def _vote(X: npt.NDArray[np.float64], trees: Arrays, r: int) -> npt.NDArray[np.f
     return found
 
 
-def restore(values: dict[str, Any], arrays: Arrays) -> FastHash:
-    """A FastHash from its saved state."""
-    model = FastHash(FastHashParams(**values["params"]))
-    model.version, model.d = int(values["version"]), values["d"]
-    if "roots" in arrays:
-        model.trees = {name: np.array(arrays[name]) for name in TREE_ARRAYS}
-    return model
-
-
 HASHER = HasherSpec(
-    key="fasthash",
+    hasher=FastHash,
     title="FastHash",
     aliases=("fast supervised hashing",),
     cite="Lin, Shen, Shi, van den Hengel, Suter: Fast supervised hashing with decision trees, CVPR 2014",
@@ -365,9 +346,6 @@ HASHER = HasherSpec(
     supervision="labels",
     consumes="batch",
     pairwise=True,
-    params=FastHashParams,
-    build=FastHash,
-    restore=restore,
     linear=False,
     differs="Where nothing has a label it is told which points of a sample are similar. Trees are boosted with the "
     "logistic loss on binned features (scikit-learn's histogram boosting), 50 a bit, instead of AdaBoost with"

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from ohash.core.codes import sgn
 from ohash.core.parameters import check, param
-from ohash.models.base import Arrays, HasherSpec
-from ohash.models.linear import HalfSpaces
+from ohash.models.base import HasherSpec
+from ohash.models.linear import Fitted
 from ohash.models.quantizers.rotated import random_rotation
 from ohash.runtime import progress
 from ohash.runtime.threads import one_blas_thread
@@ -84,35 +84,31 @@ def quantise(V: Real, R: Real, iterations: int) -> tuple[Real, Real]:
     return R, objective
 
 
-class ITQ(HalfSpaces):
+class ITQ(Fitted):
     """h = sgn(RᵀPᵀ(x - mean)), P the principal axes and R the rotation found."""
 
     key = "itq"
+    Params = ITQParams
+    params: ITQParams
 
-    def __init__(self, params: ITQParams | None = None) -> None:
-        """Nothing before `fit`."""
-        super().__init__(params or ITQParams())
+    def _setup(self) -> None:
+        super()._setup()
         self.objective: Real = np.empty(0)
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> None:
         """Fit from scratch; labels are not looked at. `objective` then holds ||B - VR||² after every half-step."""
-        X = self.rows(X, "float64")
+        X = self._rows(X, "float64")
         rng = np.random.default_rng(self.params.seed)
         mean = X.mean(axis=0)
         axes = principal_axes(X - mean, self.r, rng)
         V, R = (X - mean) @ axes, random_rotation(self.r, self.r, rng)
         with one_blas_thread():
             R, self.objective = quantise(V, R, self.params.iterations)
-        self.place(axes @ R, mean)
-
-
-def restore(values: dict[str, Any], arrays: Arrays) -> ITQ:
-    """An ITQ from its saved state."""
-    return ITQ(ITQParams(**values["params"])).resume(values, arrays)
+        self._set_hash(axes @ R, mean)
 
 
 HASHER = HasherSpec(
-    key="itq",
+    hasher=ITQ,
     title="ITQ",
     aliases=("iterative quantization", "iterative quantisation", "pca-itq"),
     cite="Gong, Lazebnik: Iterative quantization: a Procrustean approach to learning binary codes, CVPR 2011",
@@ -126,9 +122,6 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     consumes="batch",
-    params=ITQParams,
-    build=ITQ,
-    restore=restore,
     differs="The paper needs r <= d; bits beyond d start here as random projections of the centred data. Unlike the "
     "version in faiss, vectors are not normalised again and all points are used.",
 )

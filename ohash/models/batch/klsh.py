@@ -5,18 +5,16 @@ the covariance of the sample; whitened, it is a random hyperplane of the feature
 the sample, a bit is w = K^(-1/2)(1_S / t - 1/p), h(x) = sgn(Σ_i w_i κ_c(x, x_i)), κ_c centred as K.
 """
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core import validation
 from ohash.core.codes import Codes, pack
 from ohash.core.parameters import check, param
 from ohash.models.base import Arrays, HasherSpec
-from ohash.models.storage import save
+from ohash.models.hasher import Hasher
 
 Real = npt.NDArray[np.float64]
 
@@ -74,39 +72,35 @@ def inverse_root(K: Real) -> Real:
     return np.asarray((vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T)
 
 
-class KLSH:
+class KLSH(Hasher):
     """h = sgn(Σ w_i κ_c(x, x_i))."""
 
     key = "klsh"
+    Params = KLSHParams
+    params: KLSHParams
+    ARRAYS = ("sample", "w", "columns", "_sigma")
 
-    def __init__(self, params: KLSHParams | None = None) -> None:
-        """The sample comes from `warm_up`."""
-        self.params = params or KLSHParams()
-        self.version = 0
-        self.sample: Real | None = None
+    def _setup(self) -> None:
+        self.sample: Real = np.zeros((0, 0))
         self.w: Real = np.zeros((0, 0))
         self.columns: Real = np.zeros(0)
-        self.sigma = float("nan")
+        self._sigma: Real = np.full(1, np.nan)
 
     @property
-    def r(self) -> int:
-        """Bits of a code."""
-        return int(self.params.r)
-
-    @property
-    def d(self) -> int | None:
-        """Columns of X, known after `warm_up`."""
-        return None if self.sample is None else self.sample.shape[1]
+    def sigma(self) -> float:
+        """The width of the RBF kernel in use; NaN before `warm_up`."""
+        return float(self._sigma[0])
 
     def warm_up(self, X: npt.ArrayLike) -> None:
         """The first p points span the space; the hyperplanes are drawn."""
-        X = validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), "float64"))
-        self.version += self.sample is not None
-        self.sample = X[: self.params.p].copy()
+        X = self._rows(X, "float64")
+        self._version += self.d is not None
+        self._d, self.sample = X.shape[1], X[: self.params.p].copy()
         p = len(self.sample)
         t = min(self.params.t, p)
         squares = _squares(self.sample, self.sample)
-        self.sigma = self.params.bandwidth or 0.5 * float(np.sqrt(np.median(squares[~np.eye(p, dtype=bool)]))) or 1.0
+        half_median = 0.5 * float(np.sqrt(np.median(squares[~np.eye(p, dtype=bool)]))) if p > 1 else 0.0
+        self._sigma = np.array([self.params.bandwidth or half_median or 1.0])
         K = self.kernel(self.sample)
         self.columns = K.mean(axis=0)
         rng = np.random.default_rng(self.params.seed)
@@ -117,16 +111,15 @@ class KLSH:
 
     def kernel(self, X: Real) -> Real:
         """κ(x, x_i) for rows of X and the sample, (n, p)."""
-        assert self.sample is not None
         if self.params.similarity == "linear":
             return X @ self.sample.T
         return np.asarray(np.exp(_squares(X, self.sample) / (-2 * self.sigma**2)))
 
     def encode(self, X: npt.ArrayLike) -> Codes:
         """Packed codes (n, ceil(r/8))."""
-        if self.sample is None:
+        if self.d is None:
             raise ValueError("klsh has no sample yet: call warm_up(X) first")
-        X = validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), "float64"))
+        X = self._rows(X, "float64")
         total = float(self.columns.mean())
         packed = np.empty((len(X), -(-self.r // 8)), np.uint8)
         for start in range(0, len(X), BLOCK):
@@ -134,17 +127,10 @@ class KLSH:
             packed[start : start + BLOCK] = pack(K @ self.w >= 0)
         return Codes(packed, self.r, self.version)
 
-    def save(self, path: str | Path) -> None:
-        """Write to .npz."""
-        save(self, path)
-
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """For `ohash.save`."""
-        values = {"params": asdict(self.params), "version": self.version}
-        if self.sample is None:
-            return values, {}
-        scale = np.array([self.sigma])
-        return values, {"sample": self.sample, "w": self.w, "columns": self.columns, "sigma": scale}
+    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+        """Go on from a saved state."""
+        super().resume(values, arrays)
+        self._d = self.sample.shape[1] or None
 
 
 def _squares(A: Real, B: Real) -> Real:
@@ -152,18 +138,8 @@ def _squares(A: Real, B: Real) -> Real:
     return np.asarray(np.maximum(squares, 0))
 
 
-def restore(values: dict[str, Any], arrays: Arrays) -> KLSH:
-    """A KLSH from its saved state."""
-    model = KLSH(KLSHParams(**values["params"]))
-    if "sample" in arrays:
-        model.sample, model.w = np.array(arrays["sample"]), np.array(arrays["w"])
-        model.columns, model.sigma = np.array(arrays["columns"]), float(arrays["sigma"][0])
-    model.version = int(values["version"])
-    return model
-
-
 HASHER = HasherSpec(
-    key="klsh",
+    hasher=KLSH,
     title="KLSH (Kulis and Grauman)",
     aliases=("kernelized lsh", "kernelized locality-sensitive hashing"),
     cite="Kulis, Grauman: Kernelized locality-sensitive hashing for scalable image search, ICCV 2009",
@@ -175,9 +151,6 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     consumes="nothing",
-    params=KLSHParams,
-    build=KLSH,
-    restore=restore,
     linear=False,
     differs="It brings its own kernel and applies it to what the feature map gives: run it with kernel='none', or its "
     "kernel works on kernel features. Both means of the kernel are subtracted, of rows and of columns; a public port "

@@ -11,17 +11,16 @@ S0 = 2QQᵀ - 11ᵀ with Q the class indicators, so Sv costs O(l (classes + bits
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import sgn
 from ohash.core.parameters import check, param
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import HasherSpec
 from ohash.models.batch.sdh import indicator
-from ohash.models.linear import HalfSpaces
-from ohash.models.supervision import Alike, ByLabels, Told
+from ohash.models.linear import Fitted
+from ohash.models.supervision import SharedLabels, Similarity, SimilarityMatrix
 from ohash.runtime import progress
 from ohash.runtime.threads import one_blas_thread
 
@@ -63,12 +62,14 @@ class KSHParams:
 class Residual:
     """S = r S0 - Σ hhᵀ as an operator; S0_ij = +1 where i and j are similar, else -1."""
 
-    def __init__(self, alike: Alike, r: int) -> None:
+    def __init__(self, similarity: Similarity, r: int) -> None:
         """Points of one label each need only their indicators, all others S0 itself."""
         self.r = r
-        self.Q = alike.Q if isinstance(alike, ByLabels) and (alike.Q.sum(axis=1) == 1).all() else None
-        self.S0 = np.where(alike.matrix(), 1.0, -1.0) if self.Q is None else np.empty((0, 0))
-        self.H = np.empty((alike.n, 0))
+        self.Q = (
+            similarity.Q if isinstance(similarity, SharedLabels) and (similarity.Q.sum(axis=1) == 1).all() else None
+        )
+        self.S0 = np.where(similarity.matrix(), 1.0, -1.0) if self.Q is None else np.empty((0, 0))
+        self.H = np.empty((similarity.n, 0))
 
     def times(self, V: Real) -> Real:
         """S V for a vector or a matrix of columns."""
@@ -127,32 +128,33 @@ def spectral(white: Real, M: Real) -> Real:
     return a * np.sqrt(len(white) / length) if length > 0 else a
 
 
-class KSH(HalfSpaces):
+class KSH(Fitted):
     """h = sgn(Aᵀ(x - mean)), x the kernel features."""
 
     key = "ksh"
+    Params = KSHParams
+    params: KSHParams
 
-    def __init__(self, params: KSHParams | None = None) -> None:
-        """Nothing before `fit`."""
-        super().__init__(params or KSHParams())
+    def _setup(self) -> None:
+        super()._setup()
         self.agreement: Real = np.empty((0, 2))
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
         """Fit from scratch; `agreement` then holds hᵀSh of the spectral and of the kept solution, (r, 2)."""
-        X = self.rows(X, "float64")
-        self._fit(X, ByLabels(indicator(y, len(X), "KSH")))
+        X = self._rows(X, "float64")
+        self._fit(X, SharedLabels(indicator(y, len(X), "KSH")))
 
     def fit_similar(self, X: npt.ArrayLike, similar: npt.ArrayLike) -> None:
         """Fit to rows of which a matrix (n, n) says whether they are similar."""
-        X = self.rows(X, "float64")
-        self._fit(X, Told(similar, len(X)))
+        X = self._rows(X, "float64")
+        self._fit(X, SimilarityMatrix(similar, len(X)))
 
-    def _fit(self, X: Real, alike: Alike) -> None:
+    def _fit(self, X: Real, similarity: Similarity) -> None:
         mean, rng = X.mean(axis=0), np.random.default_rng(self.params.seed)
         sample = rng.permutation(len(X))[: self.params.labelled]
         with one_blas_thread():
-            A = self._bits(X[sample] - mean, Residual(alike.of(sample), self.r), rng)
-        self.place(A, mean)
+            A = self._bits(X[sample] - mean, Residual(similarity.subset(sample), self.r), rng)
+        self._set_hash(A, mean)
 
     def _bits(self, K: Real, S: Residual, rng: np.random.Generator) -> Real:
         """A (m, r), bit after bit."""
@@ -179,13 +181,8 @@ class KSH(HalfSpaces):
         return np.asarray(whiten @ A)
 
 
-def restore(values: dict[str, Any], arrays: Arrays) -> KSH:
-    """A KSH from its saved state."""
-    return KSH(KSHParams(**values["params"])).resume(values, arrays)
-
-
 HASHER = HasherSpec(
-    key="ksh",
+    hasher=KSH,
     title="KSH",
     aliases=("supervised hashing with kernels",),
     cite="Liu, Wang, Ji, Jiang, Chang: Supervised hashing with kernels, CVPR 2012",
@@ -198,9 +195,6 @@ HASHER = HasherSpec(
     supervision="labels",
     consumes="batch",
     pairwise=True,
-    params=KSHParams,
-    build=KSH,
-    restore=restore,
     differs="Where nothing has a label it is told which points of a sample are similar. The anchors are those of the "
     "experiment's feature map, the same for every method; without a kernel KSH is linear. The gradient steps "
     "are taken in coordinates where the labelled features are white, which takes far fewer of them for about "

@@ -12,15 +12,14 @@ Discrete cyclic coordinate descent of SDH: rows are independent, so each is sett
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core.parameters import check, param
 from ohash.models import supervision as labels
-from ohash.models.base import Arrays, HasherSpec
-from ohash.models.linear import HalfSpaces
+from ohash.models.base import HasherSpec
+from ohash.models.linear import Fitted
 from ohash.runtime import progress
 from ohash.runtime.compile import kernel
 
@@ -114,20 +113,21 @@ def objective(Y: Real, B: Real, W: Real, hashed: Real, P: Real, lambda_: float, 
     return float(fit + nu * (np.square(B - hashed).sum() + RIDGE * np.square(P).sum()))
 
 
-class SDH(HalfSpaces):
+class SDH(Fitted):
     """h = sgn(Pᵀ(x - mean) + p_0)."""
 
     key = "sdh"
+    Params = SDHParams
+    params: SDHParams
 
-    def __init__(self, params: SDHParams | None = None) -> None:
-        """Nothing before `fit`."""
-        super().__init__(params or SDHParams())
+    def _setup(self) -> None:
+        super()._setup()
         self.objective: Real = np.empty(0)
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
         """Fit from scratch; `objective` then holds its value after every step: W, P, B, W, P, B, ..."""
         p = self.params
-        X = self.rows(X, "float64")
+        X = self._rows(X, "float64")
         Y = indicator(y, len(X), "SDH")
         mean = X.mean(axis=0)
         Phi = np.concatenate([X - mean, np.ones((len(X), 1))], axis=1)
@@ -150,16 +150,11 @@ class SDH(HalfSpaces):
                 break
         P = np.linalg.solve(gram, Phi.T @ B)
         self.objective = np.array(found)
-        self.place(P[:-1], mean, P[-1])
-
-
-def restore(values: dict[str, Any], arrays: Arrays) -> SDH:
-    """An SDH from its saved state."""
-    return SDH(SDHParams(**values["params"])).resume(values, arrays)
+        self._set_hash(P[:-1], mean, P[-1])
 
 
 HASHER = HasherSpec(
-    key="sdh",
+    hasher=SDH,
     title="SDH",
     aliases=("supervised discrete hashing",),
     cite="Shen, Shen, Liu, Shen: Supervised discrete hashing, CVPR 2015",
@@ -171,9 +166,6 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     consumes="batch",
-    params=SDHParams,
-    build=SDH,
-    restore=restore,
     differs="The anchors of the RBF kernel are those of the experiment's feature map, the same for every method "
     "(the paper: 1,000 anchors, sigma 0.4); without a kernel SDH is linear. Squared loss only, not the hinge variant. "
     "A bit whose two values cost the same keeps its value.",

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from ohash.core.kernels import dot, project_pair
 from ohash.core.parameters import param
-from ohash.models.base import Arrays, HasherSpec, Trace
-from ohash.models.linear import LearnerParams, Rows, StreamLearner
+from ohash.models.base import HasherSpec
+from ohash.models.linear import LearnerParams, PairLearner, Rows
 from ohash.runtime.compile import inlined, kernel
 from ohash.runtime.threads import one_blas_thread
 
@@ -120,42 +119,31 @@ class AdaptHashParams(LearnerParams):
     )  # fmt: skip
 
 
-class AdaptHash(StreamLearner):
+class AdaptHash(PairLearner):
     """One step a pair with loss."""
 
     key = "adapthash"
-    ARRAYS: ClassVar[tuple[str, ...]] = (*StreamLearner.ARRAYS, "square")
-
-    def __init__(self, params: AdaptHashParams | None = None) -> None:
-        """W is drawn when the first data tell d."""
-        super().__init__(params or AdaptHashParams())
-
-    def learn(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> Trace:
-        """Learn pairs strictly in order."""
-        return self._learn_pairs(X, i, j, s)
+    Params = AdaptHashParams
+    params: AdaptHashParams
+    ARRAYS: ClassVar[tuple[str, ...]] = (*PairLearner.ARRAYS, "_square")
 
     def _begin(self, d: int) -> None:
         super()._begin(d)
         self._square = np.ones(1)
 
-    def _prepare(self, rows: Rows) -> None:
+    def _prepare_centred(self, rows: Rows) -> None:
         square = float(np.einsum("nd,nd->", rows, rows) / len(rows))
         self._square[0] = square if square > 0 else 1.0
 
-    def _absorb_pairs(self, x_i: Rows, x_j: Rows, s: Rows, D_h: Rows, updated: Rows) -> None:
+    def _learn_pair_block(self, x_i: Rows, x_j: Rows, s: Rows, D_h: Rows, updated: Rows) -> None:
         p = self.params
         step = p.eta / (p.r * float(self._square[0]))
         with one_blas_thread():
             learn_pairs(self._Wt, self._bit_updates, self._clock, x_i, x_j, s, p.ratio, step, p.lambda_, D_h, updated)
 
 
-def restore(values: dict[str, Any], arrays: Arrays) -> AdaptHash:
-    """An AdaptHash from its saved state."""
-    return AdaptHash(AdaptHashParams(**values["params"])).resume(values, arrays)
-
-
 HASHER = HasherSpec(
-    key="adapthash",
+    hasher=AdaptHash,
     title="AdaptHash",
     aliases=("adaptive hashing",),
     cite="Cakir, Sclaroff: Adaptive Hashing for Fast Similarity Search, ICCV 2015",
@@ -168,9 +156,6 @@ HASHER = HasherSpec(
 }""",
     supervision="pairs",
     consumes="pairs",
-    params=AdaptHashParams,
-    build=AdaptHash,
-    restore=restore,
     differs="The step is divided by r: the factor (f(u)ᵀf(v) - r s) grows with r, and at the published step of 1 the "
     "method is unstable (worse than random hyperplanes on digits). It is divided by the mean squared length of the "
     "warm-up's vectors, too, which is 1 for the unit vectors the authors use. Only the hinge decides how many bits "

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
-from ohash.models.base import Arrays, HasherSpec
-from ohash.models.linear import VERSION, LearnerParams, Rows, StreamLearner
+from ohash.models.base import HasherSpec
+from ohash.models.linear import HalfSpaces, LearnerParams, PointLearner, Rows
 
 Matrix = npt.NDArray[np.float64]
 
@@ -72,21 +72,15 @@ def objective(B_s: Matrix, B_e: Matrix, S: Matrix, WX: Matrix, fit: float) -> fl
     return float(((B_s.T @ B_e - len(B_s) * S) ** 2).sum() + fit * ((B_s - WX) ** 2).sum())
 
 
-class BSODH(StreamLearner):
+class BSODH(PointLearner, HalfSpaces):
     """Chunks of labelled points against a sample of the past."""
 
     key = "bsodh"
+    Params = BSODHParams
+    params: BSODHParams
     ARRAYS: ClassVar[tuple[str, ...]] = (
-        *StreamLearner.ARRAYS, "buffer", "buffer_words", "waiting", "codes", "words", "keys", "form",
+        *PointLearner.ARRAYS, "_buffer", "_buffer_words", "_waiting", "_codes", "_words", "_keys", "_form",
     )  # fmt: skip
-
-    def __init__(self, params: BSODHParams | None = None) -> None:
-        """W is drawn when the first data tell d."""
-        super().__init__(params or BSODHParams())
-
-    def learn_points(self, X: npt.ArrayLike, i: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
-        """Take rows i of X, in order, with their labels. W changes when a chunk is full."""
-        self._learn_points(X, i, y)
 
     def _begin(self, d: int) -> None:
         super()._begin(d)
@@ -100,14 +94,14 @@ class BSODH(StreamLearner):
 
     def _check_labels(self, y: npt.ArrayLike | None, n: int) -> npt.NDArray[Any]:
         first = self._form[0] == labels.UNKNOWN
-        found, self._form[0] = labels.check(y, n, int(self._form[0]), "BSODH")
-        words = labels.words(found)
+        found, self._form[0] = labels.check(y, n, int(self._form[0]), type(self).__name__)
+        words = labels.pack_labels(found)
         if first:
             self._buffer_words = np.zeros((self.params.chunk, words.shape[1]), np.int64)
             self._words = np.zeros((0, words.shape[1]), np.int64)
         return words
 
-    def _absorb(self, rows: Rows, labels: Any) -> None:
+    def _learn_block(self, rows: Rows, labels: Any) -> None:
         at = 0
         while at < len(rows):
             waiting = int(self._waiting[0])
@@ -123,7 +117,7 @@ class BSODH(StreamLearner):
 
     def _learn_chunk(self, X: Matrix) -> None:
         p = self.params
-        W = self._need_start().astype(np.float64)
+        W: npt.NDArray[Any] = self._Wt.astype(np.float64)
         words = self._buffer_words
         B_s = np.where(W @ X.T >= 0, 1.0, -1.0)
         if self._codes.shape[1]:
@@ -142,7 +136,7 @@ class BSODH(StreamLearner):
             W = np.linalg.solve(ridge, p.fit * (X.T @ B_s.T)).T
         self._Wt = np.ascontiguousarray(W, dtype=p.dtype)
         self._bit_updates += 1
-        self._clock[VERSION] += 1
+        self._clock[-1] += 1
         self._keep(B_s, B_e, words)
 
     def _keep(self, B_s: Matrix, B_e: Matrix, words: npt.NDArray[np.int64]) -> None:
@@ -160,13 +154,8 @@ class BSODH(StreamLearner):
         return np.asarray(((a[:, None] & b) != 0).any(axis=2), np.bool_)
 
 
-def restore(values: dict[str, Any], arrays: Arrays) -> BSODH:
-    """A BSODH from its saved state."""
-    return BSODH(BSODHParams(**values["params"])).resume(values, arrays)
-
-
 HASHER = HasherSpec(
-    key="bsodh",
+    hasher=BSODH,
     title="BSODH",
     aliases=("balanced similarity for online discrete hashing",),
     cite="Lin, Ji, Liu, Sun, Wu, Wu: Towards Optimal Discrete Online Hashing with Balanced Similarity, AAAI 2019",
@@ -180,9 +169,6 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     consumes="chunks",
-    params=BSODHParams,
-    build=BSODH,
-    restore=restore,
     differs="The steps follow from the printed objective; the published program multiplies by r twice and leaves out "
     "sigma. The past is a uniform sample of bounded size, where the paper keeps every code for ever: memory and time "
     "a chunk would grow with the stream. The first chunk serves as its own past. Chunks are half as long, so that W "

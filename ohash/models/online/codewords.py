@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ohash.core.kernels import dot
 from ohash.models import supervision as labels
-from ohash.models.linear import Rows, StreamLearner
+from ohash.models.linear import HalfSpaces, PointLearner, Rows
 from ohash.runtime.compile import inlined, kernel
 
 Words = npt.NDArray[np.int8]
@@ -111,11 +111,10 @@ def targets(book: Words, known: npt.NDArray[np.int64], labels: npt.NDArray[Any])
     return np.where(votes > 0, 1, np.where(votes < 0, -1, book[first])).astype(np.int8), has
 
 
-class CodewordLearner(StreamLearner):
+class CodewordLearner(PointLearner, HalfSpaces):
     """A learner of labelled points with a growing codebook."""
 
-    title: ClassVar[str]
-    ARRAYS: ClassVar[tuple[str, ...]] = (*StreamLearner.ARRAYS, "book", "classes", "form")
+    ARRAYS: ClassVar[tuple[str, ...]] = (*PointLearner.ARRAYS, "_book", "_classes", "_form")
 
     @property
     def book(self) -> npt.NDArray[np.int8]:
@@ -126,10 +125,6 @@ class CodewordLearner(StreamLearner):
     def classes(self) -> npt.NDArray[np.int64]:
         """The classes seen, in the order of the book."""
         return self._classes
-
-    def learn_points(self, X: npt.ArrayLike, i: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
-        """Learn rows i of X, strictly in order, with their labels."""
-        self._learn_points(X, i, y)
 
     def _begin(self, d: int) -> None:
         super()._begin(d)
@@ -146,14 +141,14 @@ class CodewordLearner(StreamLearner):
         raise NotImplementedError
 
     def _check_labels(self, y: npt.ArrayLike | None, n: int) -> npt.NDArray[Any]:
-        found, self._form[0] = labels.check(y, n, int(self._form[0]), self.title)
+        found, self._form[0] = labels.check(y, n, int(self._form[0]), type(self).__name__)
         fresh = new_classes(self._classes, found)
         if len(fresh):
             self._book = np.concatenate([self._book, self._words(len(fresh))])
             self._classes = np.concatenate([self._classes, fresh])
         return found
 
-    def _absorb(self, rows: Rows, labels: Any) -> None:
+    def _learn_block(self, rows: Rows, labels: Any) -> None:
         words, has = targets(self._book, self._classes, labels)
         self._step(rows[has], words[has])
         self._clock[0] += len(rows) - int(has.sum())  # a point without any label teaches nothing

@@ -6,7 +6,7 @@ from typing import Any
 import numpy.typing as npt
 
 from ohash.core.parameters import param
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import HasherSpec
 from ohash.models.linear import LearnerParams, Rows
 from ohash.models.online.codewords import CodewordLearner, hadamard_words, learn_hcoh
 
@@ -34,11 +34,8 @@ class HCOH(CodewordLearner):
     """One gradient step a point towards its class's Hadamard codeword."""
 
     key = "hcoh"
-    title = "HCOH"
-
-    def __init__(self, params: HCOHParams | None = None) -> None:
-        """W is drawn when the first data tell d."""
-        super().__init__(params or HCOHParams())
+    Params = HCOHParams
+    params: HCOHParams
 
     def _words(self, count: int) -> npt.NDArray[Any]:
         p = self.params
@@ -48,13 +45,8 @@ class HCOH(CodewordLearner):
         learn_hcoh(self._Wt, self._bit_updates, self._clock, rows, words, self.params.eta)
 
 
-def restore(values: dict[str, Any], arrays: Arrays) -> HCOH:
-    """An HCOH from its saved state."""
-    return HCOH(HCOHParams(**values["params"])).resume(values, arrays)
-
-
 HASHER = HasherSpec(
-    key="hcoh",
+    hasher=HCOH,
     title="HCOH",
     aliases=("Hadamard codebook based online hashing",),
     cite="Lin, Ji, Liu, Wu: Supervised Online Hashing via Hadamard Codebook Learning, ACM MM 2018",
@@ -67,9 +59,6 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     consumes="points",
-    params=HCOHParams,
-    build=HCOH,
-    restore=restore,
     differs="A Hadamard matrix of order r has one constant column, a bit that would be the same for every class: it "
     "is replaced by balanced random signs. The codebook grows when more classes come than it has rows. Of several "
     "labels the majority decides each bit, as in HMOH.",

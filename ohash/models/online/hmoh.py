@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.parameters import param
-from ohash.models.base import Arrays, HasherSpec
-from ohash.models.linear import LearnerParams, Rows
+from ohash.models.base import HasherSpec
+from ohash.models.linear import LearnerParams, Planes, Rows
 from ohash.models.online.codewords import CodewordLearner, hadamard_words, learn_hmoh
 
 
@@ -35,14 +35,11 @@ class HMOH(CodewordLearner):
     """A perceptron a bit; `sums` is what hashes."""
 
     key = "hmoh"
-    title = "HMOH"
-    ARRAYS: ClassVar[tuple[str, ...]] = (*CodewordLearner.ARRAYS, "sums")
+    Params = HMOHParams
+    params: HMOHParams
+    ARRAYS: ClassVar[tuple[str, ...]] = (*CodewordLearner.ARRAYS, "_sums")
 
-    def __init__(self, params: HMOHParams | None = None) -> None:
-        """W starts from 0."""
-        super().__init__(params or HMOHParams())
-
-    def _first(self, d: int) -> npt.NDArray[np.float64]:
+    def _first_W(self, d: int) -> npt.NDArray[np.float64]:
         return np.zeros((self.r, d))
 
     def _begin(self, d: int) -> None:
@@ -57,19 +54,14 @@ class HMOH(CodewordLearner):
         every = self.params.average == "points"
         learn_hmoh(self._Wt, self._sums, self._bit_updates, self._clock, rows, words, 1.0, every)
 
-    def _planes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+    def _planes(self) -> Planes:
         if self.params.average == "none":
             return super()._planes()
-        return self._sums.astype(self.params.dtype), self._sums @ self._mean
-
-
-def restore(values: dict[str, Any], arrays: Arrays) -> HMOH:
-    """An HMOH from its saved state."""
-    return HMOH(HMOHParams(**values["params"])).resume(values, arrays)
+        return self._sums.astype(self.params.dtype)[None], (self._sums @ self._mean)[None]
 
 
 HASHER = HasherSpec(
-    key="hmoh",
+    hasher=HMOH,
     title="HMOH",
     aliases=("Hadamard matrix guided online hashing",),
     cite="Lin, Ji, Liu, Sun, Chen, Tian: Hadamard Matrix Guided Online Hashing, IJCV 2020",
@@ -84,9 +76,6 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     consumes="points",
-    params=HMOHParams,
-    build=HMOH,
-    restore=restore,
     differs="No learning rate: W starts from 0, so it would change no code. The average is kept as a sum, since "
     "dividing a column by its mistakes changes no sign. A projection of 0 counts as +1, as everywhere here (the "
     "authors: -1). The constant column of the Hadamard matrix is replaced, and the book grows with the classes, as "

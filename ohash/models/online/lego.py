@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from ohash.core.kernels import dot
 from ohash.core.parameters import param
-from ohash.models.base import Arrays, HasherSpec, Trace
-from ohash.models.linear import LearnerParams, Rows, StreamLearner
+from ohash.models.base import HasherSpec
+from ohash.models.linear import LearnerParams, PairLearner, Planes, Rows
 from ohash.runtime.compile import inlined, kernel
 
 LEAST = 1e-12
@@ -105,24 +105,18 @@ class LEGOParams(LearnerParams):
     )  # fmt: skip
 
 
-class LEGO(StreamLearner):
+class LEGO(PairLearner):
     """One metric step a pair; `G` (d, d) is the factor of A."""
 
     key = "lego"
-    ARRAYS: ClassVar[tuple[str, ...]] = (*StreamLearner.ARRAYS, "G", "Rt", "targets")
-
-    def __init__(self, params: LEGOParams | None = None) -> None:
-        """R is drawn when the first data tell d."""
-        super().__init__(params or LEGOParams())
+    Params = LEGOParams
+    params: LEGOParams
+    ARRAYS: ClassVar[tuple[str, ...]] = (*PairLearner.ARRAYS, "_G", "_Rt", "_targets")
 
     @property
     def G(self) -> npt.NDArray[np.float64]:
         """The factor of the metric, A = GᵀG."""
         return self._G
-
-    def learn(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> Trace:
-        """Learn pairs strictly in order."""
-        return self._learn_pairs(X, i, j, s)
 
     def _begin(self, d: int) -> None:
         super()._begin(d)
@@ -131,14 +125,14 @@ class LEGO(StreamLearner):
         self._G = np.eye(d)
         self._targets = np.full(2, np.nan)
 
-    def _prepare(self, rows: Rows) -> None:
+    def _prepare_centred(self, rows: Rows) -> None:
         squares = np.einsum("nd,nd->n", rows, rows)
         distances = np.maximum(squares[:, None] + squares - 2 * rows @ rows.T, 0)
         known = distances[np.triu_indices(len(rows), 1)]
         if known.size:
             self._targets = np.percentile(known, [self.params.near, self.params.far])
 
-    def _absorb_pairs(self, x_i: Rows, x_j: Rows, s: Rows, D_h: Rows, updated: Rows) -> None:
+    def _learn_pair_block(self, x_i: Rows, x_j: Rows, s: Rows, D_h: Rows, updated: Rows) -> None:
         if np.isnan(self._targets).any():
             raise ValueError("LEGO takes its target distances from the first points: call warm_up(X) before learning")
         near, far = (float(value) for value in self._targets)
@@ -147,18 +141,12 @@ class LEGO(StreamLearner):
             self.params.eta, D_h, updated,
         )  # fmt: skip
 
-    def _planes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
-        Wt = self._need_start()
-        return Wt.astype(self.params.dtype), Wt @ self._mean
-
-
-def restore(values: dict[str, Any], arrays: Arrays) -> LEGO:
-    """A LEGO from its saved state."""
-    return LEGO(LEGOParams(**values["params"])).resume(values, arrays)
+    def _planes(self) -> Planes:
+        return self._Wt.astype(self.params.dtype)[None], (self._Wt @ self._mean)[None]
 
 
 HASHER = HasherSpec(
-    key="lego",
+    hasher=LEGO,
     title="LEGO-LSH",
     aliases=("online metric learning and fast similarity search",),
     cite="Jain, Kulis, Dhillon, Grauman: Online Metric Learning and Fast Similarity Search, NIPS 2008",
@@ -170,9 +158,6 @@ HASHER = HasherSpec(
 }""",
     supervision="pairs",
     consumes="pairs",
-    params=LEGOParams,
-    build=LEGO,
-    restore=restore,
     differs="Pairs bring no target distances: similar ones are brought down to the 5th percentile of the warm-up's "
     "squared distances, dissimilar ones up to the 95th, and pairs already there are left alone (the habit of ITML). "
     "Codes are computed for the whole table by the current metric, where the paper updates hash keys implicitly. "

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from ohash.core.kernels import dot
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
-from ohash.models.base import Arrays, HasherSpec
-from ohash.models.linear import LearnerParams, Rows, StreamLearner
+from ohash.models.base import HasherSpec
+from ohash.models.linear import HalfSpaces, LearnerParams, PointLearner, Rows
 from ohash.runtime.compile import inlined, kernel
 
 RESYNC = 1024
@@ -172,21 +172,15 @@ class MIHashParams(LearnerParams):
     )  # fmt: skip
 
 
-class MIHash(StreamLearner):
+class MIHash(PointLearner, HalfSpaces):
     """One gradient step a point, against a reservoir."""
 
     key = "mihash"
+    Params = MIHashParams
+    params: MIHashParams
     ARRAYS: ClassVar[tuple[str, ...]] = (
-        *StreamLearner.ARRAYS, "kept", "kept_words", "kept_keys", "projected", "filled", "form",
+        *PointLearner.ARRAYS, "_kept", "_kept_words", "_kept_keys", "_projected", "_filled", "_form",
     )  # fmt: skip
-
-    def __init__(self, params: MIHashParams | None = None) -> None:
-        """W is drawn when the first data tell d."""
-        super().__init__(params or MIHashParams())
-
-    def learn_points(self, X: npt.ArrayLike, i: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
-        """Learn rows i of X, strictly in order, with their labels."""
-        self._learn_points(X, i, y)
 
     def _begin(self, d: int) -> None:
         super()._begin(d)
@@ -199,13 +193,13 @@ class MIHash(StreamLearner):
         self._form = np.zeros(1, np.int64)
 
     def _check_labels(self, y: npt.ArrayLike | None, n: int) -> npt.NDArray[Any]:
-        found, self._form[0] = labels.check(y, n, int(self._form[0]), "MIHash")
-        words = labels.words(found)
+        found, self._form[0] = labels.check(y, n, int(self._form[0]), type(self).__name__)
+        words = labels.pack_labels(found)
         if words.shape[1] != self._kept_words.shape[1]:
             self._kept_words = np.zeros((self.params.reservoir, words.shape[1]), np.int64)
         return words
 
-    def _absorb(self, rows: Rows, labels: Any) -> None:
+    def _learn_block(self, rows: Rows, labels: Any) -> None:
         p = self.params
         learn_points(
             self._Wt, self._bit_updates, self._clock, rows, labels, bool(self._form[0] > 0),
@@ -214,13 +208,8 @@ class MIHash(StreamLearner):
         )  # fmt: skip
 
 
-def restore(values: dict[str, Any], arrays: Arrays) -> MIHash:
-    """A MIHash from its saved state."""
-    return MIHash(MIHashParams(**values["params"])).resume(values, arrays)
-
-
 HASHER = HasherSpec(
-    key="mihash",
+    hasher=MIHash,
     title="MIHash",
     aliases=("online hashing with mutual information",),
     cite="Cakir, He, Bargal, Sclaroff: MIHash: Online Hashing with Mutual Information, ICCV 2017",
@@ -234,9 +223,6 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     consumes="points",
-    params=MIHashParams,
-    build=MIHash,
-    restore=restore,
     differs="The true gradient of the mutual information, checked by finite differences: the authors' online program "
     "uses sigmoids in (0, 1) where the derivative asks for codes in (-1, 1). As there, only the path through the "
     "code of the new point is differentiated. Their trigger that holds back table updates is no part of the method "

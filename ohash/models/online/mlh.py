@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from ohash.core.kernels import project_pair
 from ohash.core.parameters import param
-from ohash.models.base import Arrays, HasherSpec, Trace
-from ohash.models.linear import LearnerParams, Rows, StreamLearner
+from ohash.models.base import HasherSpec
+from ohash.models.linear import LearnerParams, PairLearner, Rows
 from ohash.runtime.compile import inlined, kernel
 
 
@@ -135,21 +135,15 @@ class MLHParams(LearnerParams):
     )  # fmt: skip
 
 
-class MLH(StreamLearner):
+class MLH(PairLearner):
     """Minibatches of pairs, exact loss-augmented inference."""
 
     key = "mlh"
-    ARRAYS: ClassVar[tuple[str, ...]] = (*StreamLearner.ARRAYS, "velocity", "gradient", "waiting")
+    Params = MLHParams
+    params: MLHParams
+    ARRAYS: ClassVar[tuple[str, ...]] = (*PairLearner.ARRAYS, "_velocity", "_gradient", "_waiting")
 
-    def __init__(self, params: MLHParams | None = None) -> None:
-        """W is drawn when the first data tell d."""
-        super().__init__(params or MLHParams())
-
-    def learn(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> Trace:
-        """Learn pairs strictly in order; W moves whenever a minibatch is full."""
-        return self._learn_pairs(X, i, j, s)
-
-    def _first(self, d: int) -> npt.NDArray[np.float64]:
+    def _first_W(self, d: int) -> npt.NDArray[np.float64]:
         return np.asarray(0.1 * self._rng.standard_normal((d, self.r)).T)
 
     def _begin(self, d: int) -> None:
@@ -157,7 +151,7 @@ class MLH(StreamLearner):
         self._velocity, self._gradient = np.zeros((self.r, d)), np.zeros((self.r, d))
         self._waiting = np.zeros(1, np.int64)
 
-    def _absorb_pairs(self, x_i: Rows, x_j: Rows, s: Rows, D_h: Rows, updated: Rows) -> None:
+    def _learn_pair_block(self, x_i: Rows, x_j: Rows, s: Rows, D_h: Rows, updated: Rows) -> None:
         p = self.params
         learn_pairs(
             self._Wt, self._velocity, self._gradient, self._waiting, self._bit_updates, self._clock, x_i, x_j, s,
@@ -165,13 +159,8 @@ class MLH(StreamLearner):
         )  # fmt: skip
 
 
-def restore(values: dict[str, Any], arrays: Arrays) -> MLH:
-    """An MLH from its saved state."""
-    return MLH(MLHParams(**values["params"])).resume(values, arrays)
-
-
 HASHER = HasherSpec(
-    key="mlh",
+    hasher=MLH,
     title="MLH",
     aliases=("minimal loss hashing",),
     cite="Norouzi, Fleet: Minimal Loss Hashing for Compact Binary Codes, ICML 2011",
@@ -183,9 +172,6 @@ HASHER = HasherSpec(
 }""",
     supervision="pairs",
     consumes="pairs",
-    params=MLHParams,
-    build=MLH,
-    restore=restore,
     differs="One pass over the stream with a constant step, where the authors make hundreds of epochs with a falling "
     "one. Pairs come as the stream brings them: λ weighs the dissimilar ones, while their program uses it as the "
     "least share of similar pairs in a minibatch. As in their program the losses are scaled to at most 1, and weight "

@@ -4,17 +4,19 @@ For a similar pair only the model with the smallest R moves, and none if that R 
 with R > 0 moves. T = 1 is OH bit for bit.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
 
+from ohash.core.codes import Codes
 from ohash.core.loss import PairStep
 from ohash.core.parameters import param
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import HasherSpec
+from ohash.models.linear import read_only
 from ohash.models.online.oh import BIBTEX
 from ohash.models.online.oh_params import OHParams, PairTrace
-from ohash.models.online.pair_learner import PairLearner, read_only
+from ohash.models.online.passive_aggressive import PassiveAggressive
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class MMOHParams(OHParams):
     )  # fmt: skip
 
 
-class MMOH(PairLearner):
+class MMOH(PassiveAggressive):
     """Multi-Model Online Hashing.
 
     >>> X = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -39,6 +41,8 @@ class MMOH(PairLearner):
     """
 
     key = "mmoh"
+    Params = MMOHParams
+    params: MMOHParams
 
     def __init__(
         self,
@@ -61,12 +65,13 @@ class MMOH(PairLearner):
             T=T, r=r, alpha=alpha, beta=beta, C=C, seed=seed, dtype=dtype, center=center, ema=ema, select=select,
             rounds=rounds,
         )  # fmt: skip
-        super().__init__(params, W, T=params.T)
+        super().__init__(params, W)
 
     @property
     def W(self) -> npt.NDArray[Any]:
         """Hash projection matrices (T, d, r), a read-only view."""
-        return read_only(self._need_start("W").transpose(0, 2, 1))
+        self._need_start("W")
+        return read_only(self._Wt.transpose(0, 2, 1))
 
     def learn(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> PairTrace:
         """One pass over the pairs (X[i], X[j], s), strictly in order; X is already mapped."""
@@ -82,33 +87,22 @@ class MMOH(PairLearner):
         beta: float | None = None,
         C: float | None = None,
     ) -> list[PairStep]:
-        """One pair with everything it does to each model written down; `dry_run` changes nothing."""
+        """Learn one pair and explain its step, model by model; `dry_run` changes nothing."""
         return self._explain(x_i, x_j, s, dry_run, alpha, beta, C)
 
-
-def restore(values: dict[str, Any], arrays: Arrays) -> MMOH:
-    """An MMOH from its saved state."""
-    model = MMOH(**values["params"])
-    model._restore_state(values, arrays)
-    return model
-
-
-def build(params: MMOHParams) -> MMOH:
-    """An MMOH from its params object."""
-    return MMOH(**asdict(params))
+    def encode(self, X: npt.ArrayLike) -> Codes:
+        """Packed codes (T, n, ceil(r/8)) of the rows of X, Eq. (1)."""
+        return self._encode(X)
 
 
 HASHER = HasherSpec(
-    key="mmoh",
+    hasher=MMOH,
     title="MMOH",
     aliases=("multi-model online hashing",),
     cite="Huang, Yang, Zheng: Online Hashing, TNNLS 2017, Section VI",
     bibtex=BIBTEX,
     supervision="pairs",
     consumes="pairs",
-    params=MMOHParams,
-    build=build,
-    restore=restore,
     differs="As OH. Among models with the same least loss the first is moved. The paper does not say how T models rank "
     "items: here by the least Hamming distance, then by the sum.",
 )

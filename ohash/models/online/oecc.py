@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.parameters import param
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import HasherSpec
 from ohash.models.linear import LearnerParams, Rows
 from ohash.models.online.codewords import CodewordLearner, learn_oecc, places, random_words
 
@@ -37,11 +37,8 @@ class OECC(CodewordLearner):
     """A linear classifier a bit, towards random codewords."""
 
     key = "oecc"
-    title = "OECC"
-
-    def __init__(self, params: OECCParams | None = None) -> None:
-        """W is drawn when the first data tell d."""
-        super().__init__(params or OECCParams())
+    Params = OECCParams
+    params: OECCParams
 
     def _words(self, count: int) -> npt.NDArray[Any]:
         return random_words(self._book, self.r, self.params.seed, self.params.pool, count)
@@ -50,9 +47,9 @@ class OECC(CodewordLearner):
         boosted = self.params.update == "boosted"
         learn_oecc(self._Wt, self._bit_updates, self._clock, rows, words, self.params.eta, boosted)
 
-    def _absorb(self, rows: Rows, labels: Any) -> None:
+    def _learn_block(self, rows: Rows, labels: Any) -> None:
         if labels.ndim == 1:
-            super()._absorb(rows, labels)
+            super()._learn_block(rows, labels)
             return
         point, flag = np.nonzero(labels)  # one step a label, in the order of the points
         seen = int(self._clock[0])
@@ -60,13 +57,8 @@ class OECC(CodewordLearner):
         self._clock[0] = seen + len(rows)
 
 
-def restore(values: dict[str, Any], arrays: Arrays) -> OECC:
-    """An OECC from its saved state."""
-    return OECC(OECCParams(**values["params"])).resume(values, arrays)
-
-
 HASHER = HasherSpec(
-    key="oecc",
+    hasher=OECC,
     title="OECC",
     aliases=("online supervised hashing", "OSH (supervised)", "Online ECC hashing"),
     cite="Cakir, Bargal, Sclaroff: Online Supervised Hashing for Ever-Growing Datasets, arXiv 1511.03257, 2015; "
@@ -87,9 +79,6 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     consumes="points",
-    params=OECCParams,
-    build=OECC,
-    restore=restore,
     differs="The hinge is the default: the authors' own note says that it is usually better than the boosted "
     "version. A new class takes the word of the pool that is farthest from those taken, instead of the next one, and "
     "exponents are held within 30. WorkerFitter this method is called OSH, a name the seed paper gives to online "

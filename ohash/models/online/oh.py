@@ -4,16 +4,15 @@ Differs from the paper: beta r is rounded when it is an integer up to 1e-9, dege
 and centring is explicit; see `ohash.core.loss` for the conventions.
 """
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy.typing as npt
 
-from ohash.core.codes import Codes
 from ohash.core.loss import PairStep
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import HasherSpec
+from ohash.models.linear import read_only
 from ohash.models.online.oh_params import OHParams, PairTrace
-from ohash.models.online.pair_learner import PairLearner, read_only
+from ohash.models.online.passive_aggressive import PassiveAggressive
 
 BIBTEX = """@article{huang2017online,
   title   = {Online Hashing},
@@ -24,7 +23,7 @@ BIBTEX = """@article{huang2017online,
 }"""
 
 
-class OH(PairLearner):
+class OH(PassiveAggressive):
     """Online Hashing.
 
     >>> X = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -35,6 +34,8 @@ class OH(PairLearner):
     """
 
     key = "oh"
+    Params = OHParams
+    params: OHParams
 
     def __init__(
         self,
@@ -58,13 +59,13 @@ class OH(PairLearner):
                 rounds=rounds,
             ),
             W,
-            T=1,
         )  # fmt: skip
 
     @property
     def W(self) -> npt.NDArray[Any]:
         """Hash projection matrix (d, r), a read-only view."""
-        return read_only(self._need_start("W")[0].T)
+        self._need_start("W")
+        return read_only(self._Wt[0].T)
 
     def learn(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> PairTrace:
         """One pass over the pairs (X[i], X[j], s), strictly in order; X is already mapped. Algorithm 1."""
@@ -81,38 +82,18 @@ class OH(PairLearner):
         beta: float | None = None,
         C: float | None = None,
     ) -> PairStep:
-        """One pair with everything it does written down; `dry_run` changes nothing."""
+        """Learn one pair and explain its step; `dry_run` changes nothing."""
         return self._explain(x_i, x_j, s, dry_run, alpha, beta, C)[0]
-
-    def encode(self, X: npt.ArrayLike) -> Codes:
-        """Packed codes (n, ceil(r/8)) of the rows of X, Eq. (1)."""
-        codes: Codes = super().encode(X)[0]
-        return codes
-
-
-def restore(values: dict[str, Any], arrays: Arrays) -> OH:
-    """An OH from its saved state."""
-    model = OH(**values["params"])
-    model._restore_state(values, arrays)
-    return model
-
-
-def build(params: OHParams) -> OH:
-    """An OH from its params object."""
-    return OH(**asdict(params))
 
 
 HASHER = HasherSpec(
-    key="oh",
+    hasher=OH,
     title="OH",
     aliases=("online hashing",),
     cite="Huang, Yang, Zheng: Online Hashing, TNNLS 2017",
     bibtex=BIBTEX,
     supervision="pairs",
     consumes="pairs",
-    params=OHParams,
-    build=build,
-    restore=restore,
     differs="β r is taken as a whole number where it is one up to rounding; a pair that cannot move W (zero vectors) "
     "is skipped and counted; ties between bits go to the lower index; centring is a choice made in the open. The "
     "bound of Theorem 2 is used in a corrected form: as printed it is false.",

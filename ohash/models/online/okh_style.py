@@ -5,7 +5,6 @@ instead of centring, a constant feature 1 gives each bit a learnt offset.
 """
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,10 @@ from ohash.core import validation
 from ohash.core.codes import Codes
 from ohash.core.parameters import check, param
 from ohash.models.base import Arrays, HasherSpec
+from ohash.models.hasher import Hasher
+from ohash.models.linear import read_only
 from ohash.models.online.oh import OH
 from ohash.models.online.oh_params import PairTrace
-from ohash.models.online.pair_learner import read_only
-from ohash.models.storage import save
 
 BLOCK = 8192
 
@@ -46,20 +45,16 @@ class OKHStyleParams:
         check(self)
 
 
-class OKHStyle:
+class OKHStyle(Hasher):
     """OH on (x, 1)."""
 
     key = "okh_style"
+    Params = OKHStyleParams
+    params: OKHStyleParams
 
-    def __init__(self, params: OKHStyleParams | None = None) -> None:
-        """W is drawn when the first data tell d."""
-        self.params = p = params or OKHStyleParams()
+    def _setup(self) -> None:
+        p = self.params
         self._inner = OH(r=p.r, alpha=0, beta=p.ratio, C=p.C, seed=p.seed, dtype=p.dtype)
-
-    @property
-    def r(self) -> int:
-        """Bits of a code."""
-        return int(self.params.r)
 
     @property
     def d(self) -> int | None:
@@ -103,29 +98,28 @@ class OKHStyle:
             packed[start : start + BLOCK] = self._inner.encode(_with_one(rows[start : start + BLOCK]))
         return Codes(packed, self.r, self.version)
 
-    def save(self, path: str | Path) -> None:
-        """Write to .npz."""
-        save(self, path)
-
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """For `ohash.save`."""
         values, arrays = self._inner.state()
         return {"params": asdict(self.params), "rng": values["rng"]}, arrays
+
+    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+        """Go on from a saved state."""
+        self._inner.resume(values, arrays)
+
+    def _facts(self) -> list[str]:
+        return [*super()._facts(), f"{self._inner.pairs:,} pairs learnt"]
+
+    def _bars(self) -> tuple[str, npt.NDArray[np.float64]]:
+        return self._inner._bars()
 
 
 def _with_one(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.concatenate([rows, np.ones((len(rows), 1), rows.dtype)], axis=1)
 
 
-def restore(values: dict[str, Any], arrays: Arrays) -> OKHStyle:
-    """An OKHStyle from its saved state."""
-    model = OKHStyle(OKHStyleParams(**values["params"]))
-    model._inner._restore_state(values, arrays)
-    return model
-
-
 HASHER = HasherSpec(
-    key="okh_style",
+    hasher=OKHStyle,
     title="OKH-style",
     aliases=("OKH", "online kernel hashing"),
     cite="after Huang, Yang, Zheng: Online Hashing, IJCAI 2013",
@@ -137,9 +131,6 @@ HASHER = HasherSpec(
 }""",
     supervision="pairs",
     consumes="pairs",
-    params=OKHStyleParams,
-    build=OKHStyle,
-    restore=restore,
     differs="Not OKH itself: its learning rule was only ever distributed as compiled code, and the journal paper "
     "says that loss and inference differed. Known are C = 0.1, one ratio of 0.2, RBF features of 300 anchors with a "
     "constant 1, and one pair a step; the loss is read as OH's with that ratio as the only threshold, the inference "

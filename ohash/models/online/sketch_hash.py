@@ -5,13 +5,12 @@ benchmarks call this method SketchHash, and mean online supervised hashing (here
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ohash.core.parameters import check, param
-from ohash.models.base import Arrays, HasherSpec
-from ohash.models.linear import Rows, StreamLearner
+from ohash.models.base import HasherSpec
+from ohash.models.linear import HalfSpaces, Rows
 from ohash.models.online.sketching import SketchLearner
 
 
@@ -42,14 +41,12 @@ class SketchHashParams:
         check(self)
 
 
-class SketchHash(SketchLearner, StreamLearner):
+class SketchHash(SketchLearner, HalfSpaces):
     """h = sgn(Rᵀ Vᵀ(x - mean)), V the top directions of the sketch, R a rotation drawn once."""
 
     key = "sketch_hash"
-
-    def __init__(self, params: SketchHashParams | None = None) -> None:
-        """A random rotation hashes until the first chunk is full."""
-        super().__init__(params or SketchHashParams())
+    Params = SketchHashParams
+    params: SketchHashParams
 
     def _sizes(self, d: int) -> tuple[int, int, int]:
         p = self.params
@@ -57,19 +54,14 @@ class SketchHash(SketchLearner, StreamLearner):
         default = 50 if p.sketch == "fd" else 1 << (d - 1).bit_length()
         return d, p.chunk or default, rows + rows % 2
 
-    def _prepare(self, rows: Rows) -> None:
+    def _prepare_centred(self, rows: Rows) -> None:
         """The warm-up's mean serves until the first chunk."""
         self._middle = np.asarray(rows.mean(axis=0), np.float64)
-        self._clock[1] += 1
-
-
-def restore(values: dict[str, Any], arrays: Arrays) -> SketchHash:
-    """A SketchHash from its saved state."""
-    return SketchHash(SketchHashParams(**values["params"])).resume(values, arrays)
+        self._clock[-1] += 1
 
 
 HASHER = HasherSpec(
-    key="sketch_hash",
+    hasher=SketchHash,
     title="OSH",
     aliases=("SketchHash", "online sketching hashing", "FROSH"),
     cite="Leng, Wu, Cheng, Bai, Lu: Online Sketching Hashing, CVPR 2015; "
@@ -91,9 +83,6 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     consumes="chunks",
-    params=SketchHashParams,
-    build=SketchHash,
-    restore=restore,
     differs="The rotation is drawn once, and every new basis is turned towards the one before (orthogonal "
     "Procrustes), so that flipped bits mean a changed subspace; public programs draw it anew at every chunk. At "
     "least 2 r rows are sketched. Beyond d bits the d directions are spread over r bits by a random tight frame. "

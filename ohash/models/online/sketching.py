@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.models.batch.itq import nearest_rotation
-from ohash.models.linear import VERSION, Rows, StreamBase
+from ohash.models.linear import Planes, PointLearner, Rows
 from ohash.models.quantizers.rotated import random_rotation
 
 Matrix = npt.NDArray[np.float64]
@@ -106,16 +106,12 @@ def compressed(rows: Matrix, size: int, rng: np.random.Generator) -> Matrix:
 POINTS, FILLED, SHRUNK, SQUARES = range(4)
 
 
-class SketchLearner(StreamBase):
+class SketchLearner(PointLearner):
     """A learner of unlabelled points in chunks of its own."""
 
     ARRAYS: ClassVar[tuple[str, ...]] = (
-        *StreamBase.ARRAYS, "buffer", "waiting", "sketch", "tally", "middle", "basis", "spread",
+        *PointLearner.ARRAYS, "_buffer", "_waiting", "_sketch", "_tally", "_middle", "_basis", "_spread",
     )  # fmt: skip
-
-    def learn_points(self, X: npt.ArrayLike, i: npt.ArrayLike, y: npt.ArrayLike | None = None) -> None:
-        """Take rows i of X, in order; labels are not looked at. W changes when a chunk is full."""
-        self._learn_points(X, i, y)
 
     def _sizes(self, d: int) -> tuple[int, int, int]:
         """(columns of the mapped rows, rows of a chunk, rows of the sketch)."""
@@ -139,7 +135,7 @@ class SketchLearner(StreamBase):
         self._tally = np.zeros(4)
         self._middle = np.zeros(M)
 
-    def _absorb(self, rows: Rows, labels: Any) -> None:
+    def _learn_block(self, rows: Rows, labels: Any) -> None:
         at = 0
         while at < len(rows):
             waiting = int(self._waiting[0])
@@ -158,11 +154,11 @@ class SketchLearner(StreamBase):
         self._basis = self._new_basis(V)
         self._Wt = np.ascontiguousarray((self._basis @ self._spread).T, dtype=self.params.dtype)
         self._bit_updates += 1
-        self._clock[VERSION] += 1
+        self._clock[-1] += 1
 
     def _add(self, Z: npt.NDArray[np.float64]) -> None:
         n, m = self._tally[POINTS], len(Z)
-        if not self._runs:
+        if not self._centres:
             self._append(Z)
         else:
             middle = Z.mean(axis=0)
@@ -173,7 +169,7 @@ class SketchLearner(StreamBase):
         self._tally[POINTS] = n + m
 
     @property
-    def _runs(self) -> bool:
+    def _centres(self) -> bool:
         """Whether rows are centred with the mean of all points."""
         return True
 
@@ -188,6 +184,5 @@ class SketchLearner(StreamBase):
         self._tally[SHRUNK] += shrunk
         self._tally[SQUARES] += float((rows * rows).sum())
 
-    def _planes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
-        Wt = self._need_start()
-        return Wt, Wt.astype(np.float64) @ self._middle
+    def _planes(self) -> Planes:
+        return self._Wt[None], (self._Wt.astype(np.float64) @ self._middle)[None]

@@ -5,13 +5,13 @@ Frequent Directions sketch of all z are the projections (Ghashami and Abdullah, 
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core.parameters import check, param
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import HasherSpec
 from ohash.models.linear import Rows
 from ohash.models.online.sketching import SketchLearner
 
@@ -58,11 +58,9 @@ class SSBC(SketchLearner):
     """h = sgn(Vᵀ(z(x) - mean)); not linear in x."""
 
     key = "ssbc"
-    ARRAYS: ClassVar[tuple[str, ...]] = (*SketchLearner.ARRAYS, "omega", "phase", "scale")
-
-    def __init__(self, params: SSBCParams | None = None) -> None:
-        """Features are drawn when the first data tell d."""
-        super().__init__(params or SSBCParams())
+    Params = SSBCParams
+    params: SSBCParams
+    ARRAYS: ClassVar[tuple[str, ...]] = (*SketchLearner.ARRAYS, "_omega", "_phase", "_scale")
 
     def _sizes(self, d: int) -> tuple[int, int, int]:
         p = self.params
@@ -76,22 +74,22 @@ class SSBC(SketchLearner):
         self._scale = np.array([self.params.width])
         super()._begin(d)
 
-    def _prepare(self, rows: Rows) -> None:
+    def _prepare_centred(self, rows: Rows) -> None:
         if self.params.width == 0:
             squares = np.einsum("nd,nd->n", rows, rows)
             distances = np.sqrt(np.maximum(squares[:, None] + squares - 2 * rows @ rows.T, 0))
             self._scale[0] = distances.sum() / max(1, len(rows) * (len(rows) - 1)) or 1.0
-        if self._runs:
+        if self._centres:
             Z = self._map(rows.astype(self.params.dtype))
             self._middle = np.asarray(Z.mean(axis=0), np.float64)
-        self._clock[1] += 1
+        self._clock[-1] += 1
 
     def _check_labels(self, y: npt.ArrayLike | None, n: int) -> None:
         if self._scale[0] == 0:
             raise ValueError("width must be > 0, or call warm_up(X) with the first points to take it from them, got 0")
 
     @property
-    def _runs(self) -> bool:
+    def _centres(self) -> bool:
         return bool(self.params.centre)
 
     def _map(self, rows: Rows) -> Rows:
@@ -109,13 +107,8 @@ class SSBC(SketchLearner):
         return np.asarray(V * np.where(np.einsum("dq,dq->q", V, self._basis) < 0, -1.0, 1.0))
 
 
-def restore(values: dict[str, Any], arrays: Arrays) -> SSBC:
-    """An SSBC from its saved state."""
-    return SSBC(SSBCParams(**values["params"])).resume(values, arrays)
-
-
 HASHER = HasherSpec(
-    key="ssbc",
+    hasher=SSBC,
     title="SSBC",
     aliases=("streaming spectral binary coding", "binary coding in stream"),
     cite="Ghashami, Abdullah: Binary Coding in Stream, arXiv 1503.06271, 2015",
@@ -127,9 +120,6 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     consumes="chunks",
-    params=SSBCParams,
-    build=SSBC,
-    restore=restore,
     linear=False,
     differs="Written from the idea of the paper; no program of the authors was found, and its sizes are not known "
     "here. Points are sketched in chunks, not one by one. Features are centred with their running mean: without it "

@@ -3,8 +3,7 @@
 A reference, not a ceiling: what learns from labels or clicks passes it on labels and clicks.
 """
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from ohash.core.codes import Codes
 from ohash.core.distances import distances
 from ohash.core.parameters import check, param
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction
 
 
@@ -41,12 +40,9 @@ class FloatVectors(Reconstruction):
     """
 
     key = "float"
-
-    def __init__(self, params: FloatVectorsParams | None = None) -> None:
-        """The first data tell d."""
-        self.params = params or FloatVectorsParams()
-        self.version = 0
-        self.d: int | None = None
+    Params = FloatVectorsParams
+    params: FloatVectorsParams
+    VALUES = ("_version", "_d")
 
     @property
     def r(self) -> int:
@@ -55,12 +51,12 @@ class FloatVectors(Reconstruction):
 
     def warm_up(self, X: npt.ArrayLike) -> None:
         """Nothing but the number of columns is taken from the first points."""
-        self.d = self.rows(X).shape[1]
+        self._d = self.rows(X).shape[1]
 
     def encode(self, X: npt.ArrayLike) -> Codes:
         """The bytes of the rows."""
         X = self.rows(X)
-        self.d = X.shape[1]
+        self._d = X.shape[1]
         return Codes(np.ascontiguousarray(X, "<f4").view(np.uint8), self.r, self.version)
 
     def decode(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
@@ -71,20 +67,9 @@ class FloatVectors(Reconstruction):
         """1 - cosine, (queries, items)."""
         return distances(self.rows(queries), self.decode(stored), "cosine").astype(np.float32, copy=False)
 
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """For `ohash.save`."""
-        return {"params": asdict(self.params), "version": self.version, "d": self.d}, {}
-
-
-def restore(values: dict[str, Any], arrays: Arrays) -> FloatVectors:
-    """FloatVectors from their saved state."""
-    model = FloatVectors(FloatVectorsParams(**values["params"]))
-    model.version, model.d = int(values["version"]), values["d"]
-    return model
-
 
 HASHER = HasherSpec(
-    key="float",
+    hasher=FloatVectors,
     title="Exact cosine (float vectors)",
     aliases=("float vectors", "exact", "brute force"),
     cite="Manning, Raghavan, Schütze: Introduction to information retrieval, 2008, section 6.3 (cosine similarity)",
@@ -96,9 +81,6 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     consumes="nothing",
-    params=FloatVectorsParams,
-    build=FloatVectors,
-    restore=restore,
     linear=False,
     reference=True,
     asymmetric=True,

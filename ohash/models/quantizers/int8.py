@@ -4,7 +4,7 @@ A code is d bytes, a quarter of float32. Nothing is learnt but the range of each
 all it takes.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,18 +51,13 @@ class Int8(Reconstruction):
     """
 
     key = "int8"
+    Params = Int8Params
+    params: Int8Params
+    ARRAYS = ("low", "step")
 
-    def __init__(self, params: Int8Params | None = None) -> None:
-        """The ranges come with the warm-up."""
-        self.params = params or Int8Params()
-        self.version = 0
+    def _setup(self) -> None:
         self.low: npt.NDArray[np.float32] = np.zeros(0, np.float32)
         self.step: npt.NDArray[np.float32] = np.zeros(0, np.float32)
-
-    @property
-    def d(self) -> int | None:  # type: ignore[override]
-        """Columns of X, known once data have been seen."""
-        return len(self.low) or None
 
     @property
     def r(self) -> int:
@@ -75,12 +70,13 @@ class Int8(Reconstruction):
         if self.params.dims == "first r" and self.params.r > 8 * X.shape[1]:
             raise ValueError(f"r must be at most 8 d = {8 * X.shape[1]} with dims='first r', got {self.params.r}")
         low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+        self._d = X.shape[1]
         self.low = (low - WIDER * (high - low)).astype(np.float32)
         span = (1 + 2 * WIDER) * (high - low)
         steps = np.full(len(low), 255.0)
         steps[: len(self._levels)] = self._levels - 1
         self.step = np.where(span > 0, span / steps, 1.0).astype(np.float32)
-        self.version += 1
+        self._version += 1
 
     def encode(self, X: npt.ArrayLike) -> Codes:
         """Packed codes: one byte for each dimension."""
@@ -116,23 +112,14 @@ class Int8(Reconstruction):
         whole, rest = divmod(self.r, 8)
         return np.array([256] * whole + [1 << rest] * bool(rest))
 
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """For `ohash.save`."""
-        values = {"params": asdict(self.params), "version": self.version}
-        return values, {} if self.d is None else {"low": self.low, "step": self.step}
-
-
-def restore(values: dict[str, Any], arrays: Arrays) -> Int8:
-    """An Int8 from its saved state."""
-    model = Int8(Int8Params(**values["params"]))
-    model.version = int(values["version"])
-    if "low" in arrays:
-        model.low, model.step = (np.array(arrays[name], np.float32) for name in ("low", "step"))
-    return model
+    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+        """Go on from a saved state."""
+        super().resume(values, arrays)
+        self._d = len(self.low) or None
 
 
 HASHER = HasherSpec(
-    key="int8",
+    hasher=Int8,
     title="int8 (scalar quantisation)",
     aliases=("scalar quantisation", "scalar quantization", "SQ8"),
     cite="Shakir, Aarsen, Lee: Binary and scalar embedding quantization, Hugging Face 2024; faiss calls it SQ8",
@@ -144,9 +131,6 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     consumes="nothing",
-    params=Int8Params,
-    build=Int8,
-    restore=restore,
     linear=False,
     asymmetric=True,
     hamming=False,

@@ -4,12 +4,10 @@ The feature map belongs to the experiment, so this is LSH by another name, to be
 Kulis and Grauman is `klsh`.
 """
 
-from typing import Any
-
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import HasherSpec
 from ohash.models.online.oh import BIBTEX
 from ohash.models.quantizers import lsh
-from ohash.models.quantizers.lsh import LSH, LSHParams
+from ohash.models.quantizers.lsh import LSH
 
 
 class KernelLSH(LSH):
@@ -18,19 +16,8 @@ class KernelLSH(LSH):
     key = "kernel_lsh"
 
 
-def restore(values: dict[str, Any], arrays: Arrays) -> KernelLSH:
-    """A KernelLSH from its saved state."""
-    model = KernelLSH(LSHParams(**values["params"]))
-    if "W" in arrays:
-        model.start(len(arrays["W"]))
-        assert model.W is not None and model.mean is not None
-        model.W[...], model.mean[...] = arrays["W"], arrays["mean"]
-    model.version = int(values["version"])
-    return model
-
-
 HASHER = HasherSpec(
-    key="kernel_lsh",
+    hasher=KernelLSH,
     title="Kernel LSH (the paper's KLSH)",
     aliases=("rff_lsh", "lsh-k"),
     cite="Huang, Yang, Zheng: Online Hashing, TNNLS 2017 (as a baseline); Charikar, STOC 2002",
@@ -38,9 +25,6 @@ HASHER = HasherSpec(
     supervision="none",
     kernel_features=True,
     consumes="nothing",
-    params=LSHParams,
-    build=KernelLSH,
-    restore=restore,
     differs="The paper says only 'RBF kernel, W randomly sampled': read as LSH on the mapped features. Run it with "
     "kernel='rbf'; without a kernel it is LSH.",
 )

@@ -3,18 +3,15 @@
 P[bits differ] = angle / pi. Data-independent but for the mean that is subtracted.
 """
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core import validation
-from ohash.core.codes import Codes, pack
 from ohash.core.parameters import check, param
 from ohash.models.base import Arrays, HasherSpec
-from ohash.models.storage import save
+from ohash.models.linear import Drawn
 
 
 @dataclass(frozen=True)
@@ -35,86 +32,42 @@ class LSHParams:
         check(self)
 
 
-class LSH:
-    """h = sgn(Wᵀ(x - mean)), W ~ N(0, 1) drawn once."""
+class LSH(Drawn):
+    """h = sgn(Wᵀ(x - mean)), W ~ N(0, 1) drawn once.
+
+    >>> LSH(r=12, seed=1).encode([[1.0, 2.0], [3.0, 4.0]]).shape
+    (2, 2)
+    """
 
     key = "lsh"
+    Params = LSHParams
+    params: LSHParams
+    ARRAYS = ("_W", "_mean")
 
-    def __init__(self, params: LSHParams | None = None) -> None:
-        """W is drawn when the first data tell d."""
-        self.params = params or LSHParams()
-        self.version = 0
-        self.W: npt.NDArray[Any] | None = None
-        self.mean: npt.NDArray[np.float64] | None = None
+    def _setup(self) -> None:
+        super()._setup()
+        self._mean: npt.NDArray[np.float64] = np.zeros(0)
 
-    @property
-    def r(self) -> int:
-        """Bits of a code."""
-        return self.params.r
+    def _draw(self, d: int) -> npt.NDArray[np.float64]:
+        """The first W of an OH with this seed."""
+        self._mean = np.zeros(d)
+        return np.random.default_rng(self.params.seed).standard_normal((d, self.r))
 
-    @property
-    def d(self) -> int | None:
-        """Columns of X, known once data have been seen."""
-        return None if self.W is None else len(self.W)
+    def _set_mean(self, mean: npt.NDArray[np.float64], n: int) -> None:
+        version = self._version + 1
+        super()._set_mean(mean, n)
+        self._mean, self._version = mean, version
 
-    @property
-    def hyperplanes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
-        """(Wt (1, r, d), threshold (1, r))."""
-        if self.W is None or self.mean is None:
-            raise ValueError("W is not there yet: call start(d), or encode something")
-        return self.W.T[None], (self.mean @ self.W.astype(np.float64))[None]
-
-    @property
-    def bit_updates(self) -> npt.NDArray[np.int64]:
-        """W never moves."""
-        return np.zeros((1, self.r), np.int64)
-
-    def start(self, d: int) -> None:
-        """Draw W for d features: the first W of an OH with this seed."""
-        if self.W is None:
-            W = np.random.default_rng(self.params.seed).standard_normal((1, d, self.r))[0]
-            self.W, self.mean = W.astype(self.params.dtype), np.zeros(d)
-
-    def warm_up(self, X: npt.ArrayLike) -> None:
-        """Take the mean of the first points."""
-        X = validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), self.params.dtype))
-        self.start(X.shape[1])
-        if self.params.center == "frozen":
-            self.mean = X.mean(axis=0, dtype=np.float64)
-            self.version += 1
-
-    def encode(self, X: npt.ArrayLike) -> Codes:
-        """Packed codes (n, ceil(r/8))."""
-        X = validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), self.params.dtype))
-        self.start(X.shape[1])
-        assert self.W is not None and self.mean is not None
-        projections = X @ self.W
-        threshold = (self.mean @ self.W.astype(np.float64)).astype(self.params.dtype)
-        return Codes(pack(projections >= threshold), self.r, self.version)
-
-    def save(self, path: str | Path) -> None:
-        """Write to .npz."""
-        save(self, path)
-
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """For `ohash.save`."""
-        values = {"params": asdict(self.params), "version": self.version}
-        return values, {} if self.W is None or self.mean is None else {"W": self.W, "mean": self.mean}
-
-
-def restore(values: dict[str, Any], arrays: Arrays) -> LSH:
-    """An LSH from its saved state."""
-    model = LSH(LSHParams(**values["params"]))
-    if "W" in arrays:
-        model.start(len(arrays["W"]))
-        assert model.W is not None and model.mean is not None
-        model.W[...], model.mean[...] = arrays["W"], arrays["mean"]
-    model.version = int(values["version"])
-    return model
+    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+        """Go on from a saved state."""
+        super().resume(values, arrays)
+        if arrays:
+            W, self._W = self._W, np.zeros((0, 0))
+            self._set_hash(W, self._mean)
 
 
 HASHER = HasherSpec(
-    key="lsh",
+    hasher=LSH,
     title="LSH",
     aliases=("sign random projection",),
     cite="Charikar: Similarity estimation techniques from rounding algorithms, STOC 2002",
@@ -128,8 +81,5 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     consumes="nothing",
-    params=LSHParams,
-    build=LSH,
-    restore=restore,
     differs="As published; the mean of the warm-up can be subtracted first.",
 )

@@ -7,7 +7,7 @@ of a query to an item is that to the centroids it stands for. faiss trains, enco
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ohash.core.codes import Codes
 from ohash.core.distances import distances
 from ohash.core.parameters import check, param
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction, sum_parts
 
 MOST_POINTS = 64  # training points for each centroid; more change little, and take as many times longer
@@ -51,18 +51,13 @@ class PQ(Reconstruction):
     """x ≈ its nearest centroids, part by part."""
 
     key = "pq"
+    Params = PQParams
+    params: PQParams
+    VALUES = ("_version", "_d")
+    ARRAYS = ("centroids",)
 
-    def __init__(self, params: PQParams | None = None) -> None:
-        """Centroids come with `fit`."""
-        self.params = params or PQParams()
-        self.version = 0
-        self.d: int | None = None
-        self.centroids: npt.NDArray[np.float32] | None = None
-
-    @property
-    def r(self) -> int:
-        """Bits of a code."""
-        return int(self.params.r)
+    def _setup(self) -> None:
+        self.centroids: npt.NDArray[np.float32] = np.zeros((0, 0, 0), np.float32)
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> None:
         """Learn the centroids of every part from scratch; labels are not looked at."""
@@ -80,12 +75,12 @@ class PQ(Reconstruction):
             quantiser.train(rows)
         shape = quantiser.M, quantiser.ksub, quantiser.dsub
         self.centroids = faiss.vector_to_array(quantiser.centroids).reshape(shape).copy()
-        self.d = d
-        self.version += 1
+        self._d = d
+        self._version += 1
 
     def encode(self, X: npt.ArrayLike) -> Codes:
         """Packed codes: the numbers of the nearest centroids, b bits each."""
-        if self.centroids is None:
+        if self.d is None:
             self.rows(X)
             raise ValueError("pq has no centroids yet: call fit(X) first")
         X = self.rows(X)
@@ -97,7 +92,6 @@ class PQ(Reconstruction):
     def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """Squared Euclidean distances from queries to what codes stand for, summed part by part from tables."""
         rows = self.rows(queries)
-        assert self.centroids is not None
         M, ksub, dsub = self.centroids.shape
         parts = _padded(rows, M * dsub).reshape(len(rows), M, dsub)
         tables = np.zeros((len(rows), M, 256), np.float32)
@@ -128,14 +122,9 @@ class PQ(Reconstruction):
         if M > d:
             raise ValueError(f"r must be at most {b * d} bits here, {b} for each of d={d} columns, got {self.r}")
         quantiser = faiss.ProductQuantizer(math.ceil(d / M) * M, M, b)
-        if self.centroids is not None and self.d == d:
+        if self.d == d:
             faiss.copy_array_to_vector(self.centroids.ravel(), quantiser.centroids)
         return quantiser
-
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """For `ohash.save`."""
-        values = {"params": asdict(self.params), "version": self.version, "d": self.d}
-        return values, {} if self.centroids is None else {"centroids": self.centroids}
 
 
 @contextmanager
@@ -163,17 +152,8 @@ def _faiss() -> Any:
     return faiss
 
 
-def restore(values: dict[str, Any], arrays: Arrays) -> PQ:
-    """A PQ from its saved state."""
-    model = PQ(PQParams(**values["params"]))
-    model.version, model.d = int(values["version"]), values["d"]
-    if "centroids" in arrays:
-        model.centroids = np.array(arrays["centroids"], np.float32)
-    return model
-
-
 HASHER = HasherSpec(
-    key="pq",
+    hasher=PQ,
     title="Product quantisation",
     aliases=("product quantization",),
     cite="Jégou, Douze, Schmid: Product quantization for nearest neighbor search, TPAMI 2011",
@@ -189,9 +169,6 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     consumes="batch",
-    params=PQParams,
-    build=PQ,
-    restore=restore,
     linear=False,
     asymmetric=True,
     hamming=False,

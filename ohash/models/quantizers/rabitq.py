@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import Codes, pack, unpack
-from ohash.core.validation import cast, finite, matrix
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import sum_parts
 from ohash.models.quantizers.rotated import Rotated, RotatedParams
 
@@ -53,24 +52,23 @@ class RaBitQ(Rotated):
     """
 
     key = "rabitq"
+    Params = RaBitQParams
+    params: RaBitQParams
     extra_bytes = 8  # an item takes two floats beside its code
 
-    def __init__(self, params: RaBitQParams | None = None) -> None:
-        """R is drawn when the first data tell d."""
-        super().__init__(params or RaBitQParams())
+    ARRAYS = (*Rotated.ARRAYS, "mean")
+
+    def _setup(self) -> None:
+        super()._setup()
         self.mean: npt.NDArray[np.float64] = np.zeros(0)
 
-    def start(self, d: int) -> None:
-        """Draw R for d features; the mean is 0 until `warm_up`."""
-        if self.W is None:
-            self.mean = np.zeros(d)
-        super().start(d)
+    def _draw(self, d: int) -> npt.NDArray[np.float64]:
+        self.mean = np.zeros(d)
+        return super()._draw(d)
 
-    def warm_up(self, X: npt.ArrayLike) -> None:
-        """Take the mean of the first points."""
-        super().warm_up(X)
-        if self.params.center == "frozen":
-            self.mean = self.rows(X).mean(axis=0, dtype=np.float64)
+    def _set_mean(self, mean: npt.NDArray[np.float64], n: int) -> None:
+        super()._set_mean(mean, n)
+        self.mean = mean
 
     def quantise(self, X: npt.ArrayLike) -> Quantised:
         """What is stored of the rows of X: r bits and two floats each."""
@@ -106,36 +104,18 @@ class RaBitQ(Rotated):
         cosines = self.estimate(queries, stored)
         return np.asarray(norm_q**2 + stored.norm**2 - 2 * norm_q * stored.norm * cosines, np.float32)
 
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """For `ohash.save`."""
-        values, arrays = super().state()
-        return values, arrays | {"mean": self.mean} if arrays else arrays
-
-    def resume(self, values: dict[str, Any], arrays: Arrays) -> "RaBitQ":
-        """Go on from a saved state."""
-        if "mean" in arrays:
-            self.mean = np.array(arrays["mean"], np.float64)
-        super().resume(values, arrays)
-        return self
-
     def _rotate(self, X: npt.ArrayLike) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """(Rx' of the rows (n, r), ||x - mean||)."""
-        rows = finite("X", cast(matrix("X", X, d=self.d), self.params.dtype))
+        rows = self._rows(X, self.params.dtype)
         self.start(rows.shape[1])
-        W = self._need_W()
         centred = rows - self.mean.astype(rows.dtype)
         norm = np.sqrt(np.einsum("nd,nd->n", centred, centred, dtype=np.float64))
         unit = centred / np.where(norm > 0, norm, 1)[:, None].astype(rows.dtype)
-        return unit @ W, norm
-
-
-def restore(values: dict[str, Any], arrays: Arrays) -> RaBitQ:
-    """A RaBitQ from its saved state."""
-    return RaBitQ(RaBitQParams(**values["params"])).resume(values, arrays)
+        return unit @ self._W, norm
 
 
 HASHER = HasherSpec(
-    key="rabitq",
+    hasher=RaBitQ,
     title="RaBitQ (1 bit)",
     aliases=("1-bit RaBitQ",),
     cite="Gao, Long: RaBitQ: quantizing high-dimensional vectors with a theoretical error bound, SIGMOD 2024",
@@ -149,9 +129,6 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     consumes="nothing",
-    params=RaBitQParams,
-    build=RaBitQ,
-    restore=restore,
     asymmetric=True,
     differs="One centroid (the mean of the warm-up) instead of one a cluster, and queries stay in floating point "
     "instead of 4 bits. r is free: fewer bits than d take r rows of the rotation, more stack rotations; the paper has "

@@ -5,9 +5,7 @@ The mAP of this reference is close to the share of relevant items, the true zero
 Bits that depend on a row's content and nothing else: a 64-bit mix of its words, then a counter through the mix.
 """
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +13,8 @@ import numpy.typing as npt
 from ohash.core import validation
 from ohash.core.codes import Codes
 from ohash.core.parameters import check, param
-from ohash.models.base import Arrays, HasherSpec
-from ohash.models.storage import save
+from ohash.models.base import HasherSpec
+from ohash.models.hasher import Hasher
 from ohash.runtime.compile import inlined, kernel
 
 
@@ -55,26 +53,18 @@ class RandomCodesParams:
         check(self)
 
 
-class RandomCodes:
+class RandomCodes(Hasher):
     """Every distinct vector (in float32) has a code of fair coins."""
 
     key = "random_codes"
-
-    def __init__(self, params: RandomCodesParams | None = None) -> None:
-        """Nothing is drawn: a code is a pure function of the seed and the vector."""
-        self.params = params or RandomCodesParams()
-        self.version = 0
-        self.d: int | None = None
-
-    @property
-    def r(self) -> int:
-        """Bits of a code."""
-        return int(self.params.r)
+    Params = RandomCodesParams
+    params: RandomCodesParams
+    VALUES = ("_version", "_d")
 
     def start(self, d: int) -> None:
         """Vectors have d columns from now on."""
         if self.d is None:
-            self.d = d
+            self._d = d
 
     def warm_up(self, X: npt.ArrayLike) -> None:
         """Nothing but the number of columns is taken from the first points."""
@@ -82,7 +72,7 @@ class RandomCodes:
 
     def encode(self, X: npt.ArrayLike) -> Codes:
         """Packed codes (n, ceil(r/8))."""
-        X = validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), "float32"))
+        X = self._rows(X, "float32")
         self.start(X.shape[1])
         words = np.empty((len(X), -(-self.r // 64)), np.uint64)
         random_words((X + np.float32(0)).view(np.uint32), np.uint64(self.params.seed), words.shape[1], words)  # -0 = 0
@@ -91,24 +81,9 @@ class RandomCodes:
             packed[:, -1] &= (1 << self.r % 8) - 1
         return Codes(packed, self.r, self.version)
 
-    def save(self, path: str | Path) -> None:
-        """Write to .npz."""
-        save(self, path)
-
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """For `ohash.save`."""
-        return {"params": asdict(self.params), "version": self.version, "d": self.d}, {}
-
-
-def restore(values: dict[str, Any], arrays: Arrays) -> RandomCodes:
-    """RandomCodes from their saved state."""
-    model = RandomCodes(RandomCodesParams(**values["params"]))
-    model.version, model.d = int(values["version"]), values["d"]
-    return model
-
 
 HASHER = HasherSpec(
-    key="random_codes",
+    hasher=RandomCodes,
     title="Random codes (reference)",
     aliases=("chance",),
     cite="Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014 (the generator)",
@@ -122,9 +97,6 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     consumes="nothing",
-    params=RandomCodesParams,
-    build=RandomCodes,
-    restore=restore,
     linear=False,
     reference=True,
     differs="Not a method: the floor below which nothing can sensibly fall.",

@@ -8,27 +8,19 @@ Distances from float queries to codes: by looking sums of parts up, or by steppi
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core import validation
 from ohash.core.codes import Codes
-from ohash.models.storage import save
+from ohash.models.hasher import Hasher
 from ohash.runtime.compile import kernel_for
 
 
-class Reconstruction:
-    """A base for methods that can `decode`; `d` is the number of columns once data have been seen."""
-
-    d: int | None
-
-    def encode(self, X: npt.ArrayLike) -> Codes:
-        """Packed codes (n, ceil(r/8))."""
-        raise NotImplementedError
+class Reconstruction(Hasher):
+    """A base for methods that can `decode`."""
 
     def decode(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """The vectors (n, d) that codes stand for."""
@@ -36,7 +28,7 @@ class Reconstruction:
 
     def rows(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
         """X checked, as float32."""
-        return validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), "float32"))
+        return self._rows(X, "float32")
 
     def quantise(self, X: npt.ArrayLike) -> Codes:
         """What is stored of the rows of X: their codes alone."""
@@ -45,10 +37,6 @@ class Reconstruction:
     def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """Squared Euclidean distances from queries to what codes stand for, (queries, items)."""
         raise NotImplementedError
-
-    def save(self, path: str | Path) -> None:
-        """Write to .npz."""
-        save(self, path)  # type: ignore[arg-type]
 
 
 def _sum_parts(

@@ -5,15 +5,13 @@ r <= d the rows of R are orthonormal; beyond d further rotations are stacked.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.codes import Codes
 from ohash.core.parameters import check, param
-from ohash.models.base import Arrays, HasherSpec
-from ohash.models.linear import HalfSpaces
+from ohash.models.base import HasherSpec
+from ohash.models.linear import Drawn
 
 
 @dataclass(frozen=True)
@@ -49,41 +47,19 @@ def random_rotation(d: int, r: int, rng: np.random.Generator) -> npt.NDArray[np.
     return np.concatenate(blocks, axis=1)
 
 
-class Rotated(HalfSpaces):
+class Rotated(Drawn):
     """h = sgn(Rᵀ(x - mean)), R drawn once."""
 
     key = "rotated"
+    Params = RotatedParams
+    params: RotatedParams
 
-    def __init__(self, params: RotatedParams | None = None) -> None:
-        """R is drawn when the first data tell d."""
-        super().__init__(params or RotatedParams())
-
-    def start(self, d: int) -> None:
-        """Draw R for d features; the mean is 0 until `warm_up`."""
-        if self.W is None:
-            self.place(random_rotation(d, self.r, np.random.default_rng(self.params.seed)), np.zeros(d))
-
-    def warm_up(self, X: npt.ArrayLike) -> None:
-        """Take the mean of the first points."""
-        X = self.rows(X)
-        self.start(X.shape[1])
-        if self.params.center == "frozen":
-            assert self.W is not None
-            self.place(self.W, X.mean(axis=0, dtype=np.float64))
-
-    def encode(self, X: npt.ArrayLike) -> Codes:
-        """Packed codes (n, ceil(r/8))."""
-        self.start(self.rows(X).shape[1])
-        return super().encode(X)
-
-
-def restore(values: dict[str, Any], arrays: Arrays) -> Rotated:
-    """A Rotated from its saved state."""
-    return Rotated(RotatedParams(**values["params"])).resume(values, arrays)
+    def _draw(self, d: int) -> npt.NDArray[np.float64]:
+        return random_rotation(d, self.r, np.random.default_rng(self.params.seed))
 
 
 HASHER = HasherSpec(
-    key="rotated",
+    hasher=Rotated,
     title="Rotated sign",
     aliases=("randomly rotated sign", "rotated binary quantisation"),
     cite="Jegou, Furon, Fuchs: Anti-sparse coding for approximate nearest neighbor search, ICASSP 2012; "
@@ -107,9 +83,6 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     consumes="nothing",
-    params=RotatedParams,
-    build=Rotated,
-    restore=restore,
     differs="No single paper: a random orthogonal transform before the sign is the common ancestor of ITQ (which "
     "learns it) and RaBitQ (which adds a better distance). Beyond d bits independent rotations are stacked.",
 )

@@ -5,15 +5,14 @@ which cuts the vector first, as embeddings trained for cutting (Matryoshka) allo
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import Codes, pack
 from ohash.core.parameters import check, param
-from ohash.models.base import Arrays, HasherSpec
-from ohash.models.linear import HalfSpaces
+from ohash.models.base import HasherSpec
+from ohash.models.linear import Drawn
 
 
 @dataclass(frozen=True)
@@ -39,50 +38,34 @@ class SignParams:
         check(self)
 
 
-class Sign(HalfSpaces):
+class Sign(Drawn):
     """h = sgn(x - mean)."""
 
     key = "sign"
-
-    def __init__(self, params: SignParams | None = None) -> None:
-        """The first data tell d, and with it r."""
-        super().__init__(params or SignParams())
+    Params = SignParams
+    params: SignParams
 
     @property
     def r(self) -> int:
         """Bits of a code: d, once data have come."""
-        return int(self.params.r) if self.W is None else self.W.shape[1]
+        return int(self.params.r) if self.d is None else self._W.shape[1]
 
-    def start(self, d: int) -> None:
+    def _draw(self, d: int) -> npt.NDArray[np.float64]:
         """One bit for each of d dimensions, or for the first r."""
-        if self.W is None:
-            r = d if self.params.dims == "all" else int(self.params.r)
-            if r > d:
-                raise ValueError(f"r must be at most d={d} with dims='first r', got {r}; use dims='all', or rotated")
-            self.place(np.eye(d, r), np.zeros(d))
-
-    def warm_up(self, X: npt.ArrayLike) -> None:
-        """Take the mean of the first points."""
-        X = self.rows(X)
-        self.start(X.shape[1])
-        if self.params.center == "frozen":
-            assert self.W is not None
-            self.place(self.W, X.mean(axis=0, dtype=np.float64))
+        r = d if self.params.dims == "all" else self.params.r
+        if r > d:
+            raise ValueError(f"r must be at most d={d} with dims='first r', got {r}; use dims='all', or rotated")
+        return np.eye(d, r)
 
     def encode(self, X: npt.ArrayLike) -> Codes:
         """Packed codes (n, ceil(r/8)), by comparison alone."""
-        X = self.rows(X)
+        X = self._rows(X, self.params.dtype)
         self.start(X.shape[1])
-        return Codes(pack(X[:, : self.r] >= self.threshold.astype(X.dtype)), self.r, self.version)
-
-
-def restore(values: dict[str, Any], arrays: Arrays) -> Sign:
-    """A Sign from its saved state."""
-    return Sign(SignParams(**values["params"])).resume(values, arrays)
+        return Codes(pack(X[:, : self.r] >= self._threshold.astype(X.dtype)), self.r, self.version)
 
 
 HASHER = HasherSpec(
-    key="sign",
+    hasher=Sign,
     title="Sign (binary quantisation)",
     aliases=("binary quantisation", "binary quantization", "bq", "centred sign"),
     cite="Weiss, Torralba, Fergus: Spectral hashing, NIPS 2008 (the sign as a baseline); "
@@ -102,9 +85,6 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     consumes="nothing",
-    params=SignParams,
-    build=Sign,
-    restore=restore,
     differs="Vector databases take sgn(x) as it stands; here the warm-up's mean is subtracted first (center='none' "
     "does as they do). r is fixed to d, unless dims is 'first r'.",
 )

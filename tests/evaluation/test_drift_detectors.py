@@ -1,4 +1,4 @@
-"""Drift alarms against literal twins, and what they do with and without a drift."""
+"""Drift detectors against literal twins, and what they do with and without a drift."""
 
 import math
 
@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohash.core.parameters import table
-from ohash.evaluation.drift_detectors import KEPT, Adwin, AdwinParams, PageHinkley, PageHinkleyParams, Watch
+from ohash.evaluation.drift_detectors import ADWIN, ADWINParams, DriftMonitor, PageHinkley, PageHinkleyParams
+from ohash.evaluation.drift_detectors.monitor import MAX_ALARMS
 
-KINDS = pytest.mark.parametrize("make", [PageHinkley, Adwin])
+KINDS = pytest.mark.parametrize("make", [PageHinkley, ADWIN])
 
 
 def page_hinkley(values, delta, threshold, memory, warm_up, floor):
@@ -80,46 +81,46 @@ def test_page_hinkley_equals_its_literal_twin(seed):
         {"threshold": 5.0, "warm_up": 10, "memory": 50},
         {"delta": 0.5, "floor": 0.2, "threshold": 20.0},
     ):
-        alarm = PageHinkley(**given_)
-        assert alarm.push(values) == page_hinkley(values.tolist(), **vars(alarm.params))
+        detector = PageHinkley(**given_)
+        assert detector.update(values) == page_hinkley(values.tolist(), **vars(detector.params))
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("delta", [0.002, 0.3])
 def test_adwin_equals_its_literal_twin(seed, delta):
     values = moving(seed, 2000)
-    alarm = Adwin(delta=delta)
+    detector = ADWIN(delta=delta)
     found, sizes = adwin(values.tolist(), delta)
-    assert alarm.push(values) == found
-    assert len(alarm) == sum(sizes)
-    held = values[: len(values) // 32 * 32][-len(alarm) :]
-    assert alarm.mean == pytest.approx(held.mean())
+    assert detector.update(values) == found
+    assert len(detector) == sum(sizes)
+    held = values[: len(values) // 32 * 32][-len(detector) :]
+    assert detector.mean == pytest.approx(held.mean())
 
 
 def test_a_rise_that_uncovers_a_fall_is_an_alarm_all_the_same():
     """Noise hides that the new level is falling; once the rise has cut it off, a second cut goes the other way."""
     values = np.concatenate([np.tile([0.0, 1.0], 32), np.full(32, 0.82), np.full(64, 0.66)])
-    alarm = Adwin(delta=0.3)
-    assert alarm.push(values) == adwin(values.tolist(), 0.3)[0] == [159]
-    assert len(alarm) == 64 and alarm.mean == pytest.approx(0.66), "both cuts were made"
+    detector = ADWIN(delta=0.3)
+    assert detector.update(values) == adwin(values.tolist(), 0.3)[0] == [159]
+    assert len(detector) == 64 and detector.mean == pytest.approx(0.66), "both cuts were made"
 
 
 def test_the_twins_have_something_to_say():
-    assert sum(len(PageHinkley().push(moving(seed))) for seed in range(6)) >= 6
-    assert sum(len(Adwin().push(moving(seed, 2000))) for seed in range(4)) >= 4
+    assert sum(len(PageHinkley().update(moving(seed))) for seed in range(6)) >= 6
+    assert sum(len(ADWIN().update(moving(seed, 2000))) for seed in range(4)) >= 4
 
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 1000), cuts=st.lists(st.integers(0, 1500), max_size=8))
 def test_chunks_and_saved_states_change_nothing(seed, cuts):
     values = moving(seed, 1500)
-    for make in (PageHinkley, Adwin):
-        whole, found, alarm = make().push(values), [], make()
+    for make in (PageHinkley, ADWIN):
+        whole, found, detector = make().update(values), [], make()
         for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), len(values)], strict=True):
-            found += alarm.push(values[start:stop])
+            found += detector.update(values[start:stop])
             again = make()
-            again.restore(alarm.state())
-            alarm = again
+            again.restore(detector.state())
+            detector = again
         assert found == whole
 
 
@@ -132,7 +133,7 @@ def rising(seed, before, after, at=5000, n=8000):
 @pytest.mark.parametrize(("before", "after"), [(0.01, 0.1), (0.1, 0.3), (0.4, 0.7)])
 def test_a_rise_is_noticed_soon_and_with_few_echoes(make, before, after):
     """An echo: a block that saw both worlds stays in the window and sets the alarm off again."""
-    found = [make().push(rising(seed, before, after)) for seed in range(20)]
+    found = [make().update(rising(seed, before, after)) for seed in range(20)]
     assert all(5000 <= places[0] < 6200 for places in found)
     assert sum(map(len, found)) <= 22
 
@@ -142,7 +143,7 @@ def test_a_rise_is_noticed_soon_and_with_few_echoes(make, before, after):
 def test_alarms_are_rare_while_nothing_happens(make, share):
     """At most 1 in 500,000 values: the rate promised is far lower, the bound leaves room for the seeds."""
     values = [(np.random.default_rng(seed).random(50_000) < share).astype(float) for seed in range(10)]
-    assert sum(len(make().push(one)) for one in values) <= 1
+    assert sum(len(make().update(one)) for one in values) <= 1
 
 
 @KINDS
@@ -150,81 +151,81 @@ def test_a_falling_loss_is_learning_and_no_alarm(make):
     rng = np.random.default_rng(0)
     falling = 0.05 + 0.5 * np.exp(-np.arange(30_000) / 3000)
     for _ in range(5):
-        assert make().push((rng.random(len(falling)) < falling).astype(float)) == []
+        assert make().update((rng.random(len(falling)) < falling).astype(float)) == []
 
 
 def test_memory_of_adwin_does_not_grow():
-    alarm = Adwin()
-    alarm.push((np.random.default_rng(0).random(300_000) < 0.2).astype(float))
-    state = alarm.state()
-    assert len(alarm) > 250_000
+    detector = ADWIN()
+    detector.update((np.random.default_rng(0).random(300_000) < 0.2).astype(float))
+    state = detector.state()
+    assert len(detector) > 250_000
     assert state["filled"].max() <= 5
     assert state["filled"].sum() < 80
     assert sum(value.nbytes for value in state.values()) < 6000
 
 
-def test_the_watch_tells_a_wrong_pair_from_a_large_loss():
-    watch = Watch(r=32)
+def test_the_monitor_tells_a_wrong_pair_from_a_large_loss():
+    monitor = DriftMonitor(r=32)
     rng = np.random.default_rng(0)
     wrong = rng.random(8000) < 0.2
     R = np.where(wrong, 2.0, 0.0)
     R[5000:] *= 8  # as many wrong pairs as before, but each far worse
     for start in range(0, 8000, 700):
-        watch.push(R[start : start + 700])
-    assert watch.alarms["page_hinkley_wrong"] == watch.alarms["adwin_wrong"] == ()
+        monitor.update(R[start : start + 700])
+    assert monitor.alarms["page_hinkley_wrong"] == monitor.alarms["adwin_wrong"] == ()
     for name in ("page_hinkley_R", "adwin_R"):
-        assert [5000 <= place < 5500 for place in watch.alarms[name]] == [True]
+        assert [5000 <= place < 5500 for place in monitor.alarms[name]] == [True]
 
 
-def test_a_watch_goes_on_from_its_saved_state_and_forgets_on_reset():
+def test_a_monitor_goes_on_from_its_saved_state_and_forgets_on_reset():
     R = np.concatenate([np.zeros(2000), np.full(2000, 5.0), np.zeros(2000), np.full(2000, 5.0)])
-    whole, first = Watch(8), Watch(8)
-    whole.push(R)
-    first.push(R[:3333])
-    again = Watch(8)
+    whole, first = DriftMonitor(8), DriftMonitor(8)
+    whole.update(R)
+    first.update(R[:3333])
+    again = DriftMonitor(8)
     again.restore(first.state())
-    again.push(R[3333:])
+    again.update(R[3333:])
     assert again.alarms == whole.alarms
     assert all(len(found) >= 1 for found in whole.alarms.values())
-    calm = Watch(8)
-    calm.push(R[:2000])
+    calm = DriftMonitor(8)
+    calm.update(R[:2000])
     calm.reset()
-    calm.push(R[2000:4000])
+    calm.update(R[2000:4000])
     assert not any(calm.alarms.values())
 
 
 def test_only_the_latest_alarms_are_kept():
-    watch = Watch(8)
-    watch._found["adwin_R"] = list(range(KEPT))
-    watch.push(np.repeat([0.0, 8.0], 512))
-    assert len(watch.alarms["adwin_R"]) == KEPT
-    assert watch.alarms["adwin_R"][0] == 1
-    assert watch.alarms["adwin_R"][-1] == 543
+    monitor = DriftMonitor(8)
+    monitor._alarms["adwin_R"] = list(range(MAX_ALARMS))
+    monitor.update(np.repeat([0.0, 8.0], 512))
+    assert len(monitor.alarms["adwin_R"]) == MAX_ALARMS
+    assert monitor.alarms["adwin_R"][0] == 1
+    assert monitor.alarms["adwin_R"][-1] == 543
 
 
 def test_a_loss_beyond_r_counts_as_one():
     """The R of several models is a sum and may exceed r."""
-    watch = Watch(4)
-    watch.push(np.full(100, 11.0))
-    assert watch.detectors["adwin_R"].mean == 1.0
+    monitor = DriftMonitor(4)
+    monitor.update(np.full(100, 11.0))
+    assert monitor.detectors["adwin_R"].mean == 1.0
 
 
 @KINDS
 @pytest.mark.parametrize("bad", [[0.5, np.nan], [-0.1], [1.5], [[0.5]], [np.inf]])
 def test_bad_values_are_named(make, bad):
     with pytest.raises(ValueError, match=r"values must be a vector of losses in \[0, 1\]"):
-        make().push(bad)
+        make().update(bad)
 
 
 @KINDS
 def test_nothing_is_fine(make):
-    assert make().push([]) == []
+    assert make().update([]) == []
 
 
 def test_knobs_are_declared_and_checked():
     assert list(table(PageHinkleyParams)) == ["delta", "threshold", "memory", "warm_up", "floor"]
-    assert list(table(AdwinParams)) == ["delta"]
+    assert list(table(ADWINParams)) == ["delta"]
     with pytest.raises(ValueError, match=r"threshold must be"):
         PageHinkley(threshold=0)
     with pytest.raises(ValueError, match=r"delta must be a number in \(0, 1\]"):
-        Adwin(delta=0)
+        ADWIN(delta=0)

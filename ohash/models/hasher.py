@@ -1,0 +1,184 @@
+"""The class every method derives from: parameters by keyword, saving and restoring, all or nothing, notebook card.
+
+A method lists what it must remember: VALUES are attributes stored as JSON, ARRAYS attributes stored as arrays. In a
+file their names have no leading underscore.
+"""
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from html import escape
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import validation
+from ohash.core.codes import Codes
+from ohash.core.features import FeatureMap
+from ohash.models import registry
+from ohash.models.base import Arrays
+from ohash.models.storage import save
+
+MOST_BARS = 256
+
+
+class Hasher:
+    """A method with its parameters, built from keywords: ``ITQ(r=32, seed=1)``; or from a params object."""
+
+    key: str
+    Params: ClassVar[type]
+    VALUES: ClassVar[tuple[str, ...]] = ("_version",)
+    ARRAYS: ClassVar[tuple[str, ...]] = ()
+    params: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Show the parameters of the method as the signature of its class."""
+        super().__init_subclass__(**options)
+        if "Params" in vars(cls) and cls.__init__ is Hasher.__init__:
+            keyword = inspect.Parameter.KEYWORD_ONLY
+            declared = [
+                inspect.Parameter(field.name, keyword, default=field.default, annotation=field.type)
+                for field in fields(cls.Params)
+            ]
+            cls.__signature__ = inspect.Signature(declared)  # type: ignore[attr-defined]
+
+    def __init__(self, params: Any = None, /, **keywords: Any) -> None:
+        """Validate the keywords (see `Params`); the number of columns is known when the first data come."""
+        known = [field.name for field in fields(self.Params)]
+        for name in keywords:
+            if name not in known:
+                raise TypeError(
+                    f"{type(self).__name__} has no parameter {name!r}; its parameters are {', '.join(known)}"
+                )
+        if params is not None and (keywords or not isinstance(params, self.Params)):
+            raise TypeError(
+                f"{type(self).__name__} takes keywords or one {self.Params.__name__}, got {params!r}"
+                + (" and keywords" if keywords else "")
+            )
+        self.params = self.Params(**keywords) if params is None else params
+        self.feature_map: FeatureMap | None = None
+        self._version = 0
+        self._d: int | None = None
+        self._setup()
+
+    def _setup(self) -> None:
+        """Set the attributes of a model that has seen nothing."""
+
+    @classmethod
+    def from_params(cls, params: Any) -> Self:
+        """A new model with these parameters."""
+        return cls(**asdict(params))
+
+    @classmethod
+    def restore(cls, values: dict[str, Any], arrays: Arrays) -> Self:
+        """The model whose `state` this was."""
+        model = cls(**values["params"])
+        model.resume(values, arrays)
+        return model
+
+    @property
+    def r(self) -> int:
+        """Bits of a code."""
+        return int(self.params.r)
+
+    @property
+    def d(self) -> int | None:
+        """Columns of X, known once data have been seen."""
+        return self._d
+
+    @property
+    def version(self) -> int:
+        """How often the hash has changed."""
+        return self._version
+
+    def encode(self, X: npt.ArrayLike) -> Codes:
+        """Packed codes (n, ceil(r/8)) of the rows of X."""
+        raise NotImplementedError
+
+    def _rows(self, X: npt.ArrayLike, dtype: str) -> npt.NDArray[Any]:
+        """X checked, in this precision."""
+        return validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), dtype))
+
+    # -- saving ----------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write everything needed to go on as if nothing had happened to `path`: .npz without pickle."""
+        save(self, path)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Parameters and plain values for JSON; everything learnt as arrays, none before the first data."""
+        values = {"params": asdict(self.params)} | {_key(name): getattr(self, name) for name in self.VALUES}
+        return values, {} if self._d is None else {_key(name): getattr(self, name) for name in self.ARRAYS}
+
+    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+        """Go on from a saved state."""
+        for name in self.VALUES:
+            setattr(self, name, values[_key(name)])
+        if arrays:
+            for name in self.ARRAYS:
+                setattr(self, name, np.array(arrays[_key(name)], order="C"))
+
+    @contextmanager
+    def _all_or_nothing(self, *, undo: bool = False) -> Iterator[None]:
+        """Whatever goes wrong inside, or if `undo`: the model is as it was, bit for bit, in the same arrays."""
+        before = {name: (value, _copy(value)) for name, value in vars(self).items()}
+        done = False
+        try:
+            yield
+            done = not undo
+        finally:
+            if not done:
+                for name, (value, content) in before.items():
+                    setattr(self, name, value)
+                    if isinstance(value, np.ndarray):
+                        value[...] = content
+                    elif isinstance(value, np.random.Generator):
+                        value.bit_generator.state = content
+
+    # -- notebooks -------------------------------------------------------------------------------------------------
+
+    def _facts(self) -> list[str]:
+        """What a notebook shows of the model beside its title."""
+        size = f"{self.r} bits" if self.d is None else f"{self.d} columns → {self.r} bits"
+        return [size, f"version {self.version}"]
+
+    def _bars(self) -> tuple[str, npt.NDArray[np.float64]]:
+        """(what they are, one number per bit) for the picture; none by default."""
+        return "", np.zeros(0)
+
+    def _repr_html_(self) -> str:
+        spec = registry.hashers().get(self.key)
+        title = spec.title if spec else type(self).__name__
+        facts = "".join(f"<div>{escape(fact)}</div>" for fact in self._facts())
+        caption, values = self._bars()
+        return f"<div><b>{escape(title)}</b>{facts}{_picture(caption, values[:MOST_BARS])}</div>"
+
+
+def _key(name: str) -> str:
+    return name.removeprefix("_")
+
+
+def _copy(value: object) -> Any:
+    if isinstance(value, np.random.Generator):
+        return value.bit_generator.state
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _picture(caption: str, values: npt.NDArray[np.float64]) -> str:
+    """One bar per bit, as inline SVG."""
+    if not values.size:
+        return ""
+    top = float(values.max()) or 1.0
+    bars = "".join(
+        f'<rect x="{3 * k}" y="{40 * (1 - value / top):.1f}" width="2" height="{40 * value / top:.1f}"/>'
+        for k, value in enumerate(values)
+    )
+    width = 3 * len(values)
+    return (
+        f'<svg width="{min(width, 480)}" height="40" viewBox="0 0 {width} 40" preserveAspectRatio="none" '
+        f'fill="currentColor" role="img" aria-label="{escape(caption)}"><title>{escape(caption)}</title>{bars}</svg>'
+        f"<div><small>{escape(caption)}</small></div>"
+    )

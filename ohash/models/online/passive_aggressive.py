@@ -1,0 +1,293 @@
+"""T passive-aggressive models on one stream of pairs: state, step and explanation, shared by OH and MMOH."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core import certificate, kernels, validation
+from ohash.core.certificate import Certificate
+from ohash.core.codes import Codes, sgn
+from ohash.core.features import FeatureMap
+from ohash.core.loss import PairStep, dissimilar_threshold, explain, similarity_loss
+from ohash.models.base import Arrays
+from ohash.models.linear import GATHER, HalfSpaces, Learner, Planes, Real, Rows, read_only
+from ohash.models.online.oh_params import OHParams, PairTrace
+
+Index = npt.NDArray[np.int64]
+
+CENTRING = {"none": kernels.NONE, "frozen": kernels.FROZEN, "running": kernels.RUNNING, "ema": kernels.EMA}
+
+
+class PassiveAggressive(Learner, HalfSpaces):
+    """T hashes (W, mean) and the running sums of how they came about.
+
+    W is drawn from N(0, 1) when the first data show d, in float64 and then cast, so that T = 1 equals OH bit for bit.
+    (W, mean) is one hash: `version` rises at every change of either, and codes carry the version that made them.
+    """
+
+    ARRAYS: ClassVar[tuple[str, ...]] = ("_Wt", "_mean", "_W_mean", "_clock", "_sums", "_bit_updates", "_W1_norm2")
+    FIXED: ClassVar[tuple[str, ...]] = ARRAYS
+    WARM_UP_DTYPE: ClassVar[str] = ""
+    UNIT: ClassVar[str] = "pairs"
+    params: OHParams
+
+    def __init__(self, params: OHParams, W: npt.ArrayLike | None) -> None:
+        """Keep the validated parameters; start at once if W is given."""
+        super().__init__(params)
+        if W is not None:
+            self._start_from(validation.array("W", W, f"a real matrix (d, {params.r})"))
+
+    def _setup(self) -> None:
+        super()._setup()
+        self._Wt = np.zeros((self.T, self.r, 0))  # (T, r, d)
+        self._W_mean: Real = np.zeros((self.T, self.r))  # W·mean, kept in step by the kernel
+        self._clock = np.zeros(3, np.int64)  # kernels.N_PAIRS, N_MEAN, VERSION
+        self._sums: Real = np.zeros((self.T, kernels.N_SUMS))
+        self._W1_norm2: Real = np.zeros(self.T)
+
+    # -- parameters ----------------------------------------------------------------------------------------------
+
+    @property
+    def T(self) -> int:
+        """Models."""
+        return int(getattr(self.params, "T", 1))
+
+    @property
+    def seed(self) -> int:
+        """The seed W was drawn from."""
+        return self.params.seed
+
+    @property
+    def dtype(self) -> str:
+        """Precision of W."""
+        return self.params.dtype
+
+    @property
+    def center(self) -> str:
+        """Which mean is subtracted."""
+        return self.params.center
+
+    @property
+    def alpha(self) -> int:
+        """Similar pairs may differ in this many bits."""
+        return self.params.alpha
+
+    @property
+    def beta(self) -> float:
+        """Dissimilar pairs should differ in this share of the bits; may be set between calls of `learn`."""
+        return self.params.beta
+
+    @beta.setter
+    def beta(self, value: float) -> None:
+        self.params = replace(self.params, beta=value)
+
+    @property
+    def C(self) -> float:
+        """Cap on tau; may be set between calls of `learn`."""
+        return self.params.C
+
+    @C.setter
+    def C(self, value: float) -> None:
+        self.params = replace(self.params, C=value)
+
+    # -- state ---------------------------------------------------------------------------------------------------
+
+    @property
+    def mean(self) -> Real:
+        """The mean that is subtracted from every point, (d,), read-only; zeros without centring."""
+        self._need_start("mean")
+        return read_only(self._mean)
+
+    @property
+    def threshold(self) -> Real:
+        """W·mean, (T, r), read-only: bit k of x is 1 where (Wᵀx)_k is at least this."""
+        self._need_start("threshold")
+        return read_only(self._W_mean)
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs have been learnt."""
+        return self.seen
+
+    @property
+    def certificate(self) -> Certificate:
+        """The running sums, summed over the models; ‖W‖² is computed afresh, O(d r)."""
+        return certificate.total(self.certificates)
+
+    @property
+    def certificates(self) -> list[Certificate]:
+        """One certificate per model."""
+        self._need_start("certificate")
+        return certificate.certificates(self._sums, self._W1_norm2, self._Wt)
+
+    def _planes(self) -> Planes:
+        return self._Wt, self._W_mean
+
+    def _moves(self) -> npt.NDArray[np.int64]:
+        return self._bit_updates
+
+    def _start_from(self, W: npt.NDArray[Any]) -> None:
+        shape = (self.T, W.shape[-2] if W.ndim > 1 else 0, self.r)
+        expected = f"(d, {self.r})" if self.T == 1 else f"({self.T}, d, {self.r})"
+        if W.size == 0 or W.dtype.kind not in "fiub" or W.shape not in (shape, shape[1:] if self.T == 1 else shape):
+            raise ValueError(f"W must be a real matrix of shape {expected}, got dtype {W.dtype} and shape {W.shape}")
+        if not np.isfinite(validation.cast(W, self.params.dtype)).all():
+            raise ValueError(f"W must be finite in {self.params.dtype}, got NaN, infinity or a value too large")
+        self._begin_with(W.reshape(shape))
+        self._d = shape[1]
+
+    def _begin(self, d: int) -> None:
+        self._begin_with(self._rng.standard_normal((self.T, d, self.r)))
+
+    def _begin_with(self, W: npt.NDArray[Any]) -> None:
+        self._Wt = W.transpose(0, 2, 1).astype(self.params.dtype, order="C")
+        T, r, d = self._Wt.shape
+        self._mean = np.zeros(d)
+        self._W_mean = np.zeros((T, r))
+        self._clock = np.zeros(3, np.int64)
+        self._sums = np.zeros((T, kernels.N_SUMS))
+        self._bit_updates = np.zeros((T, r), np.int64)
+        self._W1_norm2 = certificate.squared_norms(self._Wt)
+
+    def _set_mean(self, mean: Real, n: int) -> None:
+        super()._set_mean(mean, n)
+        self._clock[kernels.N_MEAN] = n
+        self._W_mean[:] = self._Wt.astype(np.float64) @ self._mean
+
+    def _prepare(self, rows: Rows) -> None:
+        """Nothing but the mean comes from the warm-up."""
+
+    def _need_mean(self) -> None:
+        if self.params.center == "frozen" and not self._clock[kernels.N_MEAN]:
+            raise ValueError("center must have its mean when it is 'frozen': call warm_up(X) with the first points")
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Parameters and random state for JSON; W, mean, sums and the feature map as arrays."""
+        values, arrays = super().state()
+        if self.feature_map is not None:
+            values["feature_map"], map_arrays = self.feature_map.state()
+            arrays |= {f"map.{name}": array for name, array in map_arrays.items()}
+        return values, arrays
+
+    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+        """Go on from a saved state."""
+        super().resume(values, {name: array for name, array in arrays.items() if not name.startswith("map.")})
+        if "feature_map" in values:
+            parts = {name[4:]: array for name, array in arrays.items() if name.startswith("map.")}
+            self.feature_map = FeatureMap.from_state(values["feature_map"], parts)
+
+    def _facts(self) -> list[str]:
+        facts = super()._facts()
+        if self.d is not None:
+            c = self.certificate
+            facts.append(f"certificate: cumulative loss {c.sum_R:,.0f} ≤ bound {c.bound:,.0f}, gap {c.gap:.0e}")
+        return facts
+
+    # -- learning ------------------------------------------------------------------------------------------------
+
+    def _learn(
+        self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike, params: OHParams
+    ) -> PairTrace:
+        X = validation.matrix("X", X, d=self.d)
+        at_i, at_j, signs = validation.pairs(i, j, s, len(X))
+        self._need_mean()
+        shape = (len(at_i), self.T)
+        D_h, p0 = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        R, loss, ratio, tau, norm2 = (np.zeros(shape) for _ in range(5))
+        degenerate = np.zeros(shape, np.bool_)
+        learn_pairs = kernels.learn_pairs(params.dtype)
+        with self._all_or_nothing():
+            self.start(X.shape[1])
+            for start, rows, row_i, row_j in self._blocks(X, at_i, at_j):
+                stop = start + len(row_i)
+                bad = learn_pairs(
+                    self._Wt, self._mean, self._W_mean, self._clock, self._sums, self._bit_updates,
+                    rows, row_i, row_j, signs[start:stop], params.alpha, dissimilar_threshold(params.beta, params.r),
+                    params.C, params.select == "largest", params.rounds, CENTRING[params.center], params.ema,
+                    D_h[start:stop], R[start:stop], loss[start:stop], ratio[start:stop], tau[start:stop],
+                    norm2[start:stop], p0[start:stop], degenerate[start:stop],
+                )  # fmt: skip
+                if bad >= 0:
+                    raise ValueError(_not_finite(X, int(at_i[start + bad]), int(at_j[start + bad]), start + bad))
+        return PairTrace(D_h, tau > 0, R, loss, ratio, tau, norm2, p0, degenerate)
+
+    def _blocks(self, X: Rows, i: Index, j: Index) -> Iterator[tuple[int, Rows, Index, Index]]:
+        """X itself where the kernel can read it; otherwise the rows of GATHER pairs at a time, cast and contiguous."""
+        if X.dtype == self.params.dtype and X.flags.c_contiguous and X.flags.aligned:
+            yield 0, X, i, j
+            return
+        for start in range(0, len(i), GATHER):
+            stop = min(start + GATHER, len(i))
+            rows = validation.cast(np.concatenate([X[i[start:stop]], X[j[start:stop]]]), self.params.dtype)
+            index = np.arange(stop - start, dtype=np.int64)
+            yield start, rows, index, index + len(index)
+
+    def _explain(
+        self,
+        x_i: npt.ArrayLike,
+        x_j: npt.ArrayLike,
+        s: int,
+        dry_run: bool,
+        alpha: int | None,
+        beta: float | None,
+        C: float | None,
+    ) -> list[PairStep]:
+        """Learn one pair by the same kernel as `learn`, and explain the step, model by model."""
+        x_i, x_j = validation.vector("x_i", x_i, d=self.d), validation.vector("x_j", x_j, d=self.d)
+        if x_i.shape != x_j.shape:
+            raise ValueError(f"x_j must have the shape of x_i, {x_i.shape}, got {x_j.shape}")
+        if np.ndim(s) != 0 or s not in (-1, 1):
+            raise ValueError(f"s must be +1 (similar) or -1 (dissimilar), got {s!r}")
+        given: dict[str, Any] = {"alpha": alpha, "beta": beta, "C": C}
+        params = replace(self.params, **{key: value for key, value in given.items() if value is not None})
+        X = validation.cast(np.stack([x_i, x_j]), params.dtype)
+        for name, x in zip(("x_i", "x_j"), X, strict=True):
+            validation.vector(name, x)  # what was finite may not be so in float32
+        with self._all_or_nothing(undo=dry_run):
+            self.start(x_i.size)
+            bit_updates = self._bit_updates.copy()
+            u, v = validation.cast(X - self._mean if params.center != "none" else X, params.dtype)
+            first = [self._project(m, u, v) for m in range(self.T)]
+            trace = self._learn(X, [0], [1], [s], params)
+            second = [self._project(m, u, v) for m in range(self.T)]
+            moved = self._bit_updates > bit_updates
+        square_i, square_j = (float(np.vdot(x, x)) for x in (u.astype(np.float64), v.astype(np.float64)))
+        br = dissimilar_threshold(params.beta, params.r)
+        steps = []
+        for m in range(self.T):
+            step = explain(
+                *first[m], square_i, square_j, s, alpha=params.alpha, beta=params.beta, C=params.C,
+                selected=bool(trace.updated[0, m] | trace.degenerate[0, m]), largest=params.select == "largest",
+            )  # fmt: skip
+            D_after = int((sgn(second[m][0]) != sgn(second[m][1])).sum())
+            R_after = similarity_loss(D_after, s, params.alpha, br)
+            steps.append(replace(step, R_after=R_after, columns=np.flatnonzero(moved[m])))
+        return steps
+
+    def _project(self, m: int, u: Rows, v: Rows) -> tuple[Rows, Rows]:
+        """(Wᵀu, Wᵀv) of model m, with exactly the rounding of the learning kernel."""
+        p_u, p_v = np.empty(self.r, self.params.dtype), np.empty(self.r, self.params.dtype)
+        kernels.project(self.params.dtype)(self._Wt[m], u, v, p_u, p_v)
+        return p_u, p_v
+
+    def _encode(self, X: npt.ArrayLike) -> Codes:
+        X = validation.matrix("X", X, d=self.d)
+        self._need_mean()
+        return super()._encode(X)
+
+
+def _not_finite(X: npt.NDArray[Any], i: int, j: int, pair: int) -> str:
+    for row in (i, j):
+        bad = np.flatnonzero(~np.isfinite(X[row].astype(np.float64)))
+        if bad.size:
+            return (
+                f"X must be finite, got {X[row, bad[0]]} at row {row}, column {bad[0]} (pair {pair}); "
+                "remove or impute that row. The model is unchanged"
+            )
+    return (
+        f"X must be of moderate size, got values up to {np.abs(X[[i, j]].astype(np.float64)).max():.0e} in rows {i} "
+        f"and {j} (pair {pair}), whose projections overflow; scale the features. The model is unchanged"
+    )
