@@ -29,8 +29,8 @@ def code_numbers(codes: npt.NDArray[np.uint8], r: int, spec: HasherSpec) -> dict
     """Diagnostics by their names in METRICS; none for codes that are numbers, whose bits mean nothing one by one."""
     if not spec.hamming:
         return {}
-    found = code_diagnostics(codes, r, correlation_rows=CORRELATED)
-    return {name: float(getattr(found, name)) for name in NAMES}
+    diagnostics = code_diagnostics(codes, r, correlation_rows=CORRELATED)
+    return {name: float(getattr(diagnostics, name)) for name in NAMES}
 
 
 CHECKPOINT_COLUMNS = (
@@ -207,7 +207,7 @@ class Checkpoints:
 
 
 def with_models(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Codes (T, n, bytes), of one model, too."""
+    """Codes as (T, n, bytes), also those of a single model."""
     return np.asarray(codes)[None] if codes.ndim == 2 else np.asarray(codes)
 
 
@@ -228,8 +228,8 @@ def checkpoint_pairs(pairs: int, at: str = "curve") -> list[int]:
         tenths = 10 if at == "tenths" else 1
         return sorted({pairs * k // tenths for k in range(tenths + 1)})
     step = max(1, pairs // REGULAR)
-    found, t = [0], float(min(FIRST_CHECKPOINT, pairs))
+    due, t = [0], float(min(FIRST_CHECKPOINT, pairs))
     while t < pairs - step / 2:
-        found.append(int(t))
+        due.append(int(t))
         t = min(t * 10 ** (1 / PER_DECADE), t + step)
-    return [*found, pairs]
+    return [*due, pairs]

@@ -37,19 +37,19 @@ def summary(now: Snapshot) -> dict[str, Any]:
         "similar_by": now.similar_by,
         "numbers": {key: value if np.isfinite(value) else None for key, value in sorted(now.numbers.items())},
         "database_seen_in_training": now.database_seen,
-        "alarms": {name: list(found) for name, found in now.alarms.items()},
+        "alarms": {name: list(pairs) for name, pairs in now.alarms.items()},
         "notes": list(now.notes),
         "environment": environment(),
     }
 
 
-# Of data of one's own: vectors, labels, pairs, distance.
+# A user's own files: vectors, labels, pairs; and the distance.
 Files = tuple[str, str | None, str | None, str | None]
 YOURS: Files = ("your vectors.npy", None, None, None)
 
 
 def code_for(params: ExperimentParams, files: Files = YOURS) -> str:
-    """Python that repeats this run with the package; `files` are those of a run on data of one's own."""
+    """Python that repeats this run with the package; `files` are the user's own, if the run is on those."""
     base = flat(experiment(params.dataset, params.method))
     values = {key: value for key, value in flat(params).items() if value != base.get(key)}
     arguments = [repr(params.dataset), repr(params.method), *(f"{key}={value!r}" for key, value in values.items())]

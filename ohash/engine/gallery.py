@@ -1,4 +1,4 @@
-"""A query and its nearest items, as the code table finds them now, or as it found them before anything was learnt."""
+"""A query and its nearest items, as the code table finds them now, or as the first codes did."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from ohash.evaluation.hamming_search import search
 class Found:
     """Rows of the dataset: the query, its nearest items with their distance, and whether each is relevant.
 
-    `judged`: nobody has said of every pair whether it is similar, so what is not relevant is only not known to be.
+    `judged` is false where only some pairs are labelled: an item that is not relevant is then only not known to be.
     Distances are whole numbers of bits, or real numbers for a method that estimates the original distance.
     """
 
@@ -45,15 +45,15 @@ def nearest(run: Run, number: int, k: int = 10, *, row: int | None = None, befor
     if not len(column):  # of other data, or of another split
         return nearest(run, number, k, before=before)
     few = min(n, k + len(own))
-    found: npt.NDArray[np.int64]
+    nearest_items: npt.NDArray[np.int64]
     distance: npt.NDArray[Any]
     if run.spec.asymmetric:
-        found, distance = _by_estimate(run, int(asked), few, before=before)
+        nearest_items, distance = _by_estimate(run, int(asked), few, before=before)
     else:
         codes = run.checkpoints.first_codes if before else run.checkpoints.codes
-        found, distance = search(codes[:, column[:1]], codes[:, :n], few)
-    keep = np.flatnonzero(judge.database[found[0]] != asked)[:k]
-    items = found[0][keep]
+        nearest_items, distance = search(codes[:, column[:1]], codes[:, :n], few)
+    keep = np.flatnonzero(judge.database[nearest_items[0]] != asked)[:k]
+    items = nearest_items[0][keep]
     return Found(
         query=int(asked),
         rows=judge.database[items],

@@ -128,11 +128,11 @@ class LogBins:
     @classmethod
     def index(cls, values: Floats) -> npt.NDArray[np.int64]:
         """Bin numbers; -1 for values that are not positive."""
-        found = np.full(len(values), -1, np.int64)
+        bins = np.full(len(values), -1, np.int64)
         positive = values > 0
         place = np.floor((np.log10(values[positive]) - cls.low) * cls.per_decade)
-        found[positive] = np.clip(place, 0, cls.count - 1)
-        return found
+        bins[positive] = np.clip(place, 0, cls.count - 1)
+        return bins
 
     @classmethod
     def centre(cls, bins: Floats) -> Floats:

@@ -83,7 +83,7 @@ class Judge:
         self._exact: Rows | None = None
 
     def is_relevant(self, row: int, items: Rows) -> npt.NDArray[np.bool_]:
-        """Which database items, by place, somebody who asks with this row should find; it need not be a query."""
+        """Which database items, by place, are relevant to this row, which need not be a query."""
         source, at = self.world.stream(self.stage).similarity, np.flatnonzero(self.queries == row)
         if isinstance(source, PairListSimilarity):
             later = source.later(self.part)
@@ -135,7 +135,7 @@ class Judge:
             some = distances if len(keep) == n else lambda start, stop: distances(start, stop)[:, keep]
             return _last(iter_ranking(some, len(self.queries), len(keep), query_rows=own, **given))
 
-        found = yield from rank(relevant=relevant, exclude=hidden, k=10)
+        ranking = yield from rank(relevant=relevant, exclude=hidden, k=10)
         recalls = {}
         for k, factors in ((10, RERANKED), (NEIGHBOURS, (1,))):
             few = min(k, exact.shape[1])
@@ -145,26 +145,26 @@ class Judge:
                 share = near.precision_at_k[factor * few] * factor
                 recalls[k, factor] = share if factor * few < len(keep) else 1.0
         return {
-            "map": found.map,
-            "map_low": found.map_low,
-            "map_high": found.map_high,
-            "precision_10": found.precision_at_k[10],
-            "hit_10": found.hit_at_k[10],
-            "mrr": found.mrr,
+            "map": ranking.map,
+            "map_low": ranking.map_low,
+            "map_high": ranking.map_high,
+            "precision_10": ranking.precision_at_k[10],
+            "hit_10": ranking.hit_at_k[10],
+            "mrr": ranking.mrr,
             "recall_10": recalls[10, 1],
             "recall_100": recalls[NEIGHBOURS, 1],
             **{f"recall_10_x{factor}": recalls[10, factor] for factor in RERANKED[1:]},
-            "record": found,
+            "record": ranking,
         }
 
     def exact_neighbours(self) -> Generator[None, None, Rows]:
-        """The nearest database rows of every query by the original distance, (n_queries, k); found once."""
+        """The nearest database rows of every query by the original distance, (n_queries, k); computed once."""
         if self._exact is None:
             self._exact = yield from self._neighbours(self.database, self.own)
         return self._exact
 
     def share(self, other: "Judge") -> None:
-        """Take the exact neighbours of a judge of the same data, split and stage, if it has found them."""
+        """Take the exact neighbours of a judge of the same data, split and stage, if it knows them."""
         same = self.world.dataset is other.world.dataset and self.stage == other.stage
         if same and np.array_equal(self.queries, other.queries) and np.array_equal(self.database, other.database):
             self._exact = other._exact
@@ -187,8 +187,8 @@ class Judge:
         X, metric = self.world.raw(self.stage), self.world.dataset.metric
         k = min(NEIGHBOURS, len(database) - 1)
         work = iter_exact_neighbours(X[self.queries], RowsOf(X, database), k, metric, query_rows=own)
-        found: Rows = yield from _quiet(work)
-        return found
+        neighbours: Rows = yield from _quiet(work)
+        return neighbours
 
 
 def _relevant(source: Similarity, queries: Rows, database: Rows) -> npt.NDArray[Any]:
@@ -213,8 +213,8 @@ def _quiet(work: Generator[Any, None, Rows]) -> Generator[None, None, Rows]:
         try:
             next(work)
         except StopIteration as finished:
-            found: Rows = finished.value
-            return found
+            result: Rows = finished.value
+            return result
         yield
 
 
@@ -263,7 +263,7 @@ def sliding_map(
     step = max(1, SLICE // len(database))
     relevant = source.relevant(points, database)  # at once: it may read every item from a file
     yield
-    found = []
+    precisions = []
     for start in range(0, len(points), step):
         some = points[start : start + step]
         given: dict[str, Any] = {"relevant": relevant[start : start + step], "query_rows": place[some], "k": ()}
@@ -272,9 +272,9 @@ def sliding_map(
         else:
             D = distances(start, start + len(some))
             (record,) = iter_ranking(partial(_rows, D), len(some), len(database), block=len(some), **given)
-        found.append(record.ap)
+        precisions.append(record.ap)
         yield
-    ap = np.concatenate(found)
+    ap = np.concatenate(precisions)
     return float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
 
 

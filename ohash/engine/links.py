@@ -53,10 +53,10 @@ def dataset_of(query: Mapping[str, str], usual: str, problems: list[str]) -> str
 
 
 def content_of(query: Mapping[str, str], dataset: str, problems: list[str]) -> str:
-    """Which data of one's own a link is about; "" if it is about others."""
+    """The fingerprint of the user's own data that a link is about; "" if it is about others."""
     content = query.get("content", "")[:64]
     if content and dataset != OWN:
-        problems.append(f"content belongs to dataset={OWN!r}, data of one's own, got dataset={dataset!r}; left out")
+        problems.append(f"content belongs to dataset={OWN!r}, your own data, got dataset={dataset!r}; left out")
         return ""
     return content
 
@@ -118,8 +118,8 @@ def _within(params: ExperimentParams, limits: Limits, problems: list[str]) -> Ex
     r, T = getattr(params.model, "r", 1), getattr(params.model, "T", 1)
     if r * T > limits.bits:
         models = min(T, limits.bits)
-        found = {"T": models, "r": limits.bits // models}
-        smaller |= {key: value for key, value in found.items() if hasattr(params.model, key)}
+        largest = {"T": models, "r": limits.bits // models}
+        smaller |= {key: value for key, value in largest.items() if hasattr(params.model, key)}
         using = ", ".join(f"{key}={value}" for key, value in smaller.items())
         problems.append(f"T · r must be at most {limits.bits} bits on this server, got {r * T}; using {using}")
     for key, most, value in (("m", limits.m, params.features.m), ("pairs", limits.pairs, params.run.pairs)):
@@ -130,7 +130,7 @@ def _within(params: ExperimentParams, limits: Limits, problems: list[str]) -> Ex
 
 
 def _items(text: str) -> list[str]:
-    """One more than there may be, so that too many are said and not cut off in silence."""
+    """One more than the limit, so that too many are reported instead of silently cut off."""
     return text.split(",", MOST_CHANGES + 1)[: MOST_CHANGES + 1] if text else []
 
 

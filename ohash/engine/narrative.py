@@ -1,7 +1,4 @@
-"""Sentences about a run, with its own numbers: what is happening, what differs, whether it is healthy.
-
-Durations and places in words.
-"""
+"""Sentences about a run, with its own numbers: what is happening, what differs, whether it is healthy."""
 
 import math
 from dataclasses import dataclass
@@ -28,8 +25,8 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
     if len(now.checkpoints["pairs"]) < 2:  # before the first pair
         return sentence + ", and is about to be judged."
     if "map" in n and math.isfinite(n["map"]):
-        told = now.similar_by in ("clicks", "pairs") and math.isfinite(n["auc"])
-        apart = f" (pair-AUC {n['auc']:.2f}, few pairs are said)" if told else ""
+        labelled = now.similar_by in ("clicks", "pairs") and math.isfinite(n["auc"])
+        apart = f" (pair-AUC {n['auc']:.2f}, few pairs are labelled)" if labelled else ""
         sentence += (
             f": agreement with {truth_of(now)} {_from_to(n['map_start'], n['map'])}{apart}, "
             f"with the original distance it {_from_to(n['recall_10_start'], n['recall_10'])}"
@@ -72,8 +69,8 @@ def difference(old: ExperimentParams, new: ExperimentParams) -> str:
     return ", ".join(parts)
 
 
-def otherwise(here: ExperimentParams, there: ExperimentParams) -> str:
-    """What another experiment has otherwise than this one, as "r = 48, C = 0.1"; empty if nothing."""
+def settings_that_differ(here: ExperimentParams, there: ExperimentParams) -> str:
+    """The settings in which another experiment differs from this one, as "r = 48, C = 0.1"; empty if nothing."""
     mine, theirs = flat(here.in_force()), flat(there.in_force())
     rows = {**rows_of(here), **rows_of(there)}
     parts = [
@@ -97,17 +94,17 @@ class Finding:
 def findings(now: Snapshot) -> list[Finding]:
     """Everything the health dot stands for."""
     n = now.numbers
-    found = []
+    signs = []
     gap = n.get("gap", math.nan)
     if math.isfinite(gap):
         limit = 1e-9 if getattr(now.params.model, "dtype", "") == "float64" else 1e-3
         advice = "float32 has drifted: run in float64 (precision) to be sure" if gap >= limit else ""
-        found.append(Finding("certificate gap", f"{gap:.1e}", gap < limit, advice))
+        signs.append(Finding("certificate gap", f"{gap:.1e}", gap < limit, advice))
     if "required_C" in n and math.isfinite(n["required_C"]):
         share = n.get("share_C", 1.0)
-        found.append(Finding("C required by the bound", f"{n['required_C']:.2g}, met at {share:.0%} of updates", True))
+        signs.append(Finding("C required by the bound", f"{n['required_C']:.2g}, met at {share:.0%} of updates", True))
     degenerate = n.get("degenerate", 0.0) / max(1, now.t)
-    found.append(
+    signs.append(
         Finding(
             "degenerate pairs",
             f"{degenerate:.1%}",
@@ -118,14 +115,14 @@ def findings(now: Snapshot) -> list[Finding]:
     kernel = n.get("mean_kernel", math.nan)
     if math.isfinite(kernel):
         fine = 1e-3 <= kernel <= 0.99
-        found.append(Finding("mean kernel value", f"{kernel:.3f}", fine, "" if fine else "set σ to auto"))
+        signs.append(Finding("mean kernel value", f"{kernel:.3f}", fine, "" if fine else "set σ to auto"))
     if "map_low" in n and math.isfinite(n["map_low"]):
         spread = n["map_high"] - n["map_low"]
-        found.append(
+        signs.append(
             Finding("ties", f"mAP between {n['map_low']:.3f} and {n['map_high']:.3f}", spread < 0.2,
                     "codes have collapsed: many items share one" if spread >= 0.2 else "")
         )  # fmt: skip
-    return found
+    return signs
 
 
 def health(now: Snapshot) -> Health:

@@ -234,7 +234,7 @@ class Run(RunState):
     def _work(self, *, moving: bool, fit: bool, refresh: bool, judge: bool) -> Iterator[None]:
         """Enter a stage, fit, re-encode and judge, a few milliseconds at a time.
 
-        Points that have just come ask the old table first.
+        Points that have just arrived query the old table first.
         """
         if moving:
             yield from self._timed("cpu_encode", self._enter_stage(self._stage_now()))

@@ -145,13 +145,13 @@ def to_frame(now: Snapshot, more: dict[str, Any] | None = None, arrays: Arrays |
         "params": now.params.to_json(),
         "numbers": {name: float(value) for name, value in now.numbers.items()},
         "notes": list(now.notes),
-        "alarms": {name: list(found) for name, found in now.alarms.items()},
+        "alarms": {name: list(pairs) for name, pairs in now.alarms.items()},
         "environment": environment(),
         **(more or {}),
     }
-    found: Arrays = {f"{group}/{name}": column for group in GROUPS for name, column in getattr(now, group).items()}
-    found |= {name: getattr(now, name) for name in SINGLE}
-    return values, found | (arrays or {})
+    columns: Arrays = {f"{group}/{name}": column for group in GROUPS for name, column in getattr(now, group).items()}
+    columns |= {name: getattr(now, name) for name in SINGLE}
+    return values, columns | (arrays or {})
 
 
 def to_snapshot(values: dict[str, Any], arrays: Arrays) -> Snapshot:
@@ -169,7 +169,7 @@ def to_snapshot(values: dict[str, Any], arrays: Arrays) -> Snapshot:
         params=from_json(values["params"]),
         numbers=dict(values["numbers"]),
         notes=tuple(values["notes"]),
-        alarms={name: tuple(found) for name, found in values.get("alarms", {}).items()},
+        alarms={name: tuple(pairs) for name, pairs in values.get("alarms", {}).items()},
         **{name: values[name] for name in PLAIN},
         **groups,
         **single,

@@ -29,11 +29,11 @@ def run(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
     begun, cpu = time.perf_counter(), time.process_time()
     with one_blas_thread():
         current = Run(from_json(values["params"]), _dataset(values["data"]) if values.get("data") else None)
-        told = -np.inf
+        reported = -np.inf
         while not current.done:
             current.step(CHUNK)
-            if report is not None and time.monotonic() - told >= REPORT_SECONDS:
-                told = time.monotonic()
+            if report is not None and time.monotonic() - reported >= REPORT_SECONDS:
+                reported = time.monotonic()
                 report(_so_far(current))
         judged = {part: current.checkpoints.evaluate_on(part) for part in QUERIES}
     more: dict[str, Any] = {f"scores/{part}": scores for part, (scores, _) in judged.items()}
@@ -47,7 +47,7 @@ def run(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
 
 
 def run_with(values: dict[str, Any], data: Frame) -> Frame:
-    """`run` where the data come along: on a cluster, which keeps them once a worker."""
+    """`run` with its data beside it: for a cluster, where each worker keeps them once."""
     shared.setdefault(values["data"], data)
     return run(values, {})
 

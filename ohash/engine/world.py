@@ -98,7 +98,7 @@ class World:
             return _finish(self.iter_mapped(stage))
 
     def iter_mapped(self, stage: int = 0) -> Generator[None, None, npt.NDArray[Any]]:
-        """`mapped` in slices; runs that come here together may do it twice, and then share one of the results."""
+        """`mapped` in slices; two runs at once may both do it, and then share one of the results."""
         if self.params.drift.drift in OF_PAIRS:
             stage = 0
         known = self._mapped.get(stage)
@@ -123,7 +123,7 @@ class World:
         return self._keep(self._moved, stage, moved)
 
     def _check_drift(self) -> None:
-        """What would go wrong at the drift is said at the start."""
+        """Raise at the start what would go wrong at the drift."""
         kind, name = self.params.drift.drift, self.stream().similarity.name
         if kind not in OF_PAIRS:
             return
@@ -139,10 +139,10 @@ class World:
         """Keep an array, read-only, unless another run was faster; drop the oldest of more than two."""
         array.flags.writeable = False
         with self._lock:
-            found = arrays.setdefault(stage, array)
+            kept = arrays.setdefault(stage, array)
             while len(arrays) > 2:
                 arrays.popitem(last=False)
-        return found
+        return kept
 
     def _fit(self) -> tuple[int, npt.NDArray[np.int64]]:
         """Fit the map on the first distinct points; the pairs that brought them are consumed."""

@@ -33,7 +33,7 @@ def read_archive(path: str | Path, what: str, version: int) -> tuple[dict[str, A
             with np.load(file, allow_pickle=False) as archive:
                 header = json.loads(str(archive["header"]))
                 arrays = {name: archive[name] for name in archive.files if name != "header"}
-            found = header["format"]
+            format_ = header["format"]
         except Exception as error:  # a damaged archive fails in a dozen ways, and numpy's advice is to allow pickle
             raise ValueError(
                 f"path must be {_a(what)} saved by ohash, got {path}, which is foreign or damaged "
@@ -44,9 +44,9 @@ def read_archive(path: str | Path, what: str, version: int) -> tuple[dict[str, A
         raise ValueError(
             f"path must be {_a(what)} saved by ohash, got {path}, which holds {_a(kind)}; name another file"
         )
-    if found != version:
+    if format_ != version:
         raise ValueError(
-            f"path must be {_a(what)} of format {version}, got {path}, of format {found}; install the ohash it is from"
+            f"path must be {_a(what)} of format {version}, got {path}, of format {format_}; use the ohash it is from"
         )
     return header, arrays
 

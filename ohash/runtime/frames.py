@@ -33,15 +33,15 @@ def write_frame(stream: IO[bytes], values: dict[str, Any], arrays: Arrays | None
     ({'task': 'fit'}, {'X': array([[1., 0.],
            [0., 1.]])})
     """
-    found = {name: np.ascontiguousarray(array).reshape(np.shape(array)) for name, array in (arrays or {}).items()}
-    for name, array in found.items():
+    buffers = {name: np.ascontiguousarray(array).reshape(np.shape(array)) for name, array in (arrays or {}).items()}
+    for name, array in buffers.items():
         if array.dtype.hasobject:
             raise ValueError(f"array {name} must hold plain numbers or texts, got dtype {array.dtype}")
-    described = [[name, array.dtype.str, array.shape] for name, array in found.items()]
+    described = [[name, array.dtype.str, array.shape] for name, array in buffers.items()]
     header = json.dumps({"values": values, "arrays": described}).encode()
     stream.write(LENGTH.pack(len(header)))
     stream.write(header)
-    for array in found.values():
+    for array in buffers.values():
         if array.size:
             stream.write(array.reshape(-1).view(np.uint8).data)
     stream.flush()

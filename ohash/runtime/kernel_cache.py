@@ -90,14 +90,14 @@ def _can_write(folder: Path) -> bool:
 
 
 def _private_folder() -> Path:
-    """A 0700 folder of this user's. The cache holds pickles, so a folder somebody else prepared is never trusted."""
+    """A 0700 folder of this user's. The cache holds pickles, so a folder made by another user is never trusted."""
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     folder = Path(tempfile.gettempdir()) / f"ohash-kernels-{user}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-        ours = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-        if stat.S_ISDIR(found.st_mode) and ours and not found.st_mode & 0o077:
+        status = folder.lstat()
+        ours = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+        if stat.S_ISDIR(status.st_mode) and ours and not status.st_mode & 0o077:
             return folder
     except OSError:
         pass

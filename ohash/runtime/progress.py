@@ -1,4 +1,4 @@
-"""How far a long fit is: loops tell, whoever waits listens; nobody needs to listen."""
+"""How far a long fit is: loops report, and a caller may listen."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,6 +1,6 @@
 """Worker: another process that computes for this one, with progress and cancel.
 
-It runs this very package, wherever that lies, with one thread unless told otherwise.
+It runs the same installation of this package, with one thread unless asked for more.
 """
 
 import os
@@ -125,9 +125,9 @@ class Worker:
         try:
             write_frame(stdin, request, arrays)
             while (reply := read_frame(stdout)) is not None:
-                message, found = reply
+                message, columns = reply
                 if message["is"] == "done":
-                    return message["values"], found
+                    return message["values"], columns
                 if message["is"] == "error":
                     raise _error(message)
                 if message["is"] == "progress" and on_progress is not None:

@@ -53,12 +53,12 @@ def _listen(stream: IO[bytes], asked: "queue.SimpleQueue[Frame]") -> None:
 
 def _serve(message: dict[str, Any], arrays: Arrays, out: IO[bytes]) -> None:
     try:
-        values, found = _answer(message, arrays, lambda some: write_frame(out, {"is": "progress", "values": some}))
+        values, columns = _answer(message, arrays, lambda some: write_frame(out, {"is": "progress", "values": some}))
         reply = {"is": "done", "values": values}
     except Exception as error:  # of any kind: it belongs to the one who asked
         reply = {"is": "error", "kind": type(error).__name__, "message": str(error), "trace": traceback.format_exc()}
-        found = {}
-    write_frame(out, reply, found)
+        columns = {}
+    write_frame(out, reply, columns)
 
 
 def _answer(message: dict[str, Any], arrays: Arrays, report: Callable[[dict[str, Any]], None]) -> Frame:

@@ -32,4 +32,4 @@ def test_what_nobody_has_said_is_not_known_to_be_wrong(kind, judged):
     mine, values = own_data(kind)
     run = finish(Run(experiment(mine, "oh", r=8, pairs=200, **values), mine))
     assert nearest(run, 0).judged is judged
-    assert ("few pairs are said" in headline(run.snapshot("done"), run.params, "done")) is not judged
+    assert ("few pairs are labelled" in headline(run.snapshot("done"), run.params, "done")) is not judged

@@ -23,7 +23,7 @@ _tried = False
 def warm() -> None:
     """Run the first preset for a few pairs and drop it; what is wrong with it, its own run says.
 
-    Where kernels have to be compiled first, that begins, and nobody waits for it.
+    Where kernels have to be compiled first, that starts in the background.
     """
     if kernel_cache.cold():
         threading.Thread(target=_compile_behind, name="ohash-compiling", daemon=True).start()

@@ -6,7 +6,7 @@ from typing import TypeGuard
 import streamlit as st
 
 from ohash.engine.export import code_for
-from ohash.engine.narrative import otherwise, pairs_in_words
+from ohash.engine.narrative import pairs_in_words, settings_that_differ
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.chart import Chart
 from ohash.plots.live import charts
@@ -91,7 +91,7 @@ def _choose_reference(session: Session) -> None:
 
 def _told_apart(session: Session, past: Past) -> str:
     """By what it has otherwise than the present run."""
-    different = otherwise(session.params, past.now.params)
+    different = settings_that_differ(session.params, past.now.params)
     return ", ".join(text for text in (past.label, different, pairs_in_words(past.now.t)) if text)
 
 

@@ -4,7 +4,7 @@ import textwrap
 from dataclasses import replace
 
 from ohash.engine.live.presets import preset
-from ohash.engine.narrative import otherwise, title_of
+from ohash.engine.narrative import settings_that_differ, title_of
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.chart import Chart
 from ohash.plots.live import charts
@@ -33,7 +33,7 @@ def _told_apart(session: Session, now: Snapshot, kept: Past | None) -> list[char
     for ghost in session.ghosts:
         pinned = kept is not None and kept.now.params == ghost.params
         if charts.comparable(ghost, now.params) and not pinned:
-            different = otherwise(now.params, ghost.params) or "before"
+            different = settings_that_differ(now.params, ghost.params) or "before"
             found.append(replace(ghost, label=textwrap.shorten(different, 26, placeholder="…")))
     return found
 
@@ -42,7 +42,7 @@ def _pinned(past: Past, now: Snapshot) -> charts.Ghost:
     """The reference the user chose; of other data, it says so."""
     ghost, data = charts.ghost_of(past.now, f"pinned: {past.label}"), title_of(past.now.params)
     if charts.comparable(ghost, now.params):
-        return replace(ghost, label=f"pinned: {otherwise(now.params, past.now.params) or past.label}")
+        return replace(ghost, label=f"pinned: {settings_that_differ(now.params, past.now.params) or past.label}")
     if data in past.label:
         return ghost
     return replace(ghost, label=f"pinned, {data.partition(',')[0]}: {past.label}")
