@@ -23,10 +23,19 @@ from ohash.streams.annotations import (
     parse_pairs,
     parse_times,
 )
+from ohash.streams.notebook import PICTURES, card_html
 
 Metric = Literal["l2", "cosine", "dot"]
 
 METRICS: tuple[Metric, ...] = ("l2", "cosine", "dot")
+SIMILARITY_TEXTS = {
+    "label": "similar if they share a label",
+    "track": "similar if they are views of one thing",
+    "metric": "similar if either is among the other's nearest 5 %",
+    "topk": "similar if either is among the other's nearest k",
+    "pairs": "similar as your pairs say",
+    "clicks": "similar if clicked together; negatives are sampled",
+}
 LEAST_ROWS = 4
 # A mapped matrix up to this many bytes is searched for NaN at once.
 SEARCHED = 256 * 2**20
@@ -68,6 +77,20 @@ class Dataset:
     def __repr__(self) -> str:
         """In a line: the arrays would fill the screen."""
         return f"Dataset({self.title!r}, {self.n:,} x {self.d:,}, similar by {' or '.join(self.similarities)})"
+
+    def _repr_html_(self) -> str:
+        """For a notebook; of X only the shape is looked at, so a memory map of gigabytes is as fast as a small set."""
+        rows = np.linspace(0, self.n - 1, min(self.n, PICTURES)).astype(np.int64)
+        sizes: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        if self.labels is not None:
+            sizes = self.labels.sum(axis=0) if self.multi_label else np.bincount(self.labels)
+        facts = [
+            f"{self.n:,} x {self.d:,} {self.X.dtype}" + (f", {len(sizes):,} classes" if len(sizes) else ""),
+            f"two items are {SIMILARITY_TEXTS[self.similarities[0]]}; distance: {self.metric}",
+            "; ".join(text for text in (self.cite, self.licence) if text),
+        ]
+        pictures = None if self.thumbnails is None else self.thumbnails[rows]
+        return card_html(self.title, facts, pictures, self.class_names, sizes.tolist())
 
     def __post_init__(self) -> None:
         """Check shapes; the values of X are checked where they are used (X may be a memory map of gigabytes)."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ohash.core.rows import gather
 from ohash.core.validation import first_too_long, too_long
-from ohash.streams.dataset import Dataset, split
+from ohash.streams.dataset import SIMILARITY_TEXTS, Dataset, split
 from ohash.streams.readers.table import first_not_finite
 from ohash.streams.similarity import TOP_K, make_similarity
 from ohash.streams.similarity.base import stream_share
@@ -24,14 +24,6 @@ POOL = 2_000
 DOMINANT = 0.9
 # A row this many times as long as the median one is hardly one among others.
 OUTLIER_FACTOR = 1000
-SIMILARITY_TEXTS = {
-    "label": "similar if they share a label",
-    "track": "similar if they are views of one thing",
-    "metric": "similar if either is among the other's nearest 5 %",
-    "topk": "similar if either is among the other's nearest k",
-    "pairs": "similar as your pairs say",
-    "clicks": "similar if clicked together; negatives are sampled",
-}
 DISTANCES = {"l2": "Euclidean (L2)", "cosine": "cosine, only directions count", "dot": "dot product"}
 
 
