@@ -81,16 +81,19 @@ class Dataset:
     def _repr_html_(self) -> str:
         """For a notebook; of X only the shape is looked at, so a memory map of gigabytes is as fast as a small set."""
         rows = np.linspace(0, self.n - 1, min(self.n, PICTURES)).astype(np.int64)
-        sizes: npt.NDArray[np.int64] = np.empty(0, np.int64)
-        if self.labels is not None:
-            sizes = self.labels.sum(axis=0) if self.multi_label else np.bincount(self.labels)
+        names, sizes = self.class_names, np.empty(0, np.int64)
+        if self.labels is not None and self.multi_label:
+            sizes = self.labels.sum(axis=0)
+        elif self.labels is not None:
+            classes, sizes = np.unique(self.labels, return_counts=True)
+            names = tuple(self.class_names[c] if self.class_names else str(c) for c in classes.tolist())
         facts = [
             f"{self.n:,} x {self.d:,} {self.X.dtype}" + (f", {len(sizes):,} classes" if len(sizes) else ""),
             f"two items are {SIMILARITY_TEXTS[self.similarities[0]]}; distance: {self.metric}",
             "; ".join(text for text in (self.cite, self.licence) if text),
         ]
         pictures = None if self.thumbnails is None else self.thumbnails[rows]
-        return card_html(self.title, facts, pictures, self.class_names, sizes.tolist())
+        return card_html(self.title, facts, pictures, names, sizes.tolist())
 
     def __post_init__(self) -> None:
         """Check shapes; the values of X are checked where they are used (X may be a memory map of gigabytes)."""

@@ -1,7 +1,8 @@
 """MATLAB's .mat, version 5 to 7 (and 7.3, which is HDF5): plain numeric matrices only.
 
-The list of variables is read here, from their headers, with the sizes they declare; SciPy then reads the chosen one
-alone. Cells, structs, objects, function handles and opaque classes are never opened, whatever else the file holds.
+The list of variables is read here, not by `scipy.io.whosmat`: that believes a forged shape, because it does not compare
+it with the bytes that are stored, and allocates a name of whatever length is declared. SciPy then reads the chosen
+variable alone. Cells, structs, objects, function handles and opaque classes are never opened.
 """
 
 import zlib
