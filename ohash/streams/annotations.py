@@ -16,10 +16,10 @@ Rows = npt.NDArray[np.int64]
 
 def check_column(name: str, values: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
     """One entry a row of X."""
-    found = validation.array(name, values, "a column")
-    if found.shape != (n,):
-        raise ValueError(f"{name} must have one entry a row of X, {n}, got shape {found.shape}")
-    return found
+    array = validation.array(name, values, "a column")
+    if array.shape != (n,):
+        raise ValueError(f"{name} must have one entry a row of X, {n}, got shape {array.shape}")
+    return array
 
 
 def first_duplicate(values: npt.NDArray[Any]) -> int | None:
@@ -34,45 +34,45 @@ def first_duplicate(values: npt.NDArray[Any]) -> int | None:
 
 def encode_labels(labels: npt.ArrayLike, n: int) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
     """Class numbers, or flags, and the names of the classes where they are not numbers already."""
-    found = validation.array("labels", labels, "classes or flags")
-    if found.ndim not in (1, 2) or len(found) != n:
-        raise ValueError(f"labels must have one entry (or one row of flags) a row of X, {n}, got shape {found.shape}")
+    codes = validation.array("labels", labels, "classes or flags")
+    if codes.ndim not in (1, 2) or len(codes) != n:
+        raise ValueError(f"labels must have one entry (or one row of flags) a row of X, {n}, got shape {codes.shape}")
     names: tuple[str, ...] = ()
-    if found.ndim == 2:
-        if not np.isin(found, (0, 1)).all():
+    if codes.ndim == 2:
+        if not np.isin(codes, (0, 1)).all():
             raise ValueError("labels of two dimensions must be flags, 0 or 1, one column a label")
-        found = found.astype(bool)
-        classes = found.shape[1]
+        codes = codes.astype(bool)
+        classes = codes.shape[1]
     else:
-        if found.dtype.kind == "f" and not np.isfinite(found).all():
+        if codes.dtype.kind == "f" and not np.isfinite(codes).all():
             raise ValueError("labels must be finite, got NaN or infinity; give unlabelled rows a class of their own")
-        if found.dtype.kind == "f" and (found % 1 != 0).any():
-            at = int(np.flatnonzero(found % 1 != 0)[0])
+        if codes.dtype.kind == "f" and (codes % 1 != 0).any():
+            at = int(np.flatnonzero(codes % 1 != 0)[0])
             raise ValueError(
-                f"labels must be classes, whole numbers or texts, got {found[at]:g} at row {at}; cut a measurement "
+                f"labels must be classes, whole numbers or texts, got {codes[at]:g} at row {at}; cut a measurement "
                 "into classes first, or leave labels out"
             )
         try:
-            values, found = np.unique(found, return_inverse=True)
+            values, codes = np.unique(codes, return_inverse=True)
         except TypeError:
-            kinds = ", ".join(sorted({type(value).__name__ for value in found.tolist()}))
+            kinds = ", ".join(sorted({type(value).__name__ for value in codes.tolist()}))
             raise ValueError(f"labels must be of one kind, numbers or texts, got a mixture of {kinds}") from None
         classes = len(values)
         names = tuple(str(value).removesuffix(".0") for value in values)
     if classes < 2:
         raise ValueError("labels must have at least 2 classes, got 1: every pair would be similar; leave labels out")
-    return found, names
+    return codes, names
 
 
 def parse_times(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Finite numbers."""
     try:
-        found = values.astype(np.float64)
+        numbers = values.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be numbers, got dtype {values.dtype}; convert dates to seconds first") from None
-    if not np.isfinite(found).all():
+    if not np.isfinite(numbers).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity")
-    return found
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -136,14 +136,14 @@ def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None,
         order = np.argsort(ids)
         wanted = column.astype(np.str_)
         at = np.minimum(np.searchsorted(ids, wanted, sorter=order), n - 1)
-        found = order[at]
-        missing = ids[found] != wanted
+        rows = order[at]
+        missing = ids[rows] != wanted
         if missing.any():
             raise ValueError(
                 f"{name} of pairs must be known ids, got {str(wanted[missing][0])!r}, which ids does not hold"
                 + (f", nor {more} others" if (more := int(missing.sum()) - 1) else "")
             )
-        return found.astype(np.int64)
+        return rows.astype(np.int64)
     allowed = f"{name} of pairs must be row numbers, integers 0 to {n - 1}"
     if column.dtype.kind == "f" and (column == np.floor(column)).all():  # as pandas writes a column with gaps
         column = column.astype(np.int64)

@@ -174,12 +174,12 @@ class Dataset:
             raise ValueError(
                 f"ids must be distinct, got {str(names[again])!r} again at row {again}; drop it or leave ids out"
             )
-        found, class_names = (None, ()) if labels is None else encode_labels(labels, len(X))
+        encoded, class_names = (None, ()) if labels is None else encode_labels(labels, len(X))
         return cls(
             key=key,
             title=title,
             X=X,
-            labels=found,
+            labels=encoded,
             class_names=class_names,
             tracks=None
             if tracks is None

@@ -50,13 +50,13 @@ def cached_rows(
     dtype = np.dtype(dtype)
     tag = hashlib.sha256(f"{version} {shape} {dtype}".encode()).hexdigest()[:12]
     file = cache_folder() / f"{re.sub(r'[^A-Za-z0-9._-]', '_', name)[:80]}-{tag}.npy"
-    found = _load(file, shape, dtype)
-    if found is None:
+    array = _load(file, shape, dtype)
+    if array is None:
         _build(file, shape, dtype, blocks)
-        found = _load(file, shape, dtype)
-    if found is None:
+        array = _load(file, shape, dtype)
+    if array is None:
         raise ValueError(f"cache file {file} cannot be read back after it was written; is the disk full or failing?")
-    return found
+    return array
 
 
 def cached_gist(

@@ -36,8 +36,8 @@ def project(dataset: Dataset, seed: int = 0) -> Projection:
     """Principal components; what has two columns already is examples as it is, and cosine data on the sphere.
 
     >>> from ohash.streams.registry import load_by_key
-    >>> found = project(load_by_key("moons"))
-    >>> found.xy.shape, found.exact
+    >>> projection = project(load_by_key("moons"))
+    >>> projection.xy.shape, projection.exact
     ((1200, 2), True)
     """
     rows = sample_rows(dataset, min(MOST_PROJECTED, max(50, PROJECTED_VALUES // dataset.d)), seed)
@@ -116,8 +116,8 @@ def make_overview(dataset: Dataset, seed: int = 0) -> Overview:
     """Look at a dataset; of a memory-mapped file only some rows are read.
 
     >>> from ohash.streams.registry import load_by_key
-    >>> found = make_overview(load_by_key("digits"))
-    >>> found.classes[:3], int(found.class_sizes.sum()), len(found.examples)
+    >>> overview = make_overview(load_by_key("digits"))
+    >>> overview.classes[:3], int(overview.class_sizes.sum()), len(overview.examples)
     (('0', '1', '2'), 1797, 30)
     """
     rows = sample_rows(dataset, max(1, min(MOST_NORMS, 20_000_000 // dataset.d)), seed)
@@ -185,8 +185,8 @@ def example_rows(dataset: Dataset, most: int, seed: int = 0) -> Rows:
     rng = np.random.default_rng([seed, 0x5709])
     if dataset.tracks is not None:
         kept = rng.permutation(np.unique(dataset.tracks))[:most]
-        found = [np.flatnonzero(dataset.tracks == track) for track in kept]
-        return np.concatenate(found)[:most]
+        groups = [np.flatnonzero(dataset.tracks == track) for track in kept]
+        return np.concatenate(groups)[:most]
     if dataset.labels is None or dataset.multi_label:
         return rng.permutation(sample_rows(dataset, most, seed))
     order = rng.permutation(dataset.n)
@@ -225,8 +225,8 @@ def draw_examples(dataset: Dataset, similar_by: str = "auto", count: int = 3, se
     """Examples of a similarity; by distance from a part of a large set, because every point has its own radius.
 
     >>> from ohash.streams.registry import load_by_key
-    >>> found = draw_examples(load_by_key("digits"))
-    >>> found.name, round(found.share, 2), len(found.similar), len(found.dissimilar)
+    >>> source = draw_examples(load_by_key("digits"))
+    >>> source.name, round(source.share, 2), len(source.similar), len(source.dissimilar)
     ('label', 0.1, 3, 3)
     """
     name = dataset.similarities[0] if similar_by == "auto" else similar_by
@@ -237,14 +237,14 @@ def draw_examples(dataset: Dataset, similar_by: str = "auto", count: int = 3, se
         part = Dataset.from_arrays(gather(dataset.X, rows), metric=dataset.metric)
         k = max(1, round(TOP_K * POOL / dataset.n))
         note = f"measured among {POOL:,} of {dataset.n:,} rows"
-    found = make_similarity(part, split(part, seed), name, top_k=k)
+    source = make_similarity(part, split(part, seed), name, top_k=k)
     return SimilarityExamples(
         name=name,
         words=explain_similarity(name),
-        share=found.natural_share,
-        similar=_row_pairs(found.draw_similar(rng, count), rows),
-        dissimilar=_row_pairs(found.draw_dissimilar(rng, count), rows),
-        note=", ".join(text for text in (found.note, note) if text),
+        share=source.natural_share,
+        similar=_row_pairs(source.draw_similar(rng, count), rows),
+        dissimilar=_row_pairs(source.draw_dissimilar(rng, count), rows),
+        note=", ".join(text for text in (source.note, note) if text),
     )
 
 

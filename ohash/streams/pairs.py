@@ -254,11 +254,13 @@ def _classes(dataset: Dataset, source: Similarity) -> list[Rows]:
     groups = getattr(source, "groups", None)
     if groups is None:
         raise ValueError("order='class' needs similar_by='label' or 'track' with one label a point")
-    found = [source.pool[groups[source.pool] == c] for c in np.unique(groups[source.pool])]
-    found = [rows for rows in found if len(rows) > 1]
-    if len(found) < 2:
-        raise ValueError(f"order='class' needs 2 classes with at least 2 points each, {dataset.title} has {len(found)}")
-    return found
+    classes = [source.pool[groups[source.pool] == c] for c in np.unique(groups[source.pool])]
+    classes = [rows for rows in classes if len(rows) > 1]
+    if len(classes) < 2:
+        raise ValueError(
+            f"order='class' needs 2 classes with at least 2 points each, {dataset.title} has {len(classes)}"
+        )
+    return classes
 
 
 def _couples(rng: np.random.Generator, pool: Rows, groups: npt.NDArray[np.int64], share: float) -> Rows:

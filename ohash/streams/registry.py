@@ -29,19 +29,19 @@ def _named(plugins: tuple[ModuleType, ...]) -> dict[str, DatasetSpec]:
 def datasets() -> dict[str, DatasetSpec]:
     """Every dataset, by key, with what lies in the data folder now, and in the size in which it does."""
     measured = {key: spec for key, spec in named_datasets().items() if spec.measure_size is not None}
-    return {**named_datasets(), **_as_held(tuple(measured.values()), folder_state()), **folder_specs()}
+    return {**named_datasets(), **_with_actual_sizes(tuple(measured.values()), folder_state()), **folder_specs()}
 
 
 @lru_cache(maxsize=4)
-def _as_held(specs: tuple[DatasetSpec, ...], folder: tuple[FileState, ...]) -> dict[str, DatasetSpec]:
-    found = {}
+def _with_actual_sizes(specs: tuple[DatasetSpec, ...], folder: tuple[FileState, ...]) -> dict[str, DatasetSpec]:
+    resized = {}
     for spec in specs:
         if folder and spec.measure_size is not None and not spec.missing():
             n, d = spec.measure_size()
             if (n, d) != (spec.n, spec.d):
                 partly = f"{n:,} x {d:,} are here, the paper's are {spec.n:,} x {spec.d:,}"
-                found[spec.key] = replace(spec, n=n, d=d, size_note=partly)
-    return found
+                resized[spec.key] = replace(spec, n=n, d=d, size_note=partly)
+    return resized
 
 
 def find_dataset(key: str) -> DatasetSpec:

@@ -152,8 +152,8 @@ def missing_sample(file: str, name: str) -> str:
     path, rebuild = sample_folder() / file, f"rebuild it with: python3 -m ohash samples {name}"
     if not path.is_file():
         return rebuild
-    found = peek_size(path, "features")
-    return f"{found}, or {rebuild}" if isinstance(found, str) else ""
+    size = peek_size(path, "features")
+    return f"{size}, or {rebuild}" if isinstance(size, str) else ""
 
 
 def sample_status(file: str) -> str:
