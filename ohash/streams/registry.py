@@ -1,4 +1,4 @@
-"""Datasets are found, not listed: files of `ohash.streams.datasets`, plugins that define DATASET, the data folder."""
+"""Every data set by its key: modules of `ohash.streams.datasets`, plugins that define DATASET, and the data folder."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -17,17 +17,17 @@ FOUND_IN_THE_FOLDER = ("paper", "package")
 
 
 def named_datasets() -> dict[str, DatasetSpec]:
-    """Every dataset with a name of its own, by key, whether or not it is installed."""
+    """Every data set except those of the data folder, by key, whether or not it is installed."""
     return _named(plugin_modules())
 
 
-@lru_cache(maxsize=4)  # a plugin may come later
+@lru_cache(maxsize=4)  # plugins may be loaded later
 def _named(plugins: tuple[ModuleType, ...]) -> dict[str, DatasetSpec]:
     return declared([*scan("ohash.streams.datasets"), *plugins], "DATASET")
 
 
 def datasets() -> dict[str, DatasetSpec]:
-    """Every dataset, by key, with what lies in the data folder now, and in the size in which it does."""
+    """Every data set by key, with the actual sizes of those that lie in the data folder."""
     measured = {key: spec for key, spec in named_datasets().items() if spec.measure_size is not None}
     return {**named_datasets(), **_with_actual_sizes(tuple(measured.values()), folder_state()), **folder_specs()}
 
@@ -45,7 +45,7 @@ def _with_actual_sizes(specs: tuple[DatasetSpec, ...], folder: tuple[FileState, 
 
 
 def find_dataset(key: str) -> DatasetSpec:
-    """The card of a dataset."""
+    """What is known about a data set without loading it."""
     known = datasets()
     if key not in known:
         raise ValueError(f"dataset must be one of {', '.join(sorted(known))}, got {key!r}")

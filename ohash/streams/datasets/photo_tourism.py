@@ -1,7 +1,7 @@
 """Photo Tourism (Half Dome): 64 x 64 patches of 3-D points seen in many photos, as GIST-512 computed here.
 
 A folder holds sheets ``patches0000.bmp``, ... of 1024 x 1024 grey pixels, 16 x 16 patches each, row by row; and
-``info.txt`` with one line a patch, its 3-D point first; and ``m50_*.txt`` of pairs (patch, point, _, patch, point, _).
+``info.txt`` with one line per patch, its 3-D point first; ``m50_*.txt`` with pairs (patch, point, _, patch, point, _).
 Two patches match if they show one point: that is a track. The second dataset takes the pairs of the m50 file instead.
 """
 
@@ -24,7 +24,7 @@ PER_SHEET = GRID * GRID
 THUMBNAIL = 32
 TEST = 6_000
 LARGEST_TEXT = 2**28
-# Of a bitmap: place and length of where the pixels begin, width, height, bits a pixel, how they are packed.
+# Of a bitmap: place and length of where the pixels begin, width, height, bits per pixel, how they are packed.
 BMP_HEADER, BMP_FIELDS = 54, ((10, 4), (18, 4), (22, 4), (28, 2), (30, 4))
 WHERE = "Winder and Brown, CVPR 2007"
 PARAMS = [paper_params(beta=0.5, similar_by=name) for name in ("track", "pairs")]
@@ -203,7 +203,7 @@ def _integers(file: Path, columns: int) -> npt.NDArray[np.int64]:
                 f"{file.name} must have {columns} integers in line {number}, got {line[:60]!r}"
             ) from None
     if not rows:
-        raise BadFileError(f"{file.name} must have one line a patch, it is empty")
+        raise BadFileError(f"{file.name} must have one line per patch, it is empty")
     return np.array(rows, np.int64)
 
 

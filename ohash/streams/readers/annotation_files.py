@@ -220,7 +220,7 @@ def count_labels(source: Source, limits: Limits) -> int | None:
 def check_label_count(name: str, got: int, vectors: str, rows: int) -> None:
     """Refuse labels that are more or fewer than the rows of the file `vectors`."""
     if got != rows:
-        raise BadFileError(f"{name} must have one label a row of {vectors}, {rows:,}, got {got:,}")
+        raise BadFileError(f"{name} must have one label per row of {vectors}, {rows:,}, got {got:,}")
 
 
 def encode_labels(name: str, labels: npt.NDArray[Any]) -> Labels:
@@ -278,9 +278,9 @@ def _label_count(source: Source, limits: Limits) -> int | None:
 
 
 def _label_count_of(name: str, shape: tuple[int, ...]) -> int:
-    """One label a row, or a row of flags."""
+    """One label per row, or a row of flags."""
     if len(shape) not in (1, 2):
-        raise BadFileError(f"{name} must have one label a row, or a matrix of flags, got shape {shape}")
+        raise BadFileError(f"{name} must have one label per row, or a matrix of flags, got shape {shape}")
     return max(shape) if 1 in shape else shape[0]
 
 

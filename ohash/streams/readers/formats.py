@@ -175,7 +175,7 @@ def role_by_names(names: list[str]) -> Role:
 
 
 def _role_of_array(source: Source) -> Role:
-    """One label a row; or whole numbers in two to four columns, which are row numbers."""
+    """One label per row; or whole numbers in two to four columns, which are row numbers."""
     with source.open() as stream:
         head = numpy_files.parse_header(source.name, stream, numpy_files.NUMBERS + numpy_files.TEXT)
     if len(head.shape) == 1 or (len(head.shape) == 2 and head.shape[1] == 1):
