@@ -33,6 +33,7 @@ _kernel_cache.ensure_writable(_Path(__file__).parent)
 _kernel_cache.drop_stale(_Path(__file__).parent)
 
 if _TYPE_CHECKING:
+    from ohash import models as models
     from ohash.comparison.params import Comparison
     from ohash.comparison.results import ComparisonSnapshot
     from ohash.comparison.runner import compare
@@ -112,6 +113,8 @@ _FACE = {
 
 def __getattr__(name: str) -> object:
     """Import what is asked for."""
+    if name == "models":
+        return _importlib.import_module("ohash.models")
     if name not in _FACE:
         raise AttributeError(f"module 'ohash' has no attribute {name!r}")
     module, _, original = _FACE[name].partition(":")

@@ -138,6 +138,15 @@ class Hasher:
                     elif isinstance(value, np.random.Generator):
                         value.bit_generator.state = content
 
+    def __repr__(self) -> str:
+        """The class with the parameters that are not the defaults."""
+        given = (
+            f"{field.name}={getattr(self.params, field.name)!r}"
+            for field in fields(self.params)
+            if getattr(self.params, field.name) != field.default
+        )
+        return f"{type(self).__name__}({', '.join(given)})"
+
     # -- notebooks -------------------------------------------------------------------------------------------------
 
     def _facts(self) -> list[str]:

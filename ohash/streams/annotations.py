@@ -1,7 +1,4 @@
-"""Columns that come with vectors: checked, and in one form.
-
-Pairs the user brought: tuples, matrices, tables or dicts, by row number or by id.
-"""
+"""What annotates vectors: labels, ids, times and pairs, checked and brought into one form."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,15 +12,15 @@ Rows = npt.NDArray[np.int64]
 
 
 def check_column(name: str, values: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
-    """One entry a row of X."""
-    found = validation.array(name, values, "a column")
-    if found.shape != (n,):
-        raise ValueError(f"{name} must have one entry a row of X, {n}, got shape {found.shape}")
-    return found
+    """A column with one entry per row of X."""
+    array = validation.array(name, values, "a column")
+    if array.shape != (n,):
+        raise ValueError(f"{name} must have one entry per row of X, {n}, got shape {array.shape}")
+    return array
 
 
 def first_duplicate(values: npt.NDArray[Any]) -> int | None:
-    """The first row whose value came before, or None.
+    """The first row whose value occurs in an earlier row, or None.
 
     >>> first_duplicate(np.array(["b", "a", "b", "a"]))
     2
@@ -33,53 +30,53 @@ def first_duplicate(values: npt.NDArray[Any]) -> int | None:
 
 
 def encode_labels(labels: npt.ArrayLike, n: int) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
-    """Class numbers, or flags, and the names of the classes where they are not numbers already."""
-    found = validation.array("labels", labels, "classes or flags")
-    if found.ndim not in (1, 2) or len(found) != n:
-        raise ValueError(f"labels must have one entry (or one row of flags) a row of X, {n}, got shape {found.shape}")
+    """Class numbers with the names of the classes; or flags, and no names."""
+    codes = validation.array("labels", labels, "classes or flags")
+    if codes.ndim not in (1, 2) or len(codes) != n:
+        raise ValueError(f"labels must have one entry (or one row of flags) per row of X, {n}, got shape {codes.shape}")
     names: tuple[str, ...] = ()
-    if found.ndim == 2:
-        if not np.isin(found, (0, 1)).all():
-            raise ValueError("labels of two dimensions must be flags, 0 or 1, one column a label")
-        found = found.astype(bool)
-        classes = found.shape[1]
+    if codes.ndim == 2:
+        if not np.isin(codes, (0, 1)).all():
+            raise ValueError("labels of two dimensions must be flags (0 or 1), one column per label")
+        codes = codes.astype(bool)
+        classes = codes.shape[1]
     else:
-        if found.dtype.kind == "f" and not np.isfinite(found).all():
+        if codes.dtype.kind == "f" and not np.isfinite(codes).all():
             raise ValueError("labels must be finite, got NaN or infinity; give unlabelled rows a class of their own")
-        if found.dtype.kind == "f" and (found % 1 != 0).any():
-            at = int(np.flatnonzero(found % 1 != 0)[0])
+        if codes.dtype.kind == "f" and (codes % 1 != 0).any():
+            at = int(np.flatnonzero(codes % 1 != 0)[0])
             raise ValueError(
-                f"labels must be classes, whole numbers or texts, got {found[at]:g} at row {at}; cut a measurement "
+                f"labels must be classes, whole numbers or texts, got {codes[at]:g} at row {at}; cut a measurement "
                 "into classes first, or leave labels out"
             )
         try:
-            values, found = np.unique(found, return_inverse=True)
+            values, codes = np.unique(codes, return_inverse=True)
         except TypeError:
-            kinds = ", ".join(sorted({type(value).__name__ for value in found.tolist()}))
+            kinds = ", ".join(sorted({type(value).__name__ for value in codes.tolist()}))
             raise ValueError(f"labels must be of one kind, numbers or texts, got a mixture of {kinds}") from None
         classes = len(values)
         names = tuple(str(value).removesuffix(".0") for value in values)
     if classes < 2:
         raise ValueError("labels must have at least 2 classes, got 1: every pair would be similar; leave labels out")
-    return found, names
+    return codes, names
 
 
 def parse_times(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Finite numbers."""
+    """Times as finite numbers."""
     try:
-        found = values.astype(np.float64)
+        numbers = values.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be numbers, got dtype {values.dtype}; convert dates to seconds first") from None
-    if not np.isfinite(found).all():
+    if not np.isfinite(numbers).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity")
-    return found
+    return numbers
 
 
 @dataclass(frozen=True)
 class PairList:
-    """Pairs the user brought: rows i, j, optional s (None: all similar, "clicks") and optional time of arrival.
+    """Pairs of the user: rows i and j, optionally s (None: all similar, "clicks") and time of arrival.
 
-    `left_out` is how many joined a point with itself.
+    `left_out` counts the pairs of a point with itself, which are left out.
     """
 
     i: Rows
@@ -94,7 +91,7 @@ class PairList:
 
 
 def _pair_columns(pairs: Any) -> Any:
-    """A tuple holds columns; a matrix or a list of tuples holds one pair a row; a table has columns by name."""
+    """A tuple holds columns; a matrix or a list of tuples holds one pair per row; a table has columns by name."""
     names = pairs if isinstance(pairs, dict) else getattr(pairs, "columns", ())
     if {"i", "j"} <= set(names):
         given = [pairs[name] if name in names else None for name in ("i", "j", "s", "time")]
@@ -107,7 +104,7 @@ def _pair_columns(pairs: Any) -> Any:
 
 
 def parse_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> PairList:
-    """Pairs in any form, among n points known by row number or by `ids`."""
+    """Pairs in any form, between n points given by row number or by `ids`."""
     pairs = _pair_columns(pairs)
     columns = [None if column is None else validation.array("pairs", column, "columns") for column in pairs]
     shapes = {column.shape for column in columns if column is not None}
@@ -122,7 +119,7 @@ def parse_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> PairLis
     i, j = _rows("i", i, ids, n), _rows("j", j, ids, n)
     keep = i != j
     if not keep.any():
-        raise ValueError("pairs must join two different points, got only self pairs")
+        raise ValueError("pairs must be of two different points, got only pairs of a point with itself")
     if s is not None:
         s = parse_signs(s)[keep]
         s = None if (s == 1).all() else s
@@ -131,21 +128,21 @@ def parse_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> PairLis
 
 
 def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None, n: int) -> Rows:
-    """Row numbers from row numbers or from ids."""
+    """Row numbers, from row numbers or ids."""
     if ids is not None:
         order = np.argsort(ids)
         wanted = column.astype(np.str_)
         at = np.minimum(np.searchsorted(ids, wanted, sorter=order), n - 1)
-        found = order[at]
-        missing = ids[found] != wanted
+        rows = order[at]
+        missing = ids[rows] != wanted
         if missing.any():
             raise ValueError(
-                f"{name} of pairs must be known ids, got {str(wanted[missing][0])!r}, which ids does not hold"
+                f"{name} of pairs must be known ids, got {str(wanted[missing][0])!r}, which is not among ids"
                 + (f", nor {more} others" if (more := int(missing.sum()) - 1) else "")
             )
-        return found.astype(np.int64)
+        return rows.astype(np.int64)
     allowed = f"{name} of pairs must be row numbers, integers 0 to {n - 1}"
-    if column.dtype.kind == "f" and (column == np.floor(column)).all():  # as pandas writes a column with gaps
+    if column.dtype.kind == "f" and (column == np.floor(column)).all():  # as pandas stores integers with gaps
         column = column.astype(np.int64)
     if column.dtype.kind not in "iu":
         raise ValueError(f"{allowed}, got dtype {column.dtype}; rows count from 0; to use names, give ids")
@@ -158,7 +155,7 @@ def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None,
 
 
 def parse_signs(s: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
-    """+1 and -1; 1 and 0, where there is no -1, mean the same.
+    """+1 and -1; where there is no -1, 0 means -1.
 
     >>> parse_signs(np.array([1, 0, 1])).tolist(), parse_signs(np.array([-1.0, 1.0])).tolist()
     ([1, -1, 1], [-1, 1])
@@ -168,7 +165,7 @@ def parse_signs(s: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
         raise ValueError(f"{allowed}, got dtype {s.dtype}")
     wrong = np.flatnonzero(~np.isin(s, (-1, 0, 1)))
     if len(wrong):
-        raise ValueError(f"{allowed}, got {s[wrong[0]]!s} at pair {wrong[0]}; leave out pairs nobody has judged")
+        raise ValueError(f"{allowed}, got {s[wrong[0]]!s} at pair {wrong[0]}; leave out pairs that were not judged")
     if (s == 0).any() and (s < 0).any():
-        raise ValueError(f"{allowed}, got -1, 0 and 1 mixed; leave out pairs nobody has judged")
+        raise ValueError(f"{allowed}, got -1, 0 and 1 mixed; leave out pairs that were not judged")
     return np.where(s > 0, 1, -1).astype(np.int8)

@@ -105,8 +105,8 @@ def find_files(name: str) -> list[Path]:
     root = data_folder()
     if root is None or not root.is_dir():
         return []
-    found = [root / path for path, _, _ in _walk(root) if path.rsplit("/", 1)[-1] == name]
-    return sorted((path for path in found if lies_inside(path, root)), key=lambda path: len(path.parts))
+    paths = [root / path for path, _, _ in _walk(root) if path.rsplit("/", 1)[-1] == name]
+    return sorted((path for path in paths if lies_inside(path, root)), key=lambda path: len(path.parts))
 
 
 @lru_cache(maxsize=4)
@@ -115,14 +115,14 @@ def _entries(root: Path, folder_state: tuple[FileState, ...]) -> tuple[Entry, ..
     files = [file for file in files if file.suffix.lower() in (*READERS, *PICKLES) or file.is_dir()]
     files = [file for file in files if file.name not in KNOWN]
     stems = [_stem(file, root) for file in files]
-    found = []
+    entries = []
     for file, stem in zip(files, stems, strict=True):
         key = stem if stems.count(stem) == 1 else file.relative_to(root).as_posix()
-        found.append(_entry(f"folder:{key}", file, root))
+        entries.append(_entry(f"folder:{key}", file, root))
     used = {
-        file.resolve() for entry in found for file in (entry.sidecar.labels, entry.sidecar.pairs) if file is not None
+        file.resolve() for entry in entries for file in (entry.sidecar.labels, entry.sidecar.pairs) if file is not None
     }
-    return tuple(entry for entry in found if entry.path.resolve() not in used)
+    return tuple(entry for entry in entries if entry.path.resolve() not in used)
 
 
 def _entry(key: str, file: Path, root: Path) -> Entry:
@@ -302,5 +302,5 @@ def _peek_once(look: Callable[[Path, str | None], Size], stamp: FileState, varia
 
 
 def _peek_size(file: Path, variable: str | None) -> Size:
-    found = peek_path(file, variable)
-    return found.rows, found.columns
+    peek = peek_path(file, variable)
+    return peek.rows, peek.columns

@@ -1,7 +1,4 @@
-"""Dataset: vectors, what is known about them, and their seeded split into training pool, database and queries.
-
-A dataset as plain values and arrays, to be sent to another process.
-"""
+"""`Dataset`: vectors with what is known about them, their seeded split, and the frame that is sent to a worker."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -23,12 +20,21 @@ from ohash.streams.annotations import (
     parse_pairs,
     parse_times,
 )
+from ohash.streams.notebook import PICTURES, card_html
 
 Metric = Literal["l2", "cosine", "dot"]
 
 METRICS: tuple[Metric, ...] = ("l2", "cosine", "dot")
+SIMILARITY_TEXTS = {
+    "label": "similar if they share a label",
+    "track": "similar if they are views of one thing",
+    "metric": "similar if either is among the other's nearest 5 %",
+    "topk": "similar if either is among the other's nearest k",
+    "pairs": "similar as your pairs say",
+    "clicks": "similar if clicked together; negatives are sampled",
+}
 LEAST_ROWS = 4
-# A mapped matrix up to this many bytes is searched for NaN at once.
+# A memory-mapped matrix of up to this many bytes is checked for NaN when it is opened.
 SEARCHED = 256 * 2**20
 # Stored runs know these by fingerprints from before `natural` was part of them.
 NATURAL_NOT_HASHED = ("words",)
@@ -41,7 +47,7 @@ class Dataset:
     `labels` is (n,) of classes, or a boolean matrix (n, L) where two points are similar if they share one label.
     `tracks` groups views of one thing. `queries` declares how many (validation, test) queries are split off.
     `kernel` is the feature map that suits the vectors: "rbf" for descriptors, "none" for learnt embeddings.
-    `natural` is the similarity that comes first, "topk" say; left empty, it is the first that there is.
+    `natural` is the similarity meant by "auto", such as "topk"; if empty, the first of `similarities`.
     """
 
     key: str
@@ -66,8 +72,25 @@ class Dataset:
     presets: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        """In a line: the arrays would fill the screen."""
+        """One line, without the arrays."""
         return f"Dataset({self.title!r}, {self.n:,} x {self.d:,}, similar by {' or '.join(self.similarities)})"
+
+    def _repr_html_(self) -> str:
+        """For a notebook; of X only the shape is looked at, so a memory map of gigabytes is as fast as a small set."""
+        rows = np.linspace(0, self.n - 1, min(self.n, PICTURES)).astype(np.int64)
+        names, sizes = self.class_names, np.empty(0, np.int64)
+        if self.labels is not None and self.multi_label:
+            sizes = self.labels.sum(axis=0)
+        elif self.labels is not None:
+            classes, sizes = np.unique(self.labels, return_counts=True)
+            names = tuple(self.class_names[c] if self.class_names else str(c) for c in classes.tolist())
+        facts = [
+            f"{self.n:,} x {self.d:,} {self.X.dtype}" + (f", {len(sizes):,} classes" if len(sizes) else ""),
+            f"two items are {SIMILARITY_TEXTS[self.similarities[0]]}; distance: {self.metric}",
+            "; ".join(text for text in (self.cite, self.licence) if text),
+        ]
+        pictures = None if self.thumbnails is None else self.thumbnails[rows]
+        return card_html(self.title, facts, pictures, names, sizes.tolist())
 
     def __post_init__(self) -> None:
         """Check shapes; the values of X are checked where they are used (X may be a memory map of gigabytes)."""
@@ -76,7 +99,7 @@ class Dataset:
         for name in ("labels", "tracks", "thumbnails", "ids", "time"):
             value = getattr(self, name)
             if value is not None and len(value) != n:
-                raise ValueError(f"{name} must have one entry a row of X, {n}, got {len(value)}")
+                raise ValueError(f"{name} must have one entry per row of X, {n}, got {len(value)}")
         if self.metric not in METRICS:
             raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {self.metric!r}")
         if n < LEAST_ROWS:
@@ -97,7 +120,7 @@ class Dataset:
 
     @property
     def multi_label(self) -> bool:
-        """Whether a point may carry several labels."""
+        """Whether a point may have several labels."""
         return self.labels is not None and self.labels.ndim == 2
 
     @property
@@ -107,7 +130,7 @@ class Dataset:
 
     @property
     def _similarities(self) -> tuple[str, ...]:
-        """In the order that holds where no natural one is declared."""
+        """In the order without a declared natural similarity."""
         listed = "" if self.pairs is None else "clicks" if self.pairs.s is None else "pairs"
         track = "" if self.tracks is None else "track"
         label = "" if self.labels is None else "label"
@@ -130,10 +153,10 @@ class Dataset:
         kernel: Literal["rbf", "none"] = "none",
         thumbnails: npt.NDArray[np.uint8] | None = None,
     ) -> "Dataset":
-        """A dataset of your own. `pairs` is (i, j), (i, j, s) or (i, j, s, time); i and j are row numbers or `ids`.
+        """A data set of arrays. `pairs` is (i, j), (i, j, s) or (i, j, s, time), of row numbers or `ids`.
 
-        A tuple holds columns, a matrix or a list of tuples one pair a row, a table or a dict columns of these names.
-        `tracks` are numbers or names: views of one thing have the same.
+        A tuple holds columns; a matrix or a list of tuples, one pair per row; a table or a dict, columns by name.
+        `tracks` are numbers or names; views of the same thing share one.
 
         >>> rng = np.random.default_rng(0)
         >>> data = Dataset.from_arrays(rng.normal(size=(50, 4)), labels=np.arange(50) % 5)
@@ -141,19 +164,19 @@ class Dataset:
         (('label', 'metric', 'topk'), (2, 3))
         """
         X = validation.matrix("X", X)
-        if X.nbytes <= SEARCHED or not is_mapped(X):  # of a large map where its rows are used
+        if X.nbytes <= SEARCHED or not is_mapped(X):  # a large memory map is checked where its rows are used
             validation.measurable("X", X)
         names = None if ids is None else check_column("ids", ids, len(X)).astype(np.str_)
         if names is not None and (again := first_duplicate(names)) is not None:
             raise ValueError(
                 f"ids must be distinct, got {str(names[again])!r} again at row {again}; drop it or leave ids out"
             )
-        found, class_names = (None, ()) if labels is None else encode_labels(labels, len(X))
+        encoded, class_names = (None, ()) if labels is None else encode_labels(labels, len(X))
         return cls(
             key=key,
             title=title,
             X=X,
-            labels=found,
+            labels=encoded,
             class_names=class_names,
             tracks=None
             if tracks is None
@@ -168,9 +191,9 @@ class Dataset:
         )
 
     def fingerprint(self) -> str:
-        """A hash of all that decides a result (vectors beyond 64 MB by a sample), so that a link can name its data."""
+        """A hash of what results depend on (of vectors beyond 64 MB a sample), so that a link can name its data."""
         digest = hashlib.sha256(f"{self.X.shape} {self.X.dtype}".encode())
-        digest.update(b"" if self.metric == "l2" else self.metric.encode())  # it is part of the truth
+        digest.update(b"" if self.metric == "l2" else self.metric.encode())  # part of the ground truth
         step = max(1, self.X.nbytes // 2**26)
         digest.update(np.ascontiguousarray(gather(self.X, np.arange(0, self.n, step))).tobytes())
         for name in ("labels", "tracks", "time", "fixed_test", "superclasses"):
@@ -188,7 +211,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Split:
-    """Disjoint rows: `train` is the database itself, or a part of its own; queries are never trained on."""
+    """Disjoint rows; `train` is the database itself or disjoint from it. Queries are never trained on."""
 
     train: Rows
     database: Rows
@@ -220,7 +243,7 @@ def split(dataset: Dataset, seed: int, *, train: str = "database") -> Split:
 
 
 def check_queries(queries: tuple[int, int], n: int) -> None:
-    """Refuse more validation and test queries than n rows can spare."""
+    """Refuse queries that would leave fewer than two of the n rows as a database."""
     if sum(queries) >= n - 1 or min(queries) < 1:
         raise ValueError(f"queries must be two counts >= 1 that leave a database of 2 of the {n} rows, got {queries}")
 
@@ -232,12 +255,12 @@ def default_queries(n: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """The card of a dataset, readable without loading it.
+    """What is known about a data set without loading it.
 
-    `missing` says how to get it, or "" if it is here, and `absent` in a word what is the matter; `size` is that of
-    its file in bytes, 0 if it has none of its own. `similar_share` is the natural share of similar pairs, or its limits
-    where that depends on the files. `presets` are the paper's parameters, for the features of the dataset `paper_key`.
-    `held` measures files that may hold less or more than (n, d); `partly` says so then.
+    `missing` says how to get it, or "" if it is here; `status` then completes "the data set ...". `size` is
+    the size of its file in bytes, 0 without one. `similar_share` is the natural share of similar pairs, or its bounds
+    where it depends on the files. `presets` are the paper's parameters for the features of the data set `paper_key`.
+    `measure_size` gives (n, d) of files that may differ from what is declared; `size_note` says so if they do.
     """
 
     key: str

@@ -1,6 +1,6 @@
-"""Streams that move: what changes, when, and how the features or the meaning of "similar" look afterwards.
+"""Drift: what changes in the world of a stream, when, and how features and similarity look afterwards.
 
-A drift divides the run into stages. Within a stage the world stands still; a gradual drift is a staircase of many small
+A drift divides the run into stages. Within a stage nothing changes; a gradual drift is a sequence of many small
 stages. Stage k is a function of the seed alone, so a drifting run replays like any other.
 
 - rotate, rotate-slowly: a random rotation of the feature space, at once or in `STEPS` steps that take as long as the
@@ -8,10 +8,10 @@ stages. Stage k is a function of the seed alone, so a drifting run replays like 
 - translate, translate-slowly: every vector is shifted by one random vector, in units of the typical distance from the
   mean.
 - prior: half of the classes become ten times rarer in the stream.
-- redefine: similarity by superclass instead of by class (where none are declared, by classes joined at random in twos).
+- redefine: similarity by superclass instead of by class (where none are declared, by random pairs of classes).
 
-Where vectors move, the things they describe stay the same: what was similar stays similar. Classes that arrive one
-after another are an order of the stream (`StreamParams.order`), whatever the drift.
+Where vectors move, the items they describe stay the same: what was similar stays similar. Classes that arrive one
+after another are not a drift but an order of the stream (`StreamParams.order`).
 """
 
 from collections.abc import Iterator
@@ -27,19 +27,19 @@ from ohash.core.rows import gather
 from ohash.streams.dataset import Dataset
 
 KINDS = ("none", "rotate", "rotate-slowly", "translate", "translate-slowly", "prior", "redefine")
-# Those that move the vectors; "prior" and "redefine" change the pairs.
+# These move the vectors; "prior" and "redefine" change the pairs.
 MOVING = ("rotate", "rotate-slowly", "translate", "translate-slowly")
 STEPS = 20
 RARER = 10
-# Multiplications of one slice: about 10 ms, and few rows at once of what may be a memory map of gigabytes.
+# Multiplications per slice: about 10 ms, and few rows at a time of what may be a memory map of gigabytes.
 SLICE = 2**28
-# Rows the typical distance from the mean is measured on.
+# Rows on which the typical distance from the mean is measured.
 SAMPLE = 20_000
 
 
 @dataclass(frozen=True)
 class DriftParams:
-    """Which drift, when, how strong."""
+    """Kind, time and size of a drift."""
 
     drift: str = param(
         "none", symbol="", title="drift", choices=KINDS, help="What changes in the world while the model learns.",
@@ -75,7 +75,7 @@ class DriftParams:
 
 @dataclass(frozen=True)
 class Drift:
-    """The stages of one drifting run on one dataset."""
+    """The stages of a run under drift."""
 
     params: DriftParams
     seed: int
@@ -118,16 +118,16 @@ class Drift:
             yield
 
     def prepare(self, d: int) -> None:
-        """Draw the planes of a rotation now: for many columns it takes a while, and cannot be done in slices."""
+        """Draw the planes of a rotation now: with many columns it takes long, and it cannot be done in slices."""
         if self.params.drift.startswith("rotate"):
             _planes(self.seed, d)
 
     def labels(self, dataset: Dataset, stage: int) -> Dataset:
-        """The dataset with the labels that count in this stage."""
+        """The dataset with the labels that hold in this stage."""
         if stage == 0 or self.params.drift != "redefine":
             return dataset
         if dataset.labels is None or dataset.multi_label:
-            raise ValueError(f"drift='redefine' needs one label a point, and {dataset.title} has none")
+            raise ValueError(f"drift='redefine' needs one label per point, and {dataset.title} has none")
         if dataset.superclasses is not None:
             return replace(dataset, labels=dataset.superclasses)
         names, labels = np.unique(dataset.labels, return_inverse=True)
@@ -139,11 +139,11 @@ class Drift:
         return replace(dataset, labels=merged[labels])
 
     def pool(self, dataset: Dataset, rows: npt.NDArray[np.int64], stage: int) -> npt.NDArray[np.int64]:
-        """The rows the stream draws from in this stage; a prior shift thins out half of the classes."""
+        """The rows from which the stream draws in this stage; a prior shift makes half of the classes rare."""
         if stage == 0 or self.params.drift != "prior":
             return rows
         if dataset.labels is None or dataset.multi_label:
-            raise ValueError(f"drift='prior' needs one label a point, and {dataset.title} has none")
+            raise ValueError(f"drift='prior' needs one label per point, and {dataset.title} has none")
         rng = np.random.default_rng([self.seed, 0xD21F7])
         classes = np.unique(dataset.labels)
         rare = rng.permutation(classes)[: len(classes) // 2]
@@ -172,7 +172,7 @@ def _draw_planes(rng: np.random.Generator, d: int) -> tuple[npt.NDArray[np.float
 
 @lru_cache(maxsize=2)
 def _planes(seed: int, d: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """The planes of a seed; the steps of a slow rotation share them."""
+    """The planes of a seed, shared by the steps of a slow rotation."""
     return _draw_planes(np.random.default_rng([seed, 0xD21F7]), d)
 
 
@@ -192,7 +192,7 @@ def _iter_turned(
 
 
 def _spread(X: npt.NDArray[Any]) -> float:
-    """Root mean squared distance from the mean; of a large set from a sample of rows, always the same."""
+    """Root mean squared distance from the mean; of a large set, of a fixed sample of rows."""
     if len(X) > SAMPLE:
         X = gather(X, np.sort(np.random.default_rng(0).choice(len(X), SAMPLE, replace=False)))
     mean = X.mean(axis=0, dtype=np.float64)

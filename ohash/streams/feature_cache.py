@@ -1,4 +1,4 @@
-"""Features computed once: kept as memory-mapped .npy in the user's cache, written atomically, with a checksum.
+"""Arrays computed once and kept in the user's cache as memory-mapped .npy, written atomically, with a checksum.
 
 They lie in `ohash.runtime.folders.cache_folder`. A damaged file is built again.
 """
@@ -28,7 +28,7 @@ _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
 @contextmanager
 def report_progress_to(progress: Progress) -> Iterator[None]:
-    """Within it, whatever is built calls ``progress(rows done, rows in all)``."""
+    """A context in which every build calls ``progress(rows done, rows total)``."""
     token = _progress.set(progress)
     try:
         yield
@@ -43,20 +43,20 @@ def cached_rows(
     dtype: npt.DTypeLike,
     blocks: Callable[[], Iterable[npt.NDArray[Any]]],
 ) -> npt.NDArray[Any]:
-    """The array of `shape` that `blocks` yields row by row, built on the first call and read-only ever after.
+    """The array of `shape` that `blocks` yields row by row, built on the first call and read-only from then on.
 
-    `version` says what it was made from and by which recipe: another version is another file.
+    `version` names source and recipe: another version is another file.
     """
     dtype = np.dtype(dtype)
     tag = hashlib.sha256(f"{version} {shape} {dtype}".encode()).hexdigest()[:12]
     file = cache_folder() / f"{re.sub(r'[^A-Za-z0-9._-]', '_', name)[:80]}-{tag}.npy"
-    found = _load(file, shape, dtype)
-    if found is None:
+    array = _load(file, shape, dtype)
+    if array is None:
         _build(file, shape, dtype, blocks)
-        found = _load(file, shape, dtype)
-    if found is None:
-        raise ValueError(f"cache file {file} cannot be read back after it was written; is the disk full or failing?")
-    return found
+        array = _load(file, shape, dtype)
+    if array is None:
+        raise ValueError(f"cache file {file} cannot be read back after it was written; is the disk full or faulty?")
+    return array
 
 
 def cached_gist(

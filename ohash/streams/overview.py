@@ -14,9 +14,9 @@ from ohash.streams.similarity.base import RowPairs
 from ohash.streams.summary import POOL, explain_similarity
 
 MOST_PROJECTED = 1_200
-# Values looked at: beyond this many columns fewer rows must do.
+# Values that are projected: with more columns, fewer rows.
 PROJECTED_VALUES = 2_000_000
-# Subspace iteration: directions kept, and how often they are turned towards the data.
+# Subspace iteration: directions, and iterations.
 WIDTH, ITERATIONS = 12, 20
 
 Reals = npt.NDArray[np.float64]
@@ -24,7 +24,7 @@ Reals = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Rows of the dataset, their places (n, 2), and the share of the variance along each axis; `exact` if d <= 2."""
+    """Rows, their coordinates (n, 2), and the share of the variance along each axis; `exact` if d <= 2."""
 
     rows: Rows
     xy: Reals
@@ -33,11 +33,11 @@ class Projection:
 
 
 def project(dataset: Dataset, seed: int = 0) -> Projection:
-    """Principal components; what has two columns already is examples as it is, and cosine data on the sphere.
+    """Principal components of a sample of rows; two columns stay as they are, cosine data are normalized first.
 
     >>> from ohash.streams.registry import load_by_key
-    >>> found = project(load_by_key("moons"))
-    >>> found.xy.shape, found.exact
+    >>> projection = project(load_by_key("moons"))
+    >>> projection.xy.shape, projection.exact
     ((1200, 2), True)
     """
     rows = sample_rows(dataset, min(MOST_PROJECTED, max(50, PROJECTED_VALUES // dataset.d)), seed)
@@ -55,12 +55,12 @@ def project(dataset: Dataset, seed: int = 0) -> Projection:
     X -= X.mean(axis=0)
     U, S = leading_singular_vectors(X, seed)
     xy = U[:, :2] * S[:2]
-    xy *= np.where(np.abs(xy.max(axis=0)) >= np.abs(xy.min(axis=0)), 1, -1)  # a component has no sign of its own
+    xy *= np.where(np.abs(xy.max(axis=0)) >= np.abs(xy.min(axis=0)), 1, -1)  # the sign of a component is arbitrary
     return Projection(rows, xy, _first_two(S**2 / max(float((X**2).sum()), 1e-300)), exact=False)
 
 
 def leading_singular_vectors(X: Reals, seed: int = 0) -> tuple[Reals, Reals]:
-    """The first left singular vectors and values, by subspace iteration: 20 times faster than a whole SVD.
+    """The first left singular vectors and values, by subspace iteration: 20 times faster than a full SVD.
 
     >>> X = np.random.default_rng(0).normal(size=(40, 30)) * np.r_[9.0, 5.0, np.ones(28)]
     >>> bool(np.allclose(leading_singular_vectors(X)[1][:2], np.linalg.svd(X)[1][:2]))
@@ -74,7 +74,7 @@ def leading_singular_vectors(X: Reals, seed: int = 0) -> tuple[Reals, Reals]:
 
 
 def sample_rows(dataset: Dataset, most: int, seed: int = 0) -> Rows:
-    """At most so many rows, sorted, the same for the same seed."""
+    """At most `most` rows, sorted; the same for the same seed."""
     if dataset.n <= most:
         return np.arange(dataset.n)
     return np.sort(np.random.default_rng([seed, 0x9107]).choice(dataset.n, most, replace=False))
@@ -91,7 +91,7 @@ EXAMPLES = 30
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Counts between edges, with the least, the median and the largest value."""
+    """Counts between edges, with the smallest, the median and the largest value."""
 
     edges: npt.NDArray[np.float64]
     counts: npt.NDArray[np.int64]
@@ -102,7 +102,10 @@ class Histogram:
 
 @dataclass(frozen=True, eq=False)
 class Overview:
-    """`classes` and `class_sizes` are empty without labels; `sampled` is 0 if the norms are those of all rows."""
+    """What the Data page shows; `classes` and `class_sizes` are empty without labels.
+
+    `norms` are those of a sample of `sampled` rows, or of all rows if that is 0; `examples` are rows to show.
+    """
 
     classes: tuple[str, ...]
     class_sizes: npt.NDArray[np.int64]
@@ -113,11 +116,11 @@ class Overview:
 
 
 def make_overview(dataset: Dataset, seed: int = 0) -> Overview:
-    """Look at a dataset; of a memory-mapped file only some rows are read.
+    """Measure a data set; of a memory-mapped file only a sample of rows is read.
 
     >>> from ohash.streams.registry import load_by_key
-    >>> found = make_overview(load_by_key("digits"))
-    >>> found.classes[:3], int(found.class_sizes.sum()), len(found.examples)
+    >>> overview = make_overview(load_by_key("digits"))
+    >>> overview.classes[:3], int(overview.class_sizes.sum()), len(overview.examples)
     (('0', '1', '2'), 1797, 30)
     """
     rows = sample_rows(dataset, max(1, min(MOST_NORMS, 20_000_000 // dataset.d)), seed)
@@ -133,7 +136,7 @@ def make_overview(dataset: Dataset, seed: int = 0) -> Overview:
 
 
 def histogram(values: npt.NDArray[np.float64], bins: int = 40) -> Histogram:
-    """Of finite values; equal ones, up to rounding, fall into one bin.
+    """The histogram of the finite values; values equal up to rounding fall into one bin.
 
     >>> histogram(np.array([1.0, 1.0, 1.0000001])).counts.tolist()
     [3]
@@ -150,7 +153,7 @@ def histogram(values: npt.NDArray[np.float64], bins: int = 40) -> Histogram:
 
 
 def class_sizes(dataset: Dataset) -> npt.NDArray[np.int64]:
-    """Rows a class, in the order of the classes; of rows with several labels each counts."""
+    """Rows per class, in the order of the classes; a row with several labels counts once for each."""
     if dataset.labels is None:
         return np.empty(0, np.int64)
     if dataset.multi_label:
@@ -159,19 +162,19 @@ def class_sizes(dataset: Dataset) -> npt.NDArray[np.int64]:
 
 
 def class_names(dataset: Dataset) -> tuple[str, ...]:
-    """Names, or numbers where there are none."""
+    """The names of the classes, or their numbers where they have none."""
     return dataset.class_names or tuple(str(c) for c in range(len(class_sizes(dataset))))
 
 
 def item_name(dataset: Dataset, row: int) -> str:
-    """What a row is called: its id, its class, or its number."""
+    """The name of a row: its id, its class, or its number."""
     if dataset.ids is not None:
         return str(dataset.ids[row])
     return item_label(dataset, row) or f"row {row:,}"
 
 
 def item_label(dataset: Dataset, row: int) -> str:
-    """The class of a row, its labels, or its track; empty if nothing is known."""
+    """The class of a row, its labels, or its track; empty if it has none."""
     if dataset.labels is not None:
         names = class_names(dataset)
         if dataset.multi_label:
@@ -181,12 +184,12 @@ def item_label(dataset: Dataset, row: int) -> str:
 
 
 def example_rows(dataset: Dataset, most: int, seed: int = 0) -> Rows:
-    """Rows of every class in turn, or of a few tracks one after the other, or any."""
+    """Rows of every class in turn, or of a few whole tracks, or at random."""
     rng = np.random.default_rng([seed, 0x5709])
     if dataset.tracks is not None:
         kept = rng.permutation(np.unique(dataset.tracks))[:most]
-        found = [np.flatnonzero(dataset.tracks == track) for track in kept]
-        return np.concatenate(found)[:most]
+        groups = [np.flatnonzero(dataset.tracks == track) for track in kept]
+        return np.concatenate(groups)[:most]
     if dataset.labels is None or dataset.multi_label:
         return rng.permutation(sample_rows(dataset, most, seed))
     order = rng.permutation(dataset.n)
@@ -201,7 +204,7 @@ RowNumberPairs = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class SimilarityExamples:
-    """One meaning of "similar": in words, its natural share of the pairs, and a few pairs of both kinds (rows)."""
+    """What "similar" means in words, its natural share of the pairs, and a few pairs of rows of both kinds."""
 
     name: str
     words: str
@@ -212,21 +215,21 @@ class SimilarityExamples:
 
     @property
     def sentence(self) -> str:
-        """For a reader."""
+        """A sentence for the reader."""
         digits = 1 if self.share >= 0.01 else 2 if self.share >= 0.001 else 3
         share = f"{self.share:.{digits}%}"
         if self.name == "clicks":
-            return f"Two items are {self.words}; {share.replace('%', ' %')} of all pairs of clicked items have been."
+            return f"Two items are {self.words}; {share.replace('%', ' %')} of all pairs of clicked items were."
         note = f" ({self.note})" if self.note else ""
-        return f"Two items are {self.words}; naturally {share.replace('%', ' %')} of all pairs are{note}."
+        return f"Two items are {self.words}; {share.replace('%', ' %')} of all pairs are{note}."
 
 
 def draw_examples(dataset: Dataset, similar_by: str = "auto", count: int = 3, seed: int = 0) -> SimilarityExamples:
-    """Examples of a similarity; by distance from a part of a large set, because every point has its own radius.
+    """Pairs drawn as a run would draw them; by distance from a sample of a large set, where each point has a radius.
 
     >>> from ohash.streams.registry import load_by_key
-    >>> found = draw_examples(load_by_key("digits"))
-    >>> found.name, round(found.share, 2), len(found.similar), len(found.dissimilar)
+    >>> source = draw_examples(load_by_key("digits"))
+    >>> source.name, round(source.share, 2), len(source.similar), len(source.dissimilar)
     ('label', 0.1, 3, 3)
     """
     name = dataset.similarities[0] if similar_by == "auto" else similar_by
@@ -237,14 +240,14 @@ def draw_examples(dataset: Dataset, similar_by: str = "auto", count: int = 3, se
         part = Dataset.from_arrays(gather(dataset.X, rows), metric=dataset.metric)
         k = max(1, round(TOP_K * POOL / dataset.n))
         note = f"measured among {POOL:,} of {dataset.n:,} rows"
-    found = make_similarity(part, split(part, seed), name, top_k=k)
+    source = make_similarity(part, split(part, seed), name, top_k=k)
     return SimilarityExamples(
         name=name,
         words=explain_similarity(name),
-        share=found.natural_share,
-        similar=_row_pairs(found.draw_similar(rng, count), rows),
-        dissimilar=_row_pairs(found.draw_dissimilar(rng, count), rows),
-        note=", ".join(text for text in (found.note, note) if text),
+        share=source.natural_share,
+        similar=_row_pairs(source.draw_similar(rng, count), rows),
+        dissimilar=_row_pairs(source.draw_dissimilar(rng, count), rows),
+        note=", ".join(text for text in (source.note, note) if text),
     )
 
 

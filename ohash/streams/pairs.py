@@ -19,7 +19,7 @@ from ohash.streams.similarity.pair_list import PairListSimilarity
 
 BLOCK = 1024
 ORDERS = ("shuffled", "class", "time", "once")
-# Partners tried, in turn, for a point that arrives and is due to meet one of a kind.
+# Partners tried, in rounds, for an arriving point that should get a similar (or dissimilar) one.
 TRIES = (16, 64, 256)
 RESHUFFLES = 50
 KEPT_BLOCKS = 4
@@ -29,7 +29,7 @@ Pairs = tuple[Rows, Rows, npt.NDArray[np.int8]]
 
 @dataclass(frozen=True)
 class StreamParams:
-    """How pairs come."""
+    """How pairs are drawn."""
 
     similar_by: str = param(
         "auto", symbol="s", title="similar by", choices=NAMES,
@@ -79,7 +79,7 @@ class StreamParams:
 
 
 class PairStream:
-    """Pairs by position: ``stream[a:b]`` in words, `take(a, b)` in code. `length` is None for an endless stream."""
+    """Pairs by position, with `take(start, stop)`; `length` is None for an endless stream."""
 
     def __init__(self, source: Similarity, params: StreamParams, seed: int, dataset: Dataset) -> None:
         """Prepare; nothing is drawn yet."""
@@ -90,11 +90,11 @@ class PairStream:
         natural = params.similar_share < 0 and self.natural_share >= LEAST_NATURAL_SHARE
         self.similar_share = stream_share(source, params.similar_share)
         if isinstance(source, PairListSimilarity) and params.order in ("time", "once") and source.has_negatives:
-            self.similar_share = source.listed_share  # they come as they were given
-        # natural pairs are drawn as they come, except where unlisted pairs have no truth of their own
+            self.similar_share = source.listed_share  # pairs come in the order given
+        # natural pairs are drawn uniformly, except where unlisted pairs have no known similarity
         self._as_they_come = natural and not isinstance(source, PairListSimilarity)
         self.length: int | None = None
-        self._blocks: dict[int, Pairs] = {}  # the latest; replaced, never changed, as runs in other threads share it
+        self._blocks: dict[int, Pairs] = {}  # the latest; replaced, never changed: threads of other runs share it
         if params.order == "class":
             classes = _classes(dataset, source)
             self._members = np.concatenate(classes)
@@ -112,7 +112,7 @@ class PairStream:
             self.length = len(self._all[0])
 
     def take(self, start: int, stop: int) -> Pairs:
-        """Pairs start to stop of the stream (fewer at the end of one that ends)."""
+        """Pairs from start to stop, fewer at the end of a finite stream."""
         if not 0 <= start <= stop:
             raise ValueError(f"take needs 0 <= start <= stop, got {start} and {stop}")
         if self.length is not None:
@@ -167,7 +167,7 @@ class PairStream:
         return i, j, np.where(similar, 1, -1).astype(np.int8)
 
     def _class_block(self, rng: np.random.Generator, b: int) -> Pairs:
-        """Class c joins at pair (c - 1) · period; two classes are there from the start."""
+        """Class c joins at pair (c - 1) · period; two classes are present from the start."""
         t = np.arange(b * BLOCK, (b + 1) * BLOCK)
         known = np.minimum(len(self._size), 2 + t // self.params.period)
         similar = rng.random(BLOCK) < self.similar_share
@@ -184,7 +184,7 @@ class PairStream:
         """Point t + 1 arrives and is paired with one of the `period` points before it, if possible of the due kind."""
         n = len(self._arrival)
         t = np.arange(b * BLOCK + 1, (b + 1) * BLOCK + 1)
-        window = np.minimum(min(self.params.period, n - 1), t)  # at first only few have arrived
+        window = np.minimum(min(self.params.period, n - 1), t)  # few points have arrived at first
         i, j = self._arrival[t % n], np.empty(BLOCK, np.int64)
         due = rng.random(BLOCK) < self.similar_share
         similar = np.empty(BLOCK, dtype=bool)
@@ -194,7 +194,7 @@ class PairStream:
             partners = self._arrival[(t[open_, None] - back) % n]
             kind = self.similarity.is_similar(np.repeat(i[open_], tries), partners.ravel()).reshape(-1, tries)
             fits = kind == due[open_, None]
-            pick = fits.argmax(axis=1)[:, None]  # the first if none fits
+            pick = fits.argmax(axis=1)[:, None]  # the first one if none fits
             j[open_] = np.take_along_axis(partners, pick, 1)[:, 0]
             similar[open_] = np.take_along_axis(kind, pick, 1)[:, 0]
             open_ = open_[~fits.any(axis=1)]
@@ -203,7 +203,7 @@ class PairStream:
         return i, j, np.where(similar, 1, -1).astype(np.int8)
 
     def _one_pass(self) -> Pairs:
-        """Every point at most once. At a given share, similar couples are formed first, dissimilar ones of the rest."""
+        """Every point at most once. At a given share, similar pairs are formed first, dissimilar ones from the rest."""
         rng = np.random.Generator(np.random.Philox(key=[self.seed, 0x0CCE]))
         pool = rng.permutation(self.similarity.pool)
         groups = getattr(self.similarity, "groups", None)
@@ -253,16 +253,18 @@ def make_stream(dataset: Dataset, params: StreamParams, seed: int) -> PairStream
 def _classes(dataset: Dataset, source: Similarity) -> list[Rows]:
     groups = getattr(source, "groups", None)
     if groups is None:
-        raise ValueError("order='class' needs similar_by='label' or 'track' with one label a point")
-    found = [source.pool[groups[source.pool] == c] for c in np.unique(groups[source.pool])]
-    found = [rows for rows in found if len(rows) > 1]
-    if len(found) < 2:
-        raise ValueError(f"order='class' needs 2 classes with at least 2 points each, {dataset.title} has {len(found)}")
-    return found
+        raise ValueError("order='class' needs similar_by='label' or 'track' with one label per point")
+    classes = [source.pool[groups[source.pool] == c] for c in np.unique(groups[source.pool])]
+    classes = [rows for rows in classes if len(rows) > 1]
+    if len(classes) < 2:
+        raise ValueError(
+            f"order='class' needs 2 classes with at least 2 points each, {dataset.title} has {len(classes)}"
+        )
+    return classes
 
 
 def _couples(rng: np.random.Generator, pool: Rows, groups: npt.NDArray[np.int64], share: float) -> Rows:
-    """Disjoint couples of the pool, (n, 2), `share` of them of one group, in random order."""
+    """Disjoint pairs of the pool, (n, 2), a `share` of them within a group, in random order."""
     by_group = pool[np.argsort(groups[pool], kind="stable")]
     _, start, size = np.unique(groups[by_group], return_index=True, return_counts=True)
     place = np.arange(len(pool)) - np.repeat(start, size)
@@ -273,14 +275,14 @@ def _couples(rng: np.random.Generator, pool: Rows, groups: npt.NDArray[np.int64]
     alike = np.stack([by_group[first], by_group[first + 1]], axis=1)
     rest = rng.permutation(by_group[~used])
     unlike = rest[: len(rest) // 2 * 2].reshape(-1, 2)
-    for _ in range(RESHUFFLES):  # couples of one group exchange partners with each other and with some that fit
+    for _ in range(RESHUFFLES):  # pairs within a group swap partners with each other and with some that fit
         bad = groups[unlike[:, 0]] == groups[unlike[:, 1]]
         if not bad.any():
             break
         mixed = np.flatnonzero(bad | (rng.random(len(unlike)) < bad.mean()))
         unlike[mixed, 1] = rng.permutation(unlike[mixed, 1])
     unlike = unlike[groups[unlike[:, 0]] != groups[unlike[:, 1]]]
-    if share > 0:  # one kind may run short: then the other is cut, so that the share stays
+    if share > 0:  # if one kind runs short, the other is cut to keep the share
         unlike = unlike[: round(len(alike) * (1 - share) / share)]
     alike = alike[: round(len(unlike) * share / (1 - share))]
     return rng.permutation(np.concatenate([alike, unlike]))

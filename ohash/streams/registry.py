@@ -1,4 +1,4 @@
-"""Datasets are found, not listed: files of `ohash.streams.datasets`, plugins that define DATASET, the data folder."""
+"""Every data set by its key: modules of `ohash.streams.datasets`, plugins that define DATASET, and the data folder."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -17,35 +17,35 @@ FOUND_IN_THE_FOLDER = ("paper", "package")
 
 
 def named_datasets() -> dict[str, DatasetSpec]:
-    """Every dataset with a name of its own, by key, whether or not it is installed."""
+    """Every data set except those of the data folder, by key, whether or not it is installed."""
     return _named(plugin_modules())
 
 
-@lru_cache(maxsize=4)  # a plugin may come later
+@lru_cache(maxsize=4)  # plugins may be loaded later
 def _named(plugins: tuple[ModuleType, ...]) -> dict[str, DatasetSpec]:
     return declared([*scan("ohash.streams.datasets"), *plugins], "DATASET")
 
 
 def datasets() -> dict[str, DatasetSpec]:
-    """Every dataset, by key, with what lies in the data folder now, and in the size in which it does."""
+    """Every data set by key, with the actual sizes of those that lie in the data folder."""
     measured = {key: spec for key, spec in named_datasets().items() if spec.measure_size is not None}
-    return {**named_datasets(), **_as_held(tuple(measured.values()), folder_state()), **folder_specs()}
+    return {**named_datasets(), **_with_actual_sizes(tuple(measured.values()), folder_state()), **folder_specs()}
 
 
 @lru_cache(maxsize=4)
-def _as_held(specs: tuple[DatasetSpec, ...], folder: tuple[FileState, ...]) -> dict[str, DatasetSpec]:
-    found = {}
+def _with_actual_sizes(specs: tuple[DatasetSpec, ...], folder: tuple[FileState, ...]) -> dict[str, DatasetSpec]:
+    resized = {}
     for spec in specs:
         if folder and spec.measure_size is not None and not spec.missing():
             n, d = spec.measure_size()
             if (n, d) != (spec.n, spec.d):
                 partly = f"{n:,} x {d:,} are here, the paper's are {spec.n:,} x {spec.d:,}"
-                found[spec.key] = replace(spec, n=n, d=d, size_note=partly)
-    return found
+                resized[spec.key] = replace(spec, n=n, d=d, size_note=partly)
+    return resized
 
 
 def find_dataset(key: str) -> DatasetSpec:
-    """The card of a dataset."""
+    """What is known about a data set without loading it."""
     known = datasets()
     if key not in known:
         raise ValueError(f"dataset must be one of {', '.join(sorted(known))}, got {key!r}")

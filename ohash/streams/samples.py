@@ -1,15 +1,10 @@
-"""Read a sample: one function, plain arrays, nothing unpickled.
+"""Samples, the embedded data sets: read, written, checked and found.
 
-An .npz whose bytes depend on nothing but the arrays: sorted names, no clock, no pickle, whole or not at all.
-
-Features as bytes: what a sample stores of its float vectors, and how they come back.
+A sample is an .npz whose bytes depend only on its arrays: sorted names, no dates, no pickle. Features are stored as
+bytes:
 
 ``sqrt``: uint8 = 255 sqrt(x / scale), for descriptors >= 0: small energies, which are most of a GIST vector, keep their
-precision. ``linear``: int8 = x / scale, one scale a column, for embeddings of both signs.
-
-Whether a sample is here and can be opened, by the directory of its archive: cheap enough for a list.
-
-Where a sample's source is looked for, and what is said when it is not there.
+precision. ``linear``: int8 = x / scale, one scale per column, for embeddings of both signs.
 """
 
 import hashlib
@@ -70,12 +65,12 @@ def decode(codes: npt.NDArray[Any], coding: str, scale: Floats) -> Floats:
 
 
 README = "README.md"
-# Arrays with one entry a row of `features`.
+# Arrays with one entry per row of `features`.
 ROW_WISE = ("labels", "tracks", "thumbnails", "words", "photos", "source_rows")
 
 
 def sample_folder() -> Path:
-    """Where the samples are: `sample_data/` of the checkout, or the copy inside an installed wheel."""
+    """`sample_data/` of the checkout, or the copy inside an installed wheel."""
     package = Path(__file__).parents[1]
     checkout = package.parent / "sample_data"
     return checkout if checkout.is_dir() else package / "_app" / "sample_data"
@@ -84,7 +79,7 @@ def sample_folder() -> Path:
 def read_sample(path: str | Path) -> dict[str, npt.NDArray[Any]]:
     """The arrays of a sample, `features` decoded to float32 (n, d).
 
-    Beside `features`: `labels` (class of a row, with `names` of the classes) or `tracks` (rows of one track show the
+    Besides `features`: `labels` (class of a row, with `names` of the classes) or `tracks` (rows of one track show the
     same thing; `photos` says in which of `names`, and `credits` whose), `words`, `thumbnails` (n, side, side) uint8,
     `source_rows` (row in the source), and `note`, one text () to be shown with the data.
     """
@@ -110,7 +105,7 @@ def read_sample(path: str | Path) -> dict[str, npt.NDArray[Any]]:
         ) from error
     for name in ROW_WISE:
         if name in arrays and len(arrays[name]) != len(features):
-            raise ValueError(f"{path}: {name} must have {len(features)} entries, one a row, got {len(arrays[name])}")
+            raise ValueError(f"{path}: {name} must have {len(features)} entries, one per row, got {len(arrays[name])}")
     return {"features": features, **arrays}
 
 
@@ -130,7 +125,7 @@ def recorded_checksums(folder: Path) -> dict[str, str]:
 
 
 def write_npz(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write `arrays` to `path`, through a temporary file beside it."""
+    """Write `arrays` to `path` atomically."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with zipfile.ZipFile(part, "w") as archive:
@@ -148,21 +143,21 @@ def write_npz(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
 
 
 def missing_sample(file: str, name: str) -> str:
-    """How to get the sample `name` back, and what is wrong with its file; empty if nothing is."""
+    """What is wrong with the file of the sample `name` and how to rebuild it; empty if nothing is wrong."""
     path, rebuild = sample_folder() / file, f"rebuild it with: python3 -m ohash samples {name}"
     if not path.is_file():
         return rebuild
-    found = peek_size(path, "features")
-    return f"{found}, or {rebuild}" if isinstance(found, str) else ""
+    size = peek_size(path, "features")
+    return f"{size}, or {rebuild}" if isinstance(size, str) else ""
 
 
 def sample_status(file: str) -> str:
-    """What is the matter, in a word."""
+    """The end of the sentence "the data set ...", if the sample cannot be read."""
     return "is damaged" if (sample_folder() / file).is_file() else "is not here"
 
 
 class SourceMissingError(Exception):
-    """What a sample is built from is not on this machine; the message says how to get it."""
+    """The source of a sample is not on this machine; the message says how to get it."""
 
 
 def find_source(what: str, names: Iterable[str], sources: Path | None, installed: Iterable[Path], how: str) -> Path:

@@ -1,6 +1,6 @@
-"""What a dataset is, measured: the summary a user reads before trusting a run on data of their own.
+"""The summary of a data set: what a user reads before trusting a run on it.
 
-Up to `WHOLE` values everything is looked at; beyond, a seeded sample of rows, and `sampled` says how many.
+Up to `WHOLE` values, all rows are measured; beyond that, a seeded sample, and `sampled` says how many.
 """
 
 from dataclasses import dataclass
@@ -11,33 +11,25 @@ import numpy.typing as npt
 
 from ohash.core.rows import gather
 from ohash.core.validation import first_too_long, too_long
-from ohash.streams.dataset import Dataset, split
+from ohash.streams.dataset import SIMILARITY_TEXTS, Dataset, split
 from ohash.streams.readers.table import first_not_finite
 from ohash.streams.similarity import TOP_K, make_similarity
 from ohash.streams.similarity.base import stream_share
 
 WHOLE = 20_000_000
 SAMPLE = 20_000
-# To measure the share of similar pairs by distance takes the radius of every point of a pool: a part will do.
+# The share of pairs that are similar by distance needs the radius of every point, so it is measured on this many.
 POOL = 2_000
-# A column with more than this share of the variance is hardly one feature among others.
+# A column with more than this share of the variance is probably not a feature.
 DOMINANT = 0.9
-# A row this many times as long as the median one is hardly one among others.
+# A row this many times as long as the median row is probably damaged.
 OUTLIER_FACTOR = 1000
-SIMILARITY_TEXTS = {
-    "label": "similar if they share a label",
-    "track": "similar if they are views of one thing",
-    "metric": "similar if either is among the other's nearest 5 %",
-    "topk": "similar if either is among the other's nearest k",
-    "pairs": "similar as your pairs say",
-    "clicks": "similar if clicked together; negatives are sampled",
-}
 DISTANCES = {"l2": "Euclidean (L2)", "cosine": "cosine, only directions count", "dot": "dot product"}
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Measured facts; `sampled` is 0 if every row was looked at, else the number of rows that were."""
+    """Measured facts; `sampled` is the number of rows that were measured, 0 for all."""
 
     title: str
     rows: int
@@ -66,54 +58,51 @@ class Summary:
 
     @property
     def good(self) -> bool:
-        """Whether a run can start on it."""
+        """Whether a run can start on this data set."""
         return self.not_finite is None and not self.problem
 
     def lines(self) -> list[str]:
-        """For printing."""
-        least, median, most = self.norms
+        """The facts in sentences."""
+        smallest, median, largest = self.norms
         of = f" (of {self.sampled:,} sampled rows)" if self.sampled else ""
-        said = [f"{self.title}: {self.rows:,} rows of {self.columns:,} {self.dtype} values"]
-        said.append(self._checks(of))
-        said.append(f"norms: {least:.4g} least, {median:.4g} median, {most:.4g} most{of}")
-        if median > 0 and most > OUTLIER_FACTOR * median:
-            said.append(
-                f"row {self.longest_row:,} is {most / median:.0e} times as long as the median row".replace("e+0", "e")
-                + ": if it is damaged, remove it; one such row moves means, kernels and rates"
+        lines = [f"{self.title}: {self.rows:,} rows of {self.columns:,} {self.dtype} values"]
+        lines.append(self._checks(of))
+        lines.append(f"norms: min {smallest:.4g}, median {median:.4g}, max {largest:.4g}{of}")
+        if median > 0 and largest > OUTLIER_FACTOR * median:
+            times = f"{largest / median:.0e}".replace("e+0", "e")
+            lines.append(
+                f"row {self.longest_row:,} is {times} times as long as the median row: if it is damaged, remove it; "
+                "one such row distorts means, kernels and step sizes"
             )
         if self.classes:
-            said.append(f"classes: {self.classes:,}, the smallest of {self.smallest_class:,} rows")
+            lines.append(f"classes: {self.classes:,}, the smallest has {self.smallest_class:,} rows")
         if self.pairs:
-            alone = f"; {self.self_pairs:,} that joined a row with itself were left out" if self.self_pairs else ""
-            said.append(f"pairs: {self.pairs:,}{alone}")
-        said.append(f"similarity: {self.similar_by}, {explain_similarity(self.similar_by)}{self._share_text}")
-        said.append(f"original distance: {DISTANCES[self.metric]}")
-        said.append(
-            "feature map: RBF kernel, which suits descriptors such as pixels and GIST"
+            alone = f"; {self.self_pairs:,} pairs of a row with itself were left out" if self.self_pairs else ""
+            lines.append(f"pairs: {self.pairs:,}{alone}")
+        lines.append(f"similarity: {self.similar_by}, {explain_similarity(self.similar_by)}{self._share_text}")
+        lines.append(f"original distance: {DISTANCES[self.metric]}")
+        lines.append(
+            "feature map: RBF kernel, suited to descriptors such as pixels and GIST"
             if self.kernel == "rbf"
-            else "feature map: kernel off, which suits learnt embeddings"
-            + (
-                ""
-                if self.negative
-                else "; no value is negative, as in pixels and counts: if it is such, try the RBF kernel"
-            )
+            else "feature map: no kernel, suited to learned embeddings"
+            + ("" if self.negative else "; no value is negative: if these are pixels or counts, try the RBF kernel")
         )
         if self.dominant_column is not None:
             column, part = self.dominant_column
-            said.append(
-                f"column {column} alone makes {part:.0%} of the variance: if it is an id, a time or a row number, "
-                "leave it out"
+            lines.append(
+                f"column {column} alone accounts for {part:.0%} of the variance: if it is an id, a time or a row "
+                "number, leave it out"
             )
         if self.zero_rows:
-            said.append(f"zero rows: {self.zero_rows:,}{of}; all of them get one code")
+            lines.append(f"zero rows: {self.zero_rows:,}{of}; they all get the same code")
         if self.note:
-            said.append(f"note: {self.note}")
+            lines.append(f"note: {self.note}")
         if self.problem:
-            said.append(f"problem: {self.problem}")
-        return said
+            lines.append(f"problem: {self.problem}")
+        return lines
 
     def _checks(self, of: str) -> str:
-        """What was looked for, found or not."""
+        """The results of all checks, also of those that found nothing."""
         finite = "all values are finite"
         if self.not_finite is not None:
             row, column = self.not_finite
@@ -122,7 +111,7 @@ class Summary:
         if self.constant:
             shown = ", ".join(str(column) for column in self.constant[:8])
             more = ", ..." if len(self.constant) > 8 else ""
-            constant = f"constant columns: {len(self.constant):,} ({shown}{more}), which carry nothing"
+            constant = f"constant columns: {len(self.constant):,} ({shown}{more}), which carry no information"
         duplicates = f"duplicate rows: {self.duplicates:,}" if self.duplicates else "no duplicate row"
         return f"checked: {finite}; {duplicates}; {constant}{of}"
 
@@ -131,23 +120,21 @@ class Summary:
         if self.similar_share is None:
             return ""
         digits = 2 if self.similar_share >= 0.001 else 4
-        share = f"; naturally {self.similar_share:.{digits}%} of the pairs".replace("%", " %")
+        text = f"; {self.similar_share:.{digits}%} of all pairs are similar"
         if self.similar_by == "clicks" and self.mixed_share is not None:
-            share += f" of clicked items; a run mixes {self.mixed_share:.0%} clicks with sampled negatives".replace(
-                "%", " %"
-            )
-        return share
+            text += f" (among clicked items); in a run {self.mixed_share:.0%} are clicks, the rest sampled negatives"
+        return text.replace("%", " %")
 
 
 def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summary:
-    """Measure; a memory-mapped file of gigabytes takes seconds, because only some of its rows are read.
+    """Measure a data set; a memory-mapped file of gigabytes takes seconds, because only a sample of its rows is read.
 
     >>> from ohash.streams.registry import load_by_key
     >>> for line in summarize(load_by_key("blobs2d")).lines()[:3]:
     ...     print(line)
     Blobs in the plane: 2,000 rows of 2 float32 values
     checked: all values are finite; no duplicate row; no constant column
-    norms: 0.06059 least, 1.049 median, 2.108 most
+    norms: min 0.06059, median 1.049, max 2.108
     """
     X, sampled = dataset.X, 0
     rows = np.arange(dataset.n)
@@ -199,7 +186,7 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
 
 
 def _dominant_column(values: npt.NDArray[np.float32]) -> tuple[int, float] | None:
-    """A column that drowns the others, with its share of the variance; None if there is none."""
+    """A column that dominates the variance, with its share; None if there is none."""
     variance = values.var(axis=0, dtype=np.float64)
     if values.shape[1] < 4 or not variance.sum() > 0:
         return None
@@ -208,12 +195,12 @@ def _dominant_column(values: npt.NDArray[np.float32]) -> tuple[int, float] | Non
 
 
 def explain_similarity(similar_by: str) -> str:
-    """What a similarity means."""
+    """What a similarity means, as the end of the sentence "two items are ..."."""
     return SIMILARITY_TEXTS[similar_by].replace("nearest k", f"nearest {TOP_K}")
 
 
 def _share(dataset: Dataset, similar_by: str, seed: int) -> tuple[float | None, float | None, str]:
-    """Natural share of similar pairs, by distance on a part of a large set; the share a run mixes; what is wrong."""
+    """The natural share of similar pairs (by distance: on a sample of a large set), the share in a run, the problem."""
     name, k = dataset.similarities[0] if similar_by == "auto" else similar_by, TOP_K
     if name in ("metric", "topk") and dataset.n > POOL:
         some = np.sort(np.random.default_rng(seed).choice(dataset.n, POOL, replace=False))
@@ -224,7 +211,7 @@ def _share(dataset: Dataset, similar_by: str, seed: int) -> tuple[float | None, 
         share = source.natural_share
     except ValueError as error:
         return None, None, str(error)
-    problem = "every pair is similar: there is nothing to tell apart" if share >= 1 else ""
+    problem = "every pair is similar: there is nothing to learn" if share >= 1 else ""
     return share, stream_share(source, -1.0), problem
 
 

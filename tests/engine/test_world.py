@@ -130,9 +130,13 @@ def test_content_must_be_that_of_the_data():
         ({"drift": "prior", "order": "once"}, grouped(300, 3), "drift='prior' needs a stream that goes on"),
         ({"drift": "redefine", "similar_by": "metric"}, grouped(300, 3), "drift='redefine' needs similar_by='label'"),
         ({"drift": "prior"}, clicks(150, 1500), "drift='prior' needs similar_by='label', got 'clicks'"),
-        ({"drift": "prior", "similar_by": "metric"}, Dataset.from_arrays(np.eye(200)), "needs one label a point"),
+        ({"drift": "prior", "similar_by": "metric"}, Dataset.from_arrays(np.eye(200)), "needs one label per point"),
         ({"drift": "redefine"}, grouped(300, 2), "joins classes in twos and needs 3"),
-        ({"drift": "redefine"}, Dataset.from_arrays(np.eye(300, 5), labels=np.eye(300, 3)), "needs one label a point"),
+        (
+            {"drift": "redefine"},
+            Dataset.from_arrays(np.eye(300, 5), labels=np.eye(300, 3)),
+            "needs one label per point",
+        ),
     ],
 )
 def test_what_would_go_wrong_at_the_drift_is_said_at_the_start(values, dataset, message):

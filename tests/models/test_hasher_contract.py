@@ -1,12 +1,15 @@
 """Every method of the registry against every check: a new method file is tested by being there."""
 
+import inspect
 import json
 import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import ohash
+from ohash import models
 from ohash.core.codes import Codes
 from ohash.models import registry
 from ohash.models.base import AsymmetricHasher, LinearHasher, OnlineHasher
@@ -66,6 +69,40 @@ def test_the_card_is_complete(key):
     assert spec.aliases and spec.differs, "other names, and an honest word on what differs from the original"
     assert "r" in spec.table and all(row.help for row in spec.table.values())
     assert spec.params() == spec.params(**{name: row.default for name, row in spec.table.items()})
+
+
+def test_its_class_takes_plain_keywords(key):
+    spec = SPECS[key]
+    kind = getattr(models, spec.hasher.__name__)
+    assert kind is spec.hasher and kind.__name__ in models.__all__ and kind.__name__ in dir(models)
+    defaults = {name: row.default for name, row in spec.table.items()}
+    assert kind().params == kind(**defaults).params == spec.build(spec.params()).params == spec.params()
+    assert kind(r=16).params == spec.params(r=16) and repr(kind(r=16)) == f"{kind.__name__}(r=16)"
+    assert set(spec.table) <= set(inspect.signature(kind).parameters)
+    with pytest.raises(ValueError, match=r"r must be an integer in \[1, \d+\], got 0; the default is 48"):
+        kind(r=0)
+    with pytest.raises(TypeError, match=r"'bits'"):
+        kind(bits=16)
+    if kind not in (models.OH, models.MMOH):  # their constructors are spelt out, and Python itself refuses
+        with pytest.raises(TypeError, match=f"{kind.__name__} has no parameter 'bits'; its parameters are r"):
+            kind(bits=16)
+        with pytest.raises(TypeError, match=f"takes keywords or one {kind.Params.__name__}, got 16"):
+            kind(16)
+        assert kind(kind.Params(r=16)).params == kind(r=16).params
+
+
+def test_notebooks_show_it(key):
+    spec = SPECS[key]
+    for model in (build(key), teach(key, build(key))):
+        shown = model._repr_html_()
+        tree = ElementTree.fromstring(shown)
+        assert tree.find("b").text == spec.title and f"{model.r} bits" in shown
+        bars = tree.findall("svg/rect")
+        assert len(bars) == (getattr(model, "T", 1) * model.r if spec.linear and model.d is not None else 0)
+    assert f"{D} columns → " in shown
+    assert ("certificate" in shown) == hasattr(type(model), "certificate")
+    if spec.consumes in ("pairs", "points", "chunks") and key != "click_whitening":
+        assert f"{len(S):,} pairs learnt" in shown or f"{len(X):,} points learnt" in shown
 
 
 def test_it_follows_the_protocol(key):

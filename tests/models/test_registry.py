@@ -7,6 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+import ohash
+from ohash import models
+from ohash.core.parameters import param
 from ohash.models import registry
 from ohash.models.base import HasherSpec
 
@@ -46,6 +49,9 @@ HASHER = HasherSpec(
 
 USE_PLUGIN = """
 import numpy as np, ohash
+import ohash
+from ohash import models
+from ohash.core.parameters import param
 from ohash.models import registry
 spec = registry.find("FirstColumns")
 assert registry.find("mine") is registry.find("first COLUMNS") is spec
@@ -168,6 +174,20 @@ def test_a_plugin_that_fails_leaves_no_half_module(tmp_path, clean_registry):
     assert "ohash_plugin_broken" not in sys.modules
 
 
+def test_a_spec_without_class_or_build_says_what_is_missing():
+    with pytest.raises(ValueError, match=r"HasherSpec must have hasher, or key, params and build; key is missing"):
+        HasherSpec(title="x", cite="", bibtex="", supervision="none", consumes="nothing")
+
+
+def test_models_offers_its_methods_by_name_and_refuses_others():
+    assert models.param is param and models.load is ohash.load and models.HasherSpec is HasherSpec
+    assert set(models.__all__) <= set(dir(models)) and all(hasattr(models, name) for name in models.__all__)
+    with pytest.raises(AttributeError, match=r"ohash.models has no 'Nosuch'; its methods are AdaptHash, .*SketchHash"):
+        _ = models.Nosuch
+    with pytest.raises(AttributeError, match="has no attribute 'nosuch'"):
+        _ = models.nosuch
+
+
 def test_keys_are_unique():
     def module(name, *keys):
         return SimpleNamespace(__name__=name, THING=tuple(SimpleNamespace(key=key) for key in keys))
@@ -183,7 +203,9 @@ def test_keys_are_unique():
         registry.declared([module("a", "x"), module("b", "x")], "THING")
 
 
-@pytest.mark.parametrize("code", ["import ohash", "import ohash.models.registry as r; r.hashers()"])
+@pytest.mark.parametrize(
+    "code", ["import ohash", "import ohash; ohash.models.ITQ(r=8)", "import ohash.models.registry as r; r.hashers()"]
+)
 def test_importing_ohash_is_light(tmp_path, code):
     probe = f"{code}\nimport sys\nprint(*[name for name in {HEAVY!r} if name in sys.modules])"
     done = python(probe, tmp_path, OHASH_PLUGINS="")

@@ -123,7 +123,7 @@ def test_reading_says_what_is_wrong(tmp_path):
         read_sample(tmp_path / "other.npz")
     short = {"features": np.zeros((3, 2), np.uint8), "coding": np.array("sqrt"), "scale": np.ones(()), "labels": [0, 1]}
     np.savez(tmp_path / "short.npz", **short)
-    with pytest.raises(ValueError, match="labels must have 3 entries, one a row, got 2"):
+    with pytest.raises(ValueError, match="labels must have 3 entries, one per row, got 2"):
         read_sample(tmp_path / "short.npz")
 
 

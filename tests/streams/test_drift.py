@@ -88,7 +88,7 @@ def test_redefinition_takes_superclasses_or_joins_classes_in_twos():
 def test_what_needs_labels_says_so(kind):
     for dataset in (Dataset.from_arrays(np.eye(30)), Dataset.from_arrays(np.eye(30), labels=np.eye(30, 3))):
         found = drift(kind)
-        with pytest.raises(ValueError, match=f"drift='{kind}' needs one label a point, and your data has none"):
+        with pytest.raises(ValueError, match=f"drift='{kind}' needs one label per point, and your data has none"):
             found.labels(dataset, 1) if kind == "redefine" else found.pool(dataset, np.arange(30), 1)
 
 

@@ -204,9 +204,9 @@ def test_a_bad_toml_is_told(root: Path, text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('labels = "y.npy"', r"y\.npy must have one label a row of x\.npy, 200, got 199"),
-        ('labels = "flags.npy"', r"flags\.npy must have one label a row of x\.npy, 200, got 100"),
-        ('labels = "cube.npy"', r"cube\.npy must have one label a row, .* got shape \(200, 2, 2\)"),
+        ('labels = "y.npy"', r"y\.npy must have one label per row of x\.npy, 200, got 199"),
+        ('labels = "flags.npy"', r"flags\.npy must have one label per row of x\.npy, 200, got 100"),
+        ('labels = "cube.npy"', r"cube\.npy must have one label per row, .* got shape \(200, 2, 2\)"),
         ('labels = "noise.npy"', r"noise\.npy must start with a \.npy header"),
         ('labels = "note.md"', r"note\.md must be one of \.npy, .* to hold labels"),
         ('labels = "p.csv"', r"p\.csv must have one column"),

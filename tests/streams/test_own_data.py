@@ -101,7 +101,7 @@ def test_labels_in_every_format(tmp_path: Path) -> None:
         ("y.csv", b"i,j,s\n1,2,1\n", "give them as pairs"),
         ("y.npy", _npy(np.array([1.0, np.nan])), "row 1"),
         ("y.npy", _npy(np.array([1.0, 0.25])), r"classes, .* got 0.25 at row 1"),
-        ("y.npy", _npy(np.zeros((2, 2, 2))), "one label a row"),
+        ("y.npy", _npy(np.zeros((2, 2, 2))), "one label per row"),
         ("y.txt", b"\xff\xfe\xfd", "byte 0"),
         ("y.parquet", b"PAR1", "to hold labels"),
     ],
@@ -140,7 +140,7 @@ def test_clicks_by_id_make_a_stream() -> None:
 def test_labels_must_fit(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", X)
     (tmp_path / "y.txt").write_text("a\nb\n")
-    with pytest.raises(ValueError, match=r"one label a row of x\.npy, 60, got 2"):
+    with pytest.raises(ValueError, match=r"one label per row of x\.npy, 60, got 2"):
         dataset_from_files(tmp_path / "x.npy", tmp_path / "y.txt")
     (tmp_path / "y.txt").write_text("a\nb\n" * 30)
     dataset = dataset_from_files(

@@ -151,7 +151,7 @@ def test_a_link_to_data_of_ones_own_says_which_file_it_needs() -> None:
 @pytest.mark.parametrize(
     ("labels", "pairs", "said"),
     [
-        (npy(vectors()[1][:7], "y.npy"), None, "one label a row of x.npy"),
+        (npy(vectors()[1][:7], "y.npy"), None, "one label per row of x.npy"),
         (None, Sent("p.csv", b"i,j\n1,5000\n"), "row numbers"),
         (None, Sent("p.csv", b"i,j\na,b\n"), "ids"),
     ],

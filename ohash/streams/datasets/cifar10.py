@@ -31,9 +31,9 @@ BIBTEX = """@techreport{krizhevsky2009learning,
 
 def missing() -> str:
     """How to get it, or which files of it are not here; the pickled version is named as what it is."""
-    found = find_file_set(*FILES)
-    if found.folder is not None:
-        return found.problem("CIFAR-10", WHERE) or _damage(found.folder)
+    files = find_file_set(*FILES)
+    if files.folder is not None:
+        return files.problem("CIFAR-10", WHERE) or _damage(files.folder)
     if find_files("data_batch_1"):
         return (
             "data_batch_1 is the python version of CIFAR-10, which is pickled, and a pickle is never read here; take "

@@ -73,7 +73,7 @@ def build(sources: Path | None = None) -> dict[str, npt.NDArray[Any]]:
     pictures = _idx("t10k-images-idx3-ubyte.gz", sources, (SIDE, SIDE))
     labels = _idx("t10k-labels-idx1-ubyte.gz", sources, ())
     if len(pictures) != len(labels):
-        raise ValueError(f"Fashion-MNIST must have a label a picture, got {len(pictures)} and {len(labels)}")
+        raise ValueError(f"Fashion-MNIST must have one label per picture, got {len(pictures)} and {len(labels)}")
     rows = np.sort(np.concatenate([np.flatnonzero(labels == c)[:PER_CLASS] for c in range(len(NAMES))]))
     features, scale = code_sqrt(gist512(pictures[rows]))
     return {

@@ -37,8 +37,8 @@ def missing() -> str:
 
 def status() -> str:
     """What is the matter, in a word; one of the two files is enough."""
-    found = [find_file_set(name) for name in FILES]
-    return next((one.status for one in found if one.folder is not None), found[0].status)
+    file_sets = [find_file_set(name) for name in FILES]
+    return next((one.status for one in file_sets if one.folder is not None), file_sets[0].status)
 
 
 def measure_size() -> tuple[int, int]:

@@ -25,10 +25,10 @@ BIBTEX = """@inproceedings{torralba2008small,
 
 def missing() -> str:
     """How to get it, or what is wrong with the file."""
-    found = find_file_set(FILE)
-    if found.folder is None:
+    files = find_file_set(FILE)
+    if files.folder is None:
         return how_to_get(FILE, WHERE)
-    size = found.problem("22K LabelMe", WHERE) or peek_size(found.folder / FILE, "gist")
+    size = files.problem("22K LabelMe", WHERE) or peek_size(files.folder / FILE, "gist")
     return size if isinstance(size, str) else ""
 
 
@@ -69,8 +69,8 @@ def load() -> Dataset:
     )
 
 
-def _rows(name: str, found: npt.NDArray[np.generic], n: int) -> npt.NDArray[np.int64]:
-    rows = np.unique(found.astype(np.int64)) - 1
+def _rows(name: str, numbers: npt.NDArray[np.generic], n: int) -> npt.NDArray[np.int64]:
+    rows = np.unique(numbers.astype(np.int64)) - 1
     if not len(rows) or rows[0] < 0 or rows[-1] >= n:
         raise BadFileError(f"{name} in {FILE} must count pictures from 1 to {n}, got {rows[:1] + 1} to {rows[-1:] + 1}")
     return rows

@@ -116,11 +116,11 @@ def build(sources: Path | None = None) -> dict[str, npt.NDArray[Any]]:
     rng = np.random.default_rng(SEED)
     photos = [_grey(photo) for photo in PHOTOS]
     points = [_points(image) for image in photos]
-    share = _shares([len(found) for found in points])
+    share = _shares([len(corners) for corners in points])
     patches: list[npt.NDArray[np.uint8]] = []
     origins: list[int] = []
-    for index, (image, found, wanted) in enumerate(zip(photos, points, share, strict=True)):
-        for point in found[:wanted]:
+    for index, (image, corners, wanted) in enumerate(zip(photos, points, share, strict=True)):
+        for point in corners[:wanted]:
             patches.extend(_view(image, point, rng) for _ in range(VIEWS))
             origins.extend([index] * VIEWS)
     views = np.array(patches)
@@ -180,10 +180,10 @@ def _points(image: Floats) -> npt.NDArray[np.int64]:
     from skimage.feature import corner_harris, corner_peaks  # noqa: PLC0415
 
     strength = corner_harris(image, sigma=2)  # type: ignore[no-untyped-call, unused-ignore]
-    found: npt.NDArray[np.int64] = corner_peaks(  # type: ignore[no-untyped-call, unused-ignore]
+    corners: npt.NDArray[np.int64] = corner_peaks(  # type: ignore[no-untyped-call, unused-ignore]
         strength, min_distance=SPACING, threshold_rel=1e-4, exclude_border=SIDE
     )
-    return found
+    return corners
 
 
 def _view(image: Floats, point: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.uint8]:

@@ -1,7 +1,7 @@
 """Photo Tourism (Half Dome): 64 x 64 patches of 3-D points seen in many photos, as GIST-512 computed here.
 
 A folder holds sheets ``patches0000.bmp``, ... of 1024 x 1024 grey pixels, 16 x 16 patches each, row by row; and
-``info.txt`` with one line a patch, its 3-D point first; and ``m50_*.txt`` of pairs (patch, point, _, patch, point, _).
+``info.txt`` with one line per patch, its 3-D point first; ``m50_*.txt`` with pairs (patch, point, _, patch, point, _).
 Two patches match if they show one point: that is a track. The second dataset takes the pairs of the m50 file instead.
 """
 
@@ -24,7 +24,7 @@ PER_SHEET = GRID * GRID
 THUMBNAIL = 32
 TEST = 6_000
 LARGEST_TEXT = 2**28
-# Of a bitmap: place and length of where the pixels begin, width, height, bits a pixel, how they are packed.
+# Of a bitmap: place and length of where the pixels begin, width, height, bits per pixel, how they are packed.
 BMP_HEADER, BMP_FIELDS = 54, ((10, 4), (18, 4), (22, 4), (28, 2), (30, 4))
 WHERE = "Winder and Brown, CVPR 2007"
 PARAMS = [paper_params(beta=0.5, similar_by=name) for name in ("track", "pairs")]
@@ -38,34 +38,34 @@ BIBTEX = """@inproceedings{winder2007learning,
 
 def missing(pairs: bool) -> str:
     """How to get it, or which files of it are not here."""
-    found = _found()
-    if found.folder is None:
+    files = _find_files()
+    if files.folder is None:
         return how_to_get("patches0000.bmp, ..., info.txt and m50_*.txt of Photo Tourism, Half Dome", WHERE)
-    problem = found.problem("Photo Tourism", WHERE)
-    if not problem and isinstance(lines := peek_once(_lines, found.folder / "info.txt"), str):
+    problem = files.problem("Photo Tourism", WHERE)
+    if not problem and isinstance(lines := peek_once(_lines, files.folder / "info.txt"), str):
         return lines
-    if pairs and not problem and not list(found.folder.glob("m50_*.txt")):
-        return f"put an m50_*.txt beside {found.folder / 'info.txt'}"
-    return problem or _damage(found)
+    if pairs and not problem and not list(files.folder.glob("m50_*.txt")):
+        return f"put an m50_*.txt beside {files.folder / 'info.txt'}"
+    return problem or _damage(files)
 
 
 def status(pairs: bool) -> str:
     """What is the matter, in a word."""
-    found = _found()
-    lacks_pairs = pairs and found.folder is not None and not list(found.folder.glob("m50_*.txt"))
-    return "is incomplete" if lacks_pairs else found.status
+    files = _find_files()
+    lacks_pairs = pairs and files.folder is not None and not list(files.folder.glob("m50_*.txt"))
+    return "is incomplete" if lacks_pairs else files.status
 
 
-def _damage(found: FileSet) -> str:
+def _damage(files: FileSet) -> str:
     """What is wrong with the first sheet that is cut off or no picture, by its header; empty if none is."""
-    assert found.folder is not None
-    seen = (peek_once(_looked_at, found.folder / name) for name in found.present if name.endswith(".bmp"))
+    assert files.folder is not None
+    seen = (peek_once(_looked_at, files.folder / name) for name in files.present if name.endswith(".bmp"))
     return next((told for told in seen if isinstance(told, str)), "")
 
 
 def measure_size() -> tuple[int, int]:
     """Patches, and the columns of their GIST."""
-    folder = _found().folder
+    folder = _find_files().folder
     assert folder is not None
     lines = peek_once(_lines, folder / "info.txt")
     assert not isinstance(lines, str)
@@ -74,14 +74,14 @@ def measure_size() -> tuple[int, int]:
 
 def load(key: str, title: str, pairs: bool) -> Dataset:
     """GIST of every patch (computed on the first call, with progress), tracks, and 32 x 32 pictures."""
-    found = _found()
-    folder = found.folder
+    files = _find_files()
+    folder = files.folder
     assert folder is not None
     points = _integers(folder / "info.txt", columns=1)[:, 0]
     n = len(points)
     sheets = [folder / name for name in _sheets(n)]
-    if found.missing or found.linked:
-        raise BadFileError(found.problem("Photo Tourism", WHERE))
+    if files.missing or files.linked:
+        raise BadFileError(files.problem("Photo Tourism", WHERE))
     version = " ".join(f"{sheet.name} {sheet.stat().st_size} {sheet.stat().st_mtime_ns}" for sheet in sheets)
     images = partial(_patches, sheets)
     X = cached_gist("photo-tourism", f"{folder} {version}", n, images)
@@ -102,7 +102,7 @@ def load(key: str, title: str, pairs: bool) -> Dataset:
     )
 
 
-def _found() -> FileSet:
+def _find_files() -> FileSet:
     """info.txt and the sheets, as many as its lines need; info.txt alone may be of anything."""
     first = find_file_set("info.txt", *_sheets(1))
     if first.folder is None or first.missing or first.linked:
@@ -189,22 +189,22 @@ def _integers(file: Path, columns: int) -> npt.NDArray[np.int64]:
     """The first integers of every line."""
     if file.stat().st_size > LARGEST_TEXT:
         raise BadFileError(f"{file.name} must have at most {LARGEST_TEXT:,} bytes")
-    found = []
+    rows = []
     for number, line in enumerate(file.read_text("ascii", "replace").splitlines(), start=1):
         cells = line.split()
         if not cells:
             continue
         try:
-            found.append([int(cell) for cell in cells[:columns]])
-            if len(found[-1]) < columns:
+            rows.append([int(cell) for cell in cells[:columns]])
+            if len(rows[-1]) < columns:
                 raise ValueError
         except ValueError:
             raise BadFileError(
                 f"{file.name} must have {columns} integers in line {number}, got {line[:60]!r}"
             ) from None
-    if not found:
-        raise BadFileError(f"{file.name} must have one line a patch, it is empty")
-    return np.array(found, np.int64)
+    if not rows:
+        raise BadFileError(f"{file.name} must have one line per patch, it is empty")
+    return np.array(rows, np.int64)
 
 
 def _spec(key: str, title: str, pairs: bool) -> DatasetSpec:

@@ -93,14 +93,14 @@ def _load(source: Source, key: str, title: str, gist: bool) -> Dataset:
 def places(variable: str, *folders: str, node: str = "") -> list[Path]:
     """Where to look: the environment variable, the data folder, usual folders, node_modules here and there."""
     named = os.environ.get(variable, "")
-    found = [Path(named).expanduser()] if named else []
+    candidates = [Path(named).expanduser()] if named else []
     root = data_folder()
     for folder in folders:
-        found += [root / Path(folder).name] * (root is not None) if root else []
-        found.append(Path(folder))
+        candidates += [root / Path(folder).name] * (root is not None) if root else []
+        candidates.append(Path(folder))
     if node:
-        found += [base / "node_modules" / node for base in (*([root] if root else []), Path.cwd(), *NODE)]
-    return found
+        candidates += [base / "node_modules" / node for base in (*([root] if root else []), Path.cwd(), *NODE)]
+    return candidates
 
 
 def idx_folder(candidates: list[Path]) -> Path | None:

@@ -129,19 +129,19 @@ def _frequent(head: str) -> list[tuple[str, list[float]]]:
     An entry is ``"word":[100 numbers, length, position]``; the position is checked: it is the order of frequency.
     """
     decoder = json.JSONDecoder()
-    found: list[tuple[str, list[float]]] = []
+    entries: list[tuple[str, list[float]]] = []
     start = '"vectors":{'
     at = head.index(start) + len(start) if start in head else len(head)
     try:
         while at < len(head):
             word, at = decoder.raw_decode(head, at)
             values, at = decoder.raw_decode(head, at + 1)
-            if len(values) != DIMENSIONS + 2 or values[-1] != len(found):
+            if len(values) != DIMENSIONS + 2 or values[-1] != len(entries):
                 raise ValueError(
-                    f"{PACKAGE}: entry {len(found)} ({word!r}) must hold {DIMENSIONS} numbers and its position"
+                    f"{PACKAGE}: entry {len(entries)} ({word!r}) must hold {DIMENSIONS} numbers and its position"
                 )
-            found.append((word, values[:DIMENSIONS]))
+            entries.append((word, values[:DIMENSIONS]))
             at += 1
     except json.JSONDecodeError:
         pass  # the entry the head was cut in
-    return found
+    return entries

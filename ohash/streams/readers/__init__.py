@@ -1,6 +1,38 @@
-"""Files and uploads into arrays: one format is one file, and `formats.READERS` says which extension is whose.
+"""Files and uploads become arrays. Each format has a module; `formats.READERS` says which extension belongs to which.
 
-Two entrances share every reader: a path of the data folder (`formats.read_path`, memory-mapped where the format allows)
-and uploaded bytes (`formats.read_upload`, with hard limits). What a header declares is checked before anything is
-allocated, and nothing is ever unpickled: a pickle runs code when it is read.
+Two entrances share every reader: a path in the data folder (`read_path`, memory-mapped where the format allows) and
+uploaded bytes (`read_upload`, within hard limits). `open_files` makes a data set of vectors with labels or pairs. What
+a header declares is checked before memory is allocated. Nothing is ever unpickled, because a pickle runs code.
 """
+
+from typing import TYPE_CHECKING
+
+from ohash.runtime import lazy
+
+if TYPE_CHECKING:
+    from ohash.streams.readers.formats import READERS, peek_path, read_path, read_upload
+    from ohash.streams.readers.own_data import DataOptions, dataset_from_sources, open_files
+    from ohash.streams.readers.source import FOLDER, UPLOAD, BadFileError, Limits, Source
+
+__all__ = [
+    "FOLDER", "READERS", "UPLOAD", "BadFileError", "DataOptions", "Limits", "Source", "dataset_from_sources",
+    "open_files", "peek_path", "read_path", "read_upload",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazy.attach(
+    __name__,
+    {
+        "FOLDER": "source",
+        "READERS": "formats",
+        "UPLOAD": "source",
+        "BadFileError": "source",
+        "DataOptions": "own_data",
+        "Limits": "source",
+        "Source": "source",
+        "dataset_from_sources": "own_data",
+        "open_files": "own_data",
+        "peek_path": "formats",
+        "read_path": "formats",
+        "read_upload": "formats",
+    },
+)

@@ -45,12 +45,12 @@ def load_pairs(source: Source, limits: Limits) -> Columns:
     return guarded(source, limits, lambda: _check_columns(source, _pair_columns(source, limits)))
 
 
-def as_row_numbers(name: str, found: Columns, vectors: str) -> Columns:
+def as_row_numbers(name: str, columns: Columns, vectors: str) -> Columns:
     """Columns of the file `name`, for `vectors` without ids: text such as 1.0 is a row number, other text refused."""
-    if found[0].dtype.kind != "U":
-        return found
-    i, j = (_row_numbers(name, column, vectors) for column in found[:2])
-    return _parse_ids(name, "i", i), _parse_ids(name, "j", j), *found[2:]
+    if columns[0].dtype.kind != "U":
+        return columns
+    i, j = (_row_numbers(name, column, vectors) for column in columns[:2])
+    return _parse_ids(name, "i", i), _parse_ids(name, "j", j), *columns[2:]
 
 
 def _check_extension(source: Source, extensions: tuple[str, ...], content: str) -> None:
@@ -82,7 +82,9 @@ def _pair_columns(source: Source, limits: Limits) -> Mapping[str, npt.NDArray[An
         arrays = numpy_files.read_arrays(source, limits)
         return {name: arrays[column] for column, name in wanted.items()}
     columns = parquet.columns if source.extension == ".parquet" else delimited.columns
-    return {name: _pair_values(source, limits, name, found) for name, found in columns(source, limits, wanted).items()}
+    return {
+        name: _pair_values(source, limits, name, column) for name, column in columns(source, limits, wanted).items()
+    }
 
 
 def _pair_matrix_shape(source: Source, limits: Limits) -> tuple[int, ...]:
@@ -107,19 +109,19 @@ def _find_columns(source: Source, limits: Limits) -> dict[str, str]:
 
 def _match_names(source: Source, names: Sequence[str]) -> dict[str, str]:
     """Names in the file -> i, j, s, time."""
-    found = {}
+    matches = {}
     for wanted, aliases in NAMES.items():
         for alias in aliases:
-            match = next((name for name in names if name.strip().lower() == alias and name not in found), None)
+            match = next((name for name in names if name.strip().lower() == alias and name not in matches), None)
             if match is not None:
-                found[match] = wanted
+                matches[match] = wanted
                 break
-    if not {"i", "j"} <= set(found.values()):
+    if not {"i", "j"} <= set(matches.values()):
         raise BadFileError(
             f"{source.name} must have columns i and j (or a, b; query, item; left, right), optionally s and time, got "
             f"{', '.join(list(names)[:6]) or 'none'}; rename them"
         )
-    return found
+    return matches
 
 
 def _pair_values(source: Source, limits: Limits, name: str, column: Any) -> npt.NDArray[Any]:
@@ -140,13 +142,13 @@ def _pair_values(source: Source, limits: Limits, name: str, column: Any) -> npt.
     return arrow.to_texts(source.name, name, column.chunks, limits)
 
 
-def _check_columns(source: Source, found: Mapping[str, npt.NDArray[Any]]) -> Columns:
-    i, j = (_parse_ids(source.name, title, found[title]) for title in "ij")
+def _check_columns(source: Source, values: Mapping[str, npt.NDArray[Any]]) -> Columns:
+    i, j = (_parse_ids(source.name, title, values[title]) for title in "ij")
     if not len(i) == len(j) > 0 or i.ndim != 1 or j.ndim != 1:
         raise BadFileError(f"{source.name} must have as many i as j, at least one, got shapes {i.shape} and {j.shape}")
     if i.dtype.kind != j.dtype.kind and "U" in (i.dtype.kind, j.dtype.kind):
         i, j = i.astype(np.str_), j.astype(np.str_)
-    s, time = found.get("s"), found.get("time")
+    s, time = values.get("s"), values.get("time")
     columns = [i, j]
     if s is not None:
         columns.append(_parse_signs(source, s))
@@ -218,34 +220,34 @@ def count_labels(source: Source, limits: Limits) -> int | None:
 def check_label_count(name: str, got: int, vectors: str, rows: int) -> None:
     """Refuse labels that are more or fewer than the rows of the file `vectors`."""
     if got != rows:
-        raise BadFileError(f"{name} must have one label a row of {vectors}, {rows:,}, got {got:,}")
+        raise BadFileError(f"{name} must have one label per row of {vectors}, {rows:,}, got {got:,}")
 
 
-def encode_labels(name: str, found: npt.NDArray[Any]) -> Labels:
+def encode_labels(name: str, labels: npt.NDArray[Any]) -> Labels:
     """An array of classes as numbers with names."""
-    _label_count_of(name, found.shape)
-    if found.ndim == 2 and 1 in found.shape:
-        found = found.ravel()
-    if found.ndim == 2:
-        return found, ()
-    if found.dtype.kind == "f" and not np.isfinite(found).all():
-        at = int(np.flatnonzero(~np.isfinite(found))[0])
-        raise BadFileError(f"{name} must have a label in every row, got {found[at]} at row {at}")
-    if found.dtype.kind == "f" and (found % 1 != 0).any():
-        at = int(np.flatnonzero(found % 1 != 0)[0])
+    _label_count_of(name, labels.shape)
+    if labels.ndim == 2 and 1 in labels.shape:
+        labels = labels.ravel()
+    if labels.ndim == 2:
+        return labels, ()
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        at = int(np.flatnonzero(~np.isfinite(labels))[0])
+        raise BadFileError(f"{name} must have a label in every row, got {labels[at]} at row {at}")
+    if labels.dtype.kind == "f" and (labels % 1 != 0).any():
+        at = int(np.flatnonzero(labels % 1 != 0)[0])
         raise BadFileError(
-            f"{name} must hold classes, whole numbers or texts, got {found[at]:g} at row {at}; cut a measurement into "
+            f"{name} must hold classes, whole numbers or texts, got {labels[at]:g} at row {at}; cut a measurement into "
             "classes first"
         )
-    names, codes = np.unique(found, return_inverse=True)
+    names, codes = np.unique(labels, return_inverse=True)
     return codes.astype(np.int64), tuple(_class_name(value) for value in names)
 
 
 def _read_labels(source: Source, limits: Limits) -> Labels:
     if source.extension == ".npy":
-        found = numpy_files.read_array(source, limits, numpy_files.NUMBERS + numpy_files.TEXT)
-        limits.check_decoded(source.name, found.nbytes)
-        return encode_labels(source.name, found)
+        labels = numpy_files.read_array(source, limits, numpy_files.NUMBERS + numpy_files.TEXT)
+        limits.check_decoded(source.name, labels.nbytes)
+        return encode_labels(source.name, labels)
     if source.extension == ".txt":
         limits.check_decoded(source.name, source.size)
         try:
@@ -276,9 +278,9 @@ def _label_count(source: Source, limits: Limits) -> int | None:
 
 
 def _label_count_of(name: str, shape: tuple[int, ...]) -> int:
-    """One label a row, or a row of flags."""
+    """One label per row, or a row of flags."""
     if len(shape) not in (1, 2):
-        raise BadFileError(f"{name} must have one label a row, or a matrix of flags, got shape {shape}")
+        raise BadFileError(f"{name} must have one label per row, or a matrix of flags, got shape {shape}")
     return max(shape) if 1 in shape else shape[0]
 
 

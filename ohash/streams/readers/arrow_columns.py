@@ -77,8 +77,8 @@ def to_numbers(column: Any) -> npt.NDArray[Any]:
     """An Arrow column as numbers, its nulls as NaN."""
     import pyarrow as pa  # noqa: PLC0415
 
-    found: npt.NDArray[Any] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return found
+    values: npt.NDArray[Any] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return values
 
 
 def encode_classes(name: str, title: str, pieces: list[Any]) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:

@@ -22,7 +22,7 @@ COUNTED = 2**26
 # A file cut inside its last number looks like this, and so does one that was written so.
 UNENDED = "the last line has no line end: is the file whole?"
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _ends_a_line(source: Source) -> bool:
         return stream.read(1) in b"\r\n"
 
 
-def _parsed(source: Source, first: FirstLine, features: tuple[str, ...], use: Callable[[Any], Found]) -> Found:
+def _parsed(source: Source, first: FirstLine, features: tuple[str, ...], use: Callable[[Any], Result]) -> Result:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.csv as pa_csv  # noqa: PLC0415
 
@@ -165,11 +165,11 @@ def is_number(cell: str) -> bool:
 def _distinct(names: list[str]) -> tuple[str, ...]:
     """Repeated names get a number: a, a.1, a.2."""
     seen: dict[str, int] = {}
-    found = []
+    distinct = []
     for name in names:
         count = seen.get(name, 0)
         seen[name] = count + 1
-        found.append(f"{name}.{count}" if count else name)
-    if len(set(found)) != len(found):
+        distinct.append(f"{name}.{count}" if count else name)
+    if len(set(distinct)) != len(distinct):
         return tuple(f"{k} {name}" for k, name in enumerate(names))
-    return tuple(found)
+    return tuple(distinct)

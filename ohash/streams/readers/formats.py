@@ -17,7 +17,7 @@ from ohash.streams.readers.table import ID_NAMES, LABEL_NAMES, Peek, Table
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".p", ".dill")
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class PeekFile(Protocol):
@@ -72,15 +72,15 @@ def read_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Table:
 def peek_path(path: str | Path, variable: str | None = None, limits: Limits = FOLDER) -> Peek:
     """The shape of a file, from its header."""
     source = Source.file(path)
-    return guarded(source, limits, lambda: reader(source, variable).peek(source, limits, variable))
+    return guarded(source, limits, lambda: find_reader(source, variable).peek(source, limits, variable))
 
 
 def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     """Find the reader and read."""
-    return guarded(source, limits, lambda: reader(source, variable).read(source, limits, variable))
+    return guarded(source, limits, lambda: find_reader(source, variable).read(source, limits, variable))
 
 
-def reader(source: Source, variable: str | None = None) -> Reader:
+def find_reader(source: Source, variable: str | None = None) -> Reader:
     """The reader of a source, by the extension of its name; `variable` names one of several matrices."""
     refuse_pickle(source)
     if source.extension not in READERS:
@@ -88,13 +88,13 @@ def reader(source: Source, variable: str | None = None) -> Reader:
             f"{source.name} must be one of {', '.join(READERS)}, got {source.extension or 'no extension'}; "
             "np.save('x.npy', X) is the simplest"
         )
-    found = READERS[source.extension]
-    if variable is not None and not found.named:
+    chosen = READERS[source.extension]
+    if variable is not None and not chosen.named:
         raise BadFileError(
-            f"{source.name} is {found.title}, which holds one matrix and no names, got variable = {variable!r} in the "
+            f"{source.name} is {chosen.title}, which holds one matrix and no names, got variable = {variable!r} in the "
             "TOML beside it; leave that out"
         )
-    return found
+    return chosen
 
 
 def refuse_pickle(source: Source) -> None:
@@ -103,7 +103,7 @@ def refuse_pickle(source: Source) -> None:
         raise numpy_files.pickle_error(source.name)
 
 
-def guarded(source: Source, limits: Limits, work: Callable[[], Found]) -> Found:
+def guarded(source: Source, limits: Limits, work: Callable[[], Result]) -> Result:
     """Do the work; whatever a library raises over a damaged file becomes a ValueError that names the file."""
     limits.check_size(source.name, source.size)
     try:
@@ -166,16 +166,16 @@ def role_by_names(names: list[str]) -> Role:
     >>> role_by_names(["query", "item", "time"]), role_by_names(["class"]), role_by_names(["i", "j", "k", "l"])
     ('pairs', 'labels', 'vectors')
     """
-    found = [name.strip().lower() for name in names]
+    lower = [name.strip().lower() for name in names]
     for names_of_rows in PAIR_COLUMNS:
-        if set(names_of_rows) <= set(found) and set(found) - set(names_of_rows) <= set(OTHER_PAIR_COLUMNS):
+        if set(names_of_rows) <= set(lower) and set(lower) - set(names_of_rows) <= set(OTHER_PAIR_COLUMNS):
             return "pairs"
-    known = set(found) <= {*LABEL_NAMES, *ID_NAMES}
-    return "labels" if known and set(found) & set(LABEL_NAMES) else "vectors"
+    known = set(lower) <= {*LABEL_NAMES, *ID_NAMES}
+    return "labels" if known and set(lower) & set(LABEL_NAMES) else "vectors"
 
 
 def _role_of_array(source: Source) -> Role:
-    """One label a row; or whole numbers in two to four columns, which are row numbers."""
+    """One label per row; or whole numbers in two to four columns, which are row numbers."""
     with source.open() as stream:
         head = numpy_files.parse_header(source.name, stream, numpy_files.NUMBERS + numpy_files.TEXT)
     if len(head.shape) == 1 or (len(head.shape) == 2 and head.shape[1] == 1):

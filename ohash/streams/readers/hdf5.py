@@ -87,7 +87,7 @@ def values(
 def _values(
     source: Source, limits: Limits, file: Any, wanted: list[str], *, transposed: bool
 ) -> dict[str, npt.NDArray[Any]]:
-    found = {}
+    arrays = {}
     for name in wanted:
         one = _dataset(source, file, name)
         if one is None:
@@ -96,8 +96,8 @@ def _values(
         if array is None:
             _check_decoded(source, limits, file, name)
             array = one[()]
-        found[name] = array.T if transposed else array
-    return found
+        arrays[name] = array.T if transposed else array
+    return arrays
 
 
 def _check_decoded(source: Source, limits: Limits, file: Any, name: str) -> None:

@@ -1,7 +1,8 @@
 """MATLAB's .mat, version 5 to 7 (and 7.3, which is HDF5): plain numeric matrices only.
 
-The list of variables is read here, from their headers, with the sizes they declare; SciPy then reads the chosen one
-alone. Cells, structs, objects, function handles and opaque classes are never opened, whatever else the file holds.
+The list of variables is read here, not by `scipy.io.whosmat`: that believes a forged shape, because it does not compare
+it with the bytes that are stored, and allocates a name of whatever length is declared. SciPy then reads the chosen
+variable alone. Cells, structs, objects, function handles and opaque classes are never opened.
 """
 
 import zlib
@@ -43,24 +44,24 @@ def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
     """From the headers of the variables."""
     if _is_hdf5(source):
         return hdf5.peek(source, limits, variable, transposed=True)
-    found = variables(source)
-    shapes = _shapes(source, found)
+    listed = list_variables(source)
+    shapes = _shapes(source, listed)
     name = choose_features(source.name, shapes, variable)
-    limits.check_decoded(f"{source.name} [{name}]", found[name].nbytes)
+    limits.check_decoded(f"{source.name} [{name}]", listed[name].nbytes)
     rows, columns = shapes[name]
     labels = find_companion(LABEL_NAMES, shapes, rows) is not None
-    return Peek(rows, columns, found[name].kind, labels=labels)
+    return Peek(rows, columns, listed[name].kind, labels=labels)
 
 
 def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     """The matrix, with labels of a usual name."""
     if _is_hdf5(source):
         return hdf5.read(source, limits, variable, transposed=True)
-    found = variables(source)
-    shapes = _shapes(source, found)
+    listed = list_variables(source)
+    shapes = _shapes(source, listed)
     name = choose_features(source.name, shapes, variable)
     label = find_companion(LABEL_NAMES, shapes, shapes[name][0])
-    limits.check_shape(source.name, *found[name].shape)
+    limits.check_shape(source.name, *listed[name].shape)
     got = values(source, limits, [name] if label is None else [name, label])
     return Table(source.name, got[name], labels=None if label is None else got[label].ravel())
 
@@ -71,13 +72,13 @@ def values(
     """The numeric variables asked for, and nothing else; those in `may_miss` if they are there."""
     if _is_hdf5(source):
         return hdf5.values(source, limits, wanted, transposed=True, may_miss=may_miss)
-    found = variables(source)
-    wanted = [name for name in wanted if name in found or name not in may_miss]
+    listed = list_variables(source)
+    wanted = [name for name in wanted if name in listed or name not in may_miss]
     for name in wanted:
-        if name not in found or not found[name].numeric:
-            what = f"is a {found[name].kind}" if name in found else "is not there"
+        if name not in listed or not listed[name].numeric:
+            what = f"is a {listed[name].kind}" if name in listed else "is not there"
             raise BadFileError(f"{source.name} must hold the numeric variable {name!r}, which {what}")
-        limits.check_decoded(f"{source.name} [{name}]", found[name].nbytes)
+        limits.check_decoded(f"{source.name} [{name}]", listed[name].nbytes)
     from scipy.io import loadmat  # noqa: PLC0415
 
     got: dict[str, Any] = {}
@@ -89,17 +90,17 @@ def values(
                 raise file_error(
                     source.name,
                     error,
-                    f"{source.name} is damaged: variable {name!r} must be {found[name].shape} in bytes "
-                    f"{found[name].at:,} to {found[name].end:,}, which cannot be decoded ({short_message(error)}); "
+                    f"{source.name} is damaged: variable {name!r} must be {listed[name].shape} in bytes "
+                    f"{listed[name].at:,} to {listed[name].end:,}, which cannot be decoded ({short_message(error)}); "
                     "copy it again",
                 ) from None
     for name in wanted:
-        if name not in got or got[name].dtype.kind not in "fiub" or got[name].shape != found[name].shape:
-            raise BadFileError(f"{source.name} must hold {name!r} as its header declares it, {found[name].shape}")
+        if name not in got or got[name].dtype.kind not in "fiub" or got[name].shape != listed[name].shape:
+            raise BadFileError(f"{source.name} must hold {name!r} as its header declares it, {listed[name].shape}")
     return {name: np.asarray(got[name]) for name in wanted}
 
 
-def variables(source: Source) -> dict[str, Variable]:
+def list_variables(source: Source) -> dict[str, Variable]:
     """Every variable by name, from the headers alone."""
     with source.open() as stream:
         start = stream.read(128)
@@ -109,12 +110,12 @@ def variables(source: Source) -> dict[str, Variable]:
                 "save it with save(..., '-v7')"
             )
         order = "<" if start[126:128] == b"IM" else ">"
-        found: dict[str, Variable] = {}
+        listed: dict[str, Variable] = {}
         for _ in range(MOST_VARIABLES):
             at = stream.tell()
             tag = stream.read(8)
             if not tag:
-                return found
+                return listed
             kind, length = (int(v) for v in np.frombuffer(tag.ljust(8, b"\0"), order + "u4"))
             if len(tag) < 8 or kind not in (COMPRESSED, MATRIX) or at + 8 + length > source.size:
                 raise BadFileError(
@@ -123,7 +124,7 @@ def variables(source: Source) -> dict[str, Variable]:
                 )
             one = _variable(source, stream, order, compressed=kind == COMPRESSED, length=length, at=at)
             if one is not None:
-                found[one.name] = one
+                listed[one.name] = one
             stream.seek(at + 8 + length)
     raise BadFileError(f"{source.name} must hold at most {MOST_VARIABLES} variables")
 
@@ -173,10 +174,10 @@ def _element(head: bytes, at: int, order: str) -> tuple[int, bytes, int]:
     return kind, head[start : start + length], end
 
 
-def _shapes(source: Source, found: dict[str, Variable]) -> dict[str, tuple[int, ...]]:
-    shapes = {name: one.shape for name, one in found.items() if one.numeric}
+def _shapes(source: Source, listed: dict[str, Variable]) -> dict[str, tuple[int, ...]]:
+    shapes = {name: one.shape for name, one in listed.items() if one.numeric}
     if not shapes:
-        held = ", ".join(f"{one.name} ({one.kind})" for one in list(found.values())[:8]) or "no plain variable"
+        held = ", ".join(f"{one.name} ({one.kind})" for one in list(listed.values())[:8]) or "no plain variable"
         raise BadFileError(
             f"{source.name} must hold a numeric matrix, got {held}; objects, structs and cells are never opened: "
             "save the matrix alone, save('x.mat', 'X', '-v7')"

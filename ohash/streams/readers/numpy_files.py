@@ -88,31 +88,31 @@ def matrix_shape(name: str, shape: tuple[int, ...]) -> tuple[int, int]:
 def check_header(source: Source, limits: Limits, kinds: str = NUMBERS) -> Header:
     """The header of a file whose size and shape are as they should be."""
     with source.open() as stream:
-        found = parse_header(source.name, stream, kinds)
-    got = source.size - found.offset
-    if got != found.nbytes:
+        header = parse_header(source.name, stream, kinds)
+    got = source.size - header.offset
+    if got != header.nbytes:
         raise BadFileError(
-            f"{source.name} must have {found.nbytes:,} bytes of data from byte {found.offset} on for the shape "
-            f"{found.shape} and dtype {found.dtype} it declares, got {got:,}: the file is "
-            f"{'truncated' if got < found.nbytes else 'longer than it should be'}; copy it again"
+            f"{source.name} must have {header.nbytes:,} bytes of data from byte {header.offset} on for the shape "
+            f"{header.shape} and dtype {header.dtype} it declares, got {got:,}: the file is "
+            f"{'truncated' if got < header.nbytes else 'longer than it should be'}; copy it again"
         )
-    if len(found.shape) == 2:
-        limits.check_shape(source.name, *found.shape)
-    elif found.nbytes == 0 or not found.shape:
-        raise BadFileError(f"{source.name} must hold a non-empty array, got shape {found.shape}")
-    return found
+    if len(header.shape) == 2:
+        limits.check_shape(source.name, *header.shape)
+    elif header.nbytes == 0 or not header.shape:
+        raise BadFileError(f"{source.name} must hold a non-empty array, got shape {header.shape}")
+    return header
 
 
 def read_array(source: Source, limits: Limits, kinds: str = NUMBERS) -> npt.NDArray[Any]:
     """Any plain array, mapped if it is large."""
-    found = check_header(source, limits, kinds)
-    return source.array(found.dtype, found.shape, found.offset, fortran=found.fortran)
+    header = check_header(source, limits, kinds)
+    return source.array(header.dtype, header.shape, header.offset, fortran=header.fortran)
 
 
 def peek_npy(source: Source, limits: Limits, variable: str | None = None) -> Peek:
     """From the header; a truncated file is found out here too."""
-    found = check_header(source, limits)
-    return Peek(*matrix_shape(source.name, found.shape), str(found.dtype))
+    header = check_header(source, limits)
+    return Peek(*matrix_shape(source.name, header.shape), str(header.dtype))
 
 
 def read_npy(source: Source, limits: Limits, variable: str | None = None) -> Table:
@@ -140,9 +140,9 @@ class Member:
 
 def peek_npz(source: Source, limits: Limits, variable: str | None = None) -> Peek:
     """From the headers of the members."""
-    found = _members(source)
-    shapes = _shapes(found)
-    chosen = found[choose_features(source.name, shapes, variable)]
+    members = _members(source)
+    shapes = _shapes(members)
+    chosen = members[choose_features(source.name, shapes, variable)]
     _check(source, limits, chosen)
     rows, columns = matrix_shape(source.name, chosen.header.shape)
     labels = find_companion(LABEL_NAMES, shapes, rows) is not None
@@ -151,25 +151,25 @@ def peek_npz(source: Source, limits: Limits, variable: str | None = None) -> Pee
 
 def read_npz(source: Source, limits: Limits, variable: str | None = None) -> Table:
     """The matrix, with labels and ids of a usual name."""
-    found = _members(source)
-    shapes = _shapes(found)
-    X = _unpack(source, limits, found[choose_features(source.name, shapes, variable)])
+    members = _members(source)
+    shapes = _shapes(members)
+    X = _unpack(source, limits, members[choose_features(source.name, shapes, variable)])
     rows, columns = matrix_shape(source.name, X.shape)
     limits.check_shape(source.name, rows, columns)
     label, known_by = (find_companion(names, shapes, rows) for names in (LABEL_NAMES, ID_NAMES))
     return Table(
         source.name,
         X,
-        labels=None if label is None else _unpack(source, limits, found[label]).reshape(rows),
-        ids=None if known_by is None else _unpack(source, limits, found[known_by]).reshape(rows).astype(np.str_),
+        labels=None if label is None else _unpack(source, limits, members[label]).reshape(rows),
+        ids=None if known_by is None else _unpack(source, limits, members[known_by]).reshape(rows).astype(np.str_),
     )
 
 
 def read_arrays(source: Source, limits: Limits) -> dict[str, npt.NDArray[Any]]:
     """Every array of a small archive (pairs, labels), by name."""
-    found = _members(source)
-    limits.check_decoded(source.name, sum(member.info.file_size for member in found.values()))
-    return {key: _unpack(source, limits, member) for key, member in found.items()}
+    members = _members(source)
+    limits.check_decoded(source.name, sum(member.info.file_size for member in members.values()))
+    return {key: _unpack(source, limits, member) for key, member in members.items()}
 
 
 def array_names(source: Source) -> list[str]:
@@ -180,7 +180,7 @@ def array_names(source: Source) -> list[str]:
 def _members(source: Source) -> dict[str, Member]:
     """The members with their headers; those that are no plain arrays are left out, unless there is nothing else."""
     _check_directory(source)
-    found: dict[str, Member] = {}
+    members: dict[str, Member] = {}
     refused: BadFileError | None = None
     with source.open() as stream, _archive(source, stream) as archive:
         for info in archive.infolist():
@@ -191,7 +191,7 @@ def _members(source: Source) -> dict[str, Member]:
                 raise BadFileError(f"{name} must be stored or deflated without a password; write it with np.savez")
             try:
                 with archive.open(info) as member:
-                    found[info.filename.removesuffix(".npy")] = Member(
+                    members[info.filename.removesuffix(".npy")] = Member(
                         info,
                         parse_header(name, member, NUMBERS + TEXT),  # type: ignore[arg-type]
                     )
@@ -199,9 +199,9 @@ def _members(source: Source) -> dict[str, Member]:
                 refused = error
             except DAMAGE as error:
                 raise _damaged(source, info, 0, error) from None
-    if not found:
+    if not members:
         raise refused or BadFileError(f"{source.name} must hold .npy members, got none; write it with np.savez")
-    return found
+    return members
 
 
 def _archive(source: Source, stream: Any) -> zipfile.ZipFile:
@@ -251,9 +251,9 @@ def _check_directory(source: Source) -> None:
         raise BadFileError(f"{source.name} must be a zip of at most {MOST_MEMBERS} arrays; keep only those needed")
 
 
-def _shapes(found: dict[str, Member]) -> dict[str, tuple[int, ...]]:
+def _shapes(members: dict[str, Member]) -> dict[str, tuple[int, ...]]:
     return {
-        key: m.header.shape for key, m in found.items() if m.header.dtype.kind in NUMBERS or len(m.header.shape) == 1
+        key: m.header.shape for key, m in members.items() if m.header.dtype.kind in NUMBERS or len(m.header.shape) == 1
     }
 
 

@@ -83,14 +83,16 @@ def dataset_from_sources(
     if problem := ground_truth_problem(features.name):
         raise BadFileError(problem)
     table = formats.read(features, limits, options.variable)
-    found, names = (table.labels, table.class_names) if labels is None else annotation_files.load_labels(labels, limits)
-    if found is not None and not names and found.ndim == 1:
-        found, names = annotation_files.encode_labels(table.name, found)
-    if labels is not None and found is not None:
-        annotation_files.check_label_count(labels.name, len(found), features.name, len(table.X))
+    classes, names = (
+        (table.labels, table.class_names) if labels is None else annotation_files.load_labels(labels, limits)
+    )
+    if classes is not None and not names and classes.ndim == 1:
+        classes, names = annotation_files.encode_labels(table.name, classes)
+    if labels is not None and classes is not None:
+        annotation_files.check_label_count(labels.name, len(classes), features.name, len(table.X))
     with file_named_in_errors(features.name):
         X, tests = _with_test_queries(features, table)
-    if tests and found is not None:
+    if tests and classes is not None:
         X, tests = table.X, 0  # labels are known for the vectors only
     declared = next((one for one in METRICS if one == table.metric), None)
     metric: Metric = options.metric or declared or "l2"
@@ -107,7 +109,7 @@ def dataset_from_sources(
         )
     return replace(
         dataset,
-        labels=None if found is None else _encode_labels(labels or features, found),
+        labels=None if classes is None else _encode_labels(labels or features, classes),
         class_names=names,
         pairs=None if pairs is None else _parse_pairs(pairs, limits, features, dataset),
         licence=options.licence,
@@ -129,17 +131,17 @@ def _distance_note(features: Source, declared: Metric | None, chosen: Metric | N
     return ""
 
 
-def _encode_labels(source: Source, found: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _encode_labels(source: Source, labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
     with file_named_in_errors(source.name):
-        return encode_labels(found, len(found))[0]
+        return encode_labels(labels, len(labels))[0]
 
 
 def _parse_pairs(source: Source, limits: Limits, features: Source, dataset: Dataset) -> PairList:
-    found = annotation_files.load_pairs(source, limits)
+    columns = annotation_files.load_pairs(source, limits)
     if dataset.ids is None:
-        found = annotation_files.as_row_numbers(source.name, found, features.name)
+        columns = annotation_files.as_row_numbers(source.name, columns, features.name)
     with file_named_in_errors(source.name):
-        return parse_pairs(found, dataset.ids, dataset.n)
+        return parse_pairs(columns, dataset.ids, dataset.n)
 
 
 @contextmanager
@@ -220,29 +222,29 @@ def check_files(features: str | Path, labels: str | Path | None = None, pairs: s
     """Refuse by headers and extensions what `open_files` would refuse after reading."""
     file = Path(features)
     sidecar = _find_sidecar(file, labels, pairs)
-    found = peek_path(file, sidecar.options.variable)
-    if found.exact and found.rows < LEAST_ROWS:
-        raise BadFileError(f"{file.name} must have at least {LEAST_ROWS} rows to be searched, got {found.rows}")
-    check_fit(file, found, sidecar)
+    peek = peek_path(file, sidecar.options.variable)
+    if peek.exact and peek.rows < LEAST_ROWS:
+        raise BadFileError(f"{file.name} must have at least {LEAST_ROWS} rows to be searched, got {peek.rows}")
+    check_fit(file, peek, sidecar)
 
 
-def check_fit(file: Path, found: Peek, sidecar: Sidecar) -> None:
-    """Refuse by headers labels, pairs and queries that do not go with the vectors of `file`, whose shape is `found`."""
+def check_fit(file: Path, peek: Peek, sidecar: Sidecar) -> None:
+    """Refuse by headers labels, pairs and queries that do not go with the vectors of `file`, whose shape is `peek`."""
     if sidecar.labels is not None:
         labels = Source.file(sidecar.labels)
         got = annotation_files.count_labels(labels, FOLDER)
-        if got is not None and found.exact:
-            annotation_files.check_label_count(labels.name, got, file.name, found.rows)
+        if got is not None and peek.exact:
+            annotation_files.check_label_count(labels.name, got, file.name, peek.rows)
     if sidecar.pairs is not None:
         annotation_files.check_pairs(Source.file(sidecar.pairs), FOLDER)
-    if sidecar.options.queries is not None and found.exact:
+    if sidecar.options.queries is not None and peek.exact:
         with file_named_in_errors(sidecar.name):
-            check_queries(sidecar.options.queries, count_rows(found, sidecar))
+            check_queries(sidecar.options.queries, count_rows(peek, sidecar))
 
 
-def count_rows(found: Peek, sidecar: Sidecar) -> int:
+def count_rows(peek: Peek, sidecar: Sidecar) -> int:
     """Of the dataset: test queries that come with vectors have no labels, and are left out if the vectors have some."""
-    return found.rows + (0 if found.labels or sidecar.labels is not None else found.tests)
+    return peek.rows + (0 if peek.labels or sidecar.labels is not None else peek.tests)
 
 
 def dataset_from_sidecar(file: Path, sidecar: Sidecar, *, key: str) -> Dataset:
@@ -260,16 +262,16 @@ def read_sidecar(file: Path, root: Path) -> Sidecar:
     if not lies_inside(toml, root) or toml.stat().st_size > LARGEST:
         raise BadFileError(f"{toml.name} must lie in the folder of the data and have at most {LARGEST:,} bytes")
     try:
-        found = tomllib.loads(toml.read_text(encoding="utf-8"))
+        content = tomllib.loads(toml.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeError, RecursionError) as error:
         raise BadFileError(f"{toml.name} must be TOML ({short_message(error)})") from None
-    for key, value in found.items():
+    for key, value in content.items():
         _check(toml.name, key, value)
-    files = {key: _file(toml, str(found[key]), root) for key in FILES if key in found}
-    texts: dict[str, Any] = {key: found[key] for key in ("variable", *CHOICES) if key in found}
-    texts |= {key: one_line(found[key]) for key in SHOWN if key in found}
-    if "queries" in found:
-        texts["queries"] = tuple(found["queries"])
+    files = {key: _file(toml, str(content[key]), root) for key in FILES if key in content}
+    texts: dict[str, Any] = {key: content[key] for key in ("variable", *CHOICES) if key in content}
+    texts |= {key: one_line(content[key]) for key in SHOWN if key in content}
+    if "queries" in content:
+        texts["queries"] = tuple(content["queries"])
     return Sidecar(DataOptions(**texts), **files, name=toml.name)
 
 

@@ -22,7 +22,7 @@ BLOCK_BYTES = 2**24
 class Peek:
     """The shape of a file from its header alone; `exact` is false where rows were estimated.
 
-    `labels` says whether the file holds a label a row, `tests` how many test queries come beside the rows.
+    `labels` says whether the file holds a label per row, `tests` how many test queries come beside the rows.
     """
 
     rows: int
@@ -130,7 +130,7 @@ def choose_features(name: str, shapes: Shapes, variable: str | None = None) -> s
 
 
 def find_companion(names: tuple[str, ...], shapes: Shapes, rows: int) -> str | None:
-    """The member of a usual name with one entry a row, or None."""
+    """The member of a usual name with one entry per row, or None."""
     for wanted in names:
         for key, shape in shapes.items():
             if key.lower() == wanted and shape in ((rows,), (1, rows), (rows, 1)):

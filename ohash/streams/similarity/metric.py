@@ -167,11 +167,11 @@ class MetricSimilarity:
 
     def _rows(self, rows: Rows) -> Real:
         """Prepared rows, copied out a block at a time."""
-        found = np.empty((len(rows), self.dataset.d), self._coarse.dtype)
+        values = np.empty((len(rows), self.dataset.d), self._coarse.dtype)
         step = max(1, BLOCK // self.dataset.d)
         for start in range(0, len(rows), step):
-            found[start : start + step] = self._coarse.prepare(gather(self.dataset.X, rows[start : start + step]))
-        return found
+            values[start : start + step] = self._coarse.prepare(gather(self.dataset.X, rows[start : start + step]))
+        return values
 
     def _near(self, rows: Rows, others: Rows) -> Flags:
         """Which of `others` are similar to each of `rows`; both have radii."""
@@ -202,9 +202,9 @@ class MetricSimilarity:
         if not len(rows):
             return
         if len(rows) > CACHED and self._reference is not self.database:
-            found = cached_radii(self.dataset, self._reference, self._rank, self._measured)
-            if found is not None:
-                self._radius = found
+            radii = cached_radii(self.dataset, self._reference, self._rank, self._measured)
+            if radii is not None:
+                self._radius = radii
                 return
         self._measure_now(rows)
 

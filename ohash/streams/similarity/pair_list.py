@@ -67,7 +67,7 @@ class PairListSimilarity:
         self._known = np.unique(self._keys(pairs.i[s == 1], pairs.j[s == 1]))
         self.pool = np.unique(np.concatenate([pairs.i[train], pairs.j[train]]))
         if not len(self._negative):
-            clicks = f"{len(self._positive):,} clicks to learn from, drawn over and over as the stream goes on"
+            clicks = f"{len(self._positive):,} clicks to learn from, drawn again and again as the stream goes on"
             self.note = f"{clicks}; negatives sampled ({self.negatives})"
             items, counts = np.unique(np.concatenate([pairs.i[train], pairs.j[train]]), return_counts=True)
             self._items, self._popularity = items, np.cumsum(counts / counts.sum())

@@ -8,11 +8,11 @@ from ohash.core.rows import gather
 from ohash.engine.params import OWN, experiment
 from ohash.plots import data as charts
 from ohash.streams import registry as datasets
-from ohash.streams.dataset import Dataset
+from ohash.streams.dataset import SIMILARITY_TEXTS, Dataset
 from ohash.streams.feature_cache import report_progress_to
 from ohash.streams.overview import Overview, SimilarityExamples, draw_examples, item_label, make_overview
 from ohash.streams.similarity import TOP_K
-from ohash.streams.summary import SIMILARITY_TEXTS, Summary, summarize
+from ohash.streams.summary import Summary, summarize
 from ohash.ui import items, state
 from ohash.ui import view_state as memory
 from ohash.ui.compare import comparisons

@@ -1,0 +1,47 @@
+"""A data set in a notebook: a small card, escaped, quick whatever the size of the vectors."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ohash.streams.dataset import Dataset
+from ohash.streams.registry import find_dataset, load_by_key
+
+LARGEST = 30_000
+
+
+@pytest.mark.parametrize("key", ["digits", "blobs2d", "fashion", "patches", "words"])
+def test_a_card_shows_what_there_is_and_is_small(key: str) -> None:
+    dataset = load_by_key(key)
+    html = dataset._repr_html_()
+    assert len(html) < LARGEST
+    assert (
+        find_dataset(key).title in html and f"{dataset.n:,} x {dataset.d:,}" in html and "two items are similar" in html
+    )
+    assert ("data:image/png;base64," in html) == (dataset.thumbnails is not None)
+    assert html.count("<rect") == min(20, len(dataset.class_names))
+
+
+def test_pictures_of_noise_in_colour_stay_small() -> None:
+    rng = np.random.default_rng(0)
+    pictures = rng.integers(0, 256, (40, 256, 200, 3)).astype(np.uint8)
+    labels = np.arange(40) % 8
+    html = Dataset.from_arrays(rng.normal(size=(40, 3)), labels, thumbnails=pictures)._repr_html_()
+    assert len(html) < LARGEST and "<img" in html
+
+
+def test_texts_are_escaped_and_long_names_cut() -> None:
+    labels = np.array(["<script>alert(1)</script>" + "x" * 500, "b"])[np.arange(40) % 2]
+    html = Dataset.from_arrays(np.eye(40), labels, title="<img src=x onerror=1>")._repr_html_()
+    assert "<script" not in html and "<img" not in html and "&lt;img src=x" in html and "x" * 100 not in html
+
+
+def test_only_the_shape_of_the_vectors_is_looked_at(tmp_path: Path) -> None:
+    rows, d = 2**20, 1024  # 4 GB, a hole in the file
+    X = np.lib.format.open_memmap(tmp_path / "x.npy", "w+", np.float32, (rows, d))
+    dataset = Dataset("large", "Large", X, labels=np.arange(rows) % 200)
+    html = dataset._repr_html_()
+    assert "1,048,576 x 1,024" in html and "the first 20 of 200 classes" in html
+    assert len(re.findall("<rect", html)) == 20
