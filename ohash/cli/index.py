@@ -21,8 +21,8 @@ import numpy as np
 import ohash
 from ohash.core.codes import Codes
 from ohash.evaluation.diagnostics import code_diagnostics
-from ohash.index.bit_words import length_of
-from ohash.index.export import TARGETS, check_order_for, write_encoder
+from ohash.index.bit_words import code_length
+from ohash.index.export import TARGETS, check_target_bitorder, write_encoder
 from ohash.streams.readers.own_data import open_files
 
 
@@ -44,8 +44,10 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("--features and --export numpy need a model (MODEL.npz), got codes")
     targets = [target for target in options.export if target != "numpy"]
     if "faiss" in targets:  # pgvector's text has no bytes
-        check_order_for(options.bitorder, "faiss")
-    written = [] if "numpy" not in options.export else write_encoder(model, out, options.bitorder, targets)
+        check_target_bitorder(options.bitorder, "faiss")
+    written: list[Path] = []
+    if model is not None and "numpy" in options.export:
+        written += write_encoder(model, out, options.bitorder, targets)
     codes = _codes(options, model)
     if codes is None:
         if targets or not written:
@@ -65,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
 def _codes(options: argparse.Namespace, model: Any) -> Codes | None:
     if model is None:
         packed = np.load(options.file, allow_pickle=False)
-        return Codes(packed, length_of(packed, packed.shape[-1] if packed.ndim else 0, options.bits), -1)
+        return Codes(packed, code_length(packed, packed.shape[-1] if packed.ndim else 0, options.bits), -1)
     if not options.features:
         return None
     X = open_files(options.features).X
@@ -81,5 +83,5 @@ def _describe(index: ohash.HammingIndex, codes: Codes) -> None:
     for k in (1, min(100, len(index))):
         start = time.thread_time()
         found = index.search(few, k)
-        spent = (time.thread_time() - start) / few.shape[-2]
-        print(f"the {k} nearest of a code: {1e3 * spent:.3g} ms by {found.by} ({found.why})")
+        seconds = (time.thread_time() - start) / few.shape[-2]
+        print(f"the {k} nearest of a code: {1e3 * seconds:.3g} ms by {found.by} ({found.why})")

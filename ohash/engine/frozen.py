@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import pack, unpack
-from ohash.core.frozen import score_pairs
+from ohash.core.frozen_loss import score_pairs
 from ohash.core.rows import RowsOf
 from ohash.evaluation.projections import projected
 

@@ -1,1 +1,59 @@
-"""L3: arrays in, numbers out."""
+"""Arrays in, numbers out: how good codes are, and what they cost.
+
+Label agreement is `ranking` (Hamming distances) and `distance_ranking` (real ones), distance agreement is `neighbours`;
+`relevance` says what counts as a right answer, `significance` whether a difference is more than chance. `code_table`
+keeps a database encoded while the hash learns, `diagnostics` looks at the codes alone, `pair_auc` at the stream,
+`drift_detectors` and `drift_metrics` at drift. `metrics` says how each number is shown.
+"""
+
+from typing import TYPE_CHECKING
+
+from ohash.runtime import lazy
+
+if TYPE_CHECKING:
+    from ohash.evaluation.code_table import CodeTable, Refresh
+    from ohash.evaluation.diagnostics import CodeDiagnostics, code_diagnostics
+    from ohash.evaluation.drift_detectors import ADWIN, DriftMonitor, PageHinkley
+    from ohash.evaluation.hamming_search import search
+    from ohash.evaluation.metrics import METRICS, Metric
+    from ohash.evaluation.neighbours import exact_neighbours, recall_at_k, recall_with_reranking
+    from ohash.evaluation.pair_auc import PairAUC, area_under, checkpoint_mean
+    from ohash.evaluation.ranking import PRCurve, Retrieval, iter_retrieval, mean_ap, retrieval
+    from ohash.evaluation.significance import Difference, difference_over_seeds, paired_bootstrap
+
+__all__ = [
+    "ADWIN", "METRICS", "CodeDiagnostics", "CodeTable", "Difference", "DriftMonitor", "Metric", "PRCurve",
+    "PageHinkley", "PairAUC", "Refresh", "Retrieval", "area_under", "checkpoint_mean", "code_diagnostics",
+    "difference_over_seeds", "exact_neighbours", "iter_retrieval", "mean_ap", "paired_bootstrap", "recall_at_k",
+    "recall_with_reranking", "retrieval", "search",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazy.attach(
+    __name__,
+    {
+        "ADWIN": "drift_detectors",
+        "CodeDiagnostics": "diagnostics",
+        "CodeTable": "code_table",
+        "Difference": "significance",
+        "DriftMonitor": "drift_detectors",
+        "METRICS": "metrics",
+        "Metric": "metrics",
+        "PRCurve": "ranking",
+        "PageHinkley": "drift_detectors",
+        "PairAUC": "pair_auc",
+        "Refresh": "code_table",
+        "Retrieval": "ranking",
+        "area_under": "pair_auc",
+        "checkpoint_mean": "pair_auc",
+        "code_diagnostics": "diagnostics",
+        "difference_over_seeds": "significance",
+        "exact_neighbours": "neighbours",
+        "iter_retrieval": "ranking",
+        "mean_ap": "ranking",
+        "paired_bootstrap": "significance",
+        "recall_at_k": "neighbours",
+        "recall_with_reranking": "neighbours",
+        "retrieval": "ranking",
+        "search": "hamming_search",
+    },
+)

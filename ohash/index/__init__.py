@@ -1,1 +1,33 @@
-"""Search in binary codes: exact neighbours by a scan or by multi-index hashing, and the way into other systems."""
+"""Search in binary codes, and their export.
+
+`HammingIndex` finds exact neighbours by a scan or by multi-index hashing: `searcher` does both, `planner` decides by
+`cost_model`. `export` writes codes for faiss, pgvector and Milvus, and an encoder in plain NumPy.
+"""
+
+from typing import TYPE_CHECKING
+
+from ohash.runtime import lazy
+
+if TYPE_CHECKING:
+    from ohash.index.export import to_faiss, to_milvus, to_pgvector, write_codes, write_encoder
+    from ohash.index.hamming_index import HammingIndex, RadiusResult, SearchResult, UpdateResult
+
+__all__ = [
+    "HammingIndex", "RadiusResult", "SearchResult", "UpdateResult", "to_faiss", "to_milvus", "to_pgvector",
+    "write_codes", "write_encoder",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazy.attach(
+    __name__,
+    {
+        "HammingIndex": "hamming_index",
+        "RadiusResult": "hamming_index",
+        "SearchResult": "hamming_index",
+        "UpdateResult": "hamming_index",
+        "to_faiss": "export",
+        "to_milvus": "export",
+        "to_pgvector": "export",
+        "write_codes": "export",
+        "write_encoder": "export",
+    },
+)

@@ -1,6 +1,6 @@
-"""Codes as words of 64 bits, (T, words, n): a scan runs along the items, one item costs one access a word.
+"""Codes as words of 64 bits, (T, words, n): a scan runs along the items, and one item is one access per word.
 
-Bit k of a code is bit k % 64 of word k // 64. Bytes that are packed in the other order are turned at the door.
+Bit k of a code is bit k % 64 of word k // 64. Bytes packed in the other bit order are reordered on input.
 """
 
 from typing import Any, Literal
@@ -14,41 +14,41 @@ BitOrder = Literal["little", "big"]
 Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
 
-# Every byte with its bits in the other order.
+# Every byte with its bits reversed.
 REVERSED = np.packbits(np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"), axis=1)[:, 0]
 
 
-def check_order(bitorder: str) -> BitOrder:
-    """A bit order, as `numpy.packbits` names them."""
+def check_bitorder(bitorder: str) -> BitOrder:
+    """`bitorder` if it is one of those of `numpy.packbits`."""
     if bitorder not in ("little", "big"):
         raise ValueError(f"bitorder must be 'little' or 'big', got {bitorder!r}")
     return bitorder  # type: ignore[return-value]
 
 
-def length_of(codes: Any, width: int, r: int | None) -> int:
-    """Bits of a code: as given, as the codes remember, or 8 a byte."""
+def code_length(codes: Any, width: int, r: int | None) -> int:
+    """Bits of a code: as given, as the codes remember, or 8 per byte."""
     known = getattr(codes, "r", -1)
     return bit_length(width, known if r is None and known > 0 else r)
 
 
-def ordered(packed: Bytes, bitorder: BitOrder) -> Bytes:
-    """Little bytes as bytes of `bitorder`, or the other way round.
+def reorder_bits(packed: Bytes, bitorder: BitOrder) -> Bytes:
+    """Little-endian bytes as bytes of `bitorder`, or the other way round.
 
-    >>> ordered(np.uint8([[0b11]]), "big")
+    >>> reorder_bits(np.uint8([[0b11]]), "big")
     array([[192]], dtype=uint8)
     """
     return REVERSED[packed] if bitorder == "big" else packed
 
 
-def to_words(name: str, codes: Any, r: int | None, bitorder: BitOrder) -> tuple[Words, int]:
+def words_from_codes(name: str, codes: Any, r: int | None, bitorder: BitOrder) -> tuple[Words, int]:
     """(words (T, ceil(r/64), n), r) of packed codes (n, ceil(r/8)) or (T, n, ceil(r/8)).
 
-    >>> to_words("codes", np.uint8([[1, 2], [3, 0]]), 10, "little")
+    >>> words_from_codes("codes", np.uint8([[1, 2], [3, 0]]), 10, "little")
     (array([[[513,   3]]], dtype=uint64), 10)
     """
     packed = code_array(name, codes)
-    r = length_of(codes, packed.shape[2], r)
-    packed = ordered(packed, bitorder)
+    r = code_length(codes, packed.shape[2], r)
+    packed = reorder_bits(packed, bitorder)
     if r % 8 and (packed[..., -1] >> (r % 8)).any():
         raise ValueError(
             f"{name} must have 0 in the unused bits of the last byte, {r} bits are used, got others; give r, or the "
@@ -60,10 +60,10 @@ def to_words(name: str, codes: Any, r: int | None, bitorder: BitOrder) -> tuple[
     return np.ascontiguousarray(padded.view("<u8").astype(np.uint64).transpose(0, 2, 1)), r
 
 
-def to_bytes(words: Words, r: int) -> Bytes:
-    """Packed little-endian codes (T, n, ceil(r/8)): the inverse of `to_words`.
+def codes_from_words(words: Words, r: int) -> Bytes:
+    """Packed little-endian codes (T, n, ceil(r/8)): the inverse of `words_from_codes`.
 
-    >>> to_bytes(np.uint64([[[513, 3]]]), 10)
+    >>> codes_from_words(np.uint64([[[513, 3]]]), 10)
     array([[[1, 2],
             [3, 0]]], dtype=uint8)
     """
@@ -71,11 +71,11 @@ def to_bytes(words: Words, r: int) -> Bytes:
     return np.ascontiguousarray(rows.view(np.uint8)[..., : -(-r // 8)])
 
 
-def exchange(words: Words, fresh: Words, bits: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], int]:
-    """Take `bits` (T, r) of `fresh` over into `words`, in place; (which of them changed anywhere, how many flipped).
+def replace_bits(words: Words, fresh: Words, bits: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], int]:
+    """Copy `bits` (T, r) from `fresh` to `words`, in place; (which of them changed in any item, how many flipped).
 
     >>> words = np.uint64([[[0b00, 0b11]]])
-    >>> exchange(words, np.uint64([[[0b10, 0b00]]]), np.array([[True, False]])), words
+    >>> replace_bits(words, np.uint64([[[0b10, 0b00]]]), np.array([[True, False]])), words
     ((array([[ True, False]]), 1), array([[[0, 2]]], dtype=uint64))
     """
     changed, flipped = np.zeros_like(bits), 0

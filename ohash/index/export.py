@@ -10,40 +10,40 @@ pgvector text of r digits, a value of ``bit(r)``   digit k, counted from the lef
 Milvus   bytes, dim = 8 ceil(r/8)                  as faiss, unless `bitorder` says big, as their examples pack
 ======== ========================================= ===========================================================
 
-T models have no counterpart there, but for their sum: the Hamming distance of the T codes laid end to end.
+T models have no counterpart there except for their sum, the Hamming distance of the T codes concatenated.
 
-An encoder for production: a few lines of NumPy and one .npz, for any model whose bits are half-spaces.
-
-No ohash is needed where it runs. Its bits are those of ``model.encode(feature_map.transform(X))``, but where a
-projection lies within rounding of its threshold, as another order of the same sum may fall on the other side.
+`write_encoder` writes an encoder for production: a few lines of NumPy and one .npz, for any model whose bits are
+half-spaces. It does not need ohash. Its bits are those of ``model.encode(feature_map.transform(X))``, except where a
+projection lies within rounding of its threshold, because another order of the same sum may fall on the other side.
 """
 
 import json
 from collections.abc import Collection, Iterator
 from inspect import getattr_static
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core.features import FeatureMap
 from ohash.evaluation.packed_codes import code_array
-from ohash.index.bit_words import BitOrder, check_order, length_of, ordered
+from ohash.index.bit_words import BitOrder, check_bitorder, code_length, reorder_bits
+from ohash.models.base import LinearHasher, OnlineHasher
 
 Target = Literal["faiss", "pgvector", "milvus"]
 TARGETS: tuple[Target, ...] = ("faiss", "pgvector", "milvus")
 BLOCK = 16384  # rows turned into text at a time
 
 
-def end_to_end(codes: Any, r: int | None = None) -> tuple[npt.NDArray[np.uint8], int]:
-    """(codes of one model (n, ceil(R/8)), R): those of T models laid end to end, so that distances add up.
+def concatenate_models(codes: Any, r: int | None = None) -> tuple[npt.NDArray[np.uint8], int]:
+    """(codes of one model (n, ceil(R/8)), R): those of T models concatenated, so that distances add up.
 
-    >>> end_to_end(np.uint8([[[0b101]], [[0b011]]]), r=3)
+    >>> concatenate_models(np.uint8([[[0b101]], [[0b011]]]), r=3)
     (array([[29]], dtype=uint8), 6)
     """
     packed = code_array("codes", codes)
-    r = length_of(codes, packed.shape[2], r)
+    r = code_length(codes, packed.shape[2], r)
     if len(packed) == 1:
         return packed[0], r
     bits = np.unpackbits(packed, axis=-1, count=r, bitorder="little").transpose(1, 0, 2).reshape(packed.shape[1], -1)
@@ -51,20 +51,20 @@ def end_to_end(codes: Any, r: int | None = None) -> tuple[npt.NDArray[np.uint8],
 
 
 def to_faiss(codes: Any, r: int | None = None) -> Any:
-    """A faiss IndexBinaryFlat that holds the codes; ask it with codes of the same `end_to_end` form."""
-    packed, _ = end_to_end(codes, r)
+    """A faiss IndexBinaryFlat of the codes; search it with codes that went through `concatenate_models`."""
+    packed, _ = concatenate_models(codes, r)
     index = _faiss().IndexBinaryFlat(8 * packed.shape[1])
     index.add(np.ascontiguousarray(packed))
     return index
 
 
 def to_pgvector(codes: Any, r: int | None = None) -> Iterator[str]:
-    """Values of ``bit(r)``, one a code.
+    """Values of ``bit(r)``, one per code.
 
     >>> list(to_pgvector(np.uint8([[0b001], [0b110]]), r=3))
     ['100', '011']
     """
-    packed, r = end_to_end(codes, r)
+    packed, r = concatenate_models(codes, r)
     for start in range(0, len(packed), BLOCK):
         bits = np.unpackbits(packed[start : start + BLOCK], axis=1, count=r, bitorder="little")
         text = (bits + ord("0")).tobytes().decode("ascii")
@@ -77,19 +77,19 @@ def to_milvus(codes: Any, r: int | None = None, bitorder: BitOrder = "little") -
     >>> to_milvus(np.uint8([[0b001]]), r=3, bitorder="big")
     array([[128]], dtype=uint8)
     """
-    return ordered(end_to_end(codes, r)[0], check_order(bitorder))
+    return reorder_bits(concatenate_models(codes, r)[0], check_bitorder(bitorder))
 
 
-def write(
+def write_codes(
     codes: Any, target: Target, folder: str | Path, *, r: int | None = None, bitorder: BitOrder = "little"
 ) -> list[Path]:
-    """Write codes for one system into `folder`, with a note of how they are to be read; returns the files."""
+    """Write codes for one system into `folder`, with a JSON note on how to read them; return the files."""
     if target not in TARGETS:
         raise ValueError(f"target must be one of {', '.join(map(repr, TARGETS))}, got {target!r}")
-    order = check_order_for(bitorder, target)
+    order = check_target_bitorder(bitorder, target)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    packed, R = end_to_end(codes, r)
+    packed, R = concatenate_models(codes, r)
     note: dict[str, Any] = {"rows": len(packed), "bits": R, "models": len(code_array("codes", codes))}
     if target == "faiss":
         files = [folder / "codes.faiss"]
@@ -109,11 +109,11 @@ def write(
     return files
 
 
-def check_order_for(bitorder: str, target: Target) -> BitOrder:
-    """A bit order that `target` leaves open."""
-    if check_order(bitorder) == "big" and target != "milvus":
+def check_target_bitorder(bitorder: str, target: Target) -> BitOrder:
+    """`bitorder` if `target` accepts it."""
+    if check_bitorder(bitorder) == "big" and target != "milvus":
         raise ValueError(f"bitorder must be 'little' for {target}, which fixes it, got 'big'; 'milvus' has the choice")
-    return check_order(bitorder)
+    return check_bitorder(bitorder)
 
 
 def _sql(packed: npt.NDArray[np.uint8], r: int) -> Iterator[str]:
@@ -135,24 +135,26 @@ def _faiss() -> Any:
     return faiss
 
 
-FILE = "encoder.npz"
+ENCODER_FILE = "encoder.npz"
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def numpy_encoder(model: Any, bitorder: BitOrder = "little", beside: Collection[Target] = ()) -> tuple[str, Arrays]:
-    """(Python source that defines ``encode(X)``, the arrays it reads from encoder.npz beside it).
+def numpy_encoder(
+    model: OnlineHasher, bitorder: BitOrder = "little", targets: Collection[Target] = ()
+) -> tuple[str, Arrays]:
+    """(Python source that defines ``encode(X)``, the arrays it reads from encoder.npz in the same folder).
 
-    Its codes are those that `ohash.index.export.write` gives to the systems `beside` with the same bit order: T models
-    end to end, and for pgvector also ``text(X)``.
+    With `targets` its codes are those that `write_codes` writes for these systems with the same bit order: T models
+    concatenated, and for pgvector also ``text(X)``.
     """
-    check_order(bitorder)
+    check_bitorder(bitorder)
     key = str(getattr(model, "key", type(model).__name__))
     if getattr_static(model, "hyperplanes", None) is None:
         raise ValueError(
-            f"model must be one whose bits are half-spaces of its features, got {key}, whose bits are none; keep it as "
+            f"model must be one whose bits are half-spaces of its features, got {key}, whose bits are not; keep it as "
             "model.npz and encode with ohash.load(...)"
         )
-    Wt, threshold = model.hyperplanes
+    Wt, threshold = cast(LinearHasher, model).hyperplanes
     T = len(Wt)
     arrays: Arrays = {"W": np.ascontiguousarray(Wt.transpose(0, 2, 1)), "threshold": threshold.astype(Wt.dtype)}
     steps: list[str] = []
@@ -165,7 +167,7 @@ def numpy_encoder(model: Any, bitorder: BitOrder = "little", beside: Collection[
         last = ['bits = X @ P["W"] >= P["threshold"]']
     else:
         last = ['bits = X @ P["W"] >= P["threshold"][:, None]']
-    models, r = (T, model.r) if not beside else (1, T * model.r)
+    models, r = (T, model.r) if not targets else (1, T * model.r)
     if models < T:
         last.append("bits = np.concatenate(bits, axis=1)")
     shape = f"({'' if models == 1 else f'{T}, '}n, {-(-r // 8)})"
@@ -174,7 +176,7 @@ def numpy_encoder(model: Any, bitorder: BitOrder = "little", beside: Collection[
         "import pathlib",
         "import numpy as np",
         "",
-        f'P = dict(np.load(pathlib.Path(__file__).with_name("{FILE}")))',
+        f'P = dict(np.load(pathlib.Path(__file__).with_name("{ENCODER_FILE}")))',
         "",
         "",
         "def encode(X):",
@@ -184,7 +186,7 @@ def numpy_encoder(model: Any, bitorder: BitOrder = "little", beside: Collection[
         *(f"    {step}" for step in last),
         f'    return np.packbits(bits, axis=-1, bitorder="{bitorder}")',
     ]
-    if "pgvector" in beside:
+    if "pgvector" in targets:
         lines += [
             "",
             "",
@@ -197,22 +199,22 @@ def numpy_encoder(model: Any, bitorder: BitOrder = "little", beside: Collection[
 
 
 def write_encoder(
-    model: Any, folder: str | Path, bitorder: BitOrder = "little", beside: Collection[Target] = ()
+    model: OnlineHasher, folder: str | Path, bitorder: BitOrder = "little", targets: Collection[Target] = ()
 ) -> list[Path]:
     """Write encoder.py and encoder.npz into `folder`."""
-    source, arrays = numpy_encoder(model, bitorder, beside)
+    source, arrays = numpy_encoder(model, bitorder, targets)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "encoder.py").write_text(source)
-    with (folder / FILE).open("wb") as file:
+    with (folder / ENCODER_FILE).open("wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
-    return [folder / "encoder.py", folder / FILE]
+    return [folder / "encoder.py", folder / ENCODER_FILE]
 
 
 def _map_steps(feature_map: FeatureMap) -> tuple[list[str], Arrays]:
-    """The lines of a feature map, and what they read."""
+    """The lines of code of a feature map, and the arrays they read."""
     if feature_map.mean is None:
-        raise ValueError("model must have a fitted feature map, got one that has seen no data; fit it, or set it None")
+        raise ValueError("model must have a fitted feature map, got one that is not fitted; fit it, or set it to None")
     dtype, p = feature_map.dtype, feature_map.params
     steps, arrays = [], {"mean": feature_map.mean.astype(dtype)}
     if p.center_input:

@@ -1,7 +1,4 @@
-"""HammingIndex: exact neighbours of binary codes, by a scan or by multi-index hashing, whichever is faster.
-
-What a search has found, and how.
-"""
+"""HammingIndex: exact neighbours of binary codes, by a scan or by multi-index hashing, whichever is faster."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,21 +10,30 @@ import numpy.typing as npt
 from ohash.core.codes import Codes
 from ohash.evaluation.hamming_kernels import MIN, MIN_SUM, SUM
 from ohash.evaluation.packed_codes import RULES, Combine, at_least, code_array
-from ohash.index.bit_words import BitOrder, Words, check_order, exchange, ordered, to_bytes, to_words
-from ohash.index.chooser import Chooser
-from ohash.index.engine import UNLIMITED, Engine, Values
-from ohash.index.export import Target, write
+from ohash.index.bit_words import (
+    BitOrder,
+    Words,
+    check_bitorder,
+    codes_from_words,
+    reorder_bits,
+    replace_bits,
+    words_from_codes,
+)
+from ohash.index.cost_model import UNLIMITED
+from ohash.index.export import Target, write_codes
+from ohash.index.planner import SearchPlanner
 from ohash.index.scan import ROW_BITS
+from ohash.index.searcher import Searcher, Values
 from ohash.runtime.archive import read_archive, write_archive
 
 Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Nearest:
+class SearchResult:
     """The k nearest rows of every query, (queries, k), nearest first, equal distances by row.
 
-    `by` is "scan" or "mih", whichever answered most queries; `why` says why.
+    `by` is "scan" or "mih", whichever answered most queries; `why` gives the reason.
     """
 
     indices: Indices
@@ -37,7 +43,7 @@ class Nearest:
 
 
 @dataclass(frozen=True, eq=False)
-class Within:
+class RadiusResult:
     """All rows within a radius, nearest first, then by row; of query q: `indices[offsets[q] : offsets[q + 1]]`."""
 
     offsets: Indices
@@ -59,8 +65,8 @@ class Within:
 
 
 @dataclass(frozen=True, eq=False)
-class Updated:
-    """What an update changed: bits that flipped, which bits (T, r) those were, and the tables that must be refilled."""
+class UpdateResult:
+    """What an update changed: how many bits flipped, in which of the (T, r), and how many tables must be refilled."""
 
     bits_flipped: int
     bits: npt.NDArray[np.bool_]
@@ -69,22 +75,22 @@ class Updated:
 
 Method = Literal["auto", "scan", "mih"]
 FORMAT = 1
-MOST = 2**31 - 1
-ASKED = "as asked"
+MAX_ROWS = 2**31 - 1
+REQUESTED = "as requested"
 
 
 class HammingIndex:
     """Exact k-nearest and radius search over packed codes, one model (n, ceil(r/8)) or T of them (T, n, ceil(r/8)).
 
     T models are combined as in `ohash.mean_ap`: "min_sum" ranks by the least distance, then by the sum, "min" by the
-    least alone, "sum" by the sum. Equal ones go by row. ``method="auto"`` takes the cheaper of a popcount scan and
-    multi-index hashing; every result says which it was, and both find the same.
+    least alone, "sum" by the sum; ties are ordered by row. ``method="auto"`` takes the cheaper of a popcount scan and
+    multi-index hashing; every result says which it was, and both give the same rows.
 
-    Several threads may search at once; `add` and `update` want the index for themselves.
+    Several threads may search at once, but not while `add` or `update` runs.
 
     >>> index = HammingIndex(np.uint8([[0b100], [0b111], [0b001], [0b011]]), r=3)
-    >>> found = index.search(np.uint8([[0b011]]), k=3)
-    >>> found.indices, found.distances, found.by, found.why
+    >>> result = index.search(np.uint8([[0b011]]), k=3)
+    >>> result.indices, result.distances, result.by, result.why
     (array([[3, 1, 2]]), array([[0, 1, 1]]), 'scan', '4 codes are too few for tables')
     >>> index.within(np.uint8([[0b011]]), radius=1, method="mih")[0]
     (array([3, 1, 2]), array([0, 1, 1]))
@@ -95,16 +101,16 @@ class HammingIndex:
 
         `bitorder` is that of the codes given here, and of all codes and queries given later.
         """
-        self.bitorder = check_order(bitorder)
-        words, self.r = to_words("codes", codes, r, self.bitorder)
+        self.bitorder = check_bitorder(bitorder)
+        words, self.r = words_from_codes("codes", codes, r, self.bitorder)
         self._single = np.ndim(codes) == 2
-        self._engine = Engine(words, self.r)
-        self._chooser = Chooser(self._engine)
-        self._fits(len(self))
+        self._searcher = Searcher(words, self.r)
+        self._planner = SearchPlanner(self._searcher)
+        self._check_size(len(self))
 
     def __len__(self) -> int:
         """The number of rows."""
-        return int(self._engine.n)
+        return int(self._searcher.n)
 
     def __repr__(self) -> str:
         """What it holds."""
@@ -114,93 +120,93 @@ class HammingIndex:
     @property
     def T(self) -> int:
         """Models."""
-        return len(self._engine.words)
+        return len(self._searcher.words)
 
     @property
     def codes(self) -> Codes:
-        """All codes, packed as they came, (n, ceil(r/8)) or (T, n, ceil(r/8))."""
+        """All codes, packed as they were given, (n, ceil(r/8)) or (T, n, ceil(r/8))."""
         return self._packed(self.bitorder)
 
     @property
     def nbytes(self) -> int:
-        """Memory of the codes, and of the tables if look-ups have been of use."""
-        return self._engine.nbytes
+        """Memory of the codes, and of the tables if look-ups have been used."""
+        return self._searcher.nbytes
 
     # -- searching -------------------------------------------------------------------------------------------------
 
     def search(
         self, queries: npt.ArrayLike, k: int = 10, combine: Combine = "min_sum", method: Method = "auto"
-    ) -> Nearest:
+    ) -> SearchResult:
         """The k nearest rows of every query."""
-        q, rule, step = self._asked(queries, combine, method)
+        q, rule, step = self._prepare_queries(queries, combine, method)
         k = at_least("k", k, 1)
         if k > len(self):
             raise ValueError(f"k must be at most the number of codes, {len(self)}, got {k}")
         if method == "scan":
-            found, looked_up, why = self._engine.scan(q, rule, step, k), 0, ASKED
+            values, looked_up, why = self._searcher.scan(q, rule, step, k), 0, REQUESTED
         elif method == "mih":
-            found, looked_up, why = self._engine.look_up(q, rule, step, k, UNLIMITED)[0], len(q), ASKED
+            values, looked_up, why = self._searcher.look_up(q, rule, step, k, UNLIMITED)[0], len(q), REQUESTED
         else:
-            found, looked_up, why = self._chooser.nearest(q, rule, step, k)
-        return Nearest(*_parted(found, step), _by(looked_up, len(q)), why)
+            values, looked_up, why = self._planner.nearest(q, rule, step, k)
+        return SearchResult(*_rows_and_distances(values, step), _by(looked_up, len(q)), why)
 
     def within(
         self, queries: npt.ArrayLike, radius: int, combine: Combine = "min_sum", method: Method = "auto"
-    ) -> Within:
+    ) -> RadiusResult:
         """All rows at distance `radius` or less of every query: of the least distance, or of the sum."""
-        q, rule, step = self._asked(queries, combine, method)
+        q, rule, step = self._prepare_queries(queries, combine, method)
         radius = min(at_least("radius", radius, 0), self.r * (self.T if rule == SUM else 1))
         parts: list[Values]
         if method == "scan":
-            parts, looked_up, why = [self._engine.scan_ball(one, rule, step, radius) for one in q], 0, ASKED
+            parts, looked_up, why = [self._searcher.scan_radius(one, rule, step, radius) for one in q], 0, REQUESTED
         elif method == "mih":
-            balls = [self._engine.look_up_ball(one, rule, step, radius, UNLIMITED)[0] for one in q]
-            parts, looked_up, why = [ball for ball in balls if ball is not None], len(q), ASKED
+            balls = [self._searcher.look_up_radius(one, rule, step, radius, UNLIMITED)[0] for one in q]
+            parts, looked_up, why = [ball for ball in balls if ball is not None], len(q), REQUESTED
         else:
-            parts, looked_up, why = self._chooser.within(q, rule, step, radius)
+            parts, looked_up, why = self._planner.within(q, rule, step, radius)
         offsets = np.cumsum([0, *(len(part) for part in parts)])
-        return Within(offsets, *_parted(np.concatenate(parts), step), _by(looked_up, len(q)), why)
+        return RadiusResult(offsets, *_rows_and_distances(np.concatenate(parts), step), _by(looked_up, len(q)), why)
 
-    def _asked(self, queries: npt.ArrayLike, combine: str, method: str) -> tuple[Words, int, int]:
-        """(queries (b, T, words), how models are combined, by how much the least distance counts more than the sum)."""
+    def _prepare_queries(self, queries: npt.ArrayLike, combine: str, method: str) -> tuple[Words, int, int]:
+        """(queries (b, T, words), how models are combined, factor of the least distance over the sum in a key)."""
         if method not in ("auto", "scan", "mih"):
             raise ValueError(f"method must be 'auto', 'scan' or 'mih', got {method!r}")
         if combine not in RULES:
             raise ValueError(f"combine must be one of {', '.join(map(repr, RULES))}, got {combine!r}")
         rule = MIN if self.T == 1 else RULES[combine]
-        words = self._own("queries", queries)
+        words = self._as_words("queries", queries)
         return np.ascontiguousarray(words.transpose(2, 0, 1)), rule, self.T * self.r + 1 if rule == MIN_SUM else 1
 
     # -- changing --------------------------------------------------------------------------------------------------
 
     def add(self, codes: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Append rows; returns their numbers. Tables take them in a tenth at a time, until then they are scanned."""
-        words = self._own("codes", codes)
+        """Append rows; return their numbers. They are scanned until a tenth is new, then the tables are rebuilt."""
+        words = self._as_words("codes", codes)
         before = len(self)
-        self._fits(before + words.shape[2])
-        self._engine.append(words)
-        self._chooser.forget()
+        self._check_size(before + words.shape[2])
+        self._searcher.append(words)
+        self._planner.reset()
         return np.arange(before, len(self))
 
-    def update(self, codes: npt.ArrayLike, bits: npt.ArrayLike | None = None) -> Updated:
-        """The same rows under a hash that has changed; only tables that hold a changed bit are filled again.
+    def update(self, codes: npt.ArrayLike, bits: npt.ArrayLike | None = None) -> UpdateResult:
+        """Codes of the same rows under a changed hash; only tables over a changed bit are filled again.
 
-        `bits`, boolean (r,) or (T, r), says which bits may have changed, as `CodeTable.moved` does; the others are not
-        looked at. Without it all are compared.
+        `bits`, boolean (r,) or (T, r), says which bits may have changed, as `CodeTable.moved` does; the others are
+        ignored. Without it all are compared.
         """
-        words = self._engine.words
+        words = self._searcher.words
         if code_array("codes", codes).shape[:2] != (self.T, len(self)):
             raise ValueError(f"codes must hold {self.T} x {len(self)} codes, as this index does, got {np.shape(codes)}")
-        fresh = self._own("codes", codes)
-        changed, flipped = exchange(words[..., : len(self)], fresh, self._flags(bits))
+        fresh = self._as_words("codes", codes)
+        changed, flipped = replace_bits(words[..., : len(self)], fresh, self._flags(bits))
         if flipped:
-            self._chooser.forget()
-        return Updated(flipped, changed, self._engine.touched(changed))
+            self._planner.reset()
+        return UpdateResult(flipped, changed, self._searcher.mark_stale(changed))
 
-    # -- keeping ---------------------------------------------------------------------------------------------------
+    # -- files -----------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the codes to .npz without pickle; tables are filled again when they are wanted."""
+        """Write the codes to .npz without pickle; tables are filled again when needed."""
         header = {"format": FORMAT, "what": "index", "r": self.r, "bitorder": self.bitorder}
         write_archive(path, header, {"codes": np.asarray(self._packed("little"))})
 
@@ -209,27 +215,27 @@ class HammingIndex:
         """What `save` wrote; anything else is a ValueError."""
         header, arrays = read_archive(path, "index", FORMAT)
         try:
-            bitorder = check_order(header["bitorder"])
-            return cls(ordered(arrays["codes"], bitorder), r=header["r"], bitorder=bitorder)
+            bitorder = check_bitorder(header["bitorder"])
+            return cls(reorder_bits(arrays["codes"], bitorder), r=header["r"], bitorder=bitorder)
         except Exception as error:
-            raise ValueError(f"path must be a sound index, got {path}, which is damaged ({error!r})") from error
+            raise ValueError(f"path must be an intact index, got {path}, which is damaged ({error!r})") from error
 
     def export(self, target: Target, folder: str | Path, bitorder: BitOrder | None = None) -> list[Path]:
         """Write the codes for "faiss", "pgvector" or "milvus" into a folder; `ohash.index.export` has the formats.
 
-        Bytes for Milvus have the order of this index, unless told otherwise.
+        Bytes for Milvus have the bit order of this index by default.
         """
         order = bitorder or (self.bitorder if target == "milvus" else "little")
-        return write(self._packed("little"), target, folder, bitorder=order)
+        return write_codes(self._packed("little"), target, folder, bitorder=order)
 
     def _packed(self, bitorder: BitOrder) -> Codes:
-        packed = ordered(to_bytes(self._engine.words[..., : len(self)], self.r), bitorder)
+        packed = reorder_bits(codes_from_words(self._searcher.words[..., : len(self)], self.r), bitorder)
         return Codes(packed[0] if self._single else packed, self.r, -1)
 
     # -- checks ----------------------------------------------------------------------------------------------------
 
-    def _own(self, name: str, codes: npt.ArrayLike) -> Words:
-        """Codes like those of this index, as words."""
+    def _as_words(self, name: str, codes: npt.ArrayLike) -> Words:
+        """Codes of the same length and number of models as this index, as words."""
         known = getattr(codes, "r", self.r)
         width = -(-self.r // 8)
         packed = code_array(name, codes)
@@ -239,7 +245,7 @@ class HammingIndex:
                 f"{f'(n, {width})' if self.T == 1 else f'({self.T}, n, {width})'}, got "
                 f"{f'{known} bits and ' if known > 0 else ''}shape {np.shape(codes)}; encode them with the same hasher"
             )
-        return to_words(name, codes, self.r, self.bitorder)[0]
+        return words_from_codes(name, codes, self.r, self.bitorder)[0]
 
     def _flags(self, bits: npt.ArrayLike | None) -> npt.NDArray[np.bool_]:
         if bits is None:
@@ -251,12 +257,12 @@ class HammingIndex:
             )
         return np.broadcast_to(flags, (self.T, self.r))
 
-    def _fits(self, n: int) -> None:
-        if n > MOST:
-            raise ValueError(f"codes must be at most {MOST:,} rows, got {n:,}; split them over several indexes")
+    def _check_size(self, n: int) -> None:
+        if n > MAX_ROWS:
+            raise ValueError(f"codes must be at most {MAX_ROWS:,} rows, got {n:,}; split them over several indexes")
 
 
-def _parted(values: Values, step: int) -> tuple[Values, Values]:
+def _rows_and_distances(values: Values, step: int) -> tuple[Values, Values]:
     """(rows, distances) of values key << 32 | row."""
     return values & ((1 << ROW_BITS) - 1), (values >> ROW_BITS) // step
 

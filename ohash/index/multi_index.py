@@ -1,6 +1,7 @@
-"""The tables of multi-index hashing: how codes are cut, which tables are out of date, what a search is to cost.
+"""The tables of multi-index hashing: from every value of a substring of the codes to the rows that have it.
 
-Tables of substrings: from every value that some bits of a code can have to the rows that have it, by counting.
+This module decides how codes are cut, knows which tables are out of date, and estimates what a search will cost;
+`multi_index_kernels` searches in the tables.
 """
 
 import math
@@ -17,7 +18,7 @@ from ohash.evaluation.hamming_kernels import array_type
 from ohash.index.bit_words import Words
 from ohash.runtime.compile import inlined, kernel_for
 
-# Columns of a list of substrings: model, first bit, bits, where its offsets begin.
+# Columns of a list of substrings: model, first bit, number of bits, where its offsets begin.
 MODEL, BIT, LENGTH, OFFSET = range(4)
 
 
@@ -39,13 +40,13 @@ def _fill_table(
     offsets: Any,  # (2 ** length + 1,) int32, filled
     rows: Any,  # (n,) int32, filled: the rows of value v are rows[offsets[v] : offsets[v + 1]], rising
 ) -> None:
-    """One table, by counting."""
+    """Fill one table by counting sort."""
     offsets[:] = 0
     for i in range(n):
         offsets[substring(words, i, bit, length) + 1] += 1
     for v in range(1, offsets.shape[0]):
         offsets[v] += offsets[v - 1]
-    for i in range(n - 1, -1, -1):  # from behind: offsets[v + 1] runs down to where v + 1 begins
+    for i in range(n - 1, -1, -1):  # backwards: offsets[v + 1] runs down to where v + 1 begins
         v = substring(words, i, bit, length) + 1
         offsets[v] -= 1
         rows[offsets[v]] = i
@@ -62,22 +63,22 @@ def fill_table() -> Callable[..., None]:
     return kernel_for(numba.types.void(words, i8, i8, i8, array_type(i4, 1), array_type(i4, 1)), _fill_table)
 
 
-LONGEST = 24  # bits of a substring: its table has 2 ** 24 offsets, 64 MB
-SAMPLE = 2048  # rows by which the number of items to be met is estimated
+MAX_SUBSTRING_BITS = 24  # bits of a substring: its table has 2 ** 24 offsets, 64 MB
+SAMPLE = 2048  # rows from which the number of items to be found is estimated
 
 
-def substrings(r: int, n: int) -> int:
-    """Into how many parts a code is cut: about r / log2 n, so that a table has about as many values as rows.
+def substring_count(r: int, n: int) -> int:
+    """The number of parts a code is cut into: about r / log2 n, so that a table has about as many values as rows.
 
-    >>> [substrings(64, 10**e) for e in (4, 5, 6, 7)], substrings(128, 10**6), substrings(5, 100)
+    >>> [substring_count(64, 10**e) for e in (4, 5, 6, 7)], substring_count(128, 10**6), substring_count(5, 100)
     ([5, 4, 3, 3], 6, 1)
     """
-    return max(round(r / math.log2(max(n, 2))), -(-r // LONGEST), 1)
+    return max(round(r / math.log2(max(n, 2))), -(-r // MAX_SUBSTRING_BITS), 1)
 
 
 @dataclass(frozen=True)
-class Expected:
-    """What a search is expected to do: values looked up, rows met under them, different items among those."""
+class LookupEstimate:
+    """The expected work of a search: values looked up, rows found under them, distinct items among those."""
 
     lookups: float
     rows: float
@@ -89,7 +90,7 @@ class MultiIndex:
 
     def __init__(self, T: int, r: int, n: int) -> None:
         """Cut the codes; all tables are out of date."""
-        self.n, self.m = n, substrings(r, n)
+        self.n, self.m = n, substring_count(r, n)
         cuts = [round(part * r / self.m) for part in range(self.m + 1)]
         parts = [(model, cuts[j], cuts[j + 1] - cuts[j]) for model in range(T) for j in range(self.m)]
         begin = np.cumsum([0, *((1 << length) + 1 for _, _, length in parts)])
@@ -105,14 +106,14 @@ class MultiIndex:
         """Memory of all tables."""
         return 4 * (self._size + len(self.parts) * self.n)
 
-    def touch(self, bits: npt.NDArray[np.bool_]) -> None:
-        """The codes have changed in `bits` (T, r): the tables that hold such a bit are out of date."""
+    def mark_stale(self, bits: npt.NDArray[np.bool_]) -> None:
+        """The codes have changed in `bits` (T, r): the tables over such a bit are out of date."""
         for at, (model, bit, length, _) in enumerate(self.parts):
             self.stale[at] |= bits[model, bit : bit + length].any()
         self._sample = None
 
     def fill(self, words: Words) -> int:
-        """Bring the tables up to date; returns how many had to be filled."""
+        """Bring the tables up to date; return how many had to be filled."""
         if not self.offsets.size:
             self.offsets, self.rows = np.empty(self._size, np.int32), np.empty((len(self.parts), self.n), np.int32)
         out_of_date = np.flatnonzero(self.stale)
@@ -123,12 +124,12 @@ class MultiIndex:
             self.stale[at] = False
         return len(out_of_date)
 
-    def group(self, together: bool) -> int:
-        """Tables of one group: those of a model, or all for a sum over models, which is one long code."""
+    def group_size(self, together: bool) -> int:
+        """Tables per group: those of a model, or all of them for a sum over models, which is one long code."""
         return len(self.parts) if together else self.m
 
-    def expected(self, words: Words, query: Words, radius: int, together: bool) -> Expected:
-        """Of a search that must be complete to `radius`, for one query (T, words).
+    def estimate(self, words: Words, query: Words, radius: int, together: bool) -> LookupEstimate:
+        """The work of a search that must be complete up to `radius`, for one query (T, words).
 
         Values are counted; rows are estimated from a sample, and at least what evenly spread codes would give.
         """
@@ -136,7 +137,7 @@ class MultiIndex:
             at = np.unique(np.linspace(0, self.n - 1, min(SAMPLE, self.n)).astype(np.int64))
             self._sample = np.stack([_values(words[part[MODEL]][:, at], part) for part in self.parts])
         sample = self._sample
-        m = self.group(together)
+        m = self.group_size(together)
         lookups = rows = evenly = 0.0
         met = np.zeros(sample.shape[1], np.bool_)
         for number, part in enumerate(self.parts):
@@ -149,7 +150,7 @@ class MultiIndex:
             lookups += values
             evenly += self.n * values / 2**length
             rows += self.n * max(float(near.mean()), values / 2**length)
-        return Expected(lookups, rows, max(self.n * float(met.mean()), min(evenly, self.n)))
+        return LookupEstimate(lookups, rows, max(self.n * float(met.mean()), min(evenly, self.n)))
 
 
 def _values(words: Words, part: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

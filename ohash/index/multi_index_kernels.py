@@ -1,12 +1,12 @@
-"""Multi-index hashing (Norouzi, Punjani, Fleet, TPAMI 2014): look near codes up instead of passing all of them.
+"""Multi-index hashing (Norouzi, Punjani, Fleet, TPAMI 2014): look up near codes instead of scanning all of them.
 
 A code is cut into m substrings, each with a table from its value to the rows that have it. If two codes differ in at
 most m a + c bits (0 <= c < m), then they differ in at most a bits in one of the first c + 1 substrings, or in at most
-a - 1 in one of the others. So after the first c + 1 tables have been asked for every value at distance a, all items
-within m a + c are known; each is measured in full when it is first met.
+a - 1 in one of the others. So once the first c + 1 tables have been searched for every value at distance a, all
+items within m a + c are known; the full distance of an item is computed when it is first found.
 
-T models have T such sets of tables, asked in lock-step: an item within R of any model is met when every model is
-complete to R. For a sum over models the tables of all models make one set, of T m substrings of one long code.
+T models have T such sets of tables, searched in lock-step: an item within R of any model is found once every model is
+complete up to R. For a sum over models the tables of all models make one set, of T m substrings of one long code.
 """
 
 from collections.abc import Callable
@@ -18,12 +18,12 @@ import numpy as np
 
 from ohash.evaluation.hamming_kernels import MIN_SUM, SUM, array_type
 from ohash.index.multi_index import BIT, LENGTH, MODEL, OFFSET, substring
-from ohash.index.scan import CHUNK, NOTHING, ROW_BITS, popcount64, prefetch, push, scan_into
+from ohash.index.scan import CHUNK, NO_ITEM, ROW_BITS, popcount64, prefetch, push, scan_into
 from ohash.runtime.compile import inlined, kernel_for
 
-BATCH = 64  # values looked up, and items measured, together
-# What a query did: values looked up, rows met under them, items measured (a row is, when it is met for the first time);
-# LEVEL is the distance within a substring it came to.
+BATCH = 64  # values looked up, and distances computed, together
+# The work of a query: values looked up, rows found under them, distances computed (one per row found for the first
+# time); LEVEL is the distance within a substring that was reached.
 LOOKUPS, ROWS, ITEMS, LEVEL = range(4)
 
 
@@ -51,8 +51,8 @@ def item_key(query: Any, words: Any, at: int, combine: int, step: int) -> Any:
 
 
 @inlined
-def first_time(seen: Any, row: int) -> bool:
-    """Mark a row; whether it was not marked before."""
+def mark_seen(seen: Any, row: int) -> bool:
+    """Mark a row; return whether it was not marked before."""
     bit = np.uint8(1 << (row & 7))
     byte = seen[row >> 3]
     seen[row >> 3] = byte | bit
@@ -60,8 +60,8 @@ def first_time(seen: Any, row: int) -> bool:
 
 
 @inlined
-def choices(length: int, level: int) -> float:
-    """How many values lie at this distance: length over level."""
+def binomial(length: int, level: int) -> float:
+    """How many values lie at this distance: length choose level."""
     count = 1.0
     for i in range(level):
         count *= (length - i) / (i + 1)
@@ -69,7 +69,7 @@ def choices(length: int, level: int) -> float:
 
 
 @inlined
-def spent(work: Any, costs: Any) -> Any:
+def cost_so_far(work: Any, costs: Any) -> Any:
     """What a query has cost so far."""
     return work[LOOKUPS] * costs[0] + work[ROWS] * costs[1] + work[ITEMS] * costs[2]
 
@@ -84,7 +84,7 @@ def measure(
     flat = words.reshape(-1)
     fresh = 0
     for row in some:
-        if first_time(seen, row):
+        if mark_seen(seen, row):
             some[fresh] = row
             fresh += 1
             for m in range(T * W):
@@ -104,7 +104,7 @@ def measure(
 
 
 @inlined
-def ask(
+def look_up_level(
     query: Any,  # (T, words)
     words: Any,  # (T, words, capacity)
     table: Any,  # MODEL, BIT, LENGTH, OFFSET
@@ -131,7 +131,7 @@ def ask(
     model, length, begin = table[MODEL], table[LENGTH], table[OFFSET]
     own = substring(query[model].reshape(-1, 1), 0, table[BIT], length)
     mask, end = (1 << level) - 1, 1 << length
-    if spent(work, costs) + choices(length, level) * costs[0] > costs[3]:
+    if cost_so_far(work, costs) + binomial(length, level) * costs[0] > costs[3]:
         work[LEVEL] = -1
         return count
     first, last = buckets[0], buckets[1]
@@ -148,7 +148,7 @@ def ask(
             work[ROWS] += last[c] - first[c]
             prefetch(rows, first[c])
         work[LOOKUPS] += size
-        if spent(work, costs) > costs[3]:
+        if cost_so_far(work, costs) > costs[3]:
             work[LEVEL] = -1
             return count
         full = 0
@@ -164,7 +164,7 @@ def ask(
     return count
 
 
-def _ask_tables(
+def _search_tables(
     queries: Any,  # (b, T, words)
     words: Any,  # (T, words, capacity)
     n: int,
@@ -176,7 +176,7 @@ def _ask_tables(
     offsets: Any,
     rows: Any,  # (groups m, in_tables)
     costs: Any,
-    found: Any,  # (b, k) int64, filled: key << 32 | row, in the order of a heap; k = 0 with a radius
+    values: Any,  # (b, k) int64, filled: key << 32 | row, in the order of a heap; k = 0 with a radius
     radius: int,  # a search within it lists what it finds for one query
     limit: int,  # the least key beyond the radius
     listed: Any,
@@ -189,10 +189,10 @@ def _ask_tables(
     groups = tables.shape[0] // m
     longest = tables[:, LENGTH].max()
     count = 0
-    found[:] = NOTHING
+    values[:] = NO_ITEM
     work[:] = 0
     for b in range(queries.shape[0]):
-        query, heap = queries[b], found[b]
+        query, heap = queries[b], values[b]
         if b > 0:
             seen[:] = 0
         if heap.shape[0] > 0:
@@ -203,7 +203,7 @@ def _ask_tables(
             for g in range(groups):
                 table = tables[g * m + j]
                 if level <= table[LENGTH] and work[b, LEVEL] >= 0:
-                    count = ask(
+                    count = look_up_level(
                         query, words, table, offsets, rows[g * m + j], level, combine, step, seen, heap, limit,
                         listed, count, costs, work[b], buckets, some,
                     )  # fmt: skip
@@ -221,7 +221,7 @@ def _ask_tables(
 
 
 @cache
-def ask_tables() -> Callable[..., int]:
+def search_tables() -> Callable[..., int]:
     """Compiled at the first call on a machine, then read from disk."""
     u8, i8, i4, f8 = numba.types.uint64, numba.types.int64, numba.types.int32, numba.types.float64
     words = array_type(u8, 3, readonly=True)
@@ -230,4 +230,4 @@ def ask_tables() -> Callable[..., int]:
         array_type(i4, 2, readonly=True), array_type(f8, 1, readonly=True), array_type(i8, 2), i8, i8,
         array_type(i8, 1), array_type(i8, 2),
     )  # fmt: skip
-    return kernel_for(signature, _ask_tables)
+    return kernel_for(signature, _search_tables)

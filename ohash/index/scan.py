@@ -1,10 +1,10 @@
 """The scan: distances to all items, a chunk at a time, and the best of them in a heap.
 
-What orders the items is one number, key << 32 | row: `key` is the distance (for MIN_SUM the least distance times
-T r + 1, plus the sum), so equal distances go by row. Rows come in rising order, so a key that equals the worst one in
-a full heap cannot enter any more: most chunks are done with after one look at their smallest key.
+Items are ordered by one number, key << 32 | row: `key` is the distance (for MIN_SUM the least distance times T r + 1,
+plus the sum), so equal distances go by row. Rows come in ascending order, so a key that equals the worst one in a full
+heap cannot enter any more: for most chunks the smallest key is all that is looked at.
 
-Two instructions of the machine that numba does not offer: count the bits of a word, ask for memory ahead.
+`popcount64` and `prefetch` are two machine instructions that numba does not offer.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def _prefetch(typing_context: Any, array: Any, at: Any) -> Any:
         kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")  # type: ignore[no-untyped-call]
         pointer = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
-        builder.call(function, [pointer, flag(0), flag(3), flag(1)])  # to read, to keep, data
+        builder.call(function, [pointer, flag(0), flag(3), flag(1)])  # read, high locality, data cache
         return context.get_dummy_value()
 
     return numba.types.void(array, numba.types.int64), code
@@ -47,7 +47,7 @@ def _prefetch(typing_context: Any, array: Any, at: Any) -> Any:
 prefetch: Any = intrinsic(_prefetch)  # prefetch(array of one dimension, index): a hint, without effect on any result
 
 CHUNK = 4096  # items whose words and distances stay in the first-level cache
-NOTHING = np.int64((1 << 62) - 1)  # beyond every key
+NO_ITEM = np.int64((1 << 62) - 1)  # beyond every key
 ROW_BITS = 32  # bits of a row
 
 
@@ -145,14 +145,14 @@ def _scan_nearest(
     n: int,
     combine: int,
     step: int,
-    found: Any,  # (b, k) int64, filled: key << 32 | row, in the order of a heap
+    values: Any,  # (b, k) int64, filled: key << 32 | row, in the order of a heap
 ) -> None:
     """The k nearest items of every query; a chunk of the items is read once for all queries."""
     D, tie, key = np.empty(CHUNK, np.uint16), np.empty(CHUNK, np.int32), np.empty(CHUNK, np.int32)
-    found[:] = NOTHING
+    values[:] = NO_ITEM
     for start in range(0, n, CHUNK):
         for b in range(queries.shape[0]):
-            scan_into(queries[b], words, start, min(start + CHUNK, n), combine, step, D, tie, key, found[b])
+            scan_into(queries[b], words, start, min(start + CHUNK, n), combine, step, D, tie, key, values[b])
 
 
 def _scan_within(
@@ -163,7 +163,7 @@ def _scan_within(
     combine: int,
     step: int,
     limit: int,  # the least key that is too large
-    found: Any,  # (room,) int64, filled as far as it goes
+    values: Any,  # (room,) int64, filled as far as it goes
 ) -> int:
     """List key << 32 | row of every item from `start` whose key is below `limit`; return how many there are."""
     count = 0
@@ -175,8 +175,8 @@ def _scan_within(
             continue
         for i in range(size):
             if key[i] < limit:
-                if count < found.shape[0]:
-                    found[count] = (np.int64(key[i]) << ROW_BITS) | np.int64(first + i)
+                if count < values.shape[0]:
+                    values[count] = (np.int64(key[i]) << ROW_BITS) | np.int64(first + i)
                 count += 1
     return count
 

@@ -9,7 +9,15 @@ import pytest
 
 import ohash
 from ohash.core.codes import pack
-from ohash.index.export import end_to_end, numpy_encoder, to_faiss, to_milvus, to_pgvector, write, write_encoder
+from ohash.index.export import (
+    concatenate_models,
+    numpy_encoder,
+    to_faiss,
+    to_milvus,
+    to_pgvector,
+    write_codes,
+    write_encoder,
+)
 from ohash.models import registry
 
 RNG = np.random.default_rng(0)
@@ -30,13 +38,13 @@ def test_faiss_file_of_two_models_adds_distances(tmp_path):
     index = ohash.HammingIndex(codes)
     index.export("faiss", tmp_path)
     back = faiss.read_index_binary(str(tmp_path / "codes.faiss"))
-    distances, _ = back.search(end_to_end(codes[:, :4])[0], 5)
+    distances, _ = back.search(concatenate_models(codes[:, :4])[0], 5)
     np.testing.assert_array_equal(distances, index.search(codes[:, :4], 5, combine="sum").distances)
 
 
 def test_pgvector_text_is_the_bits_in_order(tmp_path):
     assert list(to_pgvector(CODES, 13)) == ["".join("01"[int(bit)] for bit in row) for row in BITS]
-    write(CODES, "pgvector", tmp_path, r=13)
+    write_codes(CODES, "pgvector", tmp_path, r=13)
     lines = (tmp_path / "codes.sql").read_text().splitlines()
     assert "code bit(13)" in lines[1]
     rows = [line.split("\t") for line in lines if "\t" in line]
@@ -58,9 +66,9 @@ def test_milvus_bytes(tmp_path):
 
 def test_refusals(tmp_path):
     with pytest.raises(ValueError, match="target must be one of"):
-        write(CODES, "excel", tmp_path, r=13)
+        write_codes(CODES, "excel", tmp_path, r=13)
     with pytest.raises(ValueError, match="bitorder must be 'little' for pgvector"):
-        write(CODES, "pgvector", tmp_path, r=13, bitorder="big")
+        write_codes(CODES, "pgvector", tmp_path, r=13, bitorder="big")
 
 
 # -- the encoder -------------------------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import ohash
 from ohash.core.codes import Codes, pack
 from ohash.evaluation.code_table import CodeTable
-from ohash.index import chooser
-from ohash.index import engine as cost
+from ohash.index.cost_model import UNLIMITED
+from ohash.index.planner import SearchPlanner
 from tests.evaluation.reference import keys, stable
 from tests.evaluation.strategies import cases
 
@@ -115,14 +115,14 @@ def test_only_tables_with_a_changed_bit_are_filled_again():
     database = clustered(rng, 1, 5000, 64)
     index = ohash.HammingIndex(database[0])
     index.search(database[0, :3], 3, method="mih")
-    tables = index._engine._tables
+    tables = index._searcher._tables
     assert len(tables.parts) == 5 and not tables.stale.any()
     changed = database[0].copy()
     changed[:, 0] ^= 1  # bit 0 lies in the first table, bit 63 in the last
     assert index.update(changed).tables == 1
     changed[:, 7] ^= 128
     assert index.update(changed, np.arange(64) == 63).tables == 2
-    assert tables.fill(index._engine.words) == 2
+    assert tables.fill(index._searcher.words) == 2
     assert index.update(changed).bits_flipped == 0 and not tables.stale.any()
 
 
@@ -196,13 +196,13 @@ def test_auto_scans_small_and_far_looks_up_near_and_pays_for_tables_first():
     far = many("uniform")
     index = ohash.HammingIndex(far[300:])
     found = index.search(far[:300], 10)
-    assert found.by == "scan" and "x the work of a scan" in found.why and index._engine._tables.offsets.size == 0
+    assert found.by == "scan" and "x the work of a scan" in found.why and index._searcher._tables.offsets.size == 0
     near = many("clustered")
     index = ohash.HammingIndex(near[300:])
     first = index.search(near[:1], 10)
     assert first.by == "scan" and "more queries have paid" in first.why
     found = index.search(near[:300], 10)
-    assert found.by == "mih" and "look-ups a query" in found.why
+    assert found.by == "mih" and "look-ups per query" in found.why
     np.testing.assert_array_equal(found.indices, index.search(near[:300], 10, method="scan").indices)
     assert index.within(near[:20], 3).by == "mih" and index.within(near[:20], 30).by == "scan"
 
@@ -210,23 +210,23 @@ def test_auto_scans_small_and_far_looks_up_near_and_pays_for_tables_first():
 def test_what_is_expected_is_what_happens():
     near = many("clustered", 30_000)
     index = ohash.HammingIndex(near[300:])
-    engine = index._engine
-    q, rule, step = index._asked(near[:20], "min", "mih")
-    found, work = engine.look_up(q, rule, step, 10, cost.UNLIMITED)
-    expected = [engine.expected(query, rule, int(value >> 32)) for query, value in zip(q, found[:, -1], strict=True)]
-    np.testing.assert_array_equal([one.lookups for one in expected], work[:, 0])
-    assert 0.3 < np.mean([one.rows for one in expected]) / work[:, 1].mean() < 3
-    assert 0.3 < np.mean([one.items for one in expected]) / work[:, 2].mean() < 3
+    searcher = index._searcher
+    q, rule, step = index._prepare_queries(near[:20], "min", "mih")
+    found, work = searcher.look_up(q, rule, step, 10, UNLIMITED)
+    estimates = [searcher.estimate(query, rule, int(value >> 32)) for query, value in zip(q, found[:, -1], strict=True)]
+    np.testing.assert_array_equal([one.lookups for one in estimates], work[:, 0])
+    assert 0.3 < np.mean([one.rows for one in estimates]) / work[:, 1].mean() < 3
+    assert 0.3 < np.mean([one.items for one in estimates]) / work[:, 2].mean() < 3
 
 
-def test_a_query_that_turns_out_dear_is_scanned_after_all(monkeypatch):
+def test_a_query_that_turns_out_expensive_is_scanned_in_the_end(monkeypatch):
     near = many("clustered", 20_000)
     index = ohash.HammingIndex(near[300:])
-    monkeypatch.setattr(chooser.Chooser, "_worth", lambda self, about, asked, left: (left > 0, ""))
+    monkeypatch.setattr(SearchPlanner, "_should_look_up", lambda self, kind, queries, left: (left > 0, ""))
     far = np.random.default_rng(5).integers(0, 256, (30, 8), np.uint8)
     queries = np.concatenate([near[:30], far])
     found = index.search(queries, 10)
-    assert found.by == "scan" or "scanned after all" in found.why
+    assert found.by == "scan" or "scanned in the end" in found.why
     np.testing.assert_array_equal(found.indices, index.search(queries, 10, method="scan").indices)
     ball, scanned = index.within(queries, 25), index.within(queries, 25, method="scan")
     np.testing.assert_array_equal(ball.indices, scanned.indices)
@@ -238,11 +238,11 @@ def test_threads_search_one_index():
 
     near = many("clustered", 20_000)
     index, wrong = ohash.HammingIndex(near[300:]), []
-    expected = index.search(near[:50], 5, method="scan").indices
+    estimates = index.search(near[:50], 5, method="scan").indices
 
     def ask():
         for method in ("mih", "auto", "scan"):
-            if not np.array_equal(index.search(near[:50], 5, method=method).indices, expected):
+            if not np.array_equal(index.search(near[:50], 5, method=method).indices, estimates):
                 wrong.append(method)
 
     threads = [threading.Thread(target=ask) for _ in range(4)]

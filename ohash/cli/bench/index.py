@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 import ohash
-from ohash.index import engine as cost
-from ohash.index.engine import Costs
+from ohash.index.cost_model import UNLIMITED, CostModel
 from ohash.index.multi_index_kernels import LEVEL
 
 Codes = npt.NDArray[np.uint8]
@@ -170,10 +169,10 @@ def _verdict(lines: list[Line]) -> None:
     index = ohash.HammingIndex(rng.integers(0, 256, (n, 8), np.uint8))
     queries = rng.integers(0, 256, (8, 8), np.uint8)
     index.search(queries[:1], 10, method="mih")
-    engine = index._engine
-    asked, rule, step = index._asked(queries, "min", "mih")
-    _, work = engine.look_up(asked, rule, step, 10, cost.UNLIMITED)
-    costs = Costs(n, 1, 0)
+    searcher = index._searcher
+    asked, rule, step = index._prepare_queries(queries, "min", "mih")
+    _, work = searcher.look_up(asked, rule, step, 10, UNLIMITED)
+    costs = CostModel(n, 1, 0)
     predicted = np.mean([costs.lookups(*one) for one in work[:, :LEVEL].tolist()]) / costs.scan(10)
     scan = _each(lambda q: index.search(q, 10, method="scan"), queries)
     mih = _each(lambda q: index.search(q, 10, method="mih"), queries)

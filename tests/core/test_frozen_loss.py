@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ohash.core.frozen import score_pairs
+from ohash.core.frozen_loss import score_pairs
 from ohash.core.loss import dissimilar_threshold
 
 

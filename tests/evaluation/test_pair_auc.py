@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from ohash.evaluation.online import PairAUC, area_under, checkpoint_mean
+from ohash.evaluation.pair_auc import PairAUC, area_under, checkpoint_mean
 from tests.evaluation import reference
 
 PAIRS = st.lists(st.tuples(st.integers(0, 8), st.sampled_from([-1, 1])), max_size=40)
