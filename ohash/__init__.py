@@ -66,7 +66,7 @@ __all__ = [
     "MMOH", "OH", "Change", "Comparison", "ComparisonSnapshot", "Dataset", "ExperimentParams", "FeatureMap",
     "HammingIndex", "History", "KernelWarning", "Run", "Runner", "Snapshot", "Store", "Sweep", "SweepResults",
     "compare", "datasets", "exact_neighbours", "experiment", "gist512", "load", "load_dataset", "load_model",
-    "mean_ap", "methods", "pair_stream", "recall_at_k", "retrieval", "run", "save", "save_model", "sweep",
+    "mean_ap", "methods", "models", "pair_stream", "recall_at_k", "retrieval", "run", "save", "save_model", "sweep",
     "verdict",
 ]  # fmt: skip
 
@@ -85,7 +85,7 @@ _FACE = {
     "MMOH": "models.online.mmoh",
     "OH": "models.online.oh",
     "Run": "engine.run",
-    "Runner": "engine.runner",
+    "Runner": "engine.live.runner",
     "Snapshot": "engine.snapshot",
     "Store": "store.store",
     "Sweep": "sweeps.sweep",
@@ -115,6 +115,8 @@ def __getattr__(name: str) -> object:
     """Import what is asked for."""
     if name == "models":
         return _importlib.import_module("ohash.models")
+    if name == "models":  # every method as a class: ohash.models.ITQ(r=32)
+        return _importlib.import_module("ohash.models")
     if name not in _FACE:
         raise AttributeError(f"module 'ohash' has no attribute {name!r}")
     module, _, original = _FACE[name].partition(":")
@@ -125,4 +127,4 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     """What there is, imported or not."""
-    return sorted({*globals(), *_FACE})
+    return sorted({*globals(), *_FACE, "models"})

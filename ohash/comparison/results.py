@@ -16,6 +16,7 @@ from ohash.comparison.params import Comparison, Entry
 from ohash.engine.params import ExperimentParams
 from ohash.evaluation.drift_metrics import dip, level_before, recovery
 from ohash.evaluation.ranking import Retrieval
+from ohash.notebook import card_html, curves_html
 
 Floats = npt.NDArray[np.float64]
 
@@ -177,6 +178,18 @@ class ComparisonSnapshot:
         """What went wrong, by the name of the method."""
         found = {result.entry: result.error for result in self.results if result.error}
         return {self.names[entry]: error for entry, error in found.items()}
+
+    def _repr_html_(self) -> str:
+        """A line per method with both truths, and the mAP of each over the pairs."""
+        facts = [f"{self.setup.title}: {self.state}"]
+        curves = {}
+        for at, name in enumerate(self.names):
+            scores = f"mAP {self.score(at, 'map'):.3f}, recall@10 {self.score(at, 'recall_10'):.3f}"
+            facts.append(f"{name} ({self.bits(at) or '–'} bits): {self.errors.get(name, scores)}")
+            checkpoints = self.of(at)[0].checkpoints if self.of(at) else {}
+            if "map" in checkpoints:
+                curves[name] = checkpoints["pairs"], checkpoints["map"]
+        return card_html("Comparison", facts, curves_html("mAP over the pairs", curves))
 
     @property
     def judged(self) -> list[int]:

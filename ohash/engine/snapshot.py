@@ -16,6 +16,8 @@ from ohash.engine.history import moving_mean
 from ohash.engine.observer import CLIPPED, TOTALS, UPDATED, Observer
 from ohash.engine.params import ExperimentParams, from_json
 from ohash.engine.state import RunState
+from ohash.models import registry
+from ohash.notebook import card_html, curves_html
 from ohash.runtime.environment import environment
 from ohash.runtime.frames import Arrays, Frame
 
@@ -65,6 +67,18 @@ class Snapshot:
     alarms: dict[str, tuple[int, ...]] = field(default_factory=dict)
     class_map: Floats = field(default_factory=lambda: np.empty((0, 0)))
     bit_ones: Floats = field(default_factory=lambda: np.empty((0, 0)))
+
+    def _repr_html_(self) -> str:
+        """Both truths over the pairs, and the final numbers."""
+        n, x = self.numbers, self.checkpoints["pairs"]
+        names = {"map": "mAP (agreement with labels or pairs)", "recall_10": "recall@10 (agreement with the distance)"}
+        curves = {name: (x, self.checkpoints[key]) for key, name in names.items() if key in self.checkpoints}
+        scores = " · ".join(
+            f"{key} {n[key]:.3f}" for key in ("map", "recall_10", "auc") if np.isfinite(n.get(key, np.nan))
+        )
+        title = f"{registry.find(self.params.method).title} on {self.params.dataset}"
+        facts = [f"{self.t:,} pairs, {self.state}", scores, *self.notes]
+        return card_html(title, facts, curves_html(f"scores over {self.t:,} pairs", curves))
 
 
 def snapshot_of(

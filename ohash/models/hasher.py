@@ -8,7 +8,6 @@ import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, fields
-from html import escape
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -21,8 +20,7 @@ from ohash.core.features import FeatureMap
 from ohash.models import registry
 from ohash.models.base import Arrays
 from ohash.models.storage import save
-
-MOST_BARS = 256
+from ohash.notebook import bars_html, card_html
 
 
 class Hasher:
@@ -161,9 +159,7 @@ class Hasher:
     def _repr_html_(self) -> str:
         spec = registry.hashers().get(self.key)
         title = spec.title if spec else type(self).__name__
-        facts = "".join(f"<div>{escape(fact)}</div>" for fact in self._facts())
-        caption, values = self._bars()
-        return f"<div><b>{escape(title)}</b>{facts}{_picture(caption, values[:MOST_BARS])}</div>"
+        return card_html(title, self._facts(), bars_html(*self._bars(), most=256))
 
 
 def _key(name: str) -> str:
@@ -174,20 +170,3 @@ def _copy(value: object) -> Any:
     if isinstance(value, np.random.Generator):
         return value.bit_generator.state
     return value.copy() if isinstance(value, np.ndarray) else value
-
-
-def _picture(caption: str, values: npt.NDArray[np.float64]) -> str:
-    """One bar per bit, as inline SVG."""
-    if not values.size:
-        return ""
-    top = float(values.max()) or 1.0
-    bars = "".join(
-        f'<rect x="{3 * k}" y="{40 * (1 - value / top):.1f}" width="2" height="{40 * value / top:.1f}"/>'
-        for k, value in enumerate(values)
-    )
-    width = 3 * len(values)
-    return (
-        f'<svg width="{min(width, 480)}" height="40" viewBox="0 0 {width} 40" preserveAspectRatio="none" '
-        f'fill="currentColor" role="img" aria-label="{escape(caption)}"><title>{escape(caption)}</title>{bars}</svg>'
-        f"<div><small>{escape(caption)}</small></div>"
-    )

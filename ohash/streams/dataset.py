@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.rows import gather, is_mapped
+from ohash.notebook import PICTURES, bars_html, card_html, thumbnails_html
 from ohash.runtime.frames import Arrays, Frame
 from ohash.streams.annotations import (
     PairList,
@@ -20,7 +21,6 @@ from ohash.streams.annotations import (
     parse_pairs,
     parse_times,
 )
-from ohash.streams.notebook import PICTURES, card_html
 
 Metric = Literal["l2", "cosine", "dot"]
 
@@ -89,8 +89,8 @@ class Dataset:
             f"two items are {SIMILARITY_TEXTS[self.similarities[0]]}; distance: {self.metric}",
             "; ".join(text for text in (self.cite, self.licence) if text),
         ]
-        pictures = None if self.thumbnails is None else self.thumbnails[rows]
-        return card_html(self.title, facts, pictures, names, sizes.tolist())
+        pictures = "" if self.thumbnails is None else thumbnails_html(self.thumbnails[rows])
+        return card_html(self.title, facts, pictures, bars_html("rows per class", sizes.tolist(), names))
 
     def __post_init__(self) -> None:
         """Check shapes; the values of X are checked where they are used (X may be a memory map of gigabytes)."""

@@ -43,5 +43,5 @@ def test_only_the_shape_of_the_vectors_is_looked_at(tmp_path: Path) -> None:
     X = np.lib.format.open_memmap(tmp_path / "x.npy", "w+", np.float32, (rows, d))
     dataset = Dataset("large", "Large", X, labels=np.arange(rows) % 200)
     html = dataset._repr_html_()
-    assert "1,048,576 x 1,024" in html and "the first 20 of 200 classes" in html
+    assert "1,048,576 x 1,024" in html and "rows per class, the first 20 of 200" in html
     assert len(re.findall("<rect", html)) == 20
