@@ -1,7 +1,7 @@
-"""Methods are found, not listed: every file here, every plugin file and every entry point that defines HASHER.
+"""Methods are discovered, not listed: every method file, plugin file and entry point that defines HASHER.
 
-A user's own method comes from a file named in OHASH_PLUGINS (several are separated as in PATH), from ``--plugin FILE``,
-or from an installed package's entry point in the group ``ohash.plugins``. A plugin is the user's own code: it is run.
+A user's method comes from a file named in OHASH_PLUGINS (several are separated as in PATH), from ``--plugin FILE``, or
+from an installed package's entry point in the group ``ohash.plugins``. Plugins are code, and are executed.
 """
 
 import importlib
@@ -35,15 +35,15 @@ def plugin_modules() -> tuple[ModuleType, ...]:
     """The user's plugin files and entry points, imported once."""
     files = [Path(name) for name in os.environ.get(PLUGINS, "").split(os.pathsep) if name]
     points = importlib.metadata.entry_points(group=ENTRY_POINTS)
-    found = [(str(file), _import_file(file)) for file in files]
-    found += [(f"{point.name} = {point.value}", point.load()) for point in points]
-    for name, module in found:
+    modules = [(str(file), _import_file(file)) for file in files]
+    modules += [(f"{point.name} = {point.value}", point.load()) for point in points]
+    for name, module in modules:
         if not any(hasattr(module, one) for one in DECLARED):
             raise ValueError(
                 f"plugin {name} must define {' or '.join(DECLARED)}, a spec or a tuple of specs, it defines neither; "
                 "ohash/models/quantizers/lsh.py and ohash/streams/datasets/digits.py show how"
             )
-    return tuple(module for _, module in found)
+    return tuple(module for _, module in modules)
 
 
 def add_plugin(file: str | Path) -> None:
@@ -57,16 +57,16 @@ def add_plugin(file: str | Path) -> None:
 
 def declared(modules: list[ModuleType], name: str) -> dict[str, Any]:
     """What the modules declare under `name` (one spec, or a tuple of specs), by key; a key used twice is an error."""
-    found: dict[str, Any] = {}
+    specs: dict[str, Any] = {}
     for module in modules:
         spec = getattr(module, name, ())
         for one in spec if isinstance(spec, tuple) else (spec,):
             if not hasattr(one, "key"):
                 raise ValueError(f"{name} of {module.__name__} must be a spec or a tuple of specs, got {one!r}")
-            if one.key in found:
+            if one.key in specs:
                 raise ValueError(f"{name} key {one.key!r} of {module.__name__} is taken already; choose another")
-            found[one.key] = one
-    return found
+            specs[one.key] = one
+    return specs
 
 
 @cache

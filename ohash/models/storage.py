@@ -1,7 +1,7 @@
 """Models on disk: one .npz, no pickle, a version number, written atomically.
 
-Plain values travel as JSON inside the archive. Whatever `learn` or `encode` depend on is stored, so that a loaded model
-goes on bit for bit as if it had never been saved. The feature map a model learnt on travels with it, for every method.
+Plain values are stored as JSON inside the archive. Everything that `learn` or `encode` depends on is stored, so that a
+loaded model goes on bit for bit as if it had never been saved. The feature map of a model is stored with it.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ def save(hasher: OnlineHasher, path: str | Path) -> None:
     values, arrays = hasher.state()
     header = {"format": FORMAT, "method": registry.key_of(hasher), "values": values}
     feature_map = getattr(hasher, "feature_map", None)
-    if feature_map is not None and "feature_map" not in values:  # pair learners keep theirs themselves
+    if feature_map is not None and "feature_map" not in values:  # OH and MMOH have theirs in their state
         header["feature_map"], fitted = feature_map.state()
         arrays = arrays | {f"{MAP}{name}": array for name, array in fitted.items()}
     write_archive(path, header, arrays)
@@ -33,7 +33,7 @@ def load(path: str | Path) -> Any:
     method = header.get("method")
     if isinstance(method, str) and method not in registry.hashers():
         raise ValueError(
-            f"{path} holds a model of the method {method!r}, which is not here; name the file that "
+            f"{path} holds a model of the method {method!r}, which is not registered; name the file that "
             "defines it by --plugin or OHASH_PLUGINS"
         )
     try:

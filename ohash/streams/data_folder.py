@@ -1,9 +1,9 @@
 """The data folder, `OHASH_DATA` or ``--data``: everything readable in it is a dataset with the key ``folder:name``.
 
-Listing reads headers only. A file that cannot be read is listed with the reason, and stops nothing. Links that lead out
-of the folder are not followed. The scan is redone when a name, size or time in the folder changes.
+Listing reads headers only. A file that cannot be read is listed with the reason. Links out of the folder are not
+followed. The scan is repeated when a name, size or time in the folder changes.
 
-Files of known names that make one dataset of the data folder: which are present, which are not, which lead out.
+`FileSet` is for data sets of several files with fixed names: which are present, which are missing, which are links.
 """
 
 import os
@@ -28,23 +28,23 @@ from ohash.streams.readers.source import FOLDER, Source, format_bytes
 DATA = "OHASH_DATA"
 DEPTH = 3
 MOST_FILES = 2000
-# Files of the paper's four datasets, which have names and cards of their own.
+# Files of the paper's data sets, which have keys of their own.
 KNOWN = frozenset(
     {"gist_base.fvecs", "gist_learn.fvecs", "gist_query.fvecs", "gist_groundtruth.ivecs", "LabelMe_gist.mat"}
 )
 SKIPPED = frozenset({"node_modules", "__pycache__"})
 
-# What is looked at to see whether the folder has changed: path within it, size, time.
+# Path within the folder, size, time: together they tell whether the folder has changed.
 FileState = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One file of the folder; `problem` says why it is no dataset, or is empty; `stamp` are the times of its files.
+    """One file of the folder; `problem` says why it is not a data set, or is empty; `stamp` are the times of its files.
 
-    `labels` says whether it comes with labels, its own or those of a file that the TOML names.
+    `labels` says whether it has labels, in the file itself or in one that its TOML names.
 
-    `status` puts the problem in a word: it cannot be read, or it holds pairs or labels, which belong to vectors.
+    `status` completes the sentence "the file ...": it cannot be read, or it holds pairs or labels of other vectors.
     """
 
     key: str
@@ -62,12 +62,12 @@ class Entry:
 
     @property
     def shape(self) -> str:
-        """In words, as a list shows it."""
+        """Rows, columns and size, as shown in a list."""
         return f"{'' if self.exact else 'about '}{self.n:,} x {self.d:,}, {format_bytes(self.size)}"
 
 
 def data_folder() -> Path | None:
-    """The folder the user named, or None."""
+    """The folder that the user named, or None."""
     name = os.environ.get(DATA, "").strip()
     return Path(name).expanduser() if name else None
 
@@ -90,7 +90,7 @@ def entries() -> tuple[Entry, ...]:
 
 
 def folder_specs() -> dict[str, DatasetSpec]:
-    """The cards of the files in the folder, by key."""
+    """The files in the folder as data sets, by key."""
     return {entry.key: _spec(entry) for entry in entries()}
 
 
@@ -130,7 +130,7 @@ def _entry(key: str, file: Path, root: Path) -> Entry:
     try:
         if not lies_inside(file, root):
             kind = "folder" if file.is_dir() else "file"
-            raise ValueError(f"{file.name} is a link out of the data folder, which is not followed; copy the {kind}")
+            raise ValueError(f"{file.name} is a link out of the data folder and is not followed; copy the {kind}")
         size = file.stat().st_size
         what = guess_role(Source.file(file), FOLDER)
         if what != "vectors" and not file.with_suffix(".toml").is_file():
@@ -163,7 +163,7 @@ def _entry(key: str, file: Path, root: Path) -> Entry:
     return Entry(key, title, file, size, n, peek.columns, peek.exact, labels, sidecar=sidecar, stamp=stamp)
 
 
-# the same entry gives the same card, so that a loaded dataset is known by it
+# cached: loaded data sets are cached by their spec
 @lru_cache(maxsize=4 * MOST_FILES)
 def _spec(entry: Entry) -> DatasetSpec:
     sidecar = entry.sidecar
@@ -229,7 +229,7 @@ Size = tuple[int, int]
 
 @dataclass(frozen=True)
 class FileSet:
-    """The folder that holds most of the files (None: none of them); what it lacks; what is a link out of the data."""
+    """The folder with most of the files (None without any), the names present and missing, and links out of it."""
 
     folder: Path | None
     present: tuple[str, ...]
@@ -238,28 +238,30 @@ class FileSet:
 
     @property
     def status(self) -> str:
-        """What is the matter, in a word, with files that cannot be used."""
+        """The end of the sentence "the data set ...", for files that cannot be used."""
         if not self.present:
             return "is not here"
         return "is incomplete" if self.missing or self.linked else "is damaged"
 
     def problem(self, of: str, where: str) -> str:
-        """Which files of the dataset `of` are missing and where to get them; empty if all or none are here."""
+        """Which files of the data set `of` are missing and where to get them; empty if all or none are present."""
         if self.folder is None:
             return ""
-        told = []
+        problems = []
         if self.linked:
-            told.append(f"{join_names(self.linked)} of {of} in {self.folder}: {LINKS}")
+            problems.append(f"{join_names(self.linked)} of {of} in {self.folder}: {LINKS}")
         if self.missing:
             held = f", which holds {join_names(self.present)}" if self.present else ""
-            told.append(f"{join_names(self.missing)} of {of}: missing in {self.folder}{held}; put it there ({where})")
-        return "; ".join(told)
+            problems.append(
+                f"{join_names(self.missing)} of {of}: missing in {self.folder}{held}; put it there ({where})"
+            )
+        return "; ".join(problems)
 
 
 def find_file_set(*names: str) -> FileSet:
-    """The one folder with most of these files."""
+    """The folder with most of these files."""
     root, wanted = data_folder(), set(names)
-    held: dict[Path, dict[str, bool]] = {}  # by folder: whether a name lies in it, or is a link out of the data
+    held: dict[Path, dict[str, bool]] = {}  # by folder: name -> whether it lies inside (else it is a link out)
     for path in (Path(path) for path, _, _ in folder_state()):
         if path.name in wanted and root is not None:
             held.setdefault(path.parent, {})[path.name] = lies_inside(path, root)
@@ -283,12 +285,12 @@ def join_names(names: tuple[str, ...]) -> str:
 
 
 def peek_size(file: Path, variable: str | None = None) -> Size | str:
-    """The size of a file from its header, looked at once for every version of it; or what is wrong with it."""
+    """The size of a file from its header, read once per version of the file; or what is wrong with it."""
     return peek_once(_peek_size, file, variable)
 
 
 def peek_once(look: Callable[[Path, str | None], Size], file: Path, variable: str | None = None) -> Size | str:
-    """What `look` finds, once for every version of the file; or the message of its ValueError."""
+    """The result of `look`, called once per version of the file; or the message of its ValueError."""
     stat = file.stat()
     return _peek_once(look, (str(file), stat.st_size, stat.st_mtime_ns), variable)
 

@@ -69,7 +69,7 @@ def test_no_block_raises_the_energy_and_small_blocks_are_settled_exactly(seed):
             for bits in itertools.product((-1, 1), repeat=len(block.points)):
                 trial[block.points] = bits
                 least = min(least, pairs.energy(a, trial))
-        pairs.settle(a, z, block)
+        pairs.optimise(a, z, block)
         assert pairs.energy(a, z) <= before
         if len(block.points) <= 9:
             assert pairs.energy(a, z) == least
@@ -110,7 +110,7 @@ def test_labels_are_needed():
 
 @pytest.mark.slow
 def test_digits_with_little_effort():
-    """8 bits, 400 labels, 20 trees a bit; centred and unit-norm."""
+    """8 bits, 400 labels, 20 trees per bit; centred and unit-norm."""
     assert fitted_map("fasthash", 0, r=8, labelled=400, trees=20, neighbours=20) > 0.45
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ohash.models.batch.sdh import indicator, objective, settle_bits
+from ohash.models.batch.sdh import indicator, objective, update_bits
 from tests.models.digits_data import build, fitted_map, split
 
 
@@ -21,7 +21,7 @@ def test_no_bit_raises_the_objective_and_the_kernel_is_the_formula(seed):
     nu = 0.3
     Q = Y @ W.T + nu * hashed
     fast = B.copy()
-    flips = settle_bits(fast, Q, W @ W.T, 10)
+    flips = update_bits(fast, Q, W @ W.T, 10)
     before = objective(Y, B, W, hashed, P, 1.0, nu)
     slow_flips = 0
     for _ in range(10):
@@ -42,7 +42,7 @@ def test_no_bit_raises_the_objective_and_the_kernel_is_the_formula(seed):
 
 def test_a_settled_row_is_a_local_minimum():
     Y, B, W, hashed, P = problem(11)
-    settle_bits(B, Y @ W.T + hashed, W @ W.T, 1000)
+    update_bits(B, Y @ W.T + hashed, W @ W.T, 1000)
     least = objective(Y, B, W, hashed, P, 1.0, 1.0)
     for i, k in np.ndindex(*B.shape):
         B[i, k] *= -1

@@ -10,9 +10,9 @@ from ohash.models.online.sketch_hash import SketchHash, SketchHashParams
 from ohash.models.online.sketching import (
     SHRUNK,
     SQUARES,
-    aligned,
+    align,
     append,
-    compressed,
+    compress,
     hadamard_transform,
     top_directions,
 )
@@ -81,7 +81,7 @@ def test_srht_is_unbiased():
     rng = np.random.default_rng(4)
     total = np.zeros((12, 12))
     for _ in range(3000):
-        Phi = compressed(np.eye(12), 6, rng)  # 12 rows are padded to 16
+        Phi = compress(np.eye(12), 6, rng)  # 12 rows are padded to 16
         total += Phi.T @ Phi
     np.testing.assert_allclose(total / 3000, np.eye(12), atol=0.05)
 
@@ -95,7 +95,7 @@ def test_the_fast_transform_is_the_hadamard_matrix(m):
 def test_alignment_is_the_nearest_basis():
     rng = np.random.default_rng(6)
     V, before = (np.linalg.qr(rng.normal(size=(9, 4)))[0] for _ in range(2))
-    best = aligned(V, before)
+    best = align(V, before)
     assert subspace_angles(best, V).max() < 1e-7
     for _ in range(200):
         Q = np.linalg.qr(rng.normal(size=(4, 4)))[0]

@@ -228,7 +228,7 @@ def test_other_formats_and_methods_are_named(saved):
     with pytest.raises(ValueError, match=r"path must be a model of format 1, got .* of format 99"):
         ohash.load(saved)
     rewrite(saved, lambda header, arrays: header.update(format=1, method="nosuch"))
-    with pytest.raises(ValueError, match=r"a model of the method 'nosuch', which is not here; .*--plugin"):
+    with pytest.raises(ValueError, match=r"a model of the method 'nosuch', which is not registered; .*--plugin"):
         ohash.load(saved)
 
 

@@ -149,7 +149,7 @@ def test_a_matrix_that_cannot_be_mapped_is_told_as_such(tmp_path: Path) -> None:
         "resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, -1)); read_path(sys.argv[1])"
     )
     done = subprocess.run([sys.executable, "-c", code, tmp_path / "x.npy"], capture_output=True, text=True, check=False)
-    assert "x.npy does not fit in memory (4.3 GB are there or allowed)" in done.stderr
+    assert "x.npy does not fit in memory (4.3 GB available)" in done.stderr
 
 
 def test_damage_in_an_archive_is_told_with_its_place() -> None:

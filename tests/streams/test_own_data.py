@@ -179,7 +179,7 @@ def test_a_last_line_without_an_end_is_doubted(end: str, tmp_path: Path) -> None
     (tmp_path / "x.csv").write_bytes(("\n".join(f"{k}.25,{k}.75" for k in range(30)) + end).encode())
     dataset = dataset_from_files(tmp_path / "x.csv")
     assert dataset.n == 30
-    assert dataset.note == ("" if end else "the last line has no line end: is the file whole?")
+    assert dataset.note == ("" if end else "the last line has no line break: is the file complete?")
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet"])

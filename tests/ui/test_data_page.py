@@ -247,8 +247,8 @@ def test_data_that_are_not_here_are_named(dataset: str, said: str) -> None:
     ("name", "chosen", "metric", "said"),
     [
         ("x-4-angular.hdf5", None, "cosine", "x-4-angular.hdf5 declares the distance cosine"),
-        ("x-4-angular.hdf5", "l2", "l2", "declares the distance cosine; l2 was asked for and is used"),
-        ("x.hdf5", None, "l2", "the name of x.hdf5 tells no distance"),
+        ("x-4-angular.hdf5", "l2", "l2", "declares the distance cosine; l2 was chosen and is used"),
+        ("x.hdf5", None, "l2", "the name of x.hdf5 does not say which distance"),
     ],
 )
 def test_the_distance_is_the_files_own_unless_another_is_chosen(

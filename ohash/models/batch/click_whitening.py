@@ -1,9 +1,9 @@
-"""Click whitening: what differs between similar points is noise; divide by it, keep what varies most, take signs.
+"""Click whitening: differences between similar points are noise; whiten them, keep what varies most, take signs.
 
 C is the covariance of x_i - x_j over similar pairs, T the covariance of all points. Then y = C^(-1/2)(x - mean) has
 noise of equal strength in every direction, and the top eigenvectors of C^(-1/2) T C^(-1/2) are where points differ
 most in units of that noise: W = C^(-1/2) V D, with weights D = 1 - 1/(2 eigenvalue), the share of a direction's
-variance that is not noise, turned by a random rotation so that no bit is better than another. Closed form, from similar
+variance that is not noise, rotated at random so that no bit is better than another. Closed form, from similar
 pairs alone; dissimilar pairs only add their points to T.
 """
 
@@ -22,10 +22,10 @@ from ohash.runtime.threads import one_blas_thread
 
 Real = npt.NDArray[np.float64]
 
-# Pairs are summed up in blocks of this many, and W is made anew after at least so many: results then depend on the
-# order of the pairs and never on how they are cut.
+# Pairs are summed in blocks of this many, and W is recomputed after whole blocks only: results depend on the order of
+# the pairs and never on how they are cut into calls.
 BLOCK = 128
-LEAST_WEIGHT = 1e-3  # so that something is left where nothing stands out
+LEAST_WEIGHT = 1e-3  # keeps all directions where none has signal
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ClickWhiteningParams:
     )  # fmt: skip
     shrink: float = param(
         0.1, symbol="γ", title="shrinkage", lo=0, lo_open=True, hi=1, slider=(0.01, 1), step=0.01,
-        help="How far C is drawn towards a multiple of the identity; 1 leaves plain principal components.",
+        help="How far C is shrunk towards a multiple of the identity; 1 leaves plain principal components.",
     )  # fmt: skip
     weigh: bool = param(
         True, symbol="", title="weigh directions",
@@ -99,7 +99,7 @@ class ClickWhitening(Fitted):
         self._waiting_s = np.zeros(0, np.int8)
 
     def warm_up(self, X: npt.ArrayLike) -> None:
-        """Mean and covariance of the first points; until pairs come the hash is PCA with a rotation."""
+        """Mean and covariance of the first points; before any pairs the hash is PCA with a rotation."""
         X = self._rows(X, "float64")
         d = X.shape[1]
         self.mean = X.mean(axis=0)
@@ -107,10 +107,10 @@ class ClickWhitening(Fitted):
         self._sums[1] = (X - self.mean).T @ (X - self.mean)
         self._counts[:] = 0, len(X), 0, 0
         self._waiting = np.zeros((0, 2, d))
-        self._make()
+        self._recompute()
 
     def learn(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> Trace:
-        """Add the pairs to the covariances; W follows at its own times."""
+        """Add the pairs to the covariances; W is recomputed when they have grown by the share `refresh`."""
         X = validation.matrix("X", X, d=self.d)
         at_i, at_j, signs = validation.pairs(i, j, s, len(X))
         rows, at = np.unique(np.concatenate([at_i, at_j]), return_inverse=True)
@@ -129,11 +129,11 @@ class ClickWhitening(Fitted):
             self._waiting_s = np.concatenate([self._waiting_s, signs[some]])
             start += len(signs[some])
             if len(self._waiting_s) == BLOCK:
-                updated[start - 1] = self._absorb()
+                updated[start - 1] = self._add_block()
         return Trace(D_h, updated)
 
-    def _absorb(self) -> bool:
-        """Sum the full block up; make W anew if the pairs have grown enough. Whether it was."""
+    def _add_block(self) -> bool:
+        """Add the full block to the sums; recompute W if the pairs have grown enough, and return whether it was."""
         z = (self._waiting[:, 0] - self._waiting[:, 1])[self._waiting_s == 1]
         points = self._waiting.reshape(2 * BLOCK, -1)
         self._sums[0] += z.T @ z
@@ -143,14 +143,14 @@ class ClickWhitening(Fitted):
         due = self._counts[2] >= (1 + self.params.refresh) * self._counts[3]
         if due:
             self._counts[3] = self._counts[2]
-            self._make()
+            self._recompute()
         return bool(due)
 
-    def _make(self) -> None:
+    def _recompute(self) -> None:
         d = len(self.mean)
         T = self._sums[1] / max(1, self._counts[1])
         scale = 2 * np.trace(T) / d or 1.0
-        C = (self._sums[0] + d * scale * np.eye(d)) / (self._counts[0] + d)  # d pairs of pure noise to begin with
+        C = (self._sums[0] + d * scale * np.eye(d)) / (self._counts[0] + d)  # begins with d pairs of pure noise
         C = (1 - self.params.shrink) * C + self.params.shrink * np.trace(C) / d * np.eye(d)
         k = min(self.params.components or self.r, d)
         rotation = random_rotation(k, self.r, np.random.default_rng(self.params.seed))
@@ -182,5 +182,5 @@ HASHER = HasherSpec(
     consumes="pairs",
     differs="The originals keep floats; here weights, a random rotation and the sign follow. "
     "C is shrunk, and starts from as many pairs of isotropic noise as there are dimensions. It is updated from "
-    "the stream: W is made anew whenever the pairs have grown by a quarter.",
+    "the stream: W is recomputed whenever the pairs have grown by a quarter.",
 )

@@ -1,13 +1,11 @@
-"""FastHash: bits by graph cuts, then boosted trees that predict them; bit after bit.
+"""FastHash: bits by graph cuts, then boosted trees that predict them; bit by bit.
 
 1. Bits z of the training points minimise Σ a_ij z_i z_j over listed pairs, where a_ij = ½[cost of equal - cost of
    differing bits] given the bits before: similar pairs cost D², dissimilar ones max(0, r/2 - D)². Blocks of mutually
-   similar points, whose a_ij <= 0, are settled exactly by a minimum cut, all others fixed, block by block.
-2. Boosted trees are fitted to z; the bits they really give enter the costs of the next bit.
+   similar points, whose a_ij <= 0, are optimised exactly by a minimum cut, all others fixed, block by block.
+2. Boosted trees are fitted to z; the bits they actually give enter the costs of the next bit.
 
 Costs are multiplied by 8, which makes every a_ij an integer.
-
-What FastHash asks of trees and pairs in the inner loop.
 """
 
 from dataclasses import dataclass
@@ -29,15 +27,15 @@ from ohash.runtime.compile import kernel
 @kernel
 def votes(
     X: npt.NDArray[np.float64], feature: Any, threshold: Any, left: Any, right: Any, value: Any, roots: Any, bit: Any,
-    found: npt.NDArray[np.float64],
+    sums: npt.NDArray[np.float64],
 ) -> None:  # fmt: skip
-    """found[i, bit[t]] += the leaf of x_i in tree t; a leaf has feature -1, and x <= threshold goes left."""
+    """sums[i, bit[t]] += the leaf of x_i in tree t; a leaf has feature -1, and x <= threshold goes left."""
     for i in range(X.shape[0]):
         for t in range(roots.shape[0]):
             node = roots[t]
             while feature[node] >= 0:
                 node = left[node] if X[i, feature[node]] <= threshold[node] else right[node]
-            found[i, bit[t]] += value[node]
+            sums[i, bit[t]] += value[node]
 
 
 @kernel
@@ -69,7 +67,7 @@ def reach(indptr: Any, indices: Any, residual: Any, source: int, z: Any) -> None
 
 Index = npt.NDArray[np.int64]
 TREE_ARRAYS = ("feature", "threshold", "left", "right", "value", "roots", "bit", "base")
-SMALL = 2_000_000  # values of X below which a second thread costs more than it brings
+SMALL = 2_000_000  # values of X below which a second thread does not pay
 
 
 @dataclass(frozen=True)
@@ -84,14 +82,14 @@ class FastHashParams:
         help="At most this many points, a random sample, are learnt from.",
     )  # fmt: skip
     neighbours: int = param(
-        50, symbol="", title="pairs a point", lo=1, hi=1000, slider=(10, 200), step=10,
+        50, symbol="", title="pairs per point", lo=1, hi=1000, slider=(10, 200), step=10,
         help="Similar points listed for each point, and as many dissimilar ones; the paper says 100 are enough.",
     )  # fmt: skip
     sweeps: int = param(
         2, symbol="", title="sweeps", lo=1, hi=20, slider=(1, 4), step=1, help="Passes over the blocks for one bit.",
     )  # fmt: skip
     trees: int = param(
-        50, symbol="", title="trees a bit", lo=1, hi=1000, slider=(10, 200), step=10,
+        50, symbol="", title="trees per bit", lo=1, hi=1000, slider=(10, 200), step=10,
         help="Rounds of boosting for one bit; the paper uses 200.",
     )  # fmt: skip
     depth: int = param(
@@ -107,11 +105,11 @@ class FastHashParams:
 class Pairs:
     """The listed pairs as a symmetric sparse matrix (CSR), `similar` for every entry, and blocks that cover all points.
 
-    Within a block no listed pair is dissimilar, so its bits can be found exactly.
+    Within a block no listed pair is dissimilar, so its bits can be optimised exactly.
     """
 
     def __init__(self, similarity: Similarity, neighbours: int, rng: np.random.Generator) -> None:
-        """So many similar points of each point are listed, and as many dissimilar ones."""
+        """List `neighbours` similar points of each point, and as many dissimilar ones."""
         n = self.n = similarity.n
         edges = []
         for i in range(n):
@@ -136,17 +134,17 @@ class Pairs:
             if covered[i]:
                 continue
             block, refused = [i], np.zeros(self.n, bool)
-            for candidate in (i, *self._beside(i, similar=True)):
+            for candidate in (i, *self._neighbours(i, similar=True)):
                 if candidate != i:
                     if refused[candidate]:
                         continue
                     block.append(candidate)
-                refused[self._beside(candidate, similar=False)] = True
+                refused[self._neighbours(candidate, similar=False)] = True
             covered[block] = True
             blocks.append(np.array(block, np.int64))
         return blocks
 
-    def _beside(self, i: int, *, similar: bool) -> Index:
+    def _neighbours(self, i: int, *, similar: bool) -> Index:
         mine = slice(self.indptr[i], self.indptr[i + 1])
         return np.asarray(self.indices[mine][self.similar[mine] == similar])
 
@@ -161,8 +159,8 @@ class Pairs:
         """Σ a_ij z_i z_j over pairs."""
         return int((a * z[self.rows] * z[self.indices]).sum()) // 2
 
-    def settle(self, a: Index, z: Index, block: "Block") -> None:
-        """The best bits of a block, all others fixed, in place; where that gains nothing, bits stay."""
+    def optimise(self, a: Index, z: Index, block: "Block") -> None:
+        """Set the best bits of a block in place, all others fixed; bits that gain nothing stay."""
         u, mine, attraction = np.empty(len(block.points), np.int64), z[block.points], -a[block.entries]
         fields(self.indptr, self.indices, a, z, block.points, block.inside, u)
         best = block.cut.solve(u, attraction)
@@ -175,10 +173,10 @@ class Pairs:
 
 
 class Block:
-    """Mutually similar points, where their entries lie, and the graph of their cut; the same for every bit."""
+    """Mutually similar points, the positions of their entries, and the graph of their cut; the same for every bit."""
 
     def __init__(self, pairs: Pairs, points: Index) -> None:
-        """Look everything up once."""
+        """Look everything up once, for all bits."""
         self.points = points
         self.inside = np.full(pairs.n, -1, np.int32)
         self.inside[points] = np.arange(len(points))
@@ -239,7 +237,7 @@ class FastHash(Hasher):
         self._fit(X, SharedLabels(indicator(y, len(X), "FastHash")))
 
     def fit_similar(self, X: npt.ArrayLike, similar: npt.ArrayLike) -> None:
-        """Fit to rows of which a matrix (n, n) says whether they are similar."""
+        """Fit to rows whose similarity is given by a boolean matrix (n, n)."""
         X = self._rows(X, "float64")
         self._fit(X, SimilarityMatrix(similar, len(X)))
 
@@ -256,7 +254,7 @@ class FastHash(Hasher):
             self.energies.append(pairs.energy(a, z))
             for _ in range(p.sweeps):
                 for at in rng.permutation(len(pairs.blocks)):
-                    pairs.settle(a, z, pairs.blocks[at])
+                    pairs.optimise(a, z, pairs.blocks[at])
                 self.energies.append(pairs.energy(a, z))
             grown.append(self._grow(X, z, k))
             fitted = np.where(_vote(X, _flatten([grown[-1]]), 1)[:, 0] >= 0, 1, -1)
@@ -325,11 +323,11 @@ def _flatten(grown: list[tuple[float, list[Any]]]) -> Arrays:
 
 def _vote(X: npt.NDArray[np.float64], trees: Arrays, r: int) -> npt.NDArray[np.float64]:
     """The sums of the trees, (n, r)."""
-    found = np.tile(trees["base"], (len(X), 1))
+    sums = np.tile(trees["base"], (len(X), 1))
     t = trees
-    votes(X, t["feature"], t["threshold"], t["left"], t["right"], t["value"], t["roots"], t["bit"], found)
-    assert found.shape == (len(X), r)
-    return found
+    votes(X, t["feature"], t["threshold"], t["left"], t["right"], t["value"], t["roots"], t["bit"], sums)
+    assert sums.shape == (len(X), r)
+    return sums
 
 
 HASHER = HasherSpec(
@@ -347,8 +345,8 @@ HASHER = HasherSpec(
     consumes="batch",
     pairwise=True,
     linear=False,
-    differs="Where nothing has a label it is told which points of a sample are similar. Trees are boosted with the "
-    "logistic loss on binned features (scikit-learn's histogram boosting), 50 a bit, instead of AdaBoost with"
+    differs="Without labels it takes a matrix of which points of a sample are similar. Trees are boosted with the "
+    "logistic loss on binned features (scikit-learn's histogram boosting), 50 per bit, instead of AdaBoost with"
     " 200 and sampled features. Minimum cuts come from scipy. 50 similar and 50 dissimilar points are listed "
     "for each point.",
 )

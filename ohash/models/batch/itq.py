@@ -2,8 +2,6 @@
 
 With V the top-r principal components of centred data, two half-steps are repeated, each of which can only lower
 ||B - VR||²: B = sgn(VR), and R = the rotation nearest to VᵀB (orthogonal Procrustes).
-
-Orthogonal Procrustes, also where the usual algorithm gives up.
 """
 
 from dataclasses import dataclass
@@ -26,8 +24,8 @@ Real = npt.NDArray[np.float64]
 def nearest_rotation(M: npt.NDArray[Any]) -> Real:
     """The orthogonal R that maximises tr(RᵀM).
 
-    Divide and conquer may not converge on a matrix of low rank, as that of ITQ with more bits than dimensions; the QR
-    iteration, which is slower, does.
+    Divide and conquer may not converge on a matrix of low rank, such as that of ITQ with more bits than dimensions; the
+    QR iteration, which is slower, does.
 
     >>> R = nearest_rotation(np.diag([3.0, 2.0, 0.0]))
     >>> bool(np.allclose(R @ R.T, np.eye(3))), R[0, 0].round(6)
@@ -85,7 +83,7 @@ def quantise(V: Real, R: Real, iterations: int) -> tuple[Real, Real]:
 
 
 class ITQ(Fitted):
-    """h = sgn(RᵀPᵀ(x - mean)), P the principal axes and R the rotation found."""
+    """h = sgn(RᵀPᵀ(x - mean)), P the principal axes and R the learnt rotation."""
 
     key = "itq"
     Params = ITQParams
@@ -96,7 +94,7 @@ class ITQ(Fitted):
         self.objective: Real = np.empty(0)
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> None:
-        """Fit from scratch; labels are not looked at. `objective` then holds ||B - VR||² after every half-step."""
+        """Fit from scratch; labels are ignored. `objective` then holds ||B - VR||² after every half-step."""
         X = self._rows(X, "float64")
         rng = np.random.default_rng(self.params.seed)
         mean = X.mean(axis=0)

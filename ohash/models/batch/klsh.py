@@ -1,8 +1,8 @@
 """KLSH of Kulis and Grauman: random hyperplanes in the feature space of a kernel, by the central limit theorem.
 
-p sample points span the space. The mean of a random t of them is, by the central limit theorem, nearly Gaussian with
-the covariance of the sample; whitened, it is a random hyperplane of the feature space. With K the centred kernel of
-the sample, a bit is w = K^(-1/2)(1_S / t - 1/p), h(x) = sgn(Σ_i w_i κ_c(x, x_i)), κ_c centred as K.
+A sample of p points spans the space. The mean of a random t of them is, by the central limit theorem, nearly Gaussian
+with the covariance of the sample; whitened, it is a random hyperplane of the feature space. With K the centred kernel
+of the sample, a bit is w = K^(-1/2)(1_S / t - 1/p), h(x) = sgn(Σ_i w_i κ_c(x, x_i)), κ_c centred as K.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from ohash.models.hasher import Hasher
 
 Real = npt.NDArray[np.float64]
 
-LEAST = 1e-8  # eigenvalues below are dropped
-BLOCK = 4096  # rows at once
+LEAST = 1e-8  # smaller eigenvalues are dropped
+BLOCK = 4096  # rows encoded at a time
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class KLSHParams:
     )  # fmt: skip
     similarity: str = param(
         "rbf", symbol="κ", title="its own kernel", choices=("rbf", "linear"),
-        help="The kernel of KLSH itself, on whatever the feature map gives.",
+        help="The kernel of KLSH itself, applied to the output of the feature map.",
     )  # fmt: skip
     bandwidth: float = param(
         0.0, symbol="σ", title="its kernel width", lo=0, hi=1e6, slider=(0, 2), step=0.05,
@@ -152,7 +152,7 @@ HASHER = HasherSpec(
     supervision="none",
     consumes="nothing",
     linear=False,
-    differs="It brings its own kernel and applies it to what the feature map gives: run it with kernel='none', or its "
-    "kernel works on kernel features. Both means of the kernel are subtracted, of rows and of columns; a public port "
-    "subtracts one of them twice. What the Online Hashing paper calls KLSH is `kernel_lsh`.",
+    differs="It has its own kernel and applies it to the output of the feature map: run it with kernel='none', or its "
+    "kernel is applied to kernel features. Both means of the kernel are subtracted, of rows and of columns; a public "
+    "port subtracts one of them twice. What the Online Hashing paper calls KLSH is `kernel_lsh`.",
 )

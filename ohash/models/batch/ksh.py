@@ -1,12 +1,12 @@
-"""KSH: supervised hashing with kernels; bit after bit, codes whose inner products fit r times the similarity matrix.
+"""KSH: supervised hashing with kernels; bit by bit, codes whose inner products fit r times the similarity matrix.
 
 On l labelled points with centred (kernel) features K (l, m) and S = r S0, S0 = ±1, every bit a is
 
 1. the top generalised eigenvector of (KᵀSK, KᵀK), scaled to aᵀKᵀKa = l,
 2. refined by minimising -φᵀSφ, φ = 2 sigmoid(Ka) - 1, with Nesterov's gradient steps and backtracking,
-3. the better of both by hᵀSh, h = sgn(Ka); then S loses hhᵀ, the part that is explained.
+3. the better of both by hᵀSh, h = sgn(Ka); then hhᵀ, the part that is explained, is subtracted from S.
 
-All of it happens in coordinates where KᵀK = I: there the steps of 2 are few. S is never formed for class labels:
+All computations use coordinates where KᵀK = I: there step 2 needs few iterations. S is never formed for class labels:
 S0 = 2QQᵀ - 11ᵀ with Q the class indicators, so Sv costs O(l (classes + bits)).
 """
 
@@ -26,7 +26,7 @@ from ohash.runtime.threads import one_blas_thread
 
 Real = npt.NDArray[np.float64]
 
-RIDGE = 1e-3  # times the mean eigenvalue of KᵀK; with 1e-6 as many labels as anchors are learnt by heart
+RIDGE = 1e-3  # times the mean eigenvalue of KᵀK; with 1e-6, as many labels as anchors are memorised
 STEEPEST = 2.0**50  # where backtracking gives up
 
 
@@ -43,7 +43,7 @@ class KSHParams:
     )  # fmt: skip
     iterations: int = param(
         500, symbol="", title="iterations", lo=0, hi=100_000, slider=(0, 500), step=10,
-        help="Most gradient steps of one bit; 0 keeps the spectral solution.",
+        help="Maximum number of gradient steps per bit; 0 keeps the spectral solution.",
     )  # fmt: skip
     tolerance: float = param(
         0.1, symbol="", title="tolerance", lo=0, hi=1e6, slider=(1e-4, 1), scale="log",
@@ -77,7 +77,7 @@ class Residual:
         return np.asarray(self.r * similar - self.H @ (self.H.T @ V))
 
     def explain(self, h: Real) -> None:
-        """S loses hhᵀ."""
+        """Subtract hhᵀ from S."""
         self.H = np.concatenate([self.H, h[:, None]], axis=1)
 
     def dense(self) -> Real:
@@ -145,7 +145,7 @@ class KSH(Fitted):
         self._fit(X, SharedLabels(indicator(y, len(X), "KSH")))
 
     def fit_similar(self, X: npt.ArrayLike, similar: npt.ArrayLike) -> None:
-        """Fit to rows of which a matrix (n, n) says whether they are similar."""
+        """Fit to rows whose similarity is given by a boolean matrix (n, n)."""
         X = self._rows(X, "float64")
         self._fit(X, SimilarityMatrix(similar, len(X)))
 
@@ -157,7 +157,7 @@ class KSH(Fitted):
         self._set_hash(A, mean)
 
     def _bits(self, K: Real, S: Residual, rng: np.random.Generator) -> Real:
-        """A (m, r), bit after bit."""
+        """A (m, r), bit by bit."""
         m = K.shape[1]
         gram = K.T @ K
         gram += (RIDGE * np.trace(gram) / m or 1.0) * np.eye(m)
@@ -167,10 +167,10 @@ class KSH(Fitted):
         A = np.empty((m, self.r))
         self.agreement = np.empty((self.r, 2))
         for k in range(self.r):
-            a = spectral(white, M) * rng.choice([-1.0, 1.0])  # an eigenvector has no sign of its own
+            a = spectral(white, M) * rng.choice([-1.0, 1.0])  # the sign of an eigenvector is arbitrary
             refined = refine(a, white, S, self.params.iterations, self.params.tolerance)
             h, h_refined = (sgn(white @ solution).astype(np.float64) for solution in (a, refined))
-            self.agreement[k] = [float(found @ S.times(found)) for found in (h, h_refined)]
+            self.agreement[k] = [float(bits @ S.times(bits)) for bits in (h, h_refined)]
             if self.agreement[k, 1] >= self.agreement[k, 0]:
                 a, h = refined, h_refined
             self.agreement[k, 1] = self.agreement[k].max()
@@ -195,7 +195,7 @@ HASHER = HasherSpec(
     supervision="labels",
     consumes="batch",
     pairwise=True,
-    differs="Where nothing has a label it is told which points of a sample are similar. The anchors are those of the "
+    differs="Without labels it takes a matrix of which points of a sample are similar. The anchors are those of the "
     "experiment's feature map, the same for every method; without a kernel KSH is linear. The gradient steps "
     "are taken in coordinates where the labelled features are white, which takes far fewer of them for about "
     "the same mAP, and stop at a change of 0.1 l instead of 0.01 l. The step with the least cost is kept, not"

@@ -1,14 +1,12 @@
-"""SDH: supervised discrete hashing; codes from which a linear classifier tells the labels, found without relaxation.
+"""SDH: supervised discrete hashing; bits from which a linear classifier predicts the labels, without relaxation.
 
-minimise ||Y - BW||² + λ||W||² + ν (||B - ΦP||² + ρ||P||²) over bits B, classifier W and hash P, by turns:
+minimise ||Y - BW||² + λ||W||² + ν (||B - ΦP||² + ρ||P||²) over bits B, classifier W and hash P, in turn:
 
 - W = (BᵀB + λI)⁻¹BᵀY
 - P = (ΦᵀΦ + ρI)⁻¹ΦᵀB
-- every bit of B by cyclic coordinate descent; rows do not interact.
+- every bit of B by cyclic coordinate descent, row by row.
 
 Each step can only lower the objective. Φ is the mapped data, centred, with a constant; h(x) = sgn(Pᵀφ(x)).
-
-Discrete cyclic coordinate descent of SDH: rows are independent, so each is settled in cache, bit by bit.
 """
 
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ from ohash.runtime.compile import kernel
 
 
 @kernel
-def settle_bits(B: npt.NDArray[np.float64], Q: npt.NDArray[np.float64], A: npt.NDArray[np.float64], sweeps: int) -> int:
+def update_bits(B: npt.NDArray[np.float64], Q: npt.NDArray[np.float64], A: npt.NDArray[np.float64], sweeps: int) -> int:
     """Minimise bᵀAb - 2 qᵀb over b in {-1, +1}^r for every row, in place; returns how many bits were flipped.
 
     Bit k becomes sgn(q_k - Σ_{j≠k} A_kj b_j), and stays where that is 0; at most `sweeps` rounds, or until none moves.
@@ -74,7 +72,7 @@ class SDHParams:
     )  # fmt: skip
     nu: float = param(
         1e-5, symbol="ν", title="weight of the hash", lo=0, hi=1e6, slider=(1e-7, 1), scale="log",
-        help="How much the bits care to be predictable from x while they are settled; the paper uses 1e-5.",
+        help="How much the bits are kept predictable from x during the updates; the paper uses 1e-5.",
     )  # fmt: skip
     iterations: int = param(
         5, symbol="", title="iterations", lo=1, hi=1000, slider=(1, 20), step=1,
@@ -82,7 +80,7 @@ class SDHParams:
     )  # fmt: skip
     sweeps: int = param(
         10, symbol="", title="sweeps", lo=1, hi=1000, slider=(1, 20), step=1,
-        help="Most passes over the bits of a point in one round.",
+        help="Maximum number of passes over the bits of a point in one round.",
     )  # fmt: skip
     dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
     seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first bits.")
@@ -108,7 +106,7 @@ def indicator(y: npt.ArrayLike | None, n: int, title: str) -> Real:
 
 
 def objective(Y: Real, B: Real, W: Real, hashed: Real, P: Real, lambda_: float, nu: float) -> float:
-    """What SDH minimises; `hashed` is ΦP."""
+    """The objective of SDH; `hashed` is ΦP."""
     fit = np.square(Y - B @ W).sum() + lambda_ * np.square(W).sum()
     return float(fit + nu * (np.square(B - hashed).sum() + RIDGE * np.square(P).sum()))
 
@@ -136,20 +134,20 @@ class SDH(Fitted):
         B = rng.choice([-1.0, 1.0], size=(len(X), self.r))
         P = np.zeros((Phi.shape[1], self.r))
         hashed = np.zeros_like(B)
-        found = []
+        values = []
         for step in range(p.iterations):
             W = np.linalg.solve(B.T @ B + p.lambda_ * np.eye(self.r), B.T @ Y)
-            found.append(objective(Y, B, W, hashed, P, p.lambda_, p.nu))
+            values.append(objective(Y, B, W, hashed, P, p.lambda_, p.nu))
             P = np.linalg.solve(gram, Phi.T @ B)
             hashed = Phi @ P
-            found.append(objective(Y, B, W, hashed, P, p.lambda_, p.nu))
-            flips = settle_bits(B, Y @ W.T + p.nu * hashed, W @ W.T, p.sweeps)
-            found.append(objective(Y, B, W, hashed, P, p.lambda_, p.nu))
+            values.append(objective(Y, B, W, hashed, P, p.lambda_, p.nu))
+            flips = update_bits(B, Y @ W.T + p.nu * hashed, W @ W.T, p.sweeps)
+            values.append(objective(Y, B, W, hashed, P, p.lambda_, p.nu))
             progress.tell(step + 1, p.iterations)
             if not flips:
                 break
         P = np.linalg.solve(gram, Phi.T @ B)
-        self.objective = np.array(found)
+        self.objective = np.array(values)
         self._set_hash(P[:-1], mean, P[-1])
 
 
@@ -168,5 +166,5 @@ HASHER = HasherSpec(
     consumes="batch",
     differs="The anchors of the RBF kernel are those of the experiment's feature map, the same for every method "
     "(the paper: 1,000 anchors, sigma 0.4); without a kernel SDH is linear. Squared loss only, not the hinge variant. "
-    "A bit whose two values cost the same keeps its value.",
+    "A bit whose two values have equal cost keeps its value.",
 )

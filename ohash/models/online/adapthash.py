@@ -1,8 +1,8 @@
-"""AdaptHash: a pair moves the bits that are most confidently wrong, down the gradient of a squared similarity loss.
+"""AdaptHash: each pair moves the most confidently wrong bits down the gradient of a squared similarity loss.
 
 (f(u)ᵀf(v) - r s)² with u = Wᵀx_i, v = Wᵀx_j and f a sigmoid in (-1, 1) (Cakir and Sclaroff, 2015).
 
-One step of AdaptHash a pair: only the most confidently wrong bits move, then W is drawn towards orthogonality.
+Only the most confidently wrong bits move; then W is pulled towards orthogonality.
 """
 
 import math
@@ -20,8 +20,8 @@ from ohash.runtime.threads import one_blas_thread
 
 
 @inlined
-def _drawn_together(Wt: Any, lambda_: float, gram: Any, change: Any) -> None:
-    """W <- W - lambda W (WᵀW - I); the products, O(d r²), are BLAS."""
+def _orthogonalise(Wt: Any, lambda_: float, gram: Any, change: Any) -> None:
+    """W <- W - lambda W (WᵀW - I); the products, O(d r²), use BLAS."""
     np.dot(Wt, Wt.T, gram)
     for k in range(Wt.shape[0]):
         gram[k, k] -= Wt.dtype.type(1.0)
@@ -84,7 +84,7 @@ def learn_pairs(
                 _unit(w)
                 bit_updates[k] += 1
         if lambda_ > 0.0:
-            _drawn_together(Wt, lambda_, gram, change)
+            _orthogonalise(Wt, lambda_, gram, change)
             for k in range(r):
                 _unit(Wt[k])
                 bit_updates[k] += 1
@@ -115,12 +115,12 @@ class AdaptHashParams(LearnerParams):
     )  # fmt: skip
     lambda_: float = param(
         0.01, symbol="λ", title="orthogonality", lo=0, hi=0.5, slider=(0, 0.1), step=0.001,
-        help="How strongly W is drawn towards orthogonal columns after each step; costs O(d r²).",
+        help="How strongly W is pulled towards orthogonal columns after each step; costs O(d r²).",
     )  # fmt: skip
 
 
 class AdaptHash(PairLearner):
-    """One step a pair with loss."""
+    """One step per pair that has a loss."""
 
     key = "adapthash"
     Params = AdaptHashParams

@@ -23,12 +23,12 @@ class BSODHParams(LearnerParams):
     """The authors' weights for CIFAR-10 and a bounded past.
 
     Chunks of 1,000 were chosen on the validation queries of Fashion-MNIST: mAP 0.76 with 500, 0.79 with 1,000, 0.80
-    with the authors' 2,000, after which a short stream may have renewed W only once.
+    with the authors' 2,000, with which a short stream may update W only once.
     """
 
     chunk: int = param(
-        1000, symbol="n_t", title="points a chunk", lo=2, hi=20_000, slider=(50, 2000), scale="log",
-        help="W is renewed after so many points. The paper: 2000.",
+        1000, symbol="n_t", title="points per chunk", lo=2, hi=20_000, slider=(50, 2000), scale="log",
+        help="W is recomputed after this many points. The paper: 2000.",
     )  # fmt: skip
     past: int = param(
         2000, symbol="n_e", title="points of the past", lo=1, hi=50_000, slider=(100, 5000), scale="log",
@@ -68,7 +68,7 @@ def update_rows(B_s: Matrix, B_e: Matrix, S: Matrix, WX: Matrix, fit: float) -> 
 
 
 def objective(B_s: Matrix, B_e: Matrix, S: Matrix, WX: Matrix, fit: float) -> float:
-    """What `update_rows` never raises: the objective without the ridge."""
+    """The objective without the ridge, which `update_rows` never increases."""
     return float(((B_s.T @ B_e - len(B_s) * S) ** 2).sum() + fit * ((B_s - WX) ** 2).sum())
 
 
@@ -94,8 +94,8 @@ class BSODH(PointLearner, HalfSpaces):
 
     def _check_labels(self, y: npt.ArrayLike | None, n: int) -> npt.NDArray[Any]:
         first = self._form[0] == labels.UNKNOWN
-        found, self._form[0] = labels.check(y, n, int(self._form[0]), type(self).__name__)
-        words = labels.pack_labels(found)
+        checked, self._form[0] = labels.check(y, n, int(self._form[0]), type(self).__name__)
+        words = labels.pack_labels(checked)
         if first:
             self._buffer_words = np.zeros((self.params.chunk, words.shape[1]), np.int64)
             self._words = np.zeros((0, words.shape[1]), np.int64)
@@ -140,7 +140,7 @@ class BSODH(PointLearner, HalfSpaces):
         self._keep(B_s, B_e, words)
 
     def _keep(self, B_s: Matrix, B_e: Matrix, words: npt.NDArray[np.int64]) -> None:
-        """Add the chunk to the past; of too many those with the highest random priorities stay, in their order."""
+        """Add the chunk to the past; beyond its size the points with the highest random priorities stay, in order."""
         keys = np.concatenate([self._keys, self._rng.random(len(words))])
         kept = np.sort(np.argsort(-keys, kind="stable")[: self.params.past])
         codes = np.concatenate([B_e if self._codes.shape[1] else B_s[:, :0], B_s], axis=1)
@@ -170,7 +170,7 @@ HASHER = HasherSpec(
     supervision="labels",
     consumes="chunks",
     differs="The steps follow from the printed objective; the published program multiplies by r twice and leaves out "
-    "sigma. The past is a uniform sample of bounded size, where the paper keeps every code for ever: memory and time "
-    "a chunk would grow with the stream. The first chunk serves as its own past. Chunks are half as long, so that W "
-    "is renewed more often.",
+    "sigma. The past is a uniform sample of bounded size, where the paper keeps every code: memory and time "
+    "per chunk would grow with the stream. The first chunk serves as its own past. Chunks are half as long, so that W "
+    "is updated more often.",
 )

@@ -1,13 +1,10 @@
-"""Codewords for classes as they are first seen: rows of Hadamard matrices (HCOH, HMOH), or random words (OECC).
+"""What HCOH, HMOH and OECC share: each class has a codeword, and a point pulls W towards the codeword of its label.
 
-A class keeps its codeword for ever; further classes never change those before.
+A class gets its codeword when it is first seen, a row of a Hadamard matrix (HCOH, HMOH) or a random word (OECC), and
+keeps it; new classes never change earlier codewords.
 
-What HCOH, HMOH and OECC share: each class has a codeword, and a point pulls W towards the codeword of its label.
-
-Steps of the methods that pull a point's projections towards the codeword of its class: HCOH, HMOH, OECC.
-
-Bits do not depend on each other (but for boosting, where a bit's weight depends on the bits before), so each is
-projected and moved at once, while its w is in the cache.
+In the kernels bits are independent of each other (except for boosting, where a bit's weight depends on earlier bits),
+so each is projected and moved at once, while its w is in the cache.
 """
 
 import math
@@ -30,7 +27,7 @@ def hadamard_words(r: int, seed: int, classes: int, start: int, count: int, mapp
 
     The first book is a Hadamard matrix of the least order 2^k >= max(classes, r), its rows in random order; a book that
     is used up is followed by one of twice the order. Order r itself has one constant column, which would be a bit that
-    tells no class apart: it is replaced by balanced random signs. Any other order is mapped to r bits by signs of
+    distinguishes no classes: it is replaced by balanced random signs. Any other order is mapped to r bits by signs of
     random projections ("lsh", the paper's way) or by r of its columns that are not constant ("columns").
 
     >>> B = hadamard_words(8, 0, 2, 0, 8, "lsh").astype(int)
@@ -60,9 +57,9 @@ def _book(order: int, r: int, rng: np.random.Generator, mapping: str) -> Words:
 
 
 def random_words(book: Words, r: int, seed: int, pool: int, count: int) -> Words:
-    """`count` further codewords for a book (n, r): of a pool of random words always the one farthest from all taken.
+    """`count` further codewords for a book (n, r): each is the word of a random pool farthest from all words in use.
 
-    The pool is drawn again each time instead of being kept: the same seed gives the same pool.
+    The pool is drawn again each time instead of being stored: the same seed gives the same pool.
     """
     words = np.random.default_rng([SALT, seed]).integers(0, 256, (pool, -(-r // 8)), np.uint8)
     if r % 8:
@@ -71,12 +68,12 @@ def random_words(book: Words, r: int, seed: int, pool: int, count: int) -> Words
     taken = np.packbits(book > 0, axis=1, bitorder="little")
     for word in taken:
         np.minimum(nearest, np.bitwise_count(words ^ word).sum(axis=1, dtype=np.int64), out=nearest)
-    found = []
+    chosen = []
     for _ in range(count):
         best = words[int(np.argmax(nearest))]
-        found.append(best)
+        chosen.append(best)
         np.minimum(nearest, np.bitwise_count(words ^ best).sum(axis=1, dtype=np.int64), out=nearest)
-    bits = np.unpackbits(np.array(found), axis=1, count=r, bitorder="little")
+    bits = np.unpackbits(np.array(chosen), axis=1, count=r, bitorder="little")
     return (2 * bits.astype(np.int8) - 1).astype(np.int8)
 
 
@@ -92,8 +89,8 @@ def new_classes(known: npt.NDArray[np.int64], labels: npt.NDArray[Any]) -> npt.N
     return np.asarray(values[fresh][np.argsort(first[fresh])], np.int64)
 
 
-def places(known: npt.NDArray[np.int64], labels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """The place of each label in `known`."""
+def class_indices(known: npt.NDArray[np.int64], labels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """The index of each label in `known`."""
     order = np.argsort(known)
     return np.asarray(order[np.searchsorted(known, labels, sorter=order)], np.int64)
 
@@ -101,7 +98,7 @@ def places(known: npt.NDArray[np.int64], labels: npt.NDArray[Any]) -> npt.NDArra
 def targets(book: Words, known: npt.NDArray[np.int64], labels: npt.NDArray[Any]) -> tuple[Words, npt.NDArray[np.bool_]]:
     """(codewords (n, r), whether there is one): of several labels each bit's majority, in a tie the first label's."""
     if labels.ndim == 1:
-        return book[places(known, labels)], np.ones(len(labels), bool)
+        return book[class_indices(known, labels)], np.ones(len(labels), bool)
     has = np.asarray(labels.any(axis=1), bool)
     if not len(known):
         return np.ones((len(labels), book.shape[1]), np.int8), has
@@ -141,21 +138,21 @@ class CodewordLearner(PointLearner, HalfSpaces):
         raise NotImplementedError
 
     def _check_labels(self, y: npt.ArrayLike | None, n: int) -> npt.NDArray[Any]:
-        found, self._form[0] = labels.check(y, n, int(self._form[0]), type(self).__name__)
-        fresh = new_classes(self._classes, found)
+        checked, self._form[0] = labels.check(y, n, int(self._form[0]), type(self).__name__)
+        fresh = new_classes(self._classes, checked)
         if len(fresh):
             self._book = np.concatenate([self._book, self._words(len(fresh))])
             self._classes = np.concatenate([self._classes, fresh])
-        return found
+        return checked
 
     def _learn_block(self, rows: Rows, labels: Any) -> None:
         words, has = targets(self._book, self._classes, labels)
         self._step(rows[has], words[has])
-        self._clock[0] += len(rows) - int(has.sum())  # a point without any label teaches nothing
+        self._clock[0] += len(rows) - int(has.sum())  # nothing is learnt from a point without labels
 
 
-# Exponents of the exponential loss are held within this, against overflow.
-MOST = 30.0
+# Exponents of the exponential loss are clipped to this, against overflow.
+MAX_EXPONENT = 30.0
 
 
 @inlined
@@ -186,7 +183,7 @@ def learn_hcoh(Wt: Any, bit_updates: Any, clock: Any, rows: Any, words: Any, eta
 def learn_hmoh(
     Wt: Any, sums: Any, bit_updates: Any, clock: Any, rows: Any, words: Any, eta: float, every: bool
 ) -> None:
-    """A perceptron a bit: where sgn(w_kᵀx) is not b_k, w_k += eta b_k x.
+    """One perceptron per bit: where sgn(w_kᵀx) is not b_k, w_k += eta b_k x.
 
     `sums` adds up w_k after each of its mistakes, or after every point; bit_updates counts changes of the sum.
     """
@@ -217,7 +214,7 @@ def learn_oecc(Wt: Any, bit_updates: Any, clock: Any, rows: Any, words: Any, eta
             step = 0.0
             if boosted:
                 before += margin
-                step = eta * math.exp(min(MOST, max(-MOST, -before)))
+                step = eta * math.exp(min(MAX_EXPONENT, max(-MAX_EXPONENT, -before)))
             elif margin < 1.0:
                 step = eta
             if step != 0.0:

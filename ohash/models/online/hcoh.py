@@ -31,7 +31,7 @@ class HCOHParams(LearnerParams):
 
 
 class HCOH(CodewordLearner):
-    """One gradient step a point towards its class's Hadamard codeword."""
+    """One gradient step per point towards its class's Hadamard codeword."""
 
     key = "hcoh"
     Params = HCOHParams

@@ -1,4 +1,4 @@
-"""HMOH: a perceptron a bit towards Hadamard codewords, hashed by the sum of its weights (Lin et al., 2020)."""
+"""HMOH: one perceptron per bit towards Hadamard codewords, hashed by the sum of its weights (Lin et al., 2020)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -32,7 +32,7 @@ class HMOHParams(LearnerParams):
 
 
 class HMOH(CodewordLearner):
-    """A perceptron a bit; `sums` is what hashes."""
+    """One perceptron per bit; the hash is `_sums`, the sum of its weights."""
 
     key = "hmoh"
     Params = HMOHParams

@@ -3,7 +3,7 @@
 A >= 0 minimises LogDet(A, A_t) + eta/2 (zᵀAz - y)² for each pair z = x_i - x_j with target y. With A = GᵀG a code is
 sgn(Rᵀ G x), R drawn once.
 
-One step of LEGO in factor form: A = GᵀG never needs to be factorised again.
+The step is made on the factor G, so that A never needs to be factorised.
 """
 
 import math
@@ -19,7 +19,7 @@ from ohash.models.base import HasherSpec
 from ohash.models.linear import LearnerParams, PairLearner, Planes, Rows
 from ohash.runtime.compile import inlined, kernel
 
-LEAST = 1e-12
+LEAST = 1e-12  # squared distances below are treated as 0
 
 
 @inlined
@@ -86,14 +86,14 @@ def learn_pairs(
 
 @dataclass(frozen=True)
 class LEGOParams(LearnerParams):
-    """Targets by the habit of ITML: percentiles of the warm-up's squared distances.
+    """Targets as is usual for ITML: percentiles of the warm-up's squared distances.
 
-    The step is that of public programs, and the best on the validation queries of Fashion-MNIST (0.01 to 3 were tried).
+    The step is that of public implementations, and the best of 0.01 to 3 on the validation queries of Fashion-MNIST.
     """
 
     eta: float = param(
         0.5, symbol="η", title="step size", lo=0, hi=1e6, lo_open=True, slider=(1e-3, 10), scale="log",
-        help="How far a pair's distance is brought to its target. A stays positive definite for any.",
+        help="How far a pair's distance is brought to its target. A stays positive definite for any value.",
     )  # fmt: skip
     near: float = param(
         5.0, symbol="", title="target of similar pairs", lo=0, hi=100, slider=(0, 50), step=1,
@@ -106,7 +106,7 @@ class LEGOParams(LearnerParams):
 
 
 class LEGO(PairLearner):
-    """One metric step a pair; `G` (d, d) is the factor of A."""
+    """One metric step per pair; `G` (d, d) is the factor of A."""
 
     key = "lego"
     Params = LEGOParams
@@ -159,7 +159,7 @@ HASHER = HasherSpec(
     supervision="pairs",
     consumes="pairs",
     differs="Pairs bring no target distances: similar ones are brought down to the 5th percentile of the warm-up's "
-    "squared distances, dissimilar ones up to the 95th, and pairs already there are left alone (the habit of ITML). "
+    "squared distances, dissimilar ones up to the 95th, and pairs already there are left alone (as is usual for ITML). "
     "Codes are computed for the whole table by the current metric, where the paper updates hash keys implicitly. "
     "Memory and time grow with d²: it is meant for d of up to a few thousand.",
 )

@@ -1,13 +1,11 @@
-"""MIHash: each point moves W so that distances to a reservoir tell neighbours from the others (Cakir et al., 2017).
+"""MIHash: each point moves W so that distances to a reservoir separate neighbours from others (Cakir et al., 2017).
 
 Relaxed code phi(x) = 2 sigmoid(A Wᵀx) - 1, distances (r - phi(x)ᵀphi(x_j)) / 2 to a uniform sample of the past, their
 histograms among neighbours and others with K + 1 triangular bins; one step up the gradient of the mutual information
 between distance and being a neighbour.
 
-One step of MIHash: the gradient of the mutual information of one point against the reservoir, in O(N (d + r)).
-
-The reservoir's projections are kept and moved along with W (every column moves by a multiple of x), instead of being
-computed again, which would cost O(N d r) a step; they are computed afresh every RESYNC steps, against drift.
+A step costs O(N (d + r)): the reservoir's projections are stored and moved along with W (every column moves by a
+multiple of x), instead of being recomputed for O(N d r); they are recomputed every RESYNC steps, against drift.
 """
 
 import math
@@ -160,11 +158,11 @@ class MIHashParams(LearnerParams):
     )  # fmt: skip
     steepness: float = param(
         10.0, symbol="A", title="steepness", lo=0, hi=1e3, lo_open=True, slider=(1, 50), scale="log",
-        help="How steep the sigmoid is that stands for the sign.",
+        help="Steepness of the sigmoid that replaces the sign.",
     )  # fmt: skip
     reservoir: int = param(
         200, symbol="N", title="reservoir", lo=2, hi=100_000, slider=(20, 1000), scale="log",
-        help="Points of the past, sampled uniformly, that each new point is compared with.",
+        help="Past points, sampled uniformly, that each new point is compared with.",
     )  # fmt: skip
     bins: int = param(
         16, symbol="K", title="bins", lo=1, hi=1024, slider=(4, 64), step=1,
@@ -173,7 +171,7 @@ class MIHashParams(LearnerParams):
 
 
 class MIHash(PointLearner, HalfSpaces):
-    """One gradient step a point, against a reservoir."""
+    """One gradient step per point, against a reservoir."""
 
     key = "mihash"
     Params = MIHashParams
@@ -193,8 +191,8 @@ class MIHash(PointLearner, HalfSpaces):
         self._form = np.zeros(1, np.int64)
 
     def _check_labels(self, y: npt.ArrayLike | None, n: int) -> npt.NDArray[Any]:
-        found, self._form[0] = labels.check(y, n, int(self._form[0]), type(self).__name__)
-        words = labels.pack_labels(found)
+        checked, self._form[0] = labels.check(y, n, int(self._form[0]), type(self).__name__)
+        words = labels.pack_labels(checked)
         if words.shape[1] != self._kept_words.shape[1]:
             self._kept_words = np.zeros((self.params.reservoir, words.shape[1]), np.int64)
         return words
@@ -225,6 +223,6 @@ HASHER = HasherSpec(
     consumes="points",
     differs="The true gradient of the mutual information, checked by finite differences: the authors' online program "
     "uses sigmoids in (0, 1) where the derivative asks for codes in (-1, 1). As there, only the path through the "
-    "code of the new point is differentiated. Their trigger that holds back table updates is no part of the method "
+    "code of the new point is differentiated. Their trigger that holds back table updates is not part of the method "
     "here: the run decides when to re-encode.",
 )

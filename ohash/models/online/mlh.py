@@ -2,8 +2,6 @@
 
 loss(h(x_i), h(x_j)) <= max over g of [loss(g_i, g_j) + g_iᵀWᵀx_i + g_jᵀWᵀx_j] - |Wᵀx_i|_1 - |Wᵀx_j|_1; the maximum is
 found exactly, and W descends the bound in minibatches with momentum.
-
-MLH: exact loss-augmented inference of a pair, and minibatches of its gradient.
 """
 
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ from ohash.runtime.compile import inlined, kernel
 
 @inlined
 def hinge(D: int, similar: bool, rho: int, weight: float, r: int) -> float:
-    """Loss of a Hamming distance: similar pairs should come below rho, dissimilar ones above; at most 1 (or weight)."""
+    """Loss of a Hamming distance: similar pairs should be below rho, dissimilar ones above; at most 1 (or weight)."""
     if similar:
         return max(D - rho + 1.0, 0.0) / (r - rho + 1.0)
     return weight * max(rho - D + 1.0, 0.0) / (rho + 1.0)
@@ -115,7 +113,7 @@ class MLHParams(LearnerParams):
     )  # fmt: skip
     lambda_: float = param(
         1.0, symbol="λ", title="weight of dissimilar pairs", lo=0, hi=1e3, slider=(0.1, 10), scale="log",
-        help="Weight of the loss of a dissimilar pair against that of a similar one.",
+        help="Weight of the loss of a dissimilar pair relative to that of a similar one.",
     )  # fmt: skip
     eta: float = param(
         0.1, symbol="η", title="step size", lo=0, hi=1e3, lo_open=True, slider=(1e-3, 1), scale="log",
@@ -130,13 +128,13 @@ class MLHParams(LearnerParams):
         help="Pulls W towards 0, against a loose bound.",
     )  # fmt: skip
     batch: int = param(
-        100, symbol="", title="pairs a minibatch", lo=1, hi=100_000, slider=(1, 1000), scale="log",
-        help="W moves once after so many pairs.",
+        100, symbol="", title="pairs per minibatch", lo=1, hi=100_000, slider=(1, 1000), scale="log",
+        help="W moves once after this many pairs.",
     )  # fmt: skip
 
 
 class MLH(PairLearner):
-    """Minibatches of pairs, exact loss-augmented inference."""
+    """Minibatches of pairs, exact loss-augmented inference; W moves when a minibatch is full."""
 
     key = "mlh"
     Params = MLHParams
@@ -175,5 +173,5 @@ HASHER = HasherSpec(
     differs="One pass over the stream with a constant step, where the authors make hundreds of epochs with a falling "
     "one. Pairs come as the stream brings them: λ weighs the dissimilar ones, while their program uses it as the "
     "least share of similar pairs in a minibatch. As in their program the losses are scaled to at most 1, and weight "
-    "decay replaces the renormalisation of W in the text. It needs many pairs: W moves once a minibatch.",
+    "decay replaces the renormalisation of W in the text. It needs many pairs: W moves once per minibatch.",
 )

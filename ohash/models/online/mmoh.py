@@ -103,6 +103,6 @@ HASHER = HasherSpec(
     bibtex=BIBTEX,
     supervision="pairs",
     consumes="pairs",
-    differs="As OH. Among models with the same least loss the first is moved. The paper does not say how T models rank "
-    "items: here by the least Hamming distance, then by the sum.",
+    differs="As OH. Among models with the same smallest loss the first is moved. The paper does not say how T models "
+    "rank items: here by the smallest Hamming distance, then by the sum.",
 )

@@ -1,4 +1,4 @@
-"""OECC, also called OSH: each class draws a random codeword, a linear classifier a bit (Cakir et al., 2015, 2016).
+"""OECC, also called OSH: random codewords for classes, one linear classifier per bit (Cakir et al., 2015, 2016).
 
 The seed paper calls it OECC (online error-correcting codes); most benchmarks call it OSH, online supervised hashing.
 """
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
 from ohash.models.linear import LearnerParams, Rows
-from ohash.models.online.codewords import CodewordLearner, learn_oecc, places, random_words
+from ohash.models.online.codewords import CodewordLearner, class_indices, learn_oecc, random_words
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,16 @@ class OECCParams(LearnerParams):
     )  # fmt: skip
     update: str = param(
         "hinge", symbol="", title="loss", choices=("hinge", "boosted"),
-        help="A hinge a bit, or bits boosted one after another by an exponential loss.",
+        help="One hinge per bit, or bits boosted one after another by an exponential loss.",
     )  # fmt: skip
     pool: int = param(
         10_000, symbol="", title="pool of codewords", lo=1, hi=1_000_000, slider=(100, 100_000), scale="log",
-        help="Random codewords to choose from; the one farthest from all taken is given to a new class.",
+        help="Random codewords to choose from; a new class gets the one farthest from all in use.",
     )  # fmt: skip
 
 
 class OECC(CodewordLearner):
-    """A linear classifier a bit, towards random codewords."""
+    """One linear classifier per bit, towards random codewords."""
 
     key = "oecc"
     Params = OECCParams
@@ -51,9 +51,9 @@ class OECC(CodewordLearner):
         if labels.ndim == 1:
             super()._learn_block(rows, labels)
             return
-        point, flag = np.nonzero(labels)  # one step a label, in the order of the points
+        point, flag = np.nonzero(labels)  # one step per label, in the order of the points
         seen = int(self._clock[0])
-        self._step(rows[point], self._book[places(self._classes, flag)])
+        self._step(rows[point], self._book[class_indices(self._classes, flag)])
         self._clock[0] = seen + len(rows)
 
 
@@ -80,7 +80,7 @@ HASHER = HasherSpec(
     supervision="labels",
     consumes="points",
     differs="The hinge is the default: the authors' own note says that it is usually better than the boosted "
-    "version. A new class takes the word of the pool that is farthest from those taken, instead of the next one, and "
-    "exponents are held within 30. WorkerFitter this method is called OSH, a name the seed paper gives to online "
+    "version. A new class takes the word of the pool that is farthest from those in use, instead of the next one, and "
+    "exponents are clipped to 30. Elsewhere this method is called OSH, a name the seed paper gives to online "
     "sketching hashing.",
 )

@@ -95,6 +95,6 @@ HASHER = HasherSpec(
     supervision="pairs",
     consumes="pairs",
     differs="β r is taken as a whole number where it is one up to rounding; a pair that cannot move W (zero vectors) "
-    "is skipped and counted; ties between bits go to the lower index; centring is a choice made in the open. The "
+    "is skipped and counted; ties between bits go to the lower index; centring is an explicit choice. The "
     "bound of Theorem 2 is used in a corrected form: as printed it is false.",
 )

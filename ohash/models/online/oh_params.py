@@ -12,10 +12,10 @@ from ohash.models.base import Trace
 
 @dataclass(frozen=True)
 class PairTrace(Trace):
-    """OH: columns (n,). MMOH: columns (n, T), D_h and R of every model, the rest 0 where that model did not move.
+    """OH: columns (n,). MMOH: columns (n, T): D_h and R of every model, the rest 0 where a model did not move.
 
     `loss` is the prediction loss l, `ratio` is l/norm2 before the cap, `tau` = min(C, ratio); 0 without an update. With
-    `rounds` > 1 the columns tell of the first round.
+    `rounds` > 1 the columns describe the first round.
     """
 
     R: npt.NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""OKH-style: the passive-aggressive learner of OH with what is known of its first version (Huang et al., IJCAI 2013).
+"""OKH-style: the passive-aggressive learner of OH and what is known of its first version (Huang et al., IJCAI 2013).
 
 One ratio is the only threshold of the loss: a similar pair has loss beyond 0 bits, a dissimilar one below ratio r bits;
 instead of centring, a constant feature 1 gives each bit a learnt offset.
@@ -68,7 +68,7 @@ class OKHStyle(Hasher):
 
     @property
     def hyperplanes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
-        """(Wt (1, r, d), threshold (1, r)): the weight of the constant feature, turned round, is the threshold."""
+        """(Wt (1, r, d), threshold (1, r)): the threshold is minus the weight of the constant feature."""
         Wt = self._inner.hyperplanes[0]
         return read_only(np.ascontiguousarray(Wt[..., :-1])), read_only(-Wt[..., -1].astype(np.float64))
 
@@ -85,9 +85,9 @@ class OKHStyle(Hasher):
         """One pass over the pairs, strictly in order."""
         X = validation.matrix("X", X, d=self.d)
         at_i, at_j, similar = validation.pairs(i, j, s, len(X))
-        rows, places = np.unique(np.concatenate([at_i, at_j]), return_inverse=True)
+        rows, at = np.unique(np.concatenate([at_i, at_j]), return_inverse=True)
         some = validation.finite("X", validation.cast(X[rows], self.params.dtype), rows=rows)
-        return self._inner.learn(_with_one(some), places[: len(at_i)], places[len(at_i) :], similar)
+        return self._inner.learn(_with_one(some), at[: len(at_i)], at[len(at_i) :], similar)
 
     def encode(self, X: npt.ArrayLike) -> Codes:
         """Packed codes (n, ceil(r/8))."""
@@ -133,6 +133,6 @@ HASHER = HasherSpec(
     consumes="pairs",
     differs="Not OKH itself: its learning rule was only ever distributed as compiled code, and the journal paper "
     "says that loss and inference differed. Known are C = 0.1, one ratio of 0.2, RBF features of 300 anchors with a "
-    "constant 1, and one pair a step; the loss is read as OH's with that ratio as the only threshold, the inference "
+    "constant 1, and one pair per step; the loss is read as OH's with that ratio as the only threshold, the inference "
     "is OH's.",
 )

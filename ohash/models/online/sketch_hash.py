@@ -1,4 +1,4 @@
-"""OSH, online sketching hashing: PCA hashing of all points that ever came, from a small sketch (Leng et al., 2015).
+"""OSH, online sketching hashing: PCA hashing of all points seen so far, from a small sketch (Leng et al., 2015).
 
 The sketch is by Frequent Directions; FROSH (Chen et al., 2017) first compresses blocks by a fast random transform. Most
 benchmarks call this method SketchHash, and mean online supervised hashing (here OECC) by OSH.
@@ -26,8 +26,8 @@ class SketchHashParams:
         help="Rows the sketch keeps; at least 2 r, at most 2 d are used.",
     )  # fmt: skip
     chunk: int = param(
-        0, symbol="", title="points a chunk", lo=0, hi=100_000, slider=(0, 1000), step=1,
-        help="W is renewed after so many points; 0 = 50, or for FROSH the power of two from d on.",
+        0, symbol="", title="points per chunk", lo=0, hi=100_000, slider=(0, 1000), step=1,
+        help="W is recomputed after this many points; 0 = 50, or for FROSH the least power of two >= d.",
     )  # fmt: skip
     sketch: str = param(
         "fd", symbol="", title="sketch", choices=("fd", "frosh"),
@@ -84,8 +84,8 @@ HASHER = HasherSpec(
     supervision="none",
     consumes="chunks",
     differs="The rotation is drawn once, and every new basis is turned towards the one before (orthogonal "
-    "Procrustes), so that flipped bits mean a changed subspace; public programs draw it anew at every chunk. At "
+    "Procrustes), so that flipped bits mean a changed subspace; public implementations draw a new one per chunk. At "
     "least 2 r rows are sketched. Beyond d bits the d directions are spread over r bits by a random tight frame. "
-    "With FROSH a chunk is a block. WorkerFitter this method is called SketchHash, and OSH means online supervised "
+    "With FROSH a chunk is a block. Elsewhere this method is called SketchHash, and OSH means online supervised "
     "hashing (here OECC).",
 )

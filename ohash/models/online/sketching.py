@@ -1,11 +1,10 @@
 """What SketchHash and SSBC share: chunks are gathered, centred, sketched, and the sketch's directions become W.
 
-A chunk of m rows with mean mu_c adds its centred rows and one row sqrt(n m / (n + m)) (mu_c - mu) to the sketch: their
-squares add up to exactly the scatter of all points about the mean of all points.
+A chunk of m rows with mean mu_c adds its centred rows and one row sqrt(n m / (n + m)) (mu_c - mu) to the sketch: the
+sum of their squares is exactly the scatter of all points about their common mean.
 
-Frequent Directions (Liberty, 2013): a sketch B of few rows whose BᵀB stays near the AᵀA of all rows that ever came.
-
-With l rows 0 <= AᵀA - BᵀB, and its norm is at most the sum of what was shrunk away, which is at most 2 |A|² / l.
+Frequent Directions (Liberty, 2013) keeps a sketch B of l rows whose BᵀB stays near AᵀA, A all rows so far:
+0 <= AᵀA - BᵀB, with a norm of at most the sum of what was shrunk away, which is at most 2 |A|² / l.
 """
 
 import math
@@ -35,7 +34,7 @@ def append(B: Matrix, filled: int, rows: Matrix) -> tuple[int, float]:
 
 
 def _shrink(B: Matrix) -> tuple[int, float]:
-    """Take theta, the square of the middle singular value, off all squared ones: at least half of the rows get free."""
+    """Subtract theta, the square of the middle singular value, from all squared ones; frees at least half the rows."""
     half, d = len(B) // 2, B.shape[1]
     if d <= len(B):
         squares, V = np.linalg.eigh(B.T @ B)
@@ -55,8 +54,8 @@ def _shrink(B: Matrix) -> tuple[int, float]:
     return kept, theta
 
 
-def top_directions(B: Matrix, q: int, otherwise: Matrix) -> Matrix:
-    """(d, q) the q strongest directions of the sketch; while it has fewer, the rest come from `otherwise` (d, q)."""
+def top_directions(B: Matrix, q: int, fallback: Matrix) -> Matrix:
+    """(d, q) the q strongest directions of the sketch; while it has fewer, the rest come from `fallback` (d, q)."""
     n, d = B.shape
     squares, vectors = np.linalg.eigh(B @ B.T if n < d else B.T @ B)  # rising
     rank = int((squares > max(squares[-1], 0.0) * 1e-14).sum()) if squares[-1] > 0 else 0
@@ -64,17 +63,17 @@ def top_directions(B: Matrix, q: int, otherwise: Matrix) -> Matrix:
     if n < d:
         V = np.linalg.qr(B.T @ V)[0]  # orthogonal already, up to rounding and length
     if V.shape[1] < q:
-        V = np.linalg.qr(np.concatenate([V, otherwise], axis=1))[0][:, :q]
+        V = np.linalg.qr(np.concatenate([V, fallback], axis=1))[0][:, :q]
     return np.ascontiguousarray(V)
 
 
-def aligned(V: Matrix, before: Matrix) -> Matrix:
-    """The basis of span(V) nearest to `before` (orthogonal Procrustes): bits turn only as far as the span does."""
+def align(V: Matrix, before: Matrix) -> Matrix:
+    """The basis of span(V) nearest to `before` (orthogonal Procrustes): bits turn no further than the span does."""
     return np.asarray(V @ nearest_rotation(V.T @ before))
 
 
 def hadamard_transform(rows: Matrix) -> Matrix:
-    """H rows, H the Hadamard matrix whose order is the number of rows (a power of two), in O(m log m) a column.
+    """H rows, H the Hadamard matrix whose order is the number of rows (a power of two), in O(m log m) per column.
 
     >>> hadamard_transform(np.array([[1.0], [2.0], [3.0], [4.0]])).ravel()
     array([10., -2., -4.,  0.])
@@ -89,7 +88,7 @@ def hadamard_transform(rows: Matrix) -> Matrix:
     return H
 
 
-def compressed(rows: Matrix, size: int, rng: np.random.Generator) -> Matrix:
+def compress(rows: Matrix, size: int, rng: np.random.Generator) -> Matrix:
     """Phi rows with E[PhiᵀPhi] = I: random signs, a Hadamard transform, `size` of its rows (SRHT, as in FROSH)."""
     m = 1 << math.ceil(math.log2(max(len(rows), 1)))
     signs = rng.integers(0, 2, len(rows)) * 2.0 - 1.0
@@ -107,7 +106,7 @@ POINTS, FILLED, SHRUNK, SQUARES = range(4)
 
 
 class SketchLearner(PointLearner):
-    """A learner of unlabelled points in chunks of its own."""
+    """A learner of unlabelled points that gathers them into chunks; W changes when a chunk is full."""
 
     ARRAYS: ClassVar[tuple[str, ...]] = (
         *PointLearner.ARRAYS, "_buffer", "_waiting", "_sketch", "_tally", "_middle", "_basis", "_spread",
@@ -119,7 +118,7 @@ class SketchLearner(PointLearner):
 
     def _new_basis(self, V: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The directions that hash, from the strongest ones of the sketch: turned as little as possible."""
-        return aligned(V, self._basis)
+        return align(V, self._basis)
 
     def _begin(self, d: int) -> None:
         M, chunk, rows = self._sizes(d)
@@ -170,12 +169,12 @@ class SketchLearner(PointLearner):
 
     @property
     def _centres(self) -> bool:
-        """Whether rows are centred with the mean of all points."""
+        """Whether rows are centred on the running mean of all points."""
         return True
 
     def _reduced(self, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         if getattr(self.params, "sketch", "fd") == "frosh":
-            return compressed(rows, len(self._sketch) // 2, self._rng)
+            return compress(rows, len(self._sketch) // 2, self._rng)
         return rows
 
     def _append(self, rows: npt.NDArray[np.float64]) -> None:

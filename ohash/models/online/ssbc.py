@@ -18,7 +18,7 @@ from ohash.models.online.sketching import SketchLearner
 
 @dataclass(frozen=True)
 class SSBCParams:
-    """The paper gives no values that are known here: M = 1024, 4 r rows, and the mean distance of the warm-up."""
+    """The paper's values are not known; these are ours: M = 1024, 4 r rows, the mean distance of the warm-up."""
 
     r: int = param(
         48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log", help="Length of a code.",
@@ -36,15 +36,15 @@ class SSBCParams:
         help="Rows the sketch keeps; 0 = 4 r. At least 2 r, at most 2 M are used.",
     )  # fmt: skip
     chunk: int = param(
-        200, symbol="", title="points a chunk", lo=1, hi=100_000, slider=(10, 1000), scale="log",
-        help="W is renewed after so many points.",
+        200, symbol="", title="points per chunk", lo=1, hi=100_000, slider=(10, 1000), scale="log",
+        help="W is recomputed after this many points.",
     )  # fmt: skip
     centre: bool = param(
         True, symbol="", title="centre the features",
         help="Sketch the features about their running mean; otherwise the first bit is nearly constant.",
     )  # fmt: skip
     rotate: bool = param(
-        False, symbol="", title="rotate", help="Turn the directions by a random rotation, as OSH does. Not the paper.",
+        False, symbol="", title="rotate", help="Rotate the directions at random, as OSH does. Not in the paper.",
     )  # fmt: skip
     dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
     seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the Fourier features.")

@@ -1,6 +1,6 @@
 """The float vectors themselves: nothing is compressed, and the ranking is by exact cosine.
 
-A reference, not a ceiling: what learns from labels or clicks passes it on labels and clicks.
+A reference, not a ceiling: methods that learn from labels or clicks exceed it on labels and clicks.
 """
 
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from ohash.models.quantizers.reconstruction import Reconstruction
 
 @dataclass(frozen=True)
 class FloatVectorsParams:
-    """Nothing to choose."""
+    """Nothing to tune."""
 
     r: int = param(
         48, symbol="r", title="bits", lo=1, hi=2**21, slider=(8, 1024), scale="log",
-        help="Fixed to 32 d, four bytes a dimension, when data come.",
+        help="Ignored: a code has 32 d bits, four bytes per dimension.",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -46,11 +46,11 @@ class FloatVectors(Reconstruction):
 
     @property
     def r(self) -> int:
-        """Bits of a code: 32 d, once data have come."""
+        """Bits of a code: 32 d, once data have been seen."""
         return int(self.params.r) if self.d is None else 32 * self.d
 
     def warm_up(self, X: npt.ArrayLike) -> None:
-        """Nothing but the number of columns is taken from the first points."""
+        """Take only the number of columns from the first points."""
         self._d = self.rows(X).shape[1]
 
     def encode(self, X: npt.ArrayLike) -> Codes:
@@ -60,7 +60,7 @@ class FloatVectors(Reconstruction):
         return Codes(np.ascontiguousarray(X, "<f4").view(np.uint8), self.r, self.version)
 
     def decode(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-        """The rows again."""
+        """The rows themselves."""
         return np.ascontiguousarray(codes).view("<f4")
 
     def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
@@ -85,5 +85,5 @@ HASHER = HasherSpec(
     reference=True,
     asymmetric=True,
     hamming=False,
-    differs="Not a method: what every code is an approximation of. 32 d bits are many times those of a hash.",
+    differs="Not a method: the ranking that every code approximates. 32 d bits are many times those of a hash.",
 )

@@ -1,7 +1,6 @@
-"""int8: every dimension in 256 steps between its smallest and largest value; what most vector databases try first.
+"""int8: every dimension in 256 steps between its smallest and largest value; the first choice of most vector databases.
 
-A code is d bytes, a quarter of float32. Nothing is learnt but the range of each dimension, from the warm-up. NumPy is
-all it takes.
+A code is d bytes, a quarter of float32. Only the range of each dimension is learnt, from the warm-up.
 """
 
 from dataclasses import dataclass
@@ -16,18 +15,18 @@ from ohash.core.parameters import check, param
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction, byte_distances
 
-FEW = 16  # queries that are measured byte by byte; for more it pays to decode items and multiply matrices
+FEW = 16  # up to so many queries distances are summed byte by byte; for more, decoding and a matrix product is faster
 BLOCK = 4096  # items decoded at a time
-WIDER = 0.1  # of the range seen in the warm-up, on each side: later values are larger now and then
+WIDER = 0.1  # of the range seen in the warm-up, added on each side for larger values later
 
 
 @dataclass(frozen=True)
 class Int8Params:
-    """Which dimensions."""
+    """Bits and dimensions."""
 
     r: int = param(
         48, symbol="r", title="bits", lo=1, hi=65536, slider=(8, 1024), scale="log",
-        help="Fixed to 8 d, a byte a dimension, when data come; obeyed only with dims 'first r'.",
+        help="Used only with dims 'first r'; otherwise a code has 8 d bits, one byte per dimension.",
     )  # fmt: skip
     dims: str = param(
         "all", symbol="", title="dimensions", choices=("all", "first r"),
@@ -61,11 +60,11 @@ class Int8(Reconstruction):
 
     @property
     def r(self) -> int:
-        """Bits of a code: 8 d, once data have come."""
+        """Bits of a code: 8 d, once data have been seen."""
         return int(self.params.r) if self.d is None or self.params.dims == "first r" else 8 * self.d
 
     def warm_up(self, X: npt.ArrayLike) -> None:
-        """Take the range of every dimension, a little wider; values beyond it are cut."""
+        """Take the range of every dimension, slightly widened; values beyond it are clipped."""
         X = self.rows(X)
         if self.params.dims == "first r" and self.params.r > 8 * X.shape[1]:
             raise ValueError(f"r must be at most 8 d = {8 * X.shape[1]} with dims='first r', got {self.params.r}")
@@ -88,27 +87,27 @@ class Int8(Reconstruction):
         return Codes(np.clip(number, 0, self._levels - 1).astype(np.uint8), self.r, self.version)
 
     def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-        """Squared Euclidean distances from queries to what codes stand for, (queries, items)."""
+        """Squared Euclidean distances from queries to decoded items, (queries, items)."""
         rows, codes = self.rows(queries), np.ascontiguousarray(stored)
-        found = np.empty((len(rows), len(codes)), np.float32)
+        squares = np.empty((len(rows), len(codes)), np.float32)
         if len(rows) > FEW or self.params.dims != "all":
             for start in range(0, len(codes), BLOCK):
                 some = slice(start, start + BLOCK)
-                found[:, some] = distances(rows, self.decode(codes[some]), "l2")
+                squares[:, some] = distances(rows, self.decode(codes[some]), "l2")
         else:
-            byte_distances()(rows, codes, self.low, self.step, found)
-        return found
+            byte_distances()(rows, codes, self.low, self.step, squares)
+        return squares
 
     def decode(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-        """The vectors that codes stand for; dimensions that are not stored are in the middle of their range."""
+        """The vectors (n, d) that codes represent; dimensions that are not stored get the middle of their range."""
         used = codes.shape[1]
-        found = np.tile(self.low + 127.5 * self.step, (len(codes), 1))
-        found[:, :used] = self.low[:used] + self.step[:used] * codes
-        return found
+        rows = np.tile(self.low + 127.5 * self.step, (len(codes), 1))
+        rows[:, :used] = self.low[:used] + self.step[:used] * codes
+        return rows
 
     @property
     def _levels(self) -> npt.NDArray[np.int64]:
-        """Steps of every dimension that is stored: 256, or fewer for the last."""
+        """Levels of every stored dimension: 256, or fewer for the last."""
         whole, rest = divmod(self.r, 8)
         return np.array([256] * whole + [1 << rest] * bool(rest))
 

@@ -1,6 +1,6 @@
 """Kernel LSH, "KLSH" as the Online Hashing paper uses the name: sign random projections of the RBF features.
 
-The feature map belongs to the experiment, so this is LSH by another name, to be run with kernel 'rbf'. The method of
+The feature map belongs to the experiment, so this is LSH under another name, to be run with kernel 'rbf'. The method of
 Kulis and Grauman is `klsh`.
 """
 

@@ -1,6 +1,6 @@
-"""LSH: sign random projections, the start of OH and the floor of every comparison.
+"""LSH: sign random projections, the starting point of OH and the baseline of every comparison.
 
-P[bits differ] = angle / pi. Data-independent but for the mean that is subtracted.
+P[bits differ] = angle / pi. Independent of the data except for the mean that may be subtracted.
 """
 
 from dataclasses import dataclass
@@ -81,5 +81,5 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     consumes="nothing",
-    differs="As published; the mean of the warm-up can be subtracted first.",
+    differs="As published; the mean of the warm-up may be subtracted first.",
 )

@@ -1,7 +1,7 @@
-"""Product quantisation: the vector is cut into parts, each replaced by the nearest of 256 centroids of its own k-means.
+"""Product quantisation: the vector is cut into parts, each replaced by the nearest of its 256 k-means centroids.
 
-r bits are M parts of b bits, b the largest divisor of r up to 8: 48 bits are 6 bytes, one for each part. The distance
-of a query to an item is that to the centroids it stands for. faiss trains, encodes and decodes.
+r bits are M parts of b bits, b the largest divisor of r up to 8: 48 bits are 6 bytes, one per part. The distance of a
+query to an item is that to the centroids of the item. faiss trains, encodes and decodes.
 """
 
 import math
@@ -19,7 +19,7 @@ from ohash.core.parameters import check, param
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction, sum_parts
 
-MOST_POINTS = 64  # training points for each centroid; more change little, and take as many times longer
+MOST_POINTS = 64  # training points per centroid; more change little and take proportionally longer
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,17 @@ class PQParams:
         check(self)
 
 
-def bits_of_a_part(r: int) -> int:
+def bits_per_part(r: int) -> int:
     """The largest divisor of r up to 8.
 
-    >>> [bits_of_a_part(r) for r in (48, 20, 11)]
+    >>> [bits_per_part(r) for r in (48, 20, 11)]
     [8, 5, 1]
     """
     return max(b for b in range(1, 9) if r % b == 0)
 
 
 class PQ(Reconstruction):
-    """x ≈ its nearest centroids, part by part."""
+    """Every part of x is replaced by its nearest centroid."""
 
     key = "pq"
     Params = PQParams
@@ -60,7 +60,7 @@ class PQ(Reconstruction):
         self.centroids: npt.NDArray[np.float32] = np.zeros((0, 0, 0), np.float32)
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> None:
-        """Learn the centroids of every part from scratch; labels are not looked at."""
+        """Learn the centroids of every part from scratch; labels are ignored."""
         X = self.rows(X)
         faiss = _faiss()
         d = X.shape[1]
@@ -69,7 +69,7 @@ class PQ(Reconstruction):
         clusters.seed, clusters.niter = int(self.params.seed) % 2**31, int(self.params.iterations)
         clusters.min_points_per_centroid, clusters.max_points_per_centroid = 1, MOST_POINTS
         rows = _padded(X, quantiser.d)
-        if len(rows) < quantiser.ksub:  # fewer points than centroids: some centroids are there twice
+        if len(rows) < quantiser.ksub:  # fewer points than centroids: some centroids are duplicates
             rows = np.resize(rows, (quantiser.ksub, quantiser.d))
         with _one_thread(faiss):
             quantiser.train(rows)
@@ -90,34 +90,34 @@ class PQ(Reconstruction):
             return Codes(quantiser.compute_codes(_padded(X, quantiser.d)), self.r, self.version)
 
     def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-        """Squared Euclidean distances from queries to what codes stand for, summed part by part from tables."""
+        """Squared Euclidean distances from queries to decoded items, summed part by part from tables."""
         rows = self.rows(queries)
         M, ksub, dsub = self.centroids.shape
         parts = _padded(rows, M * dsub).reshape(len(rows), M, dsub)
         tables = np.zeros((len(rows), M, 256), np.float32)
         for part in range(M):
             tables[:, part, :ksub] = distances(np.ascontiguousarray(parts[:, part]), self.centroids[part], "l2")
-        found = np.empty((len(rows), len(stored)), np.float32)
-        sum_parts()(tables, self.numbers(np.asarray(stored)), found)
-        return found
+        squares = np.empty((len(rows), len(stored)), np.float32)
+        sum_parts()(tables, self.numbers(np.asarray(stored)), squares)
+        return squares
 
     def numbers(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         """The centroids of codes, (n, M)."""
-        b = bits_of_a_part(self.r)
+        b = bits_per_part(self.r)
         if b == 8:
             return np.ascontiguousarray(codes)
         bits = np.unpackbits(codes, axis=1, count=self.r, bitorder="little").reshape(len(codes), -1, b)
         return np.packbits(bits, axis=2, bitorder="little")[:, :, 0]
 
     def decode(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-        """The vectors that codes stand for."""
+        """The vectors (n, d) that codes represent."""
         assert self.d is not None
         quantiser = self._quantiser(_faiss(), self.d)
         return np.ascontiguousarray(quantiser.decode(np.ascontiguousarray(codes))[:, : self.d])
 
     def _quantiser(self, faiss: Any, d: int) -> Any:
-        """A quantiser of faiss with our centroids; d is padded with zeros, which change no distance."""
-        b = bits_of_a_part(self.r)
+        """A faiss quantiser with our centroids; columns are padded with zeros, which change no distance."""
+        b = bits_per_part(self.r)
         M = self.r // b
         if M > d:
             raise ValueError(f"r must be at most {b * d} bits here, {b} for each of d={d} columns, got {self.r}")
@@ -173,7 +173,7 @@ HASHER = HasherSpec(
     asymmetric=True,
     hamming=False,
     needs="faiss",
-    differs="Plain PQ: no coarse quantiser in front (IVF) and no rotation (OPQ). k-means sees at most 64 points for "
-    "each centroid. Where 8 does not divide r, parts have fewer bits. Its codes are centroid numbers: Hamming distance "
-    "says nothing about them, and items are ranked by the distance of the float query to their centroids.",
+    differs="Plain PQ: no coarse quantiser in front (IVF) and no rotation (OPQ). k-means sees at most 64 points per "
+    "centroid. Where 8 does not divide r, parts have fewer bits. Its codes are centroid numbers: their Hamming "
+    "distance is meaningless, and items are ranked by the distance of the float query to their centroids.",
 )

@@ -4,9 +4,9 @@ With x' = (x - mean) / ||x - mean|| and b = sgn(Rx') / √r, the query stays a f
 
     <q', x'>  ≈  <Rq', b> / <Rx', b>
 
-where <Rx', b> = ||Rx'||₁ / √r is stored with the item. Given Rx', a uniformly drawn R turns the part of q' that is
-orthogonal to x' evenly around, so the estimate is unbiased over R; that holds for any number of bits. Hamming distance
-on the codes works as for rotated sign.
+where <Rx', b> = ||Rx'||₁ / √r is stored with the item. Given Rx', a uniformly drawn R rotates the part of q' that is
+orthogonal to x' uniformly, so the estimate is unbiased over R, for any number of bits. Hamming distance on the codes
+works as for rotated sign.
 """
 
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class RaBitQ(Rotated):
     key = "rabitq"
     Params = RaBitQParams
     params: RaBitQParams
-    extra_bytes = 8  # an item takes two floats beside its code
+    extra_bytes = 8  # two floats per item in addition to its code
 
     ARRAYS = (*Rotated.ARRAYS, "mean")
 
@@ -79,17 +79,17 @@ class RaBitQ(Rotated):
         return Quantised(codes, alignment.astype(np.float32), norm.astype(np.float32))
 
     def estimate(self, queries: npt.ArrayLike, database: "npt.ArrayLike | Quantised") -> npt.NDArray[np.float32]:
-        """Estimated cosines about the mean, <q', x'>, (queries, items); a raw database is quantised first."""
+        """Estimated cosines about the mean, <q', x'>, (queries, items); a database of vectors is quantised first."""
         stored = database if isinstance(database, Quantised) else self.quantise(database)
         Rq = self._rotate(queries)[0]
-        found = np.empty((len(Rq), len(stored)), np.float32)
-        sum_parts()(self._tables(Rq), np.ascontiguousarray(stored.codes), found)  # √r <Rq', b>
+        cosines = np.empty((len(Rq), len(stored)), np.float32)
+        sum_parts()(self._tables(Rq), np.ascontiguousarray(stored.codes), cosines)  # √r <Rq', b>
         alignment = np.where(stored.alignment > 0, stored.alignment, np.inf)  # x = mean: estimate 0
-        found /= np.float32(np.sqrt(self.r)) * alignment
-        return found
+        cosines /= np.float32(np.sqrt(self.r)) * alignment
+        return cosines
 
     def _tables(self, Rq: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-        """(queries, bytes, 256): what each value of a byte adds to √r <Rq', b>."""
+        """(queries, bytes, 256): the contribution of each byte value to √r <Rq', b>."""
         padded = np.zeros((len(Rq), -(-self.r // 8), 8), np.float64)
         padded.reshape(len(Rq), -1)[:, : self.r] = Rq
         signs = unpack(np.arange(256, dtype=np.uint8)[:, None], 8)
@@ -130,7 +130,7 @@ HASHER = HasherSpec(
     supervision="none",
     consumes="nothing",
     asymmetric=True,
-    differs="One centroid (the mean of the warm-up) instead of one a cluster, and queries stay in floating point "
+    differs="One centroid (the mean of the warm-up) instead of one per cluster, and queries stay in floating point "
     "instead of 4 bits. r is free: fewer bits than d take r rows of the rotation, more stack rotations; the paper has "
-    "r = d. `encode` gives plain bits for Hamming distance; `estimate` is the method's own, better distance.",
+    "r = d. `encode` gives plain bits for Hamming distance; `estimate` is the method's own distance, which is better.",
 )

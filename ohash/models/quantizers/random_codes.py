@@ -1,8 +1,7 @@
-"""Random codes: what a code that knows nothing scores. Equal vectors get equal codes; all else is chance.
+"""Random codes: the score of a code that knows nothing. Equal vectors get equal codes; everything else is chance.
 
-The mAP of this reference is close to the share of relevant items, the true zero of every chart.
-
-Bits that depend on a row's content and nothing else: a 64-bit mix of its words, then a counter through the mix.
+The mAP of this reference is close to the share of relevant items, the true zero of every chart. Bits depend only on the
+content of a row: a 64-bit mix of its words, then a counter through the same mix.
 """
 
 from dataclasses import dataclass
@@ -27,8 +26,8 @@ def mix(z: np.uint64) -> np.uint64:
 
 
 @kernel
-def random_words(rows: npt.NDArray[np.uint32], seed: np.uint64, width: int, found: npt.NDArray[np.uint64]) -> None:
-    """found[i] = `width` pseudo-random words that equal rows share."""
+def random_words(rows: npt.NDArray[np.uint32], seed: np.uint64, width: int, words: npt.NDArray[np.uint64]) -> None:
+    """words[i] = `width` pseudo-random words; equal rows have equal words."""
     step = np.uint64(0x9E3779B97F4A7C15)
     for i in range(rows.shape[0]):
         key = mix(seed + step)
@@ -36,7 +35,7 @@ def random_words(rows: npt.NDArray[np.uint32], seed: np.uint64, width: int, foun
             key = mix((key ^ np.uint64(rows[i, c])) + step)
         for k in range(width):
             key += step
-            found[i, k] = mix(key)
+            words[i, k] = mix(key)
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class RandomCodesParams:
 
 
 class RandomCodes(Hasher):
-    """Every distinct vector (in float32) has a code of fair coins."""
+    """Every distinct vector (in float32) gets r fair coin flips."""
 
     key = "random_codes"
     Params = RandomCodesParams
@@ -62,12 +61,12 @@ class RandomCodes(Hasher):
     VALUES = ("_version", "_d")
 
     def start(self, d: int) -> None:
-        """Vectors have d columns from now on."""
+        """Fix the number of columns."""
         if self.d is None:
             self._d = d
 
     def warm_up(self, X: npt.ArrayLike) -> None:
-        """Nothing but the number of columns is taken from the first points."""
+        """Take only the number of columns from the first points."""
         self.start(validation.matrix("X", X, d=self.d).shape[1])
 
     def encode(self, X: npt.ArrayLike) -> Codes:
@@ -99,5 +98,5 @@ HASHER = HasherSpec(
     consumes="nothing",
     linear=False,
     reference=True,
-    differs="Not a method: the floor below which nothing can sensibly fall.",
+    differs="Not a method: the floor that every method should exceed.",
 )

@@ -1,9 +1,8 @@
-"""What methods share whose code stands for an approximation of the vector: the distance of a query to that.
+"""The base of methods whose codes represent approximate vectors, and distances from float queries to such codes.
 
 The query stays a float vector, so only the item's error counts (the asymmetric distance of Jégou, Douze and Schmid).
-Their codes are numbers, not bits: Hamming distance says nothing about them.
-
-Distances from float queries to codes: by looking sums of parts up, or by stepping through bytes.
+The codes are numbers, not bits: their Hamming distance is meaningless. Distances are sums of table entries, or computed
+byte by byte.
 """
 
 from collections.abc import Callable
@@ -23,7 +22,7 @@ class Reconstruction(Hasher):
     """A base for methods that can `decode`."""
 
     def decode(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-        """The vectors (n, d) that codes stand for."""
+        """The vectors (n, d) that codes represent."""
         raise NotImplementedError
 
     def rows(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -35,16 +34,16 @@ class Reconstruction(Hasher):
         return self.encode(X)
 
     def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-        """Squared Euclidean distances from queries to what codes stand for, (queries, items)."""
+        """Squared Euclidean distances from queries to decoded items, (queries, items)."""
         raise NotImplementedError
 
 
 def _sum_parts(
-    tables: Any,  # (queries, parts, 256) float32: what each value of a part adds
+    tables: Any,  # (queries, parts, 256) float32: contribution of each value of a part
     codes: Any,  # (n, parts) uint8
     sums: Any,  # (queries, n) float32, filled
 ) -> None:
-    """sums[q, i] = Σ over parts p of tables[q, p, codes[i, p]]; items in blocks, so that they are read once."""
+    """sums[q, i] = Σ over parts p of tables[q, p, codes[i, p]]; items in blocks, to read them once."""
     n, parts = codes.shape
     for start in range(0, n, 1024):
         for q in range(tables.shape[0]):

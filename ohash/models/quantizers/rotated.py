@@ -1,7 +1,7 @@
-"""Rotated sign: h = sgn(R(x - mean)) with a random rotation R, the 1-bit codes most engineers should try first.
+"""Rotated sign: h = sgn(R(x - mean)) with a random rotation R, the 1-bit codes to try first.
 
-A rotation spreads the variance over all bits, which a plain sign leaves where the coordinates happen to have it. With
-r <= d the rows of R are orthonormal; beyond d further rotations are stacked.
+A rotation spreads the variance evenly over the bits, where a plain sign depends on the coordinates. With r <= d the
+columns of R are orthonormal; for more bits further rotations are stacked.
 """
 
 from dataclasses import dataclass

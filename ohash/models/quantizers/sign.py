@@ -1,7 +1,7 @@
-"""Centred sign: h = sgn(x - mean), one bit a dimension; what vector databases call binary quantisation.
+"""Centred sign: h = sgn(x - mean), one bit per dimension; what vector databases call binary quantisation.
 
-There is nothing to learn and nothing to multiply. The code has d bits whatever r says, unless `dims` is "first r",
-which cuts the vector first, as embeddings trained for cutting (Matryoshka) allow.
+There is nothing to learn and nothing to multiply. The code has d bits whatever r is, unless `dims` is "first r", which
+truncates the vector first, as embeddings trained for truncation (Matryoshka) allow.
 """
 
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ class SignParams:
 
     r: int = param(
         48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
-        help="Fixed to d, one bit a dimension, when data come; obeyed only with dims 'first r'.",
+        help="Used only with dims 'first r'; otherwise a code has d bits, one per dimension.",
     )  # fmt: skip
     dims: str = param(
         "all", symbol="", title="dimensions", choices=("all", "first r"),
-        help="all: one bit for each of the d dimensions. first r: cut the vector first (Matryoshka embeddings).",
+        help="all: one bit for each of the d dimensions. first r: truncate the vector first (Matryoshka embeddings).",
     )  # fmt: skip
     center: str = param(
         "frozen", symbol="μ", title="centring", choices=("none", "frozen"),
@@ -47,7 +47,7 @@ class Sign(Drawn):
 
     @property
     def r(self) -> int:
-        """Bits of a code: d, once data have come."""
+        """Bits of a code: d, once data have been seen."""
         return int(self.params.r) if self.d is None else self._W.shape[1]
 
     def _draw(self, d: int) -> npt.NDArray[np.float64]:
@@ -85,6 +85,6 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     consumes="nothing",
-    differs="Vector databases take sgn(x) as it stands; here the warm-up's mean is subtracted first (center='none' "
-    "does as they do). r is fixed to d, unless dims is 'first r'.",
+    differs="Vector databases take sgn(x) directly; here the warm-up's mean is subtracted first (center='none' "
+    "does what they do). r is fixed to d, unless dims is 'first r'.",
 )

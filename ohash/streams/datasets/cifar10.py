@@ -75,7 +75,7 @@ def load(key: str, title: str, gist: bool) -> Dataset:
 
 def _damage(folder: Path) -> str:
     """The first batch that is cut off; empty if none is."""
-    return next((told for name in FILES if (told := _cut(folder / name))), "")
+    return next((problem for name in FILES if (problem := _cut(folder / name))), "")
 
 
 def _cut(path: Path) -> str:

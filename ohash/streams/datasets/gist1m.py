@@ -2,7 +2,7 @@
 
 Differs from the paper: 500,000 training points and the queries are the first rows of the file instead of a random
 choice, which would have to be copied out of the map. Neighbours are the nearest 5 % of the actual database, so the
-files gist_query.fvecs and gist_groundtruth.ivecs are not needed. Without gist_base.fvecs, gist_learn.fvecs will do.
+files gist_query.fvecs and gist_groundtruth.ivecs are not needed. Without gist_base.fvecs, gist_learn.fvecs is used.
 """
 
 from pathlib import Path
@@ -36,7 +36,7 @@ def missing() -> str:
 
 
 def status() -> str:
-    """What is the matter, in a word; one of the two files is enough."""
+    """The end of the sentence "the data set ..."; one of the two files is enough."""
     file_sets = [find_file_set(name) for name in FILES]
     return next((one.status for one in file_sets if one.folder is not None), file_sets[0].status)
 

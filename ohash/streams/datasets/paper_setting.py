@@ -27,5 +27,5 @@ def paper_queries(n: int, test: int) -> tuple[int, int]:
 
 
 def how_to_get(what: str, where: str) -> str:
-    """How to get a dataset that nobody may pass on."""
+    """How to get a data set that may not be redistributed."""
     return f"put {what} ({where}) into a folder and name it with {DATA} or --data"

@@ -50,7 +50,7 @@ def missing(pairs: bool) -> str:
 
 
 def status(pairs: bool) -> str:
-    """What is the matter, in a word."""
+    """The end of the sentence "the data set ..."."""
     files = _find_files()
     lacks_pairs = pairs and files.folder is not None and not list(files.folder.glob("m50_*.txt"))
     return "is incomplete" if lacks_pairs else files.status
@@ -60,7 +60,7 @@ def _damage(files: FileSet) -> str:
     """What is wrong with the first sheet that is cut off or no picture, by its header; empty if none is."""
     assert files.folder is not None
     seen = (peek_once(_looked_at, files.folder / name) for name in files.present if name.endswith(".bmp"))
-    return next((told for told in seen if isinstance(told, str)), "")
+    return next((problem for problem in seen if isinstance(problem, str)), "")
 
 
 def measure_size() -> tuple[int, int]:

@@ -40,7 +40,7 @@ def read_pairs_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Column
 
 
 def load_pairs(source: Source, limits: Limits) -> Columns:
-    """Read by extension, then bring the columns into one form."""
+    """Columns of pairs in one form, read by the extension of the file."""
     _check_extension(source, PAIR_EXTENSIONS, "pairs")
     return guarded(source, limits, lambda: _check_columns(source, _pair_columns(source, limits)))
 
@@ -62,7 +62,7 @@ def _check_extension(source: Source, extensions: tuple[str, ...], content: str) 
 
 
 def check_pairs(source: Source, limits: Limits) -> None:
-    """Refuse by the header what cannot be pairs."""
+    """Refuse by its header a file that cannot hold pairs."""
     _check_extension(source, PAIR_EXTENSIONS, "pairs")
     guarded(
         source,
@@ -88,7 +88,7 @@ def _pair_columns(source: Source, limits: Limits) -> Mapping[str, npt.NDArray[An
 
 
 def _pair_matrix_shape(source: Source, limits: Limits) -> tuple[int, ...]:
-    """Of a matrix with a pair in every row."""
+    """The shape of a matrix with one pair per row."""
     shape = numpy_files.check_header(source, limits, numpy_files.NUMBERS + numpy_files.TEXT).shape
     if len(shape) != 2 or not 2 <= shape[1] <= 4:
         raise BadFileError(f"{source.name} must be a matrix of 2 to 4 columns i, j, s, time, got shape {shape}")
@@ -167,8 +167,8 @@ def _row_numbers(name: str, column: npt.NDArray[Any], vectors: str) -> npt.NDArr
     except ValueError:
         one = next((text for text in column.tolist() if not delimited.is_number(text)), str(column[0]))
         raise BadFileError(
-            f"{name} names points by ids such as {one!r}, and {vectors} has none; give it a column 'id', or use row "
-            "numbers 0, 1, ... in the pairs"
+            f"{name} refers to points by ids such as {one!r}, and {vectors} has none; give it a column 'id', or use "
+            "row numbers 0, 1, ... in the pairs"
         ) from None
 
 
@@ -182,7 +182,7 @@ def _parse_ids(name: str, title: str, column: npt.NDArray[Any]) -> npt.NDArray[A
 
 
 def _parse_signs(source: Source, s: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
-    """As `annotations.parse_signs`, of this file. A column of ones only says that all pairs are similar."""
+    """As `annotations.parse_signs`, of this file. Only ones mean that all pairs are similar."""
     try:
         return parse_signs(np.asarray(s))
     except ValueError as error:
@@ -212,13 +212,13 @@ def load_labels(source: Source, limits: Limits) -> Labels:
 
 
 def count_labels(source: Source, limits: Limits) -> int | None:
-    """How many labels the header declares, None where it does not tell; what cannot be labels is refused."""
+    """How many labels the header declares, None if it does not; a file that cannot hold labels is refused."""
     _check_extension(source, LABEL_EXTENSIONS, "labels")
     return guarded(source, limits, lambda: _label_count(source, limits))
 
 
 def check_label_count(name: str, got: int, vectors: str, rows: int) -> None:
-    """Refuse labels that are more or fewer than the rows of the file `vectors`."""
+    """Refuse labels that do not match the rows of the file `vectors`."""
     if got != rows:
         raise BadFileError(f"{name} must have one label per row of {vectors}, {rows:,}, got {got:,}")
 

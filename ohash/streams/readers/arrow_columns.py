@@ -44,7 +44,7 @@ def _called(names: Sequence[str], wanted: tuple[str, ...]) -> str | None:
 def fill_table(
     name: str, limits: Limits, part: ColumnRoles, rows: int, batches: Iterable[Any], width: int | None = None
 ) -> Table:
-    """Fill a float32 matrix from record batches of at most `rows` rows in all; `width` is that of a list column."""
+    """Fill a float32 matrix from record batches of at most `rows` rows in total; `width` is that of a list column."""
     X = np.empty((rows, width or len(part.features)), np.float32)
     kept: dict[str, list[Any]] = {column: [] for column in (part.label, part.id, part.time) if column is not None}
     at = 0

@@ -1,4 +1,4 @@
-""".csv and .tsv: numbers in columns, with or without a line of names; label, id and time columns are known by name.
+""".csv and .tsv: numbers in columns, with or without a header line; label, id and time columns are recognized by name.
 
 The columns of the first line and the number of lines are counted before anything is parsed; parsing streams in blocks.
 """
@@ -19,15 +19,15 @@ BLOCK = 2**22
 # Lines of a larger file are not counted for a listing, only estimated from its start.
 COUNTED = 2**26
 
-# A file cut inside its last number looks like this, and so does one that was written so.
-UNENDED = "the last line has no line end: is the file whole?"
+# A file that was cut inside its last number looks like this; some programs write it so.
+UNENDED = "the last line has no line break: is the file complete?"
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class FirstLine:
-    """What the first line tells."""
+    """What the first line says."""
 
     names: tuple[str, ...]
     has_names: bool
@@ -81,7 +81,7 @@ def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> dict[str,
 
 
 def first_line(source: Source, limits: Limits) -> FirstLine:
-    """Names and delimiter; numbers in the first line mean that there are no names."""
+    """Names and delimiter; if the first line holds numbers, there are no names."""
     start = source.start(LONGEST_LINE)
     line, newline, _ = start.partition(b"\n")
     if not newline and source.size > LONGEST_LINE:
@@ -106,7 +106,7 @@ def first_line(source: Source, limits: Limits) -> FirstLine:
 
 
 def lines(source: Source) -> int:
-    """Lines that end, and one that does not."""
+    """The number of lines, the last one also without a line break."""
     count, last = 0, b"\n"
     with source.open() as stream:
         while block := stream.read(LONGEST_LINE):
@@ -142,14 +142,14 @@ def _parsed(source: Source, first: FirstLine, features: tuple[str, ...], use: Ca
             )
             return use(reader)
     except (pa.ArrowException, UnicodeError) as error:
-        said = short_message(error)
+        message = short_message(error)
         advice = "call a column of text 'label' or 'id', or remove it"
-        if re.search(r"'-?\d+,\d+'", said):
+        if re.search(r"'-?\d+,\d+'", message):
             advice = "write numbers with a decimal point, not a comma"
         raise file_error(
             source.name,
             error,
-            f"{source.name} must have {len(first.names)} columns of numbers in every line ({said}); {advice}",
+            f"{source.name} must have {len(first.names)} columns of numbers in every line ({message}); {advice}",
         ) from None
 
 

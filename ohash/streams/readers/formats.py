@@ -65,7 +65,7 @@ def read_path(path: str | Path, variable: str | None = None, limits: Limits = FO
 
 
 def read_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Table:
-    """Bytes a browser sent, within hard limits."""
+    """Bytes that a browser sent, within hard limits."""
     return read(Source.upload(name, data), limits)
 
 
@@ -98,7 +98,7 @@ def find_reader(source: Source, variable: str | None = None) -> Reader:
 
 
 def refuse_pickle(source: Source) -> None:
-    """Name a pickle as what it is."""
+    """Refuse a pickle with the reason."""
     if source.extension in PICKLES or (source.extension not in READERS and _looks_pickled(source)):
         raise numpy_files.pickle_error(source.name)
 
@@ -126,18 +126,18 @@ def _looks_pickled(source: Source) -> bool:
 
 Role = Literal["vectors", "pairs", "labels"]
 
-# Names that a column of vectors would hardly have, each with the one beside it.
+# Names of the two columns of a pair, which columns of vectors are unlikely to have.
 PAIR_COLUMNS = (
     ("i", "j"), ("query", "item"), ("query_id", "item_id"), ("left", "right"), ("id1", "id2"), ("item1", "item2"),
     ("source", "target"),
 )  # fmt: skip
-# How the TEXMEX site names row numbers of neighbours.
+# How the TEXMEX site names files of neighbours.
 GROUND_TRUTH_SUFFIX = "_groundtruth.ivecs"
 OTHER_PAIR_COLUMNS = ("s", "similar", "label", "clicked", "match", "time", "timestamp", "t")
 
 
 def guess_role(source: Source, limits: Limits) -> Role:
-    """By the form of the file; a damaged one counts as vectors, whose reader then says what is wrong."""
+    """What a file holds, by its header; a damaged file counts as vectors, and its reader says what is wrong."""
     try:
         if source.extension == ".npy":
             return _role_of_array(source)
@@ -148,16 +148,16 @@ def guess_role(source: Source, limits: Limits) -> Role:
             return role_by_names(parquet.names(source))
         if source.extension == ".npz":
             return role_by_names(numpy_files.array_names(source))
-    except Exception:  # whatever it is, the reader will say it
+    except Exception:  # the reader will report it
         return "vectors"
     return "vectors"
 
 
 def ground_truth_problem(name: str) -> str:
-    """What to say about a file that lists neighbours by its name; empty if it does not."""
+    """Why a file is refused whose name says that it lists neighbours; empty for other files."""
     if not name.lower().endswith(GROUND_TRUTH_SUFFIX):
         return ""
-    return f"{name} lists the neighbours of queries, which are computed here; rename it if it is vectors"
+    return f"{name} lists the neighbours of queries, which are computed here; rename it if it holds vectors"
 
 
 def role_by_names(names: list[str]) -> Role:

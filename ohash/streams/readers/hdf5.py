@@ -1,6 +1,6 @@
 """HDF5 as ann-benchmarks writes it (train, test), and MATLAB 7.3 files; needs the extra `hdf5`.
 
-Its `neighbors` are not read: of the queries and the database a run splits off they are computed anew.
+Its `neighbors` are not read: a run computes those of its own queries and database.
 
 Only plain datasets of numbers are read. Links and storage that lead out of the file are refused: an upload must not
 read another file of the machine.
@@ -20,7 +20,7 @@ from ohash.streams.readers.table import LABEL_NAMES, Peek, Shapes, Table, choose
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 METRICS = {"angular": "cosine", "cosine": "cosine", "euclidean": "l2", "l2": "l2", "dot": "dot", "ip": "dot"}
-# deflate, shuffle, fletcher32, szip, nbit, scaleoffset, lzf: filters without code of somebody else
+# deflate, shuffle, fletcher32, szip, nbit, scaleoffset, lzf: filters without third-party code
 FILTERS = {1, 2, 3, 4, 5, 6, 32000}
 MOST_MEMBERS = 1000
 # How the HDF5 library says that a file was cut off.
@@ -70,7 +70,7 @@ def read(source: Source, limits: Limits, variable: str | None = None, *, transpo
 
 
 def _beside(shapes: Shapes, name: str, *, transposed: bool) -> list[str]:
-    """What ann-benchmarks puts beside the matrix and is read: test queries of as many columns."""
+    """The test queries of ann-benchmarks, if they have as many columns as the matrix."""
     here = "test" in shapes and not transposed and name != "test"
     return ["test"] if here and shapes["test"][1:] == shapes[name][1:] else []
 

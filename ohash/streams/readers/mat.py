@@ -86,7 +86,7 @@ def values(
         with source.open() as stream:
             try:
                 got |= loadmat(stream, variable_names=[name])  # type: ignore[arg-type]
-            except Exception as error:  # SciPy raises what its parser stumbles over, from zlib.error to TypeError
+            except Exception as error:  # SciPy raises anything from zlib.error to TypeError
                 raise file_error(
                     source.name,
                     error,

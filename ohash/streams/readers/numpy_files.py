@@ -110,7 +110,7 @@ def read_array(source: Source, limits: Limits, kinds: str = NUMBERS) -> npt.NDAr
 
 
 def peek_npy(source: Source, limits: Limits, variable: str | None = None) -> Peek:
-    """From the header; a truncated file is found out here too."""
+    """From the header, which also reveals a truncated file."""
     header = check_header(source, limits)
     return Peek(*matrix_shape(source.name, header.shape), str(header.dtype))
 

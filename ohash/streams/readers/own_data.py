@@ -32,13 +32,13 @@ from ohash.streams.readers.formats import ground_truth_problem, peek_path
 from ohash.streams.readers.source import FOLDER, BadFileError, Limits, Source, file_error, one_line, short_message
 from ohash.streams.readers.table import Peek, Table
 
-# Vectors and test queries are joined in memory up to this many bytes, beyond in a mapped file of the cache.
+# Vectors and test queries are joined in memory up to this many bytes, beyond that in a mapped file of the cache.
 JOINED_IN_MEMORY = 2**26
 
 
 @dataclass(frozen=True)
 class DataOptions:
-    """What the user says about the vectors; what is left out is guessed."""
+    """What the user says about the vectors; defaults stand for what is left out."""
 
     title: str = ""
     metric: Metric | None = None
@@ -93,7 +93,7 @@ def dataset_from_sources(
     with file_named_in_errors(features.name):
         X, tests = _with_test_queries(features, table)
     if tests and classes is not None:
-        X, tests = table.X, 0  # labels are known for the vectors only
+        X, tests = table.X, 0  # only the vectors have labels
     declared = next((one for one in METRICS if one == table.metric), None)
     metric: Metric = options.metric or declared or "l2"
     with file_named_in_errors(features.name):
@@ -122,12 +122,12 @@ def dataset_from_sources(
 
 
 def _distance_note(features: Source, declared: Metric | None, chosen: Metric | None) -> str:
-    """Where the distance comes from, if the file could tell."""
+    """Where the distance comes from, if the format can declare it."""
     if declared is not None:
-        but = "" if chosen in (None, declared) else f"; {chosen} was asked for and is used"
+        but = "" if chosen in (None, declared) else f"; {chosen} was chosen and is used"
         return f"{features.name} declares the distance {declared}{but}"
     if chosen is None and features.path is None and features.extension in (".hdf5", ".h5"):
-        return f"the name of {features.name} tells no distance, as -angular.hdf5 would: l2 is used"
+        return f"the name of {features.name} does not say which distance to use, as -angular.hdf5 would: l2 is used"
     return ""
 
 
@@ -146,7 +146,7 @@ def _parse_pairs(source: Source, limits: Limits, features: Source, dataset: Data
 
 @contextmanager
 def file_named_in_errors(name: str) -> Iterator[None]:
-    """What is wrong with a parameter is told of the file it comes from."""
+    """Errors about a parameter name the file that it comes from."""
     try:
         yield
     except (ValueError, MemoryError) as error:
@@ -154,7 +154,7 @@ def file_named_in_errors(name: str) -> Iterator[None]:
 
 
 def _with_test_queries(source: Source, table: Table) -> tuple[npt.NDArray[Any], int]:
-    """The vectors followed by the test queries that came with them, and how many those are."""
+    """The vectors followed by the test queries of the same file, and the number of those."""
     test = table.extra.get("test")
     if test is None:
         return table.X, 0
@@ -187,7 +187,7 @@ DEFAULT_OPTIONS = DataOptions()
 
 @dataclass(frozen=True)
 class Sidecar:
-    """What the TOML says, and what it is called."""
+    """The content of the TOML, and its name."""
 
     options: DataOptions = DEFAULT_OPTIONS
     labels: Path | None = None
@@ -206,9 +206,9 @@ def open_files(
     *,
     key: str = "user",
 ) -> Dataset:
-    """Files of this machine, as the TOML beside the vectors says; what is named here comes first.
+    """A data set from files of this machine and the TOML beside the vectors; arguments override the TOML.
 
-    Labels or pairs named here stand for both: they say what is similar.
+    Labels or pairs given here replace both of the TOML.
     """
     file = Path(features)
     if not file.is_file():
@@ -219,7 +219,7 @@ def open_files(
 
 
 def check_files(features: str | Path, labels: str | Path | None = None, pairs: str | Path | None = None) -> None:
-    """Refuse by headers and extensions what `open_files` would refuse after reading."""
+    """Refuse, by headers and extensions alone, what `open_files` would refuse after reading."""
     file = Path(features)
     sidecar = _find_sidecar(file, labels, pairs)
     peek = peek_path(file, sidecar.options.variable)
@@ -229,7 +229,7 @@ def check_files(features: str | Path, labels: str | Path | None = None, pairs: s
 
 
 def check_fit(file: Path, peek: Peek, sidecar: Sidecar) -> None:
-    """Refuse by headers labels, pairs and queries that do not go with the vectors of `file`, whose shape is `peek`."""
+    """Refuse, by headers alone, labels, pairs and queries that do not fit the vectors of `file`."""
     if sidecar.labels is not None:
         labels = Source.file(sidecar.labels)
         got = annotation_files.count_labels(labels, FOLDER)
@@ -243,7 +243,7 @@ def check_fit(file: Path, peek: Peek, sidecar: Sidecar) -> None:
 
 
 def count_rows(peek: Peek, sidecar: Sidecar) -> int:
-    """Of the dataset: test queries that come with vectors have no labels, and are left out if the vectors have some."""
+    """Rows of the data set: test queries of the file count only if the vectors have no labels, as they have none."""
     return peek.rows + (0 if peek.labels or sidecar.labels is not None else peek.tests)
 
 
@@ -276,7 +276,7 @@ def read_sidecar(file: Path, root: Path) -> Sidecar:
 
 
 def _find_sidecar(file: Path, labels: str | Path | None, pairs: str | Path | None) -> Sidecar:
-    """The TOML beside `file`, with the labels and pairs named elsewhere instead of its own."""
+    """The sidecar of `file`, with these labels and pairs instead of its own."""
     sidecar = read_sidecar(file, file.absolute().parent)
     if labels is None and pairs is None:
         return sidecar
@@ -286,7 +286,7 @@ def _find_sidecar(file: Path, labels: str | Path | None, pairs: str | Path | Non
 
 
 def lies_inside(file: Path, root: Path) -> bool:
-    """Whether a file, all links followed, lies within the folder."""
+    """Whether a file lies within the folder after all links are followed."""
     return file.resolve().is_relative_to(root.resolve())
 
 

@@ -119,13 +119,13 @@ def _texts(file: Any, wanted: list[str]) -> list[str]:
 
 @contextmanager
 def _placed(source: Source, wanted: list[str]) -> Iterator[None]:
-    """Damage in the data is told with the place of the first part that cannot be decoded."""
+    """Errors name the place of the first part that cannot be decoded."""
     import pyarrow as pa  # noqa: PLC0415
 
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeError) as error:
-        if out_of_memory(error):  # told by the caller
+        if out_of_memory(error):  # the caller reports it
             raise
         raise BadFileError(
             f"{source.name} is damaged{_place(source, wanted)} ({short_message(error)}); copy it again"

@@ -16,21 +16,21 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-# Of a container (cgroup v2, v1), in bytes, or "max".
+# Memory limits of a container (cgroup v2, v1), in bytes, or "max".
 CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 UNKNOWN = 2**62
-# How libraries in C say that it ran out, where they raise no MemoryError.
+# How libraries in C report it, where they raise no MemoryError.
 OUT_OF_MEMORY = re.compile(r"(allocate|out of) memory|memory allocation failed", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)
 def available_memory() -> int:
-    """Bytes of this machine, or of the container or the process (``ulimit -v``) if that may have fewer."""
+    """Bytes of this machine, or the limit of the container or the process (``ulimit -v``) if that is less."""
     return min(_machine(), _process(), *(_limit(file) for file in CONTAINER))
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether a library failed for want of memory, and the file may be whole.
+    """Whether a library ran out of memory, so that the file may be whole.
 
     >>> [out_of_memory(error) for error in (MemoryError(), OSError(12, "Cannot allocate memory"), ValueError("header"))]
     [True, True, False]
@@ -43,7 +43,7 @@ def out_of_memory(error: BaseException) -> bool:
 def _machine() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not known there
+    except (AttributeError, ValueError, OSError):  # unknown on this system
         return UNKNOWN
 
 
@@ -65,24 +65,24 @@ def _limit(file: Path) -> int:
 
 
 MIB = 2**20
-# Characters of what a library says about a file: it may quote a whole line of it.
+# Characters of a library's message about a file: it may quote a whole line.
 LONGEST_MESSAGE = 160
 
 
 class BadFileError(ValueError):
-    """A file that is refused; the message names the file, what was expected, what was got, and the way out."""
+    """A file that is refused; the message names the file, what was expected, what was found, and what to do."""
 
     def __init__(self, message: str) -> None:
-        """In one line, whatever names and texts of the file hold."""
+        """The message on one line, whatever characters the file holds."""
         super().__init__(one_line(message))
 
 
 def file_error(name: str, error: BaseException, message: str) -> BadFileError:
-    """What to raise where a library stumbled over a file: `message`, or that memory ran out, if it was that."""
+    """The error to raise where a library fails on a file: `message`, unless memory ran out."""
     if not out_of_memory(error):
         return BadFileError(message)
     return BadFileError(
-        f"{name} does not fit in memory ({format_bytes(available_memory())} are there or allowed): take fewer rows, or "
+        f"{name} does not fit in memory ({format_bytes(available_memory())} available): take fewer rows, or "
         "raise the limit of the process (ulimit -v) or of its container"
     )
 
@@ -90,7 +90,7 @@ def file_error(name: str, error: BaseException, message: str) -> BadFileError:
 @dataclass(frozen=True)
 class Limits:
     """Most bytes of the file, rows, columns and values (rows x columns); `decoded` is the most memory, in bytes, that
-    an array may take which cannot be memory-mapped, and never more than half of what there is.
+    an array may take that cannot be memory-mapped, and at most half of the memory.
     """
 
     size: int
@@ -145,13 +145,13 @@ class Limits:
         return "split the file"
 
 
-# The size is `maxUploadSize` of .streamlit/config.toml, which the browser is told.
+# The size is `maxUploadSize` of .streamlit/config.toml, which the browser is sent.
 UPLOAD = Limits(50 * MIB, rows=2_000_000, columns=16_384, values=50_000_000, decoded=400 * MIB, where="as an upload")
 FOLDER = Limits(2**50, rows=2**34, columns=2**16, values=2**44, decoded=2**32, where="in the data folder")
 
 
 def one_line(text: str) -> str:
-    r"""`text` without line breaks and other characters that show nothing or move the cursor.
+    r"""`text` without line breaks and other characters that are not printable.
 
     >>> one_line("a\n\tb\u202e c")
     'a b c'
@@ -160,13 +160,13 @@ def one_line(text: str) -> str:
 
 
 def short_message(error: BaseException) -> str:
-    """What a library says, not more than fits beside our own words."""
+    """The message of a library, cut to a length that fits into ours."""
     text = one_line(str(error))
     return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}..."
 
 
 def format_bytes(size: int) -> str:
-    """A number of bytes, readable.
+    """A number of bytes for the reader.
 
     >>> format_bytes(999), format_bytes(3_844_000_000)
     ('999 bytes', '3.8 GB')
@@ -177,7 +177,7 @@ def format_bytes(size: int) -> str:
     return f"{size} bytes"
 
 
-# Smaller files are read at once: a map breaks the process if its file is cut while it is in use.
+# Smaller files are read into memory: a process dies if a file is truncated while it is mapped.
 MAP_FROM = 16 * 2**20
 
 
@@ -200,7 +200,7 @@ class Source:
 
     @classmethod
     def upload(cls, name: str, data: bytes) -> "Source":
-        """Bytes a browser sent; of the name only the last part counts, and never as a path."""
+        """Bytes that a browser sent; the name is only shown, never used as a path."""
         last = name.replace("\\", "/").rsplit("/", 1)[-1]
         shown = "".join(c if c.isprintable() else "?" for c in last)[-100:]
         return cls(shown or "upload", len(data), data=data)
@@ -220,7 +220,7 @@ class Source:
             return stream.read(count)
 
     def end(self, count: int) -> bytes:
-        """The last bytes, fewer if there are not so many."""
+        """The last bytes, at most `count`."""
         with self.open() as stream:
             stream.seek(max(0, self.size - count))
             return stream.read(count)
@@ -228,7 +228,7 @@ class Source:
     def array(
         self, dtype: np.dtype[Any], shape: tuple[int, ...], offset: int = 0, *, fortran: bool = False
     ) -> npt.NDArray[Any]:
-        """Bytes from `offset` on as a read-only array, mapped if the file is large; callers have checked the size."""
+        """Bytes from `offset` on as a read-only array, mapped if the file is large; the caller has checked the size."""
         order: Any = "F" if fortran else "C"
         count = int(np.prod(shape, dtype=object))
         if self.path is None:

@@ -22,7 +22,7 @@ BLOCK_BYTES = 2**24
 class Peek:
     """The shape of a file from its header alone; `exact` is false where rows were estimated.
 
-    `labels` says whether the file holds a label per row, `tests` how many test queries come beside the rows.
+    `labels` says whether the file holds a label per row, `tests` how many test queries it holds besides.
     """
 
     rows: int
@@ -95,7 +95,7 @@ FEATURE_NAMES = ("x", "features", "embeddings", "embedding", "vectors", "data", 
 LABEL_NAMES = ("labels", "label", "y", "class", "classes", "target", "targets", "gnd")
 ID_NAMES = ("ids", "id")
 TIME_NAMES = ("time", "timestamp")
-# What pandas calls the row numbers that it writes beside a table: no feature.
+# What pandas calls the row numbers that it writes with a table: not a feature.
 INDEX_NAMES = ("", "unnamed: 0", "__index_level_0__")
 
 Shapes = Mapping[str, tuple[int, ...]]

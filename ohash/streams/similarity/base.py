@@ -1,8 +1,7 @@
-"""What "similar" means, as a protocol, and the two ways to draw pairs that every meaning shares.
+"""The protocol `Similarity`, and the two ways to draw pairs that all similarities share.
 
-A similarity is bound to a dataset and to the rows training pairs may come from (the pool). It labels pairs, draws
-similar and dissimilar ones, and tells which database items are relevant to a query. Draws come from the generator that
-is handed in.
+A similarity belongs to a data set and to the rows from which training pairs are drawn (the pool). It labels pairs,
+draws similar and dissimilar ones, and says which database items are relevant to a query.
 """
 
 from typing import Protocol
@@ -16,7 +15,7 @@ Flags = npt.NDArray[np.bool_]
 RowPairs = tuple[Rows, Rows]
 
 LEAST_NATURAL_SHARE = 0.05
-# Draws that may be spent on one pair of a rare kind, and how many are made at once.
+# Draws that may be spent on one pair of a rare kind, and how many are made at a time.
 MOST_DRAWS = 1_000_000
 AT_ONCE = 65_536
 
@@ -33,7 +32,7 @@ class Similarity(Protocol):
         """Share of similar pairs among all pairs of the pool."""
 
     def is_similar(self, i: Rows, j: Rows) -> Flags:
-        """The truth for pairs of rows."""
+        """Whether each pair of rows is similar."""
 
     def draw_similar(self, rng: np.random.Generator, size: int) -> RowPairs:
         """Similar pairs of the pool."""
@@ -42,11 +41,11 @@ class Similarity(Protocol):
         """Dissimilar pairs of the pool."""
 
     def relevant(self, queries: Rows, database: Rows) -> Flags:
-        """(queries, database) which items should be found."""
+        """(queries, database): which items are relevant to each query."""
 
 
 def stream_share(source: Similarity, wanted: float) -> float:
-    """The share of similar pairs a stream has: as wanted; else natural, or half and half where that is rare."""
+    """The share of similar pairs in a stream: as wanted, else the natural one, or one half where that is too small."""
     if wanted >= 0:
         return wanted
     natural = source.natural_share
@@ -55,19 +54,19 @@ def stream_share(source: Similarity, wanted: float) -> float:
 
 
 def draw_uniform_pairs(rng: np.random.Generator, pool: Rows, size: int) -> RowPairs:
-    """Pairs of different places of the pool, uniformly."""
+    """Pairs of different members of the pool, uniformly."""
     i = rng.integers(0, len(pool), size)
     j = rng.integers(0, len(pool) - 1, size)
     return pool[i], pool[j + (j >= i)]
 
 
 def draw_by_rejection(rng: np.random.Generator, similarity: Similarity, size: int, *, wanted: bool) -> RowPairs:
-    """Uniform among the pairs of one kind: draw until enough have come, more at a time while few do."""
+    """Pairs of one kind, uniformly, by rejection; the rarer the kind, the more are drawn at a time."""
     found_i, found_j, have, drawn = [], [], 0, 0
     while have < size:
         if drawn > MOST_DRAWS * max(1, have):
             kind = "similar" if wanted else "dissimilar"
-            raise ValueError(f"no {kind} pairs could be drawn: hardly any pair of this pool is {kind}")
+            raise ValueError(f"no {kind} pairs could be drawn: almost no pair of this pool is {kind}")
         count = max(64, 2 * size, min(drawn, AT_ONCE))
         i, j = draw_uniform_pairs(rng, similarity.pool, count)
         keep = np.flatnonzero(similarity.is_similar(i, j) == wanted)[: size - have]

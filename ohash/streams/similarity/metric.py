@@ -8,7 +8,7 @@ Distances come from products in float32; whatever lies, up to rounding, on the e
 float64. So the last neighbour is always inside, and the truth of a pair does not depend on how it was asked for. Equal
 points are looked at once: among many of them every distance is a tie.
 
-Radii of very many points take minutes: they are measured once and kept, as long as the file of the vectors stays.
+Radii of very many points take minutes: they are measured once and cached as long as the file of the vectors stays.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ Radii = npt.NDArray[np.float64]
 
 
 def cached_radii(dataset: Dataset, reference: Rows, rank: int, measure: Callable[[Rows], Radii]) -> Radii | None:
-    """The radius of every row, from the cache or by `measure`; None if they cannot be kept, for want of a file or disk.
+    """The radius of every row, from the cache or by `measure`; None if they cannot be cached.
 
     `reference` are the rows whose `rank`-th nearest is as far as the radius.
     """
@@ -47,7 +47,7 @@ def cached_radii(dataset: Dataset, reference: Rows, rank: int, measure: Callable
 
     try:
         return np.array(cached_rows(f"radii-{dataset.key}", version, (dataset.n,), np.float64, blocks))
-    except ValueError:  # not written; what is wrong with the data is found again by whoever measures
+    except ValueError:  # not written; an error in the data will be raised again when it is measured
         return None
 
 
@@ -222,7 +222,7 @@ class MetricSimilarity:
             block = new[start : start + step]
             self._radius[block] = self._radii(block, self._B)
         self._radius[rows] = self._radius[first]
-        if self._reference is self.database:  # as large as the data, and hardly needed again
+        if self._reference is self.database:  # as large as the data, and not needed again soon
             self._B = None
 
     def _radii(self, block: Rows, B: Real) -> Squares:
@@ -257,7 +257,7 @@ class MetricSimilarity:
                 first.append(self.pool[a[later] + start])
                 second.append(self.pool[b[later]])
                 count += len(first[-1])
-                if count > 2 * LISTED:  # hardly any pair is not similar
+                if count > 2 * LISTED:  # almost every pair is similar
                     self._few = False
                     return None
             if not count:

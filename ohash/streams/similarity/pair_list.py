@@ -1,7 +1,7 @@
-"""Similar by what the user brought: pairs with s = ±1, or positives only (clicks) with sampled negatives.
+"""Similar by a list of pairs: with s = ±1, or positives only (clicks) with sampled negatives.
 
-Given pairs are split by time (or by their order): the first 80 % are trained on, the next 10 % are for validation, the
-last 10 % for the test: a result is about later clicks, as in production.
+The list is split by time (or by its order): the first 80 % for training, the next 10 % for validation, the last 10 %
+for the test. A result is about later clicks, as in production.
 """
 
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ from ohash.streams.similarity.base import AT_ONCE, MOST_DRAWS, Flags, RowPairs
 
 TRAIN_SHARE = 0.8
 VALIDATION_SHARE = 0.1
-# Clicks among the pairs of a stream whose negatives are sampled: one in ten.
+# The share of clicks in a stream with sampled negatives.
 CLICKS = 0.1
-# The least share of positives in one pass over the clicks: a pass must end.
+# The smallest share of positives in one pass over the clicks, so that a pass ends.
 LEAST_SHARE = 1e-6
 
 
@@ -109,7 +109,7 @@ class PairListSimilarity:
         found_i, found_j, have, drawn = [], [], 0, 0
         while have < size:
             if drawn > MOST_DRAWS * max(1, have):
-                raise ValueError("no negatives could be sampled: hardly any pair of items is not a known positive")
+                raise ValueError("no negatives could be sampled: almost every pair of items is a known positive")
             count = max(64, 2 * size, min(drawn, AT_ONCE))
             i = self._i[self._positive[rng.integers(0, len(self._positive), count)]]
             if self.negatives == "popularity":
@@ -132,7 +132,7 @@ class PairListSimilarity:
 
     @property
     def has_negatives(self) -> bool:
-        """Whether dissimilar pairs were given, too, and none need be sampled."""
+        """Whether the list has dissimilar pairs, so that none are sampled."""
         return len(self._negative) > 0
 
     @property
@@ -141,7 +141,7 @@ class PairListSimilarity:
         return float((self._s[self.parts.train] > 0).mean())
 
     def take_in_order(self, rng: np.random.Generator, t: Rows, share: float) -> tuple[Rows, Rows, npt.NDArray[np.int8]]:
-        """Pairs number t of the training part as time brought them, over and over.
+        """Pairs number t of the training part in time order, again and again.
 
         Sampled negatives are woven in evenly: pair t is the next positive whenever t · share passes an integer.
         """
@@ -156,7 +156,7 @@ class PairListSimilarity:
         return i, j, np.where(due, 1, -1).astype(np.int8)
 
     def pass_length(self, share: float) -> int:
-        """How many pairs until every training pair has come once."""
+        """The number of pairs until every training pair has occurred once."""
         if self.has_negatives:
             return len(self.parts.train)
         if share < LEAST_SHARE:
@@ -175,7 +175,7 @@ class PairListSimilarity:
         return self._i[at], self._j[at]
 
     def partners(self, rows: Rows) -> list[Rows]:
-        """What was known as similar to each row in the training part: no answer any more, so hidden from its search."""
+        """The rows similar to each row in the training part, which are hidden from its search as known answers."""
         i, j = self._i[self._positive], self._j[self._positive]
         return group_partners(rows, np.concatenate([i, j]), np.concatenate([j, i]))
 
