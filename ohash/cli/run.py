@@ -32,7 +32,7 @@ import numpy as np
 from ohash.cli import own_files
 from ohash.cli.progress import Line
 from ohash.core.features import FeatureParams
-from ohash.core.parameters import Parameter, table
+from ohash.core.parameters import Parameter, parameter_table
 from ohash.engine import saving as saved
 from ohash.engine.checkpoints import NAMES
 from ohash.engine.export import YOURS, summary, write
@@ -171,8 +171,8 @@ def _groups() -> dict[str, dict[str, tuple[Parameter, str]]]:
             (own if method in MAIN else others).setdefault(key, (row, ""))
     groups = {"OH and MMOH (other methods may allow other values)": own}
     for title, part in (("stream", StreamParams), ("feature map", FeatureParams), ("drift", DriftParams)):
-        groups[title] = {key: (row, "") for key, row in table(part).items()}
-    groups["run"] = {"seed": (SEED, "")} | {key: (row, "") for key, row in table(RunParams).items()}
+        groups[title] = {key: (row, "") for key, row in parameter_table(part).items()}
+    groups["run"] = {"seed": (SEED, "")} | {key: (row, "") for key, row in parameter_table(RunParams).items()}
     groups["other methods"] = {
         key: (row, f"; {', '.join(have[key])}") for key, (row, _) in sorted(others.items()) if key not in own
     }

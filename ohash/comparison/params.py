@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ohash.core.features import FeatureParams
-from ohash.core.parameters import Parameter, check, param, started_from, table
+from ohash.core.parameters import Parameter, param, parameter_table, table_with_defaults, validate
 from ohash.engine.links import Limits, content_of, dataset_of, parsed
 from ohash.engine.params import SEED, ExperimentParams, RunParams, experiment
 from ohash.models import registry as methods
@@ -52,7 +52,7 @@ class ComparisonOptions:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Comparison:
         spec, model = entry.spec, dict(entry.values)
         if "r" in spec.table and ("r" not in model or bits is not None):
             model["r"] = max(1, (self.options.bits if bits is None else bits) // entry.T)
-        shared = {key: getattr(part, key) for part in self._shared() for key in table(part)}
+        shared = {key: getattr(part, key) for part in self._shared() for key in parameter_table(part)}
         if self.features.kernel == "rbf" and not self.on_kernel(entry):
             shared |= {"kernel": "none", "warm": self.features.warm_up}
         values = {**shared, **model, "seed": self.seeds[0] if seed is None else seed}
@@ -138,7 +138,7 @@ class Comparison:
     def with_values(self, **values: Any) -> "Comparison":
         """Another comparison: `values` are keys of the shared table, or dataset, content, methods, seeds."""
         known = {"dataset": self.dataset, "content": self.content, "methods": self.entries, "seeds": self.seeds}
-        shared = {key: getattr(part, key) for part in (self.options, *self._shared()) for key in table(part)}
+        shared = {key: getattr(part, key) for part in (self.options, *self._shared()) for key in parameter_table(part)}
         return build_comparison(**{**known, **shared, **values})
 
     def differences(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class Comparison:
         return {
             key: getattr(part, key)
             for part, default in parts
-            for key in table(part)
+            for key in parameter_table(part)
             if getattr(part, key) != getattr(default, key)
         }
 
@@ -184,10 +184,10 @@ def build_comparison(
     """
     parts = []
     for part in _parts(dataset):
-        mine = {key: values.pop(key) for key in table(part) if key in values}
+        mine = {key: values.pop(key) for key in parameter_table(part) if key in values}
         parts.append(replace(part, **mine))
     if values:
-        known = sorted(key for part in parts for key in table(part))
+        known = sorted(key for part in parts for key in parameter_table(part))
         raise ValueError(f"unknown parameter {', '.join(sorted(values))}; a comparison knows {', '.join(known)}")
     entries = tuple(one if isinstance(one, Entry) else entry_of(one) for one in methods)
     options, features, stream, drift, run = parts
@@ -243,7 +243,7 @@ def rows_of(comparison: Comparison) -> dict[str, Parameter]:
 
 
 def _rows(dataset: str) -> dict[str, Parameter]:
-    return {key: row for part in _parts(dataset) for key, row in started_from(part).items()}
+    return {key: row for part in _parts(dataset) for key, row in table_with_defaults(part).items()}
 
 
 def _parts(dataset: str) -> tuple[Any, ...]:

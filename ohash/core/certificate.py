@@ -53,17 +53,17 @@ class Certificate:
 
     @property
     def required_C(self) -> float:
-        """Largest √R so far over F²: the smallest C that Eq. (25) asks for."""
+        """Largest √R so far over F²: the smallest C that Eq. (25) requires."""
         return self.max_sqrt_R / self.F2 if self.F2 > 0 else 0.0
 
     @property
     def share_C_large_enough(self) -> float:
-        """Share of updates with C ≥ √R / F² at the time, with the C then set."""
+        """Share of updates with C ≥ √R / F² at the time, for the C of that time."""
         return self.C_large_enough / self.updates if self.updates else 1.0
 
     @property
     def bound(self) -> float:
-        """F² (right side). It bounds `sum_R` less that of degenerate pairs, where `share_C_large_enough` is 1."""
+        """F² (right side): bounds `sum_R` less that of degenerate pairs, if `share_C_large_enough` is 1."""
         return self.F2 * self.right_side
 
 
@@ -75,12 +75,12 @@ def squared_norms(Wt: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
 def certificates(
     sums: npt.NDArray[np.float64], W1_norm2: npt.NDArray[np.float64], Wt: npt.NDArray[np.floating[Any]]
 ) -> list[Certificate]:
-    """One certificate a model; ‖W‖² is computed afresh from the matrix, or the check would be empty."""
-    found = []
+    """One certificate per model; ‖W‖² is computed from the matrix, or the check would be empty."""
+    parts = []
     W_norm2 = squared_norms(Wt)
     for m in range(len(sums)):
         row = sums[m]
-        found.append(
+        parts.append(
             Certificate(
                 sum_R=float(row[kernels.SUM_R]),
                 sum_loss=float(row[kernels.SUM_LOSS]),
@@ -97,7 +97,7 @@ def certificates(
                 W_norm2=float(W_norm2[m]),
             )
         )
-    return found
+    return parts
 
 
 def total(parts: list[Certificate]) -> Certificate:

@@ -13,7 +13,7 @@ The paper leaves them open; the reasons are measured (see the tests):
   the smaller margin is flipped, equal margins flip side i, Eq. (20).
 - Of several models with the same R the argmin of Eq. (28) is the lowest index.
 - A pair whose flipped sides are all zero vectors has ‖x(g - h)ᵀ‖² = 0: Eq. (10) is undefined, the pair is *degenerate*,
-  keeps its R, and changes nothing. A point paired with itself is learnt as any pair; no stream of ours draws one.
+  keeps its R, and changes nothing. A point paired with itself is learnt like any pair; our streams draw none.
 """
 
 from typing import Any

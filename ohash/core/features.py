@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 
 # Rows mapped at a time, so that the distances to the anchors stay in cache.
 BLOCK = 4096
-LEAST_WARM_UP = 100
+MIN_WARM_UP = 100
 
 
 class KernelWarning(UserWarning):
@@ -37,12 +37,13 @@ class FeatureParams:
     m: int = param(
         300, symbol="m", title="anchors", lo=1, hi=100_000, slider=(16, 1024), scale="log",
         help="The first m distinct points of the stream become the anchors.",
-        tex=r"z(x) = [\kappa(x, a_1), \dots, \kappa(x, a_m)]", only=("kernel", "rbf"),
+        tex=r"z(x) = [\kappa(x, a_1), \dots, \kappa(x, a_m)]", active_if=("kernel", "rbf"),
     )  # fmt: skip
     sigma: float = param(
-        0.0, symbol="σ", title="kernel width", lo=0, hi=1e6, slider=(0.05, 2), step=0.05, word="auto",
+        0.0, symbol="σ", title="kernel width", lo=0, hi=1e6, slider=(0.05, 2), step=0.05, alias="auto",
         help="Width of the RBF kernel on normalised vectors; auto (0) = half the median distance of the warm-up. "
-        "The paper uses 1.", tex=r"\kappa(x, a) = \exp(-\lVert x - a \rVert^2 / 2\sigma^2)", only=("kernel", "rbf"),
+        "The paper uses 1.", tex=r"\kappa(x, a) = \exp(-\lVert x - a \rVert^2 / 2\sigma^2)",
+        active_if=("kernel", "rbf"),
     )  # fmt: skip
     center_input: bool = param(
         True, symbol="x̄", title="centre the input",
@@ -53,18 +54,18 @@ class FeatureParams:
     )  # fmt: skip
     warm: int = param(
         0, symbol="", title="warm-up points", lo=0, hi=100_000,
-        help="Wait for at least so many distinct points before learning starts, so that methods with and without a "
-        "kernel see the same pairs; 0: as many as the map needs.",
+        help="Least number of distinct points before learning starts, so that methods with and without a kernel see "
+        "the same pairs; 0: as many as the map needs.",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
     @property
     def warm_up(self) -> int:
-        """How many distinct points are needed before learning starts."""
-        return max(self.m if self.kernel == "rbf" else 0, self.warm, LEAST_WARM_UP)
+        """Number of distinct points before learning starts."""
+        return max(self.m if self.kernel == "rbf" else 0, self.warm, MIN_WARM_UP)
 
 
 class FeatureMap:
@@ -115,7 +116,7 @@ class FeatureMap:
     @property
     def d_out(self) -> int:
         """Columns after the map."""
-        self._need_fit()
+        self._check_is_fitted()
         assert self.mean is not None
         return len(self.anchors) if self.anchors is not None else len(self.mean)
 
@@ -145,15 +146,15 @@ class FeatureMap:
 
     def transform(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
         """Map rows: (n, d) -> (n, m), or (n, d) without a kernel; C-contiguous in `dtype`."""
-        self._need_fit()
+        self._check_is_fitted()
         assert self.mean is not None
         X = validation.matrix("X", X, d=len(self.mean))
         Z = np.empty((len(X), self.d_out), self.dtype)
-        # a row far too long is scaled like any other, but it ruins a mean
-        usable = validation.measurable if self.params.center_input else validation.finite
+        # an overlong row is scaled like any other, but it would ruin a mean
+        check_rows = validation.measurable if self.params.center_input else validation.finite
         for start in range(0, len(X), BLOCK):
             rows = validation.cast(X[start : start + BLOCK], self.dtype)
-            usable("X", rows, rows=np.arange(start, start + len(rows)))
+            check_rows("X", rows, rows=np.arange(start, start + len(rows)))
             Z[start : start + BLOCK] = self._map(rows)
         return Z
 
@@ -206,7 +207,7 @@ class FeatureMap:
         assert self.mean is not None
         rows = rows - self.mean.astype(rows.dtype)
         if self.params.normalize:
-            norm = np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64))  # float32 squares end at 1e19
+            norm = np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64))  # float32 squares overflow at 1e19
             rows /= np.where(norm > 0, norm, 1)[:, None]  # a zero vector stays zero
         return rows
 
@@ -219,7 +220,7 @@ class FeatureMap:
         np.exp(squares, out=squares)
         return squares
 
-    def _need_fit(self) -> None:
+    def _check_is_fitted(self) -> None:
         if self.mean is None:
             raise ValueError("the feature map is not fitted yet: call fit(X) or fit_stream(X, i, j) first")
 

@@ -1,4 +1,4 @@
-"""The same pairs seen by a model that never learns: R and l of W frozen at its start.
+"""R and ℓ of a stream of pairs under the first W of a run, which never learns.
 
 Its projections do not change, so they are computed once for all rows; a pair then costs O(r) instead of O(d r).
 """
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ohash.core.kernels import FEW
+from ohash.core.kernels import MAX_SORTED
 from ohash.runtime.compile import kernel
 
 
@@ -18,8 +18,8 @@ def score_pairs(
     """Fill D_h (the nearest model's), R (Eq. (28) over the T models) and l for projections P (n, T, r) less threshold.
 
     A similar pair counts its best model only, a dissimilar one counts all, as MMOH would update them. Algorithms 2 and
-    3 as in `kernels.choose`, of which only the sum of the margins is wanted here; written without calls, because one
-    that passes arrays costs as much as the sum.
+    3 are those of `kernels.select_flips`, but only the sum of the margins is needed here; they are written out, because
+    a call with array arguments costs as much as the sum.
     """
     T, r = P.shape[1], P.shape[2]
     margins = np.empty(r + 1, P.dtype)
@@ -54,11 +54,11 @@ def score_pairs(
                 total_loss += 2.0 * whole + np.sqrt(R_m)  # Eq. (6)
                 continue
             place = 0
-            for k in range(r):  # without branches: nobody can guess which bits are in the pool
+            for k in range(r):  # branch-free: which bits are in the pool is unpredictable
                 u, v = row_i[m, k], row_j[m, k]
                 margins[place] = sign * min(abs(u), abs(v))  # Eq. (19)
                 place += ((u >= 0) != (v >= 0)) == similar
-            if p0 > FEW:
+            if p0 > MAX_SORTED:
                 lo, hi = 0, size - 1
                 while lo < hi:  # quickselect: the p0 smallest to the front
                     value = margins[(lo + hi) // 2]

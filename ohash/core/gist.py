@@ -9,7 +9,7 @@ The descriptor of Oliva and Torralba (IJCV 2001) with the parameters of the Labe
    φ the angle of the frequency: G = exp(-3.5 (ρ / ρ_i - 1)² - 2π θ²), ρ_i = 0.3 / 1.85^i, θ = φ + πk/8 wrapped to ±π.
 4. |response|, averaged in 4 x 4 blocks.
 
-Both filterings mirror the image at its border (by 5 and by 32 pixels), so that the frame of the picture is not an edge.
+Both filterings mirror the image at its border (by 5 and by 32 pixels), so that the border does not count as an edge.
 The column ``((i * 8) + k) * 16 + row * 4 + column`` holds scale i, orientation k, block (row, column).
 """
 
@@ -23,14 +23,14 @@ import numpy.typing as npt
 
 SCALES, ORIENTATIONS, BLOCKS = 4, 8, 4
 DIMENSIONS = SCALES * ORIENTATIONS * BLOCKS**2
-LEAST_SIDE = 8  # below it a block is less than 2 pixels wide and the coarse filters see nothing
+MIN_SIDE = 8  # below it a block is less than 2 pixels wide and the coarse filters see nothing
 PREFILTER_PAD, FILTER_PAD = 5, 32
 PREFILTER_CYCLES = 4.0
 # A filter this far below its peak is lost in the rounding of float32; those frequencies are not computed.
 NEGLIGIBLE = 1e-8
 # Padded pixels worked on at a time: the complex work arrays of a block, 1 MB each, then stay in cache.
 BLOCK_PIXELS = 1 << 17
-MOST_THREADS = 8
+MAX_THREADS = 8
 
 Images = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]
@@ -48,7 +48,7 @@ def gist512(images: npt.ArrayLike) -> Floats:
         toolbox. Resize first if the borders matter.
 
     Images are worked on in blocks, many per FFT, so memory does not grow with n beyond the result, and `images` may be
-    memory-mapped. An image's result does not depend on the others, but for the rounding of float32.
+    memory-mapped. An image's result does not depend on the others, up to float32 rounding.
 
     >>> stripes = np.sin(np.arange(32) * 2 * np.pi * 0.16) * np.ones((32, 1))
     >>> energy = gist512(stripes).reshape(4, 8, 16).mean(axis=2)
@@ -67,14 +67,14 @@ def gist512(images: npt.ArrayLike) -> Floats:
 
     starts = range(0, len(stack), step)
     # The transforms release the interpreter lock, so threads are enough; blocks do not depend on each other.
-    with ThreadPoolExecutor(max(1, min(len(starts), os.cpu_count() or 1, MOST_THREADS))) as threads:
+    with ThreadPoolExecutor(max(1, min(len(starts), os.cpu_count() or 1, MAX_THREADS))) as threads:
         for _ in threads.map(work, starts):
             pass
     return descriptors
 
 
 def _stack(images: npt.ArrayLike) -> Images:
-    """`images` as (n, H, W) or (n, H, W, 3); the values are not looked at."""
+    """`images` as (n, H, W) or (n, H, W, 3); the values are not checked."""
     stack = np.asanyarray(images)
     if stack.dtype.kind not in "fiub":
         raise ValueError(f"images must hold real numbers, got dtype {stack.dtype}")
@@ -87,8 +87,8 @@ def _stack(images: npt.ArrayLike) -> Images:
             "images must be (n, H, W), (n, H, W, 3) or one image (H, W) or (H, W, 3), and not empty, "
             f"got shape {shape}; drop an alpha channel with images[..., :3]"
         )
-    if min(stack.shape[1:3]) < LEAST_SIDE:
-        raise ValueError(f"images must be at least {LEAST_SIDE} x {LEAST_SIDE} pixels, got shape {shape}")
+    if min(stack.shape[1:3]) < MIN_SIDE:
+        raise ValueError(f"images must be at least {MIN_SIDE} x {MIN_SIDE} pixels, got shape {shape}")
     return stack
 
 
@@ -195,5 +195,5 @@ def _filters(n: int) -> tuple[tuple[slice, slice, Floats], ...]:
 
 
 def _support(profile: Floats) -> slice:
-    passed = np.flatnonzero(profile > NEGLIGIBLE)
-    return slice(int(passed[0]), int(passed[-1]) + 1)
+    support = np.flatnonzero(profile > NEGLIGIBLE)
+    return slice(int(support[0]), int(support[-1]) + 1)

@@ -34,10 +34,10 @@ NONE, FROZEN, RUNNING, EMA = range(4)
 # `clock` counts pairs, points in the mean, and changes of the hash (W, mean).
 N_PAIRS, N_MEAN, VERSION = range(3)
 
-# Up to so many bits a sorted list is quicker than quickselect.
-FEW = 16
+# Up to this many bits a sorted list is faster than quickselect.
+MAX_SORTED = 16
 
-# W·mean is kept incrementally and computed afresh every so many pairs, against drift.
+# W·mean is updated incrementally and recomputed every so many pairs, against accumulated rounding.
 RESYNC = 4096
 
 
@@ -86,9 +86,9 @@ def dot(a: Any, b: Any) -> float:
 def smallest_first(delta: Any, pool: Any, size: int, p0: int) -> None:
     """Bring the p0 smallest of the pool to its front, ordered by delta and then by bit: the stable order.
 
-    `pool` holds `size` rising bits. Few wanted: a sorted list of the best so far; many: quickselect.
+    `pool` holds `size` bits in ascending order. A sorted list of the best so far for a small p0, else quickselect.
     """
-    if p0 <= FEW:
+    if p0 <= MAX_SORTED:
         for q in range(size):
             bit = pool[q]
             if q >= p0 and delta[bit] >= delta[pool[p0 - 1]]:
@@ -122,13 +122,13 @@ def smallest_first(delta: Any, pool: Any, size: int, p0: int) -> None:
 
 
 @inlined
-def choose(p_i: Any, p_j: Any, s: int, p0: int, largest: bool, delta: Any, pool: Any, on_i: Any) -> Any:
+def select_flips(p_i: Any, p_j: Any, s: int, p0: int, largest: bool, delta: Any, pool: Any, on_i: Any) -> Any:
     """Algorithms 2 and 3: pool[:p0] are the bits to flip, on_i[k] tells whether side i of bit k is flipped.
 
     Returns (Σ delta over the chosen bits, flips on side i).
     """
     size = 0
-    for k in range(p_i.shape[0]):  # without branches: half of the bits are in the pool, and nobody can guess which
+    for k in range(p_i.shape[0]):  # branch-free: half of the bits are in the pool, unpredictably
         margin_i, margin_j = abs(p_i[k]), abs(p_j[k])
         margin = min(margin_i, margin_j)  # Eq. (19)
         delta[k] = -margin if largest else margin
@@ -218,7 +218,7 @@ def _learn_pairs(
             R_now = R[t, m]
             for turn in range(rounds):
                 bits = D - alpha if similar else ceil_br - D  # Eq. (17)
-                total, n_i = choose(P_i[m], P_j[m], s[t], bits, largest, delta, pool, on_i)
+                total, n_i = select_flips(P_i[m], P_j[m], s[t], bits, largest, delta, pool, on_i)
                 n = 4.0 * (n_i * square_i + (bits - n_i) * square_j)
                 root = np.sqrt(R_now)
                 if n == 0.0:

@@ -1,6 +1,6 @@
-"""One declared table per method: it validates, draws the slider, writes the tooltip, the URL and the docs.
+"""One declared parameter table per method: validation, sliders, tooltips, links and documentation all read it.
 
-A method's parameters are a frozen dataclass whose fields are made by `param`. Nothing else states a range.
+A method's parameters are a frozen dataclass whose fields are made by `param`. Ranges are stated nowhere else.
 """
 
 import dataclasses
@@ -20,9 +20,9 @@ Scale = Literal["linear", "log"]
 class Parameter:
     """One row of the table. `lo` and `hi` bound what is accepted, `slider` what a slider offers.
 
-    `word` is another name of the value `lo`, where that means no number: "auto", "natural". `tex` is the equation it
-    stands in. `only` names another parameter and the values of that one with which this one does anything. A `default`
-    None is one that depends on others.
+    `alias` is a name for the value `lo` where that is not meant as a number: "auto", "natural". `tex` is the equation
+    the parameter appears in. `active_if` names another parameter, and its values with which this one has an effect. A
+    `default` of None depends on other parameters.
     """
 
     key: str
@@ -40,17 +40,17 @@ class Parameter:
     step: float | None = None
     choices: tuple[str, ...] = ()
     live: bool = False
-    word: str = ""
+    alias: str = ""
     tex: str = ""
-    only: tuple[str, ...] = ()
+    active_if: tuple[str, ...] = ()
 
-    def acts(self, values: Mapping[str, Any]) -> bool:
-        """Whether it does anything beside the other values.
+    def is_active(self, values: Mapping[str, Any]) -> bool:
+        """Whether it has an effect, given the values of the other parameters.
 
-        >>> Parameter("sigma", float, 0.0, "σ", "width", "", only=("kernel", "rbf")).acts({"kernel": "none"})
+        >>> Parameter("sigma", float, 0.0, "σ", "width", "", active_if=("kernel", "rbf")).is_active({"kernel": "none"})
         False
         """
-        return not self.only or values.get(self.only[0]) in self.only[1:]
+        return not self.active_if or values.get(self.active_if[0]) in self.active_if[1:]
 
     @property
     def allowed(self) -> str:
@@ -58,7 +58,7 @@ class Parameter:
 
         >>> Parameter("beta", float, 0.5, "β", "ratio", "", lo=0, hi=1, lo_open=True).allowed
         'a number in (0, 1]'
-        >>> Parameter("sigma", float, 0.0, "σ", "width", "", lo=0, hi=1_000_000, word="auto").allowed
+        >>> Parameter("sigma", float, 0.0, "σ", "width", "", lo=0, hi=1_000_000, alias="auto").allowed
         "a number in [0, 1000000] or 'auto'"
         """
         if self.kind is bool:
@@ -66,17 +66,17 @@ class Parameter:
         if self.choices:
             return "one of " + ", ".join(repr(choice) for choice in self.choices)
         noun = "an integer" if self.kind is int else "a number"
-        lo, hi = (_plain(bound) for bound in (self.lo, self.hi))
+        lo, hi = (_format_bound(bound) for bound in (self.lo, self.hi))
         if self.lo == -math.inf and self.hi == math.inf:
             return noun
         if self.hi == math.inf:
             return f"{noun} {'>' if self.lo_open else '>='} {lo}"
-        word = f" or {self.word!r}" if self.word else ""
-        return f"{noun} in {'(' if self.lo_open else '['}{lo}, {hi}]{word}"
+        alias = f" or {self.alias!r}" if self.alias else ""
+        return f"{noun} in {'(' if self.lo_open else '['}{lo}, {hi}]{alias}"
 
     def convert(self, value: Any) -> Any:
-        """The value as this parameter's own type, or a ValueError that says what is allowed."""
-        if self.word and isinstance(value, str) and value == self.word:
+        """The value in this parameter's type, or a ValueError that says what is allowed."""
+        if self.alias and isinstance(value, str) and value == self.alias:
             return self.kind(self.lo)
         if self.kind is bool:
             if isinstance(value, bool):
@@ -90,8 +90,8 @@ class Parameter:
             if above and number <= self.hi and (self.kind is float or number.is_integer()):
                 return self.kind(value)
         got = value.item() if isinstance(value, np.generic) else value
-        usual = "" if self.default is None else f"; the default is {self.default!r}"
-        raise ValueError(f"{self.key} must be {self.allowed}, got {got!r}{usual}")
+        default = "" if self.default is None else f"; the default is {self.default!r}"
+        raise ValueError(f"{self.key} must be {self.allowed}, got {got!r}{default}")
 
     def parse(self, text: str) -> Any:
         """A value from a query string or a command line."""
@@ -129,11 +129,11 @@ def param(
     step: float | None = None,
     choices: tuple[str, ...] = (),
     live: bool = False,
-    word: str = "",
+    alias: str = "",
     tex: str = "",
-    only: tuple[str, ...] = (),
+    active_if: tuple[str, ...] = (),
 ) -> Any:
-    """A dataclass field that is a row of the parameter table; `live` ones may change while a run goes on."""
+    """A dataclass field that is a row of the parameter table; `live` parameters may change during a run."""
     row = {
         "symbol": symbol,
         "title": title,
@@ -147,21 +147,21 @@ def param(
         "step": step,
         "choices": choices,
         "live": live,
-        "word": word,
+        "alias": alias,
         "tex": tex,
-        "only": only,
+        "active_if": active_if,
     }
     return dataclasses.field(default=default, metadata={"parameter": row})
 
 
-def table(params: Any) -> dict[str, Parameter]:
-    """The declared rows of a params dataclass (or of an instance), by key, in order."""
+def parameter_table(params: Any) -> dict[str, Parameter]:
+    """The declared rows of a params dataclass (or of an instance of it), by key, in order."""
     return dict(_rows_of(params if isinstance(params, type) else type(params)))
 
 
-def started_from(params: Any) -> dict[str, Parameter]:
-    """The rows of an instance from which a run starts: its values are the defaults, whatever the class declares."""
-    values = {key: (row, getattr(params, key)) for key, row in table(params).items()}
+def table_with_defaults(params: Any) -> dict[str, Parameter]:
+    """The rows of an instance with its own values as the defaults, whatever the class declares."""
+    values = {key: (row, getattr(params, key)) for key, row in parameter_table(params).items()}
     return {
         key: row if value == row.default else dataclasses.replace(row, default=value)
         for key, (row, value) in values.items()
@@ -179,9 +179,9 @@ def _rows_of(params: type) -> dict[str, Parameter]:
     return rows
 
 
-def check(params: Any) -> None:
+def validate(params: Any) -> None:
     """Validate every declared field in place; call it from ``__post_init__`` of the frozen dataclass."""
-    for key, row in table(params).items():
+    for key, row in parameter_table(params).items():
         object.__setattr__(params, key, row.convert(getattr(params, key)))
 
 
@@ -189,8 +189,8 @@ def _type_name(annotation: Any) -> str:
     return annotation if isinstance(annotation, str) else str(annotation.__name__)
 
 
-def _plain(bound: float) -> str:
-    """A bound as one would write it: every digit of an integer, the shortest form of anything else."""
+def _format_bound(bound: float) -> str:
+    """Every digit of an integer, the shortest form of any other number."""
     return str(int(bound)) if math.isfinite(bound) and float(bound).is_integer() else f"{bound:g}"
 
 

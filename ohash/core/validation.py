@@ -1,4 +1,4 @@
-"""Checks of arrays. Every message names the parameter, what is allowed, what was got, and the way out."""
+"""Checks of arrays. Every message names the parameter, what is allowed, what was given, and a remedy."""
 
 import operator
 from typing import Any
@@ -6,62 +6,62 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# Values looked at at once: the flags of a large matrix are large themselves.
-FINITE_BLOCK = 2**22
-# Of a longer row the squared distances come near the largest float32, 3.4e38.
-LONGEST = 1e18
+# Values checked at a time: the flags of a large matrix are large themselves.
+BLOCK_VALUES = 2**22
+# The squared distances of a longer row come near the largest float32, 3.4e38.
+MAX_ROW_LENGTH = 1e18
 
 Index = npt.NDArray[np.int64]
 Pairs = tuple[Index, Index, npt.NDArray[np.int8]]
 
 
 def matrix(name: str, X: Any, *, d: int | None = None) -> npt.NDArray[Any]:
-    """`X` as a real (n, d) array, not copied if it is one; its values are not looked at."""
-    found = array(name, X, "a matrix (n, d) of real numbers")
-    if found.dtype.kind not in "fiub":
+    """`X` as a real (n, d) array, not copied if it is one; its values are not checked."""
+    rows = array(name, X, "a matrix (n, d) of real numbers")
+    if rows.dtype.kind not in "fiub":
         raise ValueError(
-            f"{name} must hold real numbers, got dtype {found.dtype}; convert it with {name}.astype('float32')"
+            f"{name} must hold real numbers, got dtype {rows.dtype}; convert it with {name}.astype('float32')"
         )
-    if found.ndim != 2 or 0 in found.shape:
+    if rows.ndim != 2 or 0 in rows.shape:
         raise ValueError(
-            f"{name} must be a non-empty matrix (n, d), got shape {found.shape}; one point is {name}.reshape(1, -1)"
+            f"{name} must be a non-empty matrix (n, d), got shape {rows.shape}; one point is {name}.reshape(1, -1)"
         )
-    if d is not None and found.shape[1] != d:
+    if d is not None and rows.shape[1] != d:
         raise ValueError(
-            f"{name} must have {d} columns, as at the start, got shape {found.shape}; give vectors of the same kind, "
-            "or begin anew"
+            f"{name} must have {d} columns, as at the start, got shape {rows.shape}; give vectors of the same kind, "
+            "or start a new model"
         )
-    return found
+    return rows
 
 
 def vector(name: str, x: Any, *, d: int | None = None) -> npt.NDArray[Any]:
     """`x` as a finite real vector."""
     expected = "a vector of real numbers" if d is None else f"a vector of {d} real numbers"
-    found = array(name, x, expected)
-    if found.dtype.kind not in "fiub" or found.ndim != 1 or found.size == 0 or (d is not None and found.size != d):
-        raise ValueError(f"{name} must be {expected}, got dtype {found.dtype} and shape {found.shape}")
-    if not np.isfinite(found).all():
-        at = int(np.flatnonzero(~np.isfinite(found))[0])
-        raise ValueError(f"{name} must be finite, got {found[at]} at position {at}; remove or impute it")
-    return found
+    values = array(name, x, expected)
+    if values.dtype.kind not in "fiub" or values.ndim != 1 or values.size == 0 or (d is not None and values.size != d):
+        raise ValueError(f"{name} must be {expected}, got dtype {values.dtype} and shape {values.shape}")
+    if not np.isfinite(values).all():
+        at = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise ValueError(f"{name} must be finite, got {values[at]} at position {at}; remove or impute it")
+    return values
 
 
 def finite(name: str, X: npt.NDArray[Any], *, rows: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
-    """Raise for the first NaN or infinity of a matrix; `rows` are the numbers its rows are known by, 0, 1, ... if None.
+    """Raise for the first NaN or infinity of a matrix; `rows` are the numbers of its rows in messages.
 
     >>> finite("X", np.array([[1.0, np.nan]]), rows=[7])
     Traceback (most recent call last):
     ValueError: X must be finite, got nan at row 7, column 1; remove or impute that row
     """
-    block = max(1, FINITE_BLOCK // max(1, X.shape[1]))
+    block = max(1, BLOCK_VALUES // max(1, X.shape[1]))
     for start in range(0, len(X) if X.dtype.kind == "f" else 0, block):
         good = np.isfinite(X[start : start + block])
         if not good.all():
             row, column = (int(v) for v in np.argwhere(~good)[0])
             row += start
-            known_by = row if rows is None else int(np.asarray(rows)[row])
+            number = row if rows is None else int(np.asarray(rows)[row])
             raise ValueError(
-                f"{name} must be finite, got {X[row, column]} at row {known_by}, column {column}; "
+                f"{name} must be finite, got {X[row, column]} at row {number}, column {column}; "
                 "remove or impute that row"
             )
     return X
@@ -75,55 +75,60 @@ def measurable(name: str, X: npt.NDArray[Any], *, rows: npt.ArrayLike | None = N
     ValueError: X must have rows of length at most 1e+18, got 1e+23 at row 1, column 1; that row is damaged, remove it
     """
     finite(name, X, rows=rows)
-    place = first_too_long(X)
+    place = find_long_row(X)
     if place is not None:
         row, column = place
-        known_by = row if rows is None else int(np.asarray(rows)[row])
-        raise ValueError(f"{name} {too_long(X[row, column], f'row {known_by}, column {column}')}")
+        number = row if rows is None else int(np.asarray(rows)[row])
+        raise ValueError(f"{name} {long_row_message(X[row, column], f'row {number}, column {column}')}")
     return X
 
 
-def first_too_long(X: npt.NDArray[Any]) -> tuple[int, int] | None:
-    """The first row longer than LONGEST and its largest column, in blocks; None if there is none. X is finite."""
+def find_long_row(X: npt.NDArray[Any]) -> tuple[int, int] | None:
+    """The first row of a finite X longer than MAX_ROW_LENGTH, and its largest column; None if there is none."""
     if X.dtype.itemsize < 4:
         return None
-    block = max(1, FINITE_BLOCK // max(1, X.shape[1]))
+    block = max(1, BLOCK_VALUES // max(1, X.shape[1]))
     for start in range(0, len(X), block):
         part = X[start : start + block]
         with np.errstate(over="ignore"):
-            long = np.einsum("nd,nd->n", part, part, dtype=np.float64) > LONGEST**2
+            long = np.einsum("nd,nd->n", part, part, dtype=np.float64) > MAX_ROW_LENGTH**2
         if long.any():
             row = int(long.argmax())
             return start + row, int(np.abs(part[row].astype(np.float64)).argmax())
     return None
 
 
-def too_long(value: Any, place: str) -> str:
-    """What to say about such a row."""
-    return f"must have rows of length at most {LONGEST:g}, got {value:g} at {place}; that row is damaged, remove it"
+def long_row_message(value: Any, place: str) -> str:
+    """The message about such a row."""
+    return (
+        f"must have rows of length at most {MAX_ROW_LENGTH:g}, got {value:g} at {place}; that row is damaged, remove it"
+    )
 
 
 def cast(X: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:
-    """`X` in `dtype`, C-contiguous (sums then run in one order), not copied if it is so.
+    """`X` in `dtype`, C-contiguous (sums then run in one order), not copied if it already is.
 
-    What does not fit becomes infinite, silently: callers look for that.
+    Values that do not fit become infinite, without a warning: callers check for that.
     """
     with np.errstate(over="ignore"):
         return X.astype(dtype, order="C", copy=False)
 
 
-def integer(name: str, value: Any) -> int:
-    """`value` as an int; 3.0 and True are not integers here."""
+def integer(name: str, value: Any, minimum: int | None = None) -> int:
+    """`value` as an int, at least `minimum`; 3.0 and True are not integers here."""
     try:
         if isinstance(value, bool):
             raise TypeError
-        return operator.index(value)
+        number = operator.index(value)
     except TypeError:
         raise ValueError(f"{name} must be an integer, got {value!r}") from None
+    if minimum is not None and number < minimum:
+        raise ValueError(f"{name} must be an integer >= {minimum}, got {number}")
+    return number
 
 
 def indices(name: str, value: Any, n: int) -> Index:
-    """`value` as row indices of an X of `n` rows, not empty; negative ones do not count from the end."""
+    """`value` as row indices of an X of `n` rows, not empty; negative indices are refused."""
     index = array(name, value, "a vector of row indices")
     if index.ndim != 1 or index.size == 0 or index.dtype.kind not in "iu":
         raise ValueError(
@@ -150,13 +155,13 @@ def pairs(i: Any, j: Any, s: Any, n: int) -> Pairs:
         raise ValueError(f"s must hold only +1 (similar) and -1 (dissimilar), got {got}; {remedy}")
     if not len(at_i) == len(at_j) == len(labels):
         raise ValueError(
-            f"i, j and s must be equally long, got {len(at_i)}, {len(at_j)} and {len(labels)}; give one of each a pair"
+            f"i, j and s must be equally long, got {len(at_i)}, {len(at_j)} and {len(labels)}; give one each per pair"
         )
     return at_i, at_j, np.ascontiguousarray(labels, dtype=np.int8)
 
 
 def array(name: str, value: Any, expected: str) -> npt.NDArray[Any]:
-    """`value` as an array; of a ragged list, a mask or a sparse matrix say what numpy does not.
+    """`value` as an array, with a clear message for a ragged list, a masked array or a sparse matrix.
 
     >>> array("y", np.ma.masked_equal([1, 9, 2], 9), "a vector")
     Traceback (most recent call last):

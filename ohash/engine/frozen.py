@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ohash.core.codes import pack, unpack
 from ohash.core.frozen_loss import score_pairs
-from ohash.core.rows import RowsOf
+from ohash.core.rows import RowView
 from ohash.evaluation.projections import projected
 
 # Projections of all rows are kept up to this many bytes.
@@ -52,7 +52,7 @@ class Frozen:
         kept = None
         if len(Z) * T * self.r * np.dtype(dtype).itemsize <= KEPT_BYTES:
             kept, at = np.empty((len(Z), T, self.r), dtype), 0
-            for block in self._projections(RowsOf(Z)):
+            for block in self._projections(RowView(Z)):
                 kept[at : at + len(block)] = block
                 at += len(block)
                 yield
@@ -67,7 +67,7 @@ class Frozen:
         """Projections less thresholds of rows, (n, T, r); only their signs for a method without half-spaces."""
         if self._kept is not None:
             return np.asarray(self._kept[rows])
-        return np.concatenate(list(self._projections(RowsOf(self._Z, rows))))
+        return np.concatenate(list(self._projections(RowView(self._Z, rows))))
 
     def codes(self, rows: Rows) -> npt.NDArray[np.uint8]:
         """Packed codes of rows, (T, n, bytes)."""
@@ -87,7 +87,7 @@ class Frozen:
         score_pairs(P, i, j, s, alpha, br, largest, D_h, R, loss)
         return D_h, R, loss
 
-    def _projections(self, of: RowsOf) -> Iterator[npt.NDArray[Any]]:
+    def _projections(self, of: RowView) -> Iterator[npt.NDArray[Any]]:
         """Blocks (rows, T, r), one after another."""
         if self._hasher is not None:
             for start in range(0, len(of), ENCODE_ROWS):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.rows import RowsOf
+from ohash.core.rows import RowView
 from ohash.engine.world import World
 from ohash.evaluation.distance_ranking import Distances, iter_ranking
 from ohash.evaluation.float_reference import iter_float_ap
@@ -180,13 +180,13 @@ class Judge:
         X, few = self.world.raw(self.stage), slice(0, most)
         own = None if self.own is None else self.own[few]
         hidden = None if self.hidden is None else self.hidden[few]
-        sides = X[self.queries[few]], RowsOf(X, self.database)
+        sides = X[self.queries[few]], RowView(X, self.database)
         return (yield from iter_float_ap(*sides, self.relevant[few], self.world.dataset.metric, own, hidden))
 
     def _neighbours(self, database: Rows, own: Rows | None) -> Generator[None, None, Rows]:
         X, metric = self.world.raw(self.stage), self.world.dataset.metric
         k = min(NEIGHBOURS, len(database) - 1)
-        work = iter_exact_neighbours(X[self.queries], RowsOf(X, database), k, metric, query_rows=own)
+        work = iter_exact_neighbours(X[self.queries], RowView(X, database), k, metric, query_rows=own)
         neighbours: Rows = yield from _quiet(work)
         return neighbours
 

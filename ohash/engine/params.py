@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ohash.core.features import FeatureParams
-from ohash.core.parameters import Parameter, check, param, started_from, table
+from ohash.core.parameters import Parameter, param, parameter_table, table_with_defaults, validate
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.streams.dataset import Dataset
@@ -40,7 +40,7 @@ class RunParams:
     )  # fmt: skip
     reencode_every: int = param(
         1_000, symbol="N", title="re-encode every", lo=1, hi=10**9, slider=(100, 100_000), scale="log",
-        help="With re-encode 'every': pairs between two refreshes of the table.", only=("reencode", "every"),
+        help="With re-encode 'every': pairs between two refreshes of the table.", active_if=("reencode", "every"),
     )  # fmt: skip
     database: str = param(
         "full", symbol="", title="database", choices=("full", "seen"),
@@ -66,7 +66,7 @@ class RunParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 @dataclass(frozen=True)
@@ -98,11 +98,11 @@ class ExperimentParams:
         if self.run.database == "seen" and self.stream.train == "disjoint":
             raise ValueError("database='seen' needs train='database': of a disjoint training part nothing is searched")
         object.__setattr__(self, "seed", SEED.convert(self.seed))
-        if "seed" in table(self.model):
+        if "seed" in parameter_table(self.model):
             object.__setattr__(self, "model", replace(self.model, seed=self.seed))
         if len(self.changes) > MOST_CHANGES:
             raise ValueError(f"changes must be at most {MOST_CHANGES}, got {len(self.changes)}; start a new run")
-        rows = table(self.model)
+        rows = parameter_table(self.model)
         changes = []
         for change in self.changes:
             if change.name not in rows or not rows[change.name].live:
@@ -203,7 +203,7 @@ def flat(params: ExperimentParams) -> dict[str, Any]:
     """Every value by its key: dataset, method, seed, and the declared rows of all parts."""
     values = {"dataset": params.dataset, "method": params.method}
     for part in _parts(params):
-        values |= {key: getattr(part, key) for key in table(part)}
+        values |= {key: getattr(part, key) for key in parameter_table(part)}
     return {**values, "seed": params.seed}
 
 
@@ -211,7 +211,7 @@ def rows_of(params: ExperimentParams) -> dict[str, Parameter]:
     """Every declared row of an experiment by its key, with the default that its dataset and method have."""
     rows: dict[str, Parameter] = {}
     for part in _defaults(params.dataset, params.method):
-        rows |= started_from(part)
+        rows |= table_with_defaults(part)
     return {**rows, "seed": SEED}
 
 
@@ -236,10 +236,10 @@ def _build(values: dict[str, Any], changes: tuple[Change, ...], content: str) ->
     seed = values.pop("seed", 0)
     parts = []
     for part in _defaults(dataset, method):
-        mine = {key: values.pop(key) for key in table(part) if key in values}
+        mine = {key: values.pop(key) for key in parameter_table(part) if key in values}
         parts.append(replace(part, **mine))
     if values:
-        known = sorted(key for part in _defaults(dataset, method) for key in table(part))
+        known = sorted(key for part in _defaults(dataset, method) for key in parameter_table(part))
         raise ValueError(f"unknown parameter {', '.join(sorted(values))}; {method} knows {', '.join(known)}")
     model, features, stream, drift, run = parts
     return ExperimentParams(dataset, method, model, features, stream, drift, run, seed, content, changes)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.codes import Codes
-from ohash.core.rows import RowsOf
+from ohash.core.rows import RowView
 from ohash.evaluation.projections import blocks_of, project, projected, write_bits
 from ohash.models import registry
 from ohash.models.base import LinearHasher, OnlineHasher
@@ -62,7 +62,7 @@ class CodeTable:
     ) -> None:
         """Keep a reference; nothing is encoded before the first refresh. `finite`: X has been looked at already."""
         self._hasher = hasher
-        self._of = RowsOf(validation.matrix("X", X), rows)
+        self._of = RowView(validation.matrix("X", X), rows)
         if not finite:
             self._of.check_finite()
         first = hasher.encode(self._of.block(0, 1))
@@ -106,7 +106,7 @@ class CodeTable:
     def encode(self, X: npt.ArrayLike, rows: Flat | None = None) -> Codes:
         """Codes of other rows, queries say, under the hash that made the table."""
         version = self.version
-        of = RowsOf(validation.matrix("X", X, d=self._Wt.shape[2] if self._linear else None), rows)
+        of = RowView(validation.matrix("X", X, d=self._Wt.shape[2] if self._linear else None), rows)
         of.check_finite()
         fresh = np.zeros((len(self._codes), len(of), self._codes.shape[-1]), np.uint8)
         for _ in self._iter_encode(of, fresh):
@@ -120,7 +120,7 @@ class CodeTable:
 
         Yields the share done and returns how many bits flipped; until then the table is the old one.
         """
-        of = RowsOf(validation.matrix("X", X), rows)
+        of = RowView(validation.matrix("X", X), rows)
         if len(of) != len(self._of):
             raise ValueError(f"X must have the {len(self._of)} items of the table, got {len(of)}")
         if not finite:
@@ -226,7 +226,7 @@ class CodeTable:
         self.last = Refresh(made_by.version, self._seen.size, n * self._seen.size, flipped)
 
     def _iter_encode(
-        self, of: RowsOf, fresh: npt.NDArray[np.uint8], P: npt.NDArray[Any] | None = None
+        self, of: RowView, fresh: npt.NDArray[np.uint8], P: npt.NDArray[Any] | None = None
     ) -> Iterator[float]:
         """Fill `fresh` (zeros) with the codes of rows under the hash of the table, and P with their projections."""
         if not self._linear:
@@ -246,7 +246,7 @@ class CodeTable:
         return np.empty((self._seen.size, n), self._Wt.dtype) if self._linear and size <= KEPT_BYTES else None
 
 
-def _encode_all(made_by: OnlineHasher, of: RowsOf, fresh: npt.NDArray[np.uint8]) -> Iterator[float]:
+def _encode_all(made_by: OnlineHasher, of: RowView, fresh: npt.NDArray[np.uint8]) -> Iterator[float]:
     for start in range(0, len(of), ENCODE_ROWS):
         fresh[:, start : start + ENCODE_ROWS] = made_by.encode(of.block(start, start + ENCODE_ROWS))
         yield min(start + ENCODE_ROWS, len(of)) / len(of)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.distances import Coarse
-from ohash.core.rows import RowsOf
+from ohash.core.distances import FastDistances
+from ohash.core.rows import RowView
 from ohash.evaluation.ranking_kernels import RELEVANT
 from ohash.evaluation.relevance import Relation, relevance
 
@@ -39,7 +39,7 @@ def float_mean_ap(
 
 def iter_float_ap(
     X_query: npt.NDArray[Any],
-    X_db: npt.NDArray[Any] | RowsOf,
+    X_db: npt.NDArray[Any] | RowView,
     relevant: Relation,
     metric: str,
     query_rows: npt.ArrayLike | None = None,
@@ -49,18 +49,18 @@ def iter_float_ap(
 
     In slices; the generator's return value is the result.
     """
-    database = X_db if isinstance(X_db, RowsOf) else RowsOf(np.asarray(X_db))
+    database = X_db if isinstance(X_db, RowView) else RowView(np.asarray(X_db))
     n = len(database)
     flags = relevance(len(X_query), n, None, None, relevant, exclude, query_rows)
-    coarse = Coarse.on(database.X, database.rows, metric)
-    step = max(1, HELD_BYTES // (n * coarse.dtype.itemsize))
+    fast = FastDistances.for_rows(database.X, database.rows, metric)
+    step = max(1, HELD_BYTES // (n * fast.dtype.itemsize))
     ap = np.full(len(X_query), np.nan)
     for start in range(0, len(X_query), step):
-        A = coarse.prepare(np.asarray(X_query[start : start + step]))
-        D = np.empty((len(A), n), coarse.dtype)
+        A = fast.prepare(np.asarray(X_query[start : start + step]))
+        D = np.empty((len(A), n), fast.dtype)
         width = max(1, min(BLOCK_WORK // A.size, HELD_BYTES // (8 * A.shape[1])))
         for at in range(0, n, width):
-            D[:, at : at + width] = coarse.distances(A, coarse.prepare(database.block(at, at + width)))[0]
+            D[:, at : at + width] = fast.distances(A, fast.prepare(database.block(at, at + width)))[0]
             yield
         for row, distances in enumerate(D, start):
             flag = flags(row, row + 1)[0]

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
-from ohash.core.distances import Coarse, pair_distances
-from ohash.core.rows import RowsOf
+from ohash.core.distances import FastDistances, pair_distances
+from ohash.core.rows import RowView
 from ohash.evaluation.hamming_search import Indices
 from ohash.evaluation.packed_codes import Combine, at_least, code_array
 from ohash.evaluation.ranking import retrieval
@@ -56,7 +56,7 @@ def exact_neighbours(
 
 def iter_exact_neighbours(
     X_query: npt.ArrayLike,
-    X_db: npt.ArrayLike | RowsOf,
+    X_db: npt.ArrayLike | RowView,
     k: int = 100,
     metric: Metric = "cosine",
     *,
@@ -65,7 +65,7 @@ def iter_exact_neighbours(
     """`exact_neighbours`, a block of the database at a time: yields the share done, returns the neighbours."""
     if metric not in ("cosine", "l2", "dot"):
         raise ValueError(f"metric must be 'cosine', 'l2' or 'dot', got {metric!r}")
-    database = X_db if isinstance(X_db, RowsOf) else RowsOf(validation.matrix("X_db", X_db))
+    database = X_db if isinstance(X_db, RowView) else RowView(validation.matrix("X_db", X_db))
     queries = validation.finite("X_query", validation.matrix("X_query", X_query))
     n, d = len(database), database.X.shape[1]
     if queries.shape[1] != d:
@@ -75,13 +75,13 @@ def iter_exact_neighbours(
     most = n if query_rows is None else n - 1
     if k > most:
         raise ValueError(f"k must be at most {most}, the rows of X_db a query can find, got {k}")
-    coarse = Coarse.on(database.X, database.rows, metric)
+    fast = FastDistances.for_rows(database.X, database.rows, metric)
     found = np.empty((len(queries), k), np.int64)
     waiting = [np.arange(len(queries))]
     while waiting:
         some = waiting.pop()
         try:
-            close = yield from _candidates(queries[some], database, k, coarse, own[some])
+            close = yield from _candidates(queries[some], database, k, fast, own[some])
         except _TooManyTiesError:
             waiting += np.array_split(some, 2)
             continue
@@ -99,15 +99,15 @@ class _TooManyTiesError(Exception):
 
 
 def _candidates(
-    queries: npt.NDArray[Any], database: RowsOf, k: int, coarse: Coarse, own: Indices
+    queries: npt.NDArray[Any], database: RowView, k: int, fast: FastDistances, own: Indices
 ) -> Generator[float, None, list[Indices]]:
     """For each query all items that, up to rounding, may be among its k nearest."""
-    A = coarse.prepare(queries)
+    A = fast.prepare(queries)
     width = max(1, min(BLOCK_BYTES // (len(A) * A.itemsize), BLOCK_WORK // A.size))
     pool, worst = _Pool(len(A), k), np.zeros(len(A))
     for start in range(0, len(database), width):
         rows = validation.finite("X_db", database.block(start, start + width), rows=np.arange(start, start + width))
-        D, slack = coarse.distances(A, coarse.prepare(rows))
+        D, slack = fast.distances(A, fast.prepare(rows))
         np.maximum(worst, slack[:, 0], out=worst)
         mine = np.flatnonzero((own >= start) & (own < start + len(rows)))
         D[mine, own[mine] - start] = np.inf

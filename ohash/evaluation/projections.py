@@ -15,7 +15,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.rows import RowsOf
+from ohash.core.rows import RowView
 from ohash.evaluation.hamming_kernels import array_type
 from ohash.runtime.compile import kernel_for
 
@@ -70,7 +70,7 @@ Matrix = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
 
 
-def project(W: Matrix, columns: Rows, of: RowsOf, P: Matrix) -> Iterator[float]:
+def project(W: Matrix, columns: Rows, of: RowView, P: Matrix) -> Iterator[float]:
     """P[columns] = W[columns] Xᵀ, (T r, n); yields the share done."""
     if not len(columns):
         return
@@ -82,7 +82,7 @@ def project(W: Matrix, columns: Rows, of: RowsOf, P: Matrix) -> Iterator[float]:
         yield (start + len(rows)) / len(of)
 
 
-def projected(W: Matrix, columns: Rows, of: RowsOf) -> Iterator[tuple[int, Matrix]]:
+def projected(W: Matrix, columns: Rows, of: RowView) -> Iterator[tuple[int, Matrix]]:
     """The same without a place for all: (first row, W[columns] Xᵀ of a block of rows), block by block."""
     if not len(columns):
         return

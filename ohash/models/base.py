@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import Codes
-from ohash.core.parameters import Parameter, table
+from ohash.core.parameters import Parameter, parameter_table
 
 Consumes = Literal["nothing", "pairs", "points", "chunks", "batch"]
 Supervision = Literal["none", "pairs", "labels"]
@@ -195,4 +195,4 @@ class HasherSpec:
     @property
     def table(self) -> dict[str, Parameter]:
         """The declared parameters."""
-        return table(self.params)
+        return parameter_table(self.params)

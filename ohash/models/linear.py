@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.codes import Codes, pack
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import Arrays, Trace
 from ohash.models.hasher import Hasher
 
@@ -53,7 +53,7 @@ class LearnerParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
-from ohash.core.rows import gather, is_mapped
+from ohash.core.rows import gather, is_memory_mapped
 from ohash.notebook import PICTURES, bars_html, card_html, thumbnails_html
 from ohash.runtime.frames import Arrays, Frame
 from ohash.streams.annotations import (
@@ -164,7 +164,7 @@ class Dataset:
         (('label', 'metric', 'topk'), (2, 3))
         """
         X = validation.matrix("X", X)
-        if X.nbytes <= SEARCHED or not is_mapped(X):  # a large memory map is checked where its rows are used
+        if X.nbytes <= SEARCHED or not is_memory_mapped(X):  # a large memory map is checked where its rows are used
             validation.measurable("X", X)
         names = None if ids is None else check_column("ids", ids, len(X)).astype(np.str_)
         if names is not None and (again := first_duplicate(names)) is not None:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.core.rows import gather
 from ohash.streams.dataset import Dataset
 
@@ -46,17 +46,17 @@ class DriftParams:
     )  # fmt: skip
     drift_at: int = param(
         10_000, symbol="t₀", title="drift at", lo=1, hi=10**9, slider=(100, 1_000_000), scale="log",
-        help="The pair at which the world changes (or starts to).", only=("drift", *KINDS[1:]),
+        help="The pair at which the world changes (or starts to).", active_if=("drift", *KINDS[1:]),
     )  # fmt: skip
     drift_size: float = param(
         1.0, symbol="", title="drift size", lo=0, hi=1, slider=(0, 1), step=0.05,
         help="1 turns the space by a full random rotation, or shifts it by the typical distance from the mean.",
-        only=("drift", *MOVING),
+        active_if=("drift", *MOVING),
     )  # fmt: skip
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
     @property
     def boundaries(self) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.distances import unit
+from ohash.core.distances import normalize_rows
 from ohash.core.rows import gather
 from ohash.streams.annotations import Rows
 from ohash.streams.dataset import Dataset, split
@@ -47,7 +47,7 @@ def project(dataset: Dataset, seed: int = 0) -> Projection:
             f"{dataset.title} must be finite to be drawn, got NaN or infinity; remove or impute those rows"
         )
     if dataset.metric == "cosine":
-        X = unit(X).astype(np.float64)
+        X = normalize_rows(X).astype(np.float64)
     if dataset.d <= 2:
         spread = X.var(axis=0)
         share = spread / max(float(spread.sum()), 1e-300)

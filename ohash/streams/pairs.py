@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.streams.annotations import Rows
 from ohash.streams.dataset import Dataset, split
 from ohash.streams.similarity import NAMES, TOP_K, make_similarity
@@ -36,7 +36,7 @@ class StreamParams:
         help="What makes two points similar: a shared label, one track, distance, or your own pairs.", eq="Sec. III-A",
     )  # fmt: skip
     similar_share: float = param(
-        -1.0, symbol="P(s=1)", title="similar share", lo=-1, hi=0.99, slider=(0.05, 0.95), step=0.05, word="natural",
+        -1.0, symbol="P(s=1)", title="similar share", lo=-1, hi=0.99, slider=(0.05, 0.95), step=0.05, alias="natural",
         help="Share of similar pairs; natural (-1) = as drawn where that is at least 5 %, else 50 % (clicks: 10 %).",
     )  # fmt: skip
     order: str = param(
@@ -52,15 +52,16 @@ class StreamParams:
         2000, symbol="", title="pairs per class", lo=1, hi=10**9, slider=(100, 100_000), scale="log",
         help="With order 'class': a new class arrives every so many pairs. With 'time': the size of the window of "
         "recent points that a new point is paired with.",
-        only=("order", "class", "time"),
+        active_if=("order", "class", "time"),
     )  # fmt: skip
     negatives: str = param(
         "uniform", symbol="", title="negatives", choices=("uniform", "popularity"),
-        help="Clicks only: how the dissimilar partner is sampled.", only=("similar_by", "auto", "clicks"),
+        help="Clicks only: how the dissimilar partner is sampled.", active_if=("similar_by", "auto", "clicks"),
     )  # fmt: skip
     top_k: int = param(
         TOP_K, symbol="k", title="neighbours", lo=1, hi=100_000, slider=(1, 500), scale="log",
-        help="With similar by 'topk': how many nearest neighbours are similar.", only=("similar_by", "auto", "topk"),
+        help="With similar by 'topk': how many nearest neighbours are similar.",
+        active_if=("similar_by", "auto", "topk"),
     )  # fmt: skip
     train: str = param(
         "database", symbol="", title="pairs from", choices=("database", "disjoint"),
@@ -69,7 +70,7 @@ class StreamParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
         if -1 < self.similar_share < 0:
             raise ValueError(
                 f"similar_share must be a share in [0, 0.99], or -1 for the natural one, got {self.similar_share:g}"

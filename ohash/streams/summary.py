@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.rows import gather
-from ohash.core.validation import first_too_long, too_long
+from ohash.core.validation import find_long_row, long_row_message
 from ohash.streams.dataset import SIMILARITY_TEXTS, Dataset, split
 from ohash.streams.readers.table import first_not_finite
 from ohash.streams.similarity import TOP_K, make_similarity
@@ -149,11 +149,11 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
     share: float | None = None
     mixed: float | None = None
     problem = ""
-    long = None if bad is not None else first_too_long(X)
+    long = None if bad is not None else find_long_row(X)
     if bad is not None:
         problem = "values that are not finite"
     elif long is not None:
-        problem = f"the vectors {too_long(X[long], f'row {rows[long[0]]}, column {long[1]}')}"
+        problem = f"the vectors {long_row_message(X[long], f'row {rows[long[0]]}, column {long[1]}')}"
     else:
         share, mixed, problem = _share(dataset, similar_by, seed)
     counts = _class_sizes(dataset)

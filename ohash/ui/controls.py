@@ -34,7 +34,7 @@ def control(
         st.selectbox(label, shown.options, shown.index, format_func=lambda one: one.replace("_", " "), **asked)
     elif row.slider is None:
         st.number_input(label, int(row.lo), int(row.hi), shown.initial, step=1, **asked)
-    elif row.scale == "log" or row.word:
+    elif row.scale == "log" or row.alias:
         st.select_slider(label, shown.options, shown.initial, format_func=lambda v: word_of(row, v), **asked)
     else:
         lo, hi = shown.options
@@ -51,7 +51,7 @@ def _options(row: Parameter, value: Any, options: tuple[str, ...] | None) -> tup
     if row.scale == "log":
         return tuple(log_options(row, value))
     lo, hi = (row.kind(bound) for bound in row.slider)
-    if row.word:
+    if row.alias:
         steps = np.arange(lo, hi + row.step / 2, row.step) if row.step else np.linspace(lo, hi, 20)
         return tuple(sorted({row.kind(row.lo), value, *(row.kind(f"{step:.6g}") for step in steps)}))
     return min(lo, value), max(hi, value)
@@ -69,8 +69,8 @@ def label_of(row: Parameter) -> str:
 def help_of(row: Parameter) -> str:
     """Tooltip: what it does, what is allowed, where it stands in the paper."""
     parts = [row.help, f"Allowed: {row.allowed}. Default: {word_of(row, row.default)}."]
-    if row.only:
-        parts.append(f"Only with {row.only[0].replace('_', ' ')} {' or '.join(row.only[1:])}.")
+    if row.active_if:
+        parts.append(f"Only with {row.active_if[0].replace('_', ' ')} {' or '.join(row.active_if[1:])}.")
     parts.append("Acts on the running model." if row.live else "Starts a new run.")
     if row.eq:
         parts.append(f"In the paper: {row.eq}" + (":" if row.tex else "."))
@@ -80,13 +80,13 @@ def help_of(row: Parameter) -> str:
 def word_of(row: Parameter, value: Any) -> str:
     """A value as a widget shows it.
 
-    >>> word_of(Parameter("sigma", float, 0.0, "σ", "width", "", lo=0, word="auto"), 0.0)
+    >>> word_of(Parameter("sigma", float, 0.0, "σ", "width", "", lo=0, alias="auto"), 0.0)
     'auto'
     >>> word_of(Parameter("pairs", int, 100, "n", "pairs", ""), 10**7)
     '10,000,000'
     """
-    if row.word and value == row.lo:
-        return row.word
+    if row.alias and value == row.lo:
+        return row.alias
     if row.kind is bool:
         return "on" if value else "off"
     if row.kind is int:

@@ -8,18 +8,22 @@ import numpy as np
 import pytest
 
 from ohash.core.features import FeatureParams
-from ohash.core.parameters import Parameter, check, param, table
+from ohash.core.parameters import Parameter, param, parameter_table, validate
 from ohash.models import registry
 
 TABLES = {"features": FeatureParams} | {key: spec.params for key, spec in registry.hashers().items()}
-ROWS = [pytest.param(row, id=f"{name}.{key}") for name, params in TABLES.items() for key, row in table(params).items()]
+ROWS = [
+    pytest.param(row, id=f"{name}.{key}")
+    for name, params in TABLES.items()
+    for key, row in parameter_table(params).items()
+]
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_field_is_declared_and_the_defaults_are_allowed(name):
-    assert [field.name for field in fields(TABLES[name])] == list(table(TABLES[name]))
+    assert [field.name for field in fields(TABLES[name])] == list(parameter_table(TABLES[name]))
     made = TABLES[name]()
-    for key, row in table(made).items():
+    for key, row in parameter_table(made).items():
         assert getattr(made, key) == row.default == row.convert(row.default)
 
 
@@ -89,7 +93,7 @@ def test_the_words_for_an_interval():
 
 
 def test_texts_of_a_query_string():
-    rows = table(FeatureParams)
+    rows = parameter_table(FeatureParams)
     assert [rows["center_input"].parse(text) for text in ("1", "true", "TRUE", "0", "false")] == [
         True,
         True,
@@ -110,9 +114,9 @@ def test_check_converts_in_place_and_table_skips_what_is_not_declared():
         note: str = "free"
 
         def __post_init__(self):
-            check(self)
+            validate(self)
 
-    assert list(table(Mine)) == ["n"]
+    assert list(parameter_table(Mine)) == ["n"]
     assert type(Mine(n=np.int32(5)).n) is int
     with pytest.raises(ValueError, match=r"n must be an integer in \[1, 9\], got 10; the default is 4"):
         Mine(n=10)
@@ -120,7 +124,7 @@ def test_check_converts_in_place_and_table_skips_what_is_not_declared():
 
 def test_a_word_may_stand_for_the_value_that_is_no_number():
     assert FeatureParams(sigma="auto") == FeatureParams(sigma=0)  # type: ignore[arg-type]
-    row = table(FeatureParams)["sigma"]
+    row = parameter_table(FeatureParams)["sigma"]
     assert row.parse("auto") == 0 and "or 'auto'" in row.allowed
     with pytest.raises(ValueError, match=r"sigma must be a number in .0, 1000000. or 'auto', got 'half'"):
         row.convert("half")

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohash.core.rows import AT_ONCE, _close_together, gather
+from ohash.core.rows import ROWS_AT_ONCE, _close_together, gather
 
 N = 1000
 RNG = np.random.default_rng(0)
@@ -21,7 +21,7 @@ RNG = np.random.default_rng(0)
         (RNG.integers(0, N, N), False),
         (np.repeat(np.arange(N // 2), 2), False),
         (np.arange(-N, 0), False),
-        (np.arange(AT_ONCE), False),
+        (np.arange(ROWS_AT_ONCE), False),
         (np.arange(0), False),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ohash.core.parameters import table
+from ohash.core.parameters import parameter_table
 from ohash.engine.links import Limits, from_query
 from ohash.engine.params import MOST_CHANGES, Change, ExperimentParams, experiment, flat, from_json, rows_of
 from ohash.models.registry import hashers
@@ -41,7 +41,7 @@ def experiments(draw, method=None):
         values.pop("similar_by", None)
     if values.get("database") == "seen":
         values.pop("train", None)
-    live = [row for key, row in table(base.model).items() if row.live]
+    live = [row for key, row in parameter_table(base.model).items() if row.live]
     changes = ()
     if live:
         changes = draw(
@@ -92,7 +92,7 @@ def test_params_are_frozen_and_hashable():
 def test_no_key_names_two_things(method):
     params = experiment("digits", method)
     parts = (params.model, params.features, params.stream, params.drift, params.run)
-    keys = [key for part in parts for key in table(part)] + ["dataset", "method", "content", "changes"]
+    keys = [key for part in parts for key in parameter_table(part)] + ["dataset", "method", "content", "changes"]
     assert len(keys) == len(set(keys))
     assert set(flat(params)) == {*keys, "seed"} - {"content", "changes"}
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ohash.core.parameters import table
+from ohash.core.parameters import parameter_table
 from ohash.evaluation.drift_detectors import ADWIN, ADWINParams, DriftMonitor, PageHinkley, PageHinkleyParams
 from ohash.evaluation.drift_detectors.monitor import MAX_ALARMS
 
@@ -223,8 +223,8 @@ def test_nothing_is_fine(make):
 
 
 def test_knobs_are_declared_and_checked():
-    assert list(table(PageHinkleyParams)) == ["delta", "threshold", "memory", "warm_up", "floor"]
-    assert list(table(ADWINParams)) == ["delta"]
+    assert list(parameter_table(PageHinkleyParams)) == ["delta", "threshold", "memory", "warm_up", "floor"]
+    assert list(parameter_table(ADWINParams)) == ["delta"]
     with pytest.raises(ValueError, match=r"threshold must be"):
         PageHinkley(threshold=0)
     with pytest.raises(ValueError, match=r"delta must be a number in \(0, 1\]"):

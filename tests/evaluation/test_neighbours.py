@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohash.core.codes import pack
-from ohash.core.rows import RowsOf
+from ohash.core.rows import RowView
 from ohash.evaluation import neighbours
 from ohash.evaluation.hamming_search import iter_search, search
 from ohash.evaluation.neighbours import exact_neighbours, iter_exact_neighbours, recall_at_k, recall_with_reranking
@@ -32,7 +32,7 @@ def test_exact_neighbours_equal_brute_force(metric, dtype, monkeypatch):
     rows = rng.permutation(300)[:90]
     few = [np.argsort(-nearness(metric, q.astype(float), X[rows].astype(float)), kind="stable")[:10] for q in Q]
     monkeypatch.setattr(neighbours, "BLOCK_BYTES", 7 * 40 * 4)  # 3 or 7 items at a time: fewer than k, too
-    shares, found = run(iter_exact_neighbours(Q, RowsOf(X, rows), 10, metric))
+    shares, found = run(iter_exact_neighbours(Q, RowView(X, rows), 10, metric))
     np.testing.assert_array_equal(found, few)
     assert len(shares) > 12 and shares == sorted(shares)
     np.testing.assert_array_equal(exact_neighbours(Q, X, 10, metric), brute)

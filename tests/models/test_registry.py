@@ -19,14 +19,14 @@ PLUGIN = '''
 """A method of the user's own: every code is the sign of the first r columns."""
 from dataclasses import asdict, dataclass
 from ohash.core.codes import Codes, pack
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
 
 @dataclass(frozen=True)
 class Params:
     r: int = param(8, symbol="r", title="bits", lo=1, hi=64, help="Bits.")
     def __post_init__(self):
-        check(self)
+        validate(self)
 
 class FirstColumns:
     key = "FirstColumns"

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ohash.core.parameters import table
+from ohash.core.parameters import parameter_table
 from ohash.engine import saving
 from ohash.engine.fitting import WorkerFitter
 from ohash.engine.live.pace import Chunker, Pace, check_pace, pairs_per_second
@@ -106,7 +106,7 @@ class Runner(Background):
 
         What cannot be set is a ValueError here, and the run goes on.
         """
-        rows = table(self._params.model)
+        rows = parameter_table(self._params.model)
         for name in values:
             if name not in rows or not rows[name].live:
                 live = ", ".join(key for key, row in rows.items() if row.live)

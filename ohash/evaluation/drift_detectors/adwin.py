@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.evaluation.drift_detectors.base import Floats, State, check_losses
 from ohash.runtime.compile import in_order
 
@@ -142,7 +142,7 @@ class ADWINParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 class ADWIN:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.evaluation.drift_detectors.base import Floats, State, check_losses
 from ohash.runtime.compile import in_order
 
@@ -79,7 +79,7 @@ class PageHinkleyParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 class PageHinkley:

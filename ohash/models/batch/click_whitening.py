@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.codes import hamming
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec, Trace
 from ohash.models.linear import Fitted
 from ohash.models.quantizers.rotated import random_rotation
@@ -56,7 +56,7 @@ class ClickWhiteningParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 def whitener(C: Real) -> Real:

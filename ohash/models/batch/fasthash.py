@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import Codes, pack
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.batch.sdh import indicator
 from ohash.models.hasher import Hasher
@@ -99,7 +99,7 @@ class FastHashParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 class Pairs:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import sgn
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
 from ohash.models.linear import Fitted
 from ohash.models.quantizers.rotated import random_rotation
@@ -57,7 +57,7 @@ class ITQParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 def principal_axes(centred: Real, r: int, rng: np.random.Generator) -> Real:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import Codes, pack
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.hasher import Hasher
 
@@ -49,7 +49,7 @@ class KLSHParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 def centred(K: Real, columns: Real, total: float) -> Real:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import sgn
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
 from ohash.models.batch.sdh import indicator
 from ohash.models.linear import Fitted
@@ -56,7 +56,7 @@ class KSHParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 class Residual:

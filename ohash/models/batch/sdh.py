@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models import supervision as labels
 from ohash.models.base import HasherSpec
 from ohash.models.linear import Fitted
@@ -87,7 +87,7 @@ class SDHParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 def indicator(y: npt.ArrayLike | None, n: int, title: str) -> Real:

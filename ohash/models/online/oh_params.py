@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.loss import dissimilar_threshold
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import Trace
 
 
@@ -61,7 +61,7 @@ class OHParams:
         0.01, symbol="η", title="forgetting rate", lo=0, hi=1, lo_open=True, slider=(1e-4, 0.1), scale="log",
         help="Weight of a new point in the mean when centring is 'ema'.",
         tex=r"\mu \leftarrow (1 - \eta)\,\mu + \eta\, x",
-        only=("center", "ema"),
+        active_if=("center", "ema"),
     )  # fmt: skip
     select: str = param(
         "smallest", symbol="δ", title="bits to flip", choices=("smallest", "largest"),
@@ -82,7 +82,7 @@ class OHParams:
 
     def __post_init__(self) -> None:
         """Validate every field, then what two of them must satisfy together."""
-        check(self)
+        validate(self)
         check_thresholds(self.r, self.alpha, self.beta)
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.codes import Codes
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.hasher import Hasher
 from ohash.models.linear import read_only
@@ -42,7 +42,7 @@ class OKHStyleParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 class OKHStyle(Hasher):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
 from ohash.models.linear import HalfSpaces, Rows
 from ohash.models.online.sketching import SketchLearner
@@ -38,7 +38,7 @@ class SketchHashParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 class SketchHash(SketchLearner, HalfSpaces):

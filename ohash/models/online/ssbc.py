@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
 from ohash.models.linear import Rows
 from ohash.models.online.sketching import SketchLearner
@@ -51,7 +51,7 @@ class SSBCParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 class SSBC(SketchLearner):

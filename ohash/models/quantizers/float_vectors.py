@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ohash.core.codes import Codes
 from ohash.core.distances import distances
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction
 
@@ -26,7 +26,7 @@ class FloatVectorsParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 class FloatVectors(Reconstruction):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ohash.core.codes import Codes
 from ohash.core.distances import distances
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import Arrays, HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction, byte_distances
 
@@ -36,7 +36,7 @@ class Int8Params:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 class Int8(Reconstruction):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ohash.core.codes import Codes
 from ohash.core.distances import distances
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction, sum_parts
 
@@ -35,7 +35,7 @@ class PQParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 def bits_per_part(r: int) -> int:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.codes import Codes
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
 from ohash.models.hasher import Hasher
 from ohash.runtime.compile import inlined, kernel
@@ -49,7 +49,7 @@ class RandomCodesParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 class RandomCodes(Hasher):

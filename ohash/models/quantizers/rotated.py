@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
 from ohash.models.linear import Drawn
 
@@ -30,7 +30,7 @@ class RotatedParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 def random_rotation(d: int, r: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.codes import Codes, pack
-from ohash.core.parameters import check, param
+from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
 from ohash.models.linear import Drawn
 
@@ -35,7 +35,7 @@ class SignParams:
 
     def __post_init__(self) -> None:
         """Validate."""
-        check(self)
+        validate(self)
 
 
 class Sign(Drawn):

@@ -67,11 +67,12 @@ def _check_values(name: str, X: npt.NDArray[Any], columns: tuple[str, ...]) -> N
             f"{name} must be finite, got {'an empty cell or ' if columns and np.isnan(value) else ''}"
             f"{value} at row {row}, column {column}{title}; remove or impute that row"
         )
-    long = validation.first_too_long(X)
+    long = validation.find_long_row(X)
     if long is not None:
         row, column = long
         title = f" ({columns[column]!r})" if columns else ""
-        raise BadFileError(f"{name} {validation.too_long(X[row, column], f'row {row}, column {column}{title}')}")
+        where = f"row {row}, column {column}{title}"
+        raise BadFileError(f"{name} {validation.long_row_message(X[row, column], where)}")
 
 
 def first_not_finite(X: npt.NDArray[Any]) -> tuple[int, int] | None:

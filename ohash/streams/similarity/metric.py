@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.distances import Coarse, Real, pair_distances
+from ohash.core.distances import FastDistances, Real, pair_distances
 from ohash.core.rows import gather
 from ohash.streams.annotations import Rows
 from ohash.streams.dataset import Dataset
@@ -114,7 +114,7 @@ class MetricSimilarity:
             self.note = f"radii estimated from {len(sample):,} of {n:,} database points"
         rank = round(self.neighbours * len(self._reference) / n)
         self._rank = min(max(1, rank), len(self._reference) - 1)
-        self._coarse = Coarse.on(self.dataset.X, self._reference, self.dataset.metric)
+        self._coarse = FastDistances.for_rows(self.dataset.X, self._reference, self.dataset.metric)
         self._radius = np.full(self.dataset.n, np.nan)
         self._in_reference = np.zeros(self.dataset.n, bool)
         self._in_reference[self._reference] = True

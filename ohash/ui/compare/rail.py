@@ -66,7 +66,7 @@ def controls(session: Session, now: Comparison) -> None:
             for heading, keys in MORE.items():
                 st.caption(heading)
                 for key in keys:
-                    control(rows[key], values[key], _setter(session), idle=not rows[key].acts(values))
+                    control(rows[key], values[key], _setter(session), idle=not rows[key].is_active(values))
 
 
 def choose_data(session: Session, now: Comparison) -> None:

@@ -49,7 +49,7 @@ def _rest(session: Session, rows: dict[str, Parameter], values: dict[str, Any]) 
         if here:
             st.caption(heading)
         for row in here:
-            control(row, values[row.key], _committer(session), idle=not row.acts(values))
+            control(row, values[row.key], _committer(session), idle=not row.is_active(values))
 
 
 def choose_data(session: Session) -> None:
