@@ -33,7 +33,7 @@ from ohash.cli import own_files
 from ohash.cli.progress import Line
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, parameter_table
-from ohash.engine import saving as saved
+from ohash.engine import saving
 from ohash.engine.checkpoints import NAMES
 from ohash.engine.export import YOURS, summary, write
 from ohash.engine.judge import RERANKED
@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
         now = _drive(going, quiet=quiet)
     except KeyboardInterrupt:
         if options.save:
-            saved.save(going, options.save)
+            saving.save(going, options.save)
             print(f"\ninterrupted at pair {going.t:,}; go on with --resume {options.save}", file=sys.stderr)
         raise
     report = summary(now) | {"test": going.checkpoints.evaluate_on("test")[0]}
@@ -121,7 +121,7 @@ def run(options: argparse.Namespace) -> int:
         if not options.json:
             print(f"wrote {', '.join(file.name for file in files)} to {options.out}")
     if options.save:
-        saved.save(going, options.save)
+        saving.save(going, options.save)
     print(json.dumps(report, indent=2) if options.json else _closing(now, report["test"], going.world.dataset.metric))
     return 0
 
@@ -152,7 +152,7 @@ def _resumed(options: argparse.Namespace, dataset: Dataset | None) -> Run:
     fixed = sorted(set(others) - {"pairs"})
     if fixed:
         raise ValueError(f"--resume goes on with the parameters of the saved run; leave out {', '.join(fixed)}")
-    going = saved.load(options.resume, dataset)
+    going = saving.load(options.resume, dataset)
     if options.value_pairs is not None:
         going.extend(rows_of(going.params)["pairs"].parse(options.value_pairs))
     return going

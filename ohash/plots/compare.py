@@ -14,8 +14,7 @@ from ohash.comparison.fairness import fairness
 from ohash.comparison.results import ComparisonSnapshot, MethodResult
 from ohash.comparison.verdict import supervised, truth
 from ohash.engine.judge import RERANKED
-from ohash.plots import number_format as words
-from ohash.plots import theme
+from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Dash, Mark, Series
 from ohash.plots.live.axes import COARSE, decades, nothing, rounded_up, share_limits
 from ohash.plots.live.scores import SCORES
@@ -135,7 +134,7 @@ def precision_recall(snapshot: ComparisonSnapshot) -> Chart:
         return nothing("Precision and recall are not measured yet", x, y)
     half = {one.name: float(np.interp(0.5, one.x, one.y)) for one in drawn if len(one.x)}
     best = max(half, key=lambda name: half[name])
-    title = f"When half of the relevant items are found, {best} is right most often: {words.percent(half[best])}"
+    title = f"When half of the relevant items are found, {best} is right most often: {formats.percent(half[best])}"
     return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One line a method.")
 
 
@@ -152,8 +151,10 @@ def radius(snapshot: ComparisonSnapshot) -> Chart:
     if not drawn:
         return nothing("Nothing was looked up yet", x, y)
     best = max(drawn, key=lambda one: float(one.y[0]))
-    title = f"Bucket search: {best.name} is right {words.percent(float(best.y[0]))} within radius 2, and finds nothing "
-    title += f"for {words.percent(float(best.x[0]))} of the queries"
+    title = (
+        f"Bucket search: {best.name} is right {formats.percent(float(best.y[0]))} within radius 2, and finds nothing "
+    )
+    title += f"for {formats.percent(float(best.x[0]))} of the queries"
     return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One point a method.")
 
 
@@ -171,7 +172,9 @@ def reranking(snapshot: ComparisonSnapshot) -> Chart:
     if not drawn:
         return nothing("Re-ranking is measured when the curves end", x, y)
     best = max(drawn, key=lambda one: float(one.y[-2]))
-    title = f"Re-ranking 4 times as many, {best.name} finds {words.percent(float(best.y[-2]))} of the exact neighbours"
+    title = (
+        f"Re-ranking 4 times as many, {best.name} finds {formats.percent(float(best.y[-2]))} of the exact neighbours"
+    )
     return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One line a method.")
 
 
@@ -191,7 +194,7 @@ def recomputed(snapshot: ComparisonSnapshot) -> Chart:
     y = Axis("bits computed again", lo=0, hi=rounded_up(max(1.0, float(most.y[-1]))), format="count")
     as_many = [one.name for one in drawn if one.y[-1] >= 0.9 * most.y[-1]]
     who = " and ".join([", ".join(as_many[:-1]), as_many[-1]] if len(as_many) > 1 else as_many)
-    title = f"{who} make{'s' * (len(as_many) == 1)} the table compute {words.large(float(most.y[-1]))} bits again"
+    title = f"{who} make{'s' * (len(as_many) == 1)} the table compute {formats.large(float(most.y[-1]))} bits again"
     if most.y[-1] == 0:
         title = "No method makes the table compute anything again"
     return Chart(title, x, y, tuple(drawn), _drift_marks(snapshot), fairness(snapshot), f"{title}. One line a method.")
@@ -283,7 +286,7 @@ def _share(value: float) -> str:
     >>> _share(0.664), _share(0.0154)
     ('.66', '.015')
     """
-    return words.share(value) if not 0 < abs(value) < 0.1 else words.number(value, 2).removeprefix("0")
+    return formats.share(value) if not 0 < abs(value) < 0.1 else formats.number(value, 2).removeprefix("0")
 
 
 def _limits(*parts: Floats) -> tuple[float, float]:

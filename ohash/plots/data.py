@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ohash.plots import number_format as words
+from ohash.plots import formats
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.plotly import figure
 from ohash.streams.dataset import Dataset
@@ -45,9 +45,9 @@ def norms(seen: Overview) -> Chart:
     middle = (found.edges[:-1] + found.edges[1:]) / 2
     x, y = Axis("length of a row"), Axis("rows", lo=0, format="count")
     if len(middle) == 1:
-        title = f"Every row has length {words.number(found.median)}: only directions differ"
+        title = f"Every row has length {formats.number(found.median)}: only directions differ"
     else:
-        least, median, most = (words.number(value) for value in (found.least, found.median, found.most))
+        least, median, most = (formats.number(value) for value in (found.least, found.median, found.most))
         title = f"Rows are {least} to {most} long, half of them less than {median}"
     mark = Mark(found.median, "median", role="threshold", dash="dotted")
     of = f"of {seen.sampled:,} sampled rows" if seen.sampled else ""
@@ -70,8 +70,8 @@ def projection(dataset: Dataset, seen: Overview, coloured: Sequence[int] = ()) -
     """Sampled rows along their two principal directions; the classes `coloured` stand out, the rest is pale."""
     found = seen.projection
     share = sum(found.explained)
-    first, second = (words.percent(part) for part in found.explained)
-    title = f"Two directions hold {words.percent(share)} of the variance"
+    first, second = (formats.percent(part) for part in found.explained)
+    title = f"Two directions hold {formats.percent(share)} of the variance"
     title += ": what is near here need not be near" if share < 0.5 else ""
     x, y = Axis(f"first direction, {first}"), Axis(f"second direction, {second}")
     if found.exact:

@@ -19,7 +19,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ohash.plots import layout, theme
-from ohash.plots import layout as mark_labels
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.thinning import drawable, thinned
 
@@ -43,7 +42,7 @@ class Frame:
     y_name: int
     x: tuple[float, float]
     y: tuple[float, float]
-    placed: list[mark_labels.Placed]
+    placed: list[layout.Placed]
     size: int
 
     @property
@@ -63,7 +62,7 @@ def framed(chart: Chart, width: int, height: int, size: int, *, heading: int, le
     left, right = round(wide + size + 18), max(16, round(end), round(min(beside, 0.3 * width)))
     inner = max(60, width - left - right)
     upright = [mark for mark in chart.marks if mark.axis == "x"]
-    placed = mark_labels.place(upright, lambda at: layout.position(at, lo, hi, chart.x.scale), inner, size)
+    placed = layout.place(upright, lambda at: layout.position(at, lo, hi, chart.x.scale), inner, size)
     lanes = max((one.lane + 1 for one in placed if one.lane is not None), default=0)
     top = heading + (LEGEND if legend else 6) + lanes * LANE
     bottom = 2 * size + 18

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from ohash.plots import number_format as words
+from ohash.plots import formats
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.thinning import drawable
 
@@ -103,8 +103,8 @@ def tick_label(value: float, axis: Axis) -> str:
     ('0.6', '10⁻⁸')
     """
     if axis.format == "power":
-        return words.power(value)
-    return words.count(value) if axis.format == "count" or abs(value) >= 1000 else f"{value:g}"
+        return formats.power(value)
+    return formats.count(value) if axis.format == "count" or abs(value) >= 1000 else f"{value:g}"
 
 
 def position(value: float, lo: float, hi: float, scale: str) -> float:

@@ -13,8 +13,7 @@ from ohash.paper.claims_of_cost import a_pair
 from ohash.paper.figures import ONLINE, TIMED, Figure
 from ohash.paper.measured import Measured, Missing, Seed
 from ohash.paper.settings import Setting
-from ohash.plots import number_format as words
-from ohash.plots import theme
+from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.live.axes import share_limits
 from ohash.plots.theme import Look, of_methods, plain
@@ -47,7 +46,7 @@ def _datasets(measured: Measured, figure: Figure) -> Chart:
         curves += _curve(setting.title, x, y, sd, look, beside=False)
         if len(y) and figure.varies != "kernel":
             _, best = measured.best(figure.key, setting, [(method, at) for at in x])
-            peaks.append(f"{words.number(float(best), 2)} ({setting.title})")
+            peaks.append(f"{formats.number(float(best), 2)} ({setting.title})")
     title = f"mAP against {SYMBOLS[figure.varies]}"
     if peaks:
         title += f": best on validation queries at {', '.join(peaks)}"
@@ -80,9 +79,11 @@ def _methods(measured: Measured, figure: Figure, setting: Setting) -> Chart:
     whole = [place for place in ends if place[1] == last]
     if whole:
         best = measured.best(figure.key, setting, whole)
-        title += f": {_name(best[0])} is best on validation queries at r = {last:g}, test mAP {words.share(ends[best])}"
+        title += (
+            f": {_name(best[0])} is best on validation queries at r = {last:g}, test mAP {formats.share(ends[best])}"
+        )
         if best[0] != "oh" and ("oh", last) in ends:
-            title += f"; OH {words.share(ends['oh', last])}"
+            title += f"; OH {formats.share(ends['oh', last])}"
     return _share_chart(title, figure, curves)
 
 
@@ -120,7 +121,7 @@ def _losses(measured: Measured, figure: Figure, setting: Setting) -> Chart:
     title = f"{setting.title}: cumulative similarity loss"
     if last:
         best = min(last, key=lambda C: last[C])
-        title += f" is lowest at C = {best:g}, {words.large(last[best])}"
+        title += f" is lowest at C = {best:g}, {formats.large(last[best])}"
     x_axis = Axis("pairs", format="count", lo=0)
     caption = f"Summed over all pairs so far; {_spread_of(curves)}."
     return Chart(

@@ -8,7 +8,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ohash.plots import layout, theme
-from ohash.plots import layout as mark_labels
 from ohash.plots.chart import Axis, Chart, HeatMap, Mark, Series
 from ohash.plots.thinning import drawable
 
@@ -179,7 +178,7 @@ def _add_marks(fig: go.Figure, chart: Chart, dark: bool) -> int:
     font = {"color": theme.ground(dark).faint, "size": theme.SIZE - 1}
     (lo, hi), x, lanes = layout.limits(chart, "x"), chart.x, 0
     upright = [mark for mark in chart.marks if mark.axis == "x"]
-    for one in mark_labels.place(upright, lambda at: layout.position(at, lo, hi, x.scale), WIDTH, theme.SIZE - 1):
+    for one in layout.place(upright, lambda at: layout.position(at, lo, hi, x.scale), WIDTH, theme.SIZE - 1):
         at = one.mark.at
         _add_line(fig, one.mark, dark, {"xref": "x", "yref": "y domain", "x0": at, "x1": at, "y0": 0, "y1": 1})
         if one.lane is not None:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ohash.engine.snapshot import Snapshot
-from ohash.plots import number_format as words
-from ohash.plots import theme
+from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Dash, Series
 from ohash.plots.live.axes import last, pairs_axis, share_limits, x_of
 from ohash.plots.live.scores import SCORES, TRUTHS, truth
@@ -41,7 +40,7 @@ def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
         title = f"{of}: {score.short} of {len(curves)} runs {unlike}, which cannot be ranked"
     elif ends:
         best = max(ends, key=lambda name: ends[name])
-        title = f"{of}: {score.short} {'is' if unlike else 'ends at'} {words.share(ends[best])}"
+        title = f"{of}: {score.short} {'is' if unlike else 'ends at'} {formats.share(ends[best])}"
         title += f" for the best of {len(curves)}: {best}" if len(curves) > 1 else f" for {best}"
     alt = f"{title}. Line chart over pairs, one line a run."
     return Chart(title, axis, Axis(score.name, lo=lo, hi=hi, format="share"), tuple(curves), (), score.metric.help, alt)
@@ -53,5 +52,5 @@ def _unlike(runs: Sequence[Snapshot]) -> str:
         return "on different data or truths"
     pairs = [now.t for now in runs]
     if pairs and max(pairs) > ALIKE * min(pairs):
-        return f"of {words.count(min(pairs))} to {words.count(max(pairs))} pairs"
+        return f"of {formats.count(min(pairs))} to {formats.count(max(pairs))} pairs"
     return "" if all(now.state in ENDED for now in runs) else "that are not all over"

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.plots import layout, theme
-from ohash.plots import layout as mark_labels
 from ohash.plots.chart import Chart, Mark, Marker, Series
 from ohash.plots.thinning import drawable
 
@@ -43,7 +42,7 @@ class _Figure:
         self.listed = [one for one in chart.series if one.listed and len(one.x)]
         self.rows = self._legend_rows() if len(self.listed) > 1 else []
         upright = [mark for mark in chart.marks if mark.axis == "x"]
-        self.placed = mark_labels.place(upright, self._share, self.right - self.left, size)
+        self.placed = layout.place(upright, self._share, self.right - self.left, size)
         lanes = max((one.lane + 1 for one in self.placed if one.lane is not None), default=0)
         self.title = _wrapped(chart.title, (width - size) / (layout.CHARACTER * size * 1.1))
         self.top = size * (0.6 + 1.4 * len(self.title) + 1.4 * len(self.rows) + 1.25 * lanes + 0.4)

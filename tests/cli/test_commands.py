@@ -11,7 +11,7 @@ import pytest
 
 import ohash
 from ohash.cli.main import commands, main
-from ohash.engine import saving as saved
+from ohash.engine import saving
 from ohash.engine.checkpoints import Checkpoints
 from ohash.engine.run import Run
 from ohash.streams.registry import load_by_key
@@ -85,7 +85,7 @@ def test_ctrl_c_waits_for_the_step_under_way(
         patch.setattr(kind, where, pressed)
         assert main([*options, "--save", str(tmp_path / "cut.npz"), "--quiet"]) == 130
     assert main(["run", "--resume", str(tmp_path / "cut.npz"), "--save", str(tmp_path / "whole.npz"), "--quiet"]) == 0
-    straight, whole = saved.load(tmp_path / "straight.npz"), saved.load(tmp_path / "whole.npz")
+    straight, whole = saving.load(tmp_path / "straight.npz"), saving.load(tmp_path / "whole.npz")
     assert whole.hasher.pairs == straight.hasher.pairs and np.array_equal(whole.hasher.W, straight.hasher.W)
     assert np.array_equal(whole.checkpoints.scores["pairs"], straight.checkpoints.scores["pairs"])
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ohash.engine import checkpoints as schedule
+from ohash.engine import checkpoints
 from ohash.engine.live.runner import Runner
 from ohash.store.store import Store
 from ohash.streams import registry
@@ -32,7 +32,7 @@ def tiny():
 
 @pytest.fixture
 def few_checkpoints(monkeypatch):
-    monkeypatch.setattr(schedule, "REGULAR", 8)
+    monkeypatch.setattr(checkpoints, "REGULAR", 8)
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from ohash.cli import drift as command
-from ohash.engine import judge as prequential
-from ohash.engine import saving as saved
+from ohash.engine import judge, saving
 from ohash.engine.judge import LAST_POINTS, MOST_CLASSES, ClassScores
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
@@ -79,8 +78,8 @@ def test_a_resumed_run_equals_an_undisturbed_one(tmp_path, kind, reencode):
     params = small(drift=kind, drift_at=450, pairs=1100, reencode=reencode)
     whole = straight(params)
     for t in (130, 700):
-        saved.save(advance(Run(params), t), tmp_path / "run.npz")
-        again = finish(saved.load(tmp_path / "run.npz"))
+        saving.save(advance(Run(params), t), tmp_path / "run.npz")
+        again = finish(saving.load(tmp_path / "run.npz"))
         a, b = whole.snapshot("done"), again.snapshot("done")
         assert a.alarms == b.alarms
         assert np.array_equal(a.class_map, b.class_map, equal_nan=True)
@@ -103,7 +102,7 @@ def test_another_beta_is_another_loss_and_no_drift():
 )
 def test_arrived_points_ask_the_table_made_before_they_came(database, train, most, monkeypatch):
     if most:
-        monkeypatch.setattr(prequential, "MOST_SEARCHED", most)
+        monkeypatch.setattr(judge, "MOST_SEARCHED", most)
     run = Run(small(pairs=800, database=database, train=train))
     last = run.schedule[-2]
     advance(run, last)
@@ -208,8 +207,8 @@ def test_slices_of_the_prequential_map_ask_for_the_truth_once(monkeypatch):
     monkeypatch.setattr(type(source), "relevant", lambda *args: asked.append(1) or relevant(*args))
     found = []
     for slice_ in (10**6, 90):
-        monkeypatch.setattr(prequential, "SLICE", slice_)
-        work = prequential.sliding_map(source, points, codes, database, db_codes, 16)
+        monkeypatch.setattr(judge, "SLICE", slice_)
+        work = judge.sliding_map(source, points, codes, database, db_codes, 16)
         with pytest.raises(StopIteration) as stopped:
             while True:
                 next(work)

@@ -6,8 +6,7 @@ from concurrent.futures import Future
 import numpy as np
 import pytest
 
-from ohash.engine import fitting
-from ohash.engine import saving as saved
+from ohash.engine import fitting, saving
 from ohash.engine.live.runner import Runner
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
@@ -118,8 +117,8 @@ def test_where_no_labels_say_it_a_method_is_told_what_is_similar(method):
 
 
 def _reopened(going, folder):
-    saved.save(going, folder / "run.npz")
-    return saved.load(folder / "run.npz")
+    saving.save(going, folder / "run.npz")
+    return saving.load(folder / "run.npz")
 
 
 @pytest.mark.usefixtures("always_elsewhere")
@@ -212,5 +211,5 @@ def test_saving_waits_for_a_fit(tmp_path):
     going = Run(params, fitter=Thread())
     while not going.fitting.waiting:
         going.step(97)
-    saved.save(going, tmp_path / "run.npz")
-    assert_same(finish(saved.load(tmp_path / "run.npz")), straight(params))
+    saving.save(going, tmp_path / "run.npz")
+    assert_same(finish(saving.load(tmp_path / "run.npz")), straight(params))

@@ -11,7 +11,7 @@ import pytest
 
 import ohash
 from ohash.engine import judge as judge_module
-from ohash.engine import saving as saved
+from ohash.engine import saving
 from ohash.engine.checkpoints import CORRELATED, NAMES
 from ohash.engine.gallery import nearest
 from ohash.engine.judge import SCORES, Judge
@@ -99,8 +99,8 @@ def test_pairs_and_gallery_of_such_methods(method, tmp_path):
         run.Z[run.checkpoints.judge.queries[3:4]], run.hasher.quantise(run.Z[run.checkpoints.judge.database])
     )
     assert nearest(run, 3).rows[0] == run.checkpoints.judge.database[D[0].argmin()]
-    saved.save(run, tmp_path / "run.npz")
-    back = saved.load(tmp_path / "run.npz")
+    saving.save(run, tmp_path / "run.npz")
+    back = saving.load(tmp_path / "run.npz")
     assert scores_of(back) == scores_of(run)
 
 

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from ohash.engine import saving as saved
+from ohash.engine import saving
 from ohash.engine.live.pace import LARGEST_CHUNK
 from ohash.engine.live.runner import Runner
 from ohash.engine.params import MOST_CHANGES
@@ -195,7 +195,7 @@ def test_saved_while_running_and_resumed(runner_of, tmp_path):
     again = runner_of(params, resume_from=tmp_path / "run.npz").start()
     assert again.finished.wait(PATIENCE) and (again.state, again.error) == ("done", "")
     assert_same(again.run, runner.run)
-    assert_same(finish(saved.load(tmp_path / "run0.npz")), straight(saved.load(tmp_path / "run0.npz").params))
+    assert_same(finish(saving.load(tmp_path / "run0.npz")), straight(saving.load(tmp_path / "run0.npz").params))
 
 
 def test_saving_while_paused_learns_nothing(runner_of, tmp_path):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ohash.engine import saving as saved
+from ohash.engine import saving
 from ohash.engine.params import Change, experiment
 from ohash.engine.run import Run
 from ohash.models.registry import hashers
@@ -26,8 +26,8 @@ def test_saved_in_the_middle_and_resumed_equals_the_straight_run(name, tmp_path)
     for at in stops:
         while going.t < at:
             going.step(at - going.t)  # an evaluation may be under way
-        saved.save(going, tmp_path / "run.npz")
-        going = saved.load(tmp_path / "run.npz")
+        saving.save(going, tmp_path / "run.npz")
+        going = saving.load(tmp_path / "run.npz")
         assert going.t == at and going.params == params
         going.step(1)
     assert_same(finish(going, [37]), whole)
@@ -38,14 +38,14 @@ def test_own_data_must_be_brought_along(kind, tmp_path):
     dataset, values = own_data(kind)
     params = small("oh", "user", content=dataset.fingerprint(), **values)
     going = advance(Run(params, dataset), 250)
-    saved.save(going, tmp_path / "run.npz")
-    again = saved.load(tmp_path / "run.npz", dataset)
+    saving.save(going, tmp_path / "run.npz")
+    again = saving.load(tmp_path / "run.npz", dataset)
     assert_same(finish(again), straight(params, dataset))
     with pytest.raises(ValueError, match=r"dataset must be one of .* got 'user'"):
-        saved.load(tmp_path / "run.npz")
+        saving.load(tmp_path / "run.npz")
     moved = Dataset.from_arrays(np.asarray(dataset.X) + 1, labels=dataset.labels)
     with pytest.raises(ValueError, match="other data"):
-        saved.load(tmp_path / "run.npz", moved)
+        saving.load(tmp_path / "run.npz", moved)
 
 
 @pytest.mark.parametrize("reencode", ["checkpoint", "never"])
@@ -56,8 +56,8 @@ def test_a_method_without_half_spaces_drifts_and_is_resumed(method, reencode, tm
     params = small(method, r=4, pairs=150, drift="rotate", drift_at=90, reencode=reencode, **few)
     whole = straight(params)
     going = advance(Run(params), 100)
-    saved.save(going, tmp_path / "run.npz")
-    again = saved.load(tmp_path / "run.npz")
+    saving.save(going, tmp_path / "run.npz")
+    again = saving.load(tmp_path / "run.npz")
     assert again.stage == 1
     assert np.array_equal(again.checkpoints.codes, going.checkpoints.codes)
     assert np.array_equal(again.checkpoints.table.encode(again.Z[:9]), going.checkpoints.table.encode(going.Z[:9]))
@@ -66,16 +66,16 @@ def test_a_method_without_half_spaces_drifts_and_is_resumed(method, reencode, tm
 
 def test_other_data_without_a_content_hash_is_noticed_too(tmp_path):
     dataset, values = own_data("labels")
-    saved.save(Run(small("oh", "user", **values), dataset), tmp_path / "run.npz")
+    saving.save(Run(small("oh", "user", **values), dataset), tmp_path / "run.npz")
     with pytest.raises(ValueError, match="was saved on other data"):
-        saved.load(tmp_path / "run.npz", Dataset.from_arrays(np.asarray(dataset.X) + 1, labels=dataset.labels))
+        saving.load(tmp_path / "run.npz", Dataset.from_arrays(np.asarray(dataset.X) + 1, labels=dataset.labels))
 
 
 def test_a_live_change_just_before_saving_is_kept(tmp_path):
     going = advance(Run(small()), 200)
     going.set(beta=0.9)
-    saved.save(going, tmp_path / "run.npz")
-    again = finish(saved.load(tmp_path / "run.npz"))
+    saving.save(going, tmp_path / "run.npz")
+    again = finish(saving.load(tmp_path / "run.npz"))
     assert again.params.changes == (Change(200, "beta", 0.9),)
     assert_same(again, straight(again.params))
 
@@ -84,22 +84,22 @@ def test_saving_does_not_disturb_the_run(tmp_path):
     going = Run(small())
     while not going.done:
         going.step(23)
-        saved.save(going, tmp_path / "run.npz")
+        saving.save(going, tmp_path / "run.npz")
     assert_same(going, straight(small()))
 
 
 def test_a_finished_run_stays_finished(tmp_path):
     going = straight(small())
-    saved.save(going, tmp_path / "run.npz")
-    again = saved.load(tmp_path / "run.npz")
+    saving.save(going, tmp_path / "run.npz")
+    again = saving.load(tmp_path / "run.npz")
     assert again.done
     assert_same(again, going)
 
 
 def test_replay_after_resuming(tmp_path):
     going = advance(Run(small(center="running")), 300)
-    saved.save(going, tmp_path / "run.npz")
-    again = finish(saved.load(tmp_path / "run.npz"))
+    saving.save(going, tmp_path / "run.npz")
+    again = finish(saving.load(tmp_path / "run.npz"))
     finish(going)
     for t in (0, 150, 299, 300, 301, 699):
         assert np.array_equal(again.replay(t)[0].W, going.replay(t)[0].W), t
@@ -107,33 +107,33 @@ def test_replay_after_resuming(tmp_path):
 
 def test_without_judging(tmp_path):
     going = advance(Run(small(), judge=False), 333)
-    saved.save(going, tmp_path / "run.npz")
-    again = saved.load(tmp_path / "run.npz")
+    saving.save(going, tmp_path / "run.npz")
+    again = saving.load(tmp_path / "run.npz")
     assert not again.judge_checkpoints
     assert_same(finish(again), straight(small(), judge=False))
 
 
 def test_damaged_files_are_value_errors(tmp_path):
     file = tmp_path / "run.npz"
-    saved.save(advance(Run(small()), 100), file)
+    saving.save(advance(Run(small()), 100), file)
     whole = file.read_bytes()
     with np.load(file) as archive:
         arrays = dict(archive)
     for cut in (0, 10, len(whole) // 2, len(whole) - 5):
         file.write_bytes(whole[:cut])
         with pytest.raises(ValueError, match="path must be"):
-            saved.load(file)
+            saving.load(file)
     for name in arrays:
         np.savez(file, **{key: array for key, array in arrays.items() if key != name})
         with pytest.raises(ValueError, match="path must be"):
-            saved.load(file)
+            saving.load(file)
     header = json.loads(str(arrays["header"]))
     for change in ({"format": 99}, {"what": "model"}, {"params": "{}"}, {"t": "soon"}, {"params": "[1]"}):
         np.savez(file, **{**arrays, "header": np.array(json.dumps({**header, **change}))})
         with pytest.raises(ValueError, match=r"path must be|install the ohash"):
-            saved.load(file)
+            saving.load(file)
     with pytest.raises(OSError, match="No such file"):
-        saved.load(tmp_path / "none.npz")
+        saving.load(tmp_path / "none.npz")
 
 
 def test_what_decides_a_result_is_in_the_fingerprint():
@@ -158,7 +158,7 @@ def test_the_float_reference_of_a_drifting_run_is_kept(tmp_path):
     run = Run(params)
     while run.t < 300:
         run.step(100)
-    saved.save(run, tmp_path / "run.npz")
-    again = saved.load(tmp_path / "run.npz")
+    saving.save(run, tmp_path / "run.npz")
+    again = saving.load(tmp_path / "run.npz")
     assert again.checkpoints.map_float == run.checkpoints.map_float is not None
     assert np.array_equal(again.checkpoints.bit_ones, run.checkpoints.bit_ones)

@@ -6,7 +6,7 @@ from collections import OrderedDict
 import pytest
 
 from ohash.engine import world
-from ohash.engine.live import warm_up as warming
+from ohash.engine.live import warm_up
 from ohash.engine.live.presets import PRESETS
 from ohash.engine.live.runner import Runner
 from ohash.engine.params import from_json
@@ -35,8 +35,8 @@ class Hired:
 
 @pytest.fixture
 def hired(monkeypatch):
-    monkeypatch.setattr(warming, "Worker", Hired)
-    monkeypatch.setattr(warming, "_tried", False)
+    monkeypatch.setattr(warm_up, "Worker", Hired)
+    monkeypatch.setattr(warm_up, "_tried", False)
     monkeypatch.setattr(Hired, "asked", [], raising=False)
     monkeypatch.setattr(kernel_cache, "cold", lambda: True)
     return Hired
@@ -44,27 +44,27 @@ def hired(monkeypatch):
 
 def test_another_process_runs_the_first_preset_once(hired):
     for _ in range(2):
-        warming.compile_elsewhere()
+        warm_up.compile_elsewhere()
     ((task, params),) = hired.asked
-    assert task == "ohash.engine.tasks:run" and params == PRESETS[0].params().with_values(pairs=warming.FEW_PAIRS)
+    assert task == "ohash.engine.tasks:run" and params == PRESETS[0].params().with_values(pairs=warm_up.FEW_PAIRS)
 
 
 def test_nobody_is_asked_where_kernels_are_kept(hired, monkeypatch):
     monkeypatch.setattr(kernel_cache, "cold", lambda: False)
-    warming.compile_elsewhere()
+    warm_up.compile_elsewhere()
     assert hired.asked == []
 
 
 def test_the_run_begins_whatever_happens(hired, monkeypatch):
     monkeypatch.setattr(hired, "fails", WorkerDiedError("killed"))
-    runner = Runner(small(pairs=50), first=warming.compile_elsewhere).start()
+    runner = Runner(small(pairs=50), first=warm_up.compile_elsewhere).start()
     assert runner.finished.wait(PATIENCE) and runner.state == "done" and len(hired.asked) == 1
 
 
 def test_a_warm_server_has_the_world_of_the_first_preset(hired, monkeypatch):
     monkeypatch.setattr(kernel_cache, "cold", lambda: False)
     monkeypatch.setattr(world, "_worlds", OrderedDict())
-    warming.warm()
+    warm_up.warm()
     (slot,) = world._worlds.values()
     assert world.world_of(PRESETS[0].params()) is slot.world and hired.asked == []
 
@@ -72,7 +72,7 @@ def test_a_warm_server_has_the_world_of_the_first_preset(hired, monkeypatch):
 def test_a_cold_server_begins_to_compile_and_waits_for_nothing(hired, monkeypatch):
     let_go = threading.Event()
     monkeypatch.setattr(hired, "call", lambda self, *asked: (self.asked.append(asked), let_go.wait(PATIENCE)))
-    warming.warm()
+    warm_up.warm()
     assert not let_go.is_set()
     let_go.set()
     until(lambda: len(hired.asked) == 1)
@@ -83,8 +83,8 @@ def test_a_server_starts_whatever_is_wrong_with_the_first_preset(hired, monkeypa
         raise ValueError("the sample is not there")
 
     monkeypatch.setattr(kernel_cache, "cold", lambda: False)
-    monkeypatch.setattr(warming, "Run", broken)
-    warming.warm()
+    monkeypatch.setattr(warm_up, "Run", broken)
+    warm_up.warm()
     assert hired.asked == []
 
 

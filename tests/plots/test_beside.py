@@ -8,7 +8,7 @@ import pytest
 from ohash.engine.params import experiment
 from ohash.plots import layout, theme
 from ohash.plots.echarts import framed, option
-from ohash.plots.live import charts as live
+from ohash.plots.live import charts
 from ohash.plots.live.ghosts import MOST, Ghost
 from ohash.plots.plotly import figure
 from tests.plots.moments import picture
@@ -16,37 +16,37 @@ from tests.plots.parts import names
 
 
 def test_ghosts_are_thin_pale_short_and_named_beside_their_end():
-    ghost = live.ghost_of(picture("long"), "β = 0.3")
+    ghost = charts.ghost_of(picture("long"), "β = 0.3")
     assert all(len(column) <= MOST and column.dtype == np.float32 for column in ghost.columns.values())
     assert ghost.columns["pairs"][0] == 1 and ghost.columns["pairs"][-1] == 1_000_000
-    chart = live.quality(picture("oh"), "auc", ghosts=[ghost], pinned=live.ghost_of(picture("mmoh"), "pinned"))
+    chart = charts.quality(picture("oh"), "auc", ghosts=[ghost], pinned=charts.ghost_of(picture("mmoh"), "pinned"))
     first, second = chart.series[:2]
     assert (first.name, first.role, first.listed, first.most) == ("β = 0.3", "ghost", False, 200)
     assert (second.name, second.role, second.listed) == ("pinned", "pinned", False)
     assert [one.label for one in chart.series[:4]] == ["β = 0.3", "pinned", "", ""]
-    empty = live.ghost_of(picture("start:oh"), "nothing")
-    assert names(live.quality(picture("oh"), ghosts=[empty])) == ["each checkpoint", "moving average"]
+    empty = charts.ghost_of(picture("start:oh"), "nothing")
+    assert names(charts.quality(picture("oh"), ghosts=[empty])) == ["each checkpoint", "moving average"]
     left = {name: column[:1] for name, column in ghost.checkpoints.items()}
     assert "left at once" not in names(
-        live.quality(picture("oh"), ghosts=[replace(ghost, label="left at once", checkpoints=left)])
+        charts.quality(picture("oh"), ghosts=[replace(ghost, label="left at once", checkpoints=left)])
     )
     bare = Ghost("bare", ghost.params, {"pairs": np.empty(0, np.float32)}, {"pairs": np.empty(0, np.float32)})
-    assert "bare" not in names(live.quality(picture("oh"), "auc", ghosts=[bare]))
+    assert "bare" not in names(charts.quality(picture("oh"), "auc", ghosts=[bare]))
 
 
 def test_a_run_of_other_data_does_not_set_the_scale():
     now = picture("oh")
-    ghost = live.ghost_of(now, "pinned")
+    ghost = charts.ghost_of(now, "pinned")
     low = replace(ghost, checkpoints={**ghost.checkpoints, "map": 0.01 * ghost.checkpoints["map"]})
     elsewhere = replace(low, params=experiment("moons"))
-    assert live.quality(now, pinned=elsewhere).y == live.quality(now).y == live.quality(now, pinned=ghost).y
-    assert live.quality(now, pinned=low).y.lo < live.quality(now).y.lo
-    assert "pinned" in names(live.quality(now, pinned=elsewhere))
+    assert charts.quality(now, pinned=elsewhere).y == charts.quality(now).y == charts.quality(now, pinned=ghost).y
+    assert charts.quality(now, pinned=low).y.lo < charts.quality(now).y.lo
+    assert "pinned" in names(charts.quality(now, pinned=elsewhere))
 
 
 @pytest.mark.parametrize(("width", "size"), [(610, theme.SIZE_COMPACT), (760, theme.SIZE_STAGE)])
 def test_a_label_beside_a_curve_ends_within_the_chart(width, size):
-    chart = live.quality(picture("oh"), pinned=live.ghost_of(picture("oh"), "pinned, Digits: OH on test queries"))
+    chart = charts.quality(picture("oh"), pinned=charts.ghost_of(picture("oh"), "pinned, Digits: OH on test queries"))
     drawn = option(chart, dark=False, height=235, width=width, size=size)["series"]
     (line,) = (one for one in drawn if "endLabel" in one)
     frame = framed(chart, width, 235, size, heading=0, legend=False)
@@ -61,8 +61,8 @@ def test_labels_stand_right_of_the_plot_and_apart():
     now = picture("oh")
     start = now.checkpoints["map"][0]
     early = {name: column[:4] for name, column in now.checkpoints.items()}
-    ghost = live.ghost_of(replace(now, checkpoints=early), "ended early")
-    chart = live.quality(now, reference=start + 0.001, ghosts=[ghost])
+    ghost = charts.ghost_of(replace(now, checkpoints=early), "ended early")
+    chart = charts.quality(now, reference=start + 0.001, ghosts=[ghost])
     found = layout.labels(chart, 500, 150, 11)
     assert {one.of.label.partition(" ")[0] for one in found} == {"LSH", "float", "ended"}
     assert {one.at[0] for one in found} == {layout.limits(chart, "x")[1]}
@@ -79,12 +79,12 @@ def test_labels_stand_right_of_the_plot_and_apart():
 
 
 def test_a_new_run_keeps_its_ghosts_before_its_first_pair():
-    chart = live.quality(picture("start:oh"), ghosts=[live.ghost_of(picture("oh"), "before")])
+    chart = charts.quality(picture("start:oh"), ghosts=[charts.ghost_of(picture("oh"), "before")])
     assert names(chart) == ["before"] and "not measured yet" in chart.title
 
 
 def test_the_float_reference_is_drawn_for_who_gives_none():
     now = picture("oh")
-    (line,) = [mark for mark in live.quality(now).marks if mark.label.startswith("float")]
+    (line,) = [mark for mark in charts.quality(now).marks if mark.label.startswith("float")]
     assert line.at == now.numbers["map_float"]
-    assert not any("float" in mark.label for mark in live.quality(now, "recall_10").marks)
+    assert not any("float" in mark.label for mark in charts.quality(now, "recall_10").marks)

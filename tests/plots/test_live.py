@@ -9,21 +9,21 @@ import pytest
 from ohash.engine.narrative import headline
 from ohash.engine.observer import CLIPPED, UPDATED
 from ohash.engine.params import Change
-from ohash.plots import number_format as words
+from ohash.plots import formats
 from ohash.plots.echarts import option
-from ohash.plots.live import charts as live
+from ohash.plots.live import charts
 from ohash.plots.live.axes import decades, rounded_up, share_limits
 from tests.plots.moments import EVERY, picture
 from tests.plots.parts import curve, labels, names
 
 VARIANTS = {
-    **live.CHARTS,
-    "recall": lambda now: live.quality(now, "recall_10"),
-    "auc": lambda now: live.quality(now, "auc", log=False),
-    "loss per pair": lambda now: live.loss(now, per_pair=True),
-    "log loss and bound": lambda now: live.loss(now, log=True, bound=True),
-    "prediction loss": lambda now: live.loss(now, what="loss", per_pair=True, bound=True),
-    "all tau": lambda now: live.tau(now, recent=False),
+    **charts.CHARTS,
+    "recall": lambda now: charts.quality(now, "recall_10"),
+    "auc": lambda now: charts.quality(now, "auc", log=False),
+    "loss per pair": lambda now: charts.loss(now, per_pair=True),
+    "log loss and bound": lambda now: charts.loss(now, log=True, bound=True),
+    "prediction loss": lambda now: charts.loss(now, what="loss", per_pair=True, bound=True),
+    "all tau": lambda now: charts.tau(now, recent=False),
 }
 
 
@@ -52,67 +52,67 @@ def test_before_the_first_pair_every_chart_says_so(moment):
 
 def test_a_method_that_does_not_learn_says_what_it_lacks():
     now = picture("lsh")
-    for make in (live.tau, live.tau_quantiles, live.update_rate, live.per_bit, live.certificate):
+    for make in (charts.tau, charts.tau_quantiles, charts.update_rate, charts.per_bit, charts.certificate):
         chart = make(now)
         assert not chart.series and chart.title.startswith("LSH has no") and "does not learn" in chart.caption
-    assert names(live.loss(now)) == ["W frozen"] and live.loss(now).title.startswith("LSH does not learn")
-    assert live.quality(now).title.startswith("Labels: mAP stays at .")
-    assert labels(live.hills(now)) == []
+    assert names(charts.loss(now)) == ["W frozen"] and charts.loss(now).title.startswith("LSH does not learn")
+    assert charts.quality(now).title.startswith("Labels: mAP stays at .")
+    assert labels(charts.hills(now)) == []
 
 
 def test_hills_are_shares_of_each_kind():
     now = picture("oh")
-    chart = live.hills(now)
+    chart = charts.hills(now)
     assert names(chart) == ["dissimilar pairs", "similar pairs"]
     assert [series.role for series in chart.series] == ["dissimilar", "similar"]
     for series in chart.series:
         assert series.y.sum() == pytest.approx(100) and series.y[0] == 0 and series.y[-1] == 0
     assert labels(chart) == ["α = 0", "β·r = 24"] and [mark.at for mark in chart.marks] == [0, 24.0]
     mean = now.recent["similar"] @ np.arange(49) / now.recent["similar"].sum()
-    assert chart.title.startswith(f"Pair AUC {words.share(now.numbers['auc'])}: similar pairs differ in")
-    assert f"in {words.number(mean, 2)} of 48 bits" in chart.title
-    assert labels(live.hills(picture("changes")))[1] == "β·r = 14.4"  # beta as it is now
-    assert "nearest of the models" in live.hills(picture("mmoh")).caption
+    assert chart.title.startswith(f"Pair AUC {formats.share(now.numbers['auc'])}: similar pairs differ in")
+    assert f"in {formats.number(mean, 2)} of 48 bits" in chart.title
+    assert labels(charts.hills(picture("changes")))[1] == "β·r = 14.4"  # beta as it is now
+    assert "nearest of the models" in charts.hills(picture("mmoh")).caption
 
 
 def test_both_hills_are_one_table():
     """The chart's own "Show data" lists the first table only."""
     for moment in EVERY:
-        drawn = option(live.hills(picture(moment)))
+        drawn = option(charts.hills(picture(moment)))
         assert len(drawn["dataset"]) <= 1, moment
 
 
 def test_long_codes_are_binned_without_loss():
     now = picture("long")
-    for series in live.hills(now).series:
+    for series in charts.hills(now).series:
         assert len(series.x) <= 130 and series.y.sum() == pytest.approx(100)
 
 
 def test_loss_against_the_frozen_copy():
     now = picture("oh")
-    chart = live.loss(now)
+    chart = charts.loss(now)
     mine, frozen = now.numbers["cum_R"], now.numbers["cum_R_frozen"]
     less = f"{100 * (1 - mine / frozen):.0f} % less"
     assert (
         chart.title
-        == f"Cumulative similarity loss R is {words.large(mine)}; with W frozen {words.large(frozen)}: {less}"
+        == f"Cumulative similarity loss R is {formats.large(mine)}; with W frozen {formats.large(frozen)}: {less}"
     )
     assert names(chart) == ["W frozen", "learning"]
     assert curve(chart, "learning").x[-1] == now.t and curve(chart, "learning").y[-1] == mine
-    per_pair = live.loss(now, per_pair=True)
+    per_pair = charts.loss(now, per_pair=True)
     assert curve(per_pair, "learning").y[-1] == pytest.approx(mine / now.t)
-    assert "per pair" in per_pair.title and (live.loss(now, log=True).x.scale, chart.x.scale) == ("log", "linear")
-    bound = live.loss(now, bound=True)
+    assert "per pair" in per_pair.title and (charts.loss(now, log=True).x.scale, chart.x.scale) == ("log", "linear")
+    bound = charts.loss(now, bound=True)
     certified = curve(bound, "certified bound")
     assert bound.y.scale == "log" and certified.y[-1] == now.checkpoints["bound"][-1]
-    assert names(live.loss(now, what="loss", bound=True)) == ["W frozen", "learning"]  # it bounds R, not l
+    assert names(charts.loss(now, what="loss", bound=True)) == ["W frozen", "learning"]  # it bounds R, not l
     with pytest.raises(ValueError, match="what must be one of R, loss"):
-        live.loss(now, what="x")
+        charts.loss(now, what="x")
 
 
 def test_bound_is_hidden_where_it_does_not_hold():
     now = picture("changes")
-    chart = live.loss(now, bound=True)
+    chart = charts.loss(now, bound=True)
     holds = now.checkpoints["share_C"] >= 1
     assert not holds.all() and "not shown from there" in chart.caption
     assert np.isnan(curve(chart, "certified bound").y[~holds]).all()
@@ -120,66 +120,66 @@ def test_bound_is_hidden_where_it_does_not_hold():
 
 def test_tau_says_how_many_are_capped():
     now = picture("oh")
-    chart = live.tau(now)
+    chart = charts.tau(now)
     outcome = now.recent["outcome"]
     share = outcome[CLIPPED] / (outcome[CLIPPED] + outcome[UPDATED])
-    assert chart.title == f"τ is capped at C = 0.1 in {words.percent(share)} of the recent updates"
+    assert chart.title == f"τ is capped at C = 0.1 in {formats.percent(share)} of the recent updates"
     assert chart.x.scale == "log" and labels(chart) == ["C = 0.1"]
     full, capped = curve(chart, "taken in full"), curve(chart, "capped at C")
     assert full.y.sum() + capped.y.sum() == pytest.approx(100)
     assert capped.y.sum() == pytest.approx(100 * share, abs=0.5)  # C lies on the edge of a bin
     assert (full.x[full.y > 0] < 0.1).all() and (capped.x[capped.y > 0] > 0.1).all()
     assert chart.x.lo <= 0.1 <= chart.x.hi
-    assert labels(live.tau(picture("changes"))) == ["C = 1"]
-    assert "largest step of the models" in live.tau(picture("mmoh")).caption
+    assert labels(charts.tau(picture("changes"))) == ["C = 1"]
+    assert "largest step of the models" in charts.tau(picture("mmoh")).caption
 
 
 def test_tau_quantiles_follow_C():
     now = picture("changes")
-    chart = live.tau_quantiles(now)
+    chart = charts.tau_quantiles(now)
     cap = curve(chart, "C")
     assert cap.kind == "hold" and cap.x.tolist() == [1, 110, 130, 150] and cap.y.tolist() == [0.01, 0.0005, 1.0, 1.0]
     assert chart.y.scale == "log" and chart.y.lo <= 0.0005 and chart.y.hi >= 1
-    assert f"median step asked for is {words.number(now.columns['ratio_q50'][-1], 2)};" in chart.title
+    assert f"median step asked for is {formats.number(now.columns['ratio_q50'][-1], 2)};" in chart.title
 
 
 def test_update_rate_in_per_cent():
     now = picture("oh")
-    chart = live.update_rate(now)
-    assert chart.title.startswith(f"{words.percent(now.numbers['update_rate'])} of recent pairs changed W, ")
+    chart = charts.update_rate(now)
+    assert chart.title.startswith(f"{formats.percent(now.numbers['update_rate'])} of recent pairs changed W, ")
     assert np.nanmax(chart.series[0].y) <= 100 and chart.y.unit == "%"
 
 
 def test_bits_models_and_cost():
     now = picture("mmoh")
-    chart = live.bits(now)
+    chart = charts.bits(now)
     assert chart.series[0].y[-1] == now.numbers["recomputed"] and chart.series[1].y[-1] == now.numbers["flipped"]
-    assert words.percent(now.numbers["flipped"] / now.numbers["recomputed"]) in chart.title
-    assert live.bits(picture("never")).title == "No bit of the code table was computed again"
-    bars = live.selections(now)
+    assert formats.percent(now.numbers["flipped"] / now.numbers["recomputed"]) in chart.title
+    assert charts.bits(picture("never")).title == "No bit of the code table was computed again"
+    bars = charts.selections(now)
     assert bars.series[0].kind == "bar" and bars.series[0].y.tolist() == now.selections.tolist()
     assert bars.title.startswith(f"Model {now.selections.argmax() + 1} learnt most")
-    assert live.selections(picture("oh")).title == "OH has one model"
-    work = live.per_bit(now)
+    assert charts.selections(picture("oh")).title == "OH has one model"
+    work = charts.per_bit(now)
     assert labels(work) == ["", "model 1", "model 2", "model 3"]
     assert work.series[0].y[1:-1].tolist() == now.bit_updates.ravel().tolist()
     assert f"{now.bit_updates.max():,} times" in work.title
-    cost = live.cost(now)
+    cost = charts.cost(now)
     assert names(cost) == ["learning", "encoding", "evaluation"] and cost.y.name == "CPU time (s)"
 
 
 def test_old_codes_and_both_truths():
-    gap = live.stale_gap(picture("never"))
+    gap = charts.stale_gap(picture("never"))
     now = picture("never").numbers
-    assert gap.title.startswith(f"Old codes cost {words.share(now['map_fresh'] - now['map'])} mAP")
-    assert "every checkpoint" in live.stale_gap(picture("oh")).caption
-    both = live.both_truths(picture("oh"))
+    assert gap.title.startswith(f"Old codes cost {formats.share(now['map_fresh'] - now['map'])} mAP")
+    assert "every checkpoint" in charts.stale_gap(picture("oh")).caption
+    both = charts.both_truths(picture("oh"))
     assert re.match(r"Labels: mAP rises from .* to .*; Distance: recall@10 falls from ", both.title)
     assert {series.role for series in both.series} == {"labels", "distance"}
 
 
 def test_certificate_on_powers_of_ten():
-    chart = live.certificate(picture("oh"))
+    chart = charts.certificate(picture("oh"))
     assert chart.y.scale == "log" and chart.y.format == "power" and "⁻" in chart.title
     assert "true at 100 % of the updates" in chart.caption
 
@@ -195,28 +195,28 @@ def test_limits_of_axes():
 def test_tables_hold_only_bits_and_distances_that_exist():
     now = picture("oh")
     r = now.bit_ones.size
-    assert live.per_bit(now).table().iloc[:, 0].tolist() == list(range(1, r + 1))
-    assert live.bit_balance(now).table().iloc[:, 0].between(1, r).all()
-    assert live.hills(now).table().iloc[:, 0].between(0, r).all()
+    assert charts.per_bit(now).table().iloc[:, 0].tolist() == list(range(1, r + 1))
+    assert charts.bit_balance(now).table().iloc[:, 0].between(1, r).all()
+    assert charts.hills(now).table().iloc[:, 0].between(0, r).all()
 
 
 def test_hills_of_one_kind_are_told_in_words():
     now = picture("oh")
     none = np.zeros_like(now.recent["similar"])
     for kind, missing in (("dissimilar", "similar"), ("similar", "dissimilar")):
-        title = live.hills(replace(now, recent={**now.recent, missing: none}, numbers={})).title
+        title = charts.hills(replace(now, recent={**now.recent, missing: none}, numbers={})).title
         assert title.startswith(f"Only {kind} pairs so far: they differ in ") and "–" not in title
-    assert live.hills(replace(now, numbers={})).title.startswith("Similar pairs differ in ")
+    assert charts.hills(replace(now, numbers={})).title.startswith("Similar pairs differ in ")
 
 
 def test_one_pair_is_not_several():
     now = picture("oh")
     first = {name: column[:2] for name, column in now.checkpoints.items()} | {"pairs": np.array([0.0, 1.0])}
-    assert live.quality(replace(now, t=1, checkpoints=first)).title.endswith(" in 1 pair")
+    assert charts.quality(replace(now, t=1, checkpoints=first)).title.endswith(" in 1 pair")
     assert "from 1 pair of" in headline(replace(now, t=1), now.params, "running")
 
 
 def test_the_cap_is_told_of_the_bars_after_a_change_of_C():
     now = picture(next(one for one in EVERY if one.endswith("changes")))
     changed = replace(now.params, changes=(Change(now.t - 1, "C", 1e6),))
-    assert live.tau(replace(now, params=changed)).title.startswith("C = 1,000,000 would cap 0 %")
+    assert charts.tau(replace(now, params=changed)).title.startswith("C = 1,000,000 would cap 0 %")

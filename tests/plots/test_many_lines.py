@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from ohash.paper.figures import FIGURES, QUICK
 from ohash.paper.measured import Measured, Seed
 from ohash.plots import layout, paper, sweeps, theme
-from ohash.plots import theme as looks
 from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.html_legend import legend_html
 from ohash.plots.plotly import figure, many, pickable
@@ -42,7 +41,7 @@ def seen(one: Series):
 def test_no_two_of_the_lines_that_are_drawn_look_alike(methods, rests):
     names = ["oh", "mmoh", "mlh", "lego"][:methods]
     cases = [(name, f"rest {at}") for name in names for at in range(rests)][: sweeps.MOST_LINES]
-    found = looks.of_cases(cases)
+    found = theme.of_cases(cases)
     assert len({(theme.colour(one.role), one.dash, one.marker) for one in found}) == len(cases)
     if methods > 1:
         colours = {case[0]: theme.colour(one.role) for case, one in zip(cases, found, strict=True)}

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from ohash.plots import number_format as words
-from ohash.plots.live import charts as live
+from ohash.plots import formats
+from ohash.plots.live import charts
 from ohash.plots.live.scores import _stages, moving_average
 from tests.plots.moments import picture
 from tests.plots.parts import curve, labels, names
@@ -14,35 +14,38 @@ from tests.plots.parts import curve, labels, names
 
 def test_quality_tells_start_now_and_pairs():
     now = picture("oh")
-    chart = live.quality(now, reference=0.72)
+    chart = charts.quality(now, reference=0.72)
     values = now.checkpoints["map"]
-    assert chart.title == f"Labels: mAP rises from {words.share(values[0])} to {words.share(values[-1])} in 1,500 pairs"
+    assert (
+        chart.title
+        == f"Labels: mAP rises from {formats.share(values[0])} to {formats.share(values[-1])} in 1,500 pairs"
+    )
     assert names(chart) == ["each checkpoint", "moving average"]
     assert curve(chart, "each checkpoint").y.tolist() == values.tolist()
     assert curve(chart, "each checkpoint").x[0] == 1  # pair 0 at the left edge
-    assert labels(chart) == [f"LSH start {words.share(values[0])}", "float .72"]
-    assert chart.x.scale == "log" and live.quality(now, log=False).x.scale == "linear"
+    assert labels(chart) == [f"LSH start {formats.share(values[0])}", "float .72"]
+    assert chart.x.scale == "log" and charts.quality(now, log=False).x.scale == "linear"
     assert chart.y.lo <= min(values.min(), 0.72) and chart.y.hi >= values.max()
-    distance = live.quality(now, "recall_10")
+    distance = charts.quality(now, "recall_10")
     assert distance.title.startswith("Distance: recall@10 falls from .46 to ")
 
 
 def test_quality_of_the_stream_has_the_frozen_copy():
     now = picture("oh")
-    chart = live.quality(now, "auc")
+    chart = charts.quality(now, "auc")
     assert names(chart) == ["W frozen", "pair AUC, last 2,048"]
-    assert f"is {words.share(now.numbers['auc'])}, with W frozen" in chart.title
+    assert f"is {formats.share(now.numbers['auc'])}, with W frozen" in chart.title
     with pytest.raises(ValueError, match="metric must be one of map, "):
-        live.quality(now, "accuracy")
+        charts.quality(now, "accuracy")
 
 
 def test_drift_and_changes_are_marked_and_told():
-    chart = live.quality(picture("drift"))
+    chart = charts.quality(picture("drift"))
     assert "drift" in labels(chart) and next(m for m in chart.marks if m.label == "drift").at == 120
     assert re.search(r"before the drift, is \.\d\d after it, and \.\d\d at 140 pairs$", chart.title)
-    slowly = live.quality(picture("slowly"))
+    slowly = charts.quality(picture("slowly"))
     assert [label for label in labels(slowly) if "drift" in label] == ["drift begins", "drift ends"]
-    changed = live.quality(picture("changes"))
+    changed = charts.quality(picture("changes"))
     marks = [mark for mark in changed.marks if mark.role == "change"]
     assert [(mark.at, mark.label) for mark in marks] == [(1, "C = 0.01"), (110, "C = 0.0005"), (130, "β = 0.3, C = 1")]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ohash.engine.params import rows_of
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry
-from ohash.plots import number_format as words
+from ohash.plots import formats
 from ohash.plots.chart import Axis, Chart, Mark
 
 Floats = npt.NDArray[Any]
@@ -72,7 +72,7 @@ def marks(now: Snapshot) -> tuple[Mark, ...]:
     found: dict[int, list[str]] = {}
     for change in now.params.changes:
         if change.at <= now.t:
-            found.setdefault(change.at, []).append(f"{rows[change.name].symbol} = {words.number(change.value)}")
+            found.setdefault(change.at, []).append(f"{rows[change.name].symbol} = {formats.number(change.value)}")
     changes = [Mark(max(1, at), ", ".join(parts), role="change", dash="dotted") for at, parts in found.items()]
     return (*changes, *_drift_marks(now))
 

@@ -14,8 +14,7 @@ from ohash.engine.observer import WINDOW
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
 from ohash.evaluation.metrics import METRICS, Metric
-from ohash.plots import number_format as words
-from ohash.plots import theme
+from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.live.axes import first, last, marks, nothing, pairs_axis, share_limits, x_of
 from ohash.plots.live.ghosts import MOST, Ghost, comparable
@@ -92,11 +91,11 @@ def quality(
     start = first(y)
     if metric != "auc" and math.isfinite(start):
         name = "LSH start" if "cum_R" in now.columns else "start"
-        lines.append(Mark(start, f"{name} {words.share(start)}", "y", "start", "dashed", place="beside"))
+        lines.append(Mark(start, f"{name} {formats.share(start)}", "y", "start", "dashed", place="beside"))
     if reference is None and metric == "map":
         reference = now.numbers.get("map_float")
     if reference is not None and math.isfinite(reference):
-        lines.append(Mark(reference, f"float {words.share(reference)}", "y", "reference", place="beside"))
+        lines.append(Mark(reference, f"float {formats.share(reference)}", "y", "reference", place="beside"))
     levels = [np.array([line.at for line in lines if line.axis == "y"])]
     lo, hi = share_limits(*(series.y for series in scaled), *levels)
     y_axis = Axis(score.name, lo=lo, hi=hi, format="share")
@@ -105,7 +104,7 @@ def quality(
         return Chart(empty.title, x, y_axis, tuple(curves), tuple(lines), empty.caption, empty.alt)
     if metric == "auc":
         recent, frozen = now.numbers.get("auc", math.nan), last(source["auc_frozen"])
-        title = f"{of}: {score.short} of recent pairs is {words.share(recent)}, with W frozen {words.share(frozen)}"
+        title = f"{of}: {score.short} of recent pairs is {formats.share(recent)}, with W frozen {formats.share(frozen)}"
     else:
         title = f"{of}: {score.short} {_story(now, y)}"
     return Chart(title, x, y_axis, tuple(curves), tuple(lines), score.metric.help, f"{title}. Line chart over pairs.")
@@ -122,7 +121,7 @@ def both_truths(now: Snapshot, *, log: bool = True) -> Chart:
         score, y = SCORES[key], source[key]
         if not np.isfinite(y).any():
             continue
-        parts.append(f"{truth(now, score)}: {score.short} {words.trend(first(y), last(y))}")
+        parts.append(f"{truth(now, score)}: {score.short} {formats.trend(first(y), last(y))}")
         smooth = moving_average(y, _stages(source["pairs"], now.params))
         curves.append(Series(score.short, x_of(source), smooth, role=role, width=theme.THICK))
         curves.append(
@@ -144,10 +143,10 @@ def prequential(now: Snapshot, *, log: bool = True) -> Chart:
     told = []
     if np.isfinite(pairs).any():
         curves.append(Series(f"pair AUC, last {WINDOW:,}", x_of(now.columns), pairs, role="distance"))
-        told.append(f"pair AUC {words.share(last(pairs))}")
+        told.append(f"pair AUC {formats.share(last(pairs))}")
     if np.isfinite(points).any():
         curves.append(Series("mAP of new points", x_of(source), points, role="labels", width=theme.THICK))
-        told.insert(0, f"mAP {words.share(last(points))}")
+        told.insert(0, f"mAP {formats.share(last(points))}")
     if not curves:
         return nothing("No new point has asked the table yet", x, y_axis)
     title = f"New points and pairs, before they are learnt: {', '.join(told)}"
@@ -164,8 +163,8 @@ def stale_gap(now: Snapshot, *, log: bool = True) -> Chart:
     if not np.isfinite(fresh).any():
         return nothing("Old and fresh codes are not compared yet", x, Axis("mAP", lo=0, hi=1, format="share"))
     lost = last(fresh) - last(stored)
-    old, new = words.share(last(stored)), words.share(last(fresh))
-    title = f"Old codes cost {words.share(lost)} mAP: {old} as stored, {new} fresh"
+    old, new = formats.share(last(stored)), formats.share(last(fresh))
+    title = f"Old codes cost {formats.share(lost)} mAP: {old} as stored, {new} fresh"
     if abs(lost) < 0.005:
         title = f"Old codes cost nothing: mAP {old} as stored and fresh"
     caption = "The code table lags behind W; fresh means that every item were encoded again now."
@@ -207,14 +206,14 @@ def _story(now: Snapshot, y: Floats) -> str:
     pairs, edges = now.checkpoints["pairs"], now.params.drift.boundaries
     before, after = y[pairs < edges[0]] if edges else y, y[pairs >= edges[-1]] if edges else y
     if pairs[-1] == 0:
-        return f"is {words.share(last(y))} before the first pair"
+        return f"is {formats.share(last(y))} before the first pair"
     so_far = pairs_in_words(int(pairs[-1]))
     if not edges or not len(before) or not len(y[pairs >= edges[0]]):
-        return f"{words.trend(first(y), last(y))} in {so_far}"
-    told = f"{words.trend(first(before), last(before))} before the drift"
+        return f"{formats.trend(first(y), last(y))} in {so_far}"
+    told = f"{formats.trend(first(before), last(before))} before the drift"
     if len(edges) == 1 and len(after) > 1:
-        return f"{told}, is {words.share(first(after))} after it, and {words.share(last(y))} at {so_far}"
-    return f"{told}, and is {words.share(last(y))} at {so_far}"
+        return f"{told}, is {formats.share(first(after))} after it, and {formats.share(last(y))} at {so_far}"
+    return f"{told}, and is {formats.share(last(y))} at {so_far}"
 
 
 def _present(now: Snapshot, score: Score) -> list[Series]:

@@ -11,8 +11,7 @@ from ohash.core.loss import dissimilar_threshold
 from ohash.engine.history import LogBins
 from ohash.engine.observer import WINDOW
 from ohash.engine.snapshot import Snapshot
-from ohash.plots import number_format as words
-from ohash.plots import theme
+from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.live.axes import (
     current,
@@ -52,7 +51,7 @@ def hills(now: Snapshot) -> Chart:
     if hasattr(p, "alpha") and hasattr(p, "beta"):
         br = dissimilar_threshold(p.beta, r)
         lines.append(Mark(p.alpha, f"α = {p.alpha}", role="similar", dash="dashed"))
-        lines.append(Mark(br, f"β·r = {words.number(br)}", role="dissimilar", dash="dashed"))
+        lines.append(Mark(br, f"β·r = {formats.number(br)}", role="dissimilar", dash="dashed"))
     distances = np.arange(r + 1)
     means = [float(counts @ distances / counts.sum()) if counts.sum() else math.nan for counts in (similar, dissimilar)]
     title = _hills_title(now.numbers.get("auc", math.nan), means[0], means[1], r)
@@ -91,7 +90,7 @@ def loss(
         return nothing(f"No {names[what]} yet", x_axis, y_axis)
     frozen = _up_to_now(now, f"{key}_frozen", len(x)) / parts
     curves = [Series("W frozen", x, frozen, role="frozen", dash="dashed", width=theme.NORMAL)]
-    say = words.number if per_pair else words.large
+    say = formats.number if per_pair else formats.large
     if key not in columns:
         title = f"{title_of(now)} does not learn from pairs: its {label} is that of W frozen, {say(last(frozen))}"
         caption = "Only the loss of the first W is known."
@@ -100,7 +99,7 @@ def loss(
     role = theme.of_method(now.params.method)
     curves.append(Series("learning", x, mine, role=role, width=theme.THICK))
     less = 1 - last(mine) / last(frozen) if last(frozen) > 0 else 0.0
-    verdict = f": {words.percent(abs(less))} {'less' if less >= 0 else 'more'}" if last(frozen) > 0 else ""
+    verdict = f": {formats.percent(abs(less))} {'less' if less >= 0 else 'more'}" if last(frozen) > 0 else ""
     title = f"{label[0].upper()}{label[1:]} is {say(last(mine))}; with W frozen {say(last(frozen))}{verdict}"
     caption = "Each pair is scored before it is learnt; the dashed line is the same stream scored by the first W."
     if bound and what == "R" and "bound" in now.checkpoints:
@@ -130,18 +129,18 @@ def tau(now: Snapshot, *, recent: bool = True) -> Chart:
         Series("capped at C", centre, np.where(above, y, 0.0), "step", "clipped", width=theme.THIN, fill=0.45),
     )
     bars = float(y[above].sum() / 100)
-    title = f"τ is capped at C = {words.number(C)} in {words.percent(bars)} of the updates"
+    title = f"τ is capped at C = {formats.number(C)} in {formats.percent(bars)} of the updates"
     if recent and any(change.name == "C" and 0 <= now.t - change.at < WINDOW for change in now.params.changes):
-        title = f"C = {words.number(C)} would cap {words.percent(bars)} of the recent updates; some had another C"
+        title = f"C = {formats.number(C)} would cap {formats.percent(bars)} of the recent updates; some had another C"
     elif recent:
-        capped = words.percent(now.numbers["clipped_rate"])
-        title = f"τ is capped at C = {words.number(C)} in {capped} of the recent updates"
+        capped = formats.percent(now.numbers["clipped_rate"])
+        title = f"τ is capped at C = {formats.number(C)} in {capped} of the recent updates"
     caption = (
         f"τ = min(C, ℓ / ‖x(g−h)ᵀ‖²); updates among the last {WINDOW:,} pairs." if recent else "All updates so far."
     )
     if now.numbers.get("bits", 0) > len(now.recent["similar"]) - 1:
         caption += " The largest step of the models."
-    line = Mark(C, f"C = {words.number(C)}", role="cap")
+    line = Mark(C, f"C = {formats.number(C)}", role="cap")
     y_axis = Axis("share of updates", unit="%", lo=0, hi=rounded_up(float(y.max())), format="percent")
     return Chart(title, x_axis, y_axis, curves, (line,), caption, f"{title}. Histogram on a logarithmic axis.")
 
@@ -162,7 +161,7 @@ def tau_quantiles(now: Snapshot, *, log: bool = True) -> Chart:
     ]
     every = np.concatenate([series.y for series in curves])
     lo, hi = decades(*every[np.isfinite(every)].tolist())
-    low, middle, high = (words.number(last(columns[f"ratio_q{q}"]), 2) for q in (10, 50, 90))
+    low, middle, high = (formats.number(last(columns[f"ratio_q{q}"]), 2) for q in (10, 50, 90))
     title = f"The median step asked for is {middle}; 80 % lie between {low} and {high}"
     caption = f"Quantiles over the updates of the last {WINDOW:,} pairs; where a line lies above C, the step is capped."
     y_axis = Axis(y_axis.label, "log", lo=lo, hi=hi)
@@ -182,7 +181,7 @@ def update_rate(now: Snapshot, *, log: bool = True) -> Chart:
         Series("of these, capped at C", x, 100 * columns["clipped_rate"], role="clipped", width=theme.NORMAL),
     )
     rate, capped = now.numbers["update_rate"], now.numbers["clipped_rate"]
-    title = f"{words.percent(rate)} of recent pairs changed W, {words.percent(capped)} of them with τ capped at C"
+    title = f"{formats.percent(rate)} of recent pairs changed W, {formats.percent(capped)} of them with τ capped at C"
     caption = f"Of the last {WINDOW:,} pairs. A pair without loss changes nothing."
     return Chart(title, x_axis, y_axis, curves, marks(now), caption, f"{title}. Two lines over pairs.")
 
@@ -191,9 +190,9 @@ def _hills_title(auc: float, similar: float, dissimilar: float, r: int) -> str:
     """The mean distances of both kinds; of one, where the other has not come yet."""
     if math.isnan(similar) or math.isnan(dissimilar):
         kind, mean = ("dissimilar", dissimilar) if math.isnan(similar) else ("similar", similar)
-        return f"Only {kind} pairs so far: they differ in {words.number(mean, 2)} of {r} bits"
-    head = f"Pair AUC {words.share(auc)}: similar" if math.isfinite(auc) else "Similar"
-    near, far = words.number(similar, 2), words.number(dissimilar, 2)
+        return f"Only {kind} pairs so far: they differ in {formats.number(mean, 2)} of {r} bits"
+    head = f"Pair AUC {formats.share(auc)}: similar" if math.isfinite(auc) else "Similar"
+    near, far = formats.number(similar, 2), formats.number(dissimilar, 2)
     return f"{head} pairs differ in {near} of {r} bits, dissimilar ones in {far}"
 
 

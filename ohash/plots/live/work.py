@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.engine.snapshot import Snapshot
-from ohash.plots import number_format as words
-from ohash.plots import theme
+from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.live.axes import decades, first, last, marks, nothing, pairs_axis, rounded_up, title_of, without, x_of
 
@@ -23,8 +22,8 @@ def bits(now: Snapshot, *, log: bool = False) -> Chart:
     if not len(judged["pairs"]):
         return nothing("No code has been computed again yet", x_axis, y_axis)
     recomputed, flipped = judged["recomputed"], judged["flipped"]
-    of = f", {words.percent(last(flipped) / last(recomputed))} of those" if last(recomputed) > 0 else ""
-    title = f"{words.large(last(recomputed))} bits were computed again and {words.large(last(flipped))} changed{of}"
+    of = f", {formats.percent(last(flipped) / last(recomputed))} of those" if last(recomputed) > 0 else ""
+    title = f"{formats.large(last(recomputed))} bits were computed again and {formats.large(last(flipped))} changed{of}"
     if last(recomputed) == 0:
         title = "No bit of the code table was computed again"
     curves = (
@@ -46,8 +45,8 @@ def per_bit(now: Snapshot) -> Chart:
     mean = float(counts.mean())
     lines = [Mark(mean, "", "y", "reference", "dashed"), *_models(*now.bit_updates.shape)]
     most, least = int(counts.max()), int(counts.min())
-    title = f"The busiest bit was updated {words.count(most)} times, the idlest {words.count(least)}"
-    caption = f"Dashed: the mean, {words.large(mean)}. A bit that is never updated stays as it was drawn."
+    title = f"The busiest bit was updated {formats.count(most)} times, the idlest {formats.count(least)}"
+    caption = f"Dashed: the mean, {formats.large(mean)}. A bit that is never updated stays as it was drawn."
     caption += f" Each step is the mean of {width} bits." if width > 1 else ""
     y_axis = Axis("updates", lo=0, hi=rounded_up(float(curve.y.max())), format="count")
     return Chart(title, x_axis, y_axis, (curve,), tuple(lines), caption, f"{title}. Bars, one a bit.")
@@ -63,7 +62,7 @@ def bit_balance(now: Snapshot) -> Chart:
     lines = (Mark(50, "half", "y", "reference", "dashed"), *_models(*now.bit_ones.shape))
     balance = float((1 - np.abs(2 * shares - 1)).mean())
     constant = int(((shares == 0) | (shares == 1)).sum())
-    title = f"The bits are {words.percent(balance)} balanced; {constant or 'none'} of {len(shares)} never change"
+    title = f"The bits are {formats.percent(balance)} balanced; {constant or 'none'} of {len(shares)} never change"
     caption = "A bit is balanced when half of the items have it. The codes judged last."
     caption += f" Each step is the mean of {width} bits." if width > 1 else ""
     x_axis = _bits_axis(*now.bit_ones.shape)
@@ -83,8 +82,8 @@ def selections(now: Snapshot) -> Chart:
         return nothing("No model has been updated yet", x_axis, y_axis)
     busiest = int(now.selections.argmax())
     curve = Series("updates", np.arange(1, T + 1), now.selections, "bar", theme.of_method(now.params.method))
-    share = words.percent(now.selections[busiest] / total)
-    title = f"Model {busiest + 1} learnt most: {share} of {words.large(total)} updates"
+    share = formats.percent(now.selections[busiest] / total)
+    title = f"Model {busiest + 1} learnt most: {share} of {formats.large(total)} updates"
     line = Mark(total / T, "equal shares", "y", "reference", "dashed")
     caption = "A similar pair updates only the model that is nearest to it, a dissimilar one every model that needs it."
     y_axis = Axis("updates", lo=0, hi=rounded_up(float(now.selections.max())), format="count")
@@ -100,9 +99,9 @@ def cost(now: Snapshot, *, log: bool = False) -> Chart:
     parts = (("learning", "learn"), ("encoding", "encode"), ("evaluation", "evaluate"))
     x = x_of(judged)
     curves = tuple(Series(name, x, judged[f"cpu_{key}"], role=key) for name, key in parts)
-    spent = [f"{words.number(last(judged[f'cpu_{key}']), 2)} s {name}" for name, key in parts]
+    spent = [f"{formats.number(last(judged[f'cpu_{key}']), 2)} s {name}" for name, key in parts]
     title = f"CPU time: {', '.join(spent)}"
-    learnt = words.large(now.t / last(judged["cpu_learn"])) if last(judged["cpu_learn"]) > 0 else words.NONE
+    learnt = formats.large(now.t / last(judged["cpu_learn"])) if last(judged["cpu_learn"]) > 0 else formats.NONE
     caption = f"{learnt} pairs a second of learning. Encoding and evaluation happen at checkpoints."
     return Chart(title, x_axis, y_axis, curves, marks(now), caption, f"{title}. Three lines over pairs.")
 
@@ -117,14 +116,14 @@ def certificate(now: Snapshot, *, log: bool = True) -> Chart:
         return without(now, "certificate", x_axis, y_axis)
     lo, hi = decades(*positive.tolist()) if len(positive) else (1e-17, 1e-15)
     curves = (Series("gap", x_of(judged), gap, role="now", width=theme.THICK),)
-    title = f"Both sides of the identity agree up to {words.number(last(gap), 2)} of their size"
+    title = f"Both sides of the identity agree up to {formats.number(last(gap), 2)} of their size"
     if last(gap) == 0:
         title = "Both sides of the identity agree to the last digit"
     need = last(judged["required_C"])
     enough = last(judged["share_C"])
     caption = "About 10⁻¹⁵ in float64; float32 shows its rounding."
     if math.isfinite(need) and math.isfinite(first(judged["share_C"])):
-        caption += f" The bound asks for C ≥ {words.number(need)}: true at {words.percent(enough)} of the updates."
+        caption += f" The bound asks for C ≥ {formats.number(need)}: true at {formats.percent(enough)} of the updates."
     y_axis = Axis("relative gap", "log", lo=lo, hi=hi, format="power")
     return Chart(title, x_axis, y_axis, curves, marks(now), caption, f"{title}. Line over pairs, logarithmic axis.")
 

@@ -11,7 +11,7 @@ from ohash.comparison.results import ComparisonSnapshot, dips
 from ohash.comparison.runner import LENGTHS
 from ohash.comparison.verdict import ENOUGH, Sentence
 from ohash.engine.judge import RERANKED
-from ohash.plots import number_format as words
+from ohash.plots import formats
 from ohash.plots.compare import roles
 from ohash.plots.theme import colour
 
@@ -117,8 +117,8 @@ def results_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
             _cell(_score(row["recall_10"])),
             *(_cell(_score(row[f"recall_10_reranked_{c}"])) for c in RERANKED[1:]),
             _cell(_score(row["precision_radius_2"])),
-            _cell(words.percent(row["empty_balls"])),
-            _cell(words.number(row["cpu_seconds"], 2)),
+            _cell(formats.percent(row["empty_balls"])),
+            _cell(formats.number(row["cpu_seconds"], 2)),
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>")
     head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in header)
@@ -159,7 +159,7 @@ def dips_html(snapshot: ComparisonSnapshot) -> str:
 def _card(name: str, told: str, cost: Cost, hue: str, kept: str) -> str:
     once = "never" if cost.recomputed == 0 else _seconds(cost.reencode)
     lines = [
-        ("bytes a vector", words.number(cost.bytes)),
+        ("bytes a vector", formats.number(cost.bytes)),
         ("1M · 100M vectors", f"{_bytes(cost.memory(10**6))} · {_bytes(cost.memory(10**8))}"),
         ("encode, p50 · p99", _pair(cost.encode) if cost.encode[1] else "nothing"),
         (f"scan {SCANNED // 1000:,}k, p50 · p99", _pair(cost.scan)),
@@ -184,7 +184,7 @@ def _cell(text: str) -> str:
 
 
 def _score(value: float) -> str:
-    return words.NONE if not math.isfinite(value) else f"{value:.3f}"
+    return formats.NONE if not math.isfinite(value) else f"{value:.3f}"
 
 
 def _pair(seconds: tuple[float, float]) -> str:
@@ -199,8 +199,8 @@ def _seconds(value: float) -> str:
     """
     for unit, word in ((1.0, "s"), (1e-3, "ms")):
         if value >= unit:
-            return f"{words.number(value / unit, 2)} {word}"
-    return f"{words.number(value / 1e-6, 2)} µs"
+            return f"{formats.number(value / unit, 2)} {word}"
+    return f"{formats.number(value / 1e-6, 2)} µs"
 
 
 def _bytes(value: float) -> str:
@@ -211,5 +211,5 @@ def _bytes(value: float) -> str:
     """
     for unit, word in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
         if value >= unit:
-            return f"{words.number(value / unit)} {word}"
-    return f"{words.number(value / 1e3)} kB"
+            return f"{formats.number(value / unit)} {word}"
+    return f"{formats.number(value / 1e3)} kB"
