@@ -74,7 +74,7 @@ class Series:
     def __post_init__(self) -> None:
         """Check that x and y belong together."""
         if self.spread is not None and len(self.spread) != len(self.y):
-            raise ValueError(f"series {self.name!r} must have one spread a point, got {len(self.spread)}")
+            raise ValueError(f"series {self.name!r} must have one spread per point, got {len(self.spread)}")
         if len(self.x) != len(self.y):
             raise ValueError(f"series {self.name!r} must have as many x as y, got {len(self.x)} and {len(self.y)}")
 
@@ -177,7 +177,7 @@ class HeatMap:
         return [[f"{value:.3f}" if math.isfinite(value) else "" for value in row] for row in self.z.tolist()]
 
     def table(self) -> pd.DataFrame:
-        """The same as a table: one row a y, one column an x."""
+        """The same as a table: one row per y, one column per x."""
         found = pd.DataFrame(self.z, columns=list(self.x))
         found.insert(0, f"{self.y_label} \\ {self.x_label}", list(self.y))
         return found

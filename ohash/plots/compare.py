@@ -25,6 +25,7 @@ FAINT = 0.35
 LEAST_SECONDS = 1e-3
 # Pair 0 stands at the left end of the logarithmic axis; the first checkpoint after it is at 100.
 LEFT = 10
+SUPERVISION = {"nothing": "unsupervised", "pairs": "from pairs", "labels": "from labels"}
 
 
 def curves(snapshot: ComparisonSnapshot, metric: str = "map", *, over: str = "pairs") -> Chart:
@@ -48,14 +49,14 @@ def curves(snapshot: ComparisonSnapshot, metric: str = "map", *, over: str = "pa
     lo, hi = _limits(*(one.y for one in drawn), levels)
     y = Axis(score.name, lo=lo, hi=hi, format="share")
     if not drawn:
-        return nothing(f"{score.short} is not measured yet", x, y)
+        return nothing(f"{score.short} has not been measured yet", x, y)
     title = _ranking(snapshot, metric)
-    return Chart(title, x, y, tuple(drawn), tuple(lines), fairness(snapshot), f"{title}. One line a method.")
+    return Chart(title, x, y, tuple(drawn), tuple(lines), fairness(snapshot), f"{title}. One line per method.")
 
 
 def truths(snapshot: ComparisonSnapshot) -> Chart:
     """Every method as a point: agrees with the original distance, agrees with the labels or pairs."""
-    x = Axis("recall@10: agrees with the original distance", lo=0, hi=1, format="share")
+    x = Axis("recall@10: agreement with the original distance", lo=0, hi=1, format="share")
     what = truth(snapshot)
     drawn = []
     for at, role in enumerate(roles(snapshot)):
@@ -70,22 +71,22 @@ def truths(snapshot: ComparisonSnapshot) -> Chart:
         one = _points("float vectors", np.array([1.0]), np.array([snapshot.map_float]), "float")
         drawn.append(one)
     lo, hi = _limits(*(one.y for one in drawn))
-    y = Axis(f"mAP: agrees with {what}", lo=lo, hi=hi, format="share")
+    y = Axis(f"mAP: agreement with {what}", lo=lo, hi=hi, format="share")
     if not drawn:
-        return nothing("The two truths are not measured yet", x, y)
+        return nothing("Neither truth has been measured yet", x, y)
     ranked = [at for several in supervised(snapshot).values() for at in several]
     title = f"Agreement with {what} against agreement with the original distance"
     if ranked:
         best, near = (max(ranked, key=lambda at: snapshot.score(at, column)) for column in ("map", "recall_10"))
-        first, second = (f"{snapshot.names[at]} (from {snapshot.supervision(at)})" for at in (best, near))
+        first, second = (f"{snapshot.names[at]} ({SUPERVISION[snapshot.supervision(at)]})" for at in (best, near))
         title = f"{first} agrees most with {what}, {second} with the original distance"
         title = f"{first} agrees most with both truths" if best == near else title
-    return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One point a method.")
+    return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One point per method.")
 
 
 def by_bits(snapshot: ComparisonSnapshot, metric: str = "map") -> Chart:
     """A score against the total number of bits, at the end of learning."""
-    x = Axis("bits in all, T · r", "log", lo=8, hi=1000, format="count")
+    x = Axis("total bits, T · r", "log", lo=8, hi=1000, format="count")
     drawn = []
     for at, role in enumerate(roles(snapshot)):
         mine = sorted((one for one in snapshot.lengths if one.entry == at), key=lambda one: one.bits)
@@ -104,7 +105,7 @@ def by_bits(snapshot: ComparisonSnapshot, metric: str = "map") -> Chart:
     lo, hi = _limits(*(one.y for one in drawn), np.array([line.at for line in lines]))
     y = Axis(SCORES[metric].name, lo=lo, hi=hi, format="share")
     if not drawn:
-        return nothing("Codes of other lengths come last", x, y, "Codes of 16 to 256 bits are learnt after the curves.")
+        return nothing("Other code lengths come last", x, y, "Codes of 16 to 256 bits are learnt after the curves.")
     lowest, largest = min(float(one.x[0]) for one in drawn), max(float(one.x[-1]) for one in drawn)
     lo, hi = decades(lowest, largest)
     x = Axis(x.label, "log", lo=lo, hi=hi, format="count")
@@ -114,7 +115,7 @@ def by_bits(snapshot: ComparisonSnapshot, metric: str = "map") -> Chart:
         most = max(gains, key=lambda name: gains[name])
         title = f"More bits help {most} most: {SCORES[metric].short} {gains[most]:+.2f}"
     return Chart(
-        title, x, y, tuple(drawn), tuple(lines), fairness(snapshot, first_seed=True), f"{title}. One line a method."
+        title, x, y, tuple(drawn), tuple(lines), fairness(snapshot, first_seed=True), f"{title}. One line per method."
     )
 
 
@@ -131,31 +132,31 @@ def precision_recall(snapshot: ComparisonSnapshot) -> Chart:
         name, dash = snapshot.names[at], DASHES[snapshot.supervision(at)]
         drawn.append(Series(name, curve.recall[some], curve.precision[some], "line", role, dash, theme.NORMAL))
     if not drawn:
-        return nothing("Precision and recall are not measured yet", x, y)
+        return nothing("Precision and recall have not been measured yet", x, y)
     half = {one.name: float(np.interp(0.5, one.x, one.y)) for one in drawn if len(one.x)}
     best = max(half, key=lambda name: half[name])
     title = f"When half of the relevant items are found, {best} is right most often: {formats.percent(half[best])}"
-    return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One line a method.")
+    return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One line per method.")
 
 
 def radius(snapshot: ComparisonSnapshot) -> Chart:
     """Precision within Hamming radius 2 against the share of queries that find nothing there."""
     x = Axis("queries that find nothing within radius 2", lo=0, hi=1, format="share")
     y = Axis("precision within radius 2", lo=0, hi=1, format="share")
-    found = [(at, snapshot.record(at)) for at in range(len(snapshot.entries))]
+    records = [(at, snapshot.record(at)) for at in range(len(snapshot.entries))]
     drawn = [
         _points(snapshot.names[at], np.array([one.empty_ball]), np.array([one.precision_radius]), role)
-        for (at, one), role in zip(found, roles(snapshot), strict=True)
+        for (at, one), role in zip(records, roles(snapshot), strict=True)
         if one is not None and math.isfinite(one.precision_radius)  # a distance of its own has no radius
     ]
     if not drawn:
-        return nothing("Nothing was looked up yet", x, y)
+        return nothing("Nothing has been looked up yet", x, y)
     best = max(drawn, key=lambda one: float(one.y[0]))
     title = (
         f"Bucket search: {best.name} is right {formats.percent(float(best.y[0]))} within radius 2, and finds nothing "
     )
     title += f"for {formats.percent(float(best.x[0]))} of the queries"
-    return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One point a method.")
+    return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One point per method.")
 
 
 def reranking(snapshot: ComparisonSnapshot) -> Chart:
@@ -172,10 +173,9 @@ def reranking(snapshot: ComparisonSnapshot) -> Chart:
     if not drawn:
         return nothing("Re-ranking is measured when the curves end", x, y)
     best = max(drawn, key=lambda one: float(one.y[-2]))
-    title = (
-        f"Re-ranking 4 times as many, {best.name} finds {formats.percent(float(best.y[-2]))} of the exact neighbours"
-    )
-    return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One line a method.")
+    share = formats.percent(float(best.y[-2]))
+    title = f"Re-ranking 4 times as many candidates, {best.name} finds {share} of the exact neighbours"
+    return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One line per method.")
 
 
 def recomputed(snapshot: ComparisonSnapshot) -> Chart:
@@ -187,17 +187,19 @@ def recomputed(snapshot: ComparisonSnapshot) -> Chart:
         if results:
             line = _curve(snapshot, at, results, "recomputed", "pairs", role, x.hi or 1)
             drawn.append(line)
-    y = Axis("bits computed again", lo=0, format="count")
+    y = Axis("bits recomputed", lo=0, format="count")
     if not drawn:
-        return nothing("No code has been computed again yet", x, y)
+        return nothing("No code has been recomputed yet", x, y)
     most = max(drawn, key=lambda one: float(one.y[-1]))
-    y = Axis("bits computed again", lo=0, hi=rounded_up(max(1.0, float(most.y[-1]))), format="count")
+    y = Axis("bits recomputed", lo=0, hi=rounded_up(max(1.0, float(most.y[-1]))), format="count")
     as_many = [one.name for one in drawn if one.y[-1] >= 0.9 * most.y[-1]]
     who = " and ".join([", ".join(as_many[:-1]), as_many[-1]] if len(as_many) > 1 else as_many)
-    title = f"{who} make{'s' * (len(as_many) == 1)} the table compute {formats.large(float(most.y[-1]))} bits again"
+    title = f"{who} cause{'s' * (len(as_many) == 1)} {formats.large(float(most.y[-1]))} bits to be recomputed"
     if most.y[-1] == 0:
-        title = "No method makes the table compute anything again"
-    return Chart(title, x, y, tuple(drawn), _drift_marks(snapshot), fairness(snapshot), f"{title}. One line a method.")
+        title = "No method causes any bit to be recomputed"
+    return Chart(
+        title, x, y, tuple(drawn), _drift_marks(snapshot), fairness(snapshot), f"{title}. One line per method."
+    )
 
 
 CHARTS = {
@@ -262,18 +264,18 @@ def _drift_marks(snapshot: ComparisonSnapshot) -> tuple[Mark, ...]:
     reached = max((result.t for result in snapshot.results), default=0)
     shown = edges[:1] if len(edges) < 2 else (edges[0], edges[-1])
     names = ("drift",) if len(edges) < 2 else ("drift begins", "drift ends")
-    found = zip(shown, names, strict=False)
-    return tuple(Mark(at, name, role="drift", dash="dashed") for at, name in found if at <= reached)
+    drifts = zip(shown, names, strict=False)
+    return tuple(Mark(at, name, role="drift", dash="dashed") for at, name in drifts if at <= reached)
 
 
 def _ranking(snapshot: ComparisonSnapshot, metric: str) -> str:
-    """Who leads, among those that were told the same."""
+    """The leader of each kind of supervision."""
     score = SCORES[metric]
     parts = []
     for kind, several in supervised(snapshot).items():
         best = max(several, key=lambda at: snapshot.score(at, metric))
         value = _share(snapshot.score(best, metric))
-        parts.append((snapshot.score(best, metric), f"{snapshot.names[best]} {value} from {kind}"))
+        parts.append((snapshot.score(best, metric), f"{snapshot.names[best]} {value} ({SUPERVISION[kind]})"))
     ordered = [text for _, text in sorted(parts, reverse=True)]
     if not ordered:
         return f"{score.short} before anything was learnt"

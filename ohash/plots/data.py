@@ -41,17 +41,17 @@ def class_balance(seen: Overview) -> Chart:
 
 def norms(seen: Overview) -> Chart:
     """How long the rows are."""
-    found = seen.norms
-    middle = (found.edges[:-1] + found.edges[1:]) / 2
-    x, y = Axis("length of a row"), Axis("rows", lo=0, format="count")
+    histogram = seen.norms
+    middle = (histogram.edges[:-1] + histogram.edges[1:]) / 2
+    x, y = Axis("norm of a row"), Axis("rows", lo=0, format="count")
     if len(middle) == 1:
-        title = f"Every row has length {formats.number(found.median)}: only directions differ"
+        title = f"Every row has norm {formats.number(histogram.median)}: only directions differ"
     else:
-        least, median, most = (formats.number(value) for value in (found.least, found.median, found.most))
-        title = f"Rows are {least} to {most} long, half of them less than {median}"
-    mark = Mark(found.median, "median", role="threshold", dash="dotted")
+        least, median, most = (formats.number(value) for value in (histogram.least, histogram.median, histogram.most))
+        title = f"Row norms range from {least} to {most}, with a median of {median}"
+    mark = Mark(histogram.median, "median", role="threshold", dash="dotted")
     of = f"of {seen.sampled:,} sampled rows" if seen.sampled else ""
-    series = Series("rows", middle, found.counts, kind="bar", role="now")
+    series = Series("rows", middle, histogram.counts, kind="bar", role="now")
     return Chart(
         title,
         x,
@@ -59,7 +59,7 @@ def norms(seen: Overview) -> Chart:
         (series,),
         (mark,),
         caption=of,
-        alt=f"Histogram of the lengths of the rows{of and ' '}{of}. {title}.",
+        alt=f"Histogram of the norms of the rows{of and ' '}{of}. {title}.",
     )
 
 
@@ -68,23 +68,23 @@ SIGNS = ("circle", "diamond", "cross", "x", "triangle-up", "square", "star", "tr
 
 def projection(dataset: Dataset, seen: Overview, coloured: Sequence[int] = ()) -> Chart:
     """Sampled rows along their two principal directions; the classes `coloured` stand out, the rest is pale."""
-    found = seen.projection
-    share = sum(found.explained)
-    first, second = (formats.percent(part) for part in found.explained)
-    title = f"Two directions hold {formats.percent(share)} of the variance"
-    title += ": what is near here need not be near" if share < 0.5 else ""
+    plane = seen.projection
+    share = sum(plane.explained)
+    first, second = (formats.percent(part) for part in plane.explained)
+    title = f"Two directions explain {formats.percent(share)} of the variance"
+    title += ": points that are close here may be far apart" if share < 0.5 else ""
     x, y = Axis(f"first direction, {first}"), Axis(f"second direction, {second}")
-    if found.exact:
+    if plane.exact:
         title, x, y = "The data lie in the plane, as drawn", Axis("first column"), Axis("second column")
     parts: list[Series] = []
-    rest = np.ones(len(found.rows), bool)
+    rest = np.ones(len(plane.rows), bool)
     for role, c in zip(CLASS_ROLES, coloured, strict=False):
-        mine = _of_class(dataset, found.rows, c)
+        mine = _of_class(dataset, plane.rows, c)
         rest &= ~mine
-        parts.append(_points(seen.classes[c], found.xy[mine], role))
+        parts.append(_points(seen.classes[c], plane.xy[mine], role))
     name = "the other classes" if parts else "rows"
-    others = _points(name, found.xy[rest], "ghost" if parts else "now", 0.55 if parts else 0.6)
-    alt = f"Scatter plot of {len(found.rows):,} rows in the plane. {title}."
+    others = _points(name, plane.xy[rest], "ghost" if parts else "now", 0.55 if parts else 0.6)
+    alt = f"Scatter plot of {len(plane.rows):,} rows in the plane. {title}."
     return Chart(title, x, y, (others, *parts) if rest.any() else tuple(parts), alt=alt)
 
 

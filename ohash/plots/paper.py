@@ -197,8 +197,8 @@ def _time_of_bits(measured: Measured, figure: Figure, setting: Setting) -> Chart
             sd.append(float(np.std(each, ddof=1)) if len(each) > 1 else np.nan)
         if x:
             curves += _curve(_name(method), np.array(x), np.array(y), np.array(sd), look)
-    title = f"{setting.title}: training time of a pair against r"
-    y_axis = Axis("CPU time of a pair", "log", unit="µs", format="number")
+    title = f"{setting.title}: training time per pair against r"
+    y_axis = Axis("CPU time per pair", "log", unit="µs", format="number")
     return Chart(
         title, _axis("r", curves), y_axis, tuple(curves), (), figure.ours, f"{title}. Lines on a logarithmic axis."
     )

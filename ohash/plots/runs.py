@@ -1,4 +1,4 @@
-"""Several runs in one chart: a score over the pairs, one line a run."""
+"""Several runs in one chart: a score over the pairs, one line per run."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
     ends = {series.name: last(series.y) for series in curves if np.isfinite(series.y).any()}
     named = {truth(now, score) for _, now in runs}
     of = named.pop() if len(named) == 1 else TRUTHS[score.metric.truth]
-    title = f"{of}: {score.short} is not measured yet"
+    title = f"{of}: {score.short} has not been measured yet"
     unlike = _unlike([now for _, now in runs[:MOST]])
     if ends and len(curves) > 1 and unlike:
         title = f"{of}: {score.short} of {len(curves)} runs {unlike}, which cannot be ranked"
@@ -42,7 +42,7 @@ def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
         best = max(ends, key=lambda name: ends[name])
         title = f"{of}: {score.short} {'is' if unlike else 'ends at'} {formats.share(ends[best])}"
         title += f" for the best of {len(curves)}: {best}" if len(curves) > 1 else f" for {best}"
-    alt = f"{title}. Line chart over pairs, one line a run."
+    alt = f"{title}. Line chart over pairs, one line per run."
     return Chart(title, axis, Axis(score.name, lo=lo, hi=hi, format="share"), tuple(curves), (), score.metric.help, alt)
 
 
@@ -53,4 +53,4 @@ def _unlike(runs: Sequence[Snapshot]) -> str:
     pairs = [now.t for now in runs]
     if pairs and max(pairs) > ALIKE * min(pairs):
         return f"of {formats.count(min(pairs))} to {formats.count(max(pairs))} pairs"
-    return "" if all(now.state in ENDED for now in runs) else "that are not all over"
+    return "" if all(now.state in ENDED for now in runs) else "that have not all finished"

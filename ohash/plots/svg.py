@@ -1,4 +1,7 @@
-"""A chart as a small SVG for print: real text, sizes in millimetres and points, no browser and no other library."""
+"""A chart as a small SVG for print: real text, sizes in millimetres and points.
+
+The other two renderers need a browser to make a file: ECharts draws in the page, and Plotly exports by way of Chrome.
+"""
 
 import zlib
 from typing import Any

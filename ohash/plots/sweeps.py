@@ -29,7 +29,7 @@ ROOM = 0.03  # of the width, left of the first point and right of the last
 MEASURES = {
     "map": ("mAP", True), "recall_10": ("recall@10", True), "precision_10": ("precision@10", True),
     "auc": ("pair AUC", True), "cum_R": ("cumulative loss", False), "update_rate": ("update rate", True),
-    "cpu_learn": ("CPU seconds of learning", False), "seconds": ("seconds of a cell", False),
+    "cpu_learn": ("CPU seconds of learning", False), "seconds": ("seconds per cell", False),
 }  # fmt: skip
 
 
@@ -64,7 +64,7 @@ def lines(sweep: Sweep, found: Sequence[Point], measure: str, along: str) -> Cha
     done, total = sum(len(point.numbers) for point in found), len(sweep.cells)
     title = f"{label} against {symbol(sweep, along)}" + (f" ({done} of {total} cells)" if done < total else "")
     banded = ", the band is one standard deviation" if any(one.spread is not None for one in curves) else ""
-    caption = f"{_averaged(found)}{banded}. Judged on validation queries."
+    caption = f"{_averaged(found)}{banded}. Evaluated on validation queries."
     if len(drawn) < len(groups):
         which = "highest" if is_share else "lowest"
         caption += f" The {len(drawn)} of {len(groups)} lines that reach {which} are drawn; the table has all of them."
@@ -105,7 +105,7 @@ def heat(sweep: Sweep, found: Sequence[Point], measure: str, x: str, y: str) -> 
     title = f"{label} for {symbol(sweep, x)} and {symbol(sweep, y)}"
     if fixed:
         title += f", {title_of(tuple(fixed.items()))}"
-    caption = f"{_averaged(found)}, judged on validation queries; a cell that is not finished is empty."
+    caption = f"{_averaged(found)}, evaluated on validation queries; unfinished cells are empty."
     names = tuple(map(_text, columns)), tuple(map(_text, rows))
     return HeatMap(title, symbol(sweep, x), symbol(sweep, y), label, *names, z, caption, f"{title}. Heat map.")
 

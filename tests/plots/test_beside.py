@@ -80,7 +80,7 @@ def test_labels_stand_right_of_the_plot_and_apart():
 
 def test_a_new_run_keeps_its_ghosts_before_its_first_pair():
     chart = charts.quality(picture("start:oh"), ghosts=[charts.ghost_of(picture("oh"), "before")])
-    assert names(chart) == ["before"] and "not measured yet" in chart.title
+    assert names(chart) == ["before"] and "not been measured yet" in chart.title
 
 
 def test_the_float_reference_is_drawn_for_who_gives_none():

@@ -79,7 +79,7 @@ def test_faint_seeds_and_a_thick_mean():
 
 def test_titles_rank_only_those_that_were_told_the_same():
     title = charts.curves(full()).title
-    assert title == "Best mAP: SDH .80 from labels, OH .70 from pairs, ITQ .55 from nothing"
+    assert title == "Best mAP: SDH .80 (from labels), OH .70 (from pairs), ITQ .55 (unsupervised)"
 
 
 def test_all_that_make_the_table_compute_as_much_are_named():
@@ -90,7 +90,7 @@ def test_all_that_make_the_table_compute_as_much_are_named():
         for one, level in zip(now.results, levels, strict=True)
     )
     title = charts.recomputed(ComparisonSnapshot(**{**vars(now), "results": results})).title
-    assert title == "OH and ITQ make the table compute 1,000 bits again"
+    assert title == "OH and ITQ cause 1,000 bits to be recomputed"
 
 
 def test_a_reference_is_drawn_and_ranked_nowhere():

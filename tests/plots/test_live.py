@@ -140,7 +140,7 @@ def test_tau_quantiles_follow_C():
     cap = curve(chart, "C")
     assert cap.kind == "hold" and cap.x.tolist() == [1, 110, 130, 150] and cap.y.tolist() == [0.01, 0.0005, 1.0, 1.0]
     assert chart.y.scale == "log" and chart.y.lo <= 0.0005 and chart.y.hi >= 1
-    assert f"median step asked for is {formats.number(now.columns['ratio_q50'][-1], 2)};" in chart.title
+    assert f"median uncapped step is {formats.number(now.columns['ratio_q50'][-1], 2)};" in chart.title
 
 
 def test_update_rate_in_per_cent():
@@ -155,7 +155,7 @@ def test_bits_models_and_cost():
     chart = charts.bits(now)
     assert chart.series[0].y[-1] == now.numbers["recomputed"] and chart.series[1].y[-1] == now.numbers["flipped"]
     assert formats.percent(now.numbers["flipped"] / now.numbers["recomputed"]) in chart.title
-    assert charts.bits(picture("never")).title == "No bit of the code table was computed again"
+    assert charts.bits(picture("never")).title == "No bit of the code table was recomputed"
     bars = charts.selections(now)
     assert bars.series[0].kind == "bar" and bars.series[0].y.tolist() == now.selections.tolist()
     assert bars.title.startswith(f"Model {now.selections.argmax() + 1} learnt most")
@@ -171,7 +171,7 @@ def test_bits_models_and_cost():
 def test_old_codes_and_both_truths():
     gap = charts.stale_gap(picture("never"))
     now = picture("never").numbers
-    assert gap.title.startswith(f"Old codes cost {formats.share(now['map_fresh'] - now['map'])} mAP")
+    assert gap.title.startswith(f"Stale codes cost {formats.share(now['map_fresh'] - now['map'])} mAP")
     assert "every checkpoint" in charts.stale_gap(picture("oh")).caption
     both = charts.both_truths(picture("oh"))
     assert re.match(r"Labels: mAP rises from .* to .*; Distance: recall@10 falls from ", both.title)
@@ -181,7 +181,7 @@ def test_old_codes_and_both_truths():
 def test_certificate_on_powers_of_ten():
     chart = charts.certificate(picture("oh"))
     assert chart.y.scale == "log" and chart.y.format == "power" and "⁻" in chart.title
-    assert "true at 100 % of the updates" in chart.caption
+    assert "satisfied at 100 % of the updates" in chart.caption
 
 
 def test_limits_of_axes():

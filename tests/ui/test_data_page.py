@@ -337,7 +337,7 @@ def test_charts_say_what_they_show() -> None:
     assert charts.class_balance(seen).title == "10 classes of 174 to 183 rows"
     assert charts.class_balance(make_overview(load_by_key("words"))).empty
     unit = Dataset.from_arrays(np.eye(40))
-    assert charts.norms(make_overview(unit)).title == "Every row has length 1: only directions differ"
+    assert charts.norms(make_overview(unit)).title == "Every row has norm 1: only directions differ"
     chart = charts.projection(digits, seen, [3, 8])
     assert [series.name for series in chart.series] == ["the other classes", "3", "8"]
     fig = charts.projection_figure(digits, seen, [3, 8], dark=True)

@@ -202,7 +202,7 @@ def test_overlay_ranks_only_what_is_over_and_as_long(pictures: list[Snapshot]) -
     one, other = pictures[0], replace(pictures[0], state="running")
     assert overlay([("a", one), ("b", one)], "map").title.endswith("for the best of 2: a")
     assert overlay([("a", one), ("b", other)], "map").title.endswith(
-        "runs that are not all over, which cannot be ranked"
+        "runs that have not all finished, which cannot be ranked"
     )
     short = replace(one, t=12)
     assert overlay([("a", one), ("b", short)], "map").title.endswith("runs of 12 to 300 pairs, which cannot be ranked")

@@ -100,7 +100,7 @@ def quality(
     lo, hi = share_limits(*(series.y for series in scaled), *levels)
     y_axis = Axis(score.name, lo=lo, hi=hi, format="share")
     if not np.isfinite(y).any():
-        empty = nothing(f"{of}: {score.short} is not measured yet", x, y_axis)
+        empty = nothing(f"{of}: {score.short} has not been measured yet", x, y_axis)
         return Chart(empty.title, x, y_axis, tuple(curves), tuple(lines), empty.caption, empty.alt)
     if metric == "auc":
         recent, frozen = now.numbers.get("auc", math.nan), last(source["auc_frozen"])
@@ -114,7 +114,7 @@ def both_truths(now: Snapshot, *, log: bool = True) -> Chart:
     """Agreement with the labels and with the original distance in one chart, because they go opposite ways."""
     x, source = pairs_axis(now, log=log), now.checkpoints
     if not np.isfinite(source["map"]).any():
-        return nothing("Labels and distance are not measured yet", x, Axis("score", lo=0, hi=1, format="share"))
+        return nothing("Labels and distance have not been measured yet", x, Axis("score", lo=0, hi=1, format="share"))
     parts = []
     curves = []
     for key, role in (("map", "labels"), ("recall_10", "distance")):
@@ -148,7 +148,7 @@ def prequential(now: Snapshot, *, log: bool = True) -> Chart:
         curves.append(Series("mAP of new points", x_of(source), points, role="labels", width=theme.THICK))
         told.insert(0, f"mAP {formats.share(last(points))}")
     if not curves:
-        return nothing("No new point has asked the table yet", x, y_axis)
+        return nothing("No new point has queried the table yet", x, y_axis)
     title = f"New points and pairs, before they are learnt: {', '.join(told)}"
     caption = "Each new point searches the table as it was; each new pair is ranked by its Hamming distance."
     lo, hi = share_limits(*(series.y for series in curves))
@@ -161,15 +161,15 @@ def stale_gap(now: Snapshot, *, log: bool = True) -> Chart:
     x, source = pairs_axis(now, log=log), now.checkpoints
     stored, fresh = source["map"], source["map_fresh"]
     if not np.isfinite(fresh).any():
-        return nothing("Old and fresh codes are not compared yet", x, Axis("mAP", lo=0, hi=1, format="share"))
+        return nothing("Stale and fresh codes have not been compared yet", x, Axis("mAP", lo=0, hi=1, format="share"))
     lost = last(fresh) - last(stored)
     old, new = formats.share(last(stored)), formats.share(last(fresh))
-    title = f"Old codes cost {formats.share(lost)} mAP: {old} as stored, {new} fresh"
+    title = f"Stale codes cost {formats.share(lost)} mAP: {old} as stored, {new} fresh"
     if abs(lost) < 0.005:
-        title = f"Old codes cost nothing: mAP {old} as stored and fresh"
-    caption = "The code table lags behind W; fresh means that every item were encoded again now."
+        title = f"Stale codes cost nothing: mAP {old} as stored and fresh"
+    caption = "The code table lags behind W; fresh means that every item is re-encoded now."
     if now.params.run.reencode == "checkpoint":
-        caption = "The table is brought up to date at every checkpoint, so no code that is judged is old."
+        caption = "The table is brought up to date at every checkpoint, so no code is stale when it is evaluated."
     curves = (
         Series("if re-encoded", x_of(source), fresh, role="fresh", dash="dashed"),
         Series("as stored", x_of(source), stored, role="now", width=theme.THICK),

@@ -32,11 +32,11 @@ MOST_BARS = 128
 
 
 def hills(now: Snapshot) -> Chart:
-    """Hamming distances of the recent similar and dissimilar pairs, each in share of its kind."""
+    """Hamming distances of the recent similar and dissimilar pairs, each in share of pairs."""
     r = len(now.recent["similar"]) - 1
     similar, dissimilar = now.recent["similar"], now.recent["dissimilar"]
     x_axis = Axis("Hamming distance", unit="bits", lo=-0.5, hi=r + 0.5, format="count")
-    y_axis = Axis("share of its kind", unit="%", lo=0, format="percent")
+    y_axis = Axis("share of pairs", unit="%", lo=0, format="percent")
     if not similar.sum() + dissimilar.sum():
         return nothing("No pair has arrived yet", x_axis, y_axis)
     width = -(-(r + 1) // MOST_BARS)
@@ -61,7 +61,7 @@ def hills(now: Snapshot) -> Chart:
     if now.numbers.get("bits", r) > r:
         caption += " The distance is that of the nearest of the models."
     top = rounded_up(max(float(series.y.max()) for series in curves))
-    y_axis = Axis("share of its kind", unit="%", lo=0, hi=top, format="percent")
+    y_axis = Axis("share of pairs", unit="%", lo=0, hi=top, format="percent")
     return Chart(title, x_axis, y_axis, tuple(curves), tuple(lines), caption, f"{title}. Two overlaid histograms.")
 
 
@@ -113,7 +113,7 @@ def tau(now: Snapshot, *, recent: bool = True) -> Chart:
     counts = now.recent["ratio"] if recent else now.totals["ratio"]
     C = float(getattr(current(now), "C", math.nan))
     lo, hi = decades(C)
-    x_axis = Axis("step asked for, ℓ / ‖x(g−h)ᵀ‖²", "log", lo=lo, hi=hi)
+    x_axis = Axis("uncapped step, ℓ / ‖x(g−h)ᵀ‖²", "log", lo=lo, hi=hi)
     y_axis = Axis("share of updates", unit="%", lo=0, format="percent")
     if not counts.sum() or "cum_R" not in now.columns:
         return without(now, "step size τ", x_axis, y_axis)
@@ -131,7 +131,9 @@ def tau(now: Snapshot, *, recent: bool = True) -> Chart:
     bars = float(y[above].sum() / 100)
     title = f"τ is capped at C = {formats.number(C)} in {formats.percent(bars)} of the updates"
     if recent and any(change.name == "C" and 0 <= now.t - change.at < WINDOW for change in now.params.changes):
-        title = f"C = {formats.number(C)} would cap {formats.percent(bars)} of the recent updates; some had another C"
+        title = (
+            f"C = {formats.number(C)} would cap {formats.percent(bars)} of the recent updates; some used a different C"
+        )
     elif recent:
         capped = formats.percent(now.numbers["clipped_rate"])
         title = f"τ is capped at C = {formats.number(C)} in {capped} of the recent updates"
@@ -148,7 +150,7 @@ def tau(now: Snapshot, *, recent: bool = True) -> Chart:
 def tau_quantiles(now: Snapshot, *, log: bool = True) -> Chart:
     """Quantiles of the steps asked for over the pairs, and C with its live changes."""
     x_axis = pairs_axis(now, log=log)
-    y_axis = Axis("step asked for", "log")
+    y_axis = Axis("uncapped step", "log")
     columns = now.columns
     if "ratio_q50" not in columns or not np.isfinite(columns["ratio_q50"]).any():
         return without(now, "step size τ", x_axis, y_axis)
@@ -162,7 +164,7 @@ def tau_quantiles(now: Snapshot, *, log: bool = True) -> Chart:
     every = np.concatenate([series.y for series in curves])
     lo, hi = decades(*every[np.isfinite(every)].tolist())
     low, middle, high = (formats.number(last(columns[f"ratio_q{q}"]), 2) for q in (10, 50, 90))
-    title = f"The median step asked for is {middle}; 80 % lie between {low} and {high}"
+    title = f"The median uncapped step is {middle}; 80 % lie between {low} and {high}"
     caption = f"Quantiles over the updates of the last {WINDOW:,} pairs; where a line lies above C, the step is capped."
     y_axis = Axis(y_axis.label, "log", lo=lo, hi=hi)
     return Chart(title, x_axis, y_axis, tuple(curves), marks(now), caption, f"{title}. Lines over pairs, log axis.")

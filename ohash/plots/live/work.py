@@ -20,17 +20,17 @@ def bits(now: Snapshot, *, log: bool = False) -> Chart:
     x_axis, judged = pairs_axis(now, log=log), now.checkpoints
     y_axis = Axis("bits so far", lo=0, format="count")
     if not len(judged["pairs"]):
-        return nothing("No code has been computed again yet", x_axis, y_axis)
+        return nothing("No code has been recomputed yet", x_axis, y_axis)
     recomputed, flipped = judged["recomputed"], judged["flipped"]
     of = f", {formats.percent(last(flipped) / last(recomputed))} of those" if last(recomputed) > 0 else ""
-    title = f"{formats.large(last(recomputed))} bits were computed again and {formats.large(last(flipped))} changed{of}"
+    title = f"{formats.large(last(recomputed))} bits were recomputed and {formats.large(last(flipped))} changed{of}"
     if last(recomputed) == 0:
-        title = "No bit of the code table was computed again"
+        title = "No bit of the code table was recomputed"
     curves = (
-        Series("computed again", x_of(judged), recomputed, role="recomputed", dash="dashed"),
+        Series("recomputed", x_of(judged), recomputed, role="recomputed", dash="dashed"),
         Series("changed", x_of(judged), flipped, role="flipped", width=theme.THICK),
     )
-    caption = "A moved column of W makes one bit of every item uncertain; few of them change."
+    caption = "When a column of W moves, one bit of every item must be recomputed; few of them change."
     return Chart(title, x_axis, y_axis, curves, marks(now), caption, f"{title}. Two lines over pairs.")
 
 
@@ -45,28 +45,28 @@ def per_bit(now: Snapshot) -> Chart:
     mean = float(counts.mean())
     lines = [Mark(mean, "", "y", "reference", "dashed"), *_models(*now.bit_updates.shape)]
     most, least = int(counts.max()), int(counts.min())
-    title = f"The busiest bit was updated {formats.count(most)} times, the idlest {formats.count(least)}"
+    title = f"The busiest bit was updated {formats.count(most)} times, the least busy {formats.count(least)}"
     caption = f"Dashed: the mean, {formats.large(mean)}. A bit that is never updated stays as it was drawn."
     caption += f" Each step is the mean of {width} bits." if width > 1 else ""
     y_axis = Axis("updates", lo=0, hi=rounded_up(float(curve.y.max())), format="count")
-    return Chart(title, x_axis, y_axis, (curve,), tuple(lines), caption, f"{title}. Bars, one a bit.")
+    return Chart(title, x_axis, y_axis, (curve,), tuple(lines), caption, f"{title}. One bar per bit.")
 
 
 def bit_balance(now: Snapshot) -> Chart:
     """The share of ones of each bit: a bit that halves the data carries most, a constant one nothing."""
     y_axis = Axis("ones", unit="%", lo=0, hi=100, format="percent")
     if not now.bit_ones.size:
-        return nothing("The balance of the bits is not measured yet", _bits_axis(*now.bit_updates.shape), y_axis)
+        return nothing("The balance of the bits has not been measured yet", _bits_axis(*now.bit_updates.shape), y_axis)
     shares = now.bit_ones.ravel()
     curve, width = _bars("ones", 100 * shares)
     lines = (Mark(50, "half", "y", "reference", "dashed"), *_models(*now.bit_ones.shape))
     balance = float((1 - np.abs(2 * shares - 1)).mean())
     constant = int(((shares == 0) | (shares == 1)).sum())
     title = f"The bits are {formats.percent(balance)} balanced; {constant or 'none'} of {len(shares)} never change"
-    caption = "A bit is balanced when half of the items have it. The codes judged last."
+    caption = "A bit is balanced when half of the items have it. Measured on the latest evaluated codes."
     caption += f" Each step is the mean of {width} bits." if width > 1 else ""
     x_axis = _bits_axis(*now.bit_ones.shape)
-    return Chart(title, x_axis, y_axis, (curve,), lines, caption, f"{title}. Bars, one a bit.")
+    return Chart(title, x_axis, y_axis, (curve,), lines, caption, f"{title}. One bar per bit.")
 
 
 def selections(now: Snapshot) -> Chart:
@@ -87,7 +87,7 @@ def selections(now: Snapshot) -> Chart:
     line = Mark(total / T, "equal shares", "y", "reference", "dashed")
     caption = "A similar pair updates only the model that is nearest to it, a dissimilar one every model that needs it."
     y_axis = Axis("updates", lo=0, hi=rounded_up(float(now.selections.max())), format="count")
-    return Chart(title, x_axis, y_axis, (curve,), (line,), caption, f"{title}. One bar a model.")
+    return Chart(title, x_axis, y_axis, (curve,), (line,), caption, f"{title}. One bar per model.")
 
 
 def cost(now: Snapshot, *, log: bool = False) -> Chart:
@@ -95,14 +95,14 @@ def cost(now: Snapshot, *, log: bool = False) -> Chart:
     x_axis, judged = pairs_axis(now, log=log), now.checkpoints
     y_axis = Axis("CPU time", unit="s", lo=0)
     if not len(judged["pairs"]):
-        return nothing("No CPU time is booked yet", x_axis, y_axis)
+        return nothing("No CPU time has been recorded yet", x_axis, y_axis)
     parts = (("learning", "learn"), ("encoding", "encode"), ("evaluation", "evaluate"))
     x = x_of(judged)
     curves = tuple(Series(name, x, judged[f"cpu_{key}"], role=key) for name, key in parts)
     spent = [f"{formats.number(last(judged[f'cpu_{key}']), 2)} s {name}" for name, key in parts]
     title = f"CPU time: {', '.join(spent)}"
     learnt = formats.large(now.t / last(judged["cpu_learn"])) if last(judged["cpu_learn"]) > 0 else formats.NONE
-    caption = f"{learnt} pairs a second of learning. Encoding and evaluation happen at checkpoints."
+    caption = f"{learnt} pairs learnt per second. Encoding and evaluation happen at checkpoints."
     return Chart(title, x_axis, y_axis, curves, marks(now), caption, f"{title}. Three lines over pairs.")
 
 
@@ -123,7 +123,9 @@ def certificate(now: Snapshot, *, log: bool = True) -> Chart:
     enough = last(judged["share_C"])
     caption = "About 10⁻¹⁵ in float64; float32 shows its rounding."
     if math.isfinite(need) and math.isfinite(first(judged["share_C"])):
-        caption += f" The bound asks for C ≥ {formats.number(need)}: true at {formats.percent(enough)} of the updates."
+        caption += (
+            f" The bound asks for C ≥ {formats.number(need)}: satisfied at {formats.percent(enough)} of the updates."
+        )
     y_axis = Axis("relative gap", "log", lo=lo, hi=hi, format="power")
     return Chart(title, x_axis, y_axis, curves, marks(now), caption, f"{title}. Line over pairs, logarithmic axis.")
 
