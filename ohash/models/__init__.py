@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from ohash.models.online.ssbc import SSBC
     from ohash.models.quantizers.float_vectors import FloatVectors
     from ohash.models.quantizers.int8 import Int8
-    from ohash.models.quantizers.kernel_lsh import KernelLSH
-    from ohash.models.quantizers.lsh import LSH
+    from ohash.models.quantizers.lsh import LSH, KernelLSH
     from ohash.models.quantizers.pq import PQ
     from ohash.models.quantizers.rabitq import RaBitQ
     from ohash.models.quantizers.random_codes import RandomCodes

@@ -26,6 +26,13 @@ import numpy.typing as npt
 from ohash.core.codes import Codes
 from ohash.core.parameters import Parameter, parameter_table
 
+PAPER = """@article{huang2017online,
+  title   = {Online Hashing},
+  author  = {Huang, Long-Kai and Yang, Qiang and Zheng, Wei-Shi},
+  journal = {IEEE Transactions on Neural Networks and Learning Systems},
+  year    = {2017},
+  doi     = {10.1109/TNNLS.2017.2689242}
+}"""
 Consumes = Literal["nothing", "pairs", "points", "chunks", "batch"]
 Supervision = Literal["none", "pairs", "labels"]
 Arrays = dict[str, npt.NDArray[Any]]

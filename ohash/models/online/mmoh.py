@@ -12,9 +12,8 @@ import numpy.typing as npt
 from ohash.core.codes import Codes
 from ohash.core.loss import PairStep
 from ohash.core.parameters import param
-from ohash.models.base import HasherSpec
+from ohash.models.base import PAPER, HasherSpec
 from ohash.models.linear import read_only
-from ohash.models.online.oh import BIBTEX
 from ohash.models.online.oh_params import OHParams, PairTrace
 from ohash.models.online.passive_aggressive import PassiveAggressive
 
@@ -100,7 +99,7 @@ HASHER = HasherSpec(
     title="MMOH",
     aliases=("multi-model online hashing",),
     cite="Huang, Yang, Zheng: Online Hashing, TNNLS 2017, Section VI",
-    bibtex=BIBTEX,
+    bibtex=PAPER,
     supervision="pairs",
     consumes="pairs",
     differs="As OH. Among models with the same smallest loss the first is moved. The paper does not say how T models "

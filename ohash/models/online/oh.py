@@ -9,18 +9,10 @@ from typing import Any
 import numpy.typing as npt
 
 from ohash.core.loss import PairStep
-from ohash.models.base import HasherSpec
+from ohash.models.base import PAPER, HasherSpec
 from ohash.models.linear import read_only
 from ohash.models.online.oh_params import OHParams, PairTrace
 from ohash.models.online.passive_aggressive import PassiveAggressive
-
-BIBTEX = """@article{huang2017online,
-  title   = {Online Hashing},
-  author  = {Huang, Long-Kai and Yang, Qiang and Zheng, Wei-Shi},
-  journal = {IEEE Transactions on Neural Networks and Learning Systems},
-  year    = {2017},
-  doi     = {10.1109/TNNLS.2017.2689242}
-}"""
 
 
 class OH(PassiveAggressive):
@@ -91,7 +83,7 @@ HASHER = HasherSpec(
     title="OH",
     aliases=("online hashing",),
     cite="Huang, Yang, Zheng: Online Hashing, TNNLS 2017",
-    bibtex=BIBTEX,
+    bibtex=PAPER,
     supervision="pairs",
     consumes="pairs",
     differs="β r is taken as a whole number where it is one up to rounding; a pair that cannot move W (zero vectors) "

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.parameters import param, validate
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import PAPER, Arrays, HasherSpec
 from ohash.models.linear import Drawn
 
 
@@ -66,20 +66,45 @@ class LSH(Drawn):
             self._set_hash(W, self._mean)
 
 
-HASHER = HasherSpec(
-    hasher=LSH,
-    title="LSH",
-    aliases=("sign random projection",),
-    cite="Charikar: Similarity estimation techniques from rounding algorithms, STOC 2002",
-    bibtex="""@inproceedings{charikar2002similarity,
+class KernelLSH(LSH):
+    """LSH on kernel features, "KLSH" as the Online Hashing paper uses the name; Kulis and Grauman's method is `klsh`.
+
+    The feature map belongs to the experiment, so this is LSH under another name, to be run with kernel 'rbf'.
+    """
+
+    key = "kernel_lsh"
+
+
+CHARIKAR = """@inproceedings{charikar2002similarity,
   title     = {Similarity Estimation Techniques from Rounding Algorithms},
   author    = {Charikar, Moses S.},
   booktitle = {ACM Symposium on Theory of Computing},
   year      = {2002},
   pages     = {380--388},
   doi       = {10.1145/509907.509965}
-}""",
-    supervision="none",
-    consumes="nothing",
-    differs="As published; the mean of the warm-up may be subtracted first.",
+}"""
+
+HASHER = (
+    HasherSpec(
+        hasher=LSH,
+        title="LSH",
+        aliases=("sign random projection",),
+        cite="Charikar: Similarity estimation techniques from rounding algorithms, STOC 2002",
+        bibtex=CHARIKAR,
+        supervision="none",
+        consumes="nothing",
+        differs="As published; the mean of the warm-up may be subtracted first.",
+    ),
+    HasherSpec(
+        hasher=KernelLSH,
+        title="Kernel LSH (the paper's KLSH)",
+        aliases=("rff_lsh", "lsh-k"),
+        cite="Huang, Yang, Zheng: Online Hashing, TNNLS 2017 (as a baseline); Charikar, STOC 2002",
+        bibtex=f"{PAPER}\n\n{CHARIKAR}",
+        supervision="none",
+        kernel_features=True,
+        consumes="nothing",
+        differs="The paper says only 'RBF kernel, W randomly sampled': read as LSH on the mapped features. Run it with "
+        "kernel='rbf'; without a kernel it is LSH.",
+    ),
 )
