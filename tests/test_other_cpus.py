@@ -14,12 +14,12 @@ ROOT = Path(__file__).parents[1]
 
 # What our own kernels compute, and what goes through BLAS: chosen to take less than a minute, compiling included.
 OURS = (
-    "core/test_equations.py", "core/test_twin.py", "core/test_frozen.py", "models/test_determinism.py",
-    "evaluation/test_table.py",
+    "core/test_equations.py", "core/test_twin.py", "core/test_frozen_loss.py", "models/test_determinism.py",
+    "evaluation/test_code_table.py",
 )  # fmt: skip
 BLAS = (
-    "core/test_features.py", "evaluation/test_neighbours.py", "evaluation/test_table.py", "streams/test_metric_rule.py",
-    "models/test_itq.py", "models/test_ksh.py", "models/test_sdh.py", "models/test_klsh.py",
+    "core/test_features.py", "evaluation/test_neighbours.py", "evaluation/test_code_table.py",
+    "streams/test_metric_rule.py", "models/test_itq.py", "models/test_ksh.py", "models/test_sdh.py", "models/test_klsh.py",
     "models/test_quantisers.py", "models/test_sketch_hash.py", "models/test_click_whitening.py",
 )  # fmt: skip
 

@@ -74,7 +74,7 @@ class Checkpoints:
         run = self._run
         judge = Judge(run.world, stage, run.params.run.judged_by, like=self.judge)
         if Z is not run.Z:
-            self.flipped += yield from self.table.iter_move(Z, judge.rows, finite=True)
+            self.flipped += yield from self.table.iter_reencode(Z, judge.rows, finite=True)
             self.codes = with_models(self.table.codes)
             self.recomputed += self.codes.shape[0] * self.codes.shape[1] * int(run.hasher.r)
         self.judge = judge

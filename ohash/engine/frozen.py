@@ -20,7 +20,7 @@ import numpy.typing as npt
 from ohash.core.codes import pack, unpack
 from ohash.core.frozen_loss import score_pairs
 from ohash.core.rows import RowView
-from ohash.evaluation.projections import projected
+from ohash.evaluation.projections import iter_projections
 
 # Projections of all rows are kept up to this many bytes.
 KEPT_BYTES = 2**28
@@ -97,7 +97,7 @@ class Frozen:
             return
         T, r, d = self._Wt.shape
         low = self._threshold.astype(self._Wt.dtype)
-        for _, P in projected(self._Wt.reshape(T * r, d), np.arange(T * r), of):
+        for _, P in iter_projections(self._Wt.reshape(T * r, d), np.arange(T * r), of):
             yield np.ascontiguousarray(P.T).reshape(-1, T, r) - low
 
 

@@ -166,7 +166,7 @@ class Run(RunState):
     def _replace_hasher(self, hasher: Any) -> None:
         """Go on with another object, fitted in a worker."""
         self.hasher = hasher
-        self.checkpoints.table.follow(hasher)
+        self.checkpoints.table.replace_hasher(hasher)
 
     def _score_frozen(self, i: Any, j: Any, s: Any) -> tuple[Any, Any, Any]:
         p = self.current()

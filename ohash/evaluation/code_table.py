@@ -1,8 +1,8 @@
-"""The code table: a database that is re-encoded while the hash learns, at the cost of what has really changed.
+"""The code table: a database that is re-encoded while the hash learns, at the cost of what has changed.
 
-An update of OH moves only the p0 columns it flips, so only those *dirty* columns of Wᵀx are computed again; a mean that
-moves shifts thresholds, and the raw projections stay, if there is room for them. The table keeps the hash it was made
-with: queries encoded by `CodeTable.encode` and the codes of the database always belong together, however stale.
+An update of OH changes only the p0 columns it flips, so only those *dirty* columns of Wᵀx are computed again; a moving
+mean shifts thresholds, and the raw projections are kept if there is room for them. The table keeps the hash it was made
+with: queries encoded by `CodeTable.encode` and the codes of the database always match, however stale they are.
 """
 
 import copy
@@ -18,13 +18,13 @@ import numpy.typing as npt
 from ohash.core import validation
 from ohash.core.codes import Codes
 from ohash.core.rows import RowView
-from ohash.evaluation.projections import blocks_of, project, projected, write_bits
+from ohash.evaluation.projections import iter_blocks, iter_projections, project, write_bits
 from ohash.models import registry
 from ohash.models.base import LinearHasher, OnlineHasher
 
-ENCODE_ROWS = 4096  # rows at once for a method that is not linear
-# Projections beyond this many bytes are not kept: a moved threshold then costs as much as a moved column.
-KEPT_BYTES = 2**28
+ENCODE_ROWS = 4096  # rows per step for a method that is not linear
+# Projections beyond this many bytes are not kept: a changed threshold then costs as much as a changed column.
+MAX_PROJECTION_BYTES = 2**28
 MADE_BY = "made_by/"
 
 Flat = npt.NDArray[np.int64]
@@ -32,9 +32,9 @@ Flat = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Refresh:
-    """What one refresh cost: bits computed again (n for each projected column), and bits that really changed.
+    """What one refresh cost: bits computed again (n per projected column), and bits that changed.
 
-    The first one has nothing to compare with: it flips 0 bits.
+    The first refresh flips 0 bits, as there is nothing to compare with.
     """
 
     version: int
@@ -60,7 +60,7 @@ class CodeTable:
     def __init__(
         self, hasher: OnlineHasher, X: npt.ArrayLike, rows: Flat | None = None, *, finite: bool = False
     ) -> None:
-        """Keep a reference; nothing is encoded before the first refresh. `finite`: X has been looked at already."""
+        """Nothing is encoded before the first refresh. `finite`: X is known to be finite."""
         self._hasher = hasher
         self._of = RowView(validation.matrix("X", X), rows)
         if not finite:
@@ -75,7 +75,7 @@ class CodeTable:
         self._Wt = np.empty((0, 0, 0))
         self._threshold = np.full((T, hasher.r), np.nan)
         self._made_by: OnlineHasher = hasher
-        self.moved = np.ones((T, hasher.r), np.bool_)  # the bits that the last refresh may have changed
+        self.changed = np.ones((T, hasher.r), np.bool_)  # the bits that the last refresh may have changed
         self.last: Refresh | None = None
 
     @property
@@ -95,7 +95,7 @@ class CodeTable:
 
     @property
     def made_by(self) -> OnlineHasher:
-        """The hash that made the codes, as it was then; of a linear method only its half-spaces are kept."""
+        """The hasher as it was when it made the codes; for a linear method only its half-spaces are kept."""
         return self._hasher if self._linear else self._made_by
 
     @property
@@ -104,7 +104,7 @@ class CodeTable:
         return self.last is None or self.last.version != self._hasher.version
 
     def encode(self, X: npt.ArrayLike, rows: Flat | None = None) -> Codes:
-        """Codes of other rows, queries say, under the hash that made the table."""
+        """Codes of other rows, such as queries, under the hash that made the table."""
         version = self.version
         of = RowView(validation.matrix("X", X, d=self._Wt.shape[2] if self._linear else None), rows)
         of.check_finite()
@@ -113,32 +113,32 @@ class CodeTable:
             pass
         return Codes(fresh[0] if self._single else fresh, self._hasher.r, version)
 
-    def iter_move(
+    def iter_reencode(
         self, X: npt.NDArray[Any], rows: Flat | None = None, *, finite: bool = False
     ) -> Generator[float, None, int]:
-        """The same items look different now: re-encode them by the hash that made the table, however stale it is.
+        """Re-encode items whose vectors have changed, by the hash that made the table, however stale it is.
 
-        Yields the share done and returns how many bits flipped; until then the table is the old one.
+        Yields the share done and returns how many bits flipped; until then the table is unchanged.
         """
         of = RowView(validation.matrix("X", X), rows)
         if len(of) != len(self._of):
             raise ValueError(f"X must have the {len(self._of)} items of the table, got {len(of)}")
         if not finite:
             of.check_finite()
-        fresh, P = np.zeros_like(self._codes), self._place_for_projections(len(of))
+        fresh, P = np.zeros_like(self._codes), self._allocate_projections(len(of))
         yield from self._iter_encode(of, fresh, P)
         flipped = int(np.bitwise_count(fresh ^ self._codes).sum(dtype=np.int64))
-        self._of, self._codes, self._P, self.moved = of, fresh, P, np.ones_like(self.moved)
+        self._of, self._codes, self._P, self.changed = of, fresh, P, np.ones_like(self.changed)
         return flipped
 
-    def follow(self, hasher: OnlineHasher) -> None:
-        """Take another object for the same hash, fitted elsewhere, say; codes stay until the next refresh."""
+    def replace_hasher(self, hasher: OnlineHasher) -> None:
+        """Use another hasher object, for example one fitted elsewhere; codes stay until the next refresh."""
         self._hasher = hasher
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """What a table needs to go on exactly as if it had never been put away: arrays, without pickle."""
+        """Arrays from which `restore` continues exactly."""
         if self.last is None:
-            raise ValueError("the table is empty: call refresh() before it is saved")
+            raise ValueError("the table is empty: call refresh() before saving it")
         cost = [self.last.version, self.last.columns, self.last.bits_recomputed, self.last.bits_flipped]
         kept = {"codes": self._codes.copy(), "last": np.array(cost, np.int64)}
         if self._linear:
@@ -149,7 +149,7 @@ class CodeTable:
         return kept | {"made_by": np.array(json.dumps(values))}
 
     def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
-        """The inverse of `state`; projections are computed again, by the W that made the table."""
+        """The inverse of `state`; projections are computed again, with the W that made the table."""
         self._codes = np.array(state["codes"])
         self.last = Refresh(*(int(value) for value in state["last"]))
         if not self._linear:
@@ -160,13 +160,13 @@ class CodeTable:
         self._seen = np.array(state["seen"])
         self._Wt, self._threshold = np.array(state["Wt"]), np.array(state["threshold"])
         T, r, d = self._Wt.shape
-        self._P = self._place_for_projections(len(self._of))
+        self._P = self._allocate_projections(len(self._of))
         if self._P is not None:
             for _ in project(self._Wt.reshape(T * r, d), np.arange(T * r), self._of, self._P):
                 pass
 
     def refresh(self) -> Refresh:
-        """Bring the codes up to date and say what it cost."""
+        """Bring the codes up to date; return what it cost."""
         for _ in self.iter_refresh():
             pass
         assert self.last is not None
@@ -175,8 +175,8 @@ class CodeTable:
     def iter_refresh(self) -> Iterator[float]:
         """`refresh` in steps of about 10 ms: yields the share done; afterwards `last` is the record.
 
-        The hash is copied at the start, so learning may go on in between. Until the last step the codes are the old
-        ones; leaving early keeps them, and the next refresh starts again.
+        The hash is copied at the start, so learning may continue in between. Until the last step the codes are the old
+        ones; an interrupted refresh keeps them, and the next one starts again.
         """
         if self._linear:
             yield from self._refresh_columns(self._hasher)  # type: ignore[arg-type]
@@ -189,40 +189,40 @@ class CodeTable:
         T, r, d = Wt.shape
         if self.last is None:
             self._Wt = Wt
-            self._P = self._place_for_projections(len(self._of))
+            self._P = self._allocate_projections(len(self._of))
         dirty = np.flatnonzero(bit_updates != self._seen)
         low = threshold.astype(Wt.dtype)
         moved = low != self._threshold.astype(Wt.dtype)
         moved.reshape(-1)[dirty] = True
         columns, fresh = np.flatnonzero(moved), self._codes.copy()
         if self._P is None:
-            blocks = projected(Wt.reshape(T * r, d), columns, self._of)
+            blocks = iter_projections(Wt.reshape(T * r, d), columns, self._of)
             dirty = columns
         else:
-            self._seen.reshape(-1)[dirty] = -1  # half done, should the caller leave
+            self._seen.reshape(-1)[dirty] = -1  # in case the caller stops half-way
             yield from project(Wt.reshape(T * r, d), dirty, self._of, self._P)
-            blocks = blocks_of(self._P, columns)
+            blocks = iter_blocks(self._P, columns)
         flipped = 0
         for start, P in blocks:
             flipped += write_bits(fresh, r, columns, P >= low.reshape(-1)[columns, None], start)
             if self._P is None:
                 yield min(0.99, (start + P.shape[1]) / len(self._of))
-        self._codes, self._seen, self._Wt, self._threshold, self.moved = fresh, bit_updates, Wt, threshold, moved
+        self._codes, self._seen, self._Wt, self._threshold, self.changed = fresh, bit_updates, Wt, threshold, moved
         self.last = Refresh(version, len(dirty), len(self._of) * len(dirty), 0 if self.last is None else flipped)
         yield 1.0
 
     def _refresh_all(self) -> Iterator[float]:
-        """For a method without columns: all bits are computed again, by a copy of the hash as it is now."""
+        """For a method without columns: all bits are computed again, by a copy of the current hasher."""
         made_by, n = copy.deepcopy(self._hasher), len(self._of)
         if self.last is not None and made_by.version == self.last.version:
             self.last = Refresh(made_by.version, 0, 0, 0)
-            self.moved = np.zeros_like(self.moved)
+            self.changed = np.zeros_like(self.changed)
             return
         fresh = np.empty_like(self._codes)
         yield from _encode_all(made_by, self._of, fresh)
         flipped = 0 if self.last is None else int(np.bitwise_count(fresh ^ self._codes).sum(dtype=np.int64))
         self._codes, self._made_by = fresh, made_by
-        self.moved = np.ones_like(self.moved)
+        self.changed = np.ones_like(self.changed)
         self.last = Refresh(made_by.version, self._seen.size, n * self._seen.size, flipped)
 
     def _iter_encode(
@@ -234,16 +234,16 @@ class CodeTable:
             return
         T, r, d = self._Wt.shape
         everything, low = np.arange(T * r), self._threshold.astype(self._Wt.dtype).reshape(-1, 1)
-        for start, some in projected(self._Wt.reshape(T * r, d), everything, of):
+        for start, some in iter_projections(self._Wt.reshape(T * r, d), everything, of):
             if P is not None:
                 P[:, start : start + some.shape[1]] = some
             write_bits(fresh, r, everything, some >= low, start)
             yield (start + some.shape[1]) / len(of)
 
-    def _place_for_projections(self, n: int) -> npt.NDArray[Any] | None:
+    def _allocate_projections(self, n: int) -> npt.NDArray[Any] | None:
         """An array (T r, n), or None if it would be too large."""
         size = self._seen.size * n * self._Wt.dtype.itemsize
-        return np.empty((self._seen.size, n), self._Wt.dtype) if self._linear and size <= KEPT_BYTES else None
+        return np.empty((self._seen.size, n), self._Wt.dtype) if self._linear and size <= MAX_PROJECTION_BYTES else None
 
 
 def _encode_all(made_by: OnlineHasher, of: RowView, fresh: npt.NDArray[np.uint8]) -> Iterator[float]:

@@ -1,22 +1,23 @@
-"""What the codes themselves tell, without any query: dead bits, twin bits, items that cannot be told apart."""
+"""Diagnostics of the codes alone, without queries: constant bits, correlated bits, items with the same code."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation.packed_codes import at_least, bit_length, code_array
+from ohash.core import validation
+from ohash.evaluation.packed_codes import bit_length, code_array
 
 Bits = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class CodeDiagnostics:
-    """`ones` and `entropy` are (T, r), one number a bit; the others are summaries.
+    """`ones` and `entropy` are (T, r), one number per bit; the others are summaries.
 
     `balance` is the mean of 1 - |2 p - 1| over the bits, p the share of ones: 1 when every bit halves the data, 0 when
     all are constant. `correlation` is the mean of |correlation| over pairs of bits of one model, leaving out `constant`
-    bits; NaN if no pair remains. `distinct` is different codes (of all models together) / items.
+    bits; NaN if no pair remains. `distinct` is the number of distinct codes (of all models together) per item.
     """
 
     ones: Bits
@@ -35,14 +36,14 @@ def code_diagnostics(
 
     The correlation is taken over at most `correlation_rows` items, evenly spaced, as it costs n r² for each model.
 
-    >>> found = code_diagnostics(np.uint8([[0b001], [0b011], [0b111], [0b101]]), r=3)
-    >>> found.ones, found.constant, found.correlation, found.distinct
+    >>> result = code_diagnostics(np.uint8([[0b001], [0b011], [0b111], [0b101]]), r=3)
+    >>> result.ones, result.constant, result.correlation, result.distinct
     (array([[1. , 0.5, 0.5]]), 1, 0.0, 1.0)
     """
     packed = code_array("codes", codes)
     known = getattr(codes, "r", -1)
     r = bit_length(packed.shape[2], known if r is None and known > 0 else r)
-    rows = at_least("correlation_rows", correlation_rows, 2)
+    rows = validation.integer("correlation_rows", correlation_rows, 2)
     n = packed.shape[1]
     ones = np.stack([_bits(model, r).mean(axis=0, dtype=np.float64) for model in packed])
     some = np.unique(np.linspace(0, n - 1, min(n, rows)).astype(np.int64))

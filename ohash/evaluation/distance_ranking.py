@@ -1,9 +1,7 @@
-"""Ranking by real distances, for methods that estimate them; scored as rankings by Hamming distance are.
+"""Rankings by real distances, for methods that estimate them; scored like rankings by Hamming distance, with ties.
 
-Such rankings have no radius: their precision and recall within one are NaN, and the points of their curve are the
+Such rankings have no radius: precision and recall within a radius are NaN, and the points of their curve are the
 nearest 0, 1, ..., 100 % of the database instead.
-
-Scores of rankings by real distances, already sorted; equal distances are ties, as everywhere.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,15 +13,16 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core import validation
 from ohash.evaluation import ranking_kernels as columns
 from ohash.evaluation.hamming_kernels import array_type
-from ohash.evaluation.packed_codes import at_least, cut_offs
-from ohash.evaluation.ranking import Retrieval, record_of
+from ohash.evaluation.packed_codes import cutoffs
+from ohash.evaluation.ranking import Retrieval, make_retrieval
 from ohash.evaluation.ranking_kernels import HIDDEN, N_RELEVANT, RELEVANT, bounds, curve, score
-from ohash.evaluation.relevance import Relation, relevance
+from ohash.evaluation.relevance import Relation, relevance_flags
 from ohash.runtime.compile import kernel_for
 
-LEVELS = 101  # points of the curve: the nearest 0, 1, ..., 100 % of what a query can find
+LEVELS = 101  # points of the curve: the nearest 0, 1, ..., 100 % of a query's database
 
 
 def _score_orders(
@@ -59,10 +58,10 @@ def _score_orders(
         scores[b, N_RELEVANT] = R
         if R == 0:
             continue
-        passed = 0
+        ranked = 0
         for c in range(found):
-            passed += size[c]
-            level[c] = -(-passed * (LEVELS - 1) // shown)
+            ranked += size[c]
+            level[c] = -(-ranked * (LEVELS - 1) // shown)
         bounds(found, size, relevant, harmonic, scores[b])
         curve(found, size, relevant, level, R, 0, scores[b], counts, sums)
         score(found, size, relevant, R, ks, harmonic, scores[b])
@@ -80,7 +79,7 @@ def score_orders() -> Callable[..., None]:
     return kernel_for(signature, _score_orders)
 
 
-# Distances of the queries from start to stop, (stop - start, n); small is near.
+# Distances of the queries from start to stop, (stop - start, n); smaller is nearer.
 Distances = Callable[[int, int], npt.NDArray[np.float32]]
 BLOCK_WORK = 200_000  # distances sorted in one step: about 10 ms
 
@@ -96,16 +95,16 @@ def iter_ranking(
     k: int | Sequence[int] = (10, 100, 1000),
     block: int | None = None,
 ) -> Iterator[Retrieval]:
-    """`iter_retrieval` for distances that are asked for a block of queries at a time; the last record is the whole.
+    """`iter_retrieval` for distances computed a block of queries at a time; the last metrics are those of all queries.
 
     >>> D = np.float32([[0.1, 0.7, 0.7]])
-    >>> *_, found = iter_ranking(lambda start, stop: D[start:stop], 1, 3, relevant=[[1]], k=2)
-    >>> round(found.map, 4), found.precision_at_k[2]
+    >>> *_, result = iter_ranking(lambda start, stop: D[start:stop], 1, 3, relevant=[[1]], k=2)
+    >>> round(result.map, 4), result.precision_at_k[2]
     (0.4167, 0.25)
     """
-    ks = cut_offs("k", k)
-    flags = relevance(n_queries, n, None, None, relevant, exclude, query_rows)
-    size = max(1, BLOCK_WORK // n) if block is None else at_least("block", block, 1)
+    ks = cutoffs("k", k)
+    flags = relevance_flags(n_queries, n, None, None, relevant, exclude, query_rows)
+    size = max(1, BLOCK_WORK // n) if block is None else validation.integer("block", block, 1)
     harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n + 1))])
     scores = np.empty((n_queries, columns.FIRST_K + 3 * len(ks)))
     counts, sums = np.zeros((LEVELS, 2), np.int64), np.zeros((LEVELS, 2))
@@ -116,12 +115,15 @@ def iter_ranking(
         order = np.argsort(D, axis=1).astype(np.int64, copy=False)
         kernel(D, order, flags(start, stop), np.array(ks, np.int64), harmonic, scores[start:stop], counts, sums)
         nan = float("nan")
-        found = record_of(scores[:stop], counts, sums, ks, 0)
-        yield replace(found, precision_radius=nan, recall_radius=nan, empty_ball=nan)
+        metrics = make_retrieval(scores[:stop], counts, sums, ks, 0)
+        yield replace(metrics, precision_radius=nan, recall_radius=nan, empty_ball=nan)
 
 
 def _checked(D: Any, rows: int, n: int) -> npt.NDArray[np.float32]:
     matrix = np.ascontiguousarray(D, dtype=np.float32)
     if matrix.shape != (rows, n) or np.isnan(matrix).any():
-        raise ValueError(f"distances must be numbers of shape ({rows}, {n}), got {matrix.shape}, NaN among them or not")
+        raise ValueError(
+            f"distances must have shape ({rows}, {n}) and no NaN, got shape {matrix.shape}"
+            + (" with NaN" if np.isnan(matrix).any() else "")
+        )
     return matrix

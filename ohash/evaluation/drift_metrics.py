@@ -1,4 +1,4 @@
-"""What a drift does to a curve: how deep it falls, how long it takes to come back, what is forgotten, who noticed.
+"""What a drift does to a curve: how deep it falls, how long it takes to recover, what is forgotten, what is detected.
 
 All functions take columns of a history or of checkpoints. `pairs` are pair counts and `at` is the first pair of the
 changed world, so a value taken at pair count `at` or later was measured in the changed world.
@@ -17,7 +17,7 @@ LAST = 3
 
 
 def level_before(pairs: npt.ArrayLike, values: npt.ArrayLike, at: int, last: int = LAST) -> float:
-    """Mean of the `last` values before the drift; NaN if there are none. NaN values are left out, here and below.
+    """Mean of the `last` values before the drift; NaN if there are none. NaN values are ignored, here and below.
 
     >>> level_before([0, 100, 200, 300, 400], [0.1, 0.5, 0.75, 1.0, 0.2], at=400)
     0.75
@@ -28,7 +28,7 @@ def level_before(pairs: npt.ArrayLike, values: npt.ArrayLike, at: int, last: int
 
 
 def dip(pairs: npt.ArrayLike, values: npt.ArrayLike, at: int, last: int = LAST) -> float:
-    """Level before the drift less the minimum after it; negative if the curve never fell to that level again.
+    """Level before the drift less the minimum after it; negative if the curve stayed above that level.
 
     >>> dip([0, 100, 200, 300, 400], [0.1, 0.8, 0.8, 0.3, 0.6], at=300, last=2)
     0.5
@@ -74,7 +74,7 @@ def forgetting(class_map: npt.ArrayLike) -> Floats:
 
 
 def most_forgotten(class_map: npt.ArrayLike) -> float:
-    """What the most forgotten class has lost by now; NaN where no class was ever judged.
+    """The loss of the most forgotten class; NaN if no class was ever evaluated.
 
     >>> round(most_forgotten([[0.9, 0.5], [0.6, 0.7]]), 3)
     0.3
@@ -84,7 +84,7 @@ def most_forgotten(class_map: npt.ArrayLike) -> float:
 
 
 def stale_gap(map_fresh: npt.ArrayLike, map_: npt.ArrayLike) -> Floats:
-    """What re-encoding would bring: mAP of codes made just now less mAP of the table's codes.
+    """What re-encoding would gain: mAP of freshly encoded codes less mAP of the table's codes.
 
     >>> stale_gap([0.75, 0.5], [0.5, 0.5]).tolist()
     [0.25, 0.0]
@@ -96,7 +96,7 @@ def stale_gap(map_fresh: npt.ArrayLike, map_: npt.ArrayLike) -> Floats:
 
 
 def flips_per_1000(pairs: npt.ArrayLike, flipped: npt.ArrayLike) -> Floats:
-    """Bits of the table that flipped since the checkpoint before, per 1,000 pairs; NaN at the first.
+    """Bits of the table that flipped since the previous checkpoint, per 1,000 pairs; NaN at the first.
 
     >>> flips_per_1000([0, 500, 2500], [0, 40, 100]).tolist()
     [nan, 80.0, 30.0]
@@ -111,7 +111,7 @@ def flips_per_1000(pairs: npt.ArrayLike, flipped: npt.ArrayLike) -> Floats:
 
 @dataclass(frozen=True)
 class Detection:
-    """How an alarm did: `delay` in pairs (NaN if it missed the drift), false alarms, and pairs that could bring one."""
+    """How a detector did: `delay` in pairs (NaN if it missed the drift), false alarms, and pairs without drift."""
 
     delay: float
     false_alarms: int
@@ -127,20 +127,20 @@ def detection(alarms: Iterable[int], at: int | None, stop: int, horizon: int | N
     """Alarms of a run of `stop` pairs against the true time of the drift, None if there was none.
 
     The first alarm within `horizon` pairs from the drift (default: up to the end) is its detection, further ones in
-    that time are its echo; all others are false.
+    that time are echoes of it; all others are false.
 
     >>> detection([40, 130, 150, 420], at=100, stop=500, horizon=200)
     Detection(delay=30.0, false_alarms=2, quiet_pairs=300)
     >>> detection([40], at=None, stop=500)
     Detection(delay=nan, false_alarms=1, quiet_pairs=500)
     """
-    places = np.sort(np.array(list(alarms), dtype=np.int64))
+    positions = np.sort(np.array(list(alarms), dtype=np.int64))
     if at is None:
-        return Detection(float("nan"), len(places), stop)
+        return Detection(float("nan"), len(positions), stop)
     end = stop if horizon is None else min(stop, at + horizon)
-    true = places[(places >= at) & (places < end)]
+    true = positions[(positions >= at) & (positions < end)]
     delay = float(true[0] - at) if len(true) else float("nan")
-    return Detection(delay, len(places) - len(true), stop - max(0, end - at))
+    return Detection(delay, len(positions) - len(true), stop - max(0, end - at))
 
 
 def _curve(pairs: npt.ArrayLike, values: npt.ArrayLike) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""mAP of the float vectors themselves: the reference line that codes are drawn against. Not a ceiling on labels."""
+"""mAP of the float vectors themselves: the reference line for codes. With labels as truth it is not an upper bound."""
 
 from collections.abc import Generator
 from typing import Any
@@ -9,7 +9,8 @@ import numpy.typing as npt
 from ohash.core.distances import FastDistances
 from ohash.core.rows import RowView
 from ohash.evaluation.ranking_kernels import RELEVANT
-from ohash.evaluation.relevance import Relation, relevance
+from ohash.evaluation.relevance import Relation, relevance_flags
+from ohash.runtime.slices import drain
 
 HELD_BYTES = 2**26  # of distances, and of rows
 BLOCK_WORK = 300_000_000  # multiplications of one slice
@@ -28,13 +29,8 @@ def float_mean_ap(
     >>> float_mean_ap(np.array([[0.1]]), X, [[1, 2]], "l2")
     0.5833333333333333
     """
-    work = iter_float_ap(X_query, X_db, relevant, metric, query_rows)
-    while True:
-        try:
-            next(work)
-        except StopIteration as finished:
-            ap = finished.value
-            return float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
+    ap = drain(iter_float_ap(X_query, X_db, relevant, metric, query_rows))
+    return float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
 
 
 def iter_float_ap(
@@ -45,13 +41,13 @@ def iter_float_ap(
     query_rows: npt.ArrayLike | None = None,
     exclude: Relation | None = None,
 ) -> Generator[None, None, npt.NDArray[np.float64]]:
-    """The AP of every query, NaN where nothing is relevant: what `significance.paired_bootstrap` wants.
+    """The AP of every query, NaN where nothing is relevant: the input of `paired_bootstrap`.
 
     In slices; the generator's return value is the result.
     """
     database = X_db if isinstance(X_db, RowView) else RowView(np.asarray(X_db))
     n = len(database)
-    flags = relevance(len(X_query), n, None, None, relevant, exclude, query_rows)
+    flags = relevance_flags(len(X_query), n, None, None, relevant, exclude, query_rows)
     fast = FastDistances.for_rows(database.X, database.rows, metric)
     step = max(1, HELD_BYTES // (n * fast.dtype.itemsize))
     ap = np.full(len(X_query), np.nan)

@@ -1,8 +1,7 @@
-"""Hamming distances from one query to the whole database, and sorting by them.
+"""Hamming distances from one query to the whole database, and exact nearest neighbours by them.
 
-Codes come byte by byte, (T, bytes, n): the innermost loop then runs over the database and vectorises for any r.
-
-Exact nearest codes of each query: count distances, keep what lies within the k-th, sort only that.
+Codes are stored byte by byte, (T, bytes, n): the innermost loop then runs over the database and vectorises for any r.
+For the k nearest, distances are counted, and only the items within the k-th distance are sorted.
 """
 
 from collections.abc import Callable

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core import validation
 from ohash.evaluation.hamming_kernels import search_queries
-from ohash.evaluation.packed_codes import Combine, at_least, code_pair
+from ohash.evaluation.packed_codes import Combine, search_problem
 
 Indices = npt.NDArray[np.int64]
 
@@ -19,7 +20,7 @@ def search(
 ) -> tuple[Indices, Indices]:
     """(indices, distances), both (n_queries, k): nearest first, ties by database index.
 
-    `distances` are those the ranking goes by: the least over T models, or their sum for ``combine="sum"``.
+    `distances` are those that define the ranking: the least over T models, or their sum for ``combine="sum"``.
 
     >>> indices, distances = search(np.uint8([[0b011]]), np.uint8([[0b100], [0b111], [0b001], [0b011]]), k=3)
     >>> indices, distances
@@ -37,15 +38,15 @@ def iter_search(
     block: int | None = None,
 ) -> Iterator[tuple[Indices, Indices]]:
     """`search`, a block of queries at a time (about 10 ms without `block`)."""
-    codes = code_pair(query_codes, db_codes, combine)
-    k = at_least("k", k, 1)
-    if k > codes.n:
-        raise ValueError(f"k must be at most the number of db_codes, {codes.n}, got {k}")
-    size = codes.block(block)
+    problem = search_problem(query_codes, db_codes, combine)
+    k = validation.integer("k", k, 1)
+    if k > problem.n:
+        raise ValueError(f"k must be at most the number of db_codes, {problem.n}, got {k}")
+    size = problem.block_size(block)
     kernel = search_queries()
-    for start in range(0, codes.n_queries, size):
-        queries = codes.query_block(start, min(start + size, codes.n_queries))
+    for start in range(0, problem.n_queries, size):
+        queries = problem.query_block(start, min(start + size, problem.n_queries))
         indices = np.empty((queries.shape[1], k), np.int64)
         distances = np.empty_like(indices)
-        kernel(queries, codes.database, codes.combine, indices, distances)
+        kernel(queries, problem.database, problem.combine, indices, distances)
         yield indices, distances

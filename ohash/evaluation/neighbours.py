@@ -1,8 +1,8 @@
-"""*Agrees with the original distance*: do the codes find the neighbours that the float vectors have?
+"""Distance agreement: do the codes find the nearest neighbours of the float vectors?
 
-The exact neighbours come from BLAS in blocks, their last digits from float64: all that lie, up to rounding, as near as
-the k-th are measured again one by one. So ties and near-duplicates come out right, too. Of the database, which may be a
-file of gigabytes, one block is held at a time.
+Exact neighbours are found by BLAS in blocks; all items that, up to rounding, are as near as the k-th are measured again
+in float64, so that ties and near-duplicates are ranked correctly as well. The database may be a file of gigabytes: one
+block of it is held at a time.
 """
 
 from collections.abc import Generator, Sequence
@@ -15,16 +15,17 @@ from ohash.core import validation
 from ohash.core.distances import FastDistances, pair_distances
 from ohash.core.rows import RowView
 from ohash.evaluation.hamming_search import Indices
-from ohash.evaluation.packed_codes import Combine, at_least, code_array
+from ohash.evaluation.packed_codes import Combine, code_array
 from ohash.evaluation.ranking import retrieval
 from ohash.evaluation.relevance import own_rows
+from ohash.runtime.slices import drain
 
 Metric = Literal["cosine", "l2", "dot"]
 
 BLOCK_BYTES = 8_000_000  # of distances held at once
 BLOCK_WORK = 500_000_000  # multiplications of one step
-MEASURED = 16  # queries whose candidates are measured between two steps
-MOST_CANDIDATES = 2**22
+MEASURED = 16  # queries whose candidates are measured per step
+MAX_CANDIDATES = 2**22
 
 
 def exact_neighbours(
@@ -37,21 +38,15 @@ def exact_neighbours(
 ) -> Indices:
     """The k nearest database rows of each query, (n_queries, k), nearest first, ties by index.
 
-    `query_rows` says where a query itself lies in the database (-1: nowhere), so that it does not find itself. A zero
-    vector has cosine 0 with everything.
+    `query_rows` gives the database row of each query (-1: none), so that a query does not find itself. A zero vector
+    has cosine 0 with everything.
 
     >>> exact_neighbours([[1.0, 0.0]], [[0.0, 2.0], [3.0, 1.0], [1.0, 0.1]], k=2, metric="cosine")
     array([[2, 1]])
     >>> exact_neighbours([[1.0, 0.0]], [[0.0, 2.0], [3.0, 1.0], [1.0, 0.1]], k=2, metric="dot")
     array([[1, 2]])
     """
-    work = iter_exact_neighbours(X_query, X_db, k, metric, query_rows=query_rows)
-    while True:
-        try:
-            next(work)
-        except StopIteration as finished:
-            found: Indices = finished.value
-            return found
+    return drain(iter_exact_neighbours(X_query, X_db, k, metric, query_rows=query_rows))
 
 
 def iter_exact_neighbours(
@@ -71,12 +66,12 @@ def iter_exact_neighbours(
     if queries.shape[1] != d:
         raise ValueError(f"X_query must have the {d} columns of X_db, got shape {queries.shape}")
     own = np.full(len(queries), -1) if query_rows is None else own_rows(query_rows, len(queries), n)
-    k = at_least("k", k, 1)
+    k = validation.integer("k", k, 1)
     most = n if query_rows is None else n - 1
     if k > most:
         raise ValueError(f"k must be at most {most}, the rows of X_db a query can find, got {k}")
     fast = FastDistances.for_rows(database.X, database.rows, metric)
-    found = np.empty((len(queries), k), np.int64)
+    neighbours = np.empty((len(queries), k), np.int64)
     waiting = [np.arange(len(queries))]
     while waiting:
         some = waiting.pop()
@@ -88,10 +83,10 @@ def iter_exact_neighbours(
         for at, (row, items) in enumerate(zip(some, close, strict=True)):
             vectors = database.take(items)
             apart = pair_distances(vectors, np.broadcast_to(queries[row], vectors.shape), metric)
-            found[row] = items[np.lexsort((items, apart))[:k]]
+            neighbours[row] = items[np.lexsort((items, apart))[:k]]
             if at % MEASURED == 0:
                 yield 1.0
-    return found
+    return neighbours
 
 
 class _TooManyTiesError(Exception):
@@ -101,18 +96,18 @@ class _TooManyTiesError(Exception):
 def _candidates(
     queries: npt.NDArray[Any], database: RowView, k: int, fast: FastDistances, own: Indices
 ) -> Generator[float, None, list[Indices]]:
-    """For each query all items that, up to rounding, may be among its k nearest."""
+    """For each query, all items that may be among its k nearest, given the rounding error."""
     A = fast.prepare(queries)
     width = max(1, min(BLOCK_BYTES // (len(A) * A.itemsize), BLOCK_WORK // A.size))
     pool, worst = _Pool(len(A), k), np.zeros(len(A))
     for start in range(0, len(database), width):
         rows = validation.finite("X_db", database.block(start, start + width), rows=np.arange(start, start + width))
-        D, slack = fast.distances(A, fast.prepare(rows))
-        np.maximum(worst, slack[:, 0], out=worst)
+        D, error = fast.distances(A, fast.prepare(rows))
+        np.maximum(worst, error[:, 0], out=worst)
         mine = np.flatnonzero((own >= start) & (own < start + len(rows)))
         D[mine, own[mine] - start] = np.inf
         pool.add(D, start, 2 * worst)
-        if pool.size > max(MOST_CANDIDATES, 8 * k * len(A)) and len(A) > 1:
+        if pool.size > max(MAX_CANDIDATES, 8 * k * len(A)) and len(A) > 1:
             raise _TooManyTiesError
         yield min(0.99, (start + len(rows)) / len(database))
     return pool.items(2 * worst)
@@ -185,26 +180,26 @@ def recall_with_reranking(
     *,
     query_rows: npt.ArrayLike | None = None,
 ) -> dict[int, float]:
-    """Recall@k after the c k nearest codes have been sorted again by the float vectors, for every c.
+    """Recall@k after the c k nearest codes have been re-ranked by the float vectors, for every c.
 
-    Sorting candidates by the distance that defines `exact` puts the exact neighbours among them first. So the recall
+    Re-ranking by the distance that defines `exact` puts the exact neighbours among the candidates first. So the recall
     is the expected share of the k exact neighbours among the c k nearest codes, and no float vector is needed.
 
     >>> database = np.uint8([[0b000], [0b001], [0b010], [0b111]])
     >>> recall_with_reranking(np.uint8([[0b000]]), database, [[3, 0]], k=2, oversampling=(1, 2))
     {1: 0.5, 2: 1.0}
     """
-    k = at_least("k", k, 1)
+    k = validation.integer("k", k, 1)
     neighbours = np.asarray(exact)
     if neighbours.ndim != 2 or neighbours.shape[1] < k or neighbours.dtype.kind not in "iu":
         raise ValueError(
             f"exact must hold database rows, (n_queries, {k} or more), got dtype {neighbours.dtype} and shape "
             f"{neighbours.shape}; make it with exact_neighbours(X_query, X_db, k={k})"
         )
-    factors = [at_least("oversampling", factor, 1) for factor in oversampling]
+    factors = [validation.integer("oversampling", factor, 1) for factor in oversampling]
     n = code_array("db_codes", db_codes).shape[1]
-    found = retrieval(
+    precision = retrieval(
         query_codes, db_codes, relevant=list(neighbours[:, :k]), query_rows=query_rows, combine=combine,
         k=[factor * k for factor in factors],
     ).precision_at_k  # fmt: skip
-    return {factor: found[factor * k] * factor if factor * k < n else 1.0 for factor in factors}
+    return {factor: precision[factor * k] * factor if factor * k < n else 1.0 for factor in factors}

@@ -1,4 +1,4 @@
-"""Packed codes as the kernels read them, and the checks they have to pass first."""
+"""Checks of packed codes, and their layout for the kernels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from ohash.evaluation.hamming_kernels import MIN, MIN_SUM, SUM
 
 Combine = Literal["min_sum", "min", "sum"]
 Flags = npt.NDArray[np.uint8]
-RULES = {"min_sum": MIN_SUM, "min": MIN, "sum": SUM}
+COMBINE_RULES = {"min_sum": MIN_SUM, "min": MIN, "sum": SUM}
 
 # Distances (items x models x 8 bytes) of one block of queries: about 10 ms of work, so that a caller can stop in time.
 BLOCK_WORK = 4_000_000
 
 
 @dataclass(frozen=True)
-class CodePair:
-    """Queries (T, n_queries, bytes) and database (T, bytes, n): the layout the kernels want."""
+class SearchProblem:
+    """Queries (T, n_queries, bytes) against a database (T, bytes, n), in the layout of the kernels."""
 
     queries: npt.NDArray[np.uint8]
     database: npt.NDArray[np.uint8]
@@ -34,23 +34,23 @@ class CodePair:
 
     @property
     def n_queries(self) -> int:
-        """Rows of the queries."""
+        """Number of queries."""
         return int(self.queries.shape[1])
 
     @property
     def n(self) -> int:
-        """Items of the database."""
+        """Number of items in the database."""
         return int(self.database.shape[2])
 
     @property
     def radii(self) -> int:
-        """Distances there can be: r + 1, or T r + 1 for a sum over models."""
+        """Number of possible distances: r + 1, or T r + 1 for a sum over models."""
         return (self.T * self.r if self.combine == SUM else self.r) + 1
 
-    def block(self, block: int | None) -> int:
-        """Queries to do at once: what was asked for, or about 10 ms of work."""
+    def block_size(self, block: int | None) -> int:
+        """Queries per block: `block`, or about 10 ms of work."""
         if block is not None:
-            return at_least("block", block, 1)
+            return validation.integer("block", block, 1)
         work = self.n * self.T * -(-self.database.shape[1] // 8)
         return int(min(max(BLOCK_WORK // work, 1), 256))
 
@@ -69,38 +69,38 @@ def code_array(name: str, codes: Any) -> npt.NDArray[np.uint8]:
         )
     if packed.ndim not in (2, 3) or 0 in packed.shape:
         raise ValueError(
-            f"{name} must be packed codes of shape (n, ceil(r/8)) or (T, n, ceil(r/8)), none of them 0, got shape "
+            f"{name} must be packed codes of shape (n, ceil(r/8)) or (T, n, ceil(r/8)), no dimension 0, got shape "
             f"{packed.shape}"
         )
     return packed if packed.ndim == 3 else packed[None]
 
 
-def code_pair(query_codes: Any, db_codes: Any, combine: str, r: int | None = None) -> CodePair:
-    """Check both sides and turn the database so that its items lie side by side."""
+def search_problem(query_codes: Any, db_codes: Any, combine: str, r: int | None = None) -> SearchProblem:
+    """Check both sides and transpose the database, so that the kernels run along its items."""
     queries, database = code_array("query_codes", query_codes), code_array("db_codes", db_codes)
     if (len(queries), queries.shape[2]) != (len(database), database.shape[2]):
         raise ValueError(
-            "query_codes and db_codes must have as many models and bytes as each other, got shapes "
+            "query_codes and db_codes must have the same number of models and bytes, got shapes "
             f"{np.shape(query_codes)} and {np.shape(db_codes)}; encode both with the same hasher"
         )
-    if combine not in RULES:
-        raise ValueError(f"combine must be one of {', '.join(map(repr, RULES))}, got {combine!r}")
+    if combine not in COMBINE_RULES:
+        raise ValueError(f"combine must be one of {', '.join(map(repr, COMBINE_RULES))}, got {combine!r}")
     lengths = {known for known in (getattr(query_codes, "r", -1), getattr(db_codes, "r", -1)) if known > 0}
     if len(lengths) > 1:
         raise ValueError(
             f"query_codes and db_codes must be equally long, got {query_codes.r} and {db_codes.r} bits; "
             "encode both with the same hasher"
         )
-    return CodePair(
+    return SearchProblem(
         queries=queries,
         database=np.ascontiguousarray(database.transpose(0, 2, 1)),
-        combine=MIN if len(queries) == 1 else RULES[combine],
+        combine=MIN if len(queries) == 1 else COMBINE_RULES[combine],
         r=bit_length(queries.shape[2], r if r is not None else next(iter(lengths), None)),
     )
 
 
 def bit_length(width: int, r: int | None) -> int:
-    """The length r where it fits into `width` bytes; 8 bits a byte where it is not known."""
+    """`r` if it fits into `width` bytes; 8 bits per byte if it is None."""
     if r is None:
         return 8 * width
     r = validation.integer("r", r)
@@ -109,15 +109,7 @@ def bit_length(width: int, r: int | None) -> int:
     return r
 
 
-def at_least(name: str, value: Any, lowest: int) -> int:
-    """`value` as an integer that is not below `lowest`."""
-    number = validation.integer(name, value)
-    if number < lowest:
-        raise ValueError(f"{name} must be an integer >= {lowest}, got {number}")
-    return number
-
-
-def cut_offs(name: str, k: int | Sequence[int]) -> tuple[int, ...]:
-    """One k or several, rising and without repetition."""
+def cutoffs(name: str, k: int | Sequence[int]) -> tuple[int, ...]:
+    """One k or several, in ascending order without repetition."""
     values = [k] if isinstance(k, (int, np.integer)) else list(k)
-    return tuple(sorted({at_least(name, value, 1) for value in values}))
+    return tuple(sorted({validation.integer(name, value, 1) for value in values}))

@@ -1,7 +1,7 @@
-"""Quality at every moment, from the pairs themselves: each is judged before it is learnt (prequential).
+"""Quality from the stream of pairs itself: each pair is scored before it is learnt (prequential).
 
-Similar pairs should lie nearer than dissimilar ones. The AUC is the chance that they do, ties counting half; it needs
-no labels and no database. A pair's distance under T models is the least of the T, as in the ranking.
+Similar pairs should be nearer than dissimilar ones. The AUC is the probability that they are, ties counting half; it
+needs no labels and no database. A pair's distance under T models is the least of the T, as in the ranking.
 """
 
 from typing import Any
@@ -9,25 +9,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation.packed_codes import at_least
+from ohash.core import validation
 
 
 class PairAUC:
     """AUC of D_h as a detector of dissimilar pairs, over the last `window` pairs.
 
     >>> auc = PairAUC(r_max=8, window=4)
-    >>> auc.push([1, 3, 3, 5], [+1, +1, -1, -1])
+    >>> auc.update([1, 3, 3, 5], [+1, +1, -1, -1])
     >>> auc.value
     0.875
-    >>> auc.push([2, 2], [-1, -1])
+    >>> auc.update([2, 2], [-1, -1])
     >>> auc.value  # left: a dissimilar pair at 3, one at 5, two at 2; no similar one
     nan
     """
 
     def __init__(self, r_max: int, window: int = 2000) -> None:
         """Distances go from 0 to `r_max`."""
-        self.r_max = at_least("r_max", r_max, 1)
-        self.window = at_least("window", window, 1)
+        self.r_max = validation.integer("r_max", r_max, 1)
+        self.window = validation.integer("window", window, 1)
         self._D_h = np.zeros(self.window, np.int64)
         self._similar = np.zeros(self.window, np.bool_)
         self._counts = np.zeros((2, self.r_max + 1), np.int64)  # dissimilar, similar
@@ -37,7 +37,7 @@ class PairAUC:
         """Pairs in the window."""
         return min(self._pairs, self.window)
 
-    def push(self, D_h: npt.ArrayLike, s: npt.ArrayLike) -> None:
+    def update(self, D_h: npt.ArrayLike, s: npt.ArrayLike) -> None:
         """Add pairs in order: distances (n,), or (n, T) of T models, and s = +1 or -1."""
         distances, similar = self._checked(D_h, s)
         last = self._pairs + len(distances)
@@ -45,7 +45,7 @@ class PairAUC:
         order = np.arange(last - len(distances), last)  # position of each pair in the whole stream
         at = order % self.window
         leaving = at[order >= self.window]
-        if last - self._pairs > self.window:  # pairs that never enter the window push the whole of it out
+        if last - self._pairs > self.window:  # more new pairs than the window holds: all old ones leave
             self._counts[:] = 0
         else:
             self._count(self._D_h[leaving], self._similar[leaving], -1)
@@ -69,7 +69,7 @@ class PairAUC:
         return self._counts[1].copy(), self._counts[0].copy()
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Everything needed to go on."""
+        """Arrays for a saved run."""
         return {
             "D_h": self._D_h.copy(),
             "similar": self._similar.copy(),
@@ -78,7 +78,7 @@ class PairAUC:
 
     @classmethod
     def from_state(cls, state: dict[str, npt.NDArray[Any]]) -> "PairAUC":
-        """The very same window again."""
+        """The inverse of `state`."""
         r_max, window, pairs = (int(v) for v in state["size"])
         auc = cls(r_max, window)
         auc._D_h[:], auc._similar[:], auc._pairs = state["D_h"], state["similar"], pairs
@@ -99,7 +99,7 @@ class PairAUC:
             )
         if distances.size and (distances.min() < 0 or distances.max() > self.r_max):
             bad = distances[(distances < 0) | (distances > self.r_max)][0]
-            raise ValueError(f"D_h must lie in 0 to r_max = {self.r_max}, got {bad}; give r_max the bits of a code")
+            raise ValueError(f"D_h must lie in 0 to r_max = {self.r_max}, got {bad}; set r_max to the bits per code")
         if labels.shape != distances.shape or not np.isin(labels, (-1, 1)).all():
             raise ValueError(
                 f"s must hold +1 (similar) or -1 (dissimilar) for each of the {distances.size} pairs, got {s!r:.60}"
@@ -108,7 +108,7 @@ class PairAUC:
 
 
 def area_under(pairs: npt.ArrayLike, values: npt.ArrayLike) -> float:
-    """Trapezoid area under a metric over the pairs, divided by their span: a mean that uneven checkpoints do not bend.
+    """Trapezoid area under a metric over the pairs, divided by their span: a mean that uneven checkpoints do not bias.
 
     >>> area_under([0, 100, 400], [0.0, 1.0, 1.0])
     0.875

@@ -1,10 +1,8 @@
-"""Wᵀx of many rows in steps of about 10 ms; digits depend on the row and the column alone, never on the step.
+"""Projections Wᵀx of many rows on some columns of W, in steps of about 10 ms.
 
-Projections of some columns of W, such that a column's digits depend on that column and the row alone.
-
-A BLAS product of fewer columns may differ in the last digit, and a bit near its threshold would then depend on which
-other columns happened to be dirty. Here columns go four at a time, padded, through one loop whose sums depend on d
-alone.
+Their digits depend on the row and the column alone. A BLAS product of fewer columns may differ in the last digit, and a
+bit near its threshold would then depend on which other columns happened to be out of date. Here columns go four at a
+time, padded, through one loop whose order of summation depends on d alone.
 """
 
 from collections.abc import Callable, Iterator
@@ -64,7 +62,7 @@ def project_columns(dtype: str) -> Callable[..., None]:
 
 
 STEP_WORK = 30_000_000  # multiplications of one step: about 10 ms
-KEPT_BLOCK = 65_536  # rows of kept projections looked at at once
+STORED_BLOCK = 65_536  # rows of stored projections read at a time
 
 Matrix = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
@@ -82,8 +80,8 @@ def project(W: Matrix, columns: Rows, of: RowView, P: Matrix) -> Iterator[float]
         yield (start + len(rows)) / len(of)
 
 
-def projected(W: Matrix, columns: Rows, of: RowView) -> Iterator[tuple[int, Matrix]]:
-    """The same without a place for all: (first row, W[columns] Xᵀ of a block of rows), block by block."""
+def iter_projections(W: Matrix, columns: Rows, of: RowView) -> Iterator[tuple[int, Matrix]]:
+    """The same without storing all of P: (first row, W[columns] Xᵀ of a block of rows), block by block."""
     if not len(columns):
         return
     some, at = _padded(W, columns, np.arange(len(columns)))
@@ -95,16 +93,16 @@ def projected(W: Matrix, columns: Rows, of: RowView) -> Iterator[tuple[int, Matr
         yield start, P
 
 
-def blocks_of(P: Matrix, columns: Rows) -> Iterator[tuple[int, Matrix]]:
-    """(first row, P[columns] of a block of rows) of projections that have been kept."""
-    for start in range(0, P.shape[1] if len(columns) else 0, KEPT_BLOCK):
-        yield start, P[columns, start : start + KEPT_BLOCK]
+def iter_blocks(P: Matrix, columns: Rows) -> Iterator[tuple[int, Matrix]]:
+    """(first row, P[columns] of a block of rows) of stored projections."""
+    for start in range(0, P.shape[1] if len(columns) else 0, STORED_BLOCK):
+        yield start, P[columns, start : start + STORED_BLOCK]
 
 
 def write_bits(codes: npt.NDArray[np.uint8], r: int, columns: Rows, positive: npt.NDArray[np.bool_], start: int) -> int:
-    """Set the bits of rising `columns` (numbers m r + k) in packed codes (T, n, bytes); return how many changed.
+    """Set the bits of ascending `columns` (numbers m r + k) in packed codes (T, n, bytes); return how many changed.
 
-    `positive` is (columns, rows), of the rows from `start` on.
+    `positive` is (columns, rows), for the rows from `start` on.
 
     >>> codes = np.zeros((1, 3, 1), np.uint8)
     >>> write_bits(codes, 8, np.array([1, 6]), np.array([[True, True], [False, True]]), 1), codes[0, :, 0].tolist()

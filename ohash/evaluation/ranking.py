@@ -9,8 +9,8 @@ relevant, lie before it:
 Conventions:
 
 - R counts all relevant items of the database; a query with R = 0 is excluded from every mean, and counted.
-- ``ties="stable"`` breaks ties by database index. On a database sorted by class that is badly wrong.
-- AP@k divides by min(R, k). Precision@k, AP@k, hit@k and the reciprocal rank are expectations over ties, too. A k
+- ``ties="stable"`` breaks ties by database index. On a database sorted by class that is badly biased.
+- AP@k divides by min(R, k). Precision@k, AP@k, hit@k and the reciprocal rank are expectations over ties as well. A k
   beyond the database means all of it.
 - The ball of radius ρ holds all items with D_h <= ρ; precision is 0 in an empty one.
 - T models: ``"min"`` ranks by the least D_h (one positive model is enough), ``"min_sum"`` breaks its ties by the sum,
@@ -26,10 +26,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core import validation
 from ohash.evaluation import ranking_kernels as columns
-from ohash.evaluation.packed_codes import Combine, at_least, code_pair, cut_offs
+from ohash.evaluation.packed_codes import Combine, cutoffs, search_problem
 from ohash.evaluation.ranking_kernels import score_queries
-from ohash.evaluation.relevance import Relation, relevance
+from ohash.evaluation.relevance import Relation, relevance_flags
 
 Ties = Literal["expected", "stable"]
 Vector = npt.NDArray[np.float64]
@@ -37,7 +38,7 @@ Vector = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PRCurve:
-    """Precision and recall within each radius; to be drawn as points joined, without interpolation.
+    """Precision and recall within each radius; to be drawn as connected points, without interpolation.
 
     `precision` and `recall` add the counts of all queries up (micro); `macro_*` are means over queries.
     """
@@ -51,10 +52,10 @@ class PRCurve:
 
 @dataclass(frozen=True, eq=False)
 class Retrieval:
-    """Everything one ranking says: means over `queries`, which leave out the `excluded` ones without relevant items.
+    """All metrics of one ranking: means over `queries`, without the `excluded` ones that have no relevant item.
 
     `map_low` and `map_high` are mAP with the relevant items last, and first, in every tie. `ap` and `n_relevant` have
-    one entry a query in the order given, `ap` NaN where excluded: `significance.paired_bootstrap` wants them.
+    one entry per query in the order given, `ap` NaN where excluded; they are the input of `paired_bootstrap`.
     """
 
     queries: int
@@ -118,19 +119,19 @@ def retrieval(
     radius: int = 2,
     r: int | None = None,
 ) -> Retrieval:
-    """The whole record of one ranking.
+    """All metrics of one ranking.
 
     Codes are packed, (n, ceil(r/8)) or (T, n, ceil(r/8)). Relevance is a shared label (`query_labels`, `db_labels`:
     integers, or boolean rows of several labels), or `relevant`: boolean (n_queries, n), its packed bits, a sparse
     matrix, or a list of database rows for each query. `exclude` takes the same forms, or a boolean vector (n,), and
     hides items from queries; `query_rows` hides each query's own row (-1: it has none). `r` is needed only for codes
-    that do not remember their length.
+    that do not carry their length.
 
     >>> query, database = np.uint8([[0b00]]), np.uint8([[0b00], [0b01], [0b10]])
-    >>> found = retrieval(query, database, relevant=[[1]], k=2, radius=1)
-    >>> found.precision_at_k[2], found.hit_at_k[2], round(found.mrr, 4)
+    >>> result = retrieval(query, database, relevant=[[1]], k=2, radius=1)
+    >>> result.precision_at_k[2], result.hit_at_k[2], round(result.mrr, 4)
     (0.25, 0.5, 0.4167)
-    >>> round(found.precision_radius, 4), found.recall_radius, round(found.map_low, 4), found.map_high
+    >>> round(result.precision_radius, 4), result.recall_radius, round(result.map_low, 4), result.map_high
     (0.3333, 1.0, 0.3333, 0.5)
     """
     given = (relevant, exclude, query_rows, ties, combine, k, radius, r, None)
@@ -153,7 +154,7 @@ def iter_retrieval(
     r: int | None = None,
     block: int | None = None,
 ) -> Iterator[Retrieval]:
-    """`retrieval`, a block of queries at a time: yields the record of the queries so far; the last is the whole.
+    """`retrieval`, a block of queries at a time: yields the metrics of the queries so far; the last are those of all.
 
     Without `block` a step takes about 10 ms, so that a live run can stop in between. The result does not depend on it.
     """
@@ -176,29 +177,31 @@ def _records(
     r: int | None,
     block: int | None,
 ) -> Iterator[Callable[[], Retrieval]]:
-    """After each block of queries, a function that makes their record."""
-    codes = code_pair(query_codes, db_codes, combine, r)
+    """After each block of queries, a function that returns the metrics so far."""
+    problem = search_problem(query_codes, db_codes, combine, r)
     if ties not in ("expected", "stable"):
         raise ValueError(f"ties must be 'expected' or 'stable', got {ties!r}")
-    ks = cut_offs("k", k)
-    radius = at_least("radius", radius, 0)
-    flags = relevance(codes.n_queries, codes.n, query_labels, db_labels, relevant, exclude, query_rows)
-    size = codes.block(block)
+    ks = cutoffs("k", k)
+    radius = validation.integer("radius", radius, 0)
+    flags = relevance_flags(problem.n_queries, problem.n, query_labels, db_labels, relevant, exclude, query_rows)
+    size = problem.block_size(block)
     score = score_queries()
-    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, codes.n + 1))])
-    scores = np.empty((codes.n_queries, columns.FIRST_K + 3 * len(ks)))
-    counts, sums = np.zeros((codes.radii, 2), np.int64), np.zeros((codes.radii, 2))
-    for start in range(0, codes.n_queries, size):
-        stop = min(start + size, codes.n_queries)
+    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, problem.n + 1))])
+    scores = np.empty((problem.n_queries, columns.FIRST_K + 3 * len(ks)))
+    counts, sums = np.zeros((problem.radii, 2), np.int64), np.zeros((problem.radii, 2))
+    for start in range(0, problem.n_queries, size):
+        stop = min(start + size, problem.n_queries)
         score(
-            codes.query_block(start, stop), codes.database, flags(start, stop), codes.combine, ties == "stable",
-            np.array(ks, np.int64), min(radius, codes.radii - 1), harmonic, scores[start:stop], counts, sums,
+            problem.query_block(start, stop), problem.database, flags(start, stop), problem.combine, ties == "stable",
+            np.array(ks, np.int64), min(radius, problem.radii - 1), harmonic, scores[start:stop], counts, sums,
         )  # fmt: skip
-        yield partial(record_of, scores[:stop], counts, sums, ks, radius)
+        yield partial(make_retrieval, scores[:stop], counts, sums, ks, radius)
 
 
-def record_of(scores: Vector, counts: npt.NDArray[np.int64], sums: Vector, ks: Sequence[int], radius: int) -> Retrieval:
-    """The record of what a scoring kernel has filled: means over the queries that have something relevant."""
+def make_retrieval(
+    scores: Vector, counts: npt.NDArray[np.int64], sums: Vector, ks: Sequence[int], radius: int
+) -> Retrieval:
+    """Metrics from what a scoring kernel has filled in: means over the queries that have a relevant item."""
     R = scores[:, columns.N_RELEVANT]
     scored = scores[R > 0]
     queries = len(scored)

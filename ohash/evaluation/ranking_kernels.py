@@ -1,11 +1,8 @@
-"""One pass over the database per query: distances, then tie classes, then every number of `ohash.evaluation.ranking`.
+"""One pass over the database per query: distances, then tie classes, then every metric of `ohash.evaluation.ranking`.
 
-With ``ties="stable"`` every item is a class of its own, in the order of the database.
-
-From the tie classes of one query to its scores; every expectation is over a random order inside each class.
-
-A ranking is a list of tie classes in rising distance: (size, relevant items in it, distance). N and hits count what
-lies before a class.
+A ranking is a list of tie classes by ascending distance: (size, relevant items in it, distance). Expectations are over
+a random order inside each class; N and hits count what lies before a class. With ``ties="stable"`` every item is a
+class of its own, in the order of the database.
 """
 
 from collections.abc import Callable
@@ -91,7 +88,7 @@ def bounds(found: int, size: Any, relevant: Any, harmonic: Any, scores: Any) -> 
 
 @inlined
 def score(found: int, size: Any, relevant: Any, R: int, ks: Any, harmonic: Any, scores: Any) -> None:
-    """AP, AP@k, precision@k, hit@k and the reciprocal rank from the tie classes; R > 0 relevant items in all."""
+    """AP, AP@k, precision@k, hit@k and the reciprocal rank from the tie classes; R > 0 relevant items in total."""
     n_k = ks.shape[0]
     ap = 0.0
     N = hits = at = 0
@@ -145,7 +142,7 @@ def classes_by_histogram(
 ) -> int:
     """Tie classes by counting; the key of an item is its distance, or for MIN_SUM min (T r + 1) + sum.
 
-    Short histograms are kept fourfold and used in turn, so that equal keys need not wait for each other.
+    Short histograms are kept in four copies used in turn, so that increments of equal keys do not wait for each other.
     """
     partial, D, near, tie_break, key = scratch
     T, width, n = codes.shape

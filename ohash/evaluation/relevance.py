@@ -1,7 +1,7 @@
-"""What counts as a right answer: a shared label, or a relation that is given. Also what a query must not find.
+"""What is relevant for a query: items with a shared label, or a given relation. Also what is hidden from it.
 
-Whatever form it has, it becomes a function of a block of queries that gives flags (block, n) in uint8: the kernels then
-know only one kind of relevance.
+Whatever its form, it becomes a function from a block of queries to flags (block, n) in uint8, the only kind of
+relevance that the kernels know.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,11 +13,12 @@ import numpy.typing as npt
 from ohash.evaluation.packed_codes import Flags
 from ohash.evaluation.ranking_kernels import HIDDEN, RELEVANT
 
-Rows = Callable[[int, int], Flags]
+# Flags (stop - start, n) of the queries from start to stop.
+FlagBlocks = Callable[[int, int], Flags]
 Relation = npt.NDArray[Any] | Sequence[npt.ArrayLike] | Any
 
 
-def relevance(
+def relevance_flags(
     n_queries: int,
     n: int,
     query_labels: npt.ArrayLike | None,
@@ -25,8 +26,8 @@ def relevance(
     relevant: Relation | None,
     exclude: Relation | None,
     query_rows: npt.ArrayLike | None,
-) -> Rows:
-    """Flags of a block of queries: RELEVANT, and HIDDEN for what is not in that query's database."""
+) -> FlagBlocks:
+    """Flags of a block of queries: RELEVANT, and HIDDEN for items that are not in that query's database."""
     if (query_labels is None) != (db_labels is None) or (query_labels is None) == (relevant is None):
         raise ValueError(
             "relevance must be given once, got "
@@ -34,26 +35,26 @@ def relevance(
             + "; pass query_labels and db_labels, or relevant"
         )
     if relevant is None:
-        wanted = by_labels(n_queries, n, query_labels, db_labels)
+        relevant_flags = label_flags(n_queries, n, query_labels, db_labels)
     else:
-        wanted = by_relation("relevant", relevant, n_queries, n)
+        relevant_flags = relation_flags("relevant", relevant, n_queries, n)
     hidden = None if exclude is None else _excluded(exclude, n_queries, n)
     own = None if query_rows is None else own_rows(query_rows, n_queries, n)
 
     def rows(start: int, stop: int) -> Flags:
-        flags = wanted(start, stop)
+        flags = relevant_flags(start, stop)
         if hidden is not None:
             flags |= hidden(start, stop) * np.uint8(HIDDEN)
         if own is not None:
             at = own[start:stop]
-            found = np.flatnonzero(at >= 0)
-            flags[found, at[found]] |= HIDDEN
+            in_database = np.flatnonzero(at >= 0)
+            flags[in_database, at[in_database]] |= HIDDEN
         return flags
 
     return rows
 
 
-def by_labels(n_queries: int, n: int, query_labels: Any, db_labels: Any) -> Rows:
+def label_flags(n_queries: int, n: int, query_labels: Any, db_labels: Any) -> FlagBlocks:
     """Relevant = the same label; with rows of labels, boolean (n, L), at least one label in common."""
     queries, database = np.asarray(query_labels), np.asarray(db_labels)
     for name, labels, count in (("query_labels", queries, n_queries), ("db_labels", database, n)):
@@ -75,7 +76,7 @@ def by_labels(n_queries: int, n: int, query_labels: Any, db_labels: Any) -> Rows
     return _shared_label(queries, database)
 
 
-def _same_label(queries: npt.NDArray[Any], database: npt.NDArray[Any]) -> Rows:
+def _same_label(queries: npt.NDArray[Any], database: npt.NDArray[Any]) -> FlagBlocks:
     names, numbers = np.unique(np.concatenate([database, queries]), return_inverse=True)
     numbers = numbers.astype(np.min_scalar_type(len(names)))
     of_database, of_queries = numbers[: len(database)], numbers[len(database) :]
@@ -86,7 +87,7 @@ def _same_label(queries: npt.NDArray[Any], database: npt.NDArray[Any]) -> Rows:
     return rows
 
 
-def _shared_label(queries: npt.NDArray[Any], database: npt.NDArray[Any]) -> Rows:
+def _shared_label(queries: npt.NDArray[Any], database: npt.NDArray[Any]) -> FlagBlocks:
     members = np.ascontiguousarray(database.T.astype(bool))
 
     def rows(start: int, stop: int) -> Flags:
@@ -99,10 +100,10 @@ def _shared_label(queries: npt.NDArray[Any], database: npt.NDArray[Any]) -> Rows
     return rows
 
 
-def by_relation(name: str, relation: Any, n_queries: int, n: int) -> Rows:
+def relation_flags(name: str, relation: Any, n_queries: int, n: int) -> FlagBlocks:
     """A relation of queries to items: boolean (n_queries, n), packed bits, a sparse matrix, or a list of rows each.
 
-    >>> by_relation("relevant", [[0, 2], []], 2, 3)(0, 2)
+    >>> relation_flags("relevant", [[0, 2], []], 2, 3)(0, 2)
     array([[1, 0, 1],
            [0, 0, 0]], dtype=uint8)
     """
@@ -125,7 +126,7 @@ def by_relation(name: str, relation: Any, n_queries: int, n: int) -> Rows:
     return _listed(name, [np.asarray(items) for items in relation], n_queries, n)
 
 
-def _listed(name: str, lists: list[npt.NDArray[Any]], n_queries: int, n: int) -> Rows:
+def _listed(name: str, lists: list[npt.NDArray[Any]], n_queries: int, n: int) -> FlagBlocks:
     if len(lists) != n_queries:
         raise ValueError(f"{name} must hold one list for each of the {n_queries} queries, got {len(lists)} lists")
     for at, items in enumerate(lists):
@@ -146,16 +147,16 @@ def _listed(name: str, lists: list[npt.NDArray[Any]], n_queries: int, n: int) ->
     return rows
 
 
-def _excluded(exclude: Relation, n_queries: int, n: int) -> Rows:
-    """Like `by_relation`, and also one boolean vector (n,) that is true for every query."""
+def _excluded(exclude: Relation, n_queries: int, n: int) -> FlagBlocks:
+    """Like `relation_flags`, or one boolean vector (n,) for all queries."""
     if isinstance(exclude, np.ndarray) and exclude.dtype == bool and exclude.shape == (n,):
         everywhere = exclude.view(np.uint8)[None, :]
         return lambda start, stop: everywhere
-    return by_relation("exclude", exclude, n_queries, n)
+    return relation_flags("exclude", exclude, n_queries, n)
 
 
 def own_rows(query_rows: npt.ArrayLike, n_queries: int, n: int) -> npt.NDArray[np.int64]:
-    """Where each query lies in the database, -1 for nowhere."""
+    """The database row of each query, -1 if it is not in the database."""
     own = np.asarray(query_rows)
     if own.shape != (n_queries,) or own.dtype.kind not in "iu":
         raise ValueError(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ohash.evaluation.packed_codes import at_least
+from ohash.core import validation
 
 DRAWS_AT_ONCE = 2_000_000
 ENOUGH_SEEDS = 3  # for a t interval of their mean
@@ -37,7 +37,7 @@ def paired_bootstrap(
         raise ValueError(f"ap_a and ap_b must be vectors over the same queries, got shapes {a.shape} and {b.shape}")
     if not 0 < level < 1:
         raise ValueError(f"level must be a number in (0, 1), got {level!r}; 0.95 gives a 95 % interval")
-    resamples = at_least("resamples", resamples, 1)
+    resamples = validation.integer("resamples", resamples, 1)
     gain = (a - b)[~np.isnan(a - b)]
     if not gain.size:
         raise ValueError(f"ap_a and ap_b must share a scored query, got {a.size} queries, none scored on both sides")

@@ -7,9 +7,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core import validation
 from ohash.core.codes import Codes
 from ohash.evaluation.hamming_kernels import MIN, MIN_SUM, SUM
-from ohash.evaluation.packed_codes import RULES, Combine, at_least, code_array
+from ohash.evaluation.packed_codes import COMBINE_RULES, Combine, code_array
 from ohash.index.bit_words import (
     BitOrder,
     Words,
@@ -139,7 +140,7 @@ class HammingIndex:
     ) -> SearchResult:
         """The k nearest rows of every query."""
         q, rule, step = self._prepare_queries(queries, combine, method)
-        k = at_least("k", k, 1)
+        k = validation.integer("k", k, 1)
         if k > len(self):
             raise ValueError(f"k must be at most the number of codes, {len(self)}, got {k}")
         if method == "scan":
@@ -155,7 +156,7 @@ class HammingIndex:
     ) -> RadiusResult:
         """All rows at distance `radius` or less of every query: of the least distance, or of the sum."""
         q, rule, step = self._prepare_queries(queries, combine, method)
-        radius = min(at_least("radius", radius, 0), self.r * (self.T if rule == SUM else 1))
+        radius = min(validation.integer("radius", radius, 0), self.r * (self.T if rule == SUM else 1))
         parts: list[Values]
         if method == "scan":
             parts, looked_up, why = [self._searcher.scan_radius(one, rule, step, radius) for one in q], 0, REQUESTED
@@ -171,9 +172,9 @@ class HammingIndex:
         """(queries (b, T, words), how models are combined, factor of the least distance over the sum in a key)."""
         if method not in ("auto", "scan", "mih"):
             raise ValueError(f"method must be 'auto', 'scan' or 'mih', got {method!r}")
-        if combine not in RULES:
-            raise ValueError(f"combine must be one of {', '.join(map(repr, RULES))}, got {combine!r}")
-        rule = MIN if self.T == 1 else RULES[combine]
+        if combine not in COMBINE_RULES:
+            raise ValueError(f"combine must be one of {', '.join(map(repr, COMBINE_RULES))}, got {combine!r}")
+        rule = MIN if self.T == 1 else COMBINE_RULES[combine]
         words = self._as_words("queries", queries)
         return np.ascontiguousarray(words.transpose(2, 0, 1)), rule, self.T * self.r + 1 if rule == MIN_SUM else 1
 

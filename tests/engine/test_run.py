@@ -152,7 +152,7 @@ def test_history_is_the_sum_of_the_trace(method):
 def test_too_many_projections_to_keep_give_the_same_run(name, monkeypatch):
     kept = straight(case(name))
     monkeypatch.setattr("ohash.engine.frozen.KEPT_BYTES", 0)
-    monkeypatch.setattr("ohash.evaluation.code_table.KEPT_BYTES", 0)
+    monkeypatch.setattr("ohash.evaluation.code_table.MAX_PROJECTION_BYTES", 0)
     assert_same(finish(Run(case(name)), [1, 60, 7]), kept)
 
 

@@ -66,7 +66,7 @@ def test_bytes_and_halves_are_measured_exactly(dtype):
 
 
 def test_more_ties_than_can_be_held_are_taken_query_by_query(monkeypatch):
-    monkeypatch.setattr(neighbours, "MOST_CANDIDATES", 50)
+    monkeypatch.setattr(neighbours, "MAX_CANDIDATES", 50)
     X = np.full((200, 3), 0.3, np.float32)
     assert (exact_neighbours(X[:5], X, 4, "l2", query_rows=np.arange(5))[4] == np.arange(4)).all()
 

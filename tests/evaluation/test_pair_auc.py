@@ -19,7 +19,7 @@ def test_it_equals_scikit_learn_on_the_window_whatever_the_chunks(pairs, window,
     pushed = 0
     for size in [*chunks, len(pairs)]:
         part = pairs[pushed : pushed + size]
-        auc.push([D for D, _ in part], [s for _, s in part])
+        auc.update([D for D, _ in part], [s for _, s in part])
         pushed += len(part)
         last = pairs[max(0, pushed - window) : pushed]
         D_h, s = [D for D, _ in last], [s for _, s in last]
@@ -36,8 +36,8 @@ def test_it_equals_scikit_learn_on_the_window_whatever_the_chunks(pairs, window,
 
 def test_the_distance_under_several_models_is_the_least():
     many, one = PairAUC(9, 10), PairAUC(9, 10)
-    many.push([[3, 5], [9, 2], [4, 4]], [1, -1, -1])
-    one.push([3, 2, 4], [1, -1, -1])
+    many.update([[3, 5], [9, 2], [4, 4]], [1, -1, -1])
+    one.update([3, 2, 4], [1, -1, -1])
     assert many.value == one.value == 0.5
 
 
@@ -45,13 +45,13 @@ def test_a_window_goes_on_from_its_saved_state():
     rng = np.random.default_rng(0)
     D_h, s = rng.integers(0, 17, 90), rng.choice([-1, 1], 90)
     auc = PairAUC(16, 25)
-    auc.push(D_h[:40], s[:40])
+    auc.update(D_h[:40], s[:40])
     again = PairAUC.from_state(auc.state())
     for window in (auc, again):
-        window.push(D_h[40:50], s[40:50])
+        window.update(D_h[40:50], s[40:50])
     assert auc.value == again.value == reference.auc(D_h[25:50], s[25:50])
     for window in (auc, again):
-        window.push(D_h[50:], s[50:])
+        window.update(D_h[50:], s[50:])
     assert auc.value == again.value == reference.auc(D_h[65:], s[65:])
 
 
@@ -66,10 +66,10 @@ def test_the_trapezoid_weighs_uneven_checkpoints_and_the_mean_does_not():
     [
         (lambda: PairAUC(0, 5), r"r_max must be an integer >= 1"),
         (lambda: PairAUC(8, 0), r"window must be an integer >= 1"),
-        (lambda: PairAUC(8, 5).push([9], [1]), r"D_h must lie in 0 to r_max = 8, got 9"),
-        (lambda: PairAUC(8, 5).push([0.5], [1]), r"D_h must be integers"),
-        (lambda: PairAUC(8, 5).push([1], [0]), r"s must hold \+1"),
-        (lambda: PairAUC(8, 5).push([1, 2], [1]), r"s must hold.*each of the 2 pairs"),
+        (lambda: PairAUC(8, 5).update([9], [1]), r"D_h must lie in 0 to r_max = 8, got 9"),
+        (lambda: PairAUC(8, 5).update([0.5], [1]), r"D_h must be integers"),
+        (lambda: PairAUC(8, 5).update([1], [0]), r"s must hold \+1"),
+        (lambda: PairAUC(8, 5).update([1, 2], [1]), r"s must hold.*each of the 2 pairs"),
         (lambda: area_under([0, 0], [1.0, 1.0]), r"pairs must rise"),
         (lambda: area_under([0], [1.0, 1.0]), r"values must be a non-empty vector as long as pairs"),
         (lambda: checkpoint_mean([]), r"values must be a non-empty vector"),

@@ -143,7 +143,7 @@ def test_it_follows_a_code_table():
     for step in range(5):
         model.learn(X, rng.integers(0, 150, 20), rng.integers(150, 300, 20), rng.choice([-1, 1], 20))
         done = table.refresh()
-        assert index.update(table.codes, table.moved).bits_flipped == done.bits_flipped, step
+        assert index.update(table.codes, table.changed).bits_flipped == done.bits_flipped, step
         np.testing.assert_array_equal(index.codes, table.codes)
 
 

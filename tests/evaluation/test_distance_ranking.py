@@ -60,5 +60,5 @@ def test_the_curve_is_over_shares_of_the_database():
 
 @pytest.mark.parametrize("D", [np.zeros((1, 2)), np.array([[0.0, np.nan, 1.0]])])
 def test_bad_distances_are_refused(D):
-    with pytest.raises(ValueError, match="distances must be numbers"):
+    with pytest.raises(ValueError, match="distances must have shape"):
         list(iter_ranking(lambda a, b: D, 1, 3, relevant=[[0]]))

@@ -47,7 +47,7 @@ MODELS = [
 def test_the_table_equals_a_fresh_encode_and_a_fresh_table_after_any_learning(build, kept, monkeypatch):
     X, model = data(), build()
     if not kept:  # projections are computed, used and thrown away
-        monkeypatch.setattr("ohash.evaluation.code_table.KEPT_BYTES", 0)
+        monkeypatch.setattr("ohash.evaluation.code_table.MAX_PROJECTION_BYTES", 0)
         monkeypatch.setattr("ohash.evaluation.projections.STEP_WORK", 20_000)
     if model.params.center != "none":
         model.warm_up(X[:50])
@@ -93,7 +93,7 @@ def test_items_that_look_different_are_encoded_by_the_hash_of_the_table(build):
         learn(model, X, 20, 3)
     Y = (X[:, ::-1] + 0.1).astype(np.float32)
     expected = table.encode(Y[rows])
-    steps = table.iter_move(Y, rows)
+    steps = table.iter_reencode(Y, rows)
     with pytest.raises(StopIteration) as finished:
         while True:
             np.testing.assert_array_equal(table.codes, old)  # until it is done
@@ -110,7 +110,7 @@ def test_items_that_look_different_are_encoded_by_the_hash_of_the_table(build):
     np.testing.assert_array_equal(table.codes, fresh.codes)
     np.testing.assert_array_equal(again.codes, fresh.codes)
     with pytest.raises(ValueError, match="the 40 items of the table, got 301"):
-        next(table.iter_move(Y))
+        next(table.iter_reencode(Y))
 
 
 def test_a_moving_mean_moves_thresholds_and_recomputes_nothing():
