@@ -20,10 +20,10 @@ def card_html(title: str, facts: Sequence[str], *pictures: str) -> str:
     """A card; title and facts are escaped, pictures are HTML.
 
     >>> card_html("a < b", ["10 x 2"])
-    '<div style="font-size:.9em;line-height:1.5"><b>a &lt; b</b><br>10 x 2</div>'
+    '<div style="font-size:.9em;line-height:1.5"><b>a &lt; b</b><br/>10 x 2</div>'
     """
     lines = [f"<b>{escape(title)}</b>", *(escape(fact) for fact in facts if fact), *(one for one in pictures if one)]
-    return f'<div style="font-size:.9em;line-height:1.5">{"<br>".join(lines)}</div>'
+    return f'<div style="font-size:.9em;line-height:1.5">{"<br/>".join(lines)}</div>'
 
 
 def thumbnails_html(pictures: npt.NDArray[np.uint8]) -> str:
@@ -38,7 +38,7 @@ def thumbnails_html(pictures: npt.NDArray[np.uint8]) -> str:
     data = base64.b64encode(file.getvalue()).decode("ascii")
     return (
         f'<img alt="{len(pictures)} items" src="data:image/png;base64,{data}" '
-        f'style="height:48px;image-rendering:pixelated">'
+        f'style="height:48px;image-rendering:pixelated"/>'
     )
 
 
@@ -73,12 +73,12 @@ def curves_html(caption: str, curves: Mapping[str, tuple[Floats, Floats]]) -> st
         points = " ".join(f"{u:.1f},{v:.1f}" for u, v in places)
         lines.append(f'<polyline points="{points}" fill="none" stroke="{hue}" stroke-width="1.5"/>')
         words.append(f'<span style="color:{hue}">{escape(name)}</span>')
-    return _svg(caption, WIDTH, "".join(lines)) + "<br>" + " · ".join(words)
+    return _svg(caption, WIDTH, "".join(lines)) + "<br/>" + " · ".join(words)
 
 
 def _svg(caption: str, width: int, drawing: str) -> str:
     text = escape(caption)
     return (
         f'<svg width="{width}" height="{HEIGHT}" role="img" aria-label="{text}"><title>{text}</title>{drawing}</svg>'
-        f"<br><small>{text}</small>"
+        f"<br/><small>{text}</small>"
     )
