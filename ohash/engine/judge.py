@@ -227,7 +227,7 @@ def _last(records: Iterator[Retrieval]) -> Generator[None, None, Retrieval]:
     return record
 
 
-# Arrived points that query, two a pair.
+# Recently seen points that query, two per pair.
 LAST_POINTS = 200
 # They search at most so many items, evenly spaced: to know what is near by distance every item must be read.
 MOST_SEARCHED = 20_000

@@ -44,20 +44,20 @@ class RunParams:
     )  # fmt: skip
     database: str = param(
         "full", symbol="", title="database", choices=("full", "seen"),
-        help="full: everything is searchable from the start. seen: only what has arrived in a pair.",
+        help="full: everything is searchable from the start. seen: only points that a pair has shown.",
     )  # fmt: skip
     fit_to: str = param(
         "arrived", symbol="", title="batch methods are fitted to", choices=("arrived", "all"),
-        help="What a batch method is fitted to at a checkpoint: what has arrived, or everything at once.",
+        help="What a batch method is fitted to at a checkpoint: the points seen so far, or all of them.",
     )  # fmt: skip
     judged_by: str = param(
-        "validation", symbol="", title="judged by", choices=QUERIES,
+        "validation", symbol="", title="evaluated on", choices=QUERIES,
         help="Which queries the curves are measured on. Tune on validation, report on test.",
     )  # fmt: skip
     judged_at: str = param(
-        "curve", symbol="", title="judged at", choices=("curve", "tenths", "ends"),
-        help="curve: at some sixty checkpoints. tenths: after every tenth. ends: only before the first and after the "
-        "last pair. Fewer are quicker.",
+        "curve", symbol="", title="evaluated at", choices=("curve", "tenths", "ends"),
+        help="curve: about sixty checkpoints. tenths: after every tenth. ends: only before the first and after the last "
+        "pair. Fewer are faster.",
     )  # fmt: skip
     stop_when_flat: bool = param(
         False, symbol="", title="stop when mAP is flat",

@@ -66,7 +66,7 @@ def _name(method: str) -> str:
 
 
 def _methods(measured: Measured, figure: Figure, setting: Setting) -> Chart:
-    """One dataset, one line a method."""
+    """One data set, one line per method."""
     curves, ends, last = [], {}, 0.0
     for method, look in looks_of(figure).items():
         x, y, sd = _points(measured, figure, setting, method)

@@ -121,7 +121,7 @@ class Runner(Background):
             return self._number
 
     def pace(self, pace: Pace) -> None:
-        """Pairs a second, "accelerating" or "unlimited"."""
+        """Pairs per second, "accelerating" or "unlimited"."""
         with self._command():
             self._pace = check_pace(pace)
 
