@@ -56,8 +56,8 @@ class RunParams:
     )  # fmt: skip
     judged_at: str = param(
         "curve", symbol="", title="evaluated at", choices=("curve", "tenths", "ends"),
-        help="curve: about sixty checkpoints. tenths: after every tenth. ends: only before the first and after the last "
-        "pair. Fewer are faster.",
+        help="curve: about sixty checkpoints. tenths: after every tenth. ends: only before the first and after the "
+        "last pair. Fewer are faster.",
     )  # fmt: skip
     stop_when_flat: bool = param(
         False, symbol="", title="stop when mAP is flat",
