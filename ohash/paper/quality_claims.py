@@ -142,8 +142,8 @@ QUALITY_CLAIMS = (
     ),
     Claim(
         "beta-best", "The best β is about 0.4 to 0.5.", "Section VII-B1, Figure 2",
-        f"Equivalence: no β outside 0.4 … 0.6 is above the better of 0.4 and 0.5 by {NEGLIGIBLE:g} or more, both chosen "
-        "on validation queries; the whole interval must lie above that.", ("2",), _beta_best,
+        f"Equivalence: no β outside 0.4 … 0.6 is above the better of 0.4 and 0.5 by {NEGLIGIBLE:g} or more, both "
+        "chosen on validation queries; the whole interval must lie above that.", ("2",), _beta_best,
     ),
     Claim(
         "T-metric", "More models help on data with distances.", "Section VII-B2, Figure 3", "T = 4 is above T = 1.",
