@@ -19,13 +19,13 @@ from pathlib import Path
 
 from ohash.cli.sweep import Begun, add_where, carry_out, cores_of, executor, shut_down
 from ohash.engine.narrative import duration
-from ohash.paper.claims import Finding, judge
-from ohash.paper.claims_of_cost import CLAIMS
+from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile
-from ohash.paper.measured import Measured
+from ohash.paper.findings import Finding, judge_claim
+from ohash.paper.measurements import Measurements
 from ohash.paper.tables import bibtex, claims_table, figure_table
 from ohash.store.store import Store
-from ohash.sweeps.estimate import Cost, Measuring, estimate
+from ohash.sweeps.estimate import CellTimer, CostEstimate, estimate_cost
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
                 code = max(code, carry_out(figure.sweep(profile), store, where, quiet=options.quiet))
                 if code == 130:
                     return code
-    measured = Measured(store, profile)
+    measured = Measurements(store, profile)
     findings = claims_of(measured, figures)
     for figure in figures:
         _print_figure(measured, figure)
@@ -73,28 +73,28 @@ def _estimate(figures: Sequence[Figure], profile: Profile, store: Store, cores: 
     """Cells x measured time of one, figure by figure; a cell that two figures share counts once."""
     counted: set[str] = set()
     costs = []
-    measuring = Measuring(told=Begun())
+    measuring = CellTimer(told=Begun())
     for figure in figures:
         cells = [cell for cell in figure.sweep(profile).cells if cell.key not in counted]
         counted |= {cell.key for cell in cells}
-        costs.append(estimate(cells, store, measuring))
+        costs.append(estimate_cost(cells, store, measuring))
         name = figure.place.partition(",")[0] if figure.key.isdigit() else figure.title
         print(f"{name}: {_words(costs[-1], len(cells), cores)}", flush=True)
-    whole = Cost(sum(cost.cells for cost in costs), sum(cost.seconds for cost in costs), 0)
+    whole = CostEstimate(sum(cost.cells for cost in costs), sum(cost.seconds for cost in costs), 0)
     print(f"{profile.title}: {_words(whole, len(counted), cores)}")
 
 
-def _words(cost: Cost, cells: int, cores: int) -> str:
+def _words(cost: CostEstimate, cells: int, cores: int) -> str:
     return f"{cost.cells:,} of {cells:,} cells are left: about {duration(cost.on(cores))} on {cores} cores"
 
 
-def claims_of(measured: Measured, figures: Sequence[Figure]) -> list[Finding]:
+def claims_of(measured: Measurements, figures: Sequence[Figure]) -> list[Finding]:
     """The claims that these figures decide."""
     shown = {figure.key for figure in figures}
-    return [judge(claim, measured) for claim in CLAIMS if set(claim.figures) <= shown]
+    return [judge_claim(claim, measured) for claim in CLAIMS if set(claim.figures) <= shown]
 
 
-def _print_figure(measured: Measured, figure: Figure) -> None:
+def _print_figure(measured: Measurements, figure: Figure) -> None:
     table = figure_table(measured, figure)
     done, total = measured.progress(figure)
     print(f"\n{table.title}; {done} of {total} cells, {duration(measured.cost(figure))} of CPU time")
@@ -106,8 +106,8 @@ def _print_figure(measured: Measured, figure: Figure) -> None:
 def _print_claims(findings: Sequence[Finding]) -> None:
     print("\nClaims")
     for found in findings:
-        held = "".join(f"; {text}" for text in (found.held, found.why) if text)
-        print(f"  {found.verdict.upper():14} {found.claim.words} ({found.claim.place}{held})")
+        held = "".join(f"; {text}" for text in (found.held_text, found.reason) if text)
+        print(f"  {found.verdict.upper():14} {found.claim.text} ({found.claim.place}{held})")
         print(textwrap.indent(textwrap.fill(found.claim.test, 100), " " * 17))
         for part in found.parts:
             kind = "" if part.effect is None or found.interval else f" ({part.effect.interval})"
@@ -118,7 +118,7 @@ def _print_claims(findings: Sequence[Finding]) -> None:
 
 
 def _write(
-    options: argparse.Namespace, measured: Measured, figures: Sequence[Figure], findings: Sequence[Finding]
+    options: argparse.Namespace, measured: Measurements, figures: Sequence[Figure], findings: Sequence[Finding]
 ) -> None:
     if options.html:
         from ohash.plots.paper_report import report  # noqa: PLC0415 (pandas only if it is needed)

@@ -20,7 +20,7 @@ from pathlib import Path
 from ohash.engine.params import OWN
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
-from ohash.store.listing import ENDED, Line, to_csv, to_json
+from ohash.store.listing import ENDED, RunRow, to_csv, to_json
 from ohash.store.store import CELL, LIVE_RUN, TRACES, Store
 from ohash.streams import registry as datasets
 
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(store: Store, options: argparse.Namespace) -> list[Line]:
+def _chosen(store: Store, options: argparse.Namespace) -> list[RunRow]:
     _check(store, options)
     kind = KINDS.get(options.kind, "")
     lines = store.list(kind=kind, dataset=options.dataset, method=options.method, state=options.state)[::-1]
@@ -88,7 +88,7 @@ def _check(store: Store, options: argparse.Namespace) -> None:
             raise ValueError(f"--{name} must be one of {', '.join(sorted(allowed))}, got {asked!r}")
 
 
-def _print(lines: list[Line], store: Store) -> None:
+def _print(lines: list[RunRow], store: Store) -> None:
     if not lines:
         print(f"no such runs in {store.folder}")
         return
@@ -98,7 +98,7 @@ def _print(lines: list[Line], store: Store) -> None:
         scores = " ".join("     –" if score is None else f"{score:6.3f}" for score in (line.map, line.recall))
         print(
             f"{line.key[:SHOWN]:{SHOWN}} {line.state:6} {line.method[:10]:10} {line.data[:24]:24} {line.pairs:>10,} "
-            f"{line.bits:>5} {scores}  {LOST if store.curves_lost(line) else ''}{line.different}"
+            f"{line.bits:>5} {scores}  {LOST if store.curves_lost(line) else ''}{line.changed_settings}"
         )
         if line.key in failed:
             print(f"{'':{SHOWN}} {textwrap.shorten(failed[line.key]['error'], 100, placeholder=' …')}")
@@ -111,7 +111,7 @@ def _print(lines: list[Line], store: Store) -> None:
     print(f"{len(lines)} run{'s' if len(lines) != 1 else ''} in {store.folder}")
 
 
-def _export(store: Store, lines: list[Line], out: str | None) -> None:
+def _export(store: Store, lines: list[RunRow], out: str | None) -> None:
     if not out or Path(out).suffix not in (".csv", ".json"):
         raise ValueError(f"--out must be a file that ends in .csv or .json, got {out!r}")
     runs = [(line, store.get(line.key)) for line in lines]
@@ -122,12 +122,12 @@ def _export(store: Store, lines: list[Line], out: str | None) -> None:
     print(f"wrote {len(runs)} run{'s' if len(runs) != 1 else ''} to {out}")
 
 
-def _note_lost(line: Line, now: Snapshot) -> None:
+def _note_lost(line: RunRow, now: Snapshot) -> None:
     if not len(now.checkpoints.get("pairs", ())) and line.state == "done":
         print(f"note: {line.key[:SHOWN]} has numbers and no curves: {'; '.join(now.notes)}", file=sys.stderr)
 
 
-def _delete(store: Store, lines: list[Line], options: argparse.Namespace) -> None:
+def _delete(store: Store, lines: list[RunRow], options: argparse.Namespace) -> None:
     if not (options.keys or options.dataset or options.method or options.state or options.kind):
         raise ValueError("delete needs keys, or a filter such as --dataset digits")
     if lines and not options.yes:

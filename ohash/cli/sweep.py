@@ -38,11 +38,11 @@ from ohash.cli.progress import Line
 from ohash.engine.narrative import duration
 from ohash.runtime.pool import WorkerPool
 from ohash.store.store import Store, StoreError
-from ohash.sweeps.estimate import Measuring, estimate
+from ohash.sweeps.estimate import CellTimer, estimate_cost
 from ohash.sweeps.execution import Progress, SweepExecution
-from ohash.sweeps.executors import Cluster, Inline
-from ohash.sweeps.own_data import data_of, keep, on_own
-from ohash.sweeps.results import Best, Point, bests, points, to_csv
+from ohash.sweeps.executors import DaskExecutor, InlineExecutor
+from ohash.sweeps.own_data import load_own_data, save_own_data, with_own_data
+from ohash.sweeps.results import BestPoint, Point, best_points, points, to_csv
 from ohash.sweeps.sweep import Sweep, check_datasets, read
 
 MOST_ERRORS = 10
@@ -76,18 +76,18 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("--metric belongs to --features FILE; a named dataset declares its own")
     data = own_files.chosen(options, None)
     if data is not None:
-        sweep = on_own(sweep, data)
+        sweep = with_own_data(sweep, data)
     _check(sweep, options.spec)
     if store.problem and store.writable:
         print(f"note: {store.problem}", file=sys.stderr)
     if options.estimate:
         cores = cores_of(options)
-        own = data_of(store, sweep) if data is None else {data.fingerprint(): data}
-        cost = estimate(sweep.cells, store, Measuring(own, told=Begun()))
+        own = load_own_data(store, sweep) if data is None else {data.fingerprint(): data}
+        cost = estimate_cost(sweep.cells, store, CellTimer(own, told=Begun()))
         print(f"{cost.cells} of {len(sweep.cells)} cells are left: about {duration(cost.on(cores))} on {cores} cores")
         return 0
     if data is not None:
-        keep(store, data)
+        save_own_data(store, data)
     with shut_down(executor(options)) as where:
         code = carry_out(sweep, store, where, quiet=options.quiet)
     print(table(sweep, points(sweep, store)))
@@ -113,9 +113,9 @@ def cores_of(options: argparse.Namespace) -> int:
 def executor(options: argparse.Namespace) -> Executor:
     """What the options ask for."""
     if options.inline:
-        return Inline()
+        return InlineExecutor()
     if options.cluster:
-        return Cluster(options.cluster)
+        return DaskExecutor(options.cluster)
     return WorkerPool(options.workers)
 
 
@@ -183,13 +183,13 @@ def _seconds(point: Point) -> str:
 
 def verdict(sweep: Sweep, store: Store) -> str:
     """The best points, chosen on validation queries, each reported once on test queries."""
-    return "\n".join(_told(sweep, found) for found in bests(sweep, store)) or "no cell is finished"
+    return "\n".join(_told(sweep, found) for found in best_points(sweep, store)) or "no cell is finished"
 
 
-def _told(sweep: Sweep, found: Best) -> str:
+def _told(sweep: Sweep, found: BestPoint) -> str:
     place = ", ".join(f"{name} = {value}" for name, value in found.point.at) or sweep.name
-    among = f" of {found.among}" if found.among else ""
-    return f"best on validation queries{among}: {place} (mAP {found.validation:.3f}); {found.reported}"
+    among = f" of {found.group}" if found.group else ""
+    return f"best on validation queries{among}: {place} (mAP {found.validation:.3f}); {found.test_text}"
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from ohash.index.hamming_index import HammingIndex
 from ohash.runtime.threads import one_blas_thread
 
 # Items of the table that is searched, and rows of the float matrix, whose time is scaled up to as many.
-SCANNED = 100_000
+SCANNED_ITEMS = 100_000
 SCANNED_FLOATS = 10_000
 CALLS = 200
 SEARCHES = 40
@@ -53,7 +53,7 @@ class Cost:
         return self.recomputed * 1e6 / self.rate if self.rate > 0 else math.nan
 
 
-def measure(run: Run) -> Iterator[Cost | None]:
+def measure_cost(run: Run) -> Iterator[Cost | None]:
     """The cost of a run's hash as it is now; yields None between small pieces of work, and last the cost."""
     X, rows = run.world.raw(run.stage), run.checkpoints.judge.queries
     n = len(run.checkpoints.judge.database)
@@ -71,9 +71,9 @@ def measure(run: Run) -> Iterator[Cost | None]:
     rate = BATCH / min(_seconds(lambda _: encode(batch), range(3)))
     yield None
     scanning: list[float] = []
-    items = np.resize(np.arange(n), SCANNED)
+    items = np.resize(np.arange(n), SCANNED_ITEMS)
     if run.spec.asymmetric:
-        search, scale = _estimate(run), SCANNED / SCANNED_FLOATS
+        search, scale = _estimate(run), SCANNED_ITEMS / SCANNED_FLOATS
     else:
         codes = run.checkpoints.codes
         search, scale = _search(codes[:, n:], np.take(codes[:, :n], items, axis=1), r), 1.0
@@ -92,7 +92,7 @@ def measure(run: Run) -> Iterator[Cost | None]:
     )
 
 
-def measure_floats(run: Run) -> Cost:
+def measure_float_cost(run: Run) -> Cost:
     """The cost of the float vectors themselves: one product with every vector, whatever the distance."""
     X = run.world.raw(run.stage)
     database = np.asarray(X[np.resize(run.checkpoints.judge.database, SCANNED_FLOATS)], np.float32)
@@ -105,7 +105,7 @@ def measure_floats(run: Run) -> Cost:
         first[np.argsort(near[first])]
 
     search(0)
-    scale = SCANNED / SCANNED_FLOATS
+    scale = SCANNED_ITEMS / SCANNED_FLOATS
     p50, p99 = _percentiles(_seconds(search, range(SEARCHES)))
     d = int(X.shape[1])
     return Cost(32 * d, 4.0 * d, (0.0, 0.0), (scale * p50, scale * p99), math.inf, 0.0)

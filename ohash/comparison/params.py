@@ -24,9 +24,9 @@ from ohash.streams.pairs import StreamParams
 
 MOST_METHODS = 6
 MOST_SEEDS = 5
-DEFAULT = ("oh", "itq", "sign", "rotated", "lsh")
+DEFAULT_METHODS = ("oh", "itq", "sign", "rotated", "lsh")
 # Clicks have a closed form of their own, which an online learner must beat.
-FOR_CLICKS = ("oh", "click_whitening", "itq", "sign", "rotated", "lsh")
+CLICK_METHODS = ("oh", "click_whitening", "itq", "sign", "rotated", "lsh")
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class Comparison:
 
 def build_comparison(
     dataset: str = "fashion",
-    methods: Iterable[str | Entry] = DEFAULT,
+    methods: Iterable[str | Entry] = DEFAULT_METHODS,
     seeds: Iterable[int] = (0,),
     content: str = "",
     **values: Any,
@@ -189,12 +189,12 @@ def build_comparison(
     if values:
         known = sorted(key for part in parts for key in parameter_table(part))
         raise ValueError(f"unknown parameter {', '.join(sorted(values))}; a comparison knows {', '.join(known)}")
-    entries = tuple(one if isinstance(one, Entry) else entry_of(one) for one in methods)
+    entries = tuple(one if isinstance(one, Entry) else parse_entry(one) for one in methods)
     options, features, stream, drift, run = parts
     return Comparison(dataset, entries, options, features, stream, drift, run, tuple(seeds), content)
 
 
-def entry_of(text: str) -> Entry:
+def parse_entry(text: str) -> Entry:
     """A method from "oh" or "oh:C=1:beta=0.4"; values that are the default are left out."""
     name, *pairs = text.split(":")
     spec = methods.find(name.strip())
@@ -277,7 +277,7 @@ def _parse_entries(text: str, limits: Limits | None, problems: list[str]) -> tup
     found: list[Entry] = []
     for part in text.split(",", 4 * MOST_METHODS)[: 4 * MOST_METHODS] if text else []:
         try:
-            entry = entry_of(part[:400])
+            entry = parse_entry(part[:400])
         except ValueError as error:
             problems.append(f"method {part[:60]!r} is left out: {error}")
             continue
@@ -293,8 +293,8 @@ def _parse_entries(text: str, limits: Limits | None, problems: list[str]) -> tup
     if len(found) > MOST_METHODS:
         problems.append(f"methods must be at most {MOST_METHODS}, got {len(found)}; using the first {MOST_METHODS}")
     if text and not found:
-        problems.append(f"no method is left; using {', '.join(DEFAULT)}")
-    return tuple(found[:MOST_METHODS]) or tuple(Entry(key) for key in DEFAULT)
+        problems.append(f"no method is left; using {', '.join(DEFAULT_METHODS)}")
+    return tuple(found[:MOST_METHODS]) or tuple(Entry(key) for key in DEFAULT_METHODS)
 
 
 def _values(entry: Entry) -> str:

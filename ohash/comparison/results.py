@@ -136,30 +136,30 @@ class ComparisonSnapshot:
         """What a method learns from: "nothing", "pairs" or "labels"."""
         return self.entries[entry].spec.supervision.replace("none", "nothing")
 
-    def of(self, entry: int) -> list[MethodResult]:
+    def results_of(self, entry: int) -> list[MethodResult]:
         """The tracks of a method: the finished ones, or that which runs if none is; what went wrong does not count."""
         mine = [result for result in self.results if result.entry == entry and result.judged and not result.error]
         return [result for result in mine if result.state == "done"] or mine
 
     def score(self, entry: int, column: str) -> float:
         """The last value of a column, averaged over the seeds."""
-        found = [result.last(column) for result in self.of(entry)]
+        found = [result.last(column) for result in self.results_of(entry)]
         found = [value for value in found if math.isfinite(value)]
         return float(np.mean(found)) if found else math.nan
 
     def spread(self, entry: int, column: str) -> float:
         """Standard deviation over the seeds; NaN with one."""
-        found = [result.last(column) for result in self.of(entry)]
+        found = [result.last(column) for result in self.results_of(entry)]
         return float(np.std(found, ddof=1)) if len(found) > 1 else math.nan
 
     def reranked(self, entry: int, c: int) -> float:
         """Recall@10 with c times re-ranking, averaged over the seeds."""
-        found = [result.reranked[c] for result in self.of(entry) if c in result.reranked]
+        found = [result.reranked[c] for result in self.results_of(entry) if c in result.reranked]
         return float(np.mean(found)) if found else math.nan
 
     def record(self, entry: int) -> Retrieval | None:
         """The ranking of the first seed."""
-        found = self.of(entry)
+        found = self.results_of(entry)
         return found[0].record if found else None
 
     def bits(self, entry: int) -> int:
@@ -186,7 +186,7 @@ class ComparisonSnapshot:
         for at, name in enumerate(self.names):
             scores = f"mAP {self.score(at, 'map'):.3f}, recall@10 {self.score(at, 'recall_10'):.3f}"
             facts.append(f"{name} ({self.bits(at) or '–'} bits): {self.errors.get(name, scores)}")
-            checkpoints = self.of(at)[0].checkpoints if self.of(at) else {}
+            checkpoints = self.results_of(at)[0].checkpoints if self.results_of(at) else {}
             if "map" in checkpoints:
                 curves[name] = checkpoints["pairs"], checkpoints["map"]
         return card_html("Comparison", facts, curves_html("mAP over the pairs", curves))
@@ -198,7 +198,7 @@ class ComparisonSnapshot:
 
     def _learnt(self, entry: int) -> bool:
         still = self.entries[entry].spec.consumes == "nothing"
-        return still or any(result.last("pairs") > 0 for result in self.of(entry))
+        return still or any(result.last("pairs") > 0 for result in self.results_of(entry))
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def dips(snapshot: ComparisonSnapshot) -> list[Dip]:
     edges = snapshot.comparison.drift.boundaries
     found = []
     for at, name in enumerate(snapshot.names):
-        curves = [(one.checkpoints["pairs"], one.checkpoints["map"]) for one in snapshot.of(at)]
+        curves = [(one.checkpoints["pairs"], one.checkpoints["map"]) for one in snapshot.results_of(at)]
         after = [(x, y) for x, y in curves if edges and len(x) and x[-1] >= edges[0]]
         if after:
             rows = [(level_before(*c, edges[0]), dip(*c, edges[0]), recovery(*c, edges[0])) for c in after]

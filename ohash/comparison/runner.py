@@ -10,10 +10,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from ohash.comparison.costs import Cost, measure, measure_floats
-from ohash.comparison.params import DEFAULT, Comparison, Entry, build_comparison, from_query
+from ohash.comparison.costs import Cost, measure_cost, measure_float_cost
+from ohash.comparison.params import DEFAULT_METHODS, Comparison, Entry, build_comparison, from_query
 from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, LengthResult, MethodResult, Reference, Trial
-from ohash.comparison.tuning import draws
+from ohash.comparison.tuning import draw_entries
 from ohash.engine.fitting import WorkerFitter
 from ohash.engine.judge import RERANKED
 from ohash.engine.live.pace import Chunker
@@ -120,27 +120,27 @@ class ComparisonRunner(Background):
         self.comparison, self._dataset = comparison, dataset
         self.entries: tuple[Entry, ...] = comparison.entries
         self._fitter: WorkerFitter | None = WorkerFitter(PREPARING)
-        self.first: list[MethodRun] = []  # of the first seed; kept to look inside
-        self._lanes: list[MethodRun] = []
-        self._over: list[MethodResult] = []
+        self.first_seed_runs: list[MethodRun] = []  # of the first seed; kept to look inside
+        self._method_runs: list[MethodRun] = []
+        self._finished_results: list[MethodResult] = []
         self._references: list[Reference] = []
         self._costs: list[Cost | None] = [None] * (len(self.entries) + 1)
         self._lengths: list[LengthResult] = []
-        self._missing: list[str] = []
+        self._missing_lengths: list[str] = []
         self._trials: list[Trial] = []
         self._setup = EvaluationSetup()
         self._worlds: dict[tuple[Any, ...], World] = {}
         self._phase, self._seq, self._published = "curves", 0, 0.0
-        self._slot = ComparisonSnapshot(comparison, self.entries, "waiting", "curves", 0, comparison.run.pairs)
+        self._snapshot = ComparisonSnapshot(comparison, self.entries, "waiting", "curves", 0, comparison.run.pairs)
 
     def snapshot(self) -> ComparisonSnapshot:
         """The newest picture."""
-        return self._slot
+        return self._snapshot
 
     def _close(self) -> None:
         if self._fitter is not None:
             self._fitter.close()
-        for method_run in [*self._lanes, *self.first]:
+        for method_run in [*self._method_runs, *self.first_seed_runs]:
             method_run.close()
 
     # -- phases --------------------------------------------------------------------------------------------------
@@ -162,13 +162,13 @@ class ComparisonRunner(Background):
 
     def _tune(self) -> Iterator[None]:
         """The n-th draw of every method, then the next of every method; the best of each is used from then on."""
-        found = [draws(self.comparison, entry) for entry in self.entries]
+        found = [draw_entries(self.comparison, entry) for entry in self.entries]
         best = [(-1.0, entry) for entry in self.entries]
         for number in range(max(map(len, found))):
             due = [(at, several[number]) for at, several in enumerate(found) if number < len(several)]
             judged = {"judged_by": "validation"}
             method_runs = [MethodRun(at, self.comparison.experiment(entry).with_values(**judged)) for at, entry in due]
-            yield from self._to_the_end(method_runs)
+            yield from self._run_to_end(method_runs)
             for method_run, (at, entry) in zip(method_runs, due, strict=True):
                 score = method_run.result().last("map") if not method_run.error else float("nan")
                 self._trials.append(Trial(at, entry.values, score, method_run.error))
@@ -177,25 +177,28 @@ class ComparisonRunner(Background):
         self.entries = tuple(entry for _, entry in best)
 
     def _curves(self, seed: int) -> Iterator[None]:
-        self._lanes = [MethodRun(at, self.comparison.experiment(entry, seed)) for at, entry in enumerate(self.entries)]
-        if not self.first:
-            self.first = self._lanes
+        self._method_runs = [
+            MethodRun(at, self.comparison.experiment(entry, seed)) for at, entry in enumerate(self.entries)
+        ]
+        if not self.first_seed_runs:
+            self.first_seed_runs = self._method_runs
         referred = False
-        for _ in _in_turn(self._lanes, self._make_curve):
-            if not referred and any(method_run.run is not None for method_run in self._lanes):
+        for _ in _step_in_turn(self._method_runs, self._make_curve_run):
+            if not referred and any(method_run.run is not None for method_run in self._method_runs):
                 referred = True
-                yield from self._refer(seed)
+                yield from self._evaluate_floats(seed)
             yield
-        yield from self._refer(seed, again=True)
-        self._over += [method_run.result() for method_run in self._lanes]
-        self._lanes = []
+        yield from self._evaluate_floats(seed, again=True)
+        self._finished_results += [method_run.result() for method_run in self._method_runs]
+        self._method_runs = []
         if seed != self.comparison.seeds[0]:
             self._worlds.clear()
 
-    def _refer(self, seed: int, *, again: bool = False) -> Iterator[None]:
+    def _evaluate_floats(self, seed: int, *, again: bool = False) -> Iterator[None]:
         """The float vectors under the same judge; again at the end if the world has changed."""
         run = next(
-            (method_run.run for method_run in self._lanes if method_run.run is not None and not method_run.error), None
+            (method_run.run for method_run in self._method_runs if method_run.run is not None and not method_run.error),
+            None,
         )
         if run is None or (again and run.stage == 0):
             return
@@ -205,43 +208,43 @@ class ComparisonRunner(Background):
 
     def _measure(self) -> Iterator[None]:
         floats = False
-        for at, method_run in enumerate(self.first):
+        for at, method_run in enumerate(self.first_seed_runs):
             if method_run.run is None or method_run.error:
                 continue
             if not floats:
                 floats = True
-                self._costs[-1] = measure_floats(method_run.run)
+                self._costs[-1] = measure_float_cost(method_run.run)
                 yield
-            for cost in measure(method_run.run):
+            for cost in measure_cost(method_run.run):
                 self._costs[at] = cost
                 yield
 
     def _sweep(self) -> Iterator[None]:
         """Other lengths with the first seed, judged at the end; the length of the curves is there already."""
         tried: set[tuple[int, int]] = set()
-        for method_run in self.first:
+        for method_run in self.first_seed_runs:
             if method_run.run is not None and not method_run.error:
-                yield from self._length(method_run, tried)
+                yield from self._add_length(method_run, tried)
         for bits in LENGTHS:
             method_runs = []
             for at, entry in enumerate(self.entries):
-                failed = self.first[at].run is None or self.first[at].error
+                failed = self.first_seed_runs[at].run is None or self.first_seed_runs[at].error
                 if failed or "r" not in entry.spec.table or (at, bits) in tried:
                     continue
                 try:
                     method_runs.append(MethodRun(at, self.comparison.experiment(entry, bits=bits)))
                 except ValueError as error:  # a threshold of its own may not fit so few bits
-                    self._missing.append(f"{self.comparison.names[at]} at {bits} bits: {error}")
-            yield from self._to_the_end(method_runs)
+                    self._missing_lengths.append(f"{self.comparison.names[at]} at {bits} bits: {error}")
+            yield from self._run_to_end(method_runs)
             for method_run in method_runs:
                 if method_run.error:
-                    self._missing.append(
+                    self._missing_lengths.append(
                         f"{self.comparison.names[method_run.entry]} at {bits} bits: {method_run.error}"
                     )
                 else:
-                    yield from self._length(method_run, tried)
+                    yield from self._add_length(method_run, tried)
 
-    def _length(self, method_run: MethodRun, tried: set[tuple[int, int]]) -> Iterator[None]:
+    def _add_length(self, method_run: MethodRun, tried: set[tuple[int, int]]) -> Iterator[None]:
         yield
         seen = method_run.result()
         if seen.record is not None and (method_run.entry, seen.bits) not in tried:
@@ -251,28 +254,28 @@ class ComparisonRunner(Background):
                 LengthResult(method_run.entry, seen.bits, seen.bytes, *scores, seen.record.ap, seen.reranked)
             )
 
-    def _to_the_end(self, method_runs: list[MethodRun]) -> Iterator[None]:
+    def _run_to_end(self, method_runs: list[MethodRun]) -> Iterator[None]:
         """Runs that are judged once, when they are over."""
 
         def make(params: ExperimentParams) -> Run:
-            run = self._make(params)
+            run = self._make_run(params)
             run.judge_only_at_the_end()
             return run
 
-        self._lanes = method_runs
-        yield from _in_turn(method_runs, make)
-        self._lanes = []
+        self._method_runs = method_runs
+        yield from _step_in_turn(method_runs, make)
+        self._method_runs = []
 
     # -- around them ---------------------------------------------------------------------------------------------
 
-    def _make_curve(self, params: ExperimentParams) -> Run:
-        run = self._make(params)
+    def _make_curve_run(self, params: ExperimentParams) -> Run:
+        run = self._make_run(params)
         run.judge_less_often()
         return run
 
-    def _make(self, params: ExperimentParams) -> Run:
+    def _make_run(self, params: ExperimentParams) -> Run:
         run = Run(params, self._dataset, fitter=self._fitter, world=self._world(params))
-        for method_run in [*self._lanes, *self.first]:
+        for method_run in [*self._method_runs, *self.first_seed_runs]:
             if method_run.run is not None and method_run.params.seed == params.seed:
                 run.checkpoints.judge.share(method_run.run.checkpoints.judge)
                 break
@@ -289,23 +292,23 @@ class ComparisonRunner(Background):
 
     def _publish(self, *, last: bool = False) -> None:
         now = time.monotonic()
-        if not last and now - self._published < PUBLISH_SECONDS and self.state == self._slot.state:
+        if not last and now - self._published < PUBLISH_SECONDS and self.state == self._snapshot.state:
             return
         self._published, self._seq = now, self._seq + 1
-        curves = self._lanes if self._phase == "curves" else []
-        results = [*self._over, *(method_run.result() for method_run in curves)]
+        curves = self._method_runs if self._phase == "curves" else []
+        results = [*self._finished_results, *(method_run.result() for method_run in curves)]
         reached = [method_run.t for method_run in curves if not method_run.error]
-        ends = [method_run.run.end for method_run in [*curves, *self.first] if method_run.run is not None]
+        ends = [method_run.run.end for method_run in [*curves, *self.first_seed_runs] if method_run.run is not None]
         end = max(ends, default=self.comparison.run.pairs)
-        self._slot = ComparisonSnapshot(
+        self._snapshot = ComparisonSnapshot(
             self.comparison, self.entries, self.state, self._phase if self.state != "done" else "",
             min(reached, default=0 if self._phase == "trials" else end), end, tuple(results), tuple(self._references),
             tuple(self._costs), tuple(self._lengths), tuple(self._trials), self._setup, self._seq, self.error,
-            tuple(self._missing),
+            tuple(self._missing_lengths),
         )  # fmt: skip
 
 
-def _in_turn(method_runs: list[MethodRun], make: Callable[[ExperimentParams], Run]) -> Iterator[None]:
+def _step_in_turn(method_runs: list[MethodRun], make: Callable[[ExperimentParams], Run]) -> Iterator[None]:
     """The lane that is behind goes on; one that waits for another process is passed over."""
     while not all(method_run.done for method_run in method_runs):
         going = [method_run for method_run in method_runs if not method_run.done and not method_run.waiting]
@@ -340,7 +343,7 @@ def compare(
         data, values = what, {"content": what.fingerprint(), **values}
         what = OWN
     if isinstance(what, str):
-        what = build_comparison(what, tuple(methods) or DEFAULT, **values)
+        what = build_comparison(what, tuple(methods) or DEFAULT_METHODS, **values)
     runner = ComparisonRunner(what, data)
     runner.finish()
     return runner.snapshot()

@@ -27,7 +27,7 @@ def tunable(entry: Entry) -> dict[str, Parameter]:
     }
 
 
-def draws(comparison: Comparison, entry: Entry) -> list[Entry]:
+def draw_entries(comparison: Comparison, entry: Entry) -> list[Entry]:
     """The method as it is, then with random parameters; no more than it has anything to vary."""
     rows = tunable(entry)
     found = [entry]

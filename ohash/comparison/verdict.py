@@ -17,7 +17,7 @@ from ohash.evaluation.significance import difference_over_seeds
 
 FLOATS = -1
 # "Finds the neighbours" means this share of them.
-ENOUGH = 0.9
+TARGET_RECALL = 0.9
 # Re-ranking more than this share of the database proves nothing about the codes.
 MOST_RERANKED = 0.02
 # Codes of another length are worth a word if they gain so much, or this share where all is small.
@@ -41,20 +41,20 @@ class Gap:
     spread: float
 
     @property
-    def half(self) -> float:
+    def half_width(self) -> float:
         """Half the width of the interval."""
         return (self.high - self.low) / 2
 
     @property
-    def sure(self) -> bool:
+    def significant(self) -> bool:
         """Whether the interval leaves zero out."""
         return self.low > 0 or self.high < 0
 
     @property
-    def size(self) -> str:
+    def magnitude(self) -> str:
         """Its size in words, without a sign: ".110 ± .015", with seeds ", ± .008 over 3 seeds"."""
         seeds = f", ± {_score(self.spread)} over {self.seeds} seeds" if self.seeds > 1 else ""
-        return f"{_score(abs(self.difference))} ± {_score(self.half)}{seeds}"
+        return f"{_score(abs(self.difference))} ± {_score(self.half_width)}{seeds}"
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,12 @@ def verdict(snapshot: ComparisonSnapshot) -> list[Sentence]:
     return [sentence for sentence in said if sentence is not None]
 
 
-def truth(snapshot: ComparisonSnapshot) -> str:
+def truth_name(snapshot: ComparisonSnapshot) -> str:
     """What the labels of this comparison are called."""
     return TRUTHS.get(snapshot.setup.similar_by, "your pairs")
 
 
-def supervised(snapshot: ComparisonSnapshot) -> dict[str, list[int]]:
+def methods_by_supervision(snapshot: ComparisonSnapshot) -> dict[str, list[int]]:
     """Methods with a score by what they learn from, best first; references win nothing."""
     found: dict[str, list[int]] = {}
     for at in sorted(snapshot.judged, key=lambda at: -snapshot.score(at, "map")):
@@ -99,9 +99,9 @@ def supervised(snapshot: ComparisonSnapshot) -> dict[str, list[int]]:
 
 def _follow(snapshot: ComparisonSnapshot) -> Sentence:
     """Pairs first, because that is what this tool is about; else labels, else whatever there is."""
-    groups = supervised(snapshot)
+    groups = methods_by_supervision(snapshot)
     kind = next(kind for kind in ("pairs", "labels", "nothing") if kind in groups or kind == "nothing")
-    topic = f"To follow {truth(snapshot)}"
+    topic = f"To follow {truth_name(snapshot)}"
     if kind not in groups:
         return Sentence(topic, "only references have been measured.")
     best = groups[kind][0]
@@ -113,7 +113,7 @@ def _follow(snapshot: ComparisonSnapshot) -> Sentence:
 
 
 def _other_supervision(snapshot: ComparisonSnapshot) -> Sentence | None:
-    groups = supervised(snapshot)
+    groups = methods_by_supervision(snapshot)
     if "pairs" not in groups or "labels" not in groups:
         return None
     best = groups["labels"][0]
@@ -131,8 +131,8 @@ def _one_by_one(snapshot: ComparisonSnapshot, first: int = 0) -> Sentence | None
         found = gap(snapshot, first, at)
         if found is None:
             continue
-        how = "not to be told apart from" if not found.sure else "ahead of" if found.difference > 0 else "behind"
-        by = f"{snapshot.names[at]} by {found.size}" if found.sure else snapshot.names[at]
+        how = "not to be told apart from" if not found.significant else "ahead of" if found.difference > 0 else "behind"
+        by = f"{snapshot.names[at]} by {found.magnitude}" if found.significant else snapshot.names[at]
         groups[how].setdefault(snapshot.supervision(at), []).append(by)
     parts = [
         f"{how} {', '.join(several)} (learn{'s' * (len(several) == 1)} from {kind})"
@@ -154,7 +154,7 @@ def _longer(snapshot: ComparisonSnapshot, entry: int, rivals: list[int]) -> str:
     if best.map < here.map + min(WORTH, WORTH_SHARE * here.map):
         return ""
     found = _gap([best.ap], [snapshot.references[0].ap])
-    beyond = "" if found is None else f", {'+' if found.difference > 0 else '−'}{found.size} to the float vectors"
+    beyond = "" if found is None else f", {'+' if found.difference > 0 else '−'}{found.magnitude} to the float vectors"
     who = "it" if best.entry == entry else snapshot.names[best.entry]
     return f" At {best.bits} bits{_first_seed(snapshot)} {who} reaches {_score(best.map)}{beyond}."
 
@@ -179,7 +179,7 @@ def _compress(snapshot: ComparisonSnapshot) -> Sentence | None:
     if not found:
         return None
     topic = f"To compress {DISTANCES[snapshot.setup.metric]}"
-    enough = [row for row in found if -row[2] >= ENOUGH]
+    enough = [row for row in found if -row[2] >= TARGET_RECALL]
     size, c, recall, best = min(enough, key=lambda row: row[:3]) if enough else min(found, key=lambda row: row[2])
     how = f"with {c} × re-ranking" if c > 1 else "without re-ranking"
     share = 4 * snapshot.setup.d / max(1, size)
@@ -190,7 +190,7 @@ def _compress(snapshot: ComparisonSnapshot) -> Sentence | None:
     if c > 1:
         text += ", which must be kept for the re-ranking"
     most = max(row[1] for row in found)
-    short = "" if enough else f"; no code here reaches {ENOUGH:.0%} {_with_at_most(most, snapshot)}"
+    short = "" if enough else f"; no code here reaches {TARGET_RECALL:.0%} {_with_at_most(most, snapshot)}"
     return Sentence(topic, f"{text}{short}.")
 
 
@@ -205,11 +205,11 @@ def _with_at_most(most: int, snapshot: ComparisonSnapshot) -> str:
 
 def _codes(snapshot: ComparisonSnapshot) -> list[LengthResult]:
     """Every code of a method without supervision that has been judged at its end."""
-    plain = supervised(snapshot).get("nothing", [])
+    plain = methods_by_supervision(snapshot).get("nothing", [])
     swept = [one for one in snapshot.lengths if one.entry in plain]
     known = {(one.entry, one.bits) for one in swept}
     for at in plain:
-        result = snapshot.of(at)[0]
+        result = snapshot.results_of(at)[0]
         if result.reranked and (at, result.bits) not in known and result.record is not None:
             scores = result.last("map"), result.last("recall_10")
             swept.append(LengthResult(at, result.bits, result.bytes, *scores, result.record.ap, result.reranked))
@@ -222,11 +222,11 @@ def _codes(snapshot: ComparisonSnapshot) -> list[LengthResult]:
 def _against(found: Gap | None, other: str) -> str:
     if found is None:
         return f"is to be compared with {other}"
-    if not found.sure:
+    if not found.significant:
         sign = "−" if found.difference < 0 else "+"
-        return f"cannot be told apart from {other} ({sign}{_score(abs(found.difference))} ± {_score(found.half)})"
+        return f"cannot be told apart from {other} ({sign}{_score(abs(found.difference))} ± {_score(found.half_width)})"
     verb = "beats" if found.difference > 0 else "stays behind"
-    return f"{verb} {other} by {found.size}"
+    return f"{verb} {other} by {found.magnitude}"
 
 
 def _name(snapshot: ComparisonSnapshot, entry: int) -> str:
@@ -236,7 +236,7 @@ def _name(snapshot: ComparisonSnapshot, entry: int) -> str:
 def _aps(snapshot: ComparisonSnapshot, side: int) -> dict[int, npt.NDArray[np.float64]]:
     if side == FLOATS:
         return {one.seed: one.ap for one in snapshot.references}
-    return {result.seed: result.record.ap for result in snapshot.of(side) if result.record is not None}
+    return {result.seed: result.record.ap for result in snapshot.results_of(side) if result.record is not None}
 
 
 def _gap(ones: list[npt.NDArray[np.float64]], others: list[npt.NDArray[np.float64]]) -> Gap | None:

@@ -46,7 +46,7 @@ def settings() -> tuple[Setting, ...]:
     return (*EMBEDDED, *(one for one in REAL if not registry.find_dataset(one.dataset).missing()))
 
 
-def of_cell(dataset: str, similar_by: str) -> Setting:
+def find_setting(dataset: str, similar_by: str) -> Setting:
     """The setting of an experiment."""
     for one in (*EMBEDDED, *REAL):
         if (one.dataset, one.similar_by) == (dataset, similar_by):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ohash.models import registry as methods
-from ohash.paper.claims import Finding
-from ohash.paper.claims_of_cost import a_pair
+from ohash.paper.cost_claims import seconds_per_pair
 from ohash.paper.figures import Figure
-from ohash.paper.measured import Measured, Missing, Seed
+from ohash.paper.findings import Finding
+from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.settings import Setting
 from ohash.streams import registry as datasets
 from ohash.tables import bibliography, escape_latex, to_latex
@@ -30,7 +30,7 @@ class Table:
         return to_latex(tuple(map(escape_latex, self.header)), [rows], caption=escape_latex(self.title))
 
 
-def figure_table(measured: Measured, figure: Figure) -> Table:
+def figure_table(measured: Measurements, figure: Figure) -> Table:
     """One row a dataset and method, one column a value of the varied parameter; mean ± sd over seeds."""
     cells = measured.cells(figure)
     columns = list(dict.fromkeys(where.x for where in cells))
@@ -49,8 +49,8 @@ def claims_table(findings: Sequence[Finding]) -> Table:
     rows = []
     for found in findings:
         for at, part in enumerate(found.parts or (None,)):
-            verdict = f"{found.verdict} ({found.why})" if found.why else found.verdict
-            first = (found.claim.words, found.claim.place, verdict) if at == 0 else ("", "", "")
+            verdict = f"{found.verdict} ({found.reason})" if found.reason else found.verdict
+            first = (found.claim.text, found.claim.place, verdict) if at == 0 else ("", "", "")
             found_here = None if part is None else part.effect
             effect = ("–", "") if found_here is None else (str(found_here), found_here.interval)
             said = ("", "", "") if part is None else (part.setting, part.what or part.note, part.verdict)
@@ -61,7 +61,7 @@ def claims_table(findings: Sequence[Finding]) -> Table:
     return Table("The claims of the paper and what was measured", header, tuple(rows))
 
 
-def bibtex(measured: Measured) -> str:
+def bibtex(measured: Measurements) -> str:
     """The paper, every method and every dataset of the figures."""
     from ohash.paper.figures import FIGURES  # noqa: PLC0415
 
@@ -73,11 +73,11 @@ def bibtex(measured: Measured) -> str:
     return bibliography(entries)
 
 
-def _cell(measured: Measured, figure: Figure, setting: Setting, method: str, x: Any) -> str:
+def _cell(measured: Measurements, figure: Figure, setting: Setting, method: str, x: Any) -> str:
     try:
         seeds = measured.seeds(figure.key, setting, method, x)
         values = _values(measured, figure, setting, method, x, seeds)
-    except Missing:
+    except MissingCellError:
         return "–"
     digits = ",.0f" if figure.key == "5" else ".3g" if figure.key == "7" else ".3f"
     spread = f" ± {np.std(values, ddof=1):{digits}}" if len(values) > 1 else ""
@@ -85,10 +85,10 @@ def _cell(measured: Measured, figure: Figure, setting: Setting, method: str, x: 
 
 
 def _values(
-    measured: Measured, figure: Figure, setting: Setting, method: str, x: Any, seeds: list[Seed]
+    measured: Measurements, figure: Figure, setting: Setting, method: str, x: Any, seeds: list[SeedResult]
 ) -> list[float]:
     if figure.key == "5":
         return [seed.number("cum_R") for seed in seeds]
     if figure.key == "7":
-        return [1e6 * value for value in a_pair(measured, setting, method, x)]
+        return [1e6 * value for value in seconds_per_pair(measured, setting, method, x)]
     return [seed.score() for seed in seeds]

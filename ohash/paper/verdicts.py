@@ -15,7 +15,7 @@ import numpy as np
 
 from ohash.evaluation.significance import ENOUGH_SEEDS, difference_over_seeds
 from ohash.paper.figures import FULL
-from ohash.paper.measured import Floats
+from ohash.paper.measurements import Floats
 
 Verdict = Literal["holds", "does not hold", "cannot tell"]
 SWING = 0.02
@@ -63,10 +63,10 @@ class Part:
     note: str = ""
 
     @property
-    def why(self) -> str:
+    def reason(self) -> str:
         """Why it cannot be told: not run or not testable, too few seeds, or too small beside the noise.
 
-        >>> Part("", "", Effect(0.01, -0.02, 0.04, seeds=1), "cannot tell").why
+        >>> Part("", "", Effect(0.01, -0.02, 0.04, seeds=1), "cannot tell").reason
         'one seed is too few to decide: the full profile has 5'
         """
         if self.verdict != "cannot tell" or self.effect is None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ohash.comparison.fairness import fairness
 from ohash.comparison.results import ComparisonSnapshot, MethodResult
-from ohash.comparison.verdict import supervised, truth
+from ohash.comparison.verdict import methods_by_supervision, truth_name
 from ohash.engine.judge import RERANKED
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Dash, Mark, Series
@@ -57,10 +57,10 @@ def curves(snapshot: ComparisonSnapshot, metric: str = "map", *, over: str = "pa
 def truths(snapshot: ComparisonSnapshot) -> Chart:
     """Every method as a point: agrees with the original distance, agrees with the labels or pairs."""
     x = Axis("recall@10: agreement with the original distance", lo=0, hi=1, format="share")
-    what = truth(snapshot)
+    what = truth_name(snapshot)
     drawn = []
     for at, role in enumerate(roles(snapshot)):
-        results = snapshot.of(at)
+        results = snapshot.results_of(at)
         if len(results) > 1:
             pairs = np.array([[one.last("recall_10"), one.last("map")] for one in results])
             drawn.append(_points("each seed", pairs[:, 0], pairs[:, 1], role, listed=False, opacity=FAINT))
@@ -74,7 +74,7 @@ def truths(snapshot: ComparisonSnapshot) -> Chart:
     y = Axis(f"mAP: agreement with {what}", lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing("Neither truth has been measured yet", x, y)
-    ranked = [at for several in supervised(snapshot).values() for at in several]
+    ranked = [at for several in methods_by_supervision(snapshot).values() for at in several]
     title = f"Agreement with {what} against agreement with the original distance"
     if ranked:
         best, near = (max(ranked, key=lambda at: snapshot.score(at, column)) for column in ("map", "recall_10"))
@@ -183,7 +183,7 @@ def recomputed(snapshot: ComparisonSnapshot) -> Chart:
     x = _pairs_axis(snapshot)
     drawn = []
     for at, role in enumerate(roles(snapshot)):
-        results = snapshot.of(at)[:1]
+        results = snapshot.results_of(at)[:1]
         if results:
             line = _curve(snapshot, at, results, "recomputed", "pairs", role, x.hi or 1)
             drawn.append(line)
@@ -272,7 +272,7 @@ def _ranking(snapshot: ComparisonSnapshot, metric: str) -> str:
     """The leader of each kind of supervision."""
     score = SCORES[metric]
     parts = []
-    for kind, several in supervised(snapshot).items():
+    for kind, several in methods_by_supervision(snapshot).items():
         best = max(several, key=lambda at: snapshot.score(at, metric))
         value = _share(snapshot.score(best, metric))
         parts.append((snapshot.score(best, metric), f"{snapshot.names[best]} {value} ({SUPERVISION[kind]})"))

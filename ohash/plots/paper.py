@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ohash.models import registry as methods
-from ohash.paper.claims_of_cost import a_pair
+from ohash.paper.cost_claims import seconds_per_pair
 from ohash.paper.figures import ONLINE, TIMED, Figure
-from ohash.paper.measured import Measured, Missing, Seed
+from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.settings import Setting
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Series
@@ -22,7 +22,7 @@ OURS = ("oh", "mmoh")
 SYMBOLS = {"beta": "β", "T": "T (models)", "C": "C", "r": "r (bits)", "kernel": "kernel (0 = none, 1 = RBF)"}
 
 
-def charts(measured: Measured, figure: Figure) -> list[Chart]:
+def charts(measured: Measurements, figure: Figure) -> list[Chart]:
     """Everything that is drawn for one figure."""
     if figure.key == "5":
         return [_losses(measured, figure, setting) for setting in figure.settings()]
@@ -37,7 +37,7 @@ def charts(measured: Measured, figure: Figure) -> list[Chart]:
     return [_datasets(measured, figure)]
 
 
-def _datasets(measured: Measured, figure: Figure) -> Chart:
+def _datasets(measured: Measurements, figure: Figure) -> Chart:
     """One method, one line a dataset."""
     (method,) = figure.methods
     curves, peaks = [], []
@@ -65,7 +65,7 @@ def _name(method: str) -> str:
     return methods.find(method).title.partition(" (")[0]
 
 
-def _methods(measured: Measured, figure: Figure, setting: Setting) -> Chart:
+def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """One data set, one line per method."""
     curves, ends, last = [], {}, 0.0
     for method, look in looks_of(figure).items():
@@ -103,14 +103,14 @@ def _spread_of(curves: list[Series]) -> str:
     return "one seed, so no band"
 
 
-def _losses(measured: Measured, figure: Figure, setting: Setting) -> Chart:
+def _losses(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """Cumulative loss over pairs, one line a C."""
     curves, last = [], {}
     cells = [where.x for where in measured.cells(figure) if where.setting == setting.key]
     for C, look in zip(cells, plain(len(cells)), strict=True):
         try:
             seeds = measured.seeds("5", setting, "oh", C)
-        except Missing:
+        except MissingCellError:
             continue
         arrays = [measured.arrays(seed) for seed in seeds]
         x = arrays[0]["columns/pairs"]
@@ -129,7 +129,7 @@ def _losses(measured: Measured, figure: Figure, setting: Setting) -> Chart:
     )
 
 
-def _time_of_samples(measured: Measured, figure: Figure, setting: Setting) -> Chart:
+def _time_of_samples(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """CPU seconds over pairs at r = 64, both counted from a tenth of the stream on: on two logarithmic axes what is
     linear in the samples is a line of slope 1, as the guide below them is.
     """
@@ -137,7 +137,7 @@ def _time_of_samples(measured: Measured, figure: Figure, setting: Setting) -> Ch
     for method, look in looks_of(figure).items():
         try:
             seeds = measured.seeds("7", setting, method, 64)
-        except Missing:
+        except MissingCellError:
             continue
         each = [_clock(measured, seed) for seed in seeds]
         x = each[0][0]
@@ -175,22 +175,22 @@ def _one_two_five(lo: float, hi: float) -> tuple[float, ...]:
     return tuple(step for step in steps if lo <= step <= hi)
 
 
-def _clock(measured: Measured, seed: Seed) -> tuple[Any, Any]:
+def _clock(measured: Measurements, seed: SeedResult) -> tuple[Any, Any]:
     arrays = measured.arrays(seed)
     pairs, cpu = arrays["checkpoints/pairs"], arrays["checkpoints/cpu_learn"]
     start = int(np.searchsorted(pairs, pairs[-1] / 10))
     return pairs[start + 1 :] - pairs[start], cpu[start + 1 :] - cpu[start]
 
 
-def _time_of_bits(measured: Measured, figure: Figure, setting: Setting) -> Chart:
+def _time_of_bits(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """Microseconds a pair over r."""
     curves = []
     for method, look in looks_of(figure).items():
         x, y, sd = [], [], []
         for r in measured.profile.timed_bits:
             try:
-                each = [1e6 * value for value in a_pair(measured, setting, method, r)]
-            except Missing:
+                each = [1e6 * value for value in seconds_per_pair(measured, setting, method, r)]
+            except MissingCellError:
                 continue
             x.append(r)
             y.append(float(np.mean(each)))
@@ -204,7 +204,7 @@ def _time_of_bits(measured: Measured, figure: Figure, setting: Setting) -> Chart
     )
 
 
-def _points(measured: Measured, figure: Figure, setting: Setting, method: str) -> tuple[Any, Any, Any]:
+def _points(measured: Measurements, figure: Figure, setting: Setting, method: str) -> tuple[Any, Any, Any]:
     """x, mean and sd of test mAP."""
     x, y, sd = [], [], []
     for where in measured.cells(figure):
@@ -212,7 +212,7 @@ def _points(measured: Measured, figure: Figure, setting: Setting, method: str) -
             continue
         try:
             scores = [seed.score() for seed in measured.seeds(figure.key, setting, method, where.x)]
-        except Missing:
+        except MissingCellError:
             continue
         x.append({"none": 0.0, "rbf": 1.0}.get(where.x, where.x))
         y.append(float(np.mean(scores)))

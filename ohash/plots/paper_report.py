@@ -5,9 +5,9 @@ import time
 from collections.abc import Sequence
 
 from ohash.engine.narrative import duration
-from ohash.paper.claims import Finding
 from ohash.paper.figures import Figure
-from ohash.paper.measured import Measured
+from ohash.paper.findings import Finding
+from ohash.paper.measurements import Measurements
 from ohash.paper.tables import Table, bibtex, claims_table, figure_table
 from ohash.paper.verdicts import Part
 from ohash.plots import theme
@@ -35,7 +35,7 @@ pre {{ background: #f6f7f9; padding: .8rem; overflow-x: auto; font-size: .75rem;
 CLASSES = {"holds": "holds", "does not hold": "fails", "cannot tell": "open"}
 
 
-def report(measured: Measured, figures: Sequence[Figure], findings: Sequence[Finding]) -> str:
+def report(measured: Measurements, figures: Sequence[Figure], findings: Sequence[Finding]) -> str:
     """The whole page."""
     counts = {verdict: sum(found.verdict == verdict for found in findings) for verdict in SIGNS}
     lead = (
@@ -75,9 +75,9 @@ def claims_html(findings: Sequence[Finding]) -> str:
             f"<td>{_effect(part, found.interval)}</td><td>{_sign(part.verdict)}</td></tr>"
             for part in found.parts
         )
-        more = "<br>".join(_e(text) for text in (found.held, found.why) if text)
+        more = "<br>".join(_e(text) for text in (found.held_text, found.reason) if text)
         rows.append(
-            f'<tr id="{_e(claim.key)}"><td>{_e(claim.words)}<br><small>{_e(claim.place)}</small></td>'
+            f'<tr id="{_e(claim.key)}"><td>{_e(claim.text)}<br><small>{_e(claim.place)}</small></td>'
             f"<td>{_sign(found.verdict)}<br><small>{more}</small></td>"
             f'<td><small>{_e(claim.test)}</small><table class="parts">{inside}</table>'
             f"{f'<small>Interval: {_e(found.interval)}.</small>' if found.interval else ''}</td></tr>"
@@ -86,7 +86,7 @@ def claims_html(findings: Sequence[Finding]) -> str:
     return f'<div class="wide"><table class="claims">{head}{"".join(rows)}</table></div>'
 
 
-def _figure(measured: Measured, figure: Figure) -> str:
+def _figure(measured: Measurements, figure: Figure) -> str:
     done, total = measured.progress(figure)
     found = charts(measured, figure)
     drawn = "".join(to_svg(chart, width=112, height=76) for chart in found)

@@ -1,7 +1,7 @@
 """Runs that were made: what a list of them shows, and the small interface behind which they are kept.
 
-A session keeps its runs in memory; the store on disk (`store`) has the same three methods. `Line` is what a list needs,
-without curves; `get` brings the whole picture.
+A session keeps its runs in memory; the store on disk (`store`) has the same three methods. `RunRow` is what a list
+needs, without curves; `get` brings the whole picture.
 """
 
 import json
@@ -24,13 +24,13 @@ COLUMNS = ("pairs", "map", "map_low", "map_high", "precision_10", "recall_10", "
 
 
 @dataclass(frozen=True)
-class Line:
-    """One run as a list shows it; `different` says which parameters are not the default."""
+class RunRow:
+    """One run as a list shows it; `changed_settings` says which parameters are not the default."""
 
     key: str
     method: str
     data: str
-    different: str
+    changed_settings: str
     pairs: int
     state: str
     map_start: float | None
@@ -43,13 +43,13 @@ class Line:
     @property
     def name(self) -> str:
         """Short, for a legend."""
-        return f"{self.method}{', ' if self.different else ''}{self.different}"
+        return f"{self.method}{', ' if self.changed_settings else ''}{self.changed_settings}"
 
 
 class RunStore(Protocol):
     """Where runs are kept: a session's memory, or the store on disk."""
 
-    def list(self) -> "list[Line]":
+    def list(self) -> "list[RunRow]":
         """Every run, the newest last."""
 
     def get(self, key: str) -> Snapshot:
@@ -59,19 +59,19 @@ class RunStore(Protocol):
         """Forget these runs; keys that are not kept are ignored."""
 
 
-def line_of(key: str, now: Snapshot) -> Line:
+def make_row(key: str, now: Snapshot) -> RunRow:
     """What a list shows of a run."""
-    return line_from(key, now.params, now.numbers, now.t, now.state)
+    return make_row_from(key, now.params, now.numbers, now.t, now.state)
 
 
-def line_from(key: str, params: ExperimentParams, numbers: dict[str, float], t: int, state: str) -> Line:
+def make_row_from(key: str, params: ExperimentParams, numbers: dict[str, float], t: int, state: str) -> RunRow:
     """The same without curves."""
     n = {name: value for name, value in numbers.items() if np.isfinite(value)}
-    return Line(
+    return RunRow(
         key=key,
         method=methods.find(params.method).title,
         data=title_of(params),
-        different=different(params),
+        changed_settings=changed_settings(params),
         pairs=t,
         state=state if key == LIVE or state in ENDED else "left",
         map_start=n.get("map_start"),
@@ -83,10 +83,10 @@ def line_from(key: str, params: ExperimentParams, numbers: dict[str, float], t: 
     )
 
 
-def different(params: ExperimentParams) -> str:
+def changed_settings(params: ExperimentParams) -> str:
     """What is not the default of the dataset and the method, in a line.
 
-    >>> different(experiment(r=64, C=1.0))
+    >>> changed_settings(experiment(r=64, C=1.0))
     'r = 64, C = 1'
     """
     base, rows = flat(experiment(params.dataset, params.method)), rows_of(params)
@@ -111,14 +111,14 @@ def differences(several: Sequence[ExperimentParams]) -> dict[str, list[str]]:
     return {key: values for key, values in found.items() if len(set(values)) > 1}
 
 
-def to_csv(several: Sequence[tuple[Line, Snapshot]]) -> str:
+def to_csv(several: Sequence[tuple[RunRow, Snapshot]]) -> str:
     """The checkpoints of some runs in one long table; an empty cell is "not measured"."""
     columns: dict[str, list[Any]] = {
         name: [] for name in ("run", "method", "dataset", "different", "queries", *COLUMNS)
     }
     for line, now in several:
         n = len(now.checkpoints["pairs"])
-        about = (now.params.key(), line.method, now.params.dataset, line.different, now.params.run.judged_by)
+        about = (now.params.key(), line.method, now.params.dataset, line.changed_settings, now.params.run.judged_by)
         for name, value in zip(columns, about, strict=False):
             columns[name] += [value] * n
         for name in COLUMNS:
@@ -126,7 +126,7 @@ def to_csv(several: Sequence[tuple[Line, Snapshot]]) -> str:
     return tables.to_csv(columns)
 
 
-def to_json(several: Sequence[tuple[Line, Snapshot]], stored: Mapping[str, Mapping[str, Any]] | None = None) -> str:
+def to_json(several: Sequence[tuple[RunRow, Snapshot]], stored: Mapping[str, Mapping[str, Any]] | None = None) -> str:
     """Parameters and final numbers of some runs.
 
     `stored` is what a store knows of them by key: of a cell of a sweep also its scores on validation and test queries.
@@ -134,7 +134,7 @@ def to_json(several: Sequence[tuple[Line, Snapshot]], stored: Mapping[str, Mappi
     return json.dumps([_described(line, now, (stored or {}).get(line.key, {})) for line, now in several], indent=2)
 
 
-def _described(line: Line, now: Snapshot, stored: Mapping[str, Any]) -> dict[str, Any]:
+def _described(line: RunRow, now: Snapshot, stored: Mapping[str, Any]) -> dict[str, Any]:
     scores = {part: _finite(stored[f"scores/{part}"]) for part in QUERIES if f"scores/{part}" in stored}
     return {"run": now.params.key(), **summary(now), **({"scores": scores} if scores else {})}
 

@@ -18,9 +18,9 @@ from ohash.engine.params import from_json
 from ohash.engine.snapshot import Snapshot, to_frame, to_snapshot
 from ohash.runtime.folders import HOME, home
 from ohash.runtime.frames import Arrays, Frame
-from ohash.store.listing import Line, line_from
+from ohash.store.listing import RunRow, make_row_from
 from ohash.store.schema import DamagedError, NewerError, connected, prepare, transaction
-from ohash.store.traces import looks_whole, read_trace, read_values, write_trace
+from ohash.store.traces import looks_complete, read_trace, read_values, write_trace
 
 DATABASE, TRACES = "runs.sqlite3", "traces"
 LIVE_RUN, CELL = "live", "cell"
@@ -50,7 +50,7 @@ class Store:
 
     # -- what a list of runs needs (`RunStore`) ---------------------------------------------------------------------
 
-    def list(self, *, kind: str = "", dataset: str = "", method: str = "", state: str = "") -> "list[Line]":
+    def list(self, *, kind: str = "", dataset: str = "", method: str = "", state: str = "") -> "list[RunRow]":
         """Every run, the newest last; optionally only some."""
         wanted = {"kind": kind, "dataset": dataset, "method": method, "state": state}
         chosen = {name: value for name, value in wanted.items() if value}
@@ -66,8 +66,8 @@ class Store:
         """Forget these runs and remove their files."""
         keys = list(keys)
         for key in keys:
-            self.guarded(lambda key=key: self.trace(key).unlink(missing_ok=True))
-        self.change(lambda db: db.executemany("DELETE FROM runs WHERE key = ?", [(key,) for key in keys]))
+            self.write(lambda key=key: self.trace(key).unlink(missing_ok=True))
+        self.transact(lambda db: db.executemany("DELETE FROM runs WHERE key = ?", [(key,) for key in keys]))
 
     # -- runs as values and arrays ----------------------------------------------------------------------------------
 
@@ -94,9 +94,9 @@ class Store:
         except (OSError, ValueError) as error:
             return {**values, "notes": [*values["notes"], f"the curves are lost: {error}"]}, {}
 
-    def curves_lost(self, line: Line) -> bool:
+    def curves_lost(self, line: RunRow) -> bool:
         """Whether a run that ended well has a file that is not there, or at a glance no whole one."""
-        return line.state != "error" and not looks_whole(self.trace(line.key))
+        return line.state != "error" and not looks_complete(self.trace(line.key))
 
     def done(self) -> set[str]:
         """The keys of all runs that ended well."""
@@ -106,10 +106,10 @@ class Store:
         """Keep a run. One that ended well is never replaced; one that failed may be tried again."""
         values = {"created": time.time(), **values, "kind": kind}
         if values["state"] != "error" and key not in self.done():
-            self.guarded(lambda: write_trace(self.trace(key), values, arrays))
-        self.change(lambda db: _insert(db, key, values))
+            self.write(lambda: write_trace(self.trace(key), values, arrays))
+        self.transact(lambda db: _insert(db, key, values))
 
-    def keep(self, now: Snapshot, *, kind: str = LIVE_RUN) -> str:
+    def save_snapshot(self, now: Snapshot, *, kind: str = LIVE_RUN) -> str:
         """Keep a picture of a run; returns its key."""
         key = f"{now.params.key()}-{now.t}"
         self.save(key, *to_frame(now), kind=kind)
@@ -140,7 +140,7 @@ class Store:
                 continue
             try:
                 values = read_values(file)
-                self.change(lambda db, file=file, values=values: _insert(db, file.stem, values))
+                self.transact(lambda db, file=file, values=values: _insert(db, file.stem, values))
             except FileNotFoundError:  # deleted by another process just now
                 continue
             except (ValueError, KeyError) as error:
@@ -188,16 +188,16 @@ class Store:
             self.problem = self.problem or f"{self._database} cannot be read ({error})"
             return []
 
-    def change(self, work: Any) -> Any:
+    def transact(self, work: Any) -> Any:
         """Do something in one transaction."""
 
         def inside() -> Any:
             with connected(self._database) as db, transaction(db):
                 return work(db)
 
-        return self.guarded(inside)
+        return self.write(inside)
 
-    def guarded(self, work: Any) -> Any:
+    def write(self, work: Any) -> Any:
         """Write something; what the system refuses is a StoreError in words."""
         if not self.writable:
             raise StoreError(self.problem)
@@ -223,11 +223,11 @@ def _insert(db: sqlite3.Connection, key: str, values: dict[str, Any]) -> None:
     db.execute("DELETE FROM claims WHERE key = ?", (key,))
 
 
-def _line(key: str, values: dict[str, Any]) -> Line:
+def _line(key: str, values: dict[str, Any]) -> RunRow:
     numbers, t, state = values["numbers"], values["t"], values["state"]
     try:
-        return line_from(key, from_json(values["params"]), numbers, t, state)
+        return make_row_from(key, from_json(values["params"]), numbers, t, state)
     except ValueError as error:  # of a plugin that is not here, or of another version
         params = json.loads(values["params"])
         nothing = dict.fromkeys(("map_start", "map", "recall_start", "recall", "auc"))
-        return Line(key, params["method"], params["dataset"], str(error), t, state, bits=0, **nothing)
+        return RunRow(key, params["method"], params["dataset"], str(error), t, state, bits=0, **nothing)

@@ -42,7 +42,7 @@ def write_trace(path: Path, values: dict[str, Any], arrays: Arrays) -> None:
     schema_metadata = {VALUES: json.dumps(described).encode(), ARRAYS: base64.b64encode(rest.getvalue())}
     sink = io.BytesIO()
     pq.write_table(pa.table(table).replace_schema_metadata(schema_metadata), sink, compression="zstd")
-    put(path, sink.getvalue())
+    write_atomically(path, sink.getvalue())
 
 
 def read_trace(path: Path) -> Frame:
@@ -78,7 +78,7 @@ def read_values(path: Path) -> dict[str, Any]:
     return values
 
 
-def looks_whole(path: Path) -> bool:
+def looks_complete(path: Path) -> bool:
     """A glance, for long lists: begins and ends as Parquet does. `read_trace` also looks inside."""
     try:
         with path.open("rb") as file:
@@ -92,7 +92,7 @@ def looks_whole(path: Path) -> bool:
     return ends == MAGIC and long + 3 * len(MAGIC) <= size
 
 
-def put(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
     """Write a file that is there whole or not at all, also after a power cut."""
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:

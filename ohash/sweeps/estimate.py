@@ -28,7 +28,7 @@ Told = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Cost:
+class CostEstimate:
     """Cells that are left, their seconds on one core, and how many of them had to be begun to measure it."""
 
     cells: int
@@ -41,7 +41,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Parts:
+class CellTimes:
     """Seconds of the parts of a cell: preparation, a pair, a checkpoint; `length` is that of a finite stream."""
 
     prepared: float
@@ -56,15 +56,15 @@ class Parts:
         return self.prepared + self.pair * pairs + self.checkpoint * times
 
 
-class Measuring:
+class CellTimer:
     """Cells that are begun to measure them, each size of a dataset and method once; `told` which begins."""
 
     def __init__(self, own: Own | None = None, *, most: int = 64, told: Told | None = None) -> None:
         """`own` are the user's own data by fingerprint."""
         self._own, self._most, self._told = own or {}, most, told
-        self._known: dict[tuple[Family, int], Parts] = {}
+        self._known: dict[tuple[Family, int], CellTimes] = {}
 
-    def of(self, left: Sequence[ExperimentParams]) -> dict[Family, dict[int, Parts]]:
+    def of(self, left: Sequence[ExperimentParams]) -> dict[Family, dict[int, CellTimes]]:
         """The largest cell of each dataset and method, then the smallest, as far as so many may be measured."""
         families: dict[Family, list[ExperimentParams]] = {}
         for params in left:
@@ -73,19 +73,19 @@ class Measuring:
         chosen += [
             (family, min(some, key=_size)) for family, some in families.items() if len(set(map(_size, some))) > 1
         ]
-        found: dict[Family, dict[int, Parts]] = {}
+        found: dict[Family, dict[int, CellTimes]] = {}
         chosen = chosen[: self._most]
         for at, (family, params) in enumerate(chosen):
             if self._told is not None:
                 self._told(at + 1, len(chosen))
             place = (family, _size(params))
             if place not in self._known:
-                self._known[place] = measure(params, self._own.get(params.content))
+                self._known[place] = time_cell(params, self._own.get(params.content))
             found.setdefault(family, {})[place[1]] = self._known[place]
         return found
 
 
-def estimate(cells: Sequence[Cell], store: Store, measuring: Measuring | None = None) -> Cost:
+def estimate_cost(cells: Sequence[Cell], store: Store, measuring: CellTimer | None = None) -> CostEstimate:
     """The cost of the cells that are not done."""
     known = store.values(cell.key for cell in cells)
     finished: dict[tuple[Family, int], list[tuple[int, float]]] = {}
@@ -99,10 +99,10 @@ def estimate(cells: Sequence[Cell], store: Store, measuring: Measuring | None = 
             left.append(cell.params)
     told = [_from_finished(finished.get((_family(one), _size(one)), []), one.run.pairs) for one in left]
     unknown = [one for one, seconds in zip(left, told, strict=True) if seconds is None]
-    parts = (measuring or Measuring()).of(unknown)
+    parts = (measuring or CellTimer()).of(unknown)
     seconds = sum(seconds for seconds in told if seconds is not None)
     seconds += sum(_between(parts, one).of(one) for one in unknown)
-    return Cost(len(left), seconds, sum(map(len, parts.values())))
+    return CostEstimate(len(left), seconds, sum(map(len, parts.values())))
 
 
 def _from_finished(spent: list[tuple[int, float]], pairs: int) -> float | None:
@@ -111,7 +111,7 @@ def _from_finished(spent: list[tuple[int, float]], pairs: int) -> float | None:
     return median(near) if near else None
 
 
-def _between(parts: dict[Family, dict[int, Parts]], params: ExperimentParams) -> Parts:
+def _between(parts: dict[Family, dict[int, CellTimes]], params: ExperimentParams) -> CellTimes:
     """The parts of a cell of this size, on the line between the measured ones; of another family if none of its own."""
     mine = parts.get(_family(params)) or list(parts.values())[-1]
     sizes = sorted(mine)
@@ -121,13 +121,13 @@ def _between(parts: dict[Family, dict[int, Parts]], params: ExperimentParams) ->
     def mixed(low: float, high: float) -> float:
         return low + share * (high - low)
 
-    return Parts(
+    return CellTimes(
         mixed(few.prepared, many.prepared), mixed(few.pair, many.pair), mixed(few.checkpoint, many.checkpoint),
         many.length,
     )  # fmt: skip
 
 
-def measure(params: ExperimentParams, own: Dataset | None = None) -> Parts:
+def time_cell(params: ExperimentParams, own: Dataset | None = None) -> CellTimes:
     """The parts of one cell, from its first pairs."""
     few = min(params.run.pairs, FEW_PAIRS)
     begun = time.perf_counter()
@@ -145,7 +145,7 @@ def measure(params: ExperimentParams, own: Dataset | None = None) -> Parts:
             else:
                 judging += spent
                 judged += len(run.checkpoints.scores) - rows
-    return Parts(prepared, median(paces) if paces else 0.0, judging / max(1, judged), run.world.length)
+    return CellTimes(prepared, median(paces) if paces else 0.0, judging / max(1, judged), run.world.length)
 
 
 def _family(params: ExperimentParams) -> Family:

@@ -19,10 +19,10 @@ from ohash.runtime.pool import WorkerPool
 from ohash.runtime.worker import TaskError
 from ohash.store.store import Store, StoreError
 from ohash.streams.dataset import Dataset
-from ohash.sweeps.claims import Claims
-from ohash.sweeps.executors import Inline, give, slots, stop
-from ohash.sweeps.files import put_sweep
-from ohash.sweeps.own_data import data_of, keep, on_own
+from ohash.sweeps.executors import InlineExecutor, cancel_all, capacity, submit_cell
+from ohash.sweeps.files import save_sweep
+from ohash.sweeps.leases import CellLeases
+from ohash.sweeps.own_data import load_own_data, save_own_data, with_own_data
 from ohash.sweeps.results import SweepResults
 from ohash.sweeps.sweep import Cell, Sweep, build_sweep, read
 
@@ -65,14 +65,14 @@ class SweepExecution:
         self.cancelled = threading.Event()
         self.errors: dict[str, str] = {}
         self._tell = on_progress or (lambda progress: None)
-        self._claims = Claims(store)
+        self._leases = CellLeases(store)
         self._cells = {cell.key: cell for cell in sweep.cells}
         self._running: dict[Future[Frame], str] = {}
         self.progress = Progress(len(self._cells))
 
     def run(self) -> Progress:
         """Do what is left; returns when all is done, or after `cancelled` was set."""
-        put_sweep(self.store, self.sweep)
+        save_sweep(self.store, self.sweep)
         started = time.time()
         over = threading.Event()
         heart = threading.Thread(target=self._beat, args=(started, over), daemon=True)
@@ -82,7 +82,7 @@ class SweepExecution:
             self._work(started)
             state = "cancelled" if self.cancelled.is_set() else "done"
         finally:
-            stop(self._running)
+            cancel_all(self._running)
             over.set()
             heart.join()
             self._say(state, started)
@@ -90,12 +90,12 @@ class SweepExecution:
 
     def _work(self, started: float) -> None:
         left = self._left()
-        own = data_of(self.store, self.sweep) if left else {}
+        own = load_own_data(self.store, self.sweep) if left else {}
         while (left or self._running) and not self.cancelled.is_set():
-            room = slots(self.executor) - len(self._running)
-            for key in self._claims.take(left, room) if room > 0 and left else []:
+            room = capacity(self.executor) - len(self._running)
+            for key in self._leases.take(left, room) if room > 0 and left else []:
                 left.remove(key)
-                self._running[give(self.executor, run, self._cells[key].params, own)] = key
+                self._running[submit_cell(self.executor, run, self._cells[key].params, own)] = key
             finished, _ = wait(self._running, WAIT_SECONDS, FIRST_COMPLETED) if self._running else (set(), None)
             for future in finished:
                 self._keep(self._running.pop(future), future)
@@ -133,7 +133,7 @@ class SweepExecution:
         """Say that we are alive, and listen whether somebody wants us to stop."""
         while True:
             try:
-                if self._claims.beat(self.sweep.key, "running", started, self._described()):
+                if self._leases.beat(self.sweep.key, "running", started, self._described()):
                     self.cancelled.set()
             except StoreError:  # a full disk: the next cell will say so
                 pass
@@ -142,8 +142,8 @@ class SweepExecution:
 
     def _say(self, state: str, started: float) -> None:
         try:
-            self._claims.release()
-            self._claims.beat(self.sweep.key, state, started, self._described())
+            self._leases.release()
+            self._leases.beat(self.sweep.key, state, started, self._described())
         except StoreError:
             if state != "failed":
                 raise
@@ -182,9 +182,9 @@ def sweep(
     chosen = build_sweep(**spec) if what is None else what if isinstance(what, Sweep) else read(what)
     kept = store if isinstance(store, Store) else Store(store)
     if data is not None:
-        chosen = on_own(chosen, data)
-        keep(kept, data)
-    executor = Inline() if workers == 1 else WorkerPool(workers)
+        chosen = with_own_data(chosen, data)
+        save_own_data(kept, data)
+    executor = InlineExecutor() if workers == 1 else WorkerPool(workers)
     with executor:
         SweepExecution(chosen, kept, executor).run()
     return SweepResults(chosen, kept)

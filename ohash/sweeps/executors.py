@@ -16,7 +16,7 @@ from ohash.streams import registry
 from ohash.streams.dataset import Dataset, dataset_to_frame
 
 
-class Inline(Executor):
+class InlineExecutor(Executor):
     """In the thread that submits, while it waits."""
 
     def submit(self, task: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -30,7 +30,7 @@ class Inline(Executor):
         return future
 
 
-class Cluster(Executor):
+class DaskExecutor(Executor):
     """A Dask cluster. Data are sent once a worker; the cells of a worker that is lost are done by another."""
 
     def __init__(self, address: str) -> None:
@@ -72,19 +72,19 @@ class Cluster(Executor):
         self._client.close()
 
 
-def slots(executor: Executor) -> int:
+def capacity(executor: Executor) -> int:
     """How many cells may be given to it at once: a little more than it does at once."""
     if isinstance(executor, WorkerPool):
         return executor.max_workers + 1
-    return max(1, 2 * executor.threads) if isinstance(executor, Cluster) else 1
+    return max(1, 2 * executor.threads) if isinstance(executor, DaskExecutor) else 1
 
 
-def give(
+def submit_cell(
     executor: Executor, task: Callable[..., Frame], params: ExperimentParams, own: Mapping[str, Dataset]
 ) -> Future[Frame]:
     """Submit a cell; `own` are the user's own data by fingerprint."""
     values, mine = {"params": params.to_json()}, own.get(params.content) if params.dataset == OWN else None
-    if isinstance(executor, Cluster):
+    if isinstance(executor, DaskExecutor):
         return executor.submit(task, values, dataset=params.dataset, own=mine)
     if mine is None:
         return executor.submit(task, values, {})
@@ -94,7 +94,7 @@ def give(
     return executor.submit(run_with, values, dataset_to_frame(mine))
 
 
-def stop(futures: Iterable[Future[Frame]]) -> None:
+def cancel_all(futures: Iterable[Future[Frame]]) -> None:
     """Cancel whatever can be."""
     for future in futures:
         future.cancel()

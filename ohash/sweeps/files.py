@@ -1,19 +1,19 @@
 """The sweeps of a store: what each consists of, one small file beside the runs; its cells are runs."""
 
 from ohash.store.store import Store
-from ohash.store.traces import put
-from ohash.sweeps.own_data import DATA, END, contents
+from ohash.store.traces import write_atomically
+from ohash.sweeps.own_data import DATA, END, own_fingerprints
 from ohash.sweeps.sweep import Sweep, read
 
 SWEEPS = "sweeps"
 
 
-def put_sweep(store: Store, sweep: Sweep) -> None:
+def save_sweep(store: Store, sweep: Sweep) -> None:
     """Remember a sweep."""
     file = store.folder / SWEEPS / f"{sweep.key}.json"
     if not file.exists():
-        store.guarded(lambda: file.parent.mkdir(exist_ok=True))
-        store.guarded(lambda: put(file, sweep.to_json().encode()))
+        store.write(lambda: file.parent.mkdir(exist_ok=True))
+        store.write(lambda: write_atomically(file, sweep.to_json().encode()))
 
 
 def sweeps(store: Store) -> dict[str, Sweep]:
@@ -30,9 +30,9 @@ def sweeps(store: Store) -> dict[str, Sweep]:
 
 def delete_sweep(store: Store, key: str) -> None:
     """Forget a sweep, and data of the user's own that no other sweep needs; its cells stay."""
-    store.guarded(lambda: (store.folder / SWEEPS / f"{key}.json").unlink(missing_ok=True))
-    store.change(lambda db: db.execute("DELETE FROM activity WHERE sweep = ?", (key,)))
-    needed = {content for other in sweeps(store).values() for content in contents(other)}
+    store.write(lambda: (store.folder / SWEEPS / f"{key}.json").unlink(missing_ok=True))
+    store.transact(lambda db: db.execute("DELETE FROM activity WHERE sweep = ?", (key,)))
+    needed = {content for other in sweeps(store).values() for content in own_fingerprints(other)}
     for file in (store.folder / DATA).glob(f"*{END}"):
         if file.name.removesuffix(END) not in needed:
-            store.guarded(lambda file=file: file.unlink(missing_ok=True))
+            store.write(lambda file=file: file.unlink(missing_ok=True))

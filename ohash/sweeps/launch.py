@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ohash.runtime.worker import environment_of_child
 from ohash.store.store import Store
-from ohash.sweeps.files import SWEEPS, put_sweep
+from ohash.sweeps.files import SWEEPS, save_sweep
 from ohash.sweeps.sweep import Sweep
 
 LAST_LINES = 12
@@ -16,7 +16,7 @@ _started: dict[tuple[str, str], "subprocess.Popen[bytes]"] = {}
 
 def start_sweep(sweep: Sweep, store: Store) -> None:
     """Run what is left of a sweep; it goes on when this process ends."""
-    put_sweep(store, sweep)
+    save_sweep(store, sweep)
     file = store.folder / SWEEPS / f"{sweep.key}.json"
     _start(store, sweep.key, ["sweep", str(file)])
 
@@ -27,13 +27,13 @@ def start_paper(profile: str, figures: list[str], store: Store) -> None:
     _start(store, f"paper-{profile}", ["paper", *figures, "--profile", profile])
 
 
-def running(store: Store, name: str) -> bool:
+def is_running(store: Store, name: str) -> bool:
     """Whether this process has started it, and it has not ended."""
     process = _started.get((str(store.folder), name))
     return process is not None and process.poll() is None
 
 
-def last_words(store: Store, name: str) -> str:
+def error_output(store: Store, name: str) -> str:
     """What it said last, if it ended with an error."""
     process = _started.get((str(store.folder), name))
     if process is None or process.poll() in (None, 0, 1, 130):
@@ -46,7 +46,7 @@ def last_words(store: Store, name: str) -> str:
 
 
 def _start(store: Store, name: str, arguments: list[str]) -> None:
-    if running(store, name):
+    if is_running(store, name):
         return
     call = [sys.executable, "-P", "-m", "ohash", *arguments, "--store", str(store.folder)]
     with _log(store, name).open("wb") as log:

@@ -12,7 +12,7 @@ from ohash.engine.params import OWN
 from ohash.models import registry
 from ohash.runtime.frames import read_frame, write_frame
 from ohash.store.store import Store
-from ohash.store.traces import put
+from ohash.store.traces import write_atomically
 from ohash.streams.dataset import Dataset, dataset_from_frame, dataset_to_frame
 from ohash.sweeps.sweep import Sweep, build_sweep
 
@@ -20,17 +20,17 @@ DATA, END = "data", ".frame"
 MOST_BYTES = 2**30
 
 
-def contents(chosen: Sweep) -> list[str]:
+def own_fingerprints(chosen: Sweep) -> list[str]:
     """Fingerprints of the data a sweep needs that have no name."""
     return list(dict.fromkeys(cell.params.content for cell in chosen.cells if cell.params.dataset == OWN))
 
 
-def file_of(store: Store, content: str) -> Path:
+def own_data_file(store: Store, content: str) -> Path:
     """Where they lie."""
     return store.folder / DATA / f"{Path(content).name}{END}"
 
 
-def keep(store: Store, dataset: Dataset) -> str:
+def save_own_data(store: Store, dataset: Dataset) -> str:
     """Keep a copy for sweeps; returns the fingerprint. Very large ones are better read in place."""
     if dataset.X.nbytes > MOST_BYTES:
         raise ValueError(
@@ -38,18 +38,18 @@ def keep(store: Store, dataset: Dataset) -> str:
             "put the file into a folder and name it with --data DIR: there it is read in place, however large"
         )
     content = dataset.fingerprint()
-    file = file_of(store, content)
+    file = own_data_file(store, content)
     if not file.exists():
         packed = io.BytesIO()
         write_frame(packed, *dataset_to_frame(dataset))
-        store.guarded(lambda: file.parent.mkdir(parents=True, exist_ok=True))
-        store.guarded(lambda: put(file, packed.getvalue()))
+        store.write(lambda: file.parent.mkdir(parents=True, exist_ok=True))
+        store.write(lambda: write_atomically(file, packed.getvalue()))
     return content
 
 
-def load(store: Store, content: str) -> Dataset:
+def load_own_dataset(store: Store, content: str) -> Dataset:
     """What was kept; what is not there, or is damaged, is a ValueError."""
-    file = file_of(store, content)
+    file = own_data_file(store, content)
     try:
         with file.open("rb") as stream:
             frame = read_frame(stream)
@@ -70,12 +70,12 @@ def load(store: Store, content: str) -> Dataset:
     return found
 
 
-def data_of(store: Store, chosen: Sweep) -> dict[str, Dataset]:
+def load_own_data(store: Store, chosen: Sweep) -> dict[str, Dataset]:
     """The data without a name that a sweep needs, by fingerprint."""
-    return {content: load(store, content) for content in contents(chosen)}
+    return {content: load_own_dataset(store, content) for content in own_fingerprints(chosen)}
 
 
-def on_own(chosen: Sweep, dataset: Dataset) -> Sweep:
+def with_own_data(chosen: Sweep, dataset: Dataset) -> Sweep:
     """The same sweep on data of one's own, with the kernel that suits them where the sweep does not say."""
     if any("dataset" in dict(case) for case in chosen.cases) or "dataset" in dict(chosen.grid):
         raise ValueError(

@@ -10,10 +10,10 @@ import streamlit as st
 
 import ohash
 from ohash.engine.narrative import duration
-from ohash.paper.claims import Finding, judge
-from ohash.paper.claims_of_cost import CLAIMS
+from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile
-from ohash.paper.measured import Measured
+from ohash.paper.findings import Finding, judge_claim
+from ohash.paper.measurements import Measurements
 from ohash.paper.tables import bibtex, claims_table, figure_table
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import SIGNS, claims_html, report
@@ -21,7 +21,7 @@ from ohash.plots.svg import to_svg
 from ohash.plots.theme import colour
 from ohash.store.store import Store, StoreError
 from ohash.sweeps import launch
-from ohash.sweeps.claims import activity, cancel
+from ohash.sweeps.leases import activity, cancel
 from ohash.ui import address, items
 from ohash.ui.workarounds import static_chart as still
 from ohash.ui.workarounds.fragments import fragment
@@ -47,14 +47,14 @@ CSS = """
 class Shown(NamedTuple):
     """What is known of one profile."""
 
-    measured: Measured
+    measured: Measurements
     findings: list[Finding]
 
 
 @st.cache_resource(show_spinner="Reading the store …", max_entries=4)
 def _known(folder: str, profile: str, done: int, _store: Store) -> Shown:
-    measured = Measured(_store, PROFILES[profile])
-    return Shown(measured, [judge(claim, measured) for claim in CLAIMS])
+    measured = Measurements(_store, PROFILES[profile])
+    return Shown(measured, [judge_claim(claim, measured) for claim in CLAIMS])
 
 
 def known(store: Store, profile: Profile) -> Shown:
@@ -126,7 +126,7 @@ def _running(store: Store, profile: Profile) -> str:
         if found is not None and found.alive:
             here = f"{found.progress['done']} of {found.progress['total']}"
             return "stopping …" if found.state == "cancelling" else f"running {_name(figure)}, {here}"
-    return "starting …" if launch.running(store, f"paper-{profile.key}") else ""
+    return "starting …" if launch.is_running(store, f"paper-{profile.key}") else ""
 
 
 def claims(shown: Shown) -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.runs import MOST, overlay
 from ohash.runtime.folders import home
-from ohash.store.listing import ENDED, LIVE, Line, differences, line_of, to_csv, to_json
+from ohash.store.listing import ENDED, LIVE, RunRow, differences, make_row, to_csv, to_json
 from ohash.store.store import Store, StoreError
 from ohash.ui import earlier_runs as shelf
 from ohash.ui import state
@@ -35,7 +35,7 @@ COLUMNS = {
 FIRST = 3
 MOST_LISTED = 1000
 
-Run = tuple[Line, Snapshot]
+Run = tuple[RunRow, Snapshot]
 
 
 class SessionRuns:
@@ -45,9 +45,9 @@ class SessionRuns:
         """Reads the session at every call."""
         self._session = session
 
-    def list(self) -> "list[Line]":
+    def list(self) -> "list[RunRow]":
         """Past runs, then the live one."""
-        return [line_of(key, now) for key, now in self._all().items()]
+        return [make_row(key, now) for key, now in self._all().items()]
 
     def get(self, key: str) -> Snapshot:
         """The last picture of a run."""
@@ -90,7 +90,7 @@ class AllRuns:
         """`store` is shared by all tabs, and with the command line."""
         self._here, self._store = SessionRuns(session), store
 
-    def list(self) -> "list[Line]":
+    def list(self) -> "list[RunRow]":
         """The newest of the kept runs, then those of this tab that are not kept."""
         kept = self._store.list()[-MOST_LISTED:]
         known = {line.key for line in kept}
@@ -121,10 +121,10 @@ class AllRuns:
         """Put runs of this tab on disk."""
         for line, now in runs:
             if line.key != LIVE or now.state in ENDED:
-                self._store.keep(now)
+                self._store.save_snapshot(now)
 
 
-def frame(session: Session, lines: list[Line]) -> pd.DataFrame:
+def frame(session: Session, lines: list[RunRow]) -> pd.DataFrame:
     """One row a run, the newest first."""
     lines = lines[::-1]
     return pd.DataFrame(
@@ -132,7 +132,7 @@ def frame(session: Session, lines: list[Line]) -> pd.DataFrame:
             "run": range(len(lines), 0, -1),
             "method": [line.method for line in lines],
             "data": [line.data for line in lines],
-            "different from default": [line.different or "nothing" for line in lines],
+            "different from default": [line.changed_settings or "nothing" for line in lines],
             "pairs": [line.pairs for line in lines],
             "mAP start": [line.map_start for line in lines],
             "mAP end": [line.map for line in lines],
@@ -145,7 +145,7 @@ def frame(session: Session, lines: list[Line]) -> pd.DataFrame:
     )
 
 
-def table(session: Session, lines: list[Line]) -> list[int]:
+def table(session: Session, lines: list[RunRow]) -> list[int]:
     """A sortable table; returns which of the lines are selected."""
     rows = {line.key: len(lines) - 1 - at for at, line in enumerate(lines)}
     # the key changes with the list: a selection by row number must not outlive its rows
@@ -206,7 +206,7 @@ def actions(session: Session, store: AllRuns, runs: list[Run]) -> None:
         st.code(link(one[1]), language=None, wrap_lines=True)
 
 
-def compare(lines: list[Line], runs: list[Run]) -> None:
+def compare(lines: list[RunRow], runs: list[Run]) -> None:
     """The selected runs in one chart each for mAP and recall, and what differs between them."""
     if not runs:
         st.markdown("Select rows to draw them together.")
@@ -243,7 +243,7 @@ def _differences(named: list[tuple[str, Snapshot]]) -> None:
     )  # fmt: skip
 
 
-def _open(session: Session, line: Line, now: Snapshot) -> None:
+def _open(session: Session, line: RunRow, now: Snapshot) -> None:
     if line.key != LIVE:
         try:
             state.open_kept(session, now, now.params)
@@ -274,7 +274,7 @@ def _pin(session: Session, one: Run | None) -> None:
     session.pinned = line.key
 
 
-def _state(session: Session, line: Line) -> str:
+def _state(session: Session, line: RunRow) -> str:
     return f"{line.state}, pinned" if session.pinned == line.key else line.state
 
 

@@ -12,7 +12,7 @@ from ohash.engine.run import run
 from ohash.engine.snapshot import to_frame
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
-from ohash.sweeps.executors import Inline
+from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.sweep import build_sweep
 
 
@@ -27,7 +27,7 @@ def pictures():
 def folder(tmp_path, pictures):
     store = Store(tmp_path / "home")
     for now in pictures:
-        store.keep(now)
+        store.save_snapshot(now)
     return str(store.folder)
 
 
@@ -97,7 +97,7 @@ def test_export(folder, capsys, pictures, tmp_path):
 def test_the_export_of_a_cell_has_its_scores_on_both_kinds_of_queries(tmp_path, capsys):
     chosen = build_sweep(base={"dataset": "blobs", "r": 8, "pairs": 100})
     store = Store(tmp_path / "home")
-    assert SweepExecution(chosen, store, Inline()).run().done == 1
+    assert SweepExecution(chosen, store, InlineExecutor()).run().done == 1
     assert said(capsys, "export", "--store", str(store.folder), "--out", str(tmp_path / "all.json"))[0] == 0
     (one,) = json.loads((tmp_path / "all.json").read_text())
     (values,) = store.values([chosen.cells[0].key]).values()

@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohash.comparison.params import (
-    DEFAULT,
-    FOR_CLICKS,
+    CLICK_METHODS,
+    DEFAULT_METHODS,
     MOST_METHODS,
     Entry,
     build_comparison,
-    entry_of,
     from_query,
+    parse_entry,
     rows_of,
 )
-from ohash.comparison.tuning import draws, tunable
+from ohash.comparison.tuning import draw_entries, tunable
 from ohash.engine.links import Limits
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
@@ -52,8 +52,8 @@ def test_a_method_carries_its_own_parameters():
 
 
 def test_a_default_that_is_spelt_out_is_no_difference():
-    assert entry_of("oh:C=0.1:center=frozen") == Entry("oh")
-    assert entry_of("Online Hashing") == Entry("oh")
+    assert parse_entry("oh:C=0.1:center=frozen") == Entry("oh")
+    assert parse_entry("Online Hashing") == Entry("oh")
 
 
 def test_bits_are_those_of_a_whole_code():
@@ -213,24 +213,24 @@ def test_with_values_keeps_the_rest():
 
 
 def test_the_usual_contests_are_sound():
-    assert build_comparison(methods=DEFAULT).names == ("OH", "ITQ", "Sign", "Rotated sign", "LSH")
-    assert len(build_comparison(methods=FOR_CLICKS).entries) == MOST_METHODS
+    assert build_comparison(methods=DEFAULT_METHODS).names == ("OH", "ITQ", "Sign", "Rotated sign", "LSH")
+    assert len(build_comparison(methods=CLICK_METHODS).entries) == MOST_METHODS
 
 
 @pytest.mark.parametrize("method", sorted(hashers()))
 def test_trials_are_sound_repeatable_and_start_with_the_defaults(method):
     one = build_comparison("fashion", (method,), trials=5)
-    found = draws(one, one.entries[0])
+    found = draw_entries(one, one.entries[0])
     assert found[0] == one.entries[0]
     assert len(found) == (5 if tunable(one.entries[0]) else 1)
     assert len(set(found)) == len(found)
-    assert found == draws(one, one.entries[0])
+    assert found == draw_entries(one, one.entries[0])
     for entry in found:
         one.experiment(entry)
-        assert entry_of(entry.text()) == entry
+        assert parse_entry(entry.text()) == entry
 
 
 def test_what_the_user_has_set_is_not_tuned():
     one = build_comparison("fashion", ("oh:C=2",), trials=4)
-    assert all(dict(entry.values)["C"] == 2 for entry in draws(one, one.entries[0]))
+    assert all(dict(entry.values)["C"] == 2 for entry in draw_entries(one, one.entries[0]))
     assert "C" not in tunable(one.entries[0])

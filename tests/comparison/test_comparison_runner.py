@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from ohash.comparison import runner as contest_module
+from ohash.comparison import runner as runner_module
 from ohash.comparison.runner import ComparisonRunner
 from ohash.engine.judge import RERANKED, Judge
 from ohash.engine.run import Run
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.usefixtures("few_checkpoints")
 def here():
     """No worker processes, and no long codes: fits are short."""
     patch = pytest.MonkeyPatch()
-    patch.setattr(contest_module, "LENGTHS", (16, 32))
-    patch.setattr(contest_module, "WorkerFitter", lambda room: None)
+    patch.setattr(runner_module, "LENGTHS", (16, 32))
+    patch.setattr(runner_module, "WorkerFitter", lambda room: None)
     yield
     patch.undo()
 
@@ -66,7 +66,7 @@ def test_the_reference_is_every_query_by_the_original_distance(over):
 
 def test_re_ranking_is_that_of_the_evaluation(over):
     now = over.snapshot()
-    for method_run in over.first:
+    for method_run in over.first_seed_runs:
         run = method_run.run
         X, n = run.world.dataset.X, len(run.checkpoints.judge.database)
         exact = exact_neighbours(X[run.checkpoints.judge.queries], X[run.checkpoints.judge.database], 10, "l2")
@@ -102,7 +102,7 @@ def test_other_lengths_are_learnt_at_the_end(over):
 
 def test_means_and_spreads_are_over_seeds(over):
     now = over.snapshot()
-    scores = [result.last("map") for result in now.of(0)]
+    scores = [result.last("map") for result in now.results_of(0)]
     assert now.score(0, "map") == pytest.approx(np.mean(scores))
     assert now.spread(0, "map") == pytest.approx(np.std(scores, ddof=1))
 
@@ -136,11 +136,13 @@ def test_methods_stay_level():
     runner = ComparisonRunner(small(("oh", "hcoh", "lsh"), pairs=3000))
     work = runner._work()
     apart = 0
-    while not all(method_run.done for method_run in runner.first) or not runner.first:
+    while not all(method_run.done for method_run in runner.first_seed_runs) or not runner.first_seed_runs:
         next(work)
-        reached = [method_run.t for method_run in runner.first if method_run.run is not None and not method_run.done]
+        reached = [
+            method_run.t for method_run in runner.first_seed_runs if method_run.run is not None and not method_run.done
+        ]
         if len(reached) == 3:
-            chunk = max(method_run._chunker.size for method_run in runner.first)
+            chunk = max(method_run._chunker.size for method_run in runner.first_seed_runs)
             apart = max(apart, max(reached) - min(reached) - chunk)
     assert apart <= 3000 / 8  # a chunk, at most up to the next checkpoint
 
@@ -152,18 +154,18 @@ def test_pause_resume_and_stop():
     while runner.snapshot().state != "paused" and time.monotonic() < deadline:
         time.sleep(0.01)
     assert runner.snapshot().state == "paused"
-    assert not runner.first
+    assert not runner.first_seed_runs
     runner.resume()
     while not runner.snapshot().judged and time.monotonic() < deadline + 60:
         time.sleep(0.01)
     runner.pause()
     while runner.state != "paused":
         time.sleep(0.01)
-    stood = [method_run.t for method_run in runner.first]
+    stood = [method_run.t for method_run in runner.first_seed_runs]
     time.sleep(0.1)
-    assert stood == [method_run.t for method_run in runner.first]
+    assert stood == [method_run.t for method_run in runner.first_seed_runs]
     with runner.between_steps():
-        assert runner.first[0].run.checkpoints.codes is not None
+        assert runner.first_seed_runs[0].run.checkpoints.codes is not None
     runner.stop()
     assert runner.finished.wait(5)
     assert runner.snapshot().state == "stopped"
@@ -178,7 +180,7 @@ def test_stop_before_start():
 
 
 def test_an_error_of_the_contest_itself_is_shown(monkeypatch):
-    monkeypatch.setattr(contest_module, "measure_floats", lambda run: 1 / 0)
+    monkeypatch.setattr(runner_module, "measure_float_cost", lambda run: 1 / 0)
     now = finished(small()).snapshot()
     assert (now.state, now.error) == ("error", "ZeroDivisionError: division by zero")
     assert now.judged == [0, 1, 2]
@@ -192,7 +194,7 @@ def test_visitors_are_let_in_while_it_runs():
     def visit():
         for _ in range(20):
             with runner.between_steps():
-                seen.append([method_run.t for method_run in runner.first])
+                seen.append([method_run.t for method_run in runner.first_seed_runs])
 
     visitor = threading.Thread(target=visit)
     visitor.start()
@@ -204,7 +206,7 @@ def test_visitors_are_let_in_while_it_runs():
 def test_own_data_share_one_world_a_feature_map():
     dataset, values = own_data("labels")
     runner = finished(small(("oh", "hcoh", "sign", "itq"), dataset="own", **values), dataset)
-    assert len({id(method_run.run.world) for method_run in runner.first}) == 1
+    assert len({id(method_run.run.world) for method_run in runner.first_seed_runs}) == 1
     assert runner.snapshot().setup.title == dataset.title
 
 

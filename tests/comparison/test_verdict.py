@@ -13,7 +13,7 @@ from ohash.comparison.export import columns, result_rows, to_bibtex, to_json, to
 from ohash.comparison.fairness import fairness
 from ohash.comparison.params import build_comparison
 from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, LengthResult, MethodResult, dips
-from ohash.comparison.verdict import gap, supervised, verdict
+from ohash.comparison.verdict import gap, methods_by_supervision, verdict
 from ohash.evaluation.significance import paired_bootstrap
 from ohash.plots.compare import by_bits
 from ohash.tables import to_csv
@@ -30,7 +30,7 @@ def test_a_gap_is_a_paired_bootstrap_over_the_same_queries():
     expected = paired_bootstrap(a, b, resamples=1000)
     found = gap(now, 0, 1)
     assert (found.difference, found.low, found.high) == expected
-    assert found.sure
+    assert found.significant
     assert math.isnan(found.spread)
     assert gap(now, 0).difference == pytest.approx(np.mean(a - now.references[0].ap))
 
@@ -38,23 +38,26 @@ def test_a_gap_is_a_paired_bootstrap_over_the_same_queries():
 def test_a_gap_over_seeds_has_their_spread():
     now = snapshot({"oh": 0.7, "itq": 0.55}, seeds=(0, 1, 2))
     found = gap(now, 0, 1)
-    each = [np.mean(one.record.ap - other.record.ap) for one, other in zip(now.of(0), now.of(1), strict=True)]
+    each = [
+        np.mean(one.record.ap - other.record.ap)
+        for one, other in zip(now.results_of(0), now.results_of(1), strict=True)
+    ]
     assert found.seeds == 3
     assert found.spread == pytest.approx(np.std(each, ddof=1))
-    assert "over 3 seeds" in found.size
+    assert "over 3 seeds" in found.magnitude
 
 
 def test_what_two_seeds_do_not_agree_on_is_not_sure():
     now = snapshot({"oh": 0.62, "itq": 0.55}, seeds=(0, 1))
-    assert gap(now, 0, 1).sure
+    assert gap(now, 0, 1).significant
     first, other = now.results[:2], now.results[2:]
     luck = record(other[0].record.ap - 0.1)
     lucky = ComparisonSnapshot(
         **{**vars(now), "results": (*first, MethodResult(**{**vars(other[0]), "record": luck}), *other[1:])}
     )
     found = gap(lucky, 0, 1)
-    means = [np.mean(a.record.ap - b.record.ap) for a, b in zip(lucky.of(0), lucky.of(1), strict=True)]
-    assert found.half >= 2 * np.std(means, ddof=1) / np.sqrt(2) * 0.999 and not found.sure
+    means = [np.mean(a.record.ap - b.record.ap) for a, b in zip(lucky.results_of(0), lucky.results_of(1), strict=True)]
+    assert found.half_width >= 2 * np.std(means, ddof=1) / np.sqrt(2) * 0.999 and not found.significant
 
 
 def test_who_follows_the_labels():
@@ -89,7 +92,7 @@ def test_labels_are_another_race_than_pairs():
     found = said(now)
     assert found["To follow your labels"].startswith("OH")
     assert "SDH at 64 bits (learns from labels) reaches mAP .9" in found["With the labels themselves"]
-    assert supervised(now) == {"labels": [1], "pairs": [0], "nothing": [2]}
+    assert methods_by_supervision(now) == {"labels": [1], "pairs": [0], "nothing": [2]}
 
 
 def test_references_win_nothing():

@@ -31,10 +31,10 @@ from ohash.engine.params import ExperimentParams
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.paper import figures as paper_figures
-from ohash.paper.claims import judge
-from ohash.paper.claims_of_cost import CLAIMS
+from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES, QUICK, Profile
-from ohash.paper.measured import Measured
+from ohash.paper.findings import judge_claim
+from ohash.paper.measurements import Measurements
 from ohash.paper.settings import EMBEDDED
 from ohash.paper.tables import bibtex, claims_table, figure_table
 from ohash.plots import compare as compare_charts
@@ -48,8 +48,8 @@ from ohash.streams import registry as datasets
 from ohash.streams.overview import draw_examples, make_overview
 from ohash.streams.summary import summarize
 from ohash.sweeps.execution import SweepExecution
-from ohash.sweeps.executors import Inline
-from ohash.sweeps.results import bests, points
+from ohash.sweeps.executors import InlineExecutor
+from ohash.sweeps.results import best_points, points
 from ohash.sweeps.results import to_csv as sweep_csv
 from ohash.sweeps.sweep import Sweep
 
@@ -186,10 +186,10 @@ def sweep(address: str) -> Reading:
     chosen, link = _app(_shared_sweep, address)
     with tempfile.TemporaryDirectory() as folder:
         store = Store(folder)
-        SweepExecution(chosen, store, Inline()).run()
+        SweepExecution(chosen, store, InlineExecutor()).run()
         cells, notes = _cells(chosen, store)
         found = points(chosen, store)
-        best = bests(chosen, store, found)
+        best = best_points(chosen, store, found)
         table, header = _csv(sweep_csv(chosen, store))
     measures = [name for name in sweep_charts.MEASURES if not name.startswith(TIMES)]
     axes = chosen.axes
@@ -214,7 +214,7 @@ def sweep(address: str) -> Reading:
         "best": [
             {
                 "chosen": dict(one.point.at), "validation": one.validation, "test": one.test, "test_sd": one.test_sd,
-                "queries": one.queries, "seeds": one.seeds, "waiting": one.waiting, "lost": one.lost,
+                "queries": one.queries, "seeds": one.seeds, "waiting": one.waiting, "lost": one.lost_runs,
             }
             for one in best
         ],
@@ -224,7 +224,7 @@ def sweep(address: str) -> Reading:
     texts = {
         "name": chosen.name,
         "notes": notes,
-        "best": [[one.among, one.asked, one.reported] for one in best],
+        "best": [[one.group, one.queries_text, one.test_text] for one in best],
         "csv": header,
         "charts": words,
     }
@@ -243,22 +243,23 @@ def paper(address: str) -> Reading:
     ):
         key, link = _app(_paper_profile, address)
         profile, store = paper_figures.PROFILES[key], Store(folder)
-        measured = Measured(store, profile)
+        measured = Measurements(store, profile)
         sweeps = {figure.key: figure.sweep(profile) for figure in figures}
         for one in sweeps.values():
-            SweepExecution(one, store, Inline()).run()
+            SweepExecution(one, store, InlineExecutor()).run()
         cells = {name: _cells(one, store)[0] for name, one in sweeps.items()}
-        found = [judge(claim, measured, (setting,)) for claim in CLAIMS]
+        found = [judge_claim(claim, measured, (setting,)) for claim in CLAIMS]
         tables = [figure_table(measured, figure) for figure in figures]
         drawn, words = _charts(chart for figure in figures for chart in paper_charts.charts(measured, figure))
         texts: Words = {
             "latex": [table.latex() for table in tables],
             "claims": [
-                [one.claim.words, one.claim.place, one.claim.test, one.held, one.interval, one.why] for one in found
+                [one.claim.text, one.claim.place, one.claim.test, one.held_text, one.interval, one.reason]
+                for one in found
             ],
             "claims_latex": claims_table(found).latex(),
             "bibtex": bibtex(measured),
-            "parts": [[[part.what, part.why] for part in one.parts] for one in found],
+            "parts": [[[part.what, part.reason] for part in one.parts] for one in found],
             "charts": words,
         }
     params = protocol(setting.dataset, pairs=300)
@@ -429,12 +430,12 @@ def _run(run: Run, now: Snapshot) -> tuple[Numbers, Words]:
 
 def _kept(now: Snapshot) -> tuple[Numbers, Words]:
     with tempfile.TemporaryDirectory() as folder:
-        key = Store(folder).keep(now)
+        key = Store(folder).save_snapshot(now)
         store = Store(folder)
         (line,), again = store.list(), store.get(key)
     table, header = _csv(runs.to_csv([(line, again)]))
     (exported,) = json.loads(runs.to_json([(line, again)]))
-    words = ("method", "data", "different")
+    words = ("method", "data", "changed_settings")
     numbers = {
         "line": {name: value for name, value in _fields(line).items() if name not in words},
         "columns": _timeless(again.columns), "checkpoints": _timeless(again.checkpoints),

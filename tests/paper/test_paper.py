@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from ohash.cli.main import main
 from ohash.engine.history import LogBins
-from ohash.paper import claims_of_cost, figures
+from ohash.paper import cost_claims, figures
 from ohash.paper import settings as data
-from ohash.paper.claims import Claim, Finding, judge
-from ohash.paper.claims_of_cost import CLAIMS
+from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES, FULL, QUICK
-from ohash.paper.measured import Measured, Missing
+from ohash.paper.findings import Claim, Finding, judge_claim
+from ohash.paper.measurements import Measurements, MissingCellError
 from ohash.paper.tables import bibtex, claims_table, figure_table
 from ohash.paper.verdicts import (  # fmt: skip
     SWING,
@@ -36,7 +36,7 @@ from ohash.plots.paper import charts
 from ohash.plots.paper_report import claims_html, report
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
-from ohash.sweeps.executors import Inline
+from ohash.sweeps.executors import InlineExecutor
 
 numbers = st.floats(-1, 1)
 effects = st.tuples(numbers, numbers, numbers).map(sorted).map(lambda ends: Effect(ends[1], ends[0], ends[2]))
@@ -128,7 +128,7 @@ def test_steps_below_the_cap_are_counted_at_every_c_from_a_tenth_on(shares, expe
         def arrays(self, seed):
             return totals[seed]
 
-    found = judge(claim("tau"), Counted({}), [data.EMBEDDED[0]])
+    found = judge_claim(claim("tau"), Counted({}), [data.EMBEDDED[0]])
     assert found.verdict == expected and [part.effect.value for part in found.parts] == pytest.approx(shares)
 
 
@@ -138,9 +138,11 @@ def test_steps_below_the_cap_are_counted_at_every_c_from_a_tenth_on(shares, expe
 ])  # fmt: skip
 def test_flat_in_r_is_an_equivalence_with_a_stated_margin(monkeypatch, times, expected):
     few = [1.0] * len(times)
-    monkeypatch.setattr(claims_of_cost, "a_pair", lambda m, s, method, r: few if r == QUICK.timed_bits[0] else times)
-    found = judge(claim("time-lego-flat"), Told({}), [data.EMBEDDED[0]])
-    assert found.verdict == expected and f"{claims_of_cost.FLAT:g}" in found.claim.test
+    monkeypatch.setattr(
+        cost_claims, "seconds_per_pair", lambda m, s, method, r: few if r == QUICK.timed_bits[0] else times
+    )
+    found = judge_claim(claim("time-lego-flat"), Told({}), [data.EMBEDDED[0]])
+    assert found.verdict == expected and f"{cost_claims.FLAT:g}" in found.claim.test
 
 
 def test_what_cannot_be_told_says_why_by_the_number_of_seeds():
@@ -153,12 +155,12 @@ def test_what_cannot_be_told_says_why_by_the_number_of_seeds():
         part = Part("Digits", "T = 4 less T = 1", effect, above(effect))
         return Finding(claim("T-labels"), part.verdict, (part, part))
 
-    assert found(1).why == f"one seed is too few to decide: the full profile has {FULL.seeds}"
-    assert found(2).why.startswith("2 seeds are too few")
-    assert found(4).verdict == "cannot tell" and found(4).why == "4 seeds, and the interval still lies on both sides"
-    assert found(1).why in claims_table([found(1)]).rows[0][2] and found(1).why in claims_html([found(1)])
+    assert found(1).reason == f"one seed is too few to decide: the full profile has {FULL.seeds}"
+    assert found(2).reason.startswith("2 seeds are too few")
+    assert found(4).verdict == "cannot tell" and found(4).reason == "4 seeds, and the interval still lies on both sides"
+    assert found(1).reason in claims_table([found(1)]).rows[0][2] and found(1).reason in claims_html([found(1)])
     told = Part("Digits", "", Effect(0.1, 0.05, 0.2, seeds=1), "holds")
-    assert Finding(claim("T-labels"), "holds", (told,)).why == ""
+    assert Finding(claim("T-labels"), "holds", (told,)).reason == ""
 
 
 # -- figures -----------------------------------------------------------------------------------------------------------
@@ -167,7 +169,7 @@ def test_what_cannot_be_told_says_why_by_the_number_of_seeds():
 @pytest.mark.parametrize("profile", [QUICK, pytest.param(FULL, marks=pytest.mark.slow)], ids=lambda one: one.key)
 def test_every_figure_of_the_paper_is_there_for_every_embedded_dataset(profile):
     assert [key for key in FIGURES if key.isdigit()] == ["2", "3", "4", "5", "6", "7", "8"]
-    measured = Measured(Store(), profile)
+    measured = Measurements(Store(), profile)
     for figure in FIGURES.values():
         places = measured.cells(figure)
         assert {where.setting for where in places} == {one.key for one in figure.settings()}
@@ -183,9 +185,9 @@ def test_every_claim_names_its_figures_place_and_test():
 
 
 def test_nothing_run_is_nothing_told():
-    measured = Measured(Store(), FULL)
+    measured = Measurements(Store(), FULL)
     for claim in CLAIMS:
-        found = judge(claim, measured)
+        found = judge_claim(claim, measured)
         assert found.verdict == "cannot tell" and found.parts and all(part.note for part in found.parts)
     assert "–" in figure_table(measured, FIGURES["2"]).rows[0]
     assert all(chart.empty for figure in FIGURES.values() for chart in charts(measured, figure))
@@ -194,7 +196,7 @@ def test_nothing_run_is_nothing_told():
 # -- verdicts follow the numbers ---------------------------------------------------------------------------------------
 
 
-class Told(Measured):
+class Told(Measurements):
     """What a test says was measured: mAP by (figure, method, x)."""
 
     def __init__(self, values, **numbers):
@@ -203,7 +205,7 @@ class Told(Measured):
 
     def seeds(self, figure, setting, method, x):
         if (figure, method, x) not in self.told:
-            raise Missing("not told")
+            raise MissingCellError("not told")
         return [(figure, method, x, seed) for seed in range(3)]
 
     def ap(self, seeds):
@@ -221,7 +223,7 @@ def claim(key) -> Claim:
 
 def verdict(key, values, kind="labels"):
     setting = next(one for one in data.EMBEDDED if one.kind == kind)
-    return judge(claim(key), Told(values), [setting]).verdict
+    return judge_claim(claim(key), Told(values), [setting]).verdict
 
 
 def by_beta(values):
@@ -267,8 +269,8 @@ def test_c():
 
 def test_held_is_counted_by_dataset():
     always = replace(claim("kernel"), judge=lambda measured, setting: [Part(setting.title, "", None, "holds")])
-    found = judge(always, Told({}), data.EMBEDDED)
-    assert found.held == "holds on 4 of 4" and found.verdict == "holds"
+    found = judge_claim(always, Told({}), data.EMBEDDED)
+    assert found.held_text == "holds on 4 of 4" and found.verdict == "holds"
 
 
 def test_the_command_says_what_is_known(tmp_path, capsys):
@@ -294,8 +296,8 @@ def small_paper(tmp_path_factory):
         patch.setattr(figures, "settings", lambda: (data.EMBEDDED[3],))
         store = Store(tmp_path_factory.mktemp("paper"))
         for key in ("3", "kernel"):
-            assert SweepExecution(FIGURES[key].sweep(profile), store, Inline()).run().failed == 0
-        yield Measured(store, profile)
+            assert SweepExecution(FIGURES[key].sweep(profile), store, InlineExecutor()).run().failed == 0
+        yield Measurements(store, profile)
 
 
 def test_tables_charts_and_report(small_paper):
@@ -306,7 +308,7 @@ def test_tables_charts_and_report(small_paper):
     assert small_paper.progress(three) == (4, 4) and small_paper.cost(three) > 0
     (chart,) = charts(small_paper, three)
     assert [float(value) for value in chart.series[0].x] == [1, 2, 3, 4]
-    findings = [judge(claim("T-labels"), small_paper, [data.EMBEDDED[3]])]
+    findings = [judge_claim(claim("T-labels"), small_paper, [data.EMBEDDED[3]])]
     assert findings[0].parts[0].effect is not None
     page = report(small_paper, [three, FIGURES["kernel"]], findings)
     assert page.count("one seed, so no band") == 2, "what the charts show is said once a figure"

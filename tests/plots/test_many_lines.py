@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohash.paper.figures import FIGURES, QUICK
-from ohash.paper.measured import Measured, Seed
+from ohash.paper.measurements import Measurements, SeedResult
 from ohash.plots import layout, paper, sweeps, theme
 from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.html_legend import legend_html
@@ -121,19 +121,22 @@ def test_ticks_stand_where_something_was_run():
 def test_what_is_linear_in_the_samples_is_parallel_to_the_guide(tmp_path, monkeypatch):
     """Times are those of a method that takes so long a pair, after a tenth that took longer (compiling)."""
     pairs = np.arange(0, 40_001, 4000.0)
-    a_pair = {"oh": 1e-6, "mmoh": 5e-6, "lego": 1e-4}
+    seconds_per_pair = {"oh": 1e-6, "mmoh": 5e-6, "lego": 1e-4}
 
     def seeds(self, key, setting, method, x):
-        if method not in a_pair:
-            raise paper.Missing(method)
-        return [Seed(method, {})]
+        if method not in seconds_per_pair:
+            raise paper.MissingCellError(method)
+        return [SeedResult(method, {})]
 
     def arrays(self, seed):
-        return {"checkpoints/pairs": pairs, "checkpoints/cpu_learn": 3.0 * (pairs > 0) + a_pair[seed.key] * pairs}
+        return {
+            "checkpoints/pairs": pairs,
+            "checkpoints/cpu_learn": 3.0 * (pairs > 0) + seconds_per_pair[seed.key] * pairs,
+        }
 
-    monkeypatch.setattr(Measured, "seeds", seeds)
-    monkeypatch.setattr(Measured, "arrays", arrays)
-    measured, figure_7 = Measured(Store(tmp_path), QUICK), FIGURES["7"]
+    monkeypatch.setattr(Measurements, "seeds", seeds)
+    monkeypatch.setattr(Measurements, "arrays", arrays)
+    measured, figure_7 = Measurements(Store(tmp_path), QUICK), FIGURES["7"]
     chart = paper.charts(measured, figure_7)[0]
     assert chart.x.scale == chart.y.scale == "log" and "linear in the samples" in chart.caption
     *curves, guide = [one for one in chart.series if one.kind == "line"]

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from ohash.engine.snapshot import to_frame
-from ohash.store.listing import RunStore, line_of
+from ohash.store.listing import RunStore, make_row
 from ohash.store.store import CELL, Store
 from tests.store.stored import assert_same_picture, numbered
 
 
 def test_a_run_comes_back_as_it_was(store, picture):
-    key = store.keep(picture)
+    key = store.save_snapshot(picture)
     assert_same_picture(Store(store.folder).get(key), picture)
     (line,) = store.list()
-    assert line == line_of(key, picture)
+    assert line == make_row(key, picture)
     (values,) = store.values([key, "unknown"]).values()
     assert values["environment"]["numpy"] == np.__version__ and values["environment"]["cpu"] and values["created"] > 0
 
@@ -32,7 +32,7 @@ def test_it_is_a_run_store(store, picture):
 
 
 def test_lists_can_be_filtered(store, picture):
-    store.keep(picture)
+    store.save_snapshot(picture)
     numbered(store, picture, 1)
     assert len(store.list(kind=CELL)) == len(store.list(kind="live")) == 1
     assert len(store.list(dataset="tiny", method="oh", state="done")) == 2
@@ -42,7 +42,7 @@ def test_lists_can_be_filtered(store, picture):
 def test_the_curves_are_a_table_any_tool_reads(store, picture):
     import pandas as pd
 
-    table = pd.read_parquet(store.trace(store.keep(picture)))
+    table = pd.read_parquet(store.trace(store.save_snapshot(picture)))
     judged = table[table["kind"] == "checkpoint"]
     assert np.array_equal(judged["map"], picture.checkpoints["map"])
     assert np.array_equal(table.loc[table["kind"] == "pairs", "cum_loss"], picture.columns["cum_loss"])
@@ -64,4 +64,4 @@ def test_a_run_of_a_method_that_is_gone_is_listed_with_the_reason(store, picture
     params = json.loads(values["params"]) | {"method": "gone"}
     store.save("a", {**values, "params": json.dumps(params)}, arrays)
     (line,) = store.list()
-    assert (line.method, line.pairs) == ("gone", 400) and "method must be one of" in line.different
+    assert (line.method, line.pairs) == ("gone", 400) and "method must be one of" in line.changed_settings

@@ -90,7 +90,7 @@ def test_a_newer_schema_is_left_alone(store, picture):
     newer = Store(store.folder)
     assert "newer ohash" in newer.problem and newer.list() == []
     with pytest.raises(StoreError, match="newer ohash"):
-        newer.keep(picture)
+        newer.save_snapshot(picture)
 
 
 def test_a_folder_that_cannot_be_made(tmp_path, picture):
@@ -98,7 +98,7 @@ def test_a_folder_that_cannot_be_made(tmp_path, picture):
     store = Store(tmp_path / "file" / "home")
     assert not store.writable and "OHASH_HOME" in store.problem and store.list() == []
     with pytest.raises(StoreError, match="nothing can be kept"):
-        store.keep(picture)
+        store.save_snapshot(picture)
 
 
 # Root may write anywhere.
@@ -148,7 +148,7 @@ def test_a_full_disk_is_called_so_whatever_sqlite_says(store, picture, monkeypat
     monkeypatch.setattr("ohash.store.store.shutil.disk_usage", lambda folder: shutil._ntuple_diskusage(9, 9, 0))
     monkeypatch.setattr("ohash.store.store._insert", broken)
     with pytest.raises(StoreError, match=r"the disk is full: disk I/O error\); what was kept before is still there"):
-        store.keep(picture)
+        store.save_snapshot(picture)
     monkeypatch.setattr("ohash.store.store.prepare", broken)
     assert "the disk is full" in Store(tmp_path / "other").problem and "make room" in Store(tmp_path / "other").problem
 

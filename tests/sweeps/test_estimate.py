@@ -4,17 +4,17 @@ import pytest
 
 from ohash.sweeps import estimate as sweep_cost
 from ohash.sweeps.execution import SweepExecution
-from ohash.sweeps.executors import Inline
+from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.sweep import build_sweep
 from tests.sweeps.sweeps import tiny_sweep
 
 
 def test_the_cost_is_measured(store):
     chosen = tiny_sweep(seeds=3)
-    before = sweep_cost.estimate(chosen.cells, store)
+    before = sweep_cost.estimate_cost(chosen.cells, store)
     assert (before.cells, before.measured) == (6, 1) and 0 < before.on(2) < before.seconds
-    SweepExecution(tiny_sweep(seeds=2), store, Inline()).run()
-    after = sweep_cost.estimate(chosen.cells, store)
+    SweepExecution(tiny_sweep(seeds=2), store, InlineExecutor()).run()
+    after = sweep_cost.estimate_cost(chosen.cells, store)
     assert (after.cells, after.measured) == (2, 0)
     assert 0 < after.seconds < 60
 
@@ -24,29 +24,29 @@ def test_a_cell_costs_by_its_own_pairs_and_its_own_size(store, monkeypatch):
 
     def measured(params, own=None):
         begun.append(params)
-        return sweep_cost.Parts(1.0, params.model.r / 1000, 0.25)
+        return sweep_cost.CellTimes(1.0, params.model.r / 1000, 0.25)
 
-    monkeypatch.setattr(sweep_cost, "measure", measured)
+    monkeypatch.setattr(sweep_cost, "time_cell", measured)
     base = {"dataset": "blobs", "kernel": "none", "judged_at": "ends"}
     chosen = build_sweep(base=base, grid={"pairs": [1_000, 100_000], "r": [8, 16, 32]})
-    cost = sweep_cost.estimate(chosen.cells, store)
+    cost = sweep_cost.estimate_cost(chosen.cells, store)
     assert [params.model.r for params in begun] == [32, 8] and cost.measured == 2
     assert cost.seconds == pytest.approx(
         sum(1 + n * r / 1000 + 4 * 0.25 for n in (1_000, 100_000) for r in (8, 16, 32))
     )
     told = []
-    once = sweep_cost.Measuring(most=1, told=lambda at, of: told.append((at, of)))
-    assert sweep_cost.estimate(chosen.cells, store, once).measured == 1 and told == [(1, 1)]
-    assert sweep_cost.estimate(chosen.cells[:2], store, once).measured == 1 and len(begun) == 4, "r = 8 is new"
-    assert sweep_cost.estimate(chosen.cells, store, once).measured == 1 and len(begun) == 4, "32 is known"
+    once = sweep_cost.CellTimer(most=1, told=lambda at, of: told.append((at, of)))
+    assert sweep_cost.estimate_cost(chosen.cells, store, once).measured == 1 and told == [(1, 1)]
+    assert sweep_cost.estimate_cost(chosen.cells[:2], store, once).measured == 1 and len(begun) == 4, "r = 8 is new"
+    assert sweep_cost.estimate_cost(chosen.cells, store, once).measured == 1 and len(begun) == 4, "32 is known"
 
 
 def test_finished_cells_say_what_others_of_about_their_size_cost(store, monkeypatch):
-    monkeypatch.setattr(sweep_cost, "measure", lambda params, own=None: sweep_cost.Parts(0.0, 1.0, 0.0))
+    monkeypatch.setattr(sweep_cost, "time_cell", lambda params, own=None: sweep_cost.CellTimes(0.0, 1.0, 0.0))
     base = {"dataset": "blobs", "kernel": "none", "judged_at": "ends", "r": 8}
     chosen = build_sweep(base=base, grid={"pairs": [1_000, 2_000, 50_000]})
     for cell in chosen.cells[:1]:
         monkeypatch.setattr(store, "values", lambda keys, key=cell.key: {key: {"state": "done", "seconds": 3.0}})
-    cost = sweep_cost.estimate(chosen.cells, store)
+    cost = sweep_cost.estimate_cost(chosen.cells, store)
     assert (cost.cells, cost.measured) == (2, 1), "what is fifty times as long is measured"
     assert cost.seconds == pytest.approx(6.0 + 50_000)

@@ -10,12 +10,12 @@ import pytest
 
 from ohash.engine import tasks
 from ohash.store.store import Store, StoreError
-from ohash.sweeps import claims as workshare
 from ohash.sweeps import execution as sweeping
-from ohash.sweeps.claims import Claims, activity, cancel
+from ohash.sweeps import leases
 from ohash.sweeps.execution import SweepExecution
-from ohash.sweeps.executors import Inline
+from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.files import delete_sweep, sweeps
+from ohash.sweeps.leases import CellLeases, activity, cancel
 from ohash.sweeps.results import points
 from ohash.sweeps.sweep import build_sweep, from_values, read
 from tests.engine.patience import until
@@ -95,12 +95,12 @@ def test_what_is_wrong_is_named(said, match, tmp_path):
 def test_a_finished_cell_never_runs_twice(store, counted):
     small, wide = tiny_sweep(), tiny_sweep(seeds=3)
     heard = []
-    done = SweepExecution(small, store, Inline(), lambda p: heard.append((p.done, p.failed, p.total))).run()
+    done = SweepExecution(small, store, InlineExecutor(), lambda p: heard.append((p.done, p.failed, p.total))).run()
     assert (done.done, done.failed, done.here) == (4, 0, 4) and heard[-1] == (4, 0, 4)
     assert len(counted) == 4
-    again = SweepExecution(small, Store(store.folder), Inline()).run()
+    again = SweepExecution(small, Store(store.folder), InlineExecutor()).run()
     assert (again.done, again.here) == (4, 0) and len(counted) == 4
-    SweepExecution(wide, store, Inline()).run()
+    SweepExecution(wide, store, InlineExecutor()).run()
     assert counted[4:] == [2, 2], "only the new seed"
     assert list(sweeps(store)) == [small.key, wide.key]
     delete_sweep(store, small.key)
@@ -109,19 +109,19 @@ def test_a_finished_cell_never_runs_twice(store, counted):
 
 def test_a_failing_cell_is_recorded_and_stops_nothing(store):
     bad = tiny_sweep(grid={"m": [16, 10_000]}, seeds=1)  # there are not that many points
-    sweeping_now = SweepExecution(bad, store, Inline())
+    sweeping_now = SweepExecution(bad, store, InlineExecutor())
     done = sweeping_now.run()
     assert (done.done, done.failed) == (1, 1) and "m must be at most" in next(iter(sweeping_now.errors.values()))
     (line,) = store.list(state="error")
     assert "m must be at most" in store.get(line.key).error
     waiting, failed = points(bad, store)
     assert (waiting.failed, failed.failed, failed.waiting) == (0, 1, 0)
-    assert SweepExecution(bad, store, Inline()).run().failed == 1, "it is tried again"
+    assert SweepExecution(bad, store, InlineExecutor()).run().failed == 1, "it is tried again"
 
 
 def test_results_are_those_of_the_runs(store):
     chosen = tiny_sweep()
-    SweepExecution(chosen, store, Inline()).run()
+    SweepExecution(chosen, store, InlineExecutor()).run()
     for point in points(chosen, store):
         values = [tasks.run({"params": cell.params.to_json()}, {}) for cell in point.cells]
         scores = [found["scores/validation"]["map"] for found, _ in values]
@@ -131,7 +131,7 @@ def test_results_are_those_of_the_runs(store):
 def test_a_store_that_cannot_be_written_is_said_before_anything_runs(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="OHASH_HOME"):
-        SweepExecution(tiny_sweep(), Store(tmp_path / "file" / "home"), Inline())
+        SweepExecution(tiny_sweep(), Store(tmp_path / "file" / "home"), InlineExecutor())
 
 
 class Never(Executor):
@@ -159,7 +159,7 @@ def test_somebody_else_can_cancel(store, monkeypatch):
     now = activity(store)[chosen.key]
     assert not thread.is_alive() and executor.future.cancelled() and (now.state, now.alive) == ("cancelled", False)
     assert store.rows("SELECT * FROM claims") == []
-    assert SweepExecution(chosen, store, Inline()).run().done == 4
+    assert SweepExecution(chosen, store, InlineExecutor()).run().done == 4
 
 
 def test_two_at_once_share_the_work(store, counted):
@@ -167,7 +167,7 @@ def test_two_at_once_share_the_work(store, counted):
     chosen, executor = tiny_sweep(), Never()
     first, _ = start(chosen, store, executor)
     until(lambda: store.rows("SELECT * FROM claims"))
-    second, thread = start(chosen, store, Inline())
+    second, thread = start(chosen, store, InlineExecutor())
     until(lambda: len(store.done()) == 3)
     time.sleep(0.1)
     assert len(counted) == 3 and thread.is_alive()
@@ -178,12 +178,12 @@ def test_two_at_once_share_the_work(store, counted):
 
 
 def test_the_claim_of_the_dead_is_free(store, monkeypatch):
-    mine, other = Claims(store), Claims(store)
+    mine, other = CellLeases(store), CellLeases(store)
     assert mine.take(["a", "b"], 1) == ["a"] and other.take(["a", "b"], 2) == ["b"]
     mine.owner = mine.owner.replace(str(mine.owner.split(":")[1]), "999999999")  # no such process
-    dead = Claims(store)
+    dead = CellLeases(store)
     dead.owner = mine.owner
     other.release(["b"])
     assert dead.take(["b"], 1) == ["b"] and other.take(["a", "b"], 2) == ["b"]
-    monkeypatch.setattr(workshare, "STALE_SECONDS", -1.0)
-    assert Claims(store).take(["a", "b"], 2) == ["a", "b"]
+    monkeypatch.setattr(leases, "STALE_SECONDS", -1.0)
+    assert CellLeases(store).take(["a", "b"], 2) == ["a", "b"]

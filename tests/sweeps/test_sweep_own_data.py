@@ -9,8 +9,8 @@ from ohash.store.store import Store
 from ohash.sweeps import estimate as sweep_cost
 from ohash.sweeps import own_data as own
 from ohash.sweeps.execution import SweepExecution
-from ohash.sweeps.executors import Inline
-from ohash.sweeps.files import delete_sweep, put_sweep
+from ohash.sweeps.executors import InlineExecutor
+from ohash.sweeps.files import delete_sweep, save_sweep
 from ohash.sweeps.results import points
 from ohash.sweeps.sweep import build_sweep
 from tests.engine.runs import own_data
@@ -20,51 +20,51 @@ from tests.engine.runs import own_data
 @pytest.mark.parametrize("kind", ["labels", "clicks", "metric"])
 def test_data_without_a_name_are_kept_and_give_the_same_numbers_everywhere(tmp_path, kind):
     mine, _ = own_data(kind)
-    chosen = own.on_own(build_sweep("mine", base={"r": 8, "pairs": 150}, grid={"beta": [0.25, 0.5]}), mine)
-    assert own.contents(chosen) == [mine.fingerprint()]
+    chosen = own.with_own_data(build_sweep("mine", base={"r": 8, "pairs": 150}, grid={"beta": [0.25, 0.5]}), mine)
+    assert own.own_fingerprints(chosen) == [mine.fingerprint()]
     here, there = Store(tmp_path / "here"), Store(tmp_path / "there")
     with pytest.raises(ValueError, match="--features FILE"):
-        SweepExecution(chosen, here, Inline()).run()
+        SweepExecution(chosen, here, InlineExecutor()).run()
     for place in (here, there):
-        own.keep(place, mine)
-    assert SweepExecution(chosen, here, Inline()).run().failed == 0
+        own.save_own_data(place, mine)
+    assert SweepExecution(chosen, here, InlineExecutor()).run().failed == 0
     with WorkerPool(1) as pool:
         assert SweepExecution(chosen, there, pool).run().failed == 0
     maps = [[point.mean() for point in points(chosen, place)] for place in (here, there)]
     *_, alone = run(chosen.cells[0].params, mine)
     assert maps[0] == maps[1] and maps[0][0] == alone.numbers["map"]
-    measuring = sweep_cost.Measuring({mine.fingerprint(): mine})
-    assert sweep_cost.estimate(chosen.cells, Store(tmp_path / "third"), measuring).cells == 2
+    measuring = sweep_cost.CellTimer({mine.fingerprint(): mine})
+    assert sweep_cost.estimate_cost(chosen.cells, Store(tmp_path / "third"), measuring).cells == 2
 
 
 def test_kept_data_that_are_damaged_or_too_large_are_said(store, monkeypatch):
     mine, _ = own_data("labels")
-    content = own.keep(store, mine)
-    file = own.file_of(store, content)
+    content = own.save_own_data(store, mine)
+    file = own.own_data_file(store, content)
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(ValueError, match="damaged"):
-        own.load(store, content)
+        own.load_own_dataset(store, content)
     monkeypatch.setattr(own, "MOST_BYTES", 100)
     with pytest.raises(ValueError, match="--data DIR"):
-        own.keep(store, mine)
+        own.save_own_data(store, mine)
 
 
 def test_own_data_go_with_the_last_sweep_that_needs_them(store):
     mine, _ = own_data("labels")
-    several = [own.on_own(build_sweep(name, base={"r": 8, "pairs": 150}), mine) for name in ("one", "other")]
-    own.keep(store, mine)
+    several = [own.with_own_data(build_sweep(name, base={"r": 8, "pairs": 150}), mine) for name in ("one", "other")]
+    own.save_own_data(store, mine)
     for one in several:
-        put_sweep(store, one)
+        save_sweep(store, one)
     delete_sweep(store, several[0].key)
-    assert own.file_of(store, mine.fingerprint()).exists()
+    assert own.own_data_file(store, mine.fingerprint()).exists()
     delete_sweep(store, several[1].key)
-    assert not own.file_of(store, mine.fingerprint()).exists()
+    assert not own.own_data_file(store, mine.fingerprint()).exists()
 
 
 def test_on_own_data_a_case_keeps_the_kernel_that_suits_its_method():
     mine, _ = own_data("labels")
     cases = [{"method": "oh"}, {"method": "sign"}, {"method": "oh", "kernel": "none", "r": 24}]
-    kernels = [cell.params.features.kernel for cell in own.on_own(build_sweep(cases=cases), mine).cells]
+    kernels = [cell.params.features.kernel for cell in own.with_own_data(build_sweep(cases=cases), mine).cells]
     assert kernels == [experiment(mine, "oh").features.kernel, experiment(mine, "sign").features.kernel, "none"]
     with pytest.raises(ValueError, match="takes the place of the dataset"):
-        own.on_own(build_sweep(grid={"dataset": ["digits", "blobs"]}), mine)
+        own.with_own_data(build_sweep(grid={"dataset": ["digits", "blobs"]}), mine)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
-from ohash.comparison import runner as contest_module
+from ohash.comparison import runner as runner_module
 from ohash.comparison.params import build_comparison, from_query
 from ohash.comparison.runner import ComparisonRunner
 from ohash.engine.params import experiment
@@ -30,7 +30,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No file of the machine's owner, and no worker processes."""
     for variable in (*upload.FILES, "OHASH_DATA"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(contest_module, "WorkerFitter", lambda room: None)
+    monkeypatch.setattr(runner_module, "WorkerFitter", lambda room: None)
 
 
 def page(**query: str) -> AppTest:

@@ -14,9 +14,9 @@ from ohash.paper.settings import EMBEDDED
 from ohash.runtime.folders import HOME
 from ohash.store.store import Store
 from ohash.sweeps import launch
-from ohash.sweeps.claims import Claims, activity
 from ohash.sweeps.execution import SweepExecution
-from ohash.sweeps.executors import Inline
+from ohash.sweeps.executors import InlineExecutor
+from ohash.sweeps.leases import CellLeases, activity
 from ohash.ui import paper
 from ohash.ui.session import Session
 
@@ -31,7 +31,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures, "settings", lambda: (EMBEDDED[3],))
         patch.setitem(PROFILES, "quick", TINY)
-        SweepExecution(FIGURES["3"].sweep(TINY), Store(folder), Inline()).run()
+        SweepExecution(FIGURES["3"].sweep(TINY), Store(folder), InlineExecutor()).run()
         yield folder
 
 
@@ -84,7 +84,7 @@ def test_start_and_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
     app.button(key="paper_start").click().run()
     assert started == ["quick"]
     store, key = Store(), FIGURES["3"].sweep(TINY).key
-    claims = Claims(store)
+    claims = CellLeases(store)
     claims.beat(key, "running", 0.0, {"done": 1, "failed": 0, "total": 4})
     app = page()
     app.button(key="paper_cancel").click().run()

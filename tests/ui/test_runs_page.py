@@ -14,7 +14,7 @@ from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.runs import overlay
 from ohash.runtime.folders import HOME
-from ohash.store.listing import Line, RunStore, differences, different, line_of, to_csv, to_json
+from ohash.store.listing import RunRow, RunStore, changed_settings, differences, make_row, to_csv, to_json
 from ohash.store.store import Store
 from ohash.ui import state
 from ohash.ui.runs import AllRuns, SessionRuns, kept, link
@@ -53,8 +53,8 @@ def page(pictures: list[Snapshot], *selected: int) -> AppTest:
     return app
 
 
-def named(pictures: list[Snapshot]) -> list[tuple[Line, Snapshot]]:
-    return [(line_of(str(at), now), now) for at, now in enumerate(pictures)]
+def named(pictures: list[Snapshot]) -> list[tuple[RunRow, Snapshot]]:
+    return [(make_row(str(at), now), now) for at, now in enumerate(pictures)]
 
 
 def test_nothing_run_yet_is_a_sentence_and_a_way_out() -> None:
@@ -166,7 +166,7 @@ def test_the_session_is_a_run_store(pictures: list[Snapshot]) -> None:
 
 def test_what_differs() -> None:
     changed = experiment(r=32, changes=(Change(500, "beta", 0.4),))
-    assert different(changed) == "r = 32, β = 0.4 at 500"
+    assert changed_settings(changed) == "r = 32, β = 0.4 at 500"
     found = differences([changed, experiment(method="mmoh", T=2)])
     assert found["T · models"] == ["–", "2"]
     assert found["live changes"] == ["beta = 0.4 at 500", "–"]
@@ -242,7 +242,7 @@ def test_both_stores_in_one_list(pictures: list[Snapshot]) -> None:
     session.past = [Past(f"{now.params.key()}-{now.t}", "OH", now) for now in pictures[1:]]
     disk = Store()
     for now in pictures[:2]:
-        disk.keep(now)
+        disk.save_snapshot(now)
     both: RunStore = AllRuns(session, disk)
     assert [line.state for line in both.list()] == ["done, kept", "done, kept", "done"]
     keys = [line.key for line in both.list()]

@@ -13,12 +13,12 @@ from ohash.plots.plotly import figure, heat_figure
 from ohash.runtime.folders import HOME
 from ohash.store.store import Store
 from ohash.sweeps import launch
-from ohash.sweeps.claims import Claims, activity
 from ohash.sweeps.execution import SweepExecution
-from ohash.sweeps.executors import Inline
+from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.files import sweeps
-from ohash.sweeps.own_data import on_own
-from ohash.sweeps.results import bests, points
+from ohash.sweeps.leases import CellLeases, activity
+from ohash.sweeps.own_data import with_own_data
+from ohash.sweeps.results import best_points, points
 from ohash.sweeps.sweep import Sweep, build_sweep
 from ohash.ui.data import own_data as yours
 from ohash.ui.session import Session
@@ -42,7 +42,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     calls: list[str] = []
 
     def start(sweep_: Sweep, store: Store) -> None:
-        launch.put_sweep(store, sweep_)
+        launch.save_sweep(store, sweep_)
         calls.append(sweep_.key)
 
     monkeypatch.setattr(launch, "start_sweep", start)
@@ -83,7 +83,7 @@ def test_data_of_the_session_are_kept_for_the_sweep_and_found_again(launched: li
     app.button(key="sweep_new").click().run()
     assert not app.exception and len(launched) == 1
     (started,) = sweeps(alone).values()
-    assert SweepExecution(started, alone, Inline()).run().failed == 0
+    assert SweepExecution(started, alone, InlineExecutor()).run().failed == 0
     app = page(sweep=started.key)  # another tab, without the data
     app.selectbox[0].run()
     assert any("your data" in option for option in app.selectbox[0].options)
@@ -93,7 +93,7 @@ def test_data_of_the_session_are_kept_for_the_sweep_and_found_again(launched: li
 
 def test_a_shared_sweep_on_data_that_are_not_here_says_so(launched: list[str]) -> None:
     mine, _ = own_data("labels")
-    app = page(spec=encoded(on_own(build_sweep("mine", base={"pairs": 150, "r": 8}), mine)))
+    app = page(spec=encoded(with_own_data(build_sweep("mine", base={"pairs": 150, "r": 8}), mine)))
     app.button(key="sweep_start").click().run()
     assert not launched and mine.fingerprint() in app.error[0].value and "--features" in app.error[0].value
 
@@ -125,7 +125,7 @@ def test_what_is_wrong_with_a_grid_is_said(launched: list[str]) -> None:
 
 def test_a_finished_sweep_is_drawn_judged_and_opened(alone: Store) -> None:
     chosen = one_axis()
-    SweepExecution(chosen, alone, Inline()).run()
+    SweepExecution(chosen, alone, InlineExecutor()).run()
     app = page(sweep=chosen.key)
     table = app.dataframe[0].value
     assert list(table["β"]) == ["0.25", "0.5"] and list(table["seeds"]) == ["2 of 2"] * 2
@@ -138,12 +138,12 @@ def test_a_finished_sweep_is_drawn_judged_and_opened(alone: Store) -> None:
 def test_several_bests_are_a_table_and_a_new_sweep_is_one_click_away(alone: Store) -> None:
     several = build_sweep("by data", base={key: value for key, value in BASE.items() if key != "dataset"},
                     grid={"beta": [0.25, 0.5]}, cases=[{"dataset": name} for name in ("blobs2d", "moons")])  # fmt: skip
-    SweepExecution(several, alone, Inline()).run()
+    SweepExecution(several, alone, InlineExecutor()).run()
     app = page(sweep=several.key)
     assert app.subheader[0].value == "by data" and app.selectbox[0].label == "Sweep"
     (table,) = (one.value for one in app.dataframe if "mAP, test" in one.value)
     assert len(table) == 2 and not any("Best on validation queries" in one.value for one in app.markdown)
-    for row, best in zip(table.itertuples(index=False), bests(several, alone), strict=True):
+    for row, best in zip(table.itertuples(index=False), best_points(several, alone), strict=True):
         assert row[2:4] == pytest.approx((best.validation, best.test.difference))
     app.button(key="sweep_to_new").click().run()
     assert not app.exception and any("A new sweep" in one.value for one in app.markdown)
@@ -152,15 +152,15 @@ def test_several_bests_are_a_table_and_a_new_sweep_is_one_click_away(alone: Stor
 
 
 def test_an_address_of_a_sweep_that_is_not_here_says_so(alone: Store) -> None:
-    SweepExecution(one_axis(seeds=1), alone, Inline()).run()
+    SweepExecution(one_axis(seeds=1), alone, InlineExecutor()).run()
     app = page(sweep="0123456789abcdef")
     assert "no sweep 0123456789abcdef here" in app.warning[0].value
 
 
 def test_half_a_sweep_goes_on(alone: Store, launched: list[str]) -> None:
-    SweepExecution(one_axis(seeds=1), alone, Inline()).run()
+    SweepExecution(one_axis(seeds=1), alone, InlineExecutor()).run()
     wide = one_axis()
-    launch.put_sweep(alone, wide)
+    launch.save_sweep(alone, wide)
     app = page(sweep=wide.key)
     assert list(app.dataframe[0].value["seeds"]) == ["1 of 2"] * 2
     app.button(key="sweep_start").click().run()
@@ -171,9 +171,9 @@ def test_half_a_sweep_goes_on(alone: Store, launched: list[str]) -> None:
 
 def test_a_running_sweep_can_be_cancelled_and_no_second_started(alone: Store, launched: list[str]) -> None:
     chosen, other = one_axis(), one_axis(seeds=3)
-    launch.put_sweep(alone, chosen)
-    launch.put_sweep(alone, other)
-    claims = Claims(alone)
+    launch.save_sweep(alone, chosen)
+    launch.save_sweep(alone, other)
+    claims = CellLeases(alone)
     claims.beat(chosen.key, "running", 0.0, {"done": 0, "failed": 0, "total": 4, "here": 0, "seconds": 1.0})
     app = page(sweep=other.key)
     app.button(key="sweep_start").click().run()
@@ -186,7 +186,7 @@ def test_a_running_sweep_can_be_cancelled_and_no_second_started(alone: Store, la
 
 def test_failures_are_listed(alone: Store) -> None:
     bad = one_axis(grid={"m": [16, 9000]}, seeds=1)
-    SweepExecution(bad, alone, Inline()).run()
+    SweepExecution(bad, alone, InlineExecutor()).run()
     app = page(sweep=bad.key)
     assert list(app.dataframe[0].value["failed"]) == [0, 1]
     assert any("m must be at most" in one.value for one in app.code)
@@ -221,14 +221,14 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: py
 
 def test_two_numbers_make_a_heat_map_and_methods_lines(alone: Store) -> None:
     two = one_axis(grid={"beta": [0.25, 0.5], "C": [0.1, 1.0]}, seeds=1)
-    SweepExecution(two, alone, Inline()).run()
+    SweepExecution(two, alone, InlineExecutor()).run()
     found = points(two, alone)
     drawn = charts.heat(two, found, "map", "beta", "C")
     assert drawn.z.shape == (2, 2) and drawn.z[1, 0] == found[1].mean() and not drawn.empty
     assert len(heat_figure(drawn).data[1].customdata) == 4
     assert drawn.table().shape == (2, 3)
     several = build_sweep("methods", base=BASE, grid={"r": [8, 16]}, cases=[{"method": "oh"}, {"method": "lsh"}])
-    SweepExecution(several, alone, Inline()).run()
+    SweepExecution(several, alone, InlineExecutor()).run()
     chart = charts.lines(several, points(several, alone), "map", "r")
     assert [series.label for series in chart.series if series.label] == ["OH", "LSH"], "named beside their ends"
     assert len(figure(chart).data) == 4

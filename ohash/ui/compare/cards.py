@@ -5,11 +5,11 @@ import math
 
 import streamlit as st
 
-from ohash.comparison.costs import SCANNED, Cost
+from ohash.comparison.costs import SCANNED_ITEMS, Cost
 from ohash.comparison.export import result_rows
 from ohash.comparison.results import ComparisonSnapshot, dips
 from ohash.comparison.runner import LENGTHS
-from ohash.comparison.verdict import ENOUGH, Sentence
+from ohash.comparison.verdict import TARGET_RECALL, Sentence
 from ohash.engine.judge import RERANKED
 from ohash.plots import formats
 from ohash.plots.compare import roles
@@ -162,9 +162,9 @@ def _card(name: str, told: str, cost: Cost, hue: str, kept: str) -> str:
         ("bytes a vector", formats.number(cost.bytes)),
         ("1M · 100M vectors", f"{_bytes(cost.memory(10**6))} · {_bytes(cost.memory(10**8))}"),
         ("encode, p50 · p99", _pair(cost.encode) if cost.encode[1] else "nothing"),
-        (f"scan {SCANNED // 1000:,}k, p50 · p99", _pair(cost.scan)),
+        (f"scan {SCANNED_ITEMS // 1000:,}k, p50 · p99", _pair(cost.scan)),
         ("refresh 1M codes", once),
-        (f"floats kept for {ENOUGH:.0%}", kept),
+        (f"floats kept for {TARGET_RECALL:.0%}", kept),
     ]
     body = "".join(f"<p><span>{html.escape(term)}</span><span>{html.escape(value)}</span></p>" for term, value in lines)
     head = f'<h5><span style="color:{hue}">■</span> {html.escape(name)}</h5><small>{html.escape(told)}</small>'
@@ -173,7 +173,7 @@ def _card(name: str, told: str, cost: Cost, hue: str, kept: str) -> str:
 
 def _floats_kept(snapshot: ComparisonSnapshot, at: int) -> str:
     """Whether exact neighbours need the floats beside the codes."""
-    enough = [c for c in RERANKED if snapshot.reranked(at, c) >= ENOUGH]
+    enough = [c for c in RERANKED if snapshot.reranked(at, c) >= TARGET_RECALL]
     if not enough:
         return "yes, 16 × is too few"
     return "no" if enough[0] == 1 else f"yes, {enough[0]} × re-ranked"

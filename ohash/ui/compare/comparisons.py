@@ -49,5 +49,5 @@ def choose(session: Session, comparison: Comparison, *, again: bool = False) -> 
 def usual(session: Session, dataset: str, content: str = "") -> Comparison:
     """What is compared first on some data: with what suits clicks if there are any."""
     own = session.own.get(content) if dataset == OWN else None
-    entries = comparisons.FOR_CLICKS if own is not None and own.pairs is not None else comparisons.DEFAULT
+    entries = comparisons.CLICK_METHODS if own is not None and own.pairs is not None else comparisons.DEFAULT_METHODS
     return comparisons.build_comparison(dataset, entries, content=content)

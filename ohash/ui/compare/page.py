@@ -228,7 +228,7 @@ def _gallery(session: Session) -> None:
     runner = comparisons.of(session)
     for side in session.sides:
         with runner.between_steps():
-            method_run = runner.first[side] if side < len(runner.first) else None
+            method_run = runner.first_seed_runs[side] if side < len(runner.first_seed_runs) else None
             if method_run is None or method_run.run is None or method_run.error:
                 continue
             found = nearest(method_run.run, session.query, row=session.row)
@@ -252,7 +252,7 @@ def _pick_side(session: Session, side: int, at: int) -> None:
 
 
 def _pin(session: Session, runner: ComparisonRunner, at: int) -> None:
-    method_run = runner.first[at] if at < len(runner.first) else None
+    method_run = runner.first_seed_runs[at] if at < len(runner.first_seed_runs) else None
     if method_run is None or method_run.run is None:
         st.toast("There is nothing to pin yet.", icon=":material/info:")
         return

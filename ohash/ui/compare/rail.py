@@ -6,7 +6,16 @@ from typing import Any
 
 import streamlit as st
 
-from ohash.comparison.params import DEFAULT, FOR_CLICKS, MOST_METHODS, MOST_SEEDS, Comparison, Entry, entry_of, rows_of
+from ohash.comparison.params import (
+    CLICK_METHODS,
+    DEFAULT_METHODS,
+    MOST_METHODS,
+    MOST_SEEDS,
+    Comparison,
+    Entry,
+    parse_entry,
+    rows_of,
+)
 from ohash.engine.params import OWN
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
@@ -87,7 +96,7 @@ def _choose_methods(session: Session, now: Comparison) -> None:
     names = dict(zip(texts, now.names, strict=True))
 
     def shown(text: str) -> str:
-        spec = entry_of(text).spec
+        spec = parse_entry(text).spec
         needs = f" · needs {spec.needs}" if spec.missing else ""
         return f"{names.get(text, spec.title)} · {spec.supervision.replace('none', 'nothing')}{needs}"
 
@@ -124,7 +133,7 @@ def _own_setter(session: Session, now: Comparison, entry: Entry) -> Callable[[st
     def change(key: str, value: Any) -> None:
         row = entry.spec.table[key]
         kept = [f"{name}={entry.spec.table[name].format(old)}" for name, old in entry.values if name != key]
-        other = entry_of(":".join([entry.method, *kept, f"{key}={row.format(value)}"]))
+        other = parse_entry(":".join([entry.method, *kept, f"{key}={row.format(value)}"]))
         _change(session, methods=[other if one == entry else one for one in now.entries])
 
     return change
@@ -142,14 +151,14 @@ def _pick_methods(session: Session, now: Comparison, texts: list[str]) -> None:
     if not texts:
         session.warnings = ["Choose at least one method; the last one stays."]
         return
-    _change(session, methods=[entry_of(text) for text in texts])
+    _change(session, methods=[parse_entry(text) for text in texts])
 
 
 def _pick_data(session: Session, now: Comparison, key: str) -> None:
     """Other data keep methods, bits, seeds and pairs; what belongs to the old data goes back to the defaults."""
     dataset, _, content = key.partition(":") if key.startswith(f"{OWN}:") else (key, "", "")
     usual = comparisons.usual(session, dataset, content)
-    untouched = now.entries in (tuple(map(Entry, DEFAULT)), tuple(map(Entry, FOR_CLICKS)))
+    untouched = now.entries in (tuple(map(Entry, DEFAULT_METHODS)), tuple(map(Entry, CLICK_METHODS)))
     kept = {"bits": now.options.bits, "trials": now.options.trials, "pairs": now.run.pairs, "seeds": now.seeds}
     try:
         comparisons.choose(session, usual.with_values(methods=usual.entries if untouched else now.entries, **kept))

@@ -12,8 +12,8 @@ from ohash.engine.params import OWN, experiment, flat, rows_of
 from ohash.models import registry as methods
 from ohash.store.store import Store
 from ohash.streams.dataset import Dataset
-from ohash.sweeps.estimate import Cost, Measuring, estimate
-from ohash.sweeps.own_data import on_own
+from ohash.sweeps.estimate import CellTimer, CostEstimate, estimate_cost
+from ohash.sweeps.own_data import with_own_data
 from ohash.sweeps.sweep import Sweep, build_sweep
 from ohash.ui.data import catalogue
 from ohash.ui.data import page as data
@@ -76,7 +76,7 @@ def build(session: Session) -> Sweep | None:
             name, base={**base, "dataset": dataset, "pairs": int(pairs), "judged_at": "ends"}, grid=grid,
             cases=[{"method": method} for method in chosen], seeds=int(seeds),
         )  # fmt: skip
-        found = found if own is None else on_own(found, own)
+        found = found if own is None else with_own_data(found, own)
     except ValueError as error:
         st.error(f"{plain(error)}.", icon=":material/error:")
         return None
@@ -110,8 +110,8 @@ def cost_of(session: Session, chosen: Sweep, store: Store) -> None:
 
 
 @st.cache_data(show_spinner="Measuring one cell …", max_entries=64)
-def _cost(key: str, done: int, _chosen: Sweep, _store: Store, _own: dict[str, Dataset]) -> Cost:
-    return estimate(_chosen.cells, _store, Measuring(_own, most=4))
+def _cost(key: str, done: int, _chosen: Sweep, _store: Store, _own: dict[str, Dataset]) -> CostEstimate:
+    return estimate_cost(_chosen.cells, _store, CellTimer(_own, most=4))
 
 
 def _common_rows(dataset: str, chosen: list[str]) -> dict[str, Parameter]:

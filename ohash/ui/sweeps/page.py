@@ -10,9 +10,9 @@ from ohash.engine.narrative import duration
 from ohash.engine.params import OWN
 from ohash.store.store import Store
 from ohash.sweeps import launch, own_data
-from ohash.sweeps.claims import Activity, activity, cancel
 from ohash.sweeps.files import delete_sweep, sweeps
-from ohash.sweeps.results import Point, bests, points, to_csv
+from ohash.sweeps.leases import Activity, activity, cancel
+from ohash.sweeps.results import Point, best_points, points, to_csv
 from ohash.sweeps.sweep import Sweep
 from ohash.ui.session import Session
 from ohash.ui.sweeps import results as sweep_results
@@ -78,7 +78,7 @@ def _watched(session: Session, store: Store, chosen: Sweep, was_alive: bool) -> 
     if any(point.numbers for point in found):
         sweep_results.charts_of(session, store, chosen, found)
         sweep_results.table(session, store, chosen, found)
-        sweep_results.verdicts(chosen, bests(chosen, store, found))
+        sweep_results.verdicts(chosen, best_points(chosen, store, found))
     if any(point.failed for point in found):
         sweep_results.failures(store, chosen)
 
@@ -95,7 +95,7 @@ def _status(store: Store, chosen: Sweep, found: list[Point], alive: bool) -> Non
     elif done + failed < total:
         words += ", not running" if now is None else f", {now.state if now.state != 'running' else 'interrupted'}"
     st.progress((done + failed) / max(1, total), text=words)
-    problem = launch.last_words(store, chosen.key)
+    problem = launch.error_output(store, chosen.key)
     if problem and not alive:
         st.error("The sweep ended with an error.", icon=":material/error:")
         st.code(problem, language=None)
@@ -149,11 +149,11 @@ def start(session: Session, store: Store, chosen: Sweep) -> None:
         return
 
     def begin() -> None:
-        for content in own_data.contents(chosen):
+        for content in own_data.own_fingerprints(chosen):
             if content in session.own:
-                own_data.keep(store, session.own[content])
+                own_data.save_own_data(store, session.own[content])
             else:
-                own_data.load(store, content)  # says so if they are not here
+                own_data.load_own_dataset(store, content)  # says so if they are not here
         st.query_params.from_dict({"sweep": chosen.key})
         launch.start_sweep(chosen, store)
 
@@ -167,7 +167,7 @@ def _plain(name: str) -> str:
 
 def _alive(store: Store, chosen: Sweep) -> bool:
     now = activity(store).get(chosen.key)
-    return (now is not None and now.alive) or launch.running(store, chosen.key)
+    return (now is not None and now.alive) or launch.is_running(store, chosen.key)
 
 
 def _title(chosen: Sweep) -> str:

@@ -12,7 +12,7 @@ from ohash.plots.html_legend import legend_html
 from ohash.plots.plotly import heat_figure, many, pickable
 from ohash.store.store import Store
 from ohash.sweeps import own_data
-from ohash.sweeps.results import Best, Point
+from ohash.sweeps.results import BestPoint, Point
 from ohash.sweeps.sweep import Sweep
 from ohash.ui import state
 from ohash.ui.data import own_data as yours
@@ -30,7 +30,7 @@ def open_on_live(session: Session, store: Store, point: Point) -> None:
     cell = next(cell for cell in point.cells if cell.key in done)
     try:
         if cell.params.dataset == OWN and cell.params.content not in session.own:
-            yours.add(session, own_data.load(store, cell.params.content))
+            yours.add(session, own_data.load_own_dataset(store, cell.params.content))
         state.open_kept(session, store.get(cell.key), cell.params.with_values(judged_at="curve"))
     except ValueError as error:
         st.error(f"{plain(error)}.", icon=":material/error:")
@@ -126,7 +126,7 @@ def table(session: Session, store: Store, chosen: Sweep, found: list[Point]) -> 
             open_on_live(session, store, one)
 
 
-def verdicts(chosen: Sweep, found: list[Best]) -> None:
+def verdicts(chosen: Sweep, found: list[BestPoint]) -> None:
     """One in a sentence, several in a table."""
     if len(found) < 2:
         for one in found:
@@ -134,12 +134,14 @@ def verdicts(chosen: Sweep, found: list[Best]) -> None:
         return
     shown = pd.DataFrame(
         {
-            "among": [one.among for one in found],
+            "among": [one.group for one in found],
             "best on validation queries": [_place(chosen, one) for one in found],
             "mAP, validation": [one.validation for one in found],
             "mAP, test": [one.test.difference if one.test else math.nan for one in found],
             "95 % interval": [f"{one.test.low:.3f} to {one.test.high:.3f}" if one.test else "" for one in found],
-            "reported once on": [one.asked if one.test and not one.lost else one.reported for one in found],
+            "reported once on": [
+                one.queries_text if one.test and not one.lost_runs else one.test_text for one in found
+            ],
         }
     )
     number = st.column_config.NumberColumn(format="%.3f")
@@ -151,15 +153,15 @@ def verdicts(chosen: Sweep, found: list[Best]) -> None:
     st.caption(INTERVAL)
 
 
-def _place(chosen: Sweep, found: Best) -> str:
+def _place(chosen: Sweep, found: BestPoint) -> str:
     return charts.title_of([(key, value) for key, value in found.point.at if key in chosen.axes]) or chosen.name
 
 
-def _verdict(chosen: Sweep, found: Best) -> None:
+def _verdict(chosen: Sweep, found: BestPoint) -> None:
     place = _place(chosen, found)
-    of = f" of {found.among}" if found.among else ""
+    of = f" of {found.group}" if found.group else ""
     st.markdown(
-        f"Best on validation queries{of}: **{place}**, mAP {found.validation:.3f}. Reported once: {found.reported}.",
+        f"Best on validation queries{of}: **{place}**, mAP {found.validation:.3f}. Reported once: {found.test_text}.",
         help=INTERVAL,
     )
 

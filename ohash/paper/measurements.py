@@ -8,19 +8,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.paper.figures import FIGURES, Figure, Profile
-from ohash.paper.settings import Setting, of_cell
+from ohash.paper.settings import Setting, find_setting
 from ohash.store.store import Store
 from ohash.sweeps.sweep import Cell
 
 Floats = npt.NDArray[np.float64]
 
 
-class Missing(Exception):  # noqa: N818 (no error: it has not been run)
+class MissingCellError(Exception):
     """A cell that a claim needs is not in the store."""
 
 
 @dataclass(frozen=True)
-class Where:
+class FigurePoint:
     """A point of a figure."""
 
     figure: str
@@ -30,7 +30,7 @@ class Where:
 
 
 @dataclass(frozen=True)
-class Seed:
+class SeedResult:
     """One finished cell."""
 
     key: str
@@ -45,42 +45,42 @@ class Seed:
         return float(self.values["numbers"][name])
 
 
-class Measured:
+class Measurements:
     """A reader of one profile's cells; it never runs anything."""
 
     def __init__(self, store: Store, profile: Profile) -> None:
         """Nothing is read yet."""
         self.store, self.profile = store, profile
         self._frames: dict[str, dict[str, Any]] = {}
-        self._cells: dict[str, dict[Where, list[Cell]]] = {}
+        self._cells: dict[str, dict[FigurePoint, list[Cell]]] = {}
 
     @cached_property
-    def _found(self) -> dict[Where, list[Seed]]:
+    def _found(self) -> dict[FigurePoint, list[SeedResult]]:
         cells = {where: cells for figure in FIGURES.values() for where, cells in self.cells(figure).items()}
         known = self.store.values(cell.key for some in cells.values() for cell in some)
         return {
-            where: [Seed(cell.key, known[cell.key]) for cell in some if _done(known.get(cell.key))]
+            where: [SeedResult(cell.key, known[cell.key]) for cell in some if _done(known.get(cell.key))]
             for where, some in cells.items()
         }
 
-    def cells(self, figure: Figure) -> dict[Where, list[Cell]]:
+    def cells(self, figure: Figure) -> dict[FigurePoint, list[Cell]]:
         """The cells of a figure by their place, finished or not."""
         if figure.key in self._cells:
             return self._cells[figure.key]
-        found: dict[Where, list[Cell]] = {}
+        found: dict[FigurePoint, list[Cell]] = {}
         for cell in figure.sweep(self.profile).cells if figure.settings() else ():
             place = dict(cell.at)
-            setting = of_cell(cell.params.dataset, cell.params.stream.similar_by)
-            where = Where(figure.key, setting.key, cell.params.method, place[figure.varies])
+            setting = find_setting(cell.params.dataset, cell.params.stream.similar_by)
+            where = FigurePoint(figure.key, setting.key, cell.params.method, place[figure.varies])
             found.setdefault(where, []).append(cell)
         self._cells[figure.key] = found
         return found
 
-    def seeds(self, figure: str, setting: Setting, method: str, x: Any) -> list[Seed]:
+    def seeds(self, figure: str, setting: Setting, method: str, x: Any) -> list[SeedResult]:
         """The finished cells of a point, one a seed; Missing if there is none."""
-        found = self._found.get(Where(figure, setting.key, method, x), [])
+        found = self._found.get(FigurePoint(figure, setting.key, method, x), [])
         if not found:
-            raise Missing(f"{method} at {x} on {setting.title} (figure {figure}) has not been run")
+            raise MissingCellError(f"{method} at {x} on {setting.title} (figure {figure}) has not been run")
         return found
 
     def has(self, figure: str, setting: Setting, method: str) -> bool:
@@ -90,28 +90,30 @@ class Measured:
             for where, seeds in self._found.items()
         )
 
-    def arrays(self, seed: Seed) -> dict[str, Any]:
+    def arrays(self, seed: SeedResult) -> dict[str, Any]:
         """The arrays of a cell, read once."""
         if seed.key not in self._frames:
             self._frames[seed.key] = self.store.frame(seed.key)[1]
         return self._frames[seed.key]
 
-    def ap(self, seeds: list[Seed]) -> list[Floats]:
+    def ap(self, seeds: list[SeedResult]) -> list[Floats]:
         """The average precision of every test query, one array a seed."""
         found = [self.arrays(seed).get("ap/test") for seed in seeds]
         if any(one is None for one in found):
-            raise Missing("the trace of a cell is lost: delete it with `ohash runs delete` and run the figure again")
+            raise MissingCellError(
+                "the trace of a cell is lost: delete it with `ohash runs delete` and run the figure again"
+            )
         return [np.asarray(one) for one in found]
 
     def best(self, figure: str, setting: Setting, choices: list[tuple[str, Any]]) -> tuple[str, Any]:
         """The (method, x) with the highest mAP on validation queries, those that were not run left out."""
         found = {}
         for method, x in choices:
-            seeds = self._found.get(Where(figure, setting.key, method, x), [])
+            seeds = self._found.get(FigurePoint(figure, setting.key, method, x), [])
             if seeds:
                 found[method, x] = float(np.mean([seed.score(part="validation") for seed in seeds]))
         if not found:
-            raise Missing(f"nothing of figure {figure} on {setting.title} has been run")
+            raise MissingCellError(f"nothing of figure {figure} on {setting.title} has been run")
         return max(found, key=lambda choice: found[choice])
 
     def progress(self, figure: Figure) -> tuple[int, int]:

@@ -7,9 +7,9 @@ import numpy as np
 
 from ohash.engine.history import LogBins
 from ohash.models.registry import find
-from ohash.paper.claims import QUALITY, Claim, Judge
 from ohash.paper.figures import CS
-from ohash.paper.measured import Measured, Seed
+from ohash.paper.findings import Claim, Judge
+from ohash.paper.measurements import Measurements, SeedResult
 from ohash.paper.settings import Setting
 from ohash.paper.verdicts import (  # fmt: skip
     Effect,
@@ -29,7 +29,7 @@ STREAM = 0.02  # what another stream changes in a ratio of cumulative losses
 FLAT = 1.25  # times of one r and another within this factor are the same
 
 
-def seconds(measured: Measured, seed: Seed) -> tuple[float, int]:
+def seconds(measured: Measurements, seed: SeedResult) -> tuple[float, int]:
     """CPU seconds of learning and their pairs, from a tenth of the stream on: by then kernels are compiled."""
     arrays = measured.arrays(seed)
     pairs, cpu = arrays["checkpoints/pairs"], arrays["checkpoints/cpu_learn"]
@@ -37,7 +37,7 @@ def seconds(measured: Measured, seed: Seed) -> tuple[float, int]:
     return float(cpu[-1] - cpu[start]), int(pairs[-1] - pairs[start])
 
 
-def a_pair(measured: Measured, setting: Setting, method: str, r: int) -> list[float]:
+def seconds_per_pair(measured: Measurements, setting: Setting, method: str, r: int) -> list[float]:
     """Seconds a pair, one number a seed."""
     return [np.divide(*seconds(measured, seed)) for seed in measured.seeds("7", setting, method, r)]
 
@@ -45,37 +45,37 @@ def a_pair(measured: Measured, setting: Setting, method: str, r: int) -> list[fl
 def _times(a: str, b: str, bits: Sequence[int], verdict: Callable[[Effect], Verdict]) -> Judge:
     """How many times as long `a` takes as `b`."""
 
-    def judged(measured: Measured, setting: Setting) -> Iterable[Part]:
+    def judged(measured: Measurements, setting: Setting) -> Iterable[Part]:
         for r in bits:
-            effect = ratio(a_pair(measured, setting, a, r), a_pair(measured, setting, b, r))
+            effect = ratio(seconds_per_pair(measured, setting, a, r), seconds_per_pair(measured, setting, b, r))
             yield Part(setting.title, f"{find(a).title} / {find(b).title}, r = {r}", effect, verdict(effect))
 
     return judged
 
 
 def _all(*several: Judge) -> Judge:
-    def judged(measured: Measured, setting: Setting) -> Iterable[Part]:
+    def judged(measured: Measurements, setting: Setting) -> Iterable[Part]:
         for one in several:
             yield from one(measured, setting)
 
     return judged
 
 
-def _least(measured: Measured, setting: Setting) -> Iterable[Part]:
-    mine = a_pair(measured, setting, "oh", 64)
+def _least(measured: Measurements, setting: Setting) -> Iterable[Part]:
+    mine = seconds_per_pair(measured, setting, "oh", 64)
     for other in ("mmoh", "mlh", "adapthash", "sketch_hash", "lego"):
-        effect = ratio(a_pair(measured, setting, other, 64), mine)
+        effect = ratio(seconds_per_pair(measured, setting, other, 64), mine)
         yield Part(setting.title, f"{find(other).title} / OH, r = 64", effect, above(effect, 1.0))
 
 
-def _linear(measured: Measured, setting: Setting) -> Iterable[Part]:
+def _linear(measured: Measurements, setting: Setting) -> Iterable[Part]:
     for method in ("oh", "mmoh", "mlh", "adapthash", "sketch_hash", "lego"):
         each = [_second_half(measured, seed) for seed in measured.seeds("7", setting, method, 64)]
         effect = ratio(each, [1.0] * len(each))
         yield Part(setting.title, f"{find(method).title}: second half / first half", effect, within(effect, 0.5, 2.0))
 
 
-def _second_half(measured: Measured, seed: Seed) -> float:
+def _second_half(measured: Measurements, seed: SeedResult) -> float:
     arrays = measured.arrays(seed)
     pairs, cpu = arrays["checkpoints/pairs"], arrays["checkpoints/cpu_learn"]
     start = pairs[-1] / 10
@@ -83,28 +83,29 @@ def _second_half(measured: Measured, seed: Seed) -> float:
     return float((at[2] - at[1]) / (at[1] - at[0]))
 
 
-def _flat_in_r(measured: Measured, setting: Setting) -> Iterable[Part]:
+def _flat_in_r(measured: Measurements, setting: Setting) -> Iterable[Part]:
     few, many = measured.profile.timed_bits[0], measured.profile.timed_bits[-1]
-    effect = ratio(a_pair(measured, setting, "lego", many), a_pair(measured, setting, "lego", few))
+    effect = ratio(seconds_per_pair(measured, setting, "lego", many), seconds_per_pair(measured, setting, "lego", few))
     yield Part(setting.title, f"LEGO-LSH: r = {many} / r = {few}", effect, within(effect, 1 / FLAT, FLAT))
 
 
-def _speed(measured: Measured, setting: Setting) -> Iterable[Part]:
-    each = [1e6 * value for value in a_pair(measured, setting, "oh", 64)]
+def _speed(measured: Measurements, setting: Setting) -> Iterable[Part]:
+    each = [1e6 * value for value in seconds_per_pair(measured, setting, "oh", 64)]
     effect = ratio(each, [1.0] * len(each), "µs a pair")
     yield Part(setting.title, "OH, r = 64", effect, below(effect, 1e6 * PAIR_SECONDS))
 
 
-def _crossing(measured: Measured, setting: Setting) -> Iterable[Part]:
+def _crossing(measured: Measurements, setting: Setting) -> Iterable[Part]:
     bits = measured.profile.timed_bits
     few, many = (
-        ratio(a_pair(measured, setting, "mmoh", r), a_pair(measured, setting, "mlh", r)) for r in (bits[0], bits[-1])
+        ratio(seconds_per_pair(measured, setting, "mmoh", r), seconds_per_pair(measured, setting, "mlh", r))
+        for r in (bits[0], bits[-1])
     )
     yield Part(setting.title, f"MMOH / MLH, r = {bits[0]}", few, above(few, 1.0))
     yield Part(setting.title, f"MMOH / MLH, r = {bits[-1]}", many, below(many, 1.0))
 
 
-def _memory(measured: Measured, setting: Setting) -> Iterable[Part]:
+def _memory(measured: Measurements, setting: Setting) -> Iterable[Part]:
     short = [seed.values["state_bytes"] for seed in measured.seeds("4", setting, "oh", 0.1)]
     long = [seed.values["state_bytes"] for seed in measured.seeds("5", setting, "oh", 0.1)]
     each = np.array(long, float) / np.array(short, float)
@@ -116,13 +117,13 @@ def _memory(measured: Measured, setting: Setting) -> Iterable[Part]:
     yield Part(setting.title, f"bytes of the model after 1,000,000 pairs / after {pairs}", effect, verdict)
 
 
-def _few_bits(measured: Measured, setting: Setting) -> Iterable[Part]:
+def _few_bits(measured: Measurements, setting: Setting) -> Iterable[Part]:
     seeds = measured.seeds("4", setting, "oh", 0.1)
     effect = share([seed.number("p0") / max(1.0, seed.number("updated")) / seed.number("bits") for seed in seeds])
     yield Part(setting.title, "bits an update touches, of r = 64", effect, below(effect, 0.25))
 
 
-def _clipped(measured: Measured, setting: Setting) -> Iterable[Part]:
+def _clipped(measured: Measurements, setting: Setting) -> Iterable[Part]:
     for C in (C for C in CS if C >= 0.1):
         seeds = measured.seeds("4", setting, "oh", C)
         effect = share([_below_cap(measured.arrays(seed)["totals/ratio"], C) for seed in seeds])
@@ -133,35 +134,35 @@ def _below_cap(counts: Any, C: float) -> float:
     return float(counts[: int(np.searchsorted(LogBins.edges(), C * 0.999))].sum() / max(1, counts.sum()))
 
 
-def _losses(measured: Measured, setting: Setting, C: float) -> list[float]:
+def _losses(measured: Measurements, setting: Setting, C: float) -> list[float]:
     return [seed.number("cum_R") for seed in measured.seeds("5", setting, "oh", C)]
 
 
-def _times_the_loss(measured: Measured, setting: Setting, C: float) -> Effect:
+def _times_the_loss(measured: Measurements, setting: Setting, C: float) -> Effect:
     """The cumulative loss at C as a multiple of that at 0.1."""
     each = np.array(_losses(measured, setting, C)) / np.array(_losses(measured, setting, 0.1))
     return ranged(list(each), STREAM, f"taken to ± {STREAM:g}", "x")
 
 
-def _loss_lowest(measured: Measured, setting: Setting) -> Iterable[Part]:
+def _loss_lowest(measured: Measurements, setting: Setting) -> Iterable[Part]:
     lowest = min((C for C in CS if C != 0.1), key=lambda C: np.mean(_losses(measured, setting, C)))
     effect = _times_the_loss(measured, setting, lowest)
     yield Part(setting.title, f"C = {lowest:g}, the lowest of the others, / C = 0.1", effect, above(effect, 1.0))
 
 
-def _loss_grows(measured: Measured, setting: Setting) -> Iterable[Part]:
+def _loss_grows(measured: Measurements, setting: Setting) -> Iterable[Part]:
     small, larger = (_times_the_loss(measured, setting, C) for C in (1e-4, 1e-3))
     yield Part(setting.title, "C = 0.0001 / C = 0.1, above 1.2", small, above(small, 1.2))
     yield Part(setting.title, "C = 0.001 / C = 0.1, below 1.2", larger, below(larger, 1.2))
 
 
-def _required(measured: Measured, setting: Setting) -> Iterable[Part]:
+def _required(measured: Measurements, setting: Setting) -> Iterable[Part]:
     each = [seed.number("required_C") for seed in measured.seeds("5", setting, "oh", 0.1)]
     effect = ranged(each, 0.2 * float(np.mean(each)), "taken to ± 20 %", "")
     yield Part(setting.title, "C that the bound requires", effect, within(effect, 0.017 / 2, 0.017 * 2))
 
 
-def _bound(measured: Measured, setting: Setting) -> Iterable[Part]:
+def _bound(measured: Measurements, setting: Setting) -> Iterable[Part]:
     """The runs where every update met the condition on C."""
     seeds = [seed for C in (0.1, 1.0, 10.0) for seed in measured.seeds("4", setting, "oh", C)]
     each = [seed.number("cum_R") / seed.number("bound") for seed in seeds if seed.number("share_C") == 1]
@@ -174,7 +175,7 @@ def _bound(measured: Measured, setting: Setting) -> Iterable[Part]:
     yield Part(setting.title, what, effect, "holds" if max(each) <= 1 else "does not hold")
 
 
-COST = (
+COST_CLAIMS = (
     Claim(
         "tau", "From C = 0.1 on most steps are not capped.", "Section VII-B3",
         "At each of C = 0.1, 1 and 10 more than half of all updates have τ below C.", ("4",), _clipped,
@@ -252,5 +253,3 @@ COST = (
         "The mean number of flipped bits an update is under a quarter of r.", ("4",), _few_bits,
     ),
 )  # fmt: skip
-
-CLAIMS = (*QUALITY, *COST)

@@ -36,7 +36,7 @@ class Activity:
         return self.state in ("running", "cancelling") and owner_alive(self.owner, self.beat)
 
 
-class Claims:
+class CellLeases:
     """The claims of one process on one store."""
 
     def __init__(self, store: Store) -> None:
@@ -56,16 +56,16 @@ class Claims:
             db.executemany("INSERT OR REPLACE INTO claims (key, owner, beat) VALUES (?, ?, ?)", rows)
             return free
 
-        found: list[str] = self._store.change(work)
+        found: list[str] = self._store.transact(work)
         return found
 
     def release(self, keys: Iterable[str] | None = None) -> None:
         """Give up some claims, or all."""
         if keys is None:
-            self._store.change(lambda db: db.execute("DELETE FROM claims WHERE owner = ?", (self.owner,)))
+            self._store.transact(lambda db: db.execute("DELETE FROM claims WHERE owner = ?", (self.owner,)))
         else:
             rows = [(key, self.owner) for key in keys]
-            self._store.change(lambda db: db.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", rows))
+            self._store.transact(lambda db: db.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", rows))
 
     def beat(self, sweep: str, state: str, started: float, progress: dict[str, Any]) -> bool:
         """Say that we are alive and how far; returns whether somebody wants us to stop."""
@@ -81,7 +81,7 @@ class Claims:
             )
             return wanted
 
-        return bool(self._store.change(work))
+        return bool(self._store.transact(work))
 
 
 def activity(store: Store) -> dict[str, Activity]:
@@ -92,7 +92,7 @@ def activity(store: Store) -> dict[str, Activity]:
 
 def cancel(store: Store, sweep: str) -> None:
     """Ask whoever works on a sweep to stop; finished cells stay."""
-    store.change(
+    store.transact(
         lambda db: db.execute(
             "UPDATE activity SET state = 'cancelling' WHERE sweep = ? AND state = 'running'", (sweep,)
         )

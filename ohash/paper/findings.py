@@ -1,0 +1,69 @@
+"""A claim of the paper, and the finding: its verdict on the data that were run."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from ohash.paper.measurements import Measurements, MissingCellError
+from ohash.paper.settings import Kind, Setting, settings
+from ohash.paper.verdicts import Part, Verdict, all_of
+
+Judge = Callable[[Measurements, Setting], Iterable[Part]]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim: what the paper says, where, and the test we put it to.
+
+    `judge` yields the parts for one data set; `kinds` are the kinds of data the claim is about (empty: all).
+    """
+
+    key: str
+    text: str
+    place: str
+    test: str
+    figures: tuple[str, ...]
+    judge: Judge
+    kinds: tuple[Kind, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim and its verdict, with the parts it rests on."""
+
+    claim: Claim
+    verdict: Verdict
+    parts: tuple[Part, ...]
+
+    @property
+    def held_text(self) -> str:
+        """On how many data sets the claim holds, as text; empty for one data set."""
+        names = dict.fromkeys(part.setting for part in self.parts)
+        held = sum(all(part.verdict == "holds" for part in self.parts if part.setting == name) for name in names)
+        return f"holds on {held} of {len(names)}" if len(names) > 1 else ""
+
+    @property
+    def interval(self) -> str:
+        """The kind of interval that all parts share; empty if they differ or have none."""
+        kinds = {part.effect.interval for part in self.parts if part.effect is not None}
+        return kinds.pop() if len(kinds) == 1 else ""
+
+    @property
+    def reason(self) -> str:
+        """Why there is no verdict: the reasons of the undecided parts, each once; empty if there is a verdict."""
+        if self.verdict != "cannot tell":
+            return ""
+        reasons = list(dict.fromkeys(part.reason for part in self.parts if part.verdict == "cannot tell"))
+        return "; ".join(reasons[:2]) + (f"; and {len(reasons) - 2} more reasons" if len(reasons) > 2 else "")
+
+
+def judge_claim(claim: Claim, measurements: Measurements, data: Sequence[Setting] | None = None) -> Finding:
+    """Judge a claim on every data set it is about; "cannot tell" where cells are missing."""
+    parts: list[Part] = []
+    for setting in settings() if data is None else data:
+        if claim.kinds and setting.kind not in claim.kinds:
+            continue
+        try:
+            parts += claim.judge(measurements, setting)
+        except MissingCellError as missing:
+            parts.append(Part(setting.title, "", None, "cannot tell", str(missing)))
+    return Finding(claim, all_of([part.verdict for part in parts]), tuple(parts))
