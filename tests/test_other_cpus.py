@@ -19,8 +19,8 @@ OURS = (
 )  # fmt: skip
 BLAS = (
     "core/test_features.py", "evaluation/test_neighbours.py", "evaluation/test_code_table.py",
-    "streams/test_metric_rule.py", "models/test_itq.py", "models/test_ksh.py", "models/test_sdh.py", "models/test_klsh.py",
-    "models/test_quantisers.py", "models/test_sketch_hash.py", "models/test_click_whitening.py",
+    "streams/test_metric_rule.py", "models/test_itq.py", "models/test_ksh.py", "models/test_sdh.py",
+    "models/test_klsh.py", "models/test_quantisers.py", "models/test_sketch_hash.py", "models/test_click_whitening.py",
 )  # fmt: skip
 
 # Cores of OpenBLAS, the plain one first, and what a CPU must have to run their kernels.
