@@ -39,32 +39,32 @@ def _score_orders(
     n = D.shape[1]
     size, relevant, level = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     for b in range(D.shape[0]):
-        found, shown, R = -1, 0, 0
+        n_classes, shown, R = -1, 0, 0
         last = np.float32(0)
         for at in range(n):
             item = order[b, at]
             if flags[b, item] & HIDDEN:
                 continue
-            if found < 0 or D[b, item] != last:
-                found += 1
-                size[found], relevant[found] = 0, 0
+            if n_classes < 0 or D[b, item] != last:
+                n_classes += 1
+                size[n_classes], relevant[n_classes] = 0, 0
                 last = D[b, item]
-            size[found] += 1
-            relevant[found] += flags[b, item] & RELEVANT
+            size[n_classes] += 1
+            relevant[n_classes] += flags[b, item] & RELEVANT
             shown += 1
             R += flags[b, item] & RELEVANT
-        found += 1
+        n_classes += 1
         scores[b, :] = np.nan
         scores[b, N_RELEVANT] = R
         if R == 0:
             continue
         ranked = 0
-        for c in range(found):
+        for c in range(n_classes):
             ranked += size[c]
             level[c] = -(-ranked * (LEVELS - 1) // shown)
-        bounds(found, size, relevant, harmonic, scores[b])
-        curve(found, size, relevant, level, R, 0, scores[b], counts, sums)
-        score(found, size, relevant, R, ks, harmonic, scores[b])
+        bounds(n_classes, size, relevant, harmonic, scores[b])
+        curve(n_classes, size, relevant, level, R, 0, scores[b], counts, sums)
+        score(n_classes, size, relevant, R, ks, harmonic, scores[b])
 
 
 @cache

@@ -113,16 +113,16 @@ def _search_queries(
         while within < k:
             radius += 1
             within += counter[radius]
-        found = 0
+        n_close = 0
         for i in range(n):
             if near[i] <= radius:
-                close[found], close_near[found], close_tie[found] = i, near[i], tie_break[i]
-                found += 1
+                close[n_close], close_near[n_close], close_tie[n_close] = i, near[i], tie_break[i]
+                n_close += 1
         if combine == MIN_SUM:
-            stable_order(close_tie[:found], order, last, counter, True)
-            stable_order(close_near[:found], last, order, counter, False)
+            stable_order(close_tie[:n_close], order, last, counter, True)
+            stable_order(close_near[:n_close], last, order, counter, False)
         else:
-            stable_order(close_near[:found], last, order, counter, True)
+            stable_order(close_near[:n_close], last, order, counter, True)
         for c in range(k):
             indices[b, c], distances[b, c] = close[order[c]], close_near[order[c]]
 

@@ -73,11 +73,11 @@ def first_hit(before: int, size: int, hits: int) -> float:
 
 
 @inlined
-def bounds(found: int, size: Any, relevant: Any, harmonic: Any, scores: Any) -> None:
+def bounds(n_classes: int, size: Any, relevant: Any, harmonic: Any, scores: Any) -> None:
     """AP with the relevant items last, and first, inside every tie class."""
     low = high = 0.0
     N = hits = 0
-    for c in range(found):
+    for c in range(n_classes):
         others = size[c] - relevant[c]
         high += progression(hits + 1.0, 1.0, N, relevant[c], harmonic)
         low += progression(hits + 1.0, 1.0, N + others, relevant[c], harmonic)
@@ -87,12 +87,12 @@ def bounds(found: int, size: Any, relevant: Any, harmonic: Any, scores: Any) -> 
 
 
 @inlined
-def score(found: int, size: Any, relevant: Any, R: int, ks: Any, harmonic: Any, scores: Any) -> None:
+def score(n_classes: int, size: Any, relevant: Any, R: int, ks: Any, harmonic: Any, scores: Any) -> None:
     """AP, AP@k, precision@k, hit@k and the reciprocal rank from the tie classes; R > 0 relevant items in total."""
     n_k = ks.shape[0]
     ap = 0.0
     N = hits = at = 0
-    for c in range(found):
+    for c in range(n_classes):
         while at < n_k and ks[at] <= N + size[c]:
             k, places = ks[at], ks[at] - N
             part = class_precision(N, hits, size[c], relevant[c], places, harmonic) if relevant[c] > 0 else 0.0
@@ -115,12 +115,12 @@ def score(found: int, size: Any, relevant: Any, R: int, ks: Any, harmonic: Any, 
 
 @inlined
 def curve(
-    found: int, size: Any, relevant: Any, dist: Any, R: int, radius: int, scores: Any, counts: Any, sums: Any
+    n_classes: int, size: Any, relevant: Any, dist: Any, R: int, radius: int, scores: Any, counts: Any, sums: Any
 ) -> None:
     """Add this query to the precision and recall within every radius; an empty ball has precision 0."""
     N = hits = c = 0
     for rho in range(counts.shape[0]):
-        while c < found and dist[c] <= rho:
+        while c < n_classes and dist[c] <= rho:
             N += size[c]
             hits += relevant[c]
             c += 1
@@ -167,34 +167,34 @@ def classes_by_histogram(
             h3[key[i + 3]] += 1
         for i in range(whole, stop):
             h0[key[i]] += 1
-    found = 0
+    n_classes = 0
     for value in range(histogram.shape[1] // 4):
         others = hits = 0
         for c in range(copies):
             others += histogram[c, 4 * value]
             hits += histogram[c, 4 * value + RELEVANT]
         if hits + others > 0:
-            size[found], relevant[found], dist[found] = hits + others, hits, value // step
-            found += 1
-    return found
+            size[n_classes], relevant[n_classes], dist[n_classes] = hits + others, hits, value // step
+            n_classes += 1
+    return n_classes
 
 
 @inlined
 def classes_by_order(order: Any, near: Any, tie_break: Any, flags: Any, size: Any, relevant: Any, dist: Any) -> int:
     """Tie classes of items already sorted by (near, tie_break)."""
-    found = -1
+    n_classes = -1
     last = order[0]
     for at in range(order.shape[0]):
         item = order[at]
         if flags[item] & HIDDEN:
             continue
-        if found < 0 or near[item] != near[last] or tie_break[item] != tie_break[last]:
-            found += 1
-            size[found], relevant[found], dist[found] = 0, 0, near[item]
-        size[found] += 1
-        relevant[found] += flags[item] & RELEVANT
+        if n_classes < 0 or near[item] != near[last] or tie_break[item] != tie_break[last]:
+            n_classes += 1
+            size[n_classes], relevant[n_classes], dist[n_classes] = 0, 0, near[item]
+        size[n_classes] += 1
+        relevant[n_classes] += flags[item] & RELEVANT
         last = item
-    return found + 1
+    return n_classes + 1
 
 
 def _score_queries(
@@ -240,25 +240,25 @@ def _score_queries(
             else:
                 stable_order(tie_break, order, last, counter, True)
                 stable_order(near, last, order, counter, False)
-            found = classes_by_order(order, near, tie_break, flags[b], size, relevant, dist)
+            n_classes = classes_by_order(order, near, tie_break, flags[b], size, relevant, dist)
         else:
-            found = classes_by_histogram(query, codes, flags[b], combine, scratch, histogram, size, relevant, dist)
+            n_classes = classes_by_histogram(query, codes, flags[b], combine, scratch, histogram, size, relevant, dist)
         R = 0
-        for c in range(found):
+        for c in range(n_classes):
             R += relevant[c]
         scores[b, :] = np.nan
         scores[b, N_RELEVANT] = R
         if R == 0:
             continue
-        bounds(found, size, relevant, harmonic, scores[b])
-        curve(found, size, relevant, dist, R, radius, scores[b], counts, sums)
+        bounds(n_classes, size, relevant, harmonic, scores[b])
+        curve(n_classes, size, relevant, dist, R, radius, scores[b], counts, sums)
         if stable:
-            found = 0
+            n_classes = 0
             for at in range(n):
                 if not flags[b, order[at]] & HIDDEN:
-                    size[found], relevant[found] = 1, flags[b, order[at]] & RELEVANT
-                    found += 1
-        score(found, size, relevant, R, ks, harmonic, scores[b])
+                    size[n_classes], relevant[n_classes] = 1, flags[b, order[at]] & RELEVANT
+                    n_classes += 1
+        score(n_classes, size, relevant, R, ks, harmonic, scores[b])
 
 
 @cache
