@@ -1,1 +1,43 @@
-"""The machine room: compiling and its cache, threads, progress, worker processes, archives, user folders."""
+"""What serves a process and not the algorithm.
+
+`compile` and `kernel_cache` for kernels, `threads` and `clock` for CPU time, `background` for the one thread engine,
+`worker`, `worker_process` and `pool` for other processes, `frames` for what they send, `slices` for work in small
+steps, `progress` for long fits, `archive` and `folders` for files, `environment` for what a result was made with,
+`lazy` for names that are imported when they are used.
+"""
+
+from typing import TYPE_CHECKING
+
+from ohash.runtime import lazy
+
+if TYPE_CHECKING:
+    from ohash.runtime.archive import read_archive, write_archive
+    from ohash.runtime.background import Background
+    from ohash.runtime.clock import Clock, working_seconds
+    from ohash.runtime.folders import home
+    from ohash.runtime.frames import read_frame, write_frame
+    from ohash.runtime.pool import WorkerPool
+    from ohash.runtime.slices import drain
+    from ohash.runtime.worker import Worker
+
+__all__ = [
+    "Background", "Clock", "Worker", "WorkerPool", "drain", "home", "read_archive", "read_frame", "working_seconds",
+    "write_archive", "write_frame",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazy.attach(
+    __name__,
+    {
+        "Background": "background",
+        "Clock": "clock",
+        "Worker": "worker",
+        "WorkerPool": "pool",
+        "drain": "slices",
+        "home": "folders",
+        "read_archive": "archive",
+        "read_frame": "frames",
+        "working_seconds": "clock",
+        "write_archive": "archive",
+        "write_frame": "frames",
+    },
+)

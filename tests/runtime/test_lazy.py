@@ -6,7 +6,10 @@ import sys
 
 import pytest
 
-PACKAGES = pytest.mark.parametrize("package", ["ohash.core", "ohash.evaluation", "ohash.index", "ohash.streams"])
+PACKAGES = pytest.mark.parametrize(
+    "package",
+    ["ohash.core", "ohash.engine", "ohash.evaluation", "ohash.index", "ohash.plots", "ohash.runtime", "ohash.streams"],
+)
 
 
 @PACKAGES
