@@ -279,6 +279,9 @@ class Run(RunState):
             self, self.checkpoints, self.observer, state, done=self.done, notes=self.notes, **more
         )  # fmt: skip
 
+    def _repr_html_(self) -> str:
+        return self.snapshot("done" if self.done else "running")._repr_html_()
+
     def model(self) -> Any:
         """The hasher with the feature map it learnt on, ready to be saved and used on raw vectors."""
         self.hasher.feature_map = self.world.feature_map

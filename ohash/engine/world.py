@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ohash.core.features import BLOCK, FeatureMap
 from ohash.core.rows import gather
 from ohash.engine.params import OWN, ExperimentParams
+from ohash.runtime.slices import drain
 from ohash.streams import registry
 from ohash.streams.dataset import Dataset, split
 from ohash.streams.drift import Drift
@@ -90,12 +91,12 @@ class World:
     def raw(self, stage: int = 0) -> npt.NDArray[Any]:
         """The vectors as the world shows them in a stage; of moved ones the two latest stages are kept."""
         with self._lock:
-            return _finish(self._iter_raw(stage))
+            return drain(self._iter_raw(stage))
 
     def mapped(self, stage: int = 0) -> npt.NDArray[Any]:
         """All rows after the feature map, (n, m), read-only; the two latest stages are kept."""
         with self._lock:
-            return _finish(self.iter_mapped(stage))
+            return drain(self.iter_mapped(stage))
 
     def iter_mapped(self, stage: int = 0) -> Generator[None, None, npt.NDArray[Any]]:
         """`mapped` in slices; two runs at once may both do it, and then share one of the results."""
@@ -186,15 +187,6 @@ def _empty(shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
         return np.empty(shape, dtype)
     with tempfile.NamedTemporaryFile(prefix="ohash-mapped-") as file:
         return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
-
-
-def _finish(work: Generator[None, None, npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    while True:
-        try:
-            next(work)
-        except StopIteration as finished:
-            array: npt.NDArray[Any] = finished.value
-            return array
 
 
 _worlds: OrderedDict[tuple[Any, ...], _Slot] = OrderedDict()
