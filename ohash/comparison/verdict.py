@@ -192,8 +192,8 @@ def _compression(snapshot: ComparisonSnapshot) -> Sentence | None:
     reranking = f"with {c} × re-ranking" if c > 1 else "without re-ranking"
     share = 4 * snapshot.setup.d / max(1, size)
     text = (
-        f"{snapshot.names[best.entry]} at {best.bits} bits {reranking}{_first_seed(snapshot)} finds {-recall:.0%} of the "
-        f"ten exact neighbours, at {size:.0f} bytes per vector, 1/{share:.0f} of the floats"
+        f"{snapshot.names[best.entry]} at {best.bits} bits {reranking}{_first_seed(snapshot)} finds {-recall:.0%} of "
+        f"the ten exact neighbours, at {size:.0f} bytes per vector, 1/{share:.0f} of the floats"
     )
     if c > 1:
         text += ", which must be kept for re-ranking"
