@@ -20,13 +20,13 @@ from ohash.streams.summary import summarize
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
     parser.add_argument("name", nargs="?", help="describe this dataset")
-    own_files.add_options(parser)
+    own_files.add_own_data_options(parser)
     parser.add_argument("--pairs", dest="pairs_file", metavar="FILE", help="the same as --pairs-file")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print."""
-    dataset = own_files.chosen(options, options.name)
+    dataset = own_files.open_dataset(options, options.name)
     if dataset is None and options.name:
         if Path(options.name).suffix.lower() in READERS and options.name not in datasets():
             raise ValueError(f"{options.name} looks like a file of yours; describe it with: --features {options.name}")

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import ohash.cli
-from ohash.cli.progress import Bar
+from ohash.cli.progress import RowProgress
 from ohash.models import registry
 from ohash.streams.data_folder import use_data_folder
 from ohash.streams.feature_cache import report_progress_to
@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
             registry.add_plugin(file)
         options = parser().parse_args(arguments)  # plugins bring options of their own
         command = f"ohash {options.command}"
-        with nullcontext() if _quiet(options) else report_progress_to(Bar()):
+        with nullcontext() if _quiet(options) else report_progress_to(RowProgress()):
             return int(commands()[options.command].run(options))
     except BrokenPipeError:  # the reader of our output (head, less) has gone
         sys.stderr.close()

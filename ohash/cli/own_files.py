@@ -9,7 +9,7 @@ from ohash.streams.readers.own_data import open_files
 from ohash.streams.registry import load_by_key
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_own_data_options(parser: argparse.ArgumentParser) -> None:
     """Vectors, labels, pairs, distance."""
     parser.add_argument("--features", metavar="FILE", help="your own vectors: .npy, .npz, .csv, .parquet, .fvecs, ...")
     parser.add_argument("--labels", metavar="FILE", help="labels of --features")
@@ -17,7 +17,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metric", choices=METRICS, help="original distance, instead of the one the data declare")
 
 
-def sort_out_pairs(options: argparse.Namespace) -> None:
+def split_pairs_option(options: argparse.Namespace) -> None:
     """``--pairs 5000`` is how many, ``--pairs clicks.csv`` which; both may be said."""
     said = options.value_pairs or []
     numbers, files = ([text for text in said if is_number(text) == wanted] for wanted in (True, False))
@@ -32,7 +32,7 @@ def is_number(text: str | None) -> bool:
     return text is not None and text.strip().lstrip("+-").replace("_", "").isdigit()
 
 
-def chosen(options: argparse.Namespace, name: str | None) -> Dataset | None:
+def open_dataset(options: argparse.Namespace, name: str | None) -> Dataset | None:
     """The dataset of --features; or the named one if --metric gives it another distance; else None."""
     if options.features:
         return open_files(options.features, options.labels, options.pairs_file, options.metric, key=OWN)

@@ -17,7 +17,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from ohash.cli.sweep import Begun, add_where, carry_out, cores_of, executor, shut_down
+from ohash.cli.sweep import EstimateProgress, add_execution_options, core_count, executor, run_sweep, shutting_down
 from ohash.engine.narrative import duration
 from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help=f"{', '.join(FIGURES)} (default: all)")
     parser.add_argument("--profile", choices=sorted(PROFILES), default="quick", help="quick (default) or full")
-    add_where(parser)
+    add_execution_options(parser)
     parser.add_argument("--estimate", action="store_true", help="say what it will cost, and stop")
     parser.add_argument("--only-report", action="store_true", help="run nothing, say what is known")
     parser.add_argument("--quiet", action="store_true", help="no progress")
@@ -50,14 +50,14 @@ def run(options: argparse.Namespace) -> int:
     figures = [FIGURES[name] for name in options.figures or FIGURES]
     profile, store = PROFILES[options.profile], Store(options.store)
     if options.estimate:
-        _estimate(figures, profile, store, cores_of(options))
+        _estimate(figures, profile, store, core_count(options))
         return 0
     code = 0
     if not options.only_report:
-        with shut_down(executor(options)) as where:
+        with shutting_down(executor(options)) as where:
             for figure in figures:
                 print(f"{figure.place}: {figure.title}")
-                code = max(code, carry_out(figure.sweep(profile), store, where, quiet=options.quiet))
+                code = max(code, run_sweep(figure.sweep(profile), store, where, quiet=options.quiet))
                 if code == 130:
                     return code
     measured = Measurements(store, profile)
@@ -73,7 +73,7 @@ def _estimate(figures: Sequence[Figure], profile: Profile, store: Store, cores: 
     """Cells x measured time of one, figure by figure; a cell that two figures share counts once."""
     counted: set[str] = set()
     costs = []
-    measuring = CellTimer(told=Begun())
+    measuring = CellTimer(told=EstimateProgress())
     for figure in figures:
         cells = [cell for cell in figure.sweep(profile).cells if cell.key not in counted]
         counted |= {cell.key for cell in cells}

@@ -1,67 +1,80 @@
-"""How far something is, on standard error: a bar that is drawn again, or in a file or a pipe a line now and then.
+"""Progress on standard error: a tqdm bar on a terminal, a line now and then in a file or a pipe.
 
-Progress on standard error while features or radii are computed for the first time, if that takes a while.
+tqdm redraws its bar with carriage returns and has one interval between updates; a log needs whole lines, few of them
+when work is slow and one per tenth when it is quick. So those lines are printed here.
 """
 
 import sys
 import time
 from typing import TextIO
 
-EVERY = 0.2  # seconds between two pictures of a bar
-# Between two lines: so many seconds, or this share of the work and at least so many.
-EVERY_LINE, LINE_SHARE, LEAST = 10.0, 0.1, 1.0
-WIDTH = 24
+from tqdm import tqdm
+
+BAR_SECONDS, BAR_WIDTH = 0.2, 24
+# A line is due after so many seconds, or after this share of the work and at least so many seconds.
+LINE_SECONDS, LINE_SHARE, LEAST_SECONDS = 10.0, 0.1, 1.0
+PATIENCE = 1.0  # work that is over sooner shows no progress
 
 
-class Line:
-    """One piece of work."""
+class _Bar(tqdm):  # type: ignore[misc]
+    monitor_interval = 0  # no extra thread
+
+
+class ProgressBar:
+    """The progress of one task: a share of it, and a text that says how far it is."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        """Nothing is shown yet."""
+        """Nothing is shown before the first `show`."""
         self._stream = stream or sys.stderr
-        self._terminal = self._stream.isatty()
-        self._at, self._share, self._told = float("-inf"), 0.0, ("", False)
+        self._bar: _Bar | None = None
+        self._finished = False
+        self._time, self._share = float("-inf"), 0.0
 
-    def tell(self, share: float, text: str, *, over: bool) -> None:
-        """Show it if it is time; the end is always shown."""
-        if (text, over) == self._told or not (over or self._due(share)):
+    def show(self, share: float, text: str, *, finished: bool) -> None:
+        """Show the text if an update is due; the end is always shown, once."""
+        if self._finished:
             return
-        self._at, self._share, self._told = time.monotonic(), share, (text, over)
-        if self._terminal:
-            full = round(WIDTH * share)
-            bar = "█" * full + "░" * (WIDTH - full)
-            print(f"\r{bar} {text:<84}", end="\n" if over else "", file=self._stream, flush=True)
-        else:
+        self._finished = finished
+        if self._stream.isatty():
+            self._draw(share, text)
+        elif finished or self._line_due(share):
+            self._time, self._share = time.monotonic(), share
             print(text, file=self._stream, flush=True)
 
-    def _due(self, share: float) -> bool:
-        passed = time.monotonic() - self._at
-        if self._terminal:
-            return passed >= EVERY
-        return passed >= EVERY_LINE or (passed >= LEAST and share - self._share >= LINE_SHARE - 1e-9)
+    def _draw(self, share: float, text: str) -> None:
+        if self._bar is None:
+            self._bar = _Bar(
+                total=1.0, initial=share, desc=text, file=self._stream, bar_format=f"{{bar:{BAR_WIDTH}}} {{desc}}",
+                mininterval=BAR_SECONDS, miniters=0, dynamic_ncols=True,
+            )  # fmt: skip
+        self._bar.set_description_str(text, refresh=False)
+        self._bar.update(share - self._bar.n)
+        if self._finished:
+            self._bar.close()
+
+    def _line_due(self, share: float) -> bool:
+        seconds = time.monotonic() - self._time
+        return seconds >= LINE_SECONDS or (seconds >= LEAST_SECONDS and share - self._share >= LINE_SHARE - 1e-9)
 
 
-PATIENCE = 1.0
-
-
-class Bar:
-    """Called with rows done and rows in all, as `ohash.streams.feature_cache.report_progress_to` does."""
+class RowProgress:
+    """Progress of features or radii that are computed once; called by `feature_cache.report_progress_to`."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        """Begin the clock."""
+        """Start the clock."""
         self._stream = stream
-        self._again()
+        self._restart()
 
-    def _again(self) -> None:
-        self._begun, self._last, self._line = time.monotonic(), 0, Line(self._stream)
+    def _restart(self) -> None:
+        self._started, self._rows, self._bar = time.monotonic(), 0, ProgressBar(self._stream)
 
     def __call__(self, done: int, total: int) -> None:
-        """Draw."""
-        if done < self._last:  # something else is being built
-            self._again()
-        self._last = done
-        passed = time.monotonic() - self._begun
-        if passed >= PATIENCE:
-            left = passed / max(1, done) * (total - done)
-            told = f"{done:,} / {total:,} rows, {left:,.0f} s left"
-            self._line.tell(done / max(1, total), f"computing, once: {told}", over=done >= total)
+        """Show rows done of the total, if the work takes a while."""
+        if done < self._rows:  # the next thing is being computed
+            self._restart()
+        self._rows = done
+        seconds = time.monotonic() - self._started
+        if seconds >= PATIENCE:
+            left = seconds / max(1, done) * (total - done)
+            text = f"computing, once: {done:,} / {total:,} rows, {left:,.0f} s left"
+            self._bar.show(done / max(1, total), text, finished=done >= total)

@@ -30,7 +30,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 
 from ohash.cli import own_files
-from ohash.cli.progress import Line
+from ohash.cli.progress import ProgressBar
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, parameter_table
 from ohash.engine import saving
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """One option for every declared parameter of every method."""
     parser.add_argument("--dataset", help="digits, or another one of: " + ", ".join(sorted(datasets())))
     parser.add_argument("--method", help="oh, or another one of: " + ", ".join(sorted(hashers())))
-    own_files.add_options(parser)
+    own_files.add_own_data_options(parser)
     parser.add_argument("--paper", action="store_true", help="the paper's parameters and features for --dataset")
     parser.add_argument(
         "--link", metavar="QUERY", help="take the experiment from a dashboard link; other options are added"
@@ -90,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run, show progress, write what was asked for."""
-    own_files.sort_out_pairs(options)
+    own_files.split_pairs_option(options)
     if options.link and (options.dataset or options.method):
         raise ValueError("--link names dataset and method already; leave out --dataset and --method, or the link")
     options.dataset, options.method = options.dataset or "digits", options.method or "oh"
@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     if options.paper and not options.features:
         options.dataset = paper_key(options.dataset)
     _writable(options)
-    dataset = own_files.chosen(options, options.dataset)
+    dataset = own_files.open_dataset(options, options.dataset)
     quiet = options.quiet or options.json
     going = _resumed(options, dataset) if options.resume else _started(options, dataset, quiet=quiet)
     for note in [*going.notes, *_of_batch(going), *_of_paper(options)] if not options.json else ():
@@ -201,12 +201,12 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
 
 
 def _drive(going: Run, *, quiet: bool) -> Snapshot:
-    start, line = time.perf_counter(), Line()
+    start, bar = time.perf_counter(), ProgressBar()
 
     def tell(fitted: float = 0.0) -> None:
         if not quiet:
             told = _so_far(going, time.perf_counter() - start, fitted)
-            line.tell(going.t / max(1, going.end), told, over=going.done)
+            bar.show(going.t / max(1, going.end), told, finished=going.done)
 
     with _interrupted_between_steps() as interrupted, listening(tell):
         while not going.done:

@@ -34,7 +34,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ohash.cli import own_files
-from ohash.cli.progress import Line
+from ohash.cli.progress import ProgressBar
 from ohash.engine.narrative import duration
 from ohash.runtime.pool import WorkerPool
 from ohash.store.store import Store, StoreError
@@ -51,8 +51,8 @@ MOST_ERRORS = 10
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
     parser.add_argument("spec", metavar="SPEC", help="TOML or JSON file")
-    add_where(parser)
-    own_files.add_options(parser)
+    add_execution_options(parser)
+    own_files.add_own_data_options(parser)
     parser.add_argument("--estimate", action="store_true", help="say what it will cost, and stop")
     parser.add_argument(
         "--export", metavar="FILE", help="write the results as .csv, one row a cell (map_validation, map_test, …)"
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
-def add_where(parser: argparse.ArgumentParser) -> None:
+def add_execution_options(parser: argparse.ArgumentParser) -> None:
     """Where cells are computed and kept."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--workers", type=int, metavar="N", help="processes of one thread each (default: all cores)")
@@ -74,22 +74,22 @@ def run(options: argparse.Namespace) -> int:
     sweep, store = read(options.spec), Store(options.store)
     if options.metric and not options.features:
         raise ValueError("--metric belongs to --features FILE; a named dataset declares its own")
-    data = own_files.chosen(options, None)
+    data = own_files.open_dataset(options, None)
     if data is not None:
         sweep = with_own_data(sweep, data)
     _check(sweep, options.spec)
     if store.problem and store.writable:
         print(f"note: {store.problem}", file=sys.stderr)
     if options.estimate:
-        cores = cores_of(options)
+        cores = core_count(options)
         own = load_own_data(store, sweep) if data is None else {data.fingerprint(): data}
-        cost = estimate_cost(sweep.cells, store, CellTimer(own, told=Begun()))
+        cost = estimate_cost(sweep.cells, store, CellTimer(own, told=EstimateProgress()))
         print(f"{cost.cells} of {len(sweep.cells)} cells are left: about {duration(cost.on(cores))} on {cores} cores")
         return 0
     if data is not None:
         save_own_data(store, data)
-    with shut_down(executor(options)) as where:
-        code = carry_out(sweep, store, where, quiet=options.quiet)
+    with shutting_down(executor(options)) as where:
+        code = run_sweep(sweep, store, where, quiet=options.quiet)
     print(table(sweep, points(sweep, store)))
     print(verdict(sweep, store))
     if options.export:
@@ -105,7 +105,7 @@ def _check(sweep: Sweep, spec: str) -> None:
         raise ValueError(f"{spec}: {error}") from error
 
 
-def cores_of(options: argparse.Namespace) -> int:
+def core_count(options: argparse.Namespace) -> int:
     """How many cells are computed at once on this machine."""
     return options.workers or (1 if options.inline else os.cpu_count() or 1)
 
@@ -120,7 +120,7 @@ def executor(options: argparse.Namespace) -> Executor:
 
 
 @contextmanager
-def shut_down(where: Executor) -> Iterator[Executor]:
+def shutting_down(where: Executor) -> Iterator[Executor]:
     """Use an executor; at the end nothing goes on."""
     try:
         yield where
@@ -128,9 +128,9 @@ def shut_down(where: Executor) -> Iterator[Executor]:
         where.shutdown(wait=True, cancel_futures=True)
 
 
-def carry_out(sweep: Sweep, store: Store, where: Executor, *, quiet: bool = False) -> int:
+def run_sweep(sweep: Sweep, store: Store, where: Executor, *, quiet: bool = False) -> int:
     """Run what is left with progress on the terminal; 0 if all went well, 1 if cells failed, 130 if stopped."""
-    sweeping = SweepExecution(sweep, store, where, None if quiet else Shown())
+    sweeping = SweepExecution(sweep, store, where, None if quiet else SweepProgress())
     with _stopped_by_signals(sweeping):
         try:
             done = sweeping.run()
@@ -205,22 +205,22 @@ def _stopped_by_signals(sweeping: SweepExecution) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-class Begun:
+class EstimateProgress:
     """Which cell is begun to measure it, in words."""
 
     def __call__(self, at: int, of: int) -> None:
         """Cell `at` of so many."""
         if at == 1:
-            self._line = Line()
-        self._line.tell(at / of, f"beginning a cell to measure it, {at} of {of}", over=at == of)
+            self._bar = ProgressBar()
+        self._bar.show(at / of, f"beginning a cell to measure it, {at} of {of}", finished=at == of)
 
 
-class Shown:
+class SweepProgress:
     """The progress of a sweep in words."""
 
     def __init__(self) -> None:
         """Nothing is shown yet."""
-        self._line = Line()
+        self._bar = ProgressBar()
 
     def __call__(self, progress: Progress) -> None:
         """Show it."""
@@ -229,7 +229,7 @@ class Shown:
         pace = f", {60 * progress.rate:.1f} a minute" if progress.rate > 0 else ""
         ended = progress.done + progress.failed
         text = f"{progress.done} of {progress.total} cells{failed}{pace}{left}"
-        self._line.tell(ended / max(1, progress.total), text, over=ended == progress.total)
+        self._bar.show(ended / max(1, progress.total), text, finished=ended == progress.total)
 
 
 def _mean_sd(point: Point, name: str) -> str:

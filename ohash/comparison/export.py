@@ -1,4 +1,4 @@
-"""A comparison as files: checkpoints of every run, one line a method, a LaTeX table, the BibTeX of what is shown."""
+"""A comparison as files: the checkpoints of every run, one row per method, JSON, LaTeX, BibTeX and Python code."""
 
 import json
 import math
@@ -14,6 +14,7 @@ from ohash.comparison.results import ComparisonSnapshot
 from ohash.comparison.verdict import FLOATS, gap, verdict
 from ohash.engine.export import YOURS, Files, own_data_code
 from ohash.engine.judge import RERANKED
+from ohash.models.base import HasherSpec
 from ohash.runtime.environment import environment
 from ohash.streams import registry as datasets
 from ohash.tables import bibliography, escape_latex
@@ -24,23 +25,22 @@ CURVES = ("map", "map_low", "map_high", "precision_10", "recall_10", "recall_100
 
 
 def result_rows(snapshot: ComparisonSnapshot) -> Rows:
-    """One row a method, the first one the measure of the others; last the float vectors, which are a reference."""
+    """One row per method, compared with the first; the float vectors come last, as a reference."""
     rows: Rows = []
     for at, name in enumerate(snapshot.names):
-        record, cost, found = snapshot.record(at), snapshot.costs[at] if snapshot.costs else None, None
-        if at > 0 and snapshot.judged:
-            found = gap(snapshot, at, 0)
+        record, cost = snapshot.record(at), snapshot.costs[at] if snapshot.costs else None
+        to_first = gap(snapshot, at, 0) if at > 0 and snapshot.judged else None
         to_floats = gap(snapshot, at, FLOATS)
         rows.append(
             {
                 "method": name,
-                "learns_from": snapshot.supervision(at),
+                "learns_from": _learns_from(snapshot.entries[at].spec),
                 "bits": snapshot.bits(at) or None,
                 "map": snapshot.score(at, "map"),
                 "map_seed_spread": snapshot.spread(at, "map"),
-                "map_minus_first": math.nan if found is None else found.difference,
-                "map_minus_first_half": math.nan if found is None else found.half_width,
-                "map_minus_first_seed_spread": math.nan if found is None or found.seeds < 2 else found.spread,
+                "map_minus_first": math.nan if to_first is None else to_first.difference,
+                "map_minus_first_half": math.nan if to_first is None else to_first.half_width,
+                "map_minus_first_seed_spread": math.nan if to_first is None or to_first.seeds < 2 else to_first.spread,
                 "map_minus_floats": math.nan if to_floats is None else to_floats.difference,
                 "map_minus_floats_half": math.nan if to_floats is None else to_floats.half_width,
                 "recall_10": snapshot.score(at, "recall_10"),
@@ -66,17 +66,17 @@ def columns(snapshot: ComparisonSnapshot) -> dict[str, npt.NDArray[Any]]:
     """Every checkpoint of every run in one long table: method, seed, pairs, scores."""
     parts = [result for result in snapshot.results if len(result.checkpoints.get("pairs", ()))]
     sizes = [len(result.checkpoints["pairs"]) for result in parts]
-    found: dict[str, npt.NDArray[Any]] = {
+    table: dict[str, npt.NDArray[Any]] = {
         "method": np.repeat(np.array([snapshot.names[result.entry] for result in parts], dtype=np.str_), sizes),
         "seed": np.repeat(np.array([result.seed for result in parts], np.int64), sizes),
     }
     for name in ("pairs", *CURVES):
-        found[name] = np.concatenate([result.checkpoints[name] for result in parts]) if parts else np.empty(0)
-    return found
+        table[name] = np.concatenate([result.checkpoints[name] for result in parts]) if parts else np.empty(0)
+    return table
 
 
 def code_for(comparison: Comparison, files: Files = YOURS) -> str:
-    """Python that repeats a comparison with the package; `files` are those of data of one's own."""
+    """Python code that repeats a comparison; `files` are those of own data."""
     arguments = [repr(comparison.dataset), repr([entry.text() for entry in comparison.entries])]
     arguments += [f"{key}={value!r}" for key, value in comparison.differences().items()]
     if comparison.seeds != (0,):
@@ -95,7 +95,7 @@ def code_for(comparison: Comparison, files: Files = YOURS) -> str:
 
 
 def to_json(snapshot: ComparisonSnapshot) -> str:
-    """The comparison, its results, trials, lengths, verdict and environment."""
+    """The comparison with its results, trials, lengths, verdict and environment, as JSON."""
     rows = [{key: _plain(value) for key, value in row.items()} for row in result_rows(snapshot)]
     lengths = [
         {
@@ -111,7 +111,7 @@ def to_json(snapshot: ComparisonSnapshot) -> str:
         {"method": snapshot.names[one.entry], "values": dict(one.values), "map": _plain(one.map), "error": one.error}
         for one in snapshot.trials
     ]
-    whole = {
+    document = {
         "query": snapshot.comparison.to_query(),
         "state": snapshot.state,
         "methods_in_force": [entry.text() for entry in snapshot.entries],
@@ -123,19 +123,19 @@ def to_json(snapshot: ComparisonSnapshot) -> str:
         "data": {**vars(snapshot.setup), "notes": list(snapshot.setup.notes)},
         "environment": environment(),
     }
-    return json.dumps(whole, indent=2)
+    return json.dumps(document, indent=2)
 
 
 def to_latex(snapshot: ComparisonSnapshot) -> str:
-    """A booktabs table; methods of one supervision stand together, the best of several is bold, a reference never."""
+    """A booktabs table, one group per supervision; the best of several methods is bold, a reference never."""
     rows = result_rows(snapshot)
-    kinds = [kind for kind in ("nothing", "pairs", "labels") if any(row["learns_from"] == kind for row in rows[:-1])]
     groups = []
-    for kind in kinds:
-        group = [at for at, row in enumerate(rows[:-1]) if row["learns_from"] == kind]
+    for kind in ("none", "pairs", "labels"):
+        group = [at for at in range(len(snapshot.entries)) if snapshot.supervision(at) == kind]
         rivals = [at for at in group if not snapshot.entries[at].spec.reference]
         best = {key: _best([rows[at][key] for at in rivals]) for key in SCORED}
-        groups.append([_cells(rows[at], best if at in rivals else {}) for at in group])
+        if group:
+            groups.append([_cells(rows[at], best if at in rivals else {}) for at in group])
     header = ("method", "learns from", "bits", "mAP", "recall@10", r"recall@10, 4$\times$", "bytes")
     caption = f"{escape_latex(snapshot.setup.title)}: {escape_latex(fairness(snapshot))}."
     return "% \\usepackage{booktabs}\n" + tables.to_latex(
@@ -144,17 +144,17 @@ def to_latex(snapshot: ComparisonSnapshot) -> str:
 
 
 def to_bibtex(snapshot: ComparisonSnapshot) -> str:
-    """Every method and the data, each once."""
-    found = [entry.spec.bibtex for entry in snapshot.entries]
+    """The sources of every method and of the data, each once."""
+    entries = [entry.spec.bibtex for entry in snapshot.entries]
     spec = datasets.datasets().get(snapshot.comparison.dataset)
-    return bibliography([*found, "" if spec is None else spec.bibtex])
+    return bibliography([*entries, "" if spec is None else spec.bibtex])
 
 
 SCORED = ("map", "recall_10", "recall_10_reranked_4")
 
 
 def _best(scores: list[float]) -> float:
-    """The best of two or more; a score alone has won against nobody."""
+    """The best of two or more scores; a single score has no rival."""
     known = [score for score in scores if math.isfinite(score)]
     return max(known) if len(known) > 1 else math.nan
 
@@ -171,9 +171,16 @@ def _cells(row: dict[str, Any], best: dict[str, float]) -> list[str]:
     return [*cells, "--" if not math.isfinite(size) else f"{size:.0f}"]
 
 
+def _learns_from(spec: HasherSpec) -> str:
+    if spec.supervision != "none":
+        return spec.supervision
+    return "nothing" if spec.consumes == "nothing" else "points"
+
+
 def _share(value: float) -> str:
     return f"{value:.3f}".lstrip("0") if value < 1 else "1"
 
 
 def _plain(value: Any) -> Any:
+    """NaN and infinity as None, which JSON can write."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

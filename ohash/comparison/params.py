@@ -1,9 +1,9 @@
-"""Comparison: one frozen object is one fair contest and one link: same data, stream and seeds for up to six methods.
+"""Comparison: one frozen object, and one link, for up to six methods on the same data, stream and seeds.
 
 Every method sees exactly the same pairs: a pair is two points for a method that learns from points, and a batch method
-is fitted to what has arrived at each checkpoint (or to everything). `bits` are those of a whole code, T · r. Methods
-without supervision work on the vectors themselves unless told otherwise, as they do where people use them; the others
-on the data's own feature map. A raw method then waits for as many points as the kernel needs, so all start at one pair.
+is fitted to the points so far at each checkpoint (or to all points). `bits` is the length of a whole code, T · r.
+Unsupervised methods work on the raw vectors by default, as in practice, and the others on the feature map of the data
+set. A raw method then waits for as many points as the kernel needs, so that all methods start at the same pair.
 """
 
 import hashlib
@@ -25,29 +25,29 @@ from ohash.streams.pairs import StreamParams
 MOST_METHODS = 6
 MOST_SEEDS = 5
 DEFAULT_METHODS = ("oh", "itq", "sign", "rotated", "lsh")
-# Clicks have a closed form of their own, which an online learner must beat.
+# Click whitening is a closed-form method for clicks, which an online learner must beat.
 CLICK_METHODS = ("oh", "click_whitening", "itq", "sign", "rotated", "lsh")
 
 
 @dataclass(frozen=True)
 class ComparisonOptions:
-    """What all methods share beside data and stream."""
+    """Settings that all methods share besides data and stream."""
 
     bits: int = param(
         64, symbol="T·r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
-        help="Length of a whole code, which T models share. Sign has one bit a dimension, whatever this says.",
+        help="Length of a whole code, which T models share. Sign always has one bit per dimension.",
     )  # fmt: skip
     maps: str = param(
         "suits", symbol="κ", title="kernel for", choices=("suits", "same"),
-        help="suits: methods without supervision work on the vectors themselves. same: one feature map for all.",
+        help="suits: unsupervised methods work on the raw vectors. same: one feature map for all.",
     )  # fmt: skip
     trials: int = param(
         0, symbol="", title="tuning trials", lo=0, hi=100, slider=(0, 50), step=5,
-        help="Random parameters tried for every method on the validation queries, the defaults first; the best are "
-        "used. 0: the defaults.",
+        help="Parameter settings tried per method on the validation queries, the defaults first and then random ones; "
+        "the best are used. 0: the defaults.",
     )  # fmt: skip
     sweep: bool = param(
-        True, symbol="", title="also other lengths", help="Afterwards learn codes of 16 to 256 bits: mAP against bits.",
+        True, symbol="", title="other lengths", help="Also learn codes of 16 to 256 bits at the end: mAP against bits.",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -57,24 +57,24 @@ class ComparisonOptions:
 
 @dataclass(frozen=True)
 class Entry:
-    """One method with the parameters in which it differs from its defaults."""
+    """One method with the parameters that differ from its defaults."""
 
     method: str
     values: tuple[tuple[str, Any], ...] = ()
 
     @property
     def spec(self) -> HasherSpec:
-        """The method's card."""
+        """The registered description of the method."""
         return methods.find(self.method)
 
     @property
     def T(self) -> int:
-        """Models that share a code; 1 for most methods."""
+        """Number of models that share the bits of a code; 1 for most methods."""
         rows = self.spec.table
         return int(dict(self.values).get("T", rows["T"].default if "T" in rows else 1))
 
     def text(self) -> str:
-        """As a link writes it.
+        """The entry as it appears in a link.
 
         >>> Entry("oh", (("C", 1.0), ("select", "largest"))).text()
         'oh:C=1:select=largest'
@@ -98,11 +98,11 @@ class Comparison:
     content: str = ""
 
     def __post_init__(self) -> None:
-        """Check the number of methods and seeds, and that every single experiment is sound."""
+        """Check the number of methods and seeds, and that every experiment is valid."""
         if not 1 <= len(self.entries) <= MOST_METHODS:
             raise ValueError(f"methods must be 1 to {MOST_METHODS}, got {len(self.entries)}; leave some out")
         if len(set(self.entries)) < len(self.entries):
-            raise ValueError("methods must differ in name or parameters, got one twice; change one of them")
+            raise ValueError("methods must differ in name or parameters, got one twice; change or remove one")
         object.__setattr__(self, "seeds", tuple(SEED.convert(seed) for seed in self.seeds))
         if not 1 <= len(set(self.seeds)) == len(self.seeds) <= MOST_SEEDS:
             raise ValueError(f"seeds must be 1 to {MOST_SEEDS} different numbers, got {self.seeds}")
@@ -110,7 +110,7 @@ class Comparison:
             self.experiment(entry)
 
     def experiment(self, entry: Entry, seed: int | None = None, *, bits: int | None = None) -> ExperimentParams:
-        """One method of the contest as an experiment of its own; `bits` replaces the length of the code."""
+        """One method as a single experiment; `bits` replaces the length of the code."""
         spec, model = entry.spec, dict(entry.values)
         if "r" in spec.table and ("r" not in model or bits is not None):
             model["r"] = max(1, (self.options.bits if bits is None else bits) // entry.T)
@@ -121,18 +121,18 @@ class Comparison:
         return experiment(self.dataset, spec.key, content=self.content, **values)
 
     def on_kernel(self, entry: Entry) -> bool:
-        """Whether a method works on kernel features here."""
+        """Whether a method works on kernel features in this comparison."""
         return self.features.kernel == "rbf" and not (entry.spec.raw and self.options.maps == "suits")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the methods are called here: short, and different from each other."""
+        """Short names of the methods, all different."""
         titles = [entry.spec.title for entry in self.entries]
         short = [title.partition(" (")[0] for title in titles]
-        found = [name if short.count(name) == 1 else title for name, title in zip(short, titles, strict=True)]
+        names = [name if short.count(name) == 1 else title for name, title in zip(short, titles, strict=True)]
         return tuple(
-            name if found.count(name) == 1 else f"{name} ({_values(entry)})"
-            for name, entry in zip(found, self.entries, strict=True)
+            name if names.count(name) == 1 else f"{name} ({_values_text(entry)})"
+            for name, entry in zip(names, self.entries, strict=True)
         )
 
     def with_values(self, **values: Any) -> "Comparison":
@@ -152,7 +152,7 @@ class Comparison:
         }
 
     def to_query(self) -> dict[str, str]:
-        """The link: what differs from the defaults, as text."""
+        """The link: what differs from the defaults, as text values."""
         rows = rows_of(self)
         query = {"dataset": self.dataset, "methods": ",".join(entry.text() for entry in self.entries)}
         query |= {key: rows[key].format(value) for key, value in self.differences().items()}
@@ -163,7 +163,7 @@ class Comparison:
         return query
 
     def key(self) -> str:
-        """A short name: equal comparisons, equal key."""
+        """A short name; equal comparisons have equal keys."""
         return hashlib.sha256(json.dumps(self.to_query(), sort_keys=True).encode()).hexdigest()[:16]
 
     def _shared(self) -> tuple[Any, ...]:
@@ -184,34 +184,34 @@ def build_comparison(
     """
     parts = []
     for part in _parts(dataset):
-        mine = {key: values.pop(key) for key in parameter_table(part) if key in values}
-        parts.append(replace(part, **mine))
+        given = {key: values.pop(key) for key in parameter_table(part) if key in values}
+        parts.append(replace(part, **given))
     if values:
         known = sorted(key for part in parts for key in parameter_table(part))
-        raise ValueError(f"unknown parameter {', '.join(sorted(values))}; a comparison knows {', '.join(known)}")
+        raise ValueError(f"unknown parameter {', '.join(sorted(values))}; a comparison has {', '.join(known)}")
     entries = tuple(one if isinstance(one, Entry) else parse_entry(one) for one in methods)
     options, features, stream, drift, run = parts
     return Comparison(dataset, entries, options, features, stream, drift, run, tuple(seeds), content)
 
 
 def parse_entry(text: str) -> Entry:
-    """A method from "oh" or "oh:C=1:beta=0.4"; values that are the default are left out."""
+    """An entry from "oh" or "oh:C=1:beta=0.4"; default values are dropped."""
     name, *pairs = text.split(":")
     spec = methods.find(name.strip())
-    usual = experiment("digits", spec.key).model
+    defaults = experiment("digits", spec.key).model
     values = {}
     for pair in pairs:
         key, _, value = pair.partition("=")
         if key not in spec.table or key == "seed":
             known = ", ".join(key for key in spec.table if key != "seed")
-            raise ValueError(f"{spec.title} has no parameter {key[:40]!r}; it knows {known}")
+            raise ValueError(f"{spec.title} has no parameter {key[:40]!r}; it has {known}")
         values[key] = replace(spec.table[key], default=None).parse(value[:60])
     kept = ((key, values[key]) for key in spec.table if key in values)
-    return Entry(spec.key, tuple((key, value) for key, value in kept if key == "r" or value != getattr(usual, key)))
+    return Entry(spec.key, tuple((key, value) for key, value in kept if key == "r" or value != getattr(defaults, key)))
 
 
 def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[Comparison, list[str]]:
-    """A comparison from a link, and what had to be ignored or replaced, in words."""
+    """A comparison from a link, and messages about what was ignored or replaced."""
     problems: list[str] = []
     dataset = dataset_of(query, "fashion", problems)
     values: dict[str, Any] = {"content": content_of(query, dataset, problems)}
@@ -222,23 +222,21 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
             values[key] = most
     values["seeds"] = _parse_seeds(query.get("seeds", "0"), problems)
     entries = _parse_entries(query.get("methods", ""), limits, problems)
-    wrong = ""
-    alone = {key: values[key] for key in ("content", "seeds")}
-    for kept, instead in ((values, ""), (alone, "the defaults of all that the methods share")):
+    first_error = ""
+    unshared = {key: values[key] for key in ("content", "seeds")}
+    for kept, replacement in ((values, ""), (unshared, "the default shared settings")):
         try:
-            found = build_comparison(dataset, entries, **kept)
-        except ValueError as error:  # fine one by one, not together
-            wrong = wrong or str(error)
+            comparison = build_comparison(dataset, entries, **kept)
+        except ValueError as error:  # each value is valid, the combination is not
+            first_error = first_error or str(error)
         else:
-            return found, problems + ([f"{wrong}; using {instead}"] if wrong else [])
-    return build_comparison(dataset, content=values["content"]), [
-        *problems,
-        f"{wrong}; using the defaults of everything",
-    ]
+            return comparison, problems + ([f"{first_error}; using {replacement}"] if first_error else [])
+    problems.append(f"{first_error}; using the defaults of everything")
+    return build_comparison(dataset, content=values["content"]), problems
 
 
 def rows_of(comparison: Comparison) -> dict[str, Parameter]:
-    """Every declared row that the methods share, by its key, with the default that a comparison has."""
+    """The declared parameters that all methods share, by key, with the defaults of a comparison."""
     return _rows(comparison.dataset)
 
 
@@ -257,24 +255,24 @@ def _bounds(limits: Limits | None) -> dict[str, int]:
 
 
 def _parse_seeds(text: str, problems: list[str]) -> tuple[int, ...]:
-    found: list[int] = []
+    seeds: list[int] = []
     for part in text.split(",", MOST_SEEDS + 1):
         try:
             seed = replace(SEED, default=None).parse(part[:20])
         except ValueError as error:
             problems.append(f"{error}; left out")
             continue
-        if seed not in found:
-            found.append(seed)
-    if len(found) > MOST_SEEDS:
-        problems.append(f"seeds must be at most {MOST_SEEDS}, got more; using the first")
-    if not found:
+        if seed not in seeds:
+            seeds.append(seed)
+    if len(seeds) > MOST_SEEDS:
+        problems.append(f"seeds must be at most {MOST_SEEDS}, got more; using the first {MOST_SEEDS}")
+    if not seeds:
         problems.append("no seed is left; using 0")
-    return tuple(found[:MOST_SEEDS]) or (0,)
+    return tuple(seeds[:MOST_SEEDS]) or (0,)
 
 
 def _parse_entries(text: str, limits: Limits | None, problems: list[str]) -> tuple[Entry, ...]:
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for part in text.split(",", 4 * MOST_METHODS)[: 4 * MOST_METHODS] if text else []:
         try:
             entry = parse_entry(part[:400])
@@ -286,18 +284,18 @@ def _parse_entries(text: str, limits: Limits | None, problems: list[str]) -> tup
             most = f"T · r must be at most {limits.bits} bits on this server, got {bits}"
             problems.append(f"{most} for {entry.method}; using its defaults")
             entry = Entry(entry.method)
-        if entry in found:
-            problems.append(f"method {part[:60]!r} stands there twice; it counts once")
+        if entry in entries:
+            problems.append(f"method {part[:60]!r} is listed twice; using it once")
         else:
-            found.append(entry)
-    if len(found) > MOST_METHODS:
-        problems.append(f"methods must be at most {MOST_METHODS}, got {len(found)}; using the first {MOST_METHODS}")
-    if text and not found:
+            entries.append(entry)
+    if len(entries) > MOST_METHODS:
+        problems.append(f"methods must be at most {MOST_METHODS}, got {len(entries)}; using the first {MOST_METHODS}")
+    if text and not entries:
         problems.append(f"no method is left; using {', '.join(DEFAULT_METHODS)}")
-    return tuple(found[:MOST_METHODS]) or tuple(Entry(key) for key in DEFAULT_METHODS)
+    return tuple(entries[:MOST_METHODS]) or tuple(Entry(key) for key in DEFAULT_METHODS)
 
 
-def _values(entry: Entry) -> str:
+def _values_text(entry: Entry) -> str:
     rows = entry.spec.table
-    shown = [f"{rows[key].symbol or rows[key].title} = {rows[key].format(value)}" for key, value in entry.values]
-    return ", ".join(shown) or "default"
+    texts = [f"{rows[key].symbol or rows[key].title} = {rows[key].format(value)}" for key, value in entry.values]
+    return ", ".join(texts) or "default"

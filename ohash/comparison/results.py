@@ -1,6 +1,6 @@
-"""Standing: all a viewer needs of a comparison at one moment, whole and immutable.
+"""A comparison at one moment, as immutable data: results by method and seed, references, costs, lengths, trials.
 
-What a drift did to every method of a comparison: how deep it fell, and after how many pairs it was back.
+`dips` measures what a drift did to each method: how far its mAP fell, and after how many pairs it recovered.
 """
 
 import math
@@ -25,8 +25,8 @@ Floats = npt.NDArray[np.float64]
 class MethodResult:
     """One method with one seed: its checkpoints, and the record of the last of them.
 
-    `reranked` is recall@10 after the nearest c · 10 codes have been sorted again by the float vectors, by c; `share`
-    how far a fit in another process is.
+    `reranked` maps c to recall@10 after the nearest c · 10 codes are re-ranked by the float vectors; `share` is the
+    progress of a fit in another process.
     """
 
     entry: int
@@ -49,26 +49,26 @@ class MethodResult:
 
     def last(self, column: str) -> float:
         """The last value of a column; NaN if there is none."""
-        found = self.checkpoints.get(column, np.empty(0))
-        return float(found[-1]) if len(found) else math.nan
+        values = self.checkpoints.get(column, np.empty(0))
+        return float(values[-1]) if len(values) else math.nan
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The float vectors, ranked by their own distance: a reference, not a ceiling."""
+    """The float vectors, ranked by the original distance: a reference, not an upper bound."""
 
     seed: int
     ap: Floats
 
     @property
     def map(self) -> float:
-        """Mean over the queries that have an answer."""
+        """Mean over the queries that have a relevant item."""
         return float(np.nanmean(self.ap)) if not np.isnan(self.ap).all() else math.nan
 
 
 @dataclass(frozen=True, eq=False)
 class LengthResult:
-    """A method with another number of bits, judged at the end."""
+    """A method at one code length, judged at the end of its run."""
 
     entry: int
     bits: int
@@ -81,7 +81,7 @@ class LengthResult:
 
 @dataclass(frozen=True)
 class Trial:
-    """Parameters that were tried, and their mAP on the validation queries; NaN with the reason if it failed."""
+    """One tuning trial: its parameters and their mAP on the validation queries; NaN and an error if it failed."""
 
     entry: int
     values: tuple[tuple[str, Any], ...]
@@ -91,7 +91,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class EvaluationSetup:
-    """What the numbers stand on: the data, the truth, the queries."""
+    """What the numbers are measured on: the data, the truth, the queries."""
 
     title: str = ""
     n: int = 0
@@ -106,9 +106,9 @@ class EvaluationSetup:
 
 @dataclass(frozen=True, eq=False)
 class ComparisonSnapshot:
-    """The comparison now. `entries` are in force: with tuned parameters after the trials.
+    """The comparison now. `entries` are those in use: with tuned parameters after the trials.
 
-    `missing` are the codes of other lengths that could not be learnt, with the reason.
+    `missing` lists the code lengths that could not be learnt, each with its reason.
     """
 
     comparison: Comparison
@@ -133,54 +133,49 @@ class ComparisonSnapshot:
         return self.comparison.names
 
     def supervision(self, entry: int) -> str:
-        """What a method learns from: "nothing", "pairs" or "labels"."""
-        return self.entries[entry].spec.supervision.replace("none", "nothing")
+        """The supervision of a method: "none", "pairs" or "labels"."""
+        return self.entries[entry].spec.supervision
 
     def results_of(self, entry: int) -> list[MethodResult]:
-        """The tracks of a method: the finished ones, or that which runs if none is; what went wrong does not count."""
-        mine = [result for result in self.results if result.entry == entry and result.judged and not result.error]
-        return [result for result in mine if result.state == "done"] or mine
+        """The judged results of a method: the finished ones, or else the running one; failed runs are left out."""
+        judged = [result for result in self.results if result.entry == entry and result.judged and not result.error]
+        return [result for result in judged if result.state == "done"] or judged
 
     def score(self, entry: int, column: str) -> float:
         """The last value of a column, averaged over the seeds."""
-        found = [result.last(column) for result in self.results_of(entry)]
-        found = [value for value in found if math.isfinite(value)]
-        return float(np.mean(found)) if found else math.nan
+        return _mean([result.last(column) for result in self.results_of(entry)])
 
     def spread(self, entry: int, column: str) -> float:
         """Standard deviation over the seeds; NaN with one."""
-        found = [result.last(column) for result in self.results_of(entry)]
-        return float(np.std(found, ddof=1)) if len(found) > 1 else math.nan
+        values = [result.last(column) for result in self.results_of(entry)]
+        return float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
 
     def reranked(self, entry: int, c: int) -> float:
-        """Recall@10 with c times re-ranking, averaged over the seeds."""
-        found = [result.reranked[c] for result in self.results_of(entry) if c in result.reranked]
-        return float(np.mean(found)) if found else math.nan
+        """Recall@10 with c × re-ranking, averaged over the seeds."""
+        values = [result.reranked[c] for result in self.results_of(entry) if c in result.reranked]
+        return float(np.mean(values)) if values else math.nan
 
     def record(self, entry: int) -> Retrieval | None:
         """The ranking of the first seed."""
-        found = self.results_of(entry)
-        return found[0].record if found else None
+        results = self.results_of(entry)
+        return results[0].record if results else None
 
     def bits(self, entry: int) -> int:
-        """Bits of an item in all: T · r, and what is stored beside; 0 while it is not known."""
-        found = [result.bits for result in self.results if result.entry == entry and result.bits]
-        return found[0] if found else 0
+        """Total bits per item: T · r and what is stored with them; 0 while unknown."""
+        return next((result.bits for result in self.results if result.entry == entry and result.bits), 0)
 
     @property
     def map_float(self) -> float:
         """The mAP of the float vectors, averaged over the seeds."""
-        found = [one.map for one in self.references if math.isfinite(one.map)]
-        return float(np.mean(found)) if found else math.nan
+        return _mean([one.map for one in self.references])
 
     @property
     def errors(self) -> dict[str, str]:
-        """What went wrong, by the name of the method."""
-        found = {result.entry: result.error for result in self.results if result.error}
-        return {self.names[entry]: error for entry, error in found.items()}
+        """What went wrong, by method name."""
+        return {self.names[result.entry]: result.error for result in self.results if result.error}
 
     def _repr_html_(self) -> str:
-        """A line per method with both truths, and the mAP of each over the pairs."""
+        """One line per method with both scores, and the curves of mAP."""
         facts = [f"{self.setup.title}: {self.state}"]
         curves = {}
         for at, name in enumerate(self.names):
@@ -193,17 +188,17 @@ class ComparisonSnapshot:
 
     @property
     def judged(self) -> list[int]:
-        """Methods that have a score; of those that learn, only after they have learnt something."""
+        """Methods that have a score, and have learnt something if they learn at all."""
         return [at for at in range(len(self.entries)) if math.isfinite(self.score(at, "map")) and self._learnt(at)]
 
     def _learnt(self, entry: int) -> bool:
-        still = self.entries[entry].spec.consumes == "nothing"
-        return still or any(result.last("pairs") > 0 for result in self.results_of(entry))
+        fixed = self.entries[entry].spec.consumes == "nothing"
+        return fixed or any(result.last("pairs") > 0 for result in self.results_of(entry))
 
 
 @dataclass(frozen=True)
 class Dip:
-    """mAP before, how far it fell, and pairs until 95 % of the level before; NaN if that was not reached."""
+    """mAP before the drift, how far it fell, and pairs until 95 % of that level; NaN if it was not reached."""
 
     method: str
     before: float
@@ -212,16 +207,30 @@ class Dip:
 
 
 def dips(snapshot: ComparisonSnapshot) -> list[Dip]:
-    """One row a method, averaged over the seeds; empty before the drift, or without one.
+    """One row per method, averaged over the seeds; empty before the drift, or without one.
 
-    A recovery is a mean over the seeds only if all of them recovered.
+    The recovery is NaN unless every seed recovered.
     """
     edges = snapshot.comparison.drift.boundaries
-    found = []
+    rows = []
     for at, name in enumerate(snapshot.names):
         curves = [(one.checkpoints["pairs"], one.checkpoints["map"]) for one in snapshot.results_of(at)]
         after = [(x, y) for x, y in curves if edges and len(x) and x[-1] >= edges[0]]
         if after:
-            rows = [(level_before(*c, edges[0]), dip(*c, edges[0]), recovery(*c, edges[0])) for c in after]
-            found.append(Dip(name, *(float(value) for value in np.mean(rows, axis=0))))
-    return found
+            per_seed = [(level_before(*c, edges[0]), dip(*c, edges[0]), recovery(*c, edges[0])) for c in after]
+            rows.append(Dip(name, *(float(value) for value in np.mean(per_seed, axis=0))))
+    return rows
+
+
+def supervision_text(supervision: str, *, several: bool = False) -> str:
+    """The supervision of one method, or of several, as a phrase.
+
+    >>> supervision_text("none"), supervision_text("pairs"), supervision_text("labels", several=True)
+    ('unsupervised', 'learns from pairs', 'learn from labels')
+    """
+    return "unsupervised" if supervision == "none" else f"learn{'' if several else 's'} from {supervision}"
+
+
+def _mean(values: list[float]) -> float:
+    finite = [value for value in values if math.isfinite(value)]
+    return float(np.mean(finite)) if finite else math.nan

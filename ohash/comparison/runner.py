@@ -1,7 +1,7 @@
-"""Contest: the background thread behind a comparison. All methods advance in turn, the one that is behind first.
+"""The background thread of a comparison. All methods advance together: the one with the fewest pairs steps next.
 
-Phases: trials (if asked for), curves seed by seed, then what methods cost, then codes of other lengths. What goes wrong
-in one method is a message beside its name and stops nothing else.
+Phases: tuning trials (optional), curves for one seed after another, costs after the first seed, then codes of other
+lengths. An error in one method is shown next to its name and does not stop the others.
 """
 
 import time
@@ -28,19 +28,19 @@ from ohash.streams.dataset import Dataset
 
 PUBLISH_SECONDS = 0.15
 LENGTHS = (16, 32, 64, 128, 256)
-MAKERS = ThreadPoolExecutor(4, "ohash-compare-make")
+FIRST_FITS = ThreadPoolExecutor(4, "ohash-compare-make")
 
 
 class MethodRun:
-    """One run of the contest; its error is its own."""
+    """One method with one seed; keeps its own error."""
 
     def __init__(self, entry: int, params: ExperimentParams) -> None:
-        """Nothing is prepared yet."""
+        """Nothing is built before the first step."""
         self.entry, self.params = entry, params
         self.run: Run | None = None
         self.error = ""
         self._chunker = Chunker()
-        self._making: Future[Run] | None = None
+        self._future: Future[Run] | None = None
 
     @property
     def t(self) -> int:
@@ -54,45 +54,45 @@ class MethodRun:
 
     @property
     def waiting(self) -> bool:
-        """Whether a fit goes on in another process."""
-        making = self._making is not None and not self._making.done()
-        return making or (self.run is not None and self.run.fitting.waiting)
+        """Whether it waits for a fit in another thread or process."""
+        starting = self._future is not None and not self._future.done()
+        return starting or (self.run is not None and self.run.fitting.waiting)
 
     def step(self, make: Callable[[ExperimentParams], Run]) -> None:
-        """Prepare, learn some pairs, or do a slice of an evaluation."""
+        """Build the run, learn some pairs, or do a slice of an evaluation."""
         try:
             if self.run is None:
                 self._prepare(make)
                 return
             with COMPUTING:
-                since = time.perf_counter()
+                start = time.perf_counter()
                 learnt = self.run.step(self._chunker.size)
             if learnt:
-                self._chunker.measure(learnt, time.perf_counter() - since)
-        except Exception as error:  # of any kind: the others go on
+                self._chunker.measure(learnt, time.perf_counter() - start)
+        except Exception as error:  # whatever it is, the other methods go on
             self.error = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
 
     def _prepare(self, make: Callable[[ExperimentParams], Run]) -> None:
-        """A batch method is fitted first, which may take long: meanwhile the others go on."""
+        """Build the run; the first fit of a batch method may take long, so it happens in a thread."""
 
-        def prepared() -> Run:
+        def build() -> Run:
             with PREPARING:
                 return make(self.params)
 
         if find(self.params.method).consumes != "batch":
-            self.run = prepared()
-        elif self._making is None:
-            self._making = MAKERS.submit(prepared)
+            self.run = build()
+        elif self._future is None:
+            self._future = FIRST_FITS.submit(build)
         else:
-            self.run, self._making = self._making.result(), None
+            self.run, self._future = self._future.result(), None
 
     def close(self) -> None:
-        """Stop what happens elsewhere."""
+        """Stop work in other processes."""
         if self.run is not None:
             self.run.close()
 
     def result(self) -> MethodResult:
-        """As it is now."""
+        """The result so far."""
         run, state = self.run, "error" if self.error else "done" if self.done else "running"
         if run is None:
             state = "fitting" if self.waiting else state
@@ -105,22 +105,22 @@ class MethodRun:
 
 
 def _reranked(run: Run) -> dict[int, float]:
-    """Recall@10 of the last checkpoint, after the nearest c · 10 have been sorted again by the float vectors."""
+    """Recall@10 at the last checkpoint, after the nearest c · 10 are re-ranked by the float vectors."""
     if not len(run.checkpoints.scores):
         return {}
     return {c: float(run.checkpoints.scores["recall_10" if c == 1 else f"recall_10_x{c}"][-1]) for c in RERANKED}
 
 
 class ComparisonRunner(Background):
-    """One comparison under way. `snapshot` is always the newest picture."""
+    """One running comparison; `snapshot` always returns its latest state."""
 
     def __init__(self, comparison: Comparison, dataset: Dataset | None = None, *, paused: bool = False) -> None:
-        """Nothing happens before `start`; `dataset` is the user's own, if the comparison is about that."""
+        """Nothing happens before `start`; `dataset` is the user's own data, if the comparison is about it."""
         super().__init__(f"ohash-compare-{comparison.key()}", paused=paused)
         self.comparison, self._dataset = comparison, dataset
         self.entries: tuple[Entry, ...] = comparison.entries
         self._fitter: WorkerFitter | None = WorkerFitter(PREPARING)
-        self.first_seed_runs: list[MethodRun] = []  # of the first seed; kept to look inside
+        self.first_seed_runs: list[MethodRun] = []  # kept, so that a viewer can look inside
         self._method_runs: list[MethodRun] = []
         self._finished_results: list[MethodResult] = []
         self._references: list[Reference] = []
@@ -134,7 +134,7 @@ class ComparisonRunner(Background):
         self._snapshot = ComparisonSnapshot(comparison, self.entries, "waiting", "curves", 0, comparison.run.pairs)
 
     def snapshot(self) -> ComparisonSnapshot:
-        """The newest picture."""
+        """The latest state."""
         return self._snapshot
 
     def _close(self) -> None:
@@ -154,22 +154,24 @@ class ComparisonRunner(Background):
             yield from self._curves(seed)
             if seed == self.comparison.seeds[0]:
                 self._phase = "costs"
-                yield from self._measure()
+                yield from self._measure_costs()
         if self.comparison.options.sweep:
             self._phase = "bits"
-            yield from self._sweep()
+            yield from self._other_lengths()
         self._phase = ""
 
     def _tune(self) -> Iterator[None]:
-        """The n-th draw of every method, then the next of every method; the best of each is used from then on."""
-        found = [draw_entries(self.comparison, entry) for entry in self.entries]
+        """Try the n-th draw of every method, then the next; the best of each is used afterwards."""
+        draws = [draw_entries(self.comparison, entry) for entry in self.entries]
         best = [(-1.0, entry) for entry in self.entries]
-        for number in range(max(map(len, found))):
-            due = [(at, several[number]) for at, several in enumerate(found) if number < len(several)]
-            judged = {"judged_by": "validation"}
-            method_runs = [MethodRun(at, self.comparison.experiment(entry).with_values(**judged)) for at, entry in due]
+        for number in range(max(map(len, draws))):
+            trials = [(at, entries[number]) for at, entries in enumerate(draws) if number < len(entries)]
+            method_runs = [
+                MethodRun(at, self.comparison.experiment(entry).with_values(judged_by="validation"))
+                for at, entry in trials
+            ]
             yield from self._run_to_end(method_runs)
-            for method_run, (at, entry) in zip(method_runs, due, strict=True):
+            for method_run, (at, entry) in zip(method_runs, trials, strict=True):
                 score = method_run.result().last("map") if not method_run.error else float("nan")
                 self._trials.append(Trial(at, entry.values, score, method_run.error))
                 if score > best[at][0]:
@@ -182,10 +184,10 @@ class ComparisonRunner(Background):
         ]
         if not self.first_seed_runs:
             self.first_seed_runs = self._method_runs
-        referred = False
+        floats_evaluated = False
         for _ in _step_in_turn(self._method_runs, self._make_curve_run):
-            if not referred and any(method_run.run is not None for method_run in self._method_runs):
-                referred = True
+            if not floats_evaluated and any(method_run.run is not None for method_run in self._method_runs):
+                floats_evaluated = True
                 yield from self._evaluate_floats(seed)
             yield
         yield from self._evaluate_floats(seed, again=True)
@@ -195,7 +197,7 @@ class ComparisonRunner(Background):
             self._worlds.clear()
 
     def _evaluate_floats(self, seed: int, *, again: bool = False) -> Iterator[None]:
-        """The float vectors under the same judge; again at the end if the world has changed."""
+        """Evaluate the float vectors with the same judge; `again` at the end if the world has changed."""
         run = next(
             (method_run.run for method_run in self._method_runs if method_run.run is not None and not method_run.error),
             None,
@@ -206,34 +208,34 @@ class ComparisonRunner(Background):
         ap = yield from run.checkpoints.judge.float_ap()
         self._references = [one for one in self._references if one.seed != seed] + [Reference(seed, ap)]
 
-    def _measure(self) -> Iterator[None]:
-        floats = False
+    def _measure_costs(self) -> Iterator[None]:
+        floats_measured = False
         for at, method_run in enumerate(self.first_seed_runs):
             if method_run.run is None or method_run.error:
                 continue
-            if not floats:
-                floats = True
+            if not floats_measured:
+                floats_measured = True
                 self._costs[-1] = measure_float_cost(method_run.run)
                 yield
             for cost in measure_cost(method_run.run):
                 self._costs[at] = cost
                 yield
 
-    def _sweep(self) -> Iterator[None]:
-        """Other lengths with the first seed, judged at the end; the length of the curves is there already."""
-        tried: set[tuple[int, int]] = set()
+    def _other_lengths(self) -> Iterator[None]:
+        """Learn other code lengths with the first seed, judged at the end; the curves already give one length."""
+        known: set[tuple[int, int]] = set()
         for method_run in self.first_seed_runs:
             if method_run.run is not None and not method_run.error:
-                yield from self._add_length(method_run, tried)
+                yield from self._add_length(method_run, known)
         for bits in LENGTHS:
             method_runs = []
             for at, entry in enumerate(self.entries):
                 failed = self.first_seed_runs[at].run is None or self.first_seed_runs[at].error
-                if failed or "r" not in entry.spec.table or (at, bits) in tried:
+                if failed or "r" not in entry.spec.table or (at, bits) in known:
                     continue
                 try:
                     method_runs.append(MethodRun(at, self.comparison.experiment(entry, bits=bits)))
-                except ValueError as error:  # a threshold of its own may not fit so few bits
+                except ValueError as error:  # a parameter such as α may not fit so few bits
                     self._missing_lengths.append(f"{self.comparison.names[at]} at {bits} bits: {error}")
             yield from self._run_to_end(method_runs)
             for method_run in method_runs:
@@ -242,20 +244,20 @@ class ComparisonRunner(Background):
                         f"{self.comparison.names[method_run.entry]} at {bits} bits: {method_run.error}"
                     )
                 else:
-                    yield from self._add_length(method_run, tried)
+                    yield from self._add_length(method_run, known)
 
-    def _add_length(self, method_run: MethodRun, tried: set[tuple[int, int]]) -> Iterator[None]:
+    def _add_length(self, method_run: MethodRun, known: set[tuple[int, int]]) -> Iterator[None]:
         yield
-        seen = method_run.result()
-        if seen.record is not None and (method_run.entry, seen.bits) not in tried:
-            tried.add((method_run.entry, seen.bits))
-            scores = seen.last("map"), seen.last("recall_10")
+        result = method_run.result()
+        if result.record is not None and (result.entry, result.bits) not in known:
+            known.add((result.entry, result.bits))
+            scores = result.last("map"), result.last("recall_10")
             self._lengths.append(
-                LengthResult(method_run.entry, seen.bits, seen.bytes, *scores, seen.record.ap, seen.reranked)
+                LengthResult(result.entry, result.bits, result.bytes, *scores, result.record.ap, result.reranked)
             )
 
     def _run_to_end(self, method_runs: list[MethodRun]) -> Iterator[None]:
-        """Runs that are judged once, when they are over."""
+        """Runs that are judged only at their end."""
 
         def make(params: ExperimentParams) -> Run:
             run = self._make_run(params)
@@ -266,7 +268,7 @@ class ComparisonRunner(Background):
         yield from _step_in_turn(method_runs, make)
         self._method_runs = []
 
-    # -- around them ---------------------------------------------------------------------------------------------
+    # -- runs and snapshots --------------------------------------------------------------------------------------
 
     def _make_curve_run(self, params: ExperimentParams) -> Run:
         run = self._make_run(params)
@@ -309,11 +311,11 @@ class ComparisonRunner(Background):
 
 
 def _step_in_turn(method_runs: list[MethodRun], make: Callable[[ExperimentParams], Run]) -> Iterator[None]:
-    """The lane that is behind goes on; one that waits for another process is passed over."""
+    """Step the run with the fewest pairs until all are done; runs that wait for a fit are skipped."""
     while not all(method_run.done for method_run in method_runs):
-        going = [method_run for method_run in method_runs if not method_run.done and not method_run.waiting]
-        if going:
-            min(going, key=lambda method_run: (method_run.run is not None, method_run.t)).step(make)
+        ready = [method_run for method_run in method_runs if not method_run.done and not method_run.waiting]
+        if ready:
+            min(ready, key=lambda method_run: (method_run.run is not None, method_run.t)).step(make)
         else:
             time.sleep(0.005)
         yield
@@ -326,10 +328,10 @@ def compare(
     data: Dataset | None = None,
     **values: Any,
 ) -> ComparisonSnapshot:
-    """Compare methods on the same data, stream and seeds, and wait for the end; for notebooks and scripts.
+    """Compare methods on the same data, stream and seeds, and wait for the result; for notebooks and scripts.
 
-    `what` is the key of a data set, a `Dataset`, the link of a comparison, or a `Comparison`; `data` are your own
-    vectors, if the link or the comparison is about them. `values` are settings that all methods share.
+    `what` is the key of a data set, a `Dataset`, the link of a comparison, or a `Comparison`; `data` is your own data
+    set, if the link or the comparison is about one. `values` are settings that all methods share.
 
     >>> results = compare("blobs2d", ["oh", "lsh"], pairs=300, bits=8, kernel="none", sweep=False)
     >>> results.state, results.names, results.score(0, "map") > 0
@@ -338,7 +340,7 @@ def compare(
     if isinstance(what, str) and "=" in what:
         what, problems = from_query(dict(parse_qsl(urlsplit(what).query or what)))
         if problems:
-            raise ValueError(f"the link must be that of a comparison: {'; '.join(problems)}")
+            raise ValueError(f"the link must describe a comparison: {'; '.join(problems)}")
     if isinstance(what, Dataset):
         data, values = what, {"content": what.fingerprint(), **values}
         what = OWN

@@ -1,4 +1,4 @@
-"""Equal tuning: for every method as many random draws from its own declared table; the same draws for the same seed."""
+"""Equal tuning: the same number of random draws from each method's declared parameters, reproducible by seed."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ import numpy as np
 from ohash.comparison.params import Comparison, Entry
 from ohash.core.parameters import Parameter
 
-# What defines the contest, the data or the numerics is not tuned.
+# Parameters that define the comparison, the data or the numerics are not tuned.
 FIXED = ("r", "T", "seed", "dtype", "center", "ema", "dims")
 REDRAWS = 50
 DIGITS = 3
 
 
 def tunable(entry: Entry) -> dict[str, Parameter]:
-    """The rows of a method that are tuned: a slider's range, a choice, a switch; what the user has set stays.
+    """The parameters of a method that are tuned: ranges, choices and switches that the user has not set.
 
     >>> list(tunable(Entry("oh"))), list(tunable(Entry("sign")))
     (['alpha', 'beta', 'C', 'select', 'rounds'], [])
@@ -28,31 +28,31 @@ def tunable(entry: Entry) -> dict[str, Parameter]:
 
 
 def draw_entries(comparison: Comparison, entry: Entry) -> list[Entry]:
-    """The method as it is, then with random parameters; no more than it has anything to vary."""
+    """The entry as it is, then with random parameters; the entry alone if nothing can be tuned."""
     rows = tunable(entry)
-    found = [entry]
+    entries = [entry]
     if not rows or comparison.options.trials == 0:
-        return found
-    words = [int.from_bytes(entry.method.encode()[:8], "little")]
-    rng = np.random.default_rng([comparison.seeds[0], 0x7121A1, *words])
+        return entries
+    method_seed = int.from_bytes(entry.method.encode()[:8], "little")
+    rng = np.random.default_rng([comparison.seeds[0], 0x7121A1, method_seed])
+    defaults = {key: row.default for key, row in entry.spec.table.items()}
     for _ in range(REDRAWS * comparison.options.trials):
-        if len(found) == comparison.options.trials:
+        if len(entries) == comparison.options.trials:
             break
         values = {key: draw(row, rng) for key, row in rows.items()} | dict(entry.values)
-        usual = {key: row.default for key, row in entry.spec.table.items()}
-        kept = tuple((key, values[key]) for key in entry.spec.table if key in values and values[key] != usual[key])
-        other = Entry(entry.method, kept)
+        kept = tuple((key, values[key]) for key in entry.spec.table if key in values and values[key] != defaults[key])
+        drawn = Entry(entry.method, kept)
         try:
-            comparison.experiment(other)
-        except ValueError:  # not sound together
+            comparison.experiment(drawn)
+        except ValueError:  # the combination is not valid
             continue
-        if other not in found:
-            found.append(other)
-    return found
+        if drawn not in entries:
+            entries.append(drawn)
+    return entries
 
 
 def draw(row: Parameter, rng: np.random.Generator) -> Any:
-    """A value within the slider's range, evenly on its scale, of few digits."""
+    """A random value of a parameter: uniform on the scale of its slider, rounded to a few digits."""
     if row.kind is bool:
         return bool(rng.integers(2))
     if row.choices:

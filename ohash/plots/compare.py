@@ -20,12 +20,12 @@ from ohash.plots.live.axes import COARSE, decades, nothing, rounded_up, share_li
 from ohash.plots.live.scores import SCORES
 
 Floats = npt.NDArray[Any]
-DASHES: dict[str, Dash] = {"pairs": "solid", "labels": "dotted", "nothing": "dashed"}
+DASHES: dict[str, Dash] = {"pairs": "solid", "labels": "dotted", "none": "dashed"}
 FAINT = 0.35
 LEAST_SECONDS = 1e-3
 # Pair 0 stands at the left end of the logarithmic axis; the first checkpoint after it is at 100.
 LEFT = 10
-SUPERVISION = {"nothing": "unsupervised", "pairs": "from pairs", "labels": "from labels"}
+SUPERVISION = {"none": "unsupervised", "pairs": "from pairs", "labels": "from labels"}
 
 
 def curves(snapshot: ComparisonSnapshot, metric: str = "map", *, over: str = "pairs") -> Chart:

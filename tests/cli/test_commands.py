@@ -193,7 +193,7 @@ def test_an_alias_is_explained_and_the_report_names_the_method(
 
 
 def test_a_fit_that_takes_long_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ohash.cli.progress.Line._due", lambda *_: True)
+    monkeypatch.setattr("ohash.cli.progress.ProgressBar._line_due", lambda *_: True)
     run = ["run", "--pairs", "40", "--r", "8", "--judged-at", "ends"]
     assert main([*run, "--method", "itq"]) == 0
     first, *lines = capsys.readouterr().err.splitlines()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ohash.cli.main import main
-from ohash.cli.sweep import Shown
+from ohash.cli.sweep import SweepProgress
 from ohash.store.store import Store, StoreError
 from ohash.sweeps.execution import Progress
 from ohash.sweeps.sweep import read
@@ -89,7 +89,7 @@ def test_on_data_of_ones_own(tmp_path, capsys):
 def test_progress_in_a_pipe_is_plain_lines_one_a_tenth(capsys, monkeypatch):
     now = [0.0]
     monkeypatch.setattr("ohash.cli.progress.time.monotonic", lambda: now[0])
-    shown = Shown()
+    shown = SweepProgress()
     for done in range(201):
         now[0] = done / 10
         shown(Progress(200, done, here=done, seconds=done / 10))
@@ -100,7 +100,7 @@ def test_progress_in_a_pipe_is_plain_lines_one_a_tenth(capsys, monkeypatch):
 def test_progress_in_a_pipe_when_cells_are_slow(capsys, monkeypatch):
     now = [0.0]
     monkeypatch.setattr("ohash.cli.progress.time.monotonic", lambda: now[0])
-    shown = Shown()
+    shown = SweepProgress()
     for second in range(60):
         now[0] = float(second)
         shown(Progress(1000, second // 12, seconds=float(second)))

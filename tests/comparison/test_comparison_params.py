@@ -143,7 +143,7 @@ def test_the_default_that_is_named_is_the_one_that_is_used(query):
             {"methods": "oh:q=1"},
             ["method 'oh:q=1' is left out: OH has no parameter 'q'", "no method is left; using oh, itq, sign"],
         ),
-        ({"methods": "itq,itq"}, ["method 'itq' stands there twice; it counts once"]),
+        ({"methods": "itq,itq"}, ["method 'itq' is listed twice; using it once"]),
         ({"seeds": "3,two"}, ["seed must be an integer in [0, 4294967295], got 'two'; left out"]),
         ({"seeds": "two"}, ["seed must be", "no seed is left; using 0"]),
         (

@@ -20,7 +20,7 @@ from ohash.tables import to_csv
 from tests.comparison.snapshots import QUERIES, record, snapshot
 
 
-def said(now):
+def sentences(now):
     return {one.topic: one.text for one in verdict(now)}
 
 
@@ -61,42 +61,44 @@ def test_what_two_seeds_do_not_agree_on_is_not_sure():
 
 
 def test_who_follows_the_labels():
-    text = said(snapshot({"oh": 0.7, "itq": 0.55, "lsh": 0.4}))["To follow your labels"]
+    text = sentences(snapshot({"oh": 0.7, "itq": 0.55, "lsh": 0.4}))["To match your labels"]
     assert text.startswith("OH at 64 bits (learns from pairs) beats the float vectors themselves (cosine) by .20")
 
 
 def test_the_first_method_against_each_of_the_others():
-    text = said(snapshot({"oh": 0.6, "mmoh": 0.7, "itq": 0.55, "lsh": 0.4, "sdh": 0.6}, noise=0.02))["OH against each"]
+    text = sentences(snapshot({"oh": 0.6, "mmoh": 0.7, "itq": 0.55, "lsh": 0.4, "sdh": 0.6}, noise=0.02))[
+        "OH against each"
+    ]
     ahead, alike, behind = text.removesuffix(".").split("; ")
-    assert re.fullmatch(r"ahead of ITQ by \.050 ± \.\d+, LSH by \.200 ± \.\d+ \(learn from nothing\)", ahead)
-    assert alike == "not to be told apart from SDH (learns from labels)"
+    assert re.fullmatch(r"ahead of ITQ by \.050 ± \.\d+, LSH by \.200 ± \.\d+ \(unsupervised\)", ahead)
+    assert alike == "not distinguishable from SDH (learns from labels)"
     assert re.fullmatch(r"behind MMOH by \.100 ± \.\d+ \(learns from pairs\)", behind)
-    assert "OH against each" not in said(snapshot({"oh": 0.6}))
+    assert "OH against each" not in sentences(snapshot({"oh": 0.6}))
 
 
 def test_what_cannot_be_told_apart_is_not_ranked():
-    found = said(snapshot({"oh": 0.502, "itq": 0.5}, noise=0.2))
-    assert "cannot be told apart from the float vectors" in found["To follow your labels"]
-    assert "beats" not in found["To follow your labels"]
-    assert found["OH against each"] == "not to be told apart from ITQ (learns from nothing)."
+    found = sentences(snapshot({"oh": 0.502, "itq": 0.5}, noise=0.2))
+    assert "is not distinguishable from the float vectors" in found["To match your labels"]
+    assert "beats" not in found["To match your labels"]
+    assert found["OH against each"] == "not distinguishable from ITQ (unsupervised)."
 
 
 def test_a_method_that_is_worse_is_said_to_be():
-    found = said(snapshot({"oh": 0.4, "itq": 0.55}))
-    assert "stays behind the float vectors themselves (cosine) by .1" in found["To follow your labels"]
+    found = sentences(snapshot({"oh": 0.4, "itq": 0.55}))
+    assert "trails the float vectors themselves (cosine) by .1" in found["To match your labels"]
     assert found["OH against each"].startswith("behind ITQ by .15")
 
 
 def test_labels_are_another_race_than_pairs():
     now = snapshot({"oh": 0.6, "sdh": 0.9, "itq": 0.5})
-    found = said(now)
-    assert found["To follow your labels"].startswith("OH")
+    found = sentences(now)
+    assert found["To match your labels"].startswith("OH")
     assert "SDH at 64 bits (learns from labels) reaches mAP .9" in found["With the labels themselves"]
-    assert methods_by_supervision(now) == {"labels": [1], "pairs": [0], "nothing": [2]}
+    assert methods_by_supervision(now) == {"labels": [1], "pairs": [0], "none": [2]}
 
 
 def test_references_win_nothing():
-    assert "only references" in said(snapshot({"random_codes": 0.9, "float": 0.95}))["To follow your labels"]
+    assert "only reference methods" in sentences(snapshot({"random_codes": 0.9, "float": 0.95}))["To match your labels"]
 
 
 def test_what_compresses_the_distance():
@@ -105,9 +107,9 @@ def test_what_compresses_the_distance():
         "itq": {1: 0.5, 2: 0.7, 4: 0.85, 16: 0.99},
         "oh": {1: 0.99, 2: 1.0, 4: 1.0, 16: 1.0},  # supervised: not asked
     }
-    text = said(snapshot({"oh": 0.7, "itq": 0.5, "sign": 0.5}, reranked=reranked))["To compress cosine"]
+    text = sentences(snapshot({"oh": 0.7, "itq": 0.5, "sign": 0.5}, reranked=reranked))["To compress cosine"]
     assert text.startswith("Sign at 64 bits with 4 × re-ranking finds 95% of the ten exact neighbours")
-    assert "8 bytes a vector, 1/256 of the floats, which must be kept" in text
+    assert "8 bytes per vector, 1/256 of the floats, which must be kept" in text
 
 
 def test_re_ranking_much_of_a_small_database_proves_nothing():
@@ -115,10 +117,10 @@ def test_re_ranking_much_of_a_small_database_proves_nothing():
     small = ComparisonSnapshot(
         **{**vars(now), "setup": EvaluationSetup("x", 2500, 512, "cosine", "label", QUERIES, 1500, True)}
     )
-    assert "with 2 × re-ranking finds 70%" in said(small)["To compress cosine"]
+    assert "with 2 × re-ranking finds 70%" in sentences(small)["To compress cosine"]
     assert (
-        "no code here reaches 90% with at most 2 × re-ranking (4 × would look at 3% of the items)"
-        in (said(small)["To compress cosine"])
+        "no code here reaches 90% with at most 2 × re-ranking (4 × would re-rank 3% of the items)"
+        in (sentences(small)["To compress cosine"])
     )
 
 
@@ -130,11 +132,11 @@ def test_more_bits_are_worth_a_word():
         for bits, gain in ((16, -0.1), (64, 0.0), (256, 0.1))
     )
     longer = ComparisonSnapshot(**{**vars(now), "lengths": lengths})
-    assert "At 256 bits it reaches .7" in said(longer)["To follow your labels"]
-    assert "to the float vectors" in said(longer)["To follow your labels"]
+    assert "At 256 bits it reaches .7" in sentences(longer)["To match your labels"]
+    assert "above the float vectors" in sentences(longer)["To match your labels"]
     two = snapshot({"oh": 0.6, "itq": 0.5}, seeds=(0, 1))
     of_the_first = ComparisonSnapshot(**{**vars(two), "lengths": lengths})
-    assert "At 256 bits, with the first seed, it reaches .7" in said(of_the_first)["To follow your labels"]
+    assert "At 256 bits, with the first seed, it reaches .7" in sentences(of_the_first)["To match your labels"]
     assert "the first of 2 seeds" in by_bits(of_the_first).caption
 
 
@@ -145,7 +147,7 @@ def test_more_bits_are_worth_a_word_where_all_is_small_and_of_a_rival_that_is_to
         LengthResult(entry, bits, bits // 8, level, 0.3, ap - ap.mean() + level, {})
         for entry, bits, level in ((0, 64, 0.03), (0, 256, 0.043), (1, 64, 0.035), (1, 256, 0.042), (2, 256, 0.9))
     )
-    told = said(ComparisonSnapshot(**{**vars(now), "lengths": lengths}))["To follow your labels"]
+    told = sentences(ComparisonSnapshot(**{**vars(now), "lengths": lengths}))["To match your labels"]
     assert told.startswith("Click whitening") and "At 256 bits OH reaches .043" in told
 
 
@@ -163,24 +165,24 @@ def test_what_has_not_learnt_is_not_judged():
 
 def test_the_fairness_line_names_everything():
     text = fairness(snapshot({"oh": 0.6, "sdh": 0.7, "itq": 0.5, "sign": 0.4}, seeds=(0, 1)))
-    assert "bits in all: 64 ·" in text
-    assert "learns from: pairs (OH), labels (SDH), nothing (ITQ, Sign)" in text
+    assert "total bits: 64 ·" in text
+    assert "supervision: pairs (OH), labels (SDH), none (ITQ, Sign)" in text
     assert "RBF, 300 anchors (OH, SDH), raw vectors (ITQ, Sign)" in text
-    assert "database trained on" in text
-    assert "SDH, ITQ fitted to what has arrived" in text
+    assert "database seen in training" in text
+    assert "SDH, ITQ fitted to the points so far" in text
     assert "200 test queries, 2 seeds" in text
     assert text.endswith("default parameters") and "drift" not in text
     moved = snapshot({"oh": 0.6}, drift="rotate", drift_at=300)
     assert "drift (rotate) at pair 300 ·" in fairness(moved)
     late = snapshot({"oh": 0.6}, drift="rotate", drift_at=5000)
-    assert "the drift (rotate) at pair 5,000 never comes: the stream ends at 1,000" in fairness(late)
+    assert "no drift: rotate is set for pair 5,000, and the stream ends at 1,000" in fairness(late)
 
 
 @pytest.mark.parametrize(
     ("at", "expected"),
     [
         (999, "drift (rotate) at pair 999"),
-        (1000, "the drift (rotate) at pair 1,000 never comes: the stream ends at 1,000"),
+        (1000, "no drift: rotate is set for pair 1,000, and the stream ends at 1,000"),
     ],
 )
 def test_a_drift_after_the_last_pair_never_comes(at, expected):
@@ -215,7 +217,7 @@ def in_bold(text):
 
 def test_latex_ranks_only_within_one_supervision():
     text = to_latex(snapshot({"oh": 0.7, "mlh": 0.6, "sdh": 0.8, "ksh": 0.9, "itq": 0.55, "lsh": 0.4}))
-    assert text.count(r"\midrule") == 4  # nothing, pairs, labels, the reference
+    assert text.count(r"\midrule") == 4  # none, pairs, labels, the reference
     assert in_bold(text) == ["ITQ", "OH", "KSH"]
     assert text.count("{") == text.count("}")
     assert r"\toprule" in text and r"\bottomrule" in text

@@ -55,7 +55,7 @@ def test_every_chart_at_any_moment_by_every_renderer(name, moment):
     assert figure(chart).to_json()
     assert to_svg(chart).startswith("<svg")
     if not chart.empty:
-        assert "learns from: labels (SDH), pairs (OH, MMOH), nothing (the rest)" in chart.caption
+        assert "supervision: labels (SDH), pairs (OH, MMOH), none (the rest)" in chart.caption
         assert len(chart.table())
 
 

@@ -93,12 +93,12 @@ def test_without_a_link_it_begins_with_what_users_ask() -> None:
 
 def test_verdict_results_costs_and_fairness_when_it_is_over() -> None:
     shown = texts(over(page()))
-    assert "To follow your labels:" in shown
+    assert "To match your labels:" in shown
     assert "OH against each:" in shown
     assert 'data-state="done"' in shown
     assert "float vectors (reference)" in shown
     assert "1M · 100M vectors" in shown
-    assert shown.count("learns from: pairs (OH), nothing (ITQ, LSH)") >= 3  # under every chart
+    assert shown.count("supervision: pairs (OH), none (ITQ, LSH)") >= 3  # under every chart
 
 
 def test_other_methods_begin_again() -> None:
@@ -185,7 +185,7 @@ def test_a_method_that_cannot_learn_here_is_a_message() -> None:
     )
     shown = texts(over(app.run()))
     assert "HCOH: HCOH learns from labels" in shown
-    assert "To follow your clicks:" in shown
+    assert "To match your clicks:" in shown
 
 
 def test_uploaded_vectors_and_clicks_are_compared_with_what_suits_them() -> None:

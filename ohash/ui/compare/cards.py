@@ -7,7 +7,7 @@ import streamlit as st
 
 from ohash.comparison.costs import SCANNED_ITEMS, Cost
 from ohash.comparison.export import result_rows
-from ohash.comparison.results import ComparisonSnapshot, dips
+from ohash.comparison.results import ComparisonSnapshot, dips, supervision_text
 from ohash.comparison.runner import LENGTHS
 from ohash.comparison.verdict import TARGET_RECALL, Sentence
 from ohash.engine.judge import RERANKED
@@ -133,7 +133,7 @@ def costs_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
         cost = snapshot.costs[at] if snapshot.costs else None
         if cost is None:
             continue
-        told = f"learns from {snapshot.supervision(at)}, {cost.bits:,} bits"
+        told = f"{supervision_text(snapshot.supervision(at))}, {cost.bits:,} bits"
         cards.append(_card(name, told, cost, colour(role, dark), _floats_kept(snapshot, at)))
     if snapshot.costs and snapshot.costs[-1] is not None:
         floats = snapshot.costs[-1]
