@@ -1,16 +1,16 @@
-"""The dashboard's router: page config and navigation for everybody who comes, and the server that runs it."""
+"""The dashboard's router: page config, navigation, and what the server does when it starts."""
 
 import streamlit as st
 
-from ohash.ui.workarounds.router import passed
-from ohash.ui.workarounds.server_start import prepared
+from ohash.ui.server_start import lifespan
+from ohash.ui.workarounds.router import mark_routed
 from ohash.ui.workarounds.style import ICON, LOGO
 
 if not st.runtime.exists():  # `streamlit run` imports this file once, before it serves
-    app = st.App(__file__, lifespan=prepared)
+    app = st.App(__file__, lifespan=lifespan)
 else:
     st.set_page_config(page_title="ohash", page_icon=ICON, layout="wide")
-    passed()
+    mark_routed()
     st.logo(LOGO, size="medium")
     st.navigation(
         {

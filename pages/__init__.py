@@ -1,1 +1,1 @@
-"""One question per page: widgets and calls, no maths, no figures."""
+"""One thin script per page: widgets and calls, no maths, no figures."""

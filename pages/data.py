@@ -1,40 +1,36 @@
-"""Data: what there is, how to get the rest, and how to bring your own."""
+"""Data: the data sets available here, how to get the others, and how to upload your own."""
 
 import streamlit as st
 
-from ohash.ui import address, items, state
-from ohash.ui import view_state as memory
-from ohash.ui.data import catalogue
-from ohash.ui.data import own_data as yours
-from ohash.ui.data import page as data
-from ohash.ui.data import upload_panel as bring
-from ohash.ui.workarounds import messages as notices
+from ohash.ui.data import all_datasets, page, upload_panel
+from ohash.ui.parts import catalogue, items, notices
+from ohash.ui.session import address, live_run, own_data, tab, view_state
 from ohash.ui.workarounds import style
 
-PARTS = {"look": "Look at one", "all": "Everything there is", "own": "Bring your own"}
+PARTS = {"look": "Explore", "all": "All data sets", "own": "Upload your own"}
 
 style.apply()
 items.apply()
-session = state.current()
-state.hub().poll(session.id)
+session = tab.current_session()
+live_run.hub().poll(session.id)
 part = st.segmented_control(
-    "part", list(PARTS), key=memory.part(session), format_func=lambda name: PARTS[name], required=True,
+    "part", list(PARTS), key=view_state.data_part(session), format_func=lambda name: PARTS[name], required=True,
     label_visibility="collapsed",
 )  # fmt: skip
-session.part = part
+session.data_part = part = part or "look"
 notes = st.container()
 if part != "look":
-    needed = yours.missing(session)
-    address.put({**({} if needed is None else needed.to_query()), "view": part})
+    needed = own_data.missing(session)
+    address.write_query({**({} if needed is None else needed.to_query()), "view": part})
 if part == "own":
-    bring.panel(session)
+    upload_panel.panel(session)
 elif part == "all":
-    catalogue.everything()
+    all_datasets.show_all()
 else:
-    key = data.choose(session)
-    address.put(data.query_of(key))
-    dataset = data.load(session, key)
+    key = page.choose(session)
+    address.write_query(page.query_of(key))
+    dataset = catalogue.load(session, key)
     if dataset is not None:
-        data.look(session, key, dataset)
+        page.show_dataset(session, key, dataset)
 with notes:
-    notices.warnings(session)
+    notices.show_warnings(session)

@@ -1,45 +1,43 @@
-"""Live: pick a dataset, tune β, C, T and r, and watch cumulative loss, τ and mAP evolve."""
+"""Live: choose a data set, tune β, C, T and r, and watch cumulative loss, τ and mAP evolve."""
 
 import streamlit as st
 
-from ohash.ui import address, state
-from ohash.ui.live import page as live
-from ohash.ui.live import rail, share, transport
-from ohash.ui.live.details import below_the_fold
-from ohash.ui.workarounds import browser as client
-from ohash.ui.workarounds import messages as notices
+from ohash.ui.live import page, rail, sharing, transport
+from ohash.ui.live.details import details_area
+from ohash.ui.parts import notices
+from ohash.ui.session import address, live_run, tab, viewer
 from ohash.ui.workarounds import style
 
 style.apply()
-session = state.current()
+session = tab.current_session()
 try:
-    runner = state.runner(session)
+    runner = live_run.runner(session)
 except ValueError as problem:
-    notices.missing(problem)
+    notices.show_missing_data(problem)
     rail.choose_data(session)
     st.stop()
 address.write(session.params)
-client.ask(session)
-notices.warnings(session)
+viewer.follow(session)
+notices.show_warnings(session)
 
-# The same elements in both modes, hidden by the style: a picture that is under way finds its place, and no widget goes
-# away, whose last message would then count as a choice.
+# Both modes have the same elements, and the style hides some: a frame under way finds its place, and no widget
+# disappears, whose last message would then count as a choice.
 with st.container(key="stage" if session.present else "desk"):
     top = st.container(horizontal=True, key="top", vertical_alignment="center")
     bar = st.container()
     left, right = st.columns([1, 4])
-    with right, st.container(key="moving"):  # first: the browser fetches what draws charts when it hears of one
-        live.live_area(session)
+    with right, st.container(key="moving"):  # first: the browser fetches the chart library when it sees a chart
+        page.live_area(session)
     with top:
         transport.presets(session)
-        share.buttons(session)
+        sharing.buttons(session)
     with bar:
         transport.bar(session, runner)
     with left, st.container(key="rail"):
         rail.controls(session)
-    with right, st.container(key="found"):
+    with right, st.container(key="results"):
         if runner.state != "error":
             transport.gallery_bar(session)
-        live.gallery_area(session)
-    with st.container(key="below"):
-        below_the_fold(session)
+        page.gallery_area(session)
+    with st.container(key="details"):
+        details_area(session)

@@ -1,31 +1,32 @@
-"""Runs: what was run here and what is kept, side by side."""
+"""Runs: the runs of this tab and those saved on disk, side by side."""
 
 import streamlit as st
 
-from ohash.ui import address, items, runs, state
+from ohash.ui import runs
+from ohash.ui.parts import items, notices
+from ohash.ui.session import address, live_run, run_store, tab
 from ohash.ui.workarounds import style
 
 style.apply()
 items.apply()
-session = state.current()
-state.hub().poll(session.id)
-address.put({})
-kept = runs.kept()
-if kept.problem:
-    st.warning(f"{kept.problem}.", icon=":material/info:")
-store = runs.AllRuns(session, kept)
+session = tab.current_session()
+live_run.hub().poll(session.id)
+address.write_query({})
+saved = run_store.open_store()
+notices.show_store_problem(saved.problem)
+store = run_store.AllRuns(session, saved)
 lines = store.list()
 if not lines:
-    st.markdown("#### Nothing was run yet")
-    st.markdown("Every run of this tab appears here with its first pairs, to be compared, kept and exported.")
-    if st.button("Start one on Live", type="primary", icon=":material/play_arrow:", key="runs_start"):
+    st.markdown("#### No runs yet")
+    st.markdown("Every run of this tab appears here with its first pairs; then you can compare, save and export it.")
+    if st.button("Start a run on Live", type="primary", icon=":material/play_arrow:", key="runs_start"):
         st.switch_page("pages/live.py")
     st.stop()
 st.markdown(f"#### {len(lines)} run{'s' if len(lines) > 1 else ''}")
 st.caption(
-    "Select rows to compare, click a column to sort. A run lasts as long as this tab unless it is kept. Kept runs and "
-    "the cells of sweeps are on disk; `python3 -m ohash runs` lists them, too."
+    "Select rows to compare, click a column to sort. Runs last as long as this tab unless you save them. Saved runs "
+    "and the experiments of sweeps are on disk; `python3 -m ohash runs` lists them, too."
 )
-picked = [(lines[row], store.get(lines[row].key)) for row in runs.table(session, lines)]
-runs.actions(session, store, picked)
-runs.compare(lines, picked)
+selected = [(lines[row], store.get(lines[row].key)) for row in runs.table(session, lines)]
+runs.actions(session, store, selected)
+runs.compare(lines, selected)

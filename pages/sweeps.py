@@ -1,32 +1,31 @@
-"""Sweeps: a grid of experiments, what it costs, and its results as they come."""
+"""Sweeps: a grid of experiments, how long it takes, and its results as they arrive."""
 
 import streamlit as st
 
-from ohash.ui import items, runs, state
-from ohash.ui.sweeps import new as new_sweep
-from ohash.ui.sweeps import page as sweeps
+from ohash.ui.parts import items, notices
+from ohash.ui.session import live_run, run_store, tab
+from ohash.ui.sweeps import new_sweep, page
 from ohash.ui.workarounds import style
 
 style.apply()
 items.apply()
-session = state.current()
-state.hub().poll(session.id)
-store = runs.kept()
-if store.problem:
-    st.warning(f"{store.problem[0].upper()}{store.problem[1:]}.", icon=":material/info:")
-chosen, found = sweeps.choose(store)
-if found is None:
-    st.markdown("#### A new sweep")
+session = tab.current_session()
+live_run.hub().poll(session.id)
+store = run_store.open_store()
+notices.show_store_problem(store.problem)
+sweep = page.choose(store)
+if sweep is None:
+    st.markdown("#### New sweep")
     st.caption(
-        "Every combination of the values, on all cores, in a process of its own: close this page, and it goes on. Each "
-        "finished cell is kept at once, and is never run again."
+        "Runs every combination of the values on all cores, in a separate process that continues when this page is "
+        "closed. Each finished experiment is saved at once and never repeated."
     )
-    wanted = new_sweep.build(session)
-    if wanted is not None:
-        new_sweep.cost_of(session, wanted, store)
+    planned = new_sweep.build(session)
+    if planned is not None:
+        new_sweep.show_cost(session, planned, store)
         if st.button(
             "Start", type="primary", icon=":material/play_arrow:", key="sweep_new", disabled=not store.writable
         ):
-            sweeps.start(session, store, wanted)
+            page.start(session, store, planned)
 else:
-    sweeps.watch(session, store, found)
+    page.watch(session, store, sweep)

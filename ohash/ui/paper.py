@@ -1,10 +1,10 @@
-"""The Paper page: run the figures, read the verdicts on the claims, look at every figure, take the report away."""
+"""The Paper page: reproduce the figures, read the verdicts on the claims, view every figure, download the report."""
 
 import io
 import zipfile
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -22,10 +22,10 @@ from ohash.plots.theme import colour
 from ohash.store.store import Store, StoreError
 from ohash.sweeps import launch
 from ohash.sweeps.leases import activity, cancel
-from ohash.ui import address, items
-from ohash.ui.workarounds import static_chart as still
+from ohash.ui.parts import items, static_chart
+from ohash.ui.parts.notices import show_error
+from ohash.ui.session import address
 from ohash.ui.workarounds.fragments import fragment
-from ohash.ui.workarounds.messages import plain
 from ohash.ui.workarounds.style import dark
 
 PARTS = {"claims": "Claims", "figures": "Figures", "symbols": "Symbols"}
@@ -44,22 +44,22 @@ CSS = """
 """
 
 
-class Shown(NamedTuple):
-    """What is known of one profile."""
+class Results(NamedTuple):
+    """The measurements of one profile, and the verdicts on the claims."""
 
     measured: Measurements
     findings: list[Finding]
 
 
 @st.cache_resource(show_spinner="Reading the store …", max_entries=4)
-def _known(folder: str, profile: str, done: int, _store: Store) -> Shown:
+def _results(folder: str, profile: str, done: int, _store: Store) -> Results:
     measured = Measurements(_store, PROFILES[profile])
-    return Shown(measured, [judge_claim(claim, measured) for claim in CLAIMS])
+    return Results(measured, [judge_claim(claim, measured) for claim in CLAIMS])
 
 
-def known(store: Store, profile: Profile) -> Shown:
-    """Read again whenever a cell has been added."""
-    return _known(str(store.folder), profile.key, len(store.done()), store)
+def load_results(store: Store, profile: Profile) -> Results:
+    """The results so far; read again whenever an experiment has finished."""
+    return _results(str(store.folder), profile.key, len(store.done()), store)
 
 
 def choose() -> Profile:
@@ -69,12 +69,12 @@ def choose() -> Profile:
         "Profile", list(PROFILES), default=wanted if wanted in PROFILES else "quick", key="paper_profile",
         format_func=lambda key: PROFILES[key].title, label_visibility="collapsed", required=True,
     )  # fmt: skip
-    address.put({"profile": chosen})
+    address.write_query({"profile": chosen})
     return PROFILES[chosen]
 
 
 def progress(store: Store, profile: Profile) -> None:
-    """How much has been run, drawn again while it runs; start and cancel."""
+    """How much has been run, redrawn while it runs; start and cancel."""
     alive = bool(_running(store, profile))
     fragment(partial(_progress, store, profile, alive), key="paper_progress", every=WATCH_SECONDS if alive else None)
 
@@ -85,93 +85,93 @@ def _progress(store: Store, profile: Profile, was_alive: bool) -> None:
         st.rerun()
     cells = {cell.key for figure in FIGURES.values() for cell in figure.sweep(profile).cells}
     done = len(cells & store.done())
-    words = f"**{done} of {len(cells)} cells** ({profile.describe()})"
+    text = f"**{done} of {len(cells)} experiments** ({profile.describe()})"
     if alive:
-        words += f"; {alive}"
-    st.progress(done / max(1, len(cells)), text=words)
+        text += f"; {alive}"
+    st.progress(done / max(1, len(cells)), text=text)
     with st.container(horizontal=True, key="paper_controls", vertical_alignment="center"):
         if alive:
-            if st.button("Cancel", icon=":material/stop:", key="paper_cancel", help="Finished cells stay."):
+            if st.button("Cancel", icon=":material/stop:", key="paper_cancel", help="Finished experiments are kept."):
                 for figure in FIGURES.values():
                     cancel(store, figure.sweep(profile).key)
-            if st.button("Show what is there", icon=":material/refresh:", key="paper_refresh"):
+            if st.button("Show results so far", icon=":material/refresh:", key="paper_refresh"):
                 st.rerun()
         elif done < len(cells):
-            _start_button(store, profile, begun=done > 0)
-            st.caption(f"How long it will take: `python3 -m ohash paper --profile {profile.key} --estimate`.")
+            _start_button(store, profile, resume=done > 0)
+            st.caption(f"To estimate the time: `python3 -m ohash paper --profile {profile.key} --estimate`.")
 
 
-def _start_button(store: Store, profile: Profile, *, begun: bool) -> None:
+def _start_button(store: Store, profile: Profile, *, resume: bool) -> None:
     if not st.button(
-        "Go on" if begun else "Reproduce the paper", icon=":material/play_arrow:", type="primary", key="paper_start",
-        disabled=not store.writable, help="As a process of its own: it goes on without this page.",
+        "Resume" if resume else "Reproduce the paper", icon=":material/play_arrow:", type="primary", key="paper_start",
+        disabled=not store.writable, help="Runs in a separate process, which continues when this page is closed.",
     ):  # fmt: skip
         return
     if any(now.alive for now in activity(store).values()):
-        st.error("A sweep is running on this machine: wait, or cancel it first.", icon=":material/error:")
+        st.error("A sweep is running on this machine: wait for it, or cancel it first.", icon=":material/error:")
         return
     try:
         launch.start_paper(profile.key, [], store)
     except (OSError, StoreError) as error:
-        st.error(f"{plain(error)}.", icon=":material/error:")
+        show_error(error)
         return
     st.rerun()
 
 
 def _running(store: Store, profile: Profile) -> str:
-    """What is being run now, in words; empty if nothing is."""
+    """What is running now, in words; "" if nothing is."""
     now = activity(store)
     for figure in FIGURES.values():
-        found = now.get(figure.sweep(profile).key)
-        if found is not None and found.alive:
-            here = f"{found.progress['done']} of {found.progress['total']}"
-            return "stopping …" if found.state == "cancelling" else f"running {_name(figure)}, {here}"
+        current = now.get(figure.sweep(profile).key)
+        if current is not None and current.alive:
+            count = f"{current.progress['done']} of {current.progress['total']}"
+            return "stopping …" if current.state == "cancelling" else f"running {_name(figure)}, {count}"
     return "starting …" if launch.is_running(store, f"paper-{profile.key}") else ""
 
 
-def claims(shown: Shown) -> None:
+def claims(results: Results) -> None:
     """A table of verdicts; every claim opens to its test and its numbers."""
-    counts = {verdict: sum(found.verdict == verdict for found in shown.findings) for verdict in SIGNS}
+    counts = {verdict: sum(finding.verdict == verdict for finding in results.findings) for verdict in SIGNS}
     st.markdown(
-        f"Of {len(shown.findings)} claims **{counts['holds']} hold** on the data here, **{counts['does not hold']} do "
-        f"not**, and on **{counts['cannot tell']}** the data cannot tell. A claim that fails is a finding: it may "
+        f"Of {len(results.findings)} claims, **{counts['holds']} hold** on the data here, **{counts['does not hold']} "
+        f"do not**, and **{counts['cannot tell']}** cannot be decided. A claim that fails is a result, too: it may "
         "depend on the data, on the scale of the features, or on a choice the paper leaves open."
     )
     wanted = st.pills(
         "Show", list(SIGNS), selection_mode="multi", default=list(SIGNS), key="paper_verdicts",
         format_func=lambda verdict: f"{SIGNS[verdict]} ({counts[verdict]})", label_visibility="collapsed",
     )  # fmt: skip
-    _table([found for found in shown.findings if found.verdict in wanted])
+    _table([finding for finding in results.findings if finding.verdict in wanted])
 
 
-def _table(found: list[Finding]) -> None:
-    """The colours of the theme, the table of the report."""
+def _table(findings: list[Finding]) -> None:
+    """The table of the report in the colours of the theme."""
     hues = {"holds": colour("now", dark()), "fails": colour("dissimilar", dark()), "open": "inherit"}
     styles = "".join(f".claims .{name} {{color: {hue};}}" for name, hue in hues.items())
-    st.html(f"<style>{CSS}{styles}</style>{claims_html(found)}")
+    st.html(f"<style>{CSS}{styles}</style>{claims_html(findings)}")
 
 
-def figures(shown: Shown) -> None:
+def figures(results: Results) -> None:
     """One figure: the paper's setting, ours, plots, numbers, cost."""
     key = st.selectbox("Figure", list(FIGURES), key="paper_figure", format_func=lambda key: _name(FIGURES[key]))
     figure = FIGURES[key]
-    done, total = shown.measured.progress(figure)
+    done, total = results.measured.progress(figure)
     st.markdown(f"**The paper** ({figure.place}): {figure.paper}\n\n**Here**: {figure.ours}")
-    st.caption(f"{done} of {total} cells, {duration(shown.measured.cost(figure))} of CPU time.")
-    drawn = charts(shown.measured, figure)
-    columns = st.columns(2) if len(drawn) > 1 else [st.container()]
-    for at, chart in enumerate(drawn):
+    st.caption(f"{done} of {total} experiments, {duration(results.measured.cost(figure))} of CPU time.")
+    drawings = charts(results.measured, figure)
+    columns = st.columns(2) if len(drawings) > 1 else [st.container()]
+    for at, chart in enumerate(drawings):
         with columns[at % len(columns)]:
-            still.show(chart, f"paper_{key}_{at}", 340)
-    for caption in dict.fromkeys(chart.caption for chart in drawn if chart.caption not in ("", figure.ours)):
+            static_chart.show(chart, f"paper_{key}_{at}", 340)
+    for caption in dict.fromkeys(chart.caption for chart in drawings if chart.caption not in ("", figure.ours)):
         st.caption(caption)
-    table = figure_table(shown.measured, figure)
+    table = figure_table(results.measured, figure)
     with st.expander("Numbers"):
         st.html(items.table_html(list(table.header), [list(row) for row in table.rows]))
-    decided = [found for found in shown.findings if key in found.claim.figures]
-    if decided:
-        st.markdown("**What the paper concludes from it**")
-        _table(decided)
+    findings = [finding for finding in results.findings if key in finding.claim.figures]
+    if findings:
+        st.markdown("**What the paper concludes from this figure**")
+        _table(findings)
 
 
 def symbols() -> None:
@@ -183,41 +183,40 @@ def symbols() -> None:
         parts = [line[:10].strip(), line[10:23].strip(), line[23:].strip()]
         if parts[0]:
             cells.append([part.replace("``", "") for part in parts])
-        elif cells:  # a row that goes on
+        elif cells:  # a continued row
             cells[-1] = [
                 f"{old} {new}".strip() for old, new in zip(cells[-1], (p.replace("``", "") for p in parts), strict=True)
             ]
     st.html(items.table_html(["paper", "code", "meaning"], cells))
 
 
-def take_away(shown: Shown) -> None:
+def downloads(results: Results) -> None:
     """The report and its parts as files."""
     chosen = list(FIGURES.values())
-    name = f"online-hashing-{shown.measured.profile.key}"
+    name = f"online-hashing-{results.measured.profile.key}"
     files: dict[str, tuple[Callable[[], str | bytes], str, str]] = {
-        "HTML report": (lambda: report(shown.measured, chosen, shown.findings), f"{name}.html", "text/html"),
-        "LaTeX": (lambda: _latex(shown), f"{name}.tex", "text/x-tex"),
-        "BibTeX": (lambda: bibtex(shown.measured), f"{name}.bib", "text/plain"),
-        "SVG": (lambda: _figures_as_zip(shown), f"{name}-figures.zip", "application/zip"),
+        "HTML report": (lambda: report(results.measured, chosen, results.findings), f"{name}.html", "text/html"),
+        "LaTeX": (lambda: _latex(results), f"{name}.tex", "text/x-tex"),
+        "BibTeX": (lambda: bibtex(results.measured), f"{name}.bib", "text/plain"),
+        "SVG": (lambda: _figures_as_zip(results), f"{name}-figures.zip", "application/zip"),
     }
     with st.container(horizontal=True, key="paper_files"):
-        for label, (made, file, mime) in files.items():
-            make: Any = made
+        for label, (make, file, mime) in files.items():
             st.download_button(
                 label, make, file, mime, icon=":material/download:", on_click="ignore", key=f"paper_{file}"
             )  # fmt: skip
 
 
-def _latex(shown: Shown) -> str:
-    tables = [figure_table(shown.measured, figure).latex() for figure in FIGURES.values()]
-    return "\n".join([*tables, claims_table(shown.findings).latex()])
+def _latex(results: Results) -> str:
+    tables = [figure_table(results.measured, figure).latex() for figure in FIGURES.values()]
+    return "\n".join([*tables, claims_table(results.findings).latex()])
 
 
-def _figures_as_zip(shown: Shown) -> bytes:
+def _figures_as_zip(results: Results) -> bytes:
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for figure in FIGURES.values():
-            for at, chart in enumerate(charts(shown.measured, figure), 1):
+            for at, chart in enumerate(charts(results.measured, figure), 1):
                 archive.writestr(f"figure-{figure.key}-{at}.svg", to_svg(chart))
     return data.getvalue()
 

@@ -18,7 +18,7 @@ SMALL = "?dataset=digits&methods=oh,itq,sign&bits=32&pairs=3000"
 def compared(page: Any, server: Dashboard) -> Any:
     """A small comparison that is over."""
     page.goto(f"{server.url}/compare{SMALL}")
-    page.get_by_text("What it costs").wait_for()
+    page.get_by_text("Costs, measured on this machine").wait_for()
     page.locator(".ohash-verdict[data-state=done]").wait_for()
     return page
 
@@ -54,7 +54,7 @@ def test_a_method_becomes_the_reference_on_live(compared: Any) -> None:
     compared.get_by_role("link", name="Live").first.click()
     compared.wait_for_selector(".ohash-status")
     compared.get_by_role("link", name="Compare").first.click()
-    compared.get_by_text("What it costs").wait_for()
+    compared.get_by_text("Costs, measured on this machine").wait_for()
 
 
 def test_forged_links_are_messages(page: Any, server: Dashboard) -> None:

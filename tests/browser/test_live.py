@@ -160,7 +160,7 @@ def test_dropped_connection_comes_back_to_the_same_run(live: LivePage) -> None:
 )
 def test_forged_links_give_a_message(page: Any, server: Dashboard, query: str) -> None:
     page.goto(f"{server.url}/{query}")
-    page.locator("[data-testid=stAlert]").filter(has_text=re.compile("must be|needs data")).wait_for()
+    page.locator("[data-testid=stAlert]").filter(has_text=re.compile("must be|needs an uploaded file")).wait_for()
     assert page.get_by_text("Traceback").count() == 0
 
 
@@ -184,7 +184,7 @@ def test_export_downloads(live: LivePage) -> None:
 def test_share_shows_the_link(live: LivePage) -> None:
     live.press("Share")
     live.page.get_by_text("dataset=digits&method=oh&pairs=100000000").first.wait_for()
-    code = live.page.get_by_alt_text("QR code of the address")
+    code = live.page.get_by_alt_text("QR code of the link")
     code.wait_for()
     assert code.evaluate("image => image.naturalWidth") > 60
 
@@ -252,7 +252,7 @@ def test_on_a_phone_the_sliders_come_before_the_gallery(browser: Any, server: Da
     context = browser.new_context(viewport={"width": 390, "height": 844})
     live = LivePage(context.new_page(), server.url, DIGITS)
     top = "(name) => document.querySelector(name).getBoundingClientRect().top"
-    names = ("canvas", ".st-key-rail", ".ohash-gallery", ".st-key-below")
+    names = ("canvas", ".st-key-rail", ".ohash-gallery", ".st-key-details")
     for name in names:
         live.page.wait_for_selector(name)
     places = [live.page.evaluate(top, name) for name in names]
@@ -326,7 +326,7 @@ def test_back_leaves_pages_in_the_order_they_were_visited(page: Any, server: Das
         page.get_by_role("link", name=name, exact=True).first.click()
         until(lambda name=name: f"/{name.lower()}?" in page.evaluate("location.href"), f"{name} has an address")
     page.go_back()
-    page.get_by_text("What was measured").wait_for()
+    page.get_by_text("Measured on the data").wait_for()
     page.go_back()
     live.until(lambda: "r=64" in live.query and live.pairs > 0, what="one Back each")
 
@@ -342,5 +342,5 @@ def test_an_item_of_the_gallery_asks_when_it_is_clicked(live: LivePage) -> None:
     row = item.nth(2).get_attribute("data-row")
     live.page.keyboard.press("Enter")
     live.until(lambda: asked.get_attribute("alt") == f"item {row}", what="by the keyboard, too")
-    live.press("Another query")
+    live.press("Next query")
     live.until(lambda: asked.get_attribute("alt") != f"item {row}", what="a query again")

@@ -27,7 +27,7 @@ def vectors(tmp_path: Path) -> Path:
 def bring(page: Any, server: Dashboard, *files: Path) -> None:
     """The Data page, its part for data of one's own, and the files one after the other into its places."""
     page.goto(f"{server.url}/data")
-    page.get_by_text("Bring your own").first.click()
+    page.get_by_text("Upload your own").first.click()
     inputs = page.locator("[data-testid=stFileUploader] input[type=file]")
     for place, file in zip((0, 2), files, strict=False):
         inputs.nth(place).set_input_files(str(file))
@@ -46,7 +46,7 @@ def test_a_bare_matrix_is_enough(page: Any, server: Dashboard, vectors: Path) ->
 def test_clicks_make_the_pairs(page: Any, server: Dashboard, vectors: Path) -> None:
     bring(page, server, vectors / "x.npy", vectors / "clicks.csv")
     page.get_by_text("clicks", exact=False).first.wait_for()
-    page.get_by_role("button", name="Compare methods on it").click()
+    page.get_by_role("button", name="Compare methods on this").click()
     page.wait_for_url("**/compare*")
     until(lambda: "dataset=own" in page.evaluate("location.search"), "the link says whose data")
     until(lambda: page.locator("canvas").count() >= 2, "curves")

@@ -320,7 +320,7 @@ SMALL = {
 def _experiment_or_comparison() -> None:
     import streamlit as st  # noqa: TID251
 
-    from ohash.ui import address
+    from ohash.ui.session import address
 
     named = address.read()
     address.write(named.params or named.comparison)  # type: ignore[arg-type]
@@ -330,11 +330,11 @@ def _experiment_or_comparison() -> None:
 def _looked_at() -> None:
     import streamlit as st  # noqa: TID251
 
-    from ohash.ui import address, state
-    from ohash.ui.data import page as data
+    from ohash.ui.data import page
+    from ohash.ui.session import address, tab
 
-    key = data.choose(state.current())
-    address.put(data.query_of(key))
+    key = page.choose(tab.current_session())
+    address.write_query(page.query_of(key))
     st.session_state["read"] = key
 
 
@@ -343,11 +343,11 @@ def _shared_sweep() -> None:
 
     import streamlit as st  # noqa: TID251
 
-    from ohash.ui.sweeps.link import decoded, link, shared_sweep
+    from ohash.ui.sweeps.link import decode, link_to, shared_sweep
 
     found = shared_sweep()
-    spec = parse_qs(urlsplit(link(found)).query)["spec"][0]
-    st.query_params.from_dict({"spec": decoded(spec).to_json()})  # not squeezed: zlib may differ
+    spec = parse_qs(urlsplit(link_to(found)).query)["spec"][0]
+    st.query_params.from_dict({"spec": decode(spec).to_json()})  # not squeezed: zlib may differ
     st.session_state["read"] = found
 
 

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from ohash.ui import state
-from ohash.ui.compare import comparisons as contests
+from ohash.ui.session import comparisons, live_run
 
 
 @pytest.fixture(autouse=True)
 def no_run_outlives_its_test() -> Iterator[None]:
     """Live runs and comparisons of every session."""
     yield
-    for hub in (state.hub(), contests.hub()):
+    for hub in (live_run.hub(), comparisons.hub()):
         for lease in hub._leases.values():
             lease.stop()

@@ -8,8 +8,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
-from ohash.ui import state
-from ohash.ui.session import Session
+from ohash.ui.session import live_run
+from ohash.ui.session.session import Session
 
 APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"dataset": "blobs2d", "method": "oh", "r": "16", "pairs": "100000000"}
@@ -36,8 +36,8 @@ def more(app: AppTest) -> AppTest:
 
 
 def session_of(app: AppTest) -> Session:
-    found: Session = app.session_state["ohash"]
-    return found
+    session: Session = app.session_state["ohash"]
+    return session
 
 
 def until(app: AppTest, true: Callable[[], bool]) -> None:
@@ -55,5 +55,5 @@ def link_of(app: AppTest) -> dict[str, str]:
 
 
 def moving(app: AppTest) -> bool:
-    now = state.runner(session_of(app)).snapshot()
+    now = live_run.runner(session_of(app)).snapshot()
     return now is not None and now.t > 0

@@ -14,10 +14,9 @@ from ohash.comparison.params import build_comparison, from_query
 from ohash.comparison.runner import ComparisonRunner
 from ohash.engine.params import experiment
 from ohash.streams.dataset import Dataset
-from ohash.ui.compare import cards, comparisons
-from ohash.ui.compare.share import link
-from ohash.ui.data import own_data as yours
-from ohash.ui.data import upload
+from ohash.ui.compare import cards
+from ohash.ui.parts.sharing import link_here
+from ohash.ui.session import comparisons, own_data
 from tests.comparison.snapshots import snapshot
 from tests.ui.data_files import clicks, npy, vectors
 
@@ -28,7 +27,7 @@ SMALL = {"dataset": "blobs2d", "methods": "oh,itq,lsh", "bits": "8", "pairs": "3
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No file of the machine's owner, and no worker processes."""
-    for variable in (*upload.FILES, "OHASH_DATA"):
+    for variable in (*own_data.FILES, "OHASH_DATA"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(runner_module, "WorkerFitter", lambda room: None)
 
@@ -45,8 +44,8 @@ def page(**query: str) -> AppTest:
 
 
 def runner(app: AppTest) -> ComparisonRunner:
-    found: ComparisonRunner = comparisons.of(app.session_state["ohash"])
-    return found
+    current: ComparisonRunner = comparisons.runner(app.session_state["ohash"])
+    return current
 
 
 def widget(kind: Any, name: str) -> Any:
@@ -126,9 +125,9 @@ def test_bits_seeds_and_a_methods_own_parameter() -> None:
     widget(app.segmented_control, "seeds").set_value(3).run()
     widget(app.select_slider, "C").set_value(1.0).run()
     assert not app.exception
-    found = runner(app).comparison
-    assert (found.options.bits, found.seeds, found.entries[0].text()) == (16, (0, 1, 2), "oh:C=1")
-    assert from_query(found.to_query()) == (found, [])
+    comparison = runner(app).comparison
+    assert (comparison.options.bits, comparison.seeds, comparison.entries[0].text()) == (16, (0, 1, 2), "oh:C=1")
+    assert from_query(comparison.to_query()) == (comparison, [])
 
 
 @pytest.mark.slow
@@ -151,6 +150,7 @@ def test_pause_and_again() -> None:
     app.run()
     assert app.button(key="compare_play").label == "Play"
     first = runner(app)
+    assert app.button(key="reset").label == "Run again"
     app.button(key="reset").click().run()
     assert not app.exception
     assert runner(app) is not first
@@ -179,7 +179,7 @@ def test_a_method_that_cannot_learn_here_is_a_message() -> None:
     own = Dataset.from_arrays(X, pairs=(i, i + 3 * np.random.default_rng(1).integers(1, 6, 300)))
     app = page()
     session = app.session_state["ohash"]
-    content = yours.add(session, own)
+    content = own_data.add(session, own)
     comparisons.choose(
         session, build_comparison("own", ("oh", "hcoh"), content=content, pairs=200, bits=8, sweep=False)
     )
@@ -198,9 +198,9 @@ def test_uploaded_vectors_and_clicks_are_compared_with_what_suits_them() -> None
     app.run()
     app.button(key="compare_upload").click().run()
     assert not app.exception
-    found = runner(app).comparison
-    assert found.dataset == "own" and found.content in app.session_state["ohash"].own
-    assert found.names[:2] == ("OH", "Click whitening")
+    comparison = runner(app).comparison
+    assert comparison.dataset == "own" and comparison.content in app.session_state["ohash"].own
+    assert comparison.names[:2] == ("OH", "Click whitening")
 
 
 @pytest.mark.slow
@@ -210,9 +210,9 @@ def test_any_method_can_be_pinned_on_live() -> None:
     app.button(key="compare_pin").click().run()
     assert not app.exception
     session = app.session_state["ohash"]
-    assert session.pinned == session.past[-1].key
-    assert session.past[-1].now.params.method == "itq"
-    assert "ITQ" in session.past[-1].label
+    assert session.pinned == session.earlier[-1].key
+    assert session.earlier[-1].now.params.method == "itq"
+    assert "ITQ" in session.earlier[-1].label
 
 
 @pytest.mark.slow
@@ -244,7 +244,7 @@ def test_more_charts_and_tables() -> None:
 
 def test_the_link_is_the_comparison() -> None:
     one = build_comparison("digits", ("oh:C=1", "itq"), (1, 2))
-    assert link(one).endswith("?dataset=digits&methods=oh%3AC%3D1%2Citq&seeds=1%2C2")
+    assert link_here(one.to_query()).endswith("?dataset=digits&methods=oh%3AC%3D1%2Citq&seeds=1%2C2")
 
 
 def test_links_of_live_are_not_taken_for_comparisons() -> None:

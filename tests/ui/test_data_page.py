@@ -16,9 +16,9 @@ from ohash.plots import data as charts
 from ohash.streams.dataset import Dataset
 from ohash.streams.overview import draw_examples, item_name, leading_singular_vectors, make_overview, project
 from ohash.streams.registry import load_by_key
-from ohash.ui import items, state
-from ohash.ui.data import catalogue, upload
-from ohash.ui.data import own_data as yours
+from ohash.ui.data import all_datasets
+from ohash.ui.parts import catalogue, items
+from ohash.ui.session import live_run, own_data
 from tests.ui.data_files import Sent, clicks, npy, vectors
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -27,7 +27,7 @@ APP = str(Path(__file__).parents[2] / "app.py")
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No file and no folder of the machine's owner."""
-    for variable in (*upload.FILES, "OHASH_DATA"):
+    for variable in (*own_data.FILES, "OHASH_DATA"):
         monkeypatch.delenv(variable, raising=False)
 
 
@@ -84,7 +84,7 @@ def test_watching_begins_the_dataset_on_live() -> None:
     app.button(key="watch").click().run()
     session = app.session_state["ohash"]
     assert session.params.dataset == "moons"
-    assert state.hub().lease(session.id).runner is not None
+    assert live_run.hub().lease(session.id).runner is not None
 
 
 def test_everything_is_listed_with_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,9 +94,9 @@ def test_everything_is_listed_with_how_to_get_it(tmp_path: Path, monkeypatch: py
     page("all")
     groups = catalogue.by_group()
     assert {"embedded", "synthetic", "package", "paper", "folder"} <= groups.keys()
-    rows = {spec.title: catalogue._row(spec) for specs in groups.values() for spec in specs}
+    rows = {spec.title: all_datasets._row(spec) for specs in groups.values() for spec in specs}
     assert rows["mine.npy"][1:3] == ["120", "6"]
-    assert rows["mine.npy"][-1] == "✓ here"
+    assert rows["mine.npy"][-1] == "✓ available"
     assert rows["broken.npy"][-1].startswith("cannot be read: broken.npy")
     assert rows["GIST1M, 960-d GIST"][-1].startswith("not here: put gist_base.fvecs")
 
@@ -140,7 +140,7 @@ def test_a_bad_file_is_a_message_and_the_page_lives_on(name: str, data: bytes, s
 
 def test_labels_without_vectors_are_asked_for_them() -> None:
     app = sent(page("own"), None, npy(vectors()[1], "y.npy"))
-    assert "upload those too" in app.info[0].value
+    assert "upload those, too" in app.info[0].value
 
 
 def test_a_link_to_data_of_ones_own_says_which_file_it_needs() -> None:
@@ -180,7 +180,7 @@ def test_code_names_the_files_that_were_sent(tmp_path: Path, monkeypatch: pytest
     np.save(tmp_path / "x.npy", X)
     np.save(tmp_path / "y.npy", y)
     monkeypatch.chdir(tmp_path)
-    files = yours.files_of(session, content)
+    files = own_data.files_of(session, content)
     assert files == ("x.npy", "y.npy", None, "cosine")
     small = {"content": content, "pairs": 60, "kernel": "none"}
     for code in (
@@ -192,7 +192,7 @@ def test_code_names_the_files_that_were_sent(tmp_path: Path, monkeypatch: pytest
 
 def test_the_look_at_a_dataset_is_an_address() -> None:
     app = page(query={"dataset": "moons"})
-    assert app.session_state["ohash"].looking == "moons" and app.query_params["dataset"] == "moons"
+    assert app.session_state["ohash"].viewed_dataset == "moons" and app.query_params["dataset"] == "moons"
     app.segmented_control(key="view_part").set_value("all").run()
     assert app.query_params == {"view": "all"}
     again = page(query={"view": "all"})
@@ -205,7 +205,7 @@ def test_a_link_needs_the_file_with_its_distance() -> None:
     X, _ = vectors()
     wanted = Dataset.from_arrays(X, metric="cosine").fingerprint()
     app = sent(page("own", query={"dataset": "own", "content": wanted}), npy(X))
-    assert any("with the distance cosine" in one.value for one in app.info)
+    assert any("but with the distance cosine" in one.value for one in app.info)
     app.segmented_control(key="view_metric").set_value("cosine").run()
     assert any("This is the file your link needs" in one.value for one in app.info)
 
@@ -216,7 +216,7 @@ def test_what_a_link_says_is_run_when_its_file_is_there() -> None:
     said["content"] = Dataset.from_arrays(X).fingerprint()
     app = sent(page("own", query=said), npy(X))
     assert not any("Upload that file here" in one.value for one in app.info)
-    assert app.button(key="watch_upload").label == "Run what the link says"
+    assert app.button(key="watch_upload").label == "Run the linked experiment"
     app.button(key="watch_upload").click().run()
     params = app.session_state["ohash"].params
     wanted = experiment("own", "mmoh", content=said["content"], r=16, beta=0.3, changes=((50, "C", 0.02),))
@@ -232,7 +232,7 @@ def test_what_a_link_compares_is_compared_when_its_file_is_there() -> None:
     kept = {key: value if isinstance(value, str) else value[0] for key, value in app.query_params.items()}
     assert kept == {**wanted.to_query(), "view": "own"}, "a reload asks for the same file"
     app = sent(app, npy(X))
-    assert app.button(key="compare_upload").label == "Compare as the link says"
+    assert app.button(key="compare_upload").label == "Run the linked comparison"
     app.button(key="compare_upload").click().run()
     assert not app.exception and app.session_state["ohash"].comparison == wanted
 
@@ -264,13 +264,13 @@ def test_the_distance_is_the_files_own_unless_another_is_chosen(
     app = sent(app, Sent(name, stream.getvalue()))
     (own,) = app.session_state["ohash"].own.values()
     assert own.metric == metric
-    _, found = upload.checked(own)
-    assert any(line.startswith("note: ") and said in line for line in found.lines())
+    summary = own_data.check_data(own)
+    assert any(line.startswith("note: ") and said in line for line in summary.lines())
 
 
 def test_data_no_run_can_start_on_are_refused() -> None:
     with pytest.raises(ValueError, match="no run can start"):
-        upload.checked(Dataset.from_arrays(vectors()[0], labels=np.arange(120)))
+        own_data.check_data(Dataset.from_arrays(vectors()[0], labels=np.arange(120)))
 
 
 def test_the_file_of_the_command_line_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,7 +288,7 @@ def test_the_file_of_the_command_line_comes_first(tmp_path: Path, monkeypatch: p
 
 def test_a_broken_file_of_the_command_line_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OHASH_FILE", str(tmp_path / "gone.npy"))
-    own, problem = upload.of_command_line()
+    own, problem = own_data.load_command_line_data()
     assert own is None
     assert "gone.npy" in problem
 
@@ -298,19 +298,19 @@ def test_the_toml_beside_the_file_of_the_command_line_counts(tmp_path: Path, mon
     monkeypatch.setenv("OHASH_FILE", str(tmp_path / "x.npy"))
     for metric in ("cosine", "dot"):
         (tmp_path / "x.toml").write_text(f'metric = "{metric}"')
-        own, problem = upload.of_command_line()
+        own, problem = own_data.load_command_line_data()
         assert own is not None
         assert (own.metric, own.note, problem) == (metric, "described by x.toml", "")
 
 
 def test_a_session_keeps_few_datasets_of_its_own_and_the_one_in_use() -> None:
     session = page().session_state["ohash"]
-    for k in range(yours.MOST + 3):
-        key = yours.add(session, Dataset.from_arrays(vectors()[0] + k))
+    for k in range(own_data.MAX_DATASETS + 3):
+        key = own_data.add(session, Dataset.from_arrays(vectors()[0] + k))
         if k == 0:
             session.params = session.params.with_values(dataset="own")
             session.params = type(session.params)(**{**vars(session.params), "content": key})
-    assert len(session.own) == yours.MOST
+    assert len(session.own) == own_data.MAX_DATASETS
     assert session.params.content in session.own
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ohash.ui import hub as hubs
-from ohash.ui.hub import Hub
+from ohash.ui.session import hub as hubs
+from ohash.ui.session.hub import Hub
 
 
 class FakeRunner:
@@ -35,13 +35,13 @@ class FakeRunner:
 class World:
     """A hub and its clock."""
 
-    def __init__(self, most: int = 2) -> None:
+    def __init__(self, limit: int = 2) -> None:
         self.now = 1000.0
-        self.hub = Hub(most, clock=lambda: self.now)
+        self.hub = Hub(limit, clock=lambda: self.now)
 
-    def run(self, session: str, beside: int = 0) -> FakeRunner:
+    def run(self, session: str, companions: int = 0) -> FakeRunner:
         runner = FakeRunner()
-        self.hub.run(session, runner, [FakeRunner() for _ in range(beside)])  # type: ignore[arg-type, list-item]
+        self.hub.run(session, runner, [FakeRunner() for _ in range(companions)])  # type: ignore[arg-type, list-item]
         return runner
 
     def after(self, seconds: float, *polling: str) -> None:
@@ -103,7 +103,7 @@ def test_to_look_at_a_lease_does_not_keep_it() -> None:
 
 
 def test_nobody_looks_so_it_rests_and_a_look_wakes_it_and_it_ends_for_others_only() -> None:
-    world = World(most=1)
+    world = World(limit=1)
     runner = world.run("a")
     world.after(hubs.PAUSE_UNWATCHED_SECONDS + 2)
     assert runner.state == "paused"
@@ -126,7 +126,7 @@ def test_a_run_the_user_paused_is_not_woken_by_looking() -> None:
 
 
 def test_beyond_the_limit_runs_wait_in_line() -> None:
-    world = World(most=2)
+    world = World(limit=2)
     first, second, third, fourth = (world.run(session) for session in "abcd")
     assert [run.state for run in (first, second, third, fourth)] == ["running", "running", "waiting", "waiting"]
     assert [world.hub.place_in_line(session) for session in "abcd"] == [0, 0, 1, 2]
@@ -137,16 +137,16 @@ def test_beyond_the_limit_runs_wait_in_line() -> None:
 
 def test_a_new_run_takes_the_place_of_the_old_one_with_all_beside_it() -> None:
     world = World()
-    old = world.run("a", beside=1)
-    beside = world.hub.lease("a").beside[0]
+    old = world.run("a", companions=1)
+    companion = world.hub.lease("a").companions[0]
     new = world.run("a")
-    assert (old.state, beside.state, new.state) == ("stopped", "stopped", "running")
+    assert (old.state, companion.state, new.state) == ("stopped", "stopped", "running")
     assert world.hub.active == 1
 
 
 @pytest.mark.parametrize(("viewers", "seconds"), [(1, 0.2), (2, 0.2), (5, 0.5), (10, 1.0), (40, 1.0)])
 def test_pictures_come_slower_for_many(viewers: int, seconds: float) -> None:
-    world = World(most=100)
+    world = World(limit=100)
     for session in range(viewers):
         world.run(str(session))
     assert world.hub.interval() == pytest.approx(seconds)

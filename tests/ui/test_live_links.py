@@ -5,8 +5,8 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.engine.live.presets import PRESETS
 from ohash.engine.params import experiment
-from ohash.ui import state
-from ohash.ui.live import share
+from ohash.ui.parts import sharing
+from ohash.ui.session import live_run
 from tests.ui.live_app import APP, SMALL, link_of, opened, session_of, until, widget
 
 
@@ -39,18 +39,18 @@ def test_a_warning_can_be_closed() -> None:
 
 
 def test_a_class_is_given_the_address_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(share, "network_address", lambda: "192.0.2.7")
-    assert share.for_a_class("http://localhost:8501/?r=8&C=1") == "http://192.0.2.7:8501/?r=8&C=1"
-    assert share.for_a_class("https://lab.example/x?r=8") == "https://lab.example/x?r=8"
-    monkeypatch.setattr(share, "network_address", lambda: "")
-    assert share.for_a_class("http://localhost:8501/") == "http://localhost:8501/"
+    monkeypatch.setattr(sharing, "network_host", lambda: "192.0.2.7")
+    assert sharing.on_network("http://localhost:8501/?r=8&C=1") == "http://192.0.2.7:8501/?r=8&C=1"
+    assert sharing.on_network("https://lab.example/x?r=8") == "https://lab.example/x?r=8"
+    monkeypatch.setattr(sharing, "network_host", lambda: "")
+    assert sharing.on_network("http://localhost:8501/") == "http://localhost:8501/"
 
 
 def test_the_link_of_a_story_brings_the_whole_story() -> None:
     story = next(one for one in PRESETS if one.beside is not None)
     app = opened(**story.params().to_query())
     assert session_of(app).preset == story.key
-    assert len(state.hub().lease(session_of(app).id).beside) == 1
+    assert len(live_run.hub().lease(session_of(app).id).companions) == 1
     assert session_of(opened(**{**story.params().to_query(), "C": "0.5"})).preset == ""
 
 
@@ -91,6 +91,7 @@ def test_a_run_that_cannot_start_is_a_message_with_a_way_out() -> None:
 def test_a_link_that_its_data_cannot_fulfil_is_a_warning_and_defaults() -> None:
     app = opened(dataset="blobs2d", m="2048", C="0.5")
     until(app, lambda: bool(app.warning) and not app.error)
+    assert app.warning[0].value.startswith("Some parts of the link were ignored: ")
     assert "m must be at most" in app.warning[0].value and "using m = 300" in app.warning[0].value
     assert session_of(app).params == experiment("blobs2d", "oh", C=0.5) and "m" not in app.query_params
 
@@ -106,7 +107,7 @@ def test_a_key_that_stands_twice_is_named_and_the_address_is_mended() -> None:
     for key, value in {**SMALL, "r": ["16", "24"]}.items():
         app.query_params[key] = value
     app.run()
-    assert ["r stands there 2 times; the last counts, 24" in warning.value for warning in app.warning] == [True]
+    assert ["r is given 2 times; using the last, 24" in warning.value for warning in app.warning] == [True]
     assert session_of(app).params.model.r == 24 and app.query_params["r"] == "24"
 
 

@@ -8,22 +8,21 @@ import pytest
 from ohash.engine.live.presets import PRESETS, Preset
 from ohash.engine.params import experiment
 from ohash.engine.run import run
-from ohash.ui import state
-from ohash.ui.live import page as live
-from ohash.ui.live import reference_runs as behind
-from ohash.ui.session import Session
+from ohash.ui.live import page, reference_runs
+from ohash.ui.session import live_run
+from ohash.ui.session.session import Session
 from tests.ui.live_app import SMALL, link_of, more, moving, opened, session_of, until, widget
 
 
 def test_beta_acts_on_the_running_model_and_is_in_the_link() -> None:
     app = opened(**SMALL)
     until(app, lambda: moving(app))
-    live = state.runner(session_of(app))
+    live = live_run.runner(session_of(app))
     widget(app.slider, "beta").set_value(0.6).run()
     until(app, lambda: "changes" in link_of(app))
     at, name, value = link_of(app)["changes"].split(":")
     assert (name, value) == ("beta", "0.6") and int(at) > 0
-    assert state.runner(session_of(app)) is live, "the run goes on"
+    assert live_run.runner(session_of(app)) is live, "the run goes on"
     app.run()
     assert widget(app.slider, "beta").value == 0.6
 
@@ -34,7 +33,7 @@ def test_a_slider_is_only_set_when_the_experiment_changed_it() -> None:
     app.run()
     assert widget(app.slider, "beta").value == 0.6
     key = widget(app.slider, "beta").key
-    session_of(app).wanted["beta"] = 0.6
+    session_of(app).pending["beta"] = 0.6
     app.run()
     assert widget(app.slider, "beta").key == key, "the user's own choice makes no new widget"
     more(app).button(key="preset_small-beta").click().run()
@@ -54,8 +53,8 @@ def test_pause_step_play() -> None:
     app = opened(**SMALL)
     until(app, lambda: moving(app))
     app.button(key="play").click().run()
-    until(app, lambda: state.runner(session_of(app)).state == "paused")
-    live = state.runner(session_of(app))
+    until(app, lambda: live_run.runner(session_of(app)).state == "paused")
+    live = live_run.runner(session_of(app))
     assert live.run is not None
     stood = live.run.t
     app.selectbox(key="view_step").set_value(10).run()
@@ -69,17 +68,17 @@ def test_pause_step_play() -> None:
 def test_play_again_is_the_same_experiment_with_its_changes() -> None:
     query = {**SMALL, "pairs": "30", "changes": "5:beta:0.3"}
     app = opened(**query)
-    until(app, lambda: state.runner(session_of(app)).state == "done")
+    until(app, lambda: live_run.runner(session_of(app)).state == "done")
     app.run()
     assert app.button(key="play").label == "Play again"
-    first = state.runner(session_of(app))
+    first = live_run.runner(session_of(app))
     app.button(key="play").click().run()
-    assert state.runner(session_of(app)) is not first and link_of(app) == query
+    assert live_run.runner(session_of(app)) is not first and link_of(app) == query
 
 
 def test_beta_of_a_run_that_is_over_begins_another() -> None:
     app = opened(**{**SMALL, "pairs": "30"})
-    until(app, lambda: state.runner(session_of(app)).state == "done")
+    until(app, lambda: live_run.runner(session_of(app)).state == "done")
     app.run()
     widget(app.slider, "beta").set_value(0.6).run()
     assert session_of(app).params == experiment("blobs2d", "oh", r=16, pairs=30, beta=0.6)
@@ -120,20 +119,24 @@ def test_a_story_is_told_when_both_runs_are_over_and_as_the_preset_says(monkeypa
         (now, now, True),
         (replace(now, params=now.params.changed(600, C=1.0)), now, False),
     ):
-        monkeypatch.setattr(behind, "beside", lambda _, other=other: [other])
-        assert bool(live._takeaway(session, mine)) == told
+        monkeypatch.setattr(reference_runs, "companion_snapshots", lambda _, other=other: [other])
+        assert bool(page._conclusion(session, mine)) == told
 
 
 def test_it_ticks_until_the_run_beside_it_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     session = opened(**SMALL).session_state["ohash"]
-    lease = state.hub().lease(session.id)
-    for states, level in ((("running", "done"), 0), (("done", "running"), live.SOME), (("done", "paused"), live.ALL)):
+    lease = live_run.hub().lease(session.id)
+    for states, level in (
+        (("running", "done"), 0),
+        (("done", "running"), page.RUN_RESTS),
+        (("done", "paused"), page.ALL_REST),
+    ):
         mine, other = (SimpleNamespace(state=one) for one in states)
-        monkeypatch.setattr(lease, "beside", [other])
-        assert live._at_rest(session, mine) == level
-    for judging, level in ((True, 0), (False, live.ALL)):
+        monkeypatch.setattr(lease, "companions", [other])
+        assert page._rest_level(session, mine) == level
+    for judging, level in ((True, 0), (False, page.ALL_REST)):
         paused = SimpleNamespace(state="paused", run=SimpleNamespace(evaluating=judging))
-        assert live._at_rest(session, paused) == level, "a paused run is drawn until it has been judged"
+        assert page._rest_level(session, paused) == level, "a paused run is drawn until it has been judged"
     monkeypatch.undo()
 
 
@@ -145,7 +148,7 @@ def test_every_preset_starts_from_its_button(preset: Preset) -> None:
     assert not app.session_state["open_presets"], "the list closes"
     assert session_of(app).params == preset.params()
     assert link_of(app) == preset.params().to_query()
-    assert len(state.hub().lease(session_of(app).id).beside) == (preset.beside_params() is not None)
+    assert len(live_run.hub().lease(session_of(app).id).companions) == (preset.beside_params() is not None)
 
 
 def test_another_method_takes_what_was_changed_and_has_its_own_defaults() -> None:
@@ -165,7 +168,7 @@ def test_the_sliders_say_what_the_model_has_now() -> None:
     app = opened(**{**SMALL, "changes": "40:C:0.5"})
     assert widget(app.select_slider, "C").value == 0.1, "that change is still to come"
     until(app, lambda: widget(app.select_slider, "C").value == 0.5)
-    assert state.runner(session_of(app)).snapshot().t >= 40
+    assert live_run.runner(session_of(app)).snapshot().t >= 40
     app.button(key="new_seed").click().run()
     told = next(caption.value for caption in app.caption if caption.value.startswith("New run"))
     assert "seed" in told and "C" not in told.replace("C 0", "C?") and widget(app.select_slider, "C").value == 0.1
@@ -176,7 +179,7 @@ def test_a_story_with_another_seed_has_that_seed_beside_it() -> None:
     app.button(key="preset_drift").click().run()
     app.button(key="new_seed").click().run()
     session = session_of(app)
-    (beside,) = state.hub().lease(session.id).beside
-    assert session.params.seed == beside.params.seed != 0
+    (companion,) = live_run.hub().lease(session.id).companions
+    assert session.params.seed == companion.params.seed != 0
     again = session_of(opened(**session.params.to_query()))
-    assert again.preset == session.preset and len(state.hub().lease(again.id).beside) == 1
+    assert again.preset == session.preset and len(live_run.hub().lease(again.id).companions) == 1

@@ -18,7 +18,7 @@ from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.leases import CellLeases, activity
 from ohash.ui import paper
-from ohash.ui.session import Session
+from ohash.ui.session.session import Session
 
 APP = str(Path(__file__).parents[2] / "app.py")
 TINY = replace(QUICK, bits=(8, 16), timed_bits=(8, 64), pairs=300)
@@ -58,7 +58,7 @@ def table(app: AppTest) -> str:
 def test_claims_are_judged_from_the_store() -> None:
     app = page()
     assert "The number of models hardly matters" in table(app) and "T = 4 less T = 1" in table(app)
-    assert any("claims" in one.value and "cannot tell" in one.value for one in app.markdown)
+    assert any("claims" in one.value and "cannot be decided" in one.value for one in app.markdown)
     before = table(app).count("<tr id=")
     assert before >= 30
     app.button_group(key="paper_verdicts").set_value(["holds"]).run()
@@ -72,7 +72,7 @@ def test_a_figure_has_settings_plots_numbers_and_conclusions() -> None:
     assert not app.exception
     text = " ".join(one.value for one in app.markdown)
     assert "**The paper**" in text and "T from 1 to 4" in text and "mAP against T" in text
-    assert any("4 of 4 cells" in one.value for one in app.caption)
+    assert any("4 of 4 experiments" in one.value for one in app.caption)
     app.button_group(key="paper_part").set_value("symbols").run()
     assert not app.exception
 
@@ -100,5 +100,5 @@ def test_the_profile_is_in_the_address() -> None:
 
 
 def test_the_files_hold_what_was_measured(home: Path) -> None:
-    shown = paper.known(Store(home), TINY)
-    assert "\\toprule" in paper._latex(shown) and paper._figures_as_zip(shown)[:2] == b"PK"
+    results = paper.load_results(Store(home), TINY)
+    assert "\\toprule" in paper._latex(results) and paper._figures_as_zip(results)[:2] == b"PK"

@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 
 from ohash.engine.live.presets import PRESETS
-from ohash.ui import state
-from ohash.ui.live import page as live
-from ohash.ui.live.recording import recording_of
-from ohash.ui.session import Session, Watched
+from ohash.ui.live import page
+from ohash.ui.session import live_run
+from ohash.ui.session.recording import recording_of
+from ohash.ui.session.session import Session, WatchTime
 from tests.ui.live_app import SMALL, opened, session_of
 
 
 def test_a_recording_plays_from_its_beginning_whenever_the_run_begins() -> None:
     app = opened(**SMALL)
-    before = session_of(app).watched
+    before = session_of(app).watch_time
     before.seconds = 100.0
     app.button(key="preset_start").click().run()
-    assert session_of(app).watched is not before and session_of(app).watched.seconds < 100
+    assert session_of(app).watch_time is not before and session_of(app).watch_time.seconds < 100
 
 
 class Late:
@@ -34,41 +34,47 @@ class Late:
 def test_the_recording_stays_until_the_live_run_is_as_far() -> None:
     recorded = recording_of(PRESETS[0].params())
     assert recorded is not None
-    watched = Watched(seconds=10)
-    session = Session("s", PRESETS[0].params(), watched=watched, recorded=True)
+    watch_time = WatchTime(seconds=10)
+    session = Session("s", PRESETS[0].params(), watch_time=watch_time, use_recording=True)
     late: Any = Late()
     session.playing, late.state = False, "paused"
-    assert live.picture(session, late).t == live.picture(session, late).t > 0, "who pauses it sees it stand"
-    assert live.picture(replace(session, watched=Watched()), late) is None, "and who waits for Play sees none"
-    assert " has seen " in live._told(session, live.picture(session, late), "paused")
+    assert page.displayed_snapshot(session, late).t == page.displayed_snapshot(session, late).t > 0, (
+        "who pauses it sees it stand"
+    )
+    assert page.displayed_snapshot(replace(session, watch_time=WatchTime()), late) is None, (
+        "and who waits for Play sees none"
+    )
+    assert " has seen " in page._headline(session, page.displayed_snapshot(session, late), "paused")
     session.playing, late.state = True, "starting"
-    first = live.picture(session, late)
+    first = page.displayed_snapshot(session, late)
     assert first is not None and first.state == "recording" and 2500 < first.t < 3200
     late.state, late.now = "running", replace(first, state="running", t=first.t // 2)
-    assert live.picture(session, late).state == "recording"  # never back to an earlier pair
+    assert page.displayed_snapshot(session, late).state == "recording"  # never back to an earlier pair
     late.now = replace(first, state="running", t=2 * first.t)
-    assert live.picture(session, late) is late.now
+    assert page.displayed_snapshot(session, late) is late.now
     late.now = replace(first, state="running", t=7)
-    assert live.picture(session, late) is late.now, "and from then on it is the live run"
+    assert page.displayed_snapshot(session, late) is late.now, "and from then on it is the live run"
     assert recorded.pairs(1e9) == recorded.frame(1e9).t == recorded.stops[-1], "it stands at its end"
 
 
 def test_who_waits_in_line_is_told_so_and_sees_no_recording(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = Session("s", PRESETS[0].params(), watched=Watched(looked_at=time.monotonic() - 1), recorded=True)
+    session = Session(
+        "s", PRESETS[0].params(), watch_time=WatchTime(last_frame=time.monotonic() - 1), use_recording=True
+    )
     late: Any = Late()
-    monkeypatch.setattr(state.hub(), "place_in_line", lambda _: 2)
-    assert live.picture(session, late) is None and session.watched.seconds == 0
-    assert "number 2 in line" in live._waiting(session)
+    monkeypatch.setattr(live_run.hub(), "place_in_line", lambda _: 2)
+    assert page.displayed_snapshot(session, late) is None and session.watch_time.seconds == 0
+    assert "number 2 in line" in page._waiting(session)
     monkeypatch.undo()
-    assert live.picture(session, late).state == "recording"
+    assert page.displayed_snapshot(session, late).state == "recording"
 
 
 def test_a_run_at_a_pace_of_its_own_is_no_recording() -> None:
     app = opened(**SMALL)
     session = session_of(app)
     session.pace = 10.0
-    state.start_preset(session, PRESETS[0])
-    assert not session.recorded
+    live_run.start_preset(session, PRESETS[0])
+    assert not session.use_recording
     session.pace = "accelerating"
-    state.start_preset(session, PRESETS[0])
-    assert session.recorded
+    live_run.start_preset(session, PRESETS[0])
+    assert session.use_recording

@@ -16,9 +16,10 @@ from ohash.plots.runs import overlay
 from ohash.runtime.folders import HOME
 from ohash.store.listing import RunRow, RunStore, changed_settings, differences, make_row, to_csv, to_json
 from ohash.store.store import Store
-from ohash.ui import state
-from ohash.ui.runs import AllRuns, SessionRuns, kept, link
-from ohash.ui.session import Past, Session
+from ohash.ui.runs import link
+from ohash.ui.session import live_run
+from ohash.ui.session.run_store import AllRuns, SessionRuns, open_store
+from ohash.ui.session.session import EarlierRun, Session
 
 APP = str(Path(__file__).parents[2] / "app.py")
 
@@ -44,8 +45,8 @@ def pictures() -> list[Snapshot]:
 def page(pictures: list[Snapshot], *selected: int) -> AppTest:
     app = AppTest.from_file(APP, default_timeout=30)
     session = Session(id="a session of the tests of runs", params=experiment("blobs2d"))
-    session.past = [Past(f"{now.params.key()}-{now.t}", "OH", now) for now in pictures]
-    session.selection.keys = [session.past[at].key for at in selected]
+    session.earlier = [EarlierRun(f"{now.params.key()}-{now.t}", "OH", now) for now in pictures]
+    session.selection.keys = [session.earlier[at].key for at in selected]
     app.session_state["ohash"] = session
     app.switch_page("pages/runs.py")
     app.run()
@@ -59,13 +60,13 @@ def named(pictures: list[Snapshot]) -> list[tuple[RunRow, Snapshot]]:
 
 def test_nothing_run_yet_is_a_sentence_and_a_way_out() -> None:
     app = page([])
-    assert "Nothing was run yet" in app.markdown[0].value
-    assert app.button(key="runs_start").label == "Start one on Live"
+    assert "No runs yet" in app.markdown[0].value
+    assert app.button(key="runs_start").label == "Start a run on Live"
 
 
 def test_the_table_lists_every_run_with_start_and_end(pictures: list[Snapshot]) -> None:
     table = page(pictures).dataframe[0].value
-    assert list(table["different from default"]) == [
+    assert list(table["changed from default"]) == [
         "r = 16, seed = 5, n = 300",
         "r = 16, C = 1, n = 300",
         "r = 16, n = 300",
@@ -86,42 +87,42 @@ def test_one_run_can_be_pinned_opened_and_deleted(pictures: list[Snapshot]) -> N
     app = page(pictures[:1])
     session = app.session_state["ohash"]
     app.button(key="run_pin").click().run()
-    assert session.pinned == session.past[0].key
+    assert session.pinned == session.earlier[0].key
     assert "pinned" in app.dataframe[0].value["state"][0]
     app.button(key="run_open").click().run()
     assert session.params == pictures[0].params
     app.switch_page("pages/runs.py").run()
-    lease = state.hub().lease(session.id)
+    lease = live_run.hub().lease(session.id)
     lease.stop()
     app.run()
     app.button(key="run_delete").click().run()
-    assert session.past == []
+    assert session.earlier == []
     assert session.pinned == ""
 
 
 def test_what_was_selected_stays_selected_when_it_is_kept(pictures: list[Snapshot]) -> None:
     app = page(pictures, 1)
     session = app.session_state["ohash"]
-    key = session.past[1].key
+    key = session.earlier[1].key
     assert session.selection.first == [1] and session.selection.keys == [key]
     app.button(key="run_keep").click().run()
-    assert AllRuns(session, kept()).list()[0].key == key, "it is another row now"
+    assert AllRuns(session, open_store()).list()[0].key == key, "it is another row now"
     assert session.selection.first == [2] and session.selection.keys == [key]
 
 
 def test_a_live_run_that_is_over_is_kept_once_and_stays_selected(pictures: list[Snapshot]) -> None:
     app = page(pictures)
     session = app.session_state["ohash"]
-    state.commit(session, experiment("blobs2d", "oh", r=8, pairs=20))
-    live = state.runner(session)
+    live_run.commit(session, experiment("blobs2d", "oh", r=8, pairs=20))
+    live = live_run.runner(session)
     live.pace("unlimited")
     assert live.finished.wait(60)
-    listed = AllRuns(session, kept()).list()
+    listed = AllRuns(session, open_store()).list()
     session.selection.keys = ["live"]
     app.run()
     assert session.selection.keys == ["live"]
     app.button(key="run_keep").click().run()
-    again = AllRuns(session, kept()).list()
+    again = AllRuns(session, open_store()).list()
     (name,) = session.selection.keys
     assert len(again) == len(listed) and again[0].key == name and app.button(key="run_keep").disabled
     app.button(key="run_pin").click().run()
@@ -132,9 +133,9 @@ def test_what_is_opened_again_stands_beside_what_was_kept(pictures: list[Snapsho
     app = page(pictures[:1])
     session = app.session_state["ohash"]
     app.button(key="run_open").click().run()
-    (pinned,) = (past for past in session.past if past.key == session.pinned)
+    (pinned,) = (run for run in session.earlier if run.key == session.pinned)
     assert session.params == pictures[0].params and pinned.now is pictures[0]
-    assert pinned.label == f"as kept, mAP {pictures[0].checkpoints['map'][-1]:.3f}"
+    assert pinned.label == f"stored, mAP {pictures[0].checkpoints['map'][-1]:.3f}"
 
 
 def test_a_run_without_curves_can_be_opened_again(pictures: list[Snapshot]) -> None:
@@ -154,7 +155,7 @@ def test_open_again_without_its_data_is_a_message(pictures: list[Snapshot]) -> N
 
 def test_the_session_is_a_run_store(pictures: list[Snapshot]) -> None:
     session = Session(id="a store", params=experiment("blobs2d"))
-    session.past = [Past(str(at), "OH", now) for at, now in enumerate(pictures)]
+    session.earlier = [EarlierRun(str(at), "OH", now) for at, now in enumerate(pictures)]
     store: RunStore = SessionRuns(session)
     assert [line.key for line in store.list()] == ["0", "1", "2"]
     assert store.get("1") is pictures[1]
@@ -212,17 +213,17 @@ def test_overlay_ranks_only_what_is_over_and_as_long(pictures: list[Snapshot]) -
 def test_a_kept_run_outlives_the_tab(pictures: list[Snapshot]) -> None:
     app = page(pictures[:1])
     app.button(key="run_keep").click().run()
-    assert list(app.dataframe[0].value["state"]) == ["done, kept"]
+    assert list(app.dataframe[0].value["state"]) == ["done, saved"]
     assert app.button(key="run_keep").disabled
     (line,) = Store().list()
     assert line.map == pictures[0].numbers["map"]
     another = page([])
-    assert list(another.dataframe[0].value["state"]) == ["done, kept"]
+    assert list(another.dataframe[0].value["state"]) == ["done, saved"]
     another.button(key="run_pin").click().run()
-    assert another.session_state["ohash"].pinned == line.key == another.session_state["ohash"].past[0].key
+    assert another.session_state["ohash"].pinned == line.key == another.session_state["ohash"].earlier[0].key
     another.button(key="run_delete").click().run()
     assert not another.exception and Store().list() == []
-    assert "Nothing was run yet" in another.markdown[0].value
+    assert "No runs yet" in another.markdown[0].value
 
 
 def test_a_folder_that_cannot_be_written_is_a_message(
@@ -231,7 +232,7 @@ def test_a_folder_that_cannot_be_written_is_a_message(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(HOME, str(tmp_path / "file" / "home"))
     app = page(pictures[:1])
-    assert "nothing can be kept" in app.warning[0].value
+    assert app.warning[0].value.startswith("Nothing can be kept")
     app.button(key="run_keep").click().run()
     assert not app.exception and "nothing can be kept" in app.error[0].value
     assert len(app.dataframe[0].value) == 1
@@ -239,13 +240,13 @@ def test_a_folder_that_cannot_be_written_is_a_message(
 
 def test_both_stores_in_one_list(pictures: list[Snapshot]) -> None:
     session = Session(id="a store of both", params=experiment("blobs2d"))
-    session.past = [Past(f"{now.params.key()}-{now.t}", "OH", now) for now in pictures[1:]]
+    session.earlier = [EarlierRun(f"{now.params.key()}-{now.t}", "OH", now) for now in pictures[1:]]
     disk = Store()
     for now in pictures[:2]:
         disk.save_snapshot(now)
     both: RunStore = AllRuns(session, disk)
-    assert [line.state for line in both.list()] == ["done, kept", "done, kept", "done"]
+    assert [line.state for line in both.list()] == ["done, saved", "done, saved", "done"]
     keys = [line.key for line in both.list()]
     assert both.get(keys[0]).params == pictures[0].params and both.get(keys[2]) is pictures[2]
     both.delete(keys[1:])
-    assert [line.key for line in both.list()] == keys[:1] and session.past == []
+    assert [line.key for line in both.list()] == keys[:1] and session.earlier == []

@@ -10,16 +10,16 @@ from ohash.ui.workarounds import slots
 
 @pytest.fixture
 def memory(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    monkeypatch.setattr(slots, "st", SimpleNamespace(session_state=found))
-    return found
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(slots, "st", SimpleNamespace(session_state=state))
+    return state
 
 
 def test_a_choice_is_taken_and_its_widget_stays(memory: dict[str, Any]) -> None:
     taken: list[float] = []
     first = slots.slot("C", 0.1)
     memory[first.key] = 0.5
-    slots.when(first, taken.append)()
+    slots.on_choice(first, taken.append)()
     assert taken == [0.5]
     assert slots.slot("C", 0.5).key == first.key
 
@@ -32,8 +32,8 @@ def test_a_widget_that_was_replaced_says_nothing_any_more(memory: dict[str, Any]
     second = slots.slot("C", 1e-5)
     memory[second.key] = 1e-5
     assert second.key != first.key
-    slots.when(first, taken.append)()
+    slots.on_choice(first, taken.append)()
     assert taken == [] and slots.slot("C", 1e-5).key == second.key
     memory[second.key] = 1e-4
-    slots.when(second, taken.append)()
+    slots.on_choice(second, taken.append)()
     assert taken == [1e-4]

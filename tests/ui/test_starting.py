@@ -8,18 +8,18 @@ import pytest
 import streamlit as st  # noqa: TID251
 from streamlit.web.server.app_discovery import discover_asgi_app  # noqa: TID251
 
-from ohash.ui.workarounds import server_start as starting
+from ohash.ui import server_start
 
 APP = Path(__file__).parents[2] / "app.py"
 
 
 def test_a_server_answers_when_it_is_warm(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    monkeypatch.setattr(starting, "warm", lambda: done.append("warm"))
-    monkeypatch.setattr(starting, "recording", lambda: done.append("recording"))
+    monkeypatch.setattr(server_start, "warm", lambda: done.append("warm"))
+    monkeypatch.setattr(server_start, "recording", lambda: done.append("recording"))
 
     async def life() -> None:
-        async with starting.prepared(st.App(APP)):
+        async with server_start.lifespan(st.App(APP)):
             done.append("answers")
 
     asyncio.run(life())

@@ -20,9 +20,9 @@ from ohash.sweeps.leases import CellLeases, activity
 from ohash.sweeps.own_data import with_own_data
 from ohash.sweeps.results import best_points, points
 from ohash.sweeps.sweep import Sweep, build_sweep
-from ohash.ui.data import own_data as yours
-from ohash.ui.session import Session
-from ohash.ui.sweeps.link import decoded, encoded, link, squeezed
+from ohash.ui.session import own_data as session_data
+from ohash.ui.session.session import Session
+from ohash.ui.sweeps.link import compress, decode, encode, link_to
 from tests.engine.runs import own_data
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -71,13 +71,13 @@ def box(app: AppTest) -> Any:
 def test_data_of_the_session_are_kept_for_the_sweep_and_found_again(launched: list[str], alone: Store) -> None:
     mine, _ = own_data("labels")
     with_them = Session(id="a session of the tests of sweeps", params=experiment("blobs2d"))
-    yours.add(with_them, mine)
+    session_data.add(with_them, mine)
     with_them.params = experiment(mine)
     app = AppTest.from_file(APP, default_timeout=60)
     app.session_state["ohash"] = with_them
     app.switch_page("pages/sweeps.py").run()
     assert not app.exception and box(app).value == f"own:{mine.fingerprint()}"
-    assert any("keeps a copy of" in one.value for one in app.caption)
+    assert any("A copy of" in one.value for one in app.caption)
     app.number_input(key="sweep_pairs").set_value(200).run()
     app.text_input(key="sweep_values_beta").set_value("0.25, 0.5").run()
     app.button(key="sweep_new").click().run()
@@ -88,23 +88,23 @@ def test_data_of_the_session_are_kept_for_the_sweep_and_found_again(launched: li
     app.selectbox[0].run()
     assert any("your data" in option for option in app.selectbox[0].options)
     app.button(key="sweep_delete").click().run()
-    assert not list((alone.folder / "data").glob("*")), "forgotten with the last sweep that needs them"
+    assert not list((alone.folder / "data").glob("*")), "deleted with the last sweep that needs them"
 
 
 def test_a_shared_sweep_on_data_that_are_not_here_says_so(launched: list[str]) -> None:
     mine, _ = own_data("labels")
-    app = page(spec=encoded(with_own_data(build_sweep("mine", base={"pairs": 150, "r": 8}), mine)))
+    app = page(spec=encode(with_own_data(build_sweep("mine", base={"pairs": 150, "r": 8}), mine)))
     app.button(key="sweep_start").click().run()
     assert not launched and mine.fingerprint() in app.error[0].value and "--features" in app.error[0].value
 
 
 def test_a_new_sweep_shows_its_cost_and_starts(launched: list[str], alone: Store) -> None:
     app = page()
-    assert "A new sweep" in app.markdown[0].value
+    assert "New sweep" in app.markdown[0].value
     box(app).set_value("blobs2d").run()
     app.number_input(key="sweep_pairs").set_value(200).run()
     app.text_input(key="sweep_values_beta").set_value("0.25, 0.5").run()
-    assert any("4 cells" in one.value and "measured here" in one.value for one in app.markdown)
+    assert any("4 experiments" in one.value and "measured on this machine" in one.value for one in app.markdown)
     app.button(key="sweep_new").click().run()
     assert not app.exception and len(launched) == 1
     (started,) = sweeps(alone).values()
@@ -130,9 +130,10 @@ def test_a_finished_sweep_is_drawn_judged_and_opened(alone: Store) -> None:
     table = app.dataframe[0].value
     assert list(table["β"]) == ["0.25", "0.5"] and list(table["seeds"]) == ["2 of 2"] * 2
     assert list(table["mAP"]) == pytest.approx([point.mean() for point in points(chosen, alone)])
-    assert any("Best on validation queries" in one.value and "95 % interval" in one.value for one in app.markdown)
+    assert any("Best on the validation queries" in one.value and "95 % interval" in one.value for one in app.markdown)
     assert any(one.value.startswith("**mAP against β") for one in app.markdown)
     assert not [one for one in app.button if one.key == "sweep_start"], "nothing is left to do"
+    assert any(one.label == "Code for this sweep" for one in app.get("download_button"))
 
 
 def test_several_bests_are_a_table_and_a_new_sweep_is_one_click_away(alone: Store) -> None:
@@ -142,11 +143,11 @@ def test_several_bests_are_a_table_and_a_new_sweep_is_one_click_away(alone: Stor
     app = page(sweep=several.key)
     assert app.subheader[0].value == "by data" and app.selectbox[0].label == "Sweep"
     (table,) = (one.value for one in app.dataframe if "mAP, test" in one.value)
-    assert len(table) == 2 and not any("Best on validation queries" in one.value for one in app.markdown)
+    assert len(table) == 2 and not any("Best on the validation queries" in one.value for one in app.markdown)
     for row, best in zip(table.itertuples(index=False), best_points(several, alone), strict=True):
         assert row[2:4] == pytest.approx((best.validation, best.test.difference))
     app.button(key="sweep_to_new").click().run()
-    assert not app.exception and any("A new sweep" in one.value for one in app.markdown)
+    assert not app.exception and any("New sweep" in one.value for one in app.markdown)
     assert app.selectbox[0].value is None, "nothing is chosen, and the old ones are still offered"
     assert any("by data" in option for option in app.selectbox[0].options)
 
@@ -194,12 +195,12 @@ def test_failures_are_listed(alone: Store) -> None:
 
 def test_a_link_is_the_sweep_and_a_bad_one_a_warning() -> None:
     chosen = one_axis()
-    assert decoded(encoded(chosen)) == chosen and link(chosen).count("spec=") == 1
-    app = page(spec=encoded(chosen))
+    assert decode(encode(chosen)) == chosen and link_to(chosen).count("spec=") == 1
+    app = page(spec=encode(chosen))
     assert app.button(key="sweep_start").label == "Start"
-    for bad in ("%%%", "AAAA", encoded(chosen)[:40]):
+    for bad in ("%%%", "AAAA", encode(chosen)[:40]):
         with pytest.raises(ValueError, match="no sweep"):
-            decoded(bad)
+            decode(bad)
     for said, words in (
         ({"grid": [1, 2]}, "grid must be a table"),
         ({"cases": 3}, "cases must be a list"),
@@ -207,8 +208,8 @@ def test_a_link_is_the_sweep_and_a_bad_one_a_warning() -> None:
         ({"grid": {"beta": [k / 1000 for k in range(1, 101)], "C": [k / 1000 for k in range(1, 101)]}}, "2,000 cells"),
     ):
         with pytest.raises(ValueError, match=words):
-            decoded(squeezed(json.dumps(said)))
-    app = page(spec=encoded(one_axis(base={**BASE, "dataset": "fashon"})))
+            decode(compress(json.dumps(said)))
+    app = page(spec=encode(one_axis(base={**BASE, "dataset": "fashon"})))
     assert "dataset must be one of" in app.warning[0].value and "'fashon'" in app.warning[0].value
 
 

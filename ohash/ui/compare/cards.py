@@ -1,4 +1,4 @@
-"""What a comparison says in words and numbers, as small HTML: verdict, results, cost cards, dips of a drift."""
+"""A comparison in sentences and numbers, as HTML: verdict, results, cost cards, dips after a drift."""
 
 import html
 import math
@@ -41,11 +41,12 @@ CSS = """
 .ohash-legend i {display: inline-block; width: 1.6rem; border-top: 2px; margin: 0 .35rem .25rem .7rem;}
 </style>
 """
-NO_VERDICT = "No verdict: no query has a relevant item among those that are searched."
+NO_VERDICT = "No verdict: no query has a relevant item in the database."
+VERDICT_COMES = "The verdict appears here with the first numbers."
 PHASES = {
-    "trials": "trying parameters on the validation queries",
+    "trials": "tuning parameters on the validation queries",
     "curves": "learning",
-    "costs": "measuring what each method costs here",
+    "costs": "measuring the cost of each method on this machine",
     "bits": f"learning codes of {LENGTHS[0]} to {LENGTHS[-1]} bits",
 }
 
@@ -56,19 +57,19 @@ def apply() -> None:
 
 
 def verdict_html(snapshot: ComparisonSnapshot, sentences: list[Sentence], state: str) -> str:
-    """The sentences, and how far the comparison is."""
-    said = [f"<p><b>{html.escape(one.topic)}:</b> {html.escape(one.text)}</p>" for one in sentences]
-    if not said:
+    """The sentences, and the progress of the comparison."""
+    paragraphs = [f"<p><b>{html.escape(one.topic)}:</b> {html.escape(one.text)}</p>" for one in sentences]
+    if not paragraphs:
         over = state in ("done", "error", "stopped")
-        said = [f"<p>{NO_VERDICT if over else 'The verdict stands here as soon as there are numbers.'}</p>"]
+        paragraphs = [f"<p>{NO_VERDICT if over else VERDICT_COMES}</p>"]
     return (
         f'<div class="ohash-verdict" role="status" data-state="{state}" data-phase="{snapshot.phase}" '
-        f'data-pairs="{snapshot.t}">{"".join(said)}<small>{html.escape(progress(snapshot, state))}</small></div>'
+        f'data-pairs="{snapshot.t}">{"".join(paragraphs)}<small>{html.escape(progress(snapshot, state))}</small></div>'
     )
 
 
 def progress(snapshot: ComparisonSnapshot, state: str) -> str:
-    """Where the comparison stands, in words."""
+    """The progress of the comparison, in words."""
     seeds = len(snapshot.comparison.seeds)
     done = len({result.seed for result in snapshot.results if result.state == "done"})
     which = f", seed {min(done + 1, seeds)} of {seeds}" if seeds > 1 else ""
@@ -76,44 +77,45 @@ def progress(snapshot: ComparisonSnapshot, state: str) -> str:
         return f"{state} · {snapshot.end:,} pairs each, {seeds} seed{'s' * (seeds > 1)}"
     so_far = {
         "trials": f"{len(snapshot.trials)} trials so far",
-        "curves": f"the slowest is at {snapshot.t:,} of {snapshot.end:,} pairs{which}{_ahead(snapshot)}",
-    }.get(snapshot.phase, "curves are finished")
+        "curves": f"slowest method at {snapshot.t:,} of {snapshot.end:,} pairs{which}{_ahead(snapshot)}",
+    }.get(snapshot.phase, "curves finished")
     return f"{'paused while ' if state == 'paused' else ''}{PHASES.get(snapshot.phase, 'starting')} · {so_far}"
 
 
 def _ahead(snapshot: ComparisonSnapshot) -> str:
-    """Whether others are further than the slowest, and what is being fitted."""
-    going = [result for result in snapshot.results if result.state not in ("done", "error")]
-    told = ", the others are ahead" if any(result.t > snapshot.t for result in going) else ""
-    fitted = [
+    """Whether other methods are ahead of the slowest, and which are being fitted."""
+    active = [result for result in snapshot.results if result.state not in ("done", "error")]
+    ahead = ", others ahead" if any(result.t > snapshot.t for result in active) else ""
+    fitting = [
         snapshot.names[result.entry] + (f" {result.share:.0%}" if result.share else "")
-        for result in going
+        for result in active
         if result.state == "fitting"
     ]
-    return told + (f" · being fitted: {', '.join(fitted)}" if fitted else "")
+    return ahead + (f" · fitting {', '.join(fitting)}" if fitting else "")
 
 
 def results_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
-    """One line a method; differences are to the first one."""
+    """One row per method; differences are from the first method."""
     hues = [*(colour(role, dark) for role in roles(snapshot)), colour("float", dark)]
     first = snapshot.names[0]
     header = [
-        "method", "learns from", "bits", "mAP", f"mAP less {first}'s", "recall@10",
-        *(f"re-ranked {c} ×" for c in RERANKED[1:]), "precision, radius 2", "empty balls", "CPU s",
+        "method", "learns from", "bits", "mAP", f"mAP − {first}", "recall@10",
+        *(f"recall@10, re-ranked {c} ×" for c in RERANKED[1:]), "precision, radius 2", "empty balls, radius 2",
+        "CPU (s)",
     ]  # fmt: skip
     rows = []
     for hue, row in zip(hues, result_rows(snapshot), strict=True):
         spread = f" ± {row['map_seed_spread']:.3f}" if math.isfinite(row["map_seed_spread"]) else ""
         half = row["map_minus_first_half"]
-        less = f"{row['map_minus_first']:+.3f} ± {half:.3f}" if math.isfinite(half) else "–"
+        difference = f"{row['map_minus_first']:+.3f} ± {half:.3f}" if math.isfinite(half) else "–"
         if math.isfinite(row["map_minus_first_seed_spread"]):
-            less += f" ± {row['map_minus_first_seed_spread']:.3f}"
+            difference += f" ± {row['map_minus_first_seed_spread']:.3f}"
         cells = [
             f'<td><span style="color:{hue}">■</span> {html.escape(row["method"])}</td>',
             f'<td class="words">{row["learns_from"]}</td>',
             _cell(f"{row['bits']:,}" if row["bits"] else "–"),
             _cell(_score(row["map"]) + spread),
-            _cell(less),
+            _cell(difference),
             _cell(_score(row["recall_10"])),
             *(_cell(_score(row[f"recall_10_reranked_{c}"])) for c in RERANKED[1:]),
             _cell(_score(row["precision_radius_2"])),
@@ -127,55 +129,55 @@ def results_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
 
 
 def costs_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
-    """A card a method, and one of the float vectors."""
+    """One card per method, and one for the float vectors."""
     cards = []
     for at, (name, role) in enumerate(zip(snapshot.names, roles(snapshot), strict=True)):
         cost = snapshot.costs[at] if snapshot.costs else None
         if cost is None:
             continue
-        told = f"{supervision_text(snapshot.supervision(at))}, {cost.bits:,} bits"
-        cards.append(_card(name, told, cost, colour(role, dark), _floats_kept(snapshot, at)))
+        subtitle = f"{supervision_text(snapshot.supervision(at))}, {cost.bits:,} bits"
+        cards.append(_card(name, subtitle, cost, colour(role, dark), _floats_needed(snapshot, at)))
     if snapshot.costs and snapshot.costs[-1] is not None:
         floats = snapshot.costs[-1]
-        told = f"exact, {snapshot.setup.d:,} numbers"
-        cards.append(_card("Float vectors", told, floats, colour("float", dark), "yes"))
+        subtitle = f"exact, {snapshot.setup.d:,} numbers per vector"
+        cards.append(_card("Float vectors", subtitle, floats, colour("float", dark), "yes"))
     return f'<div class="ohash-costs">{"".join(cards)}</div>' if cards else ""
 
 
 def dips_html(snapshot: ComparisonSnapshot) -> str:
-    """What the drift did to each method."""
-    found = dips(snapshot)
-    if not found:
+    """How the drift affected each method."""
+    drops = dips(snapshot)
+    if not drops:
         return ""
     rows = "".join(
         f"<tr><td>{html.escape(one.method)}</td>{_cell(_score(one.before))}{_cell(_score(one.depth))}"
         f"{_cell('not yet' if math.isnan(one.recovery) else f'{one.recovery:,.0f} pairs')}</tr>"
-        for one in found
+        for one in drops
     )
-    header = "".join(f'<th scope="col">{text}</th>' for text in ("method", "mAP before", "dip", "back at 95 %"))
+    header = "".join(f'<th scope="col">{text}</th>' for text in ("method", "mAP before", "drop", "back to 95 % after"))
     return f'<table class="ohash-compare"><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>'
 
 
-def _card(name: str, told: str, cost: Cost, hue: str, kept: str) -> str:
-    once = "never" if cost.recomputed == 0 else _seconds(cost.reencode)
+def _card(name: str, subtitle: str, cost: Cost, hue: str, floats_needed: str) -> str:
+    refresh = "never" if cost.recomputed == 0 else _seconds(cost.reencode)
     lines = [
-        ("bytes a vector", formats.number(cost.bytes)),
+        ("bytes per vector", formats.number(cost.bytes)),
         ("1M · 100M vectors", f"{_bytes(cost.memory(10**6))} · {_bytes(cost.memory(10**8))}"),
-        ("encode, p50 · p99", _pair(cost.encode) if cost.encode[1] else "nothing"),
+        ("encode, p50 · p99", _pair(cost.encode) if cost.encode[1] else "no encoding"),
         (f"scan {SCANNED_ITEMS // 1000:,}k, p50 · p99", _pair(cost.scan)),
-        ("refresh 1M codes", once),
-        (f"floats kept for {TARGET_RECALL:.0%}", kept),
+        ("refresh 1M codes", refresh),
+        (f"floats needed for {TARGET_RECALL:.0%}", floats_needed),
     ]
     body = "".join(f"<p><span>{html.escape(term)}</span><span>{html.escape(value)}</span></p>" for term, value in lines)
-    head = f'<h5><span style="color:{hue}">■</span> {html.escape(name)}</h5><small>{html.escape(told)}</small>'
+    head = f'<h5><span style="color:{hue}">■</span> {html.escape(name)}</h5><small>{html.escape(subtitle)}</small>'
     return f"<article>{head}{body}</article>"
 
 
-def _floats_kept(snapshot: ComparisonSnapshot, at: int) -> str:
-    """Whether exact neighbours need the floats beside the codes."""
+def _floats_needed(snapshot: ComparisonSnapshot, at: int) -> str:
+    """Whether near-exact neighbours need the float vectors in addition to the codes."""
     enough = [c for c in RERANKED if snapshot.reranked(at, c) >= TARGET_RECALL]
     if not enough:
-        return "yes, 16 × is too few"
+        return f"yes, over {RERANKED[-1]} ×"
     return "no" if enough[0] == 1 else f"yes, {enough[0]} × re-ranked"
 
 

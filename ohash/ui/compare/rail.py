@@ -1,6 +1,5 @@
-"""The rail of the Compare page: data, up to six methods with what they learn from, bits, pairs, seeds, and the rest."""
+"""The rail of the Compare page: data, up to six methods, bits, pairs, seeds, and the rest."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,17 +15,16 @@ from ohash.comparison.params import (
     parse_entry,
     rows_of,
 )
-from ohash.engine.params import OWN
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
-from ohash.ui.compare import comparisons
-from ohash.ui.controls import control
-from ohash.ui.data import catalogue
-from ohash.ui.data import own_data as yours
-from ohash.ui.session import Session
-from ohash.ui.workarounds.slots import slot, when
+from ohash.ui.parts import catalogue
+from ohash.ui.parts.controls import OnCommit, control
+from ohash.ui.parts.method_names import describe_supervision
+from ohash.ui.session import comparisons, own_data
+from ohash.ui.session.session import Session
+from ohash.ui.workarounds.slots import on_choice, slot
 
-# Methods in the order of the list: what users compare with most, first.
+# Methods in the order of the list: those compared most often first.
 FIRST = (
     "oh",
     "mmoh",
@@ -49,11 +47,11 @@ MORE = {
     "Drift": ("drift", "drift_at", "drift_size"),
     "Run": ("fit_to", "reencode", "reencode_every", "database", "judged_by", "sweep"),
 }
-NOT_OWN = ("seed", "r", "dtype")
+SHARED = ("seed", "r", "dtype")  # the same for all methods
 
 
 def controls(session: Session, now: Comparison) -> None:
-    """Everything that can be chosen; any change starts the comparison again."""
+    """All controls; any change restarts the comparison."""
     choose_data(session, now)
     _choose_methods(session, now)
     rows = rows_of(now)
@@ -62,14 +60,14 @@ def controls(session: Session, now: Comparison) -> None:
     seeds = slot("seeds", len(now.seeds), range(1, MOST_SEEDS + 1))
     st.segmented_control(
         "seeds", seeds.options, default=seeds.initial, key=seeds.key, required=True,
-        on_change=when(seeds, lambda some: _change(session, seeds=_seeds(now, some))),
-        help="Every seed draws its own split, pairs and first W: thin lines, and their mean.",
+        on_change=on_choice(seeds, lambda count: _change(session, seeds=_seeds(now, count))),
+        help="Each seed draws its own split, pairs and initial W. Thin lines are seeds, thick lines their means.",
     )  # fmt: skip
     control(rows["trials"], now.options.trials, _setter(session))
-    with st.expander("Parameters of a method", key="open_parameters", on_change="rerun") as own:
-        if own.open:
+    with st.expander("Parameters of a method", key="open_parameters", on_change="rerun") as parameters:
+        if parameters.open:
             _parameters(session, now)
-    with st.expander("Stream & features", key="open_features", on_change="rerun") as more:
+    with st.expander("Stream and features", key="open_features", on_change="rerun") as more:
         if more.open:
             values = {key: _value(now, key) for key in ("similar_by", *(key for keys in MORE.values() for key in keys))}
             for heading, keys in MORE.items():
@@ -79,10 +77,10 @@ def controls(session: Session, now: Comparison) -> None:
 
 
 def choose_data(session: Session, now: Comparison) -> None:
-    """The dataset and what makes two of its points similar."""
+    """The dataset, and when two of its points are similar."""
     catalogue.choose(session, "compare_data", now.dataset, now.content, lambda key: _pick_data(session, now, key))
     try:
-        dataset = yours.dataset_of(session, now) or datasets.load_by_key(now.dataset)
+        dataset = own_data.dataset_of(session, now) or datasets.load_by_key(now.dataset)
     except ValueError:
         return
     row = rows_of(now)["similar_by"]
@@ -95,22 +93,21 @@ def _choose_methods(session: Session, now: Comparison) -> None:
     rest = sorted(known, key=lambda key: (FIRST.index(key) if key in FIRST else len(FIRST), known[key].title))
     names = dict(zip(texts, now.names, strict=True))
 
-    def shown(text: str) -> str:
+    def describe(text: str) -> str:
         spec = parse_entry(text).spec
-        needs = f" · needs {spec.needs}" if spec.missing else ""
-        return f"{names.get(text, spec.title)} · {spec.supervision.replace('none', 'nothing')}{needs}"
+        return describe_supervision(names.get(text, spec.title), spec)
 
     offered = [*texts, *(key for key in rest if key not in texts)]
     picked = slot("methods", texts, offered)
     st.multiselect(
-        "Methods · what they learn from", offered, picked.initial, key=picked.key, format_func=shown,
-        max_selections=MOST_METHODS, on_change=when(picked, lambda some: _pick_methods(session, now, some)),
-        help=f"Up to {MOST_METHODS}. The first one is the measure of the others.",
+        "Methods", offered, picked.initial, key=picked.key, format_func=describe,
+        max_selections=MOST_METHODS, on_change=on_choice(picked, lambda texts: _pick_methods(session, texts)),
+        help=f"Up to {MOST_METHODS} methods. The others are compared with the first one.",
     )  # fmt: skip
 
 
 def _parameters(session: Session, now: Comparison) -> None:
-    """One method's own table."""
+    """The parameters of one method."""
     names = dict(zip(range(len(now.names)), now.names, strict=True))
     at = st.selectbox(
         "method", list(names), key="view_parameters_of", format_func=lambda k: names.get(k, ""),
@@ -118,18 +115,18 @@ def _parameters(session: Session, now: Comparison) -> None:
     )  # fmt: skip
     entry = now.entries[at if at in names else 0]
     model = now.experiment(entry).model
-    rows = {key: row for key, row in entry.spec.table.items() if key not in NOT_OWN}
+    rows = {key: row for key, row in entry.spec.table.items() if key not in SHARED}
     for key, row in rows.items():
-        control(replace(row, live=False), getattr(model, key), _own_setter(session, now, entry))
+        control(replace(row, live=False), getattr(model, key), _method_setter(session, now, entry))
     if not rows:
-        st.caption("It has none beside the number of bits.")
+        st.caption("The number of bits is its only parameter.")
 
 
-def _setter(session: Session) -> Callable[[str, Any], None]:
+def _setter(session: Session) -> OnCommit:
     return lambda key, value: _change(session, **{key: value})
 
 
-def _own_setter(session: Session, now: Comparison, entry: Entry) -> Callable[[str, Any], None]:
+def _method_setter(session: Session, now: Comparison, entry: Entry) -> OnCommit:
     def change(key: str, value: Any) -> None:
         row = entry.spec.table[key]
         kept = [f"{name}={entry.spec.table[name].format(old)}" for name, old in entry.values if name != key]
@@ -147,27 +144,26 @@ def _change(session: Session, **values: Any) -> None:
         session.warnings = [str(error)]
 
 
-def _pick_methods(session: Session, now: Comparison, texts: list[str]) -> None:
+def _pick_methods(session: Session, texts: list[str]) -> None:
     if not texts:
-        session.warnings = ["Choose at least one method; the last one stays."]
+        session.warnings = ["A comparison needs at least one method."]
         return
     _change(session, methods=[parse_entry(text) for text in texts])
 
 
 def _pick_data(session: Session, now: Comparison, key: str) -> None:
-    """Other data keep methods, bits, seeds and pairs; what belongs to the old data goes back to the defaults."""
-    dataset, _, content = key.partition(":") if key.startswith(f"{OWN}:") else (key, "", "")
-    usual = comparisons.usual(session, dataset, content)
+    """Change the data; methods, bits, seeds and pairs stay, the rest goes back to the defaults."""
+    default = comparisons.default_comparison(session, *catalogue.split_key(key))
     untouched = now.entries in (tuple(map(Entry, DEFAULT_METHODS)), tuple(map(Entry, CLICK_METHODS)))
     kept = {"bits": now.options.bits, "trials": now.options.trials, "pairs": now.run.pairs, "seeds": now.seeds}
     try:
-        comparisons.choose(session, usual.with_values(methods=usual.entries if untouched else now.entries, **kept))
+        comparisons.choose(session, default.with_values(methods=default.entries if untouched else now.entries, **kept))
     except ValueError as error:
         session.warnings = [str(error)]
 
 
 def _seeds(now: Comparison, count: int) -> tuple[int, ...]:
-    """So many, those there are first."""
+    """So many seeds, the current ones first."""
     kept = list(now.seeds[:count])
     while len(kept) < count:
         kept.append(max(kept) + 1)

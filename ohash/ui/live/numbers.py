@@ -1,4 +1,4 @@
-"""E: the numbers of a run, and the status line, as small HTML with tabular figures."""
+"""The numbers of a run, and its status line, as HTML with tabular figures."""
 
 import html
 import math
@@ -8,29 +8,33 @@ from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
 from ohash.plots.theme import colour
 
+HEALTH = {
+    "healthy": ("healthy", "similar"), "look": ("worth a look", "dissimilar"), "ill": ("not healthy", "wrong"),
+}  # fmt: skip
+
 
 def numbers_html(now: Snapshot) -> str:
-    """Both truths with their gain, storage, speed."""
+    """Both quality measures with their gain, storage, speed."""
     n = now.numbers
-    cells = [
-        _cell("mAP · agrees with labels or pairs", n.get("map"), n.get("map_start")),
-        _cell("recall@10 · agrees with the distance", n.get("recall_10"), n.get("recall_10_start")),
-        _plain("pair-AUC · recent pairs", _number(n.get("auc"))),
-        _plain("bits in all · bytes an item", f"{n['bits']:.0f} · {n['bytes']:.0f}"),
-        _plain("pairs a second of learning", _speed(now)),
-        _plain("database trained on", _trained_on(now)),
+    entries = [
+        _score("mAP · by labels or pairs", n.get("map"), n.get("map_start")),
+        _score("recall@10 · by distance", n.get("recall_10"), n.get("recall_10_start")),
+        _entry("pair-AUC · recent pairs", _number(n.get("auc"))),
+        _entry("total bits · bytes per item", f"{n['bits']:.0f} · {n['bytes']:.0f}"),
+        _entry("pairs learned per CPU second", _speed(now)),
+        _entry("trained on the database", _trained_on_database(now)),
     ]
-    return f'<div class="ohash-numbers">{"".join(cells)}</div>'
+    return f'<div class="ohash-numbers">{"".join(entries)}</div>'
 
 
-def words_html(sentence: str, now: Snapshot | None, badge: str, *, dark: bool) -> str:
-    """What is happening, and the status beside it; a title may be the name of somebody's file."""
+def headline_html(sentence: str, now: Snapshot | None, badge: str, *, dark: bool) -> str:
+    """What is happening, with the status next to it; the sentence may hold the name of an uploaded file."""
     status = "" if now is None else _status(now, badge, dark=dark)
     return f'<div class="ohash-words"><p class="ohash-headline">{html.escape(sentence)}</p>{status}</div>'
 
 
 def health_markdown(now: Snapshot) -> str:
-    """Everything the health dot stands for."""
+    """The findings behind the health dot."""
     parts = []
     for finding in findings(now):
         advice = f" — {finding.advice}" if finding.advice else ""
@@ -39,45 +43,40 @@ def health_markdown(now: Snapshot) -> str:
 
 
 def _status(now: Snapshot, badge: str, *, dark: bool) -> str:
-    """Pairs, share updated, health, state."""
-    found = health(now)
-    dot = colour({"healthy": "similar", "look": "dissimilar", "ill": "wrong"}[found], dark=dark)
-    words = {"healthy": "healthy", "look": "worth a look", "ill": "not healthy"}[found]
+    """Pairs, recent update rate, health, state."""
+    text, role = HEALTH[health(now)]
     count, pairs = pairs_in_words(now.t).split()
     return (
         f'<div class="ohash-status" data-seq="{now.seq}" data-pairs="{now.t}" '
-        f'data-changes="{len(now.params.changes)}"><b>{count}</b> {pairs} · {_updated(now)}'
-        f'<span style="color:{dot}">●</span> {words} · {badge}</div>'
+        f'data-changes="{len(now.params.changes)}"><b>{count}</b> {pairs} · {_update_rate(now)}'
+        f'<span style="color:{colour(role, dark=dark)}">●</span> {text} · {badge}</div>'
     )
 
 
-def _updated(now: Snapshot) -> str:
-    """The share of recent pairs that moved the model, of a method that learns from pairs."""
-    return f"{now.numbers['update_rate']:.0%} updated lately · " if "update_rate" in now.columns else ""
+def _update_rate(now: Snapshot) -> str:
+    """The share of recent pairs that changed the model, for methods that learn from pairs."""
+    return f"recent update rate {now.numbers['update_rate']:.0%} · " if "update_rate" in now.columns else ""
 
 
 def _speed(now: Snapshot) -> str:
-    """Pairs a CPU second, whatever the pace of the run."""
+    """Pairs per CPU second, whatever the pace of the run."""
     pairs, seconds = now.checkpoints["pairs"], now.checkpoints["cpu_learn"]
     return f"{pairs[-1] / seconds[-1]:,.0f}" if len(seconds) and seconds[-1] > 0 else "–"
 
 
-def _cell(title: str, value: float | None, start: float | None) -> str:
-    gain = (
-        ""
-        if value is None or start is None or not math.isfinite(value)
-        else f"<i>{round(value - start, 3) + 0.0:+.3f}</i>"
-    )
-    return _plain(title, _number(value) + gain)
+def _score(title: str, value: float | None, start: float | None) -> str:
+    if value is None or start is None or not math.isfinite(value):
+        return _entry(title, _number(value))
+    return _entry(title, f"{_number(value)}<i>{round(value - start, 3) + 0.0:+.3f}</i>")
 
 
-def _trained_on(now: Snapshot) -> str:
+def _trained_on_database(now: Snapshot) -> str:
     if methods.find(now.params.method).consumes == "nothing":
-        return "learns nothing"
+        return "no training"
     return "yes" if now.database_seen else "no"
 
 
-def _plain(title: str, text: str) -> str:
+def _entry(title: str, text: str) -> str:
     return f"<div><small>{title}</small><b>{text}</b></div>"
 
 

@@ -1,4 +1,4 @@
-"""What stands behind the present run in the first chart: earlier runs, the pinned one, and the one a preset brings."""
+"""Runs drawn behind the live one in the first chart: earlier runs, the pinned run, and a preset's companion."""
 
 import textwrap
 from dataclasses import replace
@@ -8,47 +8,47 @@ from ohash.engine.narrative import settings_that_differ, title_of
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.chart import Chart
 from ohash.plots.live import charts
-from ohash.ui import state
-from ohash.ui.session import Past, Session
+from ohash.ui.session import live_run
+from ohash.ui.session.session import EarlierRun, Session
 
 
 def quality(session: Session, now: Snapshot, metric: str) -> Chart:
-    """Agreement over pairs with all that stands behind it."""
-    kept = next((past for past in session.past if past.key == session.pinned), None)
-    pinned = None if kept is None else _pinned(kept, now)
-    ghosts = [*_told_apart(session, now, kept), *_beside(session)]
-    reference = now.numbers.get("map_float") if metric == "map" else None
-    return charts.quality(now, metric, ghosts=ghosts, reference=reference, pinned=pinned)
+    """A quality measure over pairs, with the reference runs behind it."""
+    reference = next((run for run in session.earlier if run.key == session.pinned), None)
+    pinned = None if reference is None else _pinned(reference, now)
+    ghosts = [*_earlier(session, now, reference), *_companions(session)]
+    float_map = now.numbers.get("map_float") if metric == "map" else None
+    return charts.quality(now, metric, ghosts=ghosts, reference=float_map, pinned=pinned)
 
 
-def beside(session: Session) -> list[Snapshot]:
-    """The newest pictures of the runs beside the present one."""
-    pictures = [one.snapshot() for one in state.hub().lease(session.id).beside]
-    return [picture for picture in pictures if picture is not None and picture.t > 0]
+def companion_snapshots(session: Session) -> list[Snapshot]:
+    """The newest snapshots of the runs that accompany the live one."""
+    snapshots = [runner.snapshot() for runner in live_run.hub().lease(session.id).companions]
+    return [snapshot for snapshot in snapshots if snapshot is not None and snapshot.t > 0]
 
 
-def _told_apart(session: Session, now: Snapshot, kept: Past | None) -> list[charts.Ghost]:
-    """Earlier runs, each named by what it has otherwise than the present one; without the pinned one."""
-    found = []
+def _earlier(session: Session, now: Snapshot, reference: EarlierRun | None) -> list[charts.Ghost]:
+    """Earlier runs except the pinned one, each labelled by its difference from the live run."""
+    ghosts = []
     for ghost in session.ghosts:
-        pinned = kept is not None and kept.now.params == ghost.params
+        pinned = reference is not None and reference.now.params == ghost.params
         if charts.comparable(ghost, now.params) and not pinned:
-            different = settings_that_differ(now.params, ghost.params) or "before"
-            found.append(replace(ghost, label=textwrap.shorten(different, 26, placeholder="…")))
-    return found
+            label = settings_that_differ(now.params, ghost.params) or "before"
+            ghosts.append(replace(ghost, label=textwrap.shorten(label, 26, placeholder="…")))
+    return ghosts
 
 
-def _pinned(past: Past, now: Snapshot) -> charts.Ghost:
-    """The reference the user chose; of other data, it says so."""
-    ghost, data = charts.ghost_of(past.now, f"pinned: {past.label}"), title_of(past.now.params)
+def _pinned(run: EarlierRun, now: Snapshot) -> charts.Ghost:
+    """The reference the user chose; if it used other data, its label says so."""
+    ghost, data = charts.ghost_of(run.now, f"pinned: {run.label}"), title_of(run.now.params)
     if charts.comparable(ghost, now.params):
-        return replace(ghost, label=f"pinned: {settings_that_differ(now.params, past.now.params) or past.label}")
-    if data in past.label:
+        return replace(ghost, label=f"pinned: {settings_that_differ(now.params, run.now.params) or run.label}")
+    if data in run.label:
         return ghost
-    return replace(ghost, label=f"pinned, {data.partition(',')[0]}: {past.label}")
+    return replace(ghost, label=f"pinned, {data.partition(',')[0]}: {run.label}")
 
 
-def _beside(session: Session) -> list[charts.Ghost]:
-    story = preset(session.preset).beside if session.preset else None
-    label = story.label if story is not None else "for comparison"
-    return [charts.ghost_of(picture, label) for picture in beside(session)]
+def _companions(session: Session) -> list[charts.Ghost]:
+    companion = preset(session.preset).beside if session.preset else None
+    label = companion.label if companion is not None else "for comparison"
+    return [charts.ghost_of(snapshot, label) for snapshot in companion_snapshots(session)]

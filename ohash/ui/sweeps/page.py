@@ -1,8 +1,8 @@
-"""The Sweeps page: choose one, watch it fill, cancel, go on, export, share."""
+"""The Sweeps page: choose a sweep, watch its progress, cancel, resume, export, share."""
 
 import string
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -10,23 +10,25 @@ from ohash.engine.narrative import duration
 from ohash.engine.params import OWN
 from ohash.store.store import Store
 from ohash.sweeps import launch, own_data
+from ohash.sweeps.export import code_for
 from ohash.sweeps.files import delete_sweep, sweeps
 from ohash.sweeps.leases import Activity, activity, cancel
 from ohash.sweeps.results import Point, best_points, points, to_csv
 from ohash.sweeps.sweep import Sweep
-from ohash.ui.session import Session
-from ohash.ui.sweeps import results as sweep_results
-from ohash.ui.sweeps.link import link, shared_sweep
+from ohash.ui.parts.notices import show_error
+from ohash.ui.session import own_data as session_data
+from ohash.ui.session.session import Session
+from ohash.ui.sweeps import results_view
+from ohash.ui.sweeps.link import link_to, shared_sweep
 from ohash.ui.workarounds.fragments import fragment
-from ohash.ui.workarounds.messages import plain
 from ohash.ui.workarounds.slots import distinct
 
 NEW = "new"
 WATCH_SECONDS = 2.0
 
 
-def choose(store: Store) -> tuple[str, Sweep | None]:
-    """Which sweep is shown: that of the address, else one that runs, else the newest; NEW if there is none."""
+def choose(store: Store) -> Sweep | None:
+    """The sweep to show: the one in the address, else a running one, else the newest; None for a new one."""
     known = sweeps(store)
     shared = shared_sweep()
     wanted = st.query_params.get("sweep", "")
@@ -35,24 +37,24 @@ def choose(store: Store) -> tuple[str, Sweep | None]:
     if wanted not in known and wanted != NEW:
         if wanted:
             st.warning(
-                f"There is no sweep {_plain(wanted[:40])} here; it may have been forgotten.", icon=":material/info:"
+                f"There is no sweep {_escape(wanted[:40])} here; it may have been deleted.", icon=":material/info:"
             )
         alive = [key for key, now in activity(store).items() if now.alive and key in known]
         wanted = alive[-1] if alive else next(reversed(known), NEW)
-    chosen = _picked(known, wanted) if known else NEW
+    chosen = _pick(known, wanted) if known else NEW
     if (st.query_params.to_dict() != {"sweep": chosen} and shared is None) or chosen != wanted:
         st.query_params.from_dict({"sweep": chosen})
-    return chosen, known.get(chosen)
+    return known.get(chosen)
 
 
-def _picked(known: dict[str, Sweep], wanted: str) -> str:
-    """The list of sweeps and, beside it, the way to a new one."""
+def _pick(known: dict[str, Sweep], wanted: str) -> str:
+    """The list of sweeps, and a button for a new one."""
     order = list(reversed(known))
-    words = distinct({key: _title(known[key]) for key in order})
+    titles = distinct({key: _title(known[key]) for key in order})
     with st.container(horizontal=True, vertical_alignment="bottom", key="sweep_picker"):
         chosen = st.selectbox(
             "Sweep", order, None if wanted == NEW else order.index(wanted), key=f"sweep_choice_{len(order)}_{wanted}",
-            placeholder="Open one that was begun", format_func=lambda key: words[key],
+            placeholder="Open an existing sweep", format_func=lambda key: titles[key],
         )  # fmt: skip
         if wanted != NEW and st.button("New sweep", icon=":material/add:", key="sweep_to_new", width="content"):
             st.query_params.from_dict({"sweep": NEW})
@@ -60,42 +62,42 @@ def _picked(known: dict[str, Sweep], wanted: str) -> str:
     return chosen or NEW
 
 
-def watch(session: Session, store: Store, chosen: Sweep) -> None:
-    """Everything about one sweep; drawn again every two seconds while it runs."""
-    st.subheader(_plain(chosen.name) or "A sweep", anchor=False)
-    alive = _alive(store, chosen)
+def watch(session: Session, store: Store, sweep: Sweep) -> None:
+    """Progress and results of one sweep; redrawn every two seconds while it runs."""
+    st.subheader(_escape(sweep.name) or "Sweep", anchor=False)
+    alive = _alive(store, sweep)
     every = WATCH_SECONDS if alive else None
-    fragment(partial(_watched, session, store, chosen, alive), key="sweep_watch", every=every)
+    fragment(partial(_draw, session, store, sweep, alive), key="sweep_watch", every=every)
 
 
-def _watched(session: Session, store: Store, chosen: Sweep, was_alive: bool) -> None:
-    alive = _alive(store, chosen)
-    if alive != was_alive:  # begun or over: the rhythm changes
+def _draw(session: Session, store: Store, sweep: Sweep, was_alive: bool) -> None:
+    alive = _alive(store, sweep)
+    if alive != was_alive:  # started or ended: the timer changes
         st.rerun()
-    found = points(chosen, store)
-    _status(store, chosen, found, alive)
-    _controls(session, store, chosen, found, alive)
-    if any(point.numbers for point in found):
-        sweep_results.charts_of(session, store, chosen, found)
-        sweep_results.table(session, store, chosen, found)
-        sweep_results.verdicts(chosen, best_points(chosen, store, found))
-    if any(point.failed for point in found):
-        sweep_results.failures(store, chosen)
+    results = points(sweep, store)
+    _status(store, sweep, results, alive)
+    _controls(session, store, sweep, results, alive)
+    if any(point.numbers for point in results):
+        results_view.show_charts(session, store, sweep, results)
+        results_view.show_table(session, store, sweep, results)
+        results_view.show_best(sweep, best_points(sweep, store, results))
+    if any(point.failed for point in results):
+        results_view.show_failures(store, sweep)
 
 
-def _status(store: Store, chosen: Sweep, found: list[Point], alive: bool) -> None:
-    done, failed = sum(len(point.numbers) for point in found), sum(point.failed for point in found)
-    total = len(chosen.cells)
-    now = activity(store).get(chosen.key)
-    words = f"**{done} of {total} cells**" + (f", {failed} failed" if failed else "")
+def _status(store: Store, sweep: Sweep, results: list[Point], alive: bool) -> None:
+    done, failed = sum(len(point.numbers) for point in results), sum(point.failed for point in results)
+    total = len(sweep.cells)
+    now = activity(store).get(sweep.key)
+    text = f"**{done} of {total} experiments**" + (f", {failed} failed" if failed else "")
     if alive and now is not None and now.alive:
-        words += _pace(now)
+        text += _pace(now)
     elif alive:
-        words += ", starting …"
+        text += ", starting …"
     elif done + failed < total:
-        words += ", not running" if now is None else f", {now.state if now.state != 'running' else 'interrupted'}"
-    st.progress((done + failed) / max(1, total), text=words)
-    problem = launch.error_output(store, chosen.key)
+        text += ", not running" if now is None else f", {now.state if now.state != 'running' else 'interrupted'}"
+    st.progress((done + failed) / max(1, total), text=text)
+    problem = launch.error_output(store, sweep.key)
     if problem and not alive:
         st.error("The sweep ended with an error.", icon=":material/error:")
         st.code(problem, language=None)
@@ -108,79 +110,86 @@ def _pace(now: Activity) -> str:
     if not here or seconds <= 0:
         return ", running"
     left = now.progress["total"] - now.progress["done"] - now.progress["failed"]
-    return f", {60 * here / seconds:.1f} a minute, {duration(left * seconds / here)} left"
+    return f", {60 * here / seconds:.1f} per minute, {duration(left * seconds / here)} left"
 
 
-def _controls(session: Session, store: Store, chosen: Sweep, found: list[Point], alive: bool) -> None:
-    left = sum(point.waiting for point in found) + sum(point.failed for point in found)
+def _controls(session: Session, store: Store, sweep: Sweep, results: list[Point], alive: bool) -> None:
+    left = sum(point.waiting + point.failed for point in results)
     with st.container(horizontal=True, key="sweep_controls", vertical_alignment="center"):
         if alive:
-            if st.button("Cancel", icon=":material/stop:", key="sweep_cancel", help="Finished cells stay."):
-                _do(lambda: cancel(store, chosen.key))
+            if st.button("Cancel", icon=":material/stop:", key="sweep_cancel", help="Finished experiments are kept."):
+                _try(lambda: cancel(store, sweep.key))
         elif left and st.button(
-            "Start" if not any(point.numbers for point in found) else "Go on", icon=":material/play_arrow:",
+            "Resume" if any(point.numbers for point in results) else "Start", icon=":material/play_arrow:",
             type="primary", key="sweep_start", disabled=not store.writable,
-            help="As a process of its own: it goes on without this page.",
+            help="Runs in a separate process, which continues when this page is closed.",
         ):  # fmt: skip
-            start(session, store, chosen)
+            start(session, store, sweep)
         st.download_button(
-            "CSV", lambda: to_csv(chosen, store), f"{chosen.name}.csv", "text/csv", on_click="ignore", key="sweep_csv",
-            icon=":material/download:", help="One row a cell: map_validation, map_test and more.",
+            "CSV", lambda: to_csv(sweep, store), f"{sweep.name}.csv", "text/csv", on_click="ignore", key="sweep_csv",
+            icon=":material/download:", help="One row per experiment, with map_validation, map_test and more.",
         )  # fmt: skip
         st.download_button(
-            "Spec", chosen.to_json(), f"{chosen.name}.json", "application/json", on_click="ignore", key="sweep_spec",
-            icon=":material/download:", help="For `python3 -m ohash sweep`, here or on a cluster.",
+            "Spec", sweep.to_json(), f"{sweep.name}.json", "application/json", on_click="ignore", key="sweep_spec",
+            icon=":material/download:", help="The input of `python3 -m ohash sweep`, here or on a cluster.",
+        )  # fmt: skip
+        files = session_data.files_of(session, dict(sweep.base).get("content", ""))
+        st.download_button(
+            "Code for this sweep", lambda: code_for(sweep, files), f"{sweep.name}.py", "text/x-python",
+            on_click="ignore", key="sweep_code", icon=":material/download:",
+            help="Python that repeats this sweep and prints its points.",
         )  # fmt: skip
         with st.popover("Share", icon=":material/share:"):
-            st.markdown("The sweep itself; who opens it can run it.")
-            st.code(link(chosen), language=None, wrap_lines=True)
+            st.markdown("This link holds the whole sweep: whoever opens it can run it.")
+            st.code(link_to(sweep), language=None, wrap_lines=True)
         if not alive and st.button(
-            "Forget", icon=":material/delete:", key="sweep_delete", help="Take it off the list. Its cells stay on Runs."
+            "Delete", icon=":material/delete:", key="sweep_delete",
+            help="Remove the sweep from the list. Its finished experiments stay on the Runs page.",
         ):  # fmt: skip
             st.query_params.clear()
-            _do(lambda: delete_sweep(store, chosen.key))
+            _try(lambda: delete_sweep(store, sweep.key))
 
 
-def start(session: Session, store: Store, chosen: Sweep) -> None:
-    """Begin, or go on, unless another sweep runs."""
-    others = [key for key, now in activity(store).items() if now.alive and key != chosen.key]
+def start(session: Session, store: Store, sweep: Sweep) -> None:
+    """Start or resume, unless another sweep is running."""
+    others = [key for key, now in activity(store).items() if now.alive and key != sweep.key]
     if others:
-        st.error("Another sweep is running on this machine: wait, or cancel it first.", icon=":material/error:")
+        st.error("Another sweep is running on this machine: wait for it, or cancel it first.", icon=":material/error:")
         return
 
-    def begin() -> None:
-        for content in own_data.own_fingerprints(chosen):
+    def launch_sweep() -> None:
+        for content in own_data.own_fingerprints(sweep):
             if content in session.own:
                 own_data.save_own_data(store, session.own[content])
             else:
-                own_data.load_own_dataset(store, content)  # says so if they are not here
-        st.query_params.from_dict({"sweep": chosen.key})
-        launch.start_sweep(chosen, store)
+                own_data.load_own_dataset(store, content)  # raises if the data are not here
+        st.query_params.from_dict({"sweep": sweep.key})
+        launch.start_sweep(sweep, store)
 
-    _do(begin)
+    _try(launch_sweep)
 
 
-def _plain(name: str) -> str:
-    """A name in which nothing is markup."""
+def _escape(name: str) -> str:
+    """A name in which nothing is markup, not even as a heading."""
     return "".join(f"\\{one}" if one in string.punctuation else one for one in name)
 
 
-def _alive(store: Store, chosen: Sweep) -> bool:
-    now = activity(store).get(chosen.key)
-    return (now is not None and now.alive) or launch.is_running(store, chosen.key)
+def _alive(store: Store, sweep: Sweep) -> bool:
+    now = activity(store).get(sweep.key)
+    return (now is not None and now.alive) or launch.is_running(store, sweep.key)
 
 
-def _title(chosen: Sweep) -> str:
-    cells = len(chosen.cells)
-    names = dict.fromkeys(cell.params.dataset for cell in chosen.cells)
+def _title(sweep: Sweep) -> str:
+    count = len(sweep.cells)
+    names = dict.fromkeys(cell.params.dataset for cell in sweep.cells)
     data = ", ".join("your data" if name == OWN else name for name in names)
-    return f"{chosen.name} · {data} · {cells} cell{'s' if cells > 1 else ''}"
+    return f"{sweep.name} · {data} · {count} experiment{'s' if count > 1 else ''}"
 
 
-def _do(work: Any) -> None:
+def _try(action: Callable[[], object]) -> None:
     try:
-        work()
+        action()
     except ValueError as error:  # a store that cannot be written, data that are not here
-        st.error(f"{plain(error)}.", icon=":material/error:")
+        show_error(error)
     else:
         st.rerun()

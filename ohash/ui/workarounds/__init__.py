@@ -1,1 +1,1 @@
-"""What Streamlit does not offer: every workaround for it is in this folder."""
+"""Every workaround for Streamlit, and nothing else; imports no other part of the dashboard."""

@@ -1,18 +1,17 @@
-"""What only the browser knows: who wants things to stand still, what is a phone, what was clicked."""
+"""What only the browser knows: whether the user prefers less motion, how wide the screen is, what was clicked."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import streamlit as st
 
-from ohash.ui import state
-from ohash.ui import view_state as memory
-from ohash.ui.session import Session
+from ohash.ui.workarounds.slots import component_value
 
-# What the browser is like is told once a load, and only if there is something to tell: an ordinary laptop costs no
-# extra run. A value set while the component is being mounted can be lost, hence the timer.
-# What is clicked is told by script.py.
-ASK = """
+# The browser reports once per load, and only if there is something to report: an ordinary laptop costs no extra run. A
+# value set while the component is being mounted can be lost, hence the timer. Clicks are reported by script.py.
+REPORT = """
 export default function ({ setStateValue, setTriggerValue }) {
   window.ohashTell = setTriggerValue;
   if (window.ohashTold) return;
@@ -22,30 +21,31 @@ export default function ({ setStateValue, setTriggerValue }) {
   if (still || narrow) setTimeout(() => setStateValue("client", { still, narrow }), 200);
 }
 """
+NAME = "ohash_client"
+
+
+@dataclass(frozen=True)
+class BrowserReport:
+    """What a browser reports when a page is loaded."""
+
+    narrow: bool
+    reduced_motion: bool
 
 
 @cache
 def _component() -> Any:
-    return st.components.v2.component("ohash_client", js=ASK)
+    return st.components.v2.component(NAME, js=REPORT)
 
 
-def ask(session: Session) -> None:
-    """Take note of the browser; who wants no motion gets a run that waits for Play, a comparison that moves rarely."""
+def listen(on_report: Callable[[BrowserReport], None], on_row: Callable[[int | None], None]) -> None:
+    """Call `on_report` when the browser has reported, and `on_row` when an item of the gallery is clicked."""
 
-    def told() -> None:
-        client = _said("client") or {}
-        session.narrow = bool(client.get("narrow"))
-        session.still = bool(client.get("still"))
-        if session.still and session.playing:  # what has begun since the page was opened begins again
-            session.playing = False
-            state.commit(session, session.params, preset=session.preset, keep_ghost=False)
+    def report() -> None:
+        client = component_value(NAME, "client") or {}
+        on_report(BrowserReport(bool(client.get("narrow")), bool(client.get("still"))))
 
-    def clicked() -> None:
-        row = _said("row")
-        session.row = row if isinstance(row, int) else None
+    def click() -> None:
+        row = component_value(NAME, "row")
+        on_row(row if isinstance(row, int) else None)
 
-    _component()(key="ohash_client", on_client_change=told, on_row_change=clicked, height=1)
-
-
-def _said(what: str) -> Any:
-    return memory.said_by("ohash_client").get(what)
+    _component()(key=NAME, on_client_change=report, on_row_change=click, height=1)

@@ -4,14 +4,14 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 
-def passed() -> None:
-    """Said by app.py: this tab has its navigation."""
+def mark_routed() -> None:
+    """Called by app.py: this tab has its navigation."""
     st.session_state["routed"] = True
 
 
-def ensure() -> None:
-    """Until app.py has run once in a server, Streamlit serves pages/ by itself and a deep link misses the router."""
+def require_router() -> None:
+    """Until app.py has run once in a server, Streamlit serves pages/ by itself, and a deep link misses the router."""
     if not st.session_state.get("routed"):
         PagesManager.uses_pages_directory = False
-        passed()  # now; a page that is run by itself, as in a test, has no router to wait for
+        mark_routed()  # now; a page that is run by itself, as in a test, has no router to wait for
         st.rerun()

@@ -1,12 +1,12 @@
-"""The little that the browser does by itself, where Streamlit has no option: keys, history, clicks, read-outs.
+"""What the browser does by itself where Streamlit has no option: keys, history, clicks, read-outs.
 
-Keys: Streamlit keeps R for itself (it runs the script again, which does no harm), so a button cannot have it; and a
-button with the key Space takes it from every other control that somebody has reached with the keyboard.
+Keys: Streamlit reserves R (it runs the script again, which does no harm), so a button cannot have it; and a button with
+the key Space takes it away from every other control reached with the keyboard.
 History: Streamlit adds an entry at every change of the address, and Back would meet the server, which writes its own
-address again: nobody could leave. An experiment replaces the one before it, and Back leads to the page before.
-Clicks: an item of the gallery asks.
-Read-outs: ECharts drops its own at every new picture; the pointer's last place is told to it again before the next
-frame is painted.
+address again: the user could never leave. An experiment replaces the one before it, and Back leads to the page before.
+Clicks: an item of the gallery becomes the query.
+Read-outs: ECharts drops its own with every new frame; the pointer's last position is sent again before the next frame
+is painted.
 """
 
 import streamlit as st
@@ -66,5 +66,5 @@ if (!window.ohashKeys) {
 
 
 def send() -> None:
-    """To the browser; there it is run once a load."""
+    """Send it to the browser, which runs it once per load."""
     st.html(SCRIPT, unsafe_allow_javascript=True)

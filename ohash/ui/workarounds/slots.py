@@ -1,16 +1,14 @@
-"""Widgets that show the experiment's value and never throw a user's newer choice back. Touches session_state.
+"""Widgets that show the experiment's value and never undo a user's newer choice. Touches session_state.
 
 Streamlit offers two ways to give a widget a value, and both race with a user who moves it while a page is drawn: set in
-session_state at every run, an older picture pushes the slider back; set once, a run that is interrupted leaves it at
-its minimum, which then arrives as if somebody had chosen it. So a value is given as the default only, under a key that
+session_state at every run, an older frame pushes the slider back; set once, an interrupted run leaves it at its
+minimum, which then arrives as if the user had chosen it. So a value is only given as the default, under a key that
 changes whenever the experiment, and not the user, has changed it.
 
-A press of a button counts once.
-
-A pressed button stays pressed in the browser until its own message has gone. If the timer of a fragment fires in
-between, the fragment's message carries the press too, and Streamlit (1.67) runs the callback for each: Play and Pause
-cancel each other, Step learns two pairs. The button's own message always follows and runs the whole page, so a press
-that comes with a fragment is not counted. Only for buttons that stand outside the fragments.
+A press of a button counts once: a pressed button stays pressed in the browser until its own message has been sent. If
+the timer of a fragment fires in between, the fragment's message carries the press too, and Streamlit (1.67) runs the
+callback for each: Play and Pause cancel each other, Step learns two pairs. The button's own message always follows and
+runs the whole page, so a press that arrives with a fragment is not counted. Only for buttons outside the fragments.
 """
 
 from collections import Counter
@@ -27,7 +25,7 @@ STORE = "ohash_slots"
 
 @dataclass(frozen=True)
 class Slot:
-    """A widget by `key` with its default `initial`; `shown` is what it shows now as far as anybody knows."""
+    """A widget by `key` with its default `initial`; `shown` is what it shows now, as far as the server knows."""
 
     name: str
     generation: int
@@ -42,65 +40,70 @@ class Slot:
 
     @property
     def index(self) -> int:
-        """Where the default stands among the options."""
+        """The place of the default among the options."""
         return self.options.index(self.initial)
 
 
 def slot(name: str, value: Any, options: Sequence[Any] = ()) -> Slot:
-    """The widget called `name`, which should show `value`; another one if it would show something else.
+    """The widget called `name`, which should show `value`; a new one if it would show something else.
 
-    With other options, or after another page, it is a new widget to Streamlit, which has forgotten its value.
+    With other options, or after a visit to another page, Streamlit has forgotten its value: it is new, too.
     """
     known: dict[str, Slot] = st.session_state.setdefault(STORE, {})
-    found, offered = known.get(name), tuple(options)
-    if found is None or found.shown != value or found.options != offered or found.key not in st.session_state:
-        generation = 0 if found is None else found.generation + 1
+    last, offered = known.get(name), tuple(options)
+    if last is None or last.shown != value or last.options != offered or last.key not in st.session_state:
+        generation = 0 if last is None else last.generation + 1
         known[name] = Slot(name, generation, value, value, offered)
     return known[name]
 
 
-def distinct(words: Mapping[str, str]) -> dict[str, str]:
-    """Words for options, each once: a select box knows its options by what it shows, and two of one name swap.
+def distinct(titles: Mapping[str, str]) -> dict[str, str]:
+    """Titles of options, each once: a select box identifies options by their titles, and two equal ones swap.
 
     >>> distinct({"a": "digits", "b": "words", "c": "digits"})
     {'a': 'digits', 'b': 'words', 'c': 'digits (2)'}
     """
     seen: Counter[str] = Counter()
-    found = {}
-    for key, text in words.items():
-        seen[text] += 1
-        found[key] = text if seen[text] == 1 else f"{text} ({seen[text]})"
-    return found
+    unique = {}
+    for key, title in titles.items():
+        seen[title] += 1
+        unique[key] = title if seen[title] == 1 else f"{title} ({seen[title]})"
+    return unique
 
 
-def when(one: Slot, act: Callable[[Any], None]) -> Callable[[], None]:
-    """A callback: `act` on what the user chose.
+def on_choice(widget: Slot, act: Callable[[Any], None]) -> Callable[[], None]:
+    """A callback that calls `act` with what the user chose.
 
-    A message that left the browser before it knew of a newer widget carries the older one, whose state the server has
-    dropped by then: Streamlit takes its value for a new choice. A preset would be undone by the slider it has moved.
+    A message sent before the browser knew of a newer widget carries the older one, whose state the server has dropped
+    by then: Streamlit takes its value for a new choice. A preset would be undone by the slider it has moved.
     """
 
-    def changed() -> None:
+    def change() -> None:
         known: dict[str, Slot] = st.session_state.setdefault(STORE, {})
-        now = known.get(one.name, one)
-        if now.key == one.key:
-            value = st.session_state[one.key]
-            known[one.name] = replace(now, shown=value)
+        current = known.get(widget.name, widget)
+        if current.key == widget.key:
+            value = st.session_state[widget.key]
+            known[widget.name] = replace(current, shown=value)
             act(value)
 
-    return changed
+    return change
+
+
+def component_value(component: str, name: str) -> Any:
+    """What a custom component has reported under `name`; for callbacks."""
+    return st.session_state[component].get(name)
 
 
 P = ParamSpec("P")
 
 
 def once(callback: Callable[P, None]) -> Callable[P, None]:
-    """The callback of a button outside the fragments, run once a press."""
+    """The callback of a button outside the fragments, run once per press."""
 
     @wraps(callback)
-    def pressed(*args: P.args, **kwargs: P.kwargs) -> None:
+    def press(*args: P.args, **kwargs: P.kwargs) -> None:
         context = get_script_run_ctx()
         if context is None or not context.fragment_ids_this_run:
             callback(*args, **kwargs)
 
-    return pressed
+    return press

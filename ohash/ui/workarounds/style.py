@@ -1,4 +1,4 @@
-"""The little CSS Streamlit's theme has no option for: a tight top, tabular figures, the gallery, present mode."""
+"""The CSS that Streamlit's theme has no option for: a tight top, tabular figures, the gallery, present mode."""
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ BITS = '<rect width="32" height="32" rx="6" fill="#1f5fa8"/>' + "".join(
     for bit in range(8)
 )
 ICON = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">{BITS}</svg>'
-# The name in a blue that is read on white and on black.
+# A blue that is legible on white and on black.
 LOGO = (
     f'<svg xmlns="http://www.w3.org/2000/svg" width="112" height="32" viewBox="0 0 112 32">{BITS}'
     '<text x="40" y="23" font-family="system-ui, sans-serif" font-size="22" font-weight="700" fill="#3d85c9">ohash'
@@ -37,7 +37,7 @@ CSS = """
 .st-key-play button {min-width: 9.7rem;}
 .st-key-play button::after {content: "Space"; opacity: .6; font-size: .9rem; margin-left: .5rem;}
 .st-key-moving {min-height: 31rem;}
-.st-key-found {min-height: 9.6rem;}
+.st-key-results {min-height: 9.6rem;}
 .ohash-status {font-variant-numeric: tabular-nums; opacity: .9; font-size: .9rem; white-space: nowrap;}
 .ohash-numbers {display: grid; grid-template-columns: 1fr 1fr; gap: .1rem .8rem; font-variant-numeric: tabular-nums;}
 .ohash-numbers div {line-height: 1.15; padding: .22rem 0;}
@@ -54,7 +54,7 @@ CSS = """
   border: 2px solid transparent; border-radius: 4px; overflow: hidden; text-overflow: ellipsis;}
 .ohash-gallery .query {padding-right: .5rem; border-right: 1px solid rgba(128,128,128,.4); margin-right: .2rem;}
 .st-key-desk, .st-key-stage {gap: .45rem;}
-.st-key-stage :is(.st-key-top, .st-key-below, .st-key-more, [data-testid="stColumn"]:has(.st-key-rail)),
+.st-key-stage :is(.st-key-top, .st-key-details, .st-key-more, [data-testid="stColumn"]:has(.st-key-rail)),
   .st-key-desk .st-key-back {display: none;}
 .st-key-stage .st-key-back {margin-left: auto;}
 .st-key-stage [data-testid="stColumn"]:has(.st-key-moving) {flex: 1 1 100%; width: 100%; min-width: 100%;}
@@ -72,7 +72,7 @@ CSS = """
   [data-testid="stColumn"]:has(.st-key-moving),
   [data-testid="stColumn"]:has(.st-key-moving) > [data-testid="stVerticalBlock"] {display: contents;}
   [data-testid="stColumn"]:has(.st-key-rail) {order: 2; width: 100%;}
-  [data-testid="stLayoutWrapper"]:has(> :is(.st-key-found, .st-key-below)) {order: 3;}
+  [data-testid="stLayoutWrapper"]:has(> :is(.st-key-results, .st-key-details)) {order: 3;}
   .ohash-words {display: block;}
   :is(.st-key-top, .st-key-transport, .st-key-more) {flex-wrap: nowrap;}
   :is(.st-key-top, .st-key-transport, .st-key-more) > * {flex: 0 0 auto;}
@@ -99,7 +99,7 @@ CSS = """
 
 
 def apply() -> None:
-    """Send the style sheet, and what the browser does by itself."""
+    """Send the style sheet and the script."""
     st.html(CSS)
     script.send()
 

@@ -1,4 +1,4 @@
-"""The recorded default run, as the server has it."""
+"""The recording of the default run, loaded once per server."""
 
 import streamlit as st
 
@@ -10,15 +10,15 @@ from ohash.streams.samples import sample_folder
 
 @st.cache_resource(show_spinner=False)
 def recording() -> Recording | None:
-    """None if its file is missing or does not belong to the default preset any more."""
+    """None if its file is missing or no longer belongs to the default preset."""
     file = sample_folder() / "recording.npz"
     if not file.is_file():
         return None
-    found = Recording(file)
-    return found if found.params == PRESETS[0].params() else None
+    loaded = Recording(file)
+    return loaded if loaded.params == PRESETS[0].params() else None
 
 
 def recording_of(params: ExperimentParams) -> Recording | None:
     """The recording, if it is of this experiment."""
-    found = recording()
-    return found if found is not None and found.params == params else None
+    loaded = recording()
+    return loaded if loaded is not None and loaded.params == params else None

@@ -1,4 +1,4 @@
-"""The retrieval gallery as a row of pictures (or words): right ones marked by colour and sign."""
+"""The retrieval gallery: a query and its nearest items as a row of pictures or names, marked by colour and sign."""
 
 import base64
 import html
@@ -13,21 +13,20 @@ from ohash.plots.theme import colour
 from ohash.streams.dataset import Dataset
 
 
-def gallery_html(found: Found, dataset: Dataset, *, dark: bool) -> str:
+def gallery_html(result: Found, dataset: Dataset, *, dark: bool) -> str:
     """One query and its nearest items."""
-    parts = [f'<figure class="query">{_item(dataset, found.query, "")}<span>query<br>&nbsp;</span></figure>']
-    for row, distance, right in zip(found.rows, found.distances, found.relevant, strict=True):
-        edge = colour("right" if right else "wrong" if found.judged else "reference", dark=dark)
-        sign = "✓" if right else "✗" if found.judged else "?"
-        said = (
-            f"item {row}: {'relevant' if right else 'not relevant' if found.judged else 'not said'}; ask with this one"
-        )
+    parts = [f'<figure class="query">{_item(dataset, result.query, "")}<span>query<br>&nbsp;</span></figure>']
+    for row, distance, relevant in zip(result.rows, result.distances, result.relevant, strict=True):
+        edge = colour("right" if relevant else "wrong" if result.judged else "reference", dark=dark)
+        sign = "✓" if relevant else "✗" if result.judged else "?"
+        state = "relevant" if relevant else "not relevant" if result.judged else "relevance unknown"
         parts.append(
-            f'<figure role="button" tabindex="0" data-row="{row}" title="Ask with this one" aria-label="{said}">'
+            f'<figure role="button" tabindex="0" data-row="{row}" title="Use as query" '
+            f'aria-label="item {row}: {state}; use as query">'
             f'{_item(dataset, int(row), edge)}<span style="color:{edge}"><b>{sign}</b></span> '
             f"<span>{_distance(distance)}</span></figure>"
         )
-    return f'<div class="ohash-gallery" role="group" aria-label="{html.escape(_alt(found))}">{"".join(parts)}</div>'
+    return f'<div class="ohash-gallery" role="group" aria-label="{html.escape(_alt(result))}">{"".join(parts)}</div>'
 
 
 def _distance(distance: np.generic) -> str:
@@ -40,14 +39,14 @@ def _distance(distance: np.generic) -> str:
 def _item(dataset: Dataset, row: int, edge: str) -> str:
     style = f' style="border-color:{edge}"' if edge else ""
     if dataset.thumbnails is not None:
-        return f'<img alt="item {row}" src="data:image/png;base64,{picture(dataset.thumbnails[row])}"{style}>'
+        return f'<img alt="item {row}" src="data:image/png;base64,{png_base64(dataset.thumbnails[row])}"{style}>'
     name = str(dataset.ids[row]) if dataset.ids is not None else f"row {row}"
     if dataset.ids is None and dataset.labels is not None and not dataset.multi_label and dataset.class_names:
         name = dataset.class_names[int(dataset.labels[row])]
     return f'<div class="word"{style}>{html.escape(name[:24])}</div>'
 
 
-def picture(pixels: npt.NDArray[np.uint8]) -> str:
+def png_base64(pixels: npt.NDArray[np.uint8]) -> str:
     """A thumbnail as base64 PNG."""
     return _png(pixels.tobytes(), pixels.shape)
 
@@ -61,5 +60,5 @@ def _png(pixels: bytes, shape: tuple[int, ...]) -> str:
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-def _alt(found: Found) -> str:
-    return f"{int(found.relevant.sum())} of the {len(found.rows)} nearest items are relevant to the query"
+def _alt(result: Found) -> str:
+    return f"{int(result.relevant.sum())} of the {len(result.rows)} nearest items are relevant to the query"

@@ -1,4 +1,4 @@
-"""Items of a dataset as small HTML: pictures with their labels, words, pairs side by side."""
+"""Items of a dataset as HTML: pictures with their labels, names, pairs side by side; and plain tables."""
 
 import html
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ import streamlit as st
 from ohash.plots.theme import colour
 from ohash.streams.dataset import Dataset
 from ohash.streams.overview import SimilarityExamples, item_label, item_name
-from ohash.ui.gallery import picture
+from ohash.ui.parts.gallery import png_base64
 
 CSS = """
 <style>
@@ -50,27 +50,27 @@ CSS = """
 
 
 def apply() -> None:
-    """Send the style sheet of the Data and Runs pages."""
+    """Send the style sheet of items and tables."""
     st.html(CSS)
 
 
 def items_html(dataset: Dataset, rows: Iterable[int]) -> str:
-    """Pictures with their labels, or words."""
+    """Pictures with their labels, or names."""
     shown = [int(row) for row in rows]
     alt = f"{len(shown)} items of {dataset.title}"
     drawn = "".join(_item(dataset, row) for row in shown)
     return f'<div class="ohash-items" role="group" aria-label="{html.escape(alt)}">{drawn}</div>'
 
 
-def pairs_html(dataset: Dataset, found: SimilarityExamples, *, dark: bool) -> str:
-    """Similar pairs beside dissimilar ones, told apart by colour and by sign."""
+def pairs_html(dataset: Dataset, examples: SimilarityExamples, *, dark: bool) -> str:
+    """Similar pairs next to dissimilar ones, distinguished by colour and by sign."""
     parts = []
-    for kind, sign, couples in (("similar", "≈", found.similar), ("dissimilar", "≠", found.dissimilar)):
+    for kind, sign, pairs in (("similar", "≈", examples.similar), ("dissimilar", "≠", examples.dissimilar)):
         edge = colour(kind, dark)
         drawn = [
             f'<div class="ohash-pair" style="border-color:{edge}">{_item(dataset, i)}'
             f'<b style="color:{edge}" aria-label="{kind}">{sign}</b>{_item(dataset, j)}</div>'
-            for i, j in couples
+            for i, j in pairs
         ]
         parts.append(f'<div><h5 style="color:{edge}">{sign} {kind}</h5>{"".join(drawn)}</div>')
     return f'<div class="ohash-pairs">{"".join(parts)}</div>'
@@ -79,7 +79,7 @@ def pairs_html(dataset: Dataset, found: SimilarityExamples, *, dark: bool) -> st
 def table_html(
     header: list[str], rows: list[list[str]], *, numbers: frozenset[int] = frozenset(), kind: str = ""
 ) -> str:
-    """A table of texts (escaped here); columns in `numbers` are aligned to the right; `kind` is a further class."""
+    """A table of texts, escaped here; columns in `numbers` are right-aligned; `kind` is a further CSS class."""
     side = [' class="n"' if at in numbers else "" for at in range(len(header))]
     head = "".join(f'<th scope="col"{side[at]}>{html.escape(text)}</th>' for at, text in enumerate(header))
     body = [
@@ -106,7 +106,7 @@ def _item(dataset: Dataset, row: int) -> str:
     name, label = item_name(dataset, row), item_label(dataset, row)
     caption = f'<figcaption title="{html.escape(label)}">{html.escape(label)}</figcaption>' if label else ""
     if dataset.thumbnails is not None:
-        source = f"data:image/png;base64,{picture(dataset.thumbnails[row])}"
+        source = f"data:image/png;base64,{png_base64(dataset.thumbnails[row])}"
         return f'<figure><img alt="{html.escape(name)}" src="{source}">{caption}</figure>'
     shown = name if dataset.ids is not None else f"row {row:,}"
     return f'<figure class="wide"><div class="ohash-word">{html.escape(shown[:24])}</div>{caption}</figure>'

@@ -1,4 +1,4 @@
-"""The comparisons of this server, and that of a session."""
+"""The comparisons of this server, and the one of a session."""
 
 import os
 
@@ -8,29 +8,29 @@ from ohash.comparison import params as comparisons
 from ohash.comparison.params import Comparison
 from ohash.comparison.runner import ComparisonRunner
 from ohash.engine.params import OWN
-from ohash.ui.data import own_data as yours
-from ohash.ui.hub import Hub
-from ohash.ui.session import Session
+from ohash.ui.session import own_data
+from ohash.ui.session.hub import Hub
+from ohash.ui.session.session import Session
 
-MOST = int(os.environ.get("OHASH_MAX_COMPARISONS", "8"))
+MAX_COMPARISONS = int(os.environ.get("OHASH_MAX_COMPARISONS", "8"))
 
 
 @st.cache_resource
 def hub() -> Hub[ComparisonRunner]:
     """The server's comparisons."""
-    return Hub[ComparisonRunner](MOST).watch()
+    return Hub[ComparisonRunner](MAX_COMPARISONS).watch()
 
 
-def of(session: Session) -> ComparisonRunner:
-    """The session's comparison under way, begun if there is none; one that is over is kept."""
+def runner(session: Session) -> ComparisonRunner:
+    """The runner of the session's comparison, started if there is none; a finished one is kept."""
     if session.comparison is None:
-        session.comparison = usual(session, session.params.dataset, session.params.content)
+        session.comparison = default_comparison(session, session.params.dataset, session.params.content)
     known = session.comparison_runner
     if known is not None and known.comparison == session.comparison and known.state == "done":
         return known
     lease = hub().lease(session.id)
     if lease.runner is None or lease.runner.comparison != session.comparison:
-        own = yours.dataset_of(session, session.comparison)
+        own = own_data.dataset_of(session, session.comparison)
         session.comparison_runner = ComparisonRunner(session.comparison, own)
         session.compare_resting = False
         hub().run(session.id, session.comparison_runner)
@@ -38,16 +38,16 @@ def of(session: Session) -> ComparisonRunner:
     return lease.runner
 
 
-def choose(session: Session, comparison: Comparison, *, again: bool = False) -> None:
-    """Another comparison, or the same from the beginning."""
-    if again:
+def choose(session: Session, comparison: Comparison, *, restart: bool = False) -> None:
+    """Start another comparison, or the same one from the beginning."""
+    if restart:
         hub().lease(session.id).stop()
         session.comparison_runner = None
     session.comparison, session.warnings, session.sides = comparison, [], (0, 1)
 
 
-def usual(session: Session, dataset: str, content: str = "") -> Comparison:
-    """What is compared first on some data: with what suits clicks if there are any."""
+def default_comparison(session: Session, dataset: str, content: str = "") -> Comparison:
+    """The comparison that data are opened with; own data with pairs get methods that learn from clicks."""
     own = session.own.get(content) if dataset == OWN else None
     entries = comparisons.CLICK_METHODS if own is not None and own.pairs is not None else comparisons.DEFAULT_METHODS
     return comparisons.build_comparison(dataset, entries, content=content)

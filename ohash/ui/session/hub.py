@@ -1,8 +1,8 @@
 """The live runs of one server: how many there may be, who watches them, and when they end.
 
 A run belongs to a browser session through a lease. When the session goes away (tab closed, reload, lost connection) the
-lease is detached; if nobody takes it up again within the grace, the run is stopped. A run nobody polls is paused, and
-later stopped. Beyond the limit runs wait in line. No Streamlit here but what calls it.
+lease is detached; if it is not taken up again within the grace period, the run is stopped. A run that is not polled is
+paused, and later stopped. Beyond the limit, runs wait in line. Nothing here depends on Streamlit.
 """
 
 import os
@@ -10,17 +10,17 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 GRACE_SECONDS = 10.0
-LAST_PICTURE_SECONDS = 2.0
+LAST_FRAME_SECONDS = 2.0
 PAUSE_UNWATCHED_SECONDS = 120.0
 STOP_UNWATCHED_SECONDS = 600.0
-MOST_RUNS = int(os.environ.get("OHASH_MAX_RUNS", "32"))
+MAX_RUNS = int(os.environ.get("OHASH_MAX_RUNS", "32"))
 
 
 class Work(Protocol):
-    """What runs in the background: a Runner, a Contest."""
+    """What runs in the background: a `Runner` or a `ComparisonRunner`."""
 
     finished: threading.Event
 
@@ -28,17 +28,17 @@ class Work(Protocol):
     def state(self) -> str:
         """One of the states of a background thread: waiting, running, paused, done, ..."""
 
-    def start(self) -> Any:
-        """Begin."""
+    def start(self) -> object:
+        """Start."""
 
     def stop(self, wait: float = ...) -> None:
-        """End."""
+        """Stop for good."""
 
     def pause(self) -> None:
-        """Stand still."""
+        """Pause."""
 
     def resume(self) -> None:
-        """Go on."""
+        """Resume."""
 
 
 W = TypeVar("W", bound=Work)
@@ -55,76 +55,76 @@ class Lease(Generic[W]):
     polled_at: float = 0.0
     started: bool = False
     paused_unwatched: bool = False
-    beside: list[W] = field(default_factory=list)
+    companions: list[W] = field(default_factory=list)
 
     @property
     def running(self) -> bool:
-        """Whether it is learning now."""
+        """Whether its run is learning now."""
         return self.runner is not None and self.runner.state == "running"
 
     def runners(self) -> list[W]:
-        """The run and what runs beside it."""
-        return [one for one in (self.runner, *self.beside) if one is not None]
+        """The run and its companions."""
+        return [one for one in (self.runner, *self.companions) if one is not None]
 
     def stop(self) -> None:
-        """End everything of this lease."""
+        """Stop everything of this lease."""
         for runner in self.runners():
             runner.stop(wait=0)
-        self.runner, self.beside, self.started = None, [], False
+        self.runner, self.companions, self.started = None, [], False
 
 
 class Hub(Generic[W]):
     """All leases of the server on one kind of work."""
 
-    def __init__(self, most: int = MOST_RUNS, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, limit: int = MAX_RUNS, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock` is replaced in tests."""
-        self.most, self._clock = most, clock
+        self.limit, self._clock = limit, clock
         self._leases: dict[str, Lease[W]] = {}
         self._lock = threading.RLock()
 
     def lease(self, session: str) -> Lease[W]:
-        """The lease of a session; to look at it proves nothing: a picture may be under way when the tab is closed."""
+        """The lease of a session; to read it is not to poll: a frame may be under way when the tab is closed."""
         with self._lock:
             return self._leases.setdefault(session, Lease(session, polled_at=self._clock()))
 
     def attach(self, session: str) -> None:
-        """The session is here again, if it had a lease."""
+        """The session is back, if it had a lease."""
         with self._lock:
             if session in self._leases:
                 self._leases[session].attached = True
 
     def detach(self, session: str) -> None:
-        """The session went away, perhaps only for a moment."""
+        """The session is gone, perhaps only for a moment."""
         with self._lock:
             lease = self._leases.get(session)
             if lease is not None:
                 lease.attached, lease.detached_at = False, self._clock()
 
-    def run(self, session: str, runner: W, beside: list[W] | None = None) -> None:
-        """Give a session a new run instead of its old one; it starts when there is room."""
+    def run(self, session: str, runner: W, companions: list[W] | None = None) -> None:
+        """Give a session a new run in place of its old one; it starts when there is room."""
         with self._lock:
             lease = self.lease(session)
             lease.stop()
-            lease.runner, lease.beside = runner, beside or []
+            lease.runner, lease.companions = runner, companions or []
             lease.polled_at = self._clock()
             self.tend()
 
     def poll(self, session: str) -> None:
-        """A viewer has looked."""
+        """The viewer has asked for a frame."""
         with self._lock:
             lease = self._leases.get(session)
             if lease is None:
                 return
             lease.polled_at = self._clock()
-            # a picture under way when the tab is closed proves nothing; one begun later proves that the tab is there
-            lease.attached |= lease.polled_at - lease.detached_at > LAST_PICTURE_SECONDS
+            # a frame under way when the tab is closed proves nothing; a later one proves that the tab is open
+            lease.attached |= lease.polled_at - lease.detached_at > LAST_FRAME_SECONDS
             if lease.paused_unwatched and lease.runner is not None:
                 lease.paused_unwatched = False
                 for runner in lease.runners():
                     runner.resume()
 
     def place_in_line(self, session: str) -> int:
-        """0 if the session's run has started, else how many are before it, counted from 1."""
+        """0 if the session's run has started, else its place in line, counted from 1."""
         with self._lock:
             waiting = [s for s, lease in self._leases.items() if lease.runner is not None and not lease.started]
             return waiting.index(session) + 1 if session in waiting else 0
@@ -147,15 +147,15 @@ class Hub(Generic[W]):
             return sum(lease.attached and lease.runner is not None for lease in self._leases.values())
 
     def interval(self) -> float:
-        """Seconds between two pictures: 5 Hz for a few viewers, 1 Hz for many."""
+        """Seconds between two frames: 5 Hz for a few viewers, 1 Hz for many."""
         return 0.2 * min(5.0, max(1.0, self.viewers / 2))
 
     def tend(self) -> None:
-        """Stop, pause and start what is due; called at every poll of anybody and by a watchdog."""
+        """Stop, pause and start what is due; called with every poll, and by a watchdog."""
         now = self._clock()
         with self._lock:
             waiting = any(lease.runner is not None and not lease.started for lease in self._leases.values())
-            crowded = waiting or len(self._leases) > self.most
+            crowded = waiting or len(self._leases) > self.limit
             for session, lease in list(self._leases.items()):
                 gone = not lease.attached and now - lease.detached_at > GRACE_SECONDS
                 unwatched = now - lease.polled_at > STOP_UNWATCHED_SECONDS
@@ -167,13 +167,13 @@ class Hub(Generic[W]):
                     for runner in lease.runners():
                         runner.pause()
             for lease in self._leases.values():
-                if lease.runner is not None and not lease.started and self.active < self.most:
+                if lease.runner is not None and not lease.started and self.active < self.limit:
                     lease.started = True
                     for runner in lease.runners():
                         runner.start()
 
     def watch(self) -> Self:
-        """Tend every two seconds from a thread of its own."""
+        """Tend every two seconds in a background thread."""
 
         def forever() -> None:
             while True:

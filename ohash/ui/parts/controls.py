@@ -1,4 +1,4 @@
-"""Widgets from declared parameter tables: slider, choice or switch, tooltip and equation, by what the row says."""
+"""Widgets from the declared parameter tables: slider, select box or toggle, with tooltip and equation."""
 
 import math
 from collections.abc import Callable
@@ -9,40 +9,39 @@ import numpy as np
 import streamlit as st
 
 from ohash.core.parameters import Parameter
-from ohash.ui.workarounds.slots import slot, when
+from ohash.ui.workarounds.slots import on_choice, slot
 
-Committed = Callable[[str, Any], None]
+OnCommit = Callable[[str, Any], None]
 
 MANTISSAS = (1.0, 2.0, 5.0)
 HALVES = (1.0, 1.5)
 
 
 def control(
-    row: Parameter, value: Any, on_commit: Committed, *, options: tuple[str, ...] | None = None, idle: bool = False
+    row: Parameter, value: Any, on_commit: OnCommit, *, options: tuple[str, ...] | None = None, idle: bool = False
 ) -> None:
-    """One widget for one declared parameter; `on_commit(key, value)` is called when the user has moved it.
+    """One widget for one declared parameter; `on_commit(key, value)` is called when the user has changed it.
 
-    An `idle` one does nothing beside the other values, and is grey.
+    An `idle` parameter has no effect with the current values of the others: its widget is disabled.
     """
     label, shown = label_of(row), slot(row.key, value, _options(row, value, options))
-
-    changed = when(shown, partial(on_commit, row.key))
-    asked: dict[str, Any] = {"key": shown.key, "help": help_of(row), "on_change": changed, "disabled": idle}
+    on_change = on_choice(shown, partial(on_commit, row.key))
+    common: dict[str, Any] = {"key": shown.key, "help": help_of(row), "on_change": on_change, "disabled": idle}
     if row.kind is bool:
-        st.toggle(label, shown.initial, **asked)
+        st.toggle(label, shown.initial, **common)
     elif row.choices:
-        st.selectbox(label, shown.options, shown.index, format_func=lambda one: one.replace("_", " "), **asked)
+        st.selectbox(label, shown.options, shown.index, format_func=lambda choice: choice.replace("_", " "), **common)
     elif row.slider is None:
-        st.number_input(label, int(row.lo), int(row.hi), shown.initial, step=1, **asked)
+        st.number_input(label, int(row.lo), int(row.hi), shown.initial, step=1, **common)
     elif row.scale == "log" or row.alias:
-        st.select_slider(label, shown.options, shown.initial, format_func=lambda v: word_of(row, v), **asked)
+        st.select_slider(label, shown.options, shown.initial, format_func=lambda v: format_value(row, v), **common)
     else:
         lo, hi = shown.options
-        st.slider(label, lo, hi, shown.initial, step=row.kind(row.step or 1), **asked)
+        st.slider(label, lo, hi, shown.initial, step=row.kind(row.step or 1), **common)
 
 
 def _options(row: Parameter, value: Any, options: tuple[str, ...] | None) -> tuple[Any, ...]:
-    """What a select box or a log slider offers, the ends of a linear slider; the value is always among them."""
+    """Options of a select box or a log slider, the ends of a linear slider; the value is always among them."""
     if row.choices:
         choices = options or row.choices
         return choices if value in choices else (*choices, value)
@@ -67,22 +66,22 @@ def label_of(row: Parameter) -> str:
 
 
 def help_of(row: Parameter) -> str:
-    """Tooltip: what it does, what is allowed, where it stands in the paper."""
-    parts = [row.help, f"Allowed: {row.allowed}. Default: {word_of(row, row.default)}."]
+    """Tooltip: what the parameter does, what is allowed, where it is in the paper."""
+    parts = [row.help, f"Allowed: {row.allowed}. Default: {format_value(row, row.default)}."]
     if row.active_if:
         parts.append(f"Only with {row.active_if[0].replace('_', ' ')} {' or '.join(row.active_if[1:])}.")
-    parts.append("Acts on the running model." if row.live else "Starts a new run.")
+    parts.append("A change acts on the running model." if row.live else "A change starts a new run.")
     if row.eq:
         parts.append(f"In the paper: {row.eq}" + (":" if row.tex else "."))
     return " ".join(parts) + (f"\n\n$${row.tex}$$" if row.tex else "")
 
 
-def word_of(row: Parameter, value: Any) -> str:
+def format_value(row: Parameter, value: Any) -> str:
     """A value as a widget shows it.
 
-    >>> word_of(Parameter("sigma", float, 0.0, "σ", "width", "", lo=0, alias="auto"), 0.0)
+    >>> format_value(Parameter("sigma", float, 0.0, "σ", "width", "", lo=0, alias="auto"), 0.0)
     'auto'
-    >>> word_of(Parameter("pairs", int, 100, "n", "pairs", ""), 10**7)
+    >>> format_value(Parameter("pairs", int, 100, "n", "pairs", ""), 10**7)
     '10,000,000'
     """
     if row.alias and value == row.lo:
@@ -102,15 +101,15 @@ def log_options(row: Parameter, value: Any) -> list[Any]:
     """
     assert row.slider is not None
     lo, hi = row.slider
-    found: set[Any] = {value}
+    options: set[Any] = {value}
     if row.kind is int and hi <= 4096:
         power = 2 ** math.floor(math.log2(max(lo, 1)))
         while power <= hi:
-            found |= {int(power * half) for half in HALVES if lo <= power * half <= hi}
+            options |= {int(power * half) for half in HALVES if lo <= power * half <= hi}
             power *= 2
     else:
         decade = math.floor(math.log10(lo))
         while 10.0**decade <= hi:
-            found |= {row.kind(float(f"{m}e{decade}")) for m in MANTISSAS if lo <= m * 10.0**decade <= hi * 1.0001}
+            options |= {row.kind(float(f"{m}e{decade}")) for m in MANTISSAS if lo <= m * 10.0**decade <= hi * 1.0001}
             decade += 1
-    return sorted(found)
+    return sorted(options)

@@ -1,0 +1,55 @@
+"""Share and export a comparison: the link, tables, figures, LaTeX, BibTeX, and Python code that repeats it."""
+
+from functools import partial
+
+import streamlit as st
+
+from ohash.comparison import export as report
+from ohash.comparison.params import Comparison
+from ohash.comparison.results import ComparisonSnapshot
+from ohash.engine.export import Files, to_parquet
+from ohash.plots.compare import CHARTS
+from ohash.tables import rows_to_csv, to_csv
+from ohash.ui.parts.sharing import JSON, link_here, offer_file, qr_html
+from ohash.ui.session import own_data
+from ohash.ui.session.session import Session
+
+
+def buttons(session: Session, comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
+    """Share and Export."""
+    with st.popover("Share", icon=":material/share:", key="open_share", on_change="rerun") as share:
+        if share.open:
+            link = link_here(comparison.to_query())
+            st.markdown(
+                "This link holds the whole comparison: data, methods with their parameters, stream, seeds, trials."
+            )
+            st.code(link, language=None, wrap_lines=True)
+            st.html(qr_html(link))
+    with st.popover("Export", icon=":material/download:", key="open_export", on_change="rerun") as export:
+        if export.open:
+            _export(comparison, snapshot, own_data.files_of(session, comparison.content))
+
+
+def _export(comparison: Comparison, snapshot: ComparisonSnapshot, files: Files) -> None:
+    from ohash.plots.plotly import to_html  # noqa: PLC0415 (plotly is heavy)
+    from ohash.plots.svg import to_svg  # noqa: PLC0415
+
+    if not snapshot.judged:
+        st.caption("There is nothing to export yet.")
+        return
+    name = f"ohash-compare-{comparison.key()}"
+    offer_file("Results (CSV)", lambda: rows_to_csv(report.result_rows(snapshot)), f"{name}.csv", "text/csv")
+    offer_file("Curves (CSV)", lambda: to_csv(report.columns(snapshot)), f"{name}-curves.csv", "text/csv")
+    offer_file(
+        "Curves (Parquet)", lambda: to_parquet(report.columns(snapshot)), f"{name}-curves.parquet",
+        "application/octet-stream",
+    )  # fmt: skip
+    offer_file("All results (JSON)", lambda: report.to_json(snapshot), f"{name}.json", JSON)
+    offer_file("Table (LaTeX)", lambda: report.to_latex(snapshot), f"{name}.tex", "text/x-tex")
+    offer_file("References (BibTeX)", lambda: report.to_bibtex(snapshot), f"{name}.bib", "text/x-bibtex")
+    figures = {title: make(snapshot) for title, make in CHARTS.items()}
+    offer_file("Figures (HTML)", lambda: to_html(list(figures.values())), f"{name}.html", "text/html")
+    for title, chart in figures.items():
+        file = f"{name}-{title.replace(' ', '-')}.svg"
+        offer_file(f"Figure {title} (SVG)", partial(to_svg, chart, width=120, height=80), file, "image/svg+xml")
+    offer_file("Code for this comparison", lambda: report.code_for(comparison, files), f"{name}.py", "text/x-python")

@@ -1,0 +1,39 @@
+"""What can be done with a data set: watch a run on it, or compare methods on it."""
+
+from typing import Any
+
+import streamlit as st
+
+from ohash.engine.params import OWN, experiment
+from ohash.ui.parts.catalogue import split_key
+from ohash.ui.session import comparisons, live_run
+from ohash.ui.session.session import Session
+from ohash.ui.workarounds.markdown import escape_markdown
+
+
+def watch(session: Session, key: str, **values: Any) -> None:
+    """Start a run on this dataset and go to Live; on data that a link needs, the run of that link."""
+    dataset, content = split_key(key)
+    try:
+        linked = dataset == OWN and session.params.content == content and not values
+        params = session.params if linked else experiment(dataset, "oh", content=content, **values)
+        session.playing = True
+        live_run.commit(session, params)
+    except ValueError as error:
+        st.error(f"The run could not start: {escape_markdown(error)}.", icon=":material/error:")
+        return
+    st.switch_page("pages/live.py")
+
+
+def compare(session: Session, key: str) -> None:
+    """Start a comparison on this dataset and go to Compare; on data that a link needs, the comparison of that link."""
+    dataset, content = split_key(key)
+    linked = session.comparison
+    if linked is not None and not (dataset == OWN and linked.content == content):
+        linked = None
+    try:
+        comparisons.choose(session, linked or comparisons.default_comparison(session, dataset, content))
+    except ValueError as error:
+        st.error(f"The comparison could not start: {escape_markdown(error)}.", icon=":material/error:")
+        return
+    st.switch_page("pages/compare.py")

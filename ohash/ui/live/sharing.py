@@ -1,0 +1,85 @@
+"""Share and export a run: the link, a QR code for a classroom, files."""
+
+import json
+import tempfile
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from ohash.engine.export import code_for, summary, to_parquet
+from ohash.models.storage import save
+from ohash.plots.live import charts
+from ohash.tables import to_csv
+from ohash.ui.live import reference_runs
+from ohash.ui.parts.sharing import JSON, LOCAL_HOSTS, link_here, offer_file, on_network, qr_html
+from ohash.ui.session import live_run, own_data
+from ohash.ui.session.session import Session
+
+
+def buttons(session: Session) -> None:
+    """Share and Export; their content is made when they are opened, for the run as it is then."""
+    with st.popover("Share", icon=":material/share:", key="open_share", on_change="rerun") as share:
+        if share.open:
+            _share(session)
+    with st.popover("Export", icon=":material/download:", key="open_export", on_change="rerun") as export:
+        if export.open:
+            _export(session)
+
+
+def _share(session: Session) -> None:
+    link = link_here(session.params.to_query())
+    st.markdown("This link holds the whole experiment: data set, parameters, seed and live changes.")
+    st.code(link, language=None, wrap_lines=True)
+    public = on_network(link)
+    if st.get_option("server.address") in LOCAL_HOSTS:
+        st.markdown(
+            "**On your network**: this server only answers this machine. To share it with a class, start it with "
+            f"`python3 -m streamlit run app.py --server.address 0.0.0.0 --server.port {st.get_option('server.port')}`; "
+            "then others can scan:"
+        )
+    else:
+        st.markdown("**On your network**: others can scan:")
+    st.html(qr_html(public))
+    st.caption(urlsplit(public)._replace(query="").geturl())
+
+
+def _export(session: Session) -> None:
+    from ohash.plots.plotly import to_html  # noqa: PLC0415 (plotly is heavy)
+    from ohash.plots.svg import to_svg  # noqa: PLC0415
+
+    now = live_run.runner(session).snapshot()
+    if now is None:
+        st.caption("There is nothing to export yet.")
+        return
+    run = live_run.runner(session).run
+    figures = {
+        "mAP": reference_runs.quality(session, now, "map"),
+        "recall@10": reference_runs.quality(session, now, "recall_10"),
+        "hills": charts.hills(now),
+        "loss": charts.loss(now),
+        "tau": charts.tau(now),
+    }
+    name = f"ohash-{now.params.key()}"
+    binary = "application/octet-stream"
+    offer_file("History (CSV)", lambda: to_csv(now.columns), f"{name}-history.csv", "text/csv")
+    offer_file("Checkpoints (CSV)", lambda: to_csv(now.checkpoints), f"{name}-checkpoints.csv", "text/csv")
+    offer_file("History (Parquet)", lambda: to_parquet(now.columns), f"{name}-history.parquet", binary)
+    offer_file("Parameters and numbers (JSON)", lambda: json.dumps(summary(now), indent=2), f"{name}.json", JSON)
+    offer_file("Figures (HTML)", lambda: to_html(list(figures.values())), f"{name}.html", "text/html")
+    for title, chart in figures.items():
+        offer_file(f"Figure {title} (SVG)", partial(to_svg, chart), f"{name}-{title}.svg", "image/svg+xml")
+    files = own_data.files_of(session, now.params.content)
+    offer_file("Code for this run", lambda: code_for(now.params, files), f"{name}.py", "text/x-python")
+    if run is not None:
+        offer_file("Model (npz)", lambda: _model(session), f"{name}.npz", binary)
+
+
+def _model(session: Session) -> bytes:
+    runner = live_run.runner(session)
+    with tempfile.TemporaryDirectory() as folder, runner.between_steps():
+        assert runner.run is not None
+        file = Path(folder) / "model.npz"
+        save(runner.run.model(), file)
+        return file.read_bytes()

@@ -1,0 +1,95 @@
+"""The data sets of a session: the user's own and those that are installed; and the select box that lists them."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from ohash.engine.params import OWN
+from ohash.streams import registry as datasets
+from ohash.streams.dataset import Dataset, DatasetSpec
+from ohash.streams.feature_cache import report_progress_to
+from ohash.ui.parts.notices import show_error
+from ohash.ui.session.session import Session
+from ohash.ui.workarounds.slots import distinct, on_choice, slot
+
+GROUPS = {
+    "embedded": "Built in: available offline",
+    "synthetic": "Generated from a fixed seed",
+    "package": "From an optional package",
+    "paper": "The paper's four data sets",
+    "folder": "Your data folder",
+    "plugin": "From your plugins",
+}
+
+
+def by_group() -> dict[str, list[DatasetSpec]]:
+    """Data sets in the order of the groups; a plugin may have added a group."""
+    specs = list(datasets.datasets().values())
+    order = [*GROUPS, *sorted({spec.group for spec in specs} - GROUPS.keys())]
+    return {group: [spec for spec in specs if spec.group == group] for group in order}
+
+
+def titles(session: Session) -> dict[str, str]:
+    """The data sets available now, the user's own first: key -> title."""
+    available = {
+        f"{OWN}:{content}": f"{own.title} · {own.n:,} × {own.d:,} · uploaded" for content, own in session.own.items()
+    }
+    for group in by_group().values():
+        available |= {spec.key: f"{spec.title} · {spec.n:,} × {spec.d:,}" for spec in group if not spec.missing()}
+    return distinct(available)
+
+
+def key_of(dataset: str, content: str) -> str:
+    """The key of a data set in `titles`: "own:<fingerprint>" for the session's own.
+
+    >>> key_of("digits", ""), key_of("own", "1f")
+    ('digits', 'own:1f')
+    """
+    return dataset if dataset != OWN else f"{OWN}:{content}"
+
+
+def split_key(key: str) -> tuple[str, str]:
+    """The inverse of `key_of`: the dataset and, of the session's own, its fingerprint.
+
+    >>> split_key("digits"), split_key("own:1f")
+    (('digits', ''), ('own', '1f'))
+    """
+    return (OWN, key.removeprefix(f"{OWN}:")) if key.startswith(f"{OWN}:") else (key, "")
+
+
+def choose(session: Session, name: str, dataset: str, content: str, on_pick: Callable[[str], None]) -> None:
+    """The select box of the rail: own data first, then what is built in, then the rest; titles fit 250 pixels."""
+    short = {key_of(OWN, content): own.title for content, own in session.own.items()}
+    for group, specs in by_group().items():
+        here = [spec for spec in specs if not spec.missing()]
+        short |= {spec.key: spec.title if group == "embedded" else f"{spec.title}, {spec.n:,}" for spec in here}
+    current = key_of(dataset, content)
+    if current not in short:
+        short = {current: "not available here", **short}
+    short = distinct(short)
+    data = slot(name, current, tuple(short))
+    st.selectbox(
+        "Data", data.options, data.index, key=data.key, format_func=lambda key: short[key],
+        on_change=on_choice(data, on_pick),
+        help="The data set to learn. You can upload your own vectors on the Data page.",
+    )  # fmt: skip
+
+
+def load(session: Session, key: str) -> Dataset | None:
+    """The dataset; a first load may compute descriptors, with a progress bar. None after an error message."""
+    dataset, content = split_key(key)
+    if dataset == OWN:
+        return session.own[content]
+    place = st.empty()
+
+    def progress(done: int, total: int) -> None:
+        place.progress(done / total, f"Computing descriptors, once: {done:,} of {total:,} images.")
+
+    try:
+        with st.spinner("Loading …"), report_progress_to(progress):
+            return datasets.load_by_key(key)
+    except ValueError as error:
+        show_error(f"{error}. Choose another data set, or see All data sets")
+        return None
+    finally:
+        place.empty()

@@ -1,0 +1,39 @@
+"""Notices at the top of a page: what was wrong with a link or a control, and what to do about it."""
+
+import streamlit as st
+
+from ohash.ui.session.session import Session
+from ohash.ui.workarounds.markdown import escape_markdown
+from ohash.ui.workarounds.slots import once
+
+
+def show_warnings(session: Session) -> None:
+    """The session's warnings; in a container, so that nothing below changes its place."""
+    with st.container():
+        for at, warning in enumerate(session.warnings):
+            with st.container(horizontal=True, vertical_alignment="top"):
+                st.warning(warning, icon=":material/info:")
+                st.button(
+                    "Close", icon=":material/close:", on_click=once(_close), args=(session, at), key=f"close_{at}"
+                )
+
+
+def show_missing_data(problem: ValueError) -> None:
+    """Data that a link needs and that are not here."""
+    st.error(f"{escape_markdown(problem)}.", icon=":material/link_off:")
+    st.page_link("pages/data.py", label="Open the Data page", icon=":material/upload:")
+
+
+def show_error(error: object) -> None:
+    """An error as a sentence."""
+    st.error(f"{escape_markdown(error)}.", icon=":material/error:")
+
+
+def show_store_problem(problem: str) -> None:
+    """What is wrong with the store, if anything."""
+    if problem:
+        st.warning(f"{problem[0].upper()}{problem[1:]}.", icon=":material/info:")
+
+
+def _close(session: Session, at: int) -> None:
+    del session.warnings[at : at + 1]

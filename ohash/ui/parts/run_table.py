@@ -1,0 +1,43 @@
+"""Runs as a table, one row per run."""
+
+import pandas as pd
+import streamlit as st
+
+from ohash.store.listing import RunRow
+from ohash.ui.session.session import Session
+
+SCORE = st.column_config.NumberColumn(format="%.3f", width="small")
+WIDE_SCORE = st.column_config.NumberColumn(format="%.3f", width=112)
+COUNT = st.column_config.NumberColumn(format="localized", width="small")
+COLUMNS = {
+    "run": st.column_config.NumberColumn(width=48, help="Saved runs come first, then the runs of this tab."),
+    "data": st.column_config.TextColumn(width="medium"),
+    "changed from default": st.column_config.TextColumn(width="medium"),
+    "pairs": COUNT, "bits": COUNT, "mAP start": SCORE, "mAP end": SCORE, "recall@10 start": WIDE_SCORE,
+    "recall@10 end": WIDE_SCORE, "pair-AUC": SCORE, "state": st.column_config.TextColumn(width=130),
+}  # fmt: skip
+
+
+def run_frame(session: Session, lines: list[RunRow]) -> pd.DataFrame:
+    """One row per run, the newest first."""
+    lines = lines[::-1]
+    return pd.DataFrame(
+        {
+            "run": range(len(lines), 0, -1),
+            "method": [line.method for line in lines],
+            "data": [line.data for line in lines],
+            "changed from default": [line.changed_settings or "nothing" for line in lines],
+            "pairs": [line.pairs for line in lines],
+            "mAP start": [line.map_start for line in lines],
+            "mAP end": [line.map for line in lines],
+            "recall@10 start": [line.recall_start for line in lines],
+            "recall@10 end": [line.recall for line in lines],
+            "pair-AUC": [line.auc for line in lines],
+            "bits": [line.bits for line in lines],
+            "state": [_state(session, line) for line in lines],
+        }
+    )
+
+
+def _state(session: Session, line: RunRow) -> str:
+    return f"{line.state}, pinned" if session.pinned == line.key else line.state

@@ -1,0 +1,60 @@
+"""What every Share and Export menu needs: links, a QR code, and downloads made on demand."""
+
+import html
+import socket
+from collections.abc import Callable
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+JSON = "application/json"
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+DEFAULT_ADDRESS = "http://localhost:8501/"
+
+
+def link_here(query: dict[str, str]) -> str:
+    """A link to this page with another query."""
+    return f"{_page_address()}?{urlencode(query)}"
+
+
+def link_to_live(query: dict[str, str], page: str) -> str:
+    """A link from `page` to the Live page."""
+    return f"{_page_address().rstrip('/').removesuffix(f'/{page}')}/?{urlencode(query)}"
+
+
+def _page_address() -> str:
+    return (st.context.url or DEFAULT_ADDRESS).partition("?")[0]
+
+
+def qr_html(text: str) -> str:
+    """A QR code as an image."""
+    import segno  # noqa: PLC0415
+
+    image = segno.make(text, error="l").svg_data_uri(scale=3, border=2, light="white")
+    return f'<img alt="QR code of the link" src="{html.escape(image)}">'  # Streamlit would remove an inline svg
+
+
+def on_network(address: str) -> str:
+    """The same address as others on the network see it; unchanged if there is no network."""
+    parts = urlsplit(address)
+    host = network_host() if parts.hostname in LOCAL_HOSTS else ""
+    port = f":{parts.port}" if parts.port else ""
+    return parts._replace(netloc=f"{host}{port}").geturl() if host else address
+
+
+def network_host() -> str:
+    """The machine's address on its network, as the system would choose it; nothing is sent. "" without a network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # an address reserved for documentation
+        except OSError:
+            return ""
+        host = str(probe.getsockname()[0])
+    return "" if host in LOCAL_HOSTS else host
+
+
+def offer_file(label: str, data: Callable[[], str | bytes], name: str, mime: str) -> None:
+    """A button whose file is only made when it is pressed."""
+    st.download_button(
+        label, data, file_name=name, mime=mime, on_click="ignore", key=f"export_{label}", width="stretch"
+    )

@@ -1,0 +1,20 @@
+"""What the server does when it starts, so that its first visitor does not have to wait."""
+
+import inspect
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import streamlit as st
+
+from ohash.engine.live.warm_up import warm
+from ohash.ui.live import details  # noqa: F401 (import the Live page early)
+from ohash.ui.session.recording import recording
+
+
+@asynccontextmanager
+async def lifespan(_: st.App) -> AsyncIterator[None]:
+    """The server answers once it is warm."""
+    warm()
+    recording()
+    inspect.stack()  # Streamlit calls it with its first element, and the first call resolves the file of every module
+    yield

@@ -1,0 +1,67 @@
+"""The address bar: what it named when the tab was opened, and the one place that writes an experiment into it."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import streamlit as st
+
+from ohash.comparison import params as comparisons
+from ohash.comparison.params import Comparison
+from ohash.engine import links
+from ohash.engine.links import Limits
+from ohash.engine.params import ExperimentParams
+from ohash.ui.workarounds.markdown import escape_markdown
+
+LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
+KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view")
+IGNORED = "Some parts of the link were ignored"
+
+
+class Linkable(Protocol):
+    """What an address can name."""
+
+    def to_query(self) -> dict[str, str]:
+        """Its link."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """The experiment or the comparison that an address names, if any, and warnings about what is wrong with it."""
+
+    params: ExperimentParams | None = None
+    comparison: Comparison | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def read() -> Link:
+    """What the address names now."""
+    query = st.query_params.to_dict()
+    repeated = {key: values for key in query if len(values := st.query_params.get_all(key)) > 1}
+    problems = [f"{key} is given {len(values)} times; using the last, {values[-1]}" for key, values in repeated.items()]
+    if "methods" in query:
+        comparison, ignored = comparisons.from_query(query, LIMITS)
+        return Link(comparison=comparison, warnings=_warnings(problems + ignored))
+    own_keys = {key: value for key, value in query.items() if key not in KEYS_OF_OTHER_PAGES}
+    params, ignored = links.from_query(own_keys, LIMITS)
+    problems += ignored
+    if not problems and not params.to_query().keys() & own_keys.keys():  # only stray keys, such as utm_source
+        return Link()
+    return Link(params=params, warnings=_warnings(problems))
+
+
+def write(shown: Linkable) -> None:
+    """Make the address bar name this experiment or comparison."""
+    write_query(shown.to_query())
+
+
+def write_query(query: dict[str, str]) -> None:
+    """Set the query of the address, unless it is the same already."""
+    if any(len(st.query_params.get_all(key)) > 1 for key in st.query_params) or st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)
+
+
+def _warnings(problems: list[str]) -> tuple[str, ...]:
+    """One message for everything that is wrong with a link."""
+    escaped = [escape_markdown(problem) for problem in problems]
+    text = escaped[0] if len(escaped) == 1 else "".join(f"\n- {problem}" for problem in escaped)
+    return (f"{IGNORED}: {text}",) if problems else ()

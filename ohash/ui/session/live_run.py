@@ -1,0 +1,155 @@
+"""The live run of a tab: started, replaced, restarted, and changed while it runs."""
+
+import time
+
+import streamlit as st
+
+from ohash.engine.live.presets import PRESETS, Preset
+from ohash.engine.live.runner import Runner
+from ohash.engine.live.warm_up import compile_elsewhere
+from ohash.engine.narrative import difference
+from ohash.engine.params import ExperimentParams, experiment, flat
+from ohash.engine.snapshot import Snapshot
+from ohash.runtime.threads import one_blas_thread_for_ever
+from ohash.ui.session import earlier_runs, own_data
+from ohash.ui.session.address import IGNORED
+from ohash.ui.session.hub import Hub
+from ohash.ui.session.recording import recording_of
+from ohash.ui.session.session import Session, WatchTime
+from ohash.ui.workarounds.markdown import escape_markdown
+
+
+@st.cache_resource
+def hub() -> Hub[Runner]:
+    """The server's live runs; they share the cores by taking turns, with one BLAS thread each."""
+    one_blas_thread_for_ever()
+    return Hub[Runner]().watch()
+
+
+def runner(session: Session) -> Runner:
+    """The live run of the session's experiment, started if there is none."""
+    lease = hub().lease(session.id)
+    if lease.runner is None:
+        _start(session)
+        lease = hub().lease(session.id)
+    assert lease.runner is not None
+    return lease.runner
+
+
+def latest_snapshot(session: Session) -> Snapshot | None:
+    """The newest snapshot of the live run; None before its first one. Starts nothing."""
+    running = hub().lease(session.id).runner
+    return None if running is None else running.snapshot()
+
+
+def commit(session: Session, params: ExperimentParams, *, preset: str = "", keep_ghost: bool = True) -> None:
+    """Start another experiment; the old run stays as a ghost."""
+    last = latest_snapshot(session)
+    session.difference = ""
+    if last is not None and last.t > 0:
+        earlier_runs.remember(session, last, keep_ghost=keep_ghost)
+        # with the same changes, those still due will happen again: compare with all of them applied
+        until = None if params.changes == session.params.changes else last.t
+        session.difference = difference(session.params.in_force(until), params.in_force()) if keep_ghost else ""
+    if (session.params.dataset, session.params.content) != (params.dataset, params.content):
+        session.query_row = None
+    session.params, session.preset, session.warnings, session.pending = params, preset, [], {}
+    session.from_link = False
+    _start(session)
+
+
+def restart(session: Session) -> None:
+    """The same experiment from the beginning, without its live changes."""
+    values = {key: value for key, value in vars(session.params).items() if key != "changes"}
+    commit(session, ExperimentParams(**values), preset=session.preset, keep_ghost=False)
+
+
+def start_preset(session: Session, preset: Preset) -> None:
+    """A preset: its experiment and, if it has one, the run to compare it with."""
+    session.ghosts = []
+    session.playing = True
+    commit(session, preset.params(), preset=preset.key, keep_ghost=False)
+    session.difference = ""
+
+
+def set_live(session: Session, name: str, value: float) -> None:
+    """Change beta or C of the running model, and wait a moment until the run has applied it."""
+    live = runner(session)
+    command = live.set(**{name: value})
+    session.pending[name] = value
+    if live.run is None:
+        return  # it is still being made
+    deadline = time.monotonic() + 2.0
+    while time.monotonic() < deadline:
+        now = live.snapshot()
+        if now is not None and now.extra.get("ack", 0) >= command:
+            return
+        time.sleep(0.01)
+
+
+def replace_bad_link(session: Session) -> bool:
+    """If the link's experiment cannot start on its data, start one with defaults and warn; returns whether it did."""
+    failed, linked = runner(session), session.params
+    if not session.from_link or failed.state != "error" or failed.run is not None:
+        return False
+    defaults = experiment(linked.dataset, linked.method, content=linked.content)
+    culprit = failed.error.partition(" ")[0]
+    default = flat(defaults).get(culprit)
+    only_one = default is not None and flat(linked)[culprit] != default
+    instead = linked.with_values(**{culprit: default}) if only_one else defaults
+    if instead == linked:
+        return False
+    used = f"{culprit} = {default}" if only_one else "the defaults of all parameters"
+    warnings = [*session.warnings, f"{IGNORED}: {escape_markdown(failed.error)}; using {used}."]
+    commit(session, instead)
+    session.warnings, session.from_link = warnings, only_one  # the rest of the link may be wrong, too
+    return True
+
+
+def in_force(session: Session) -> ExperimentParams:
+    """The experiment that starts with the values the model has now."""
+    now = latest_snapshot(session)
+    return session.params.in_force(0 if now is None else now.t)
+
+
+def next_query(session: Session) -> None:
+    """Show the next query in the gallery."""
+    session.query, session.query_row = session.query + 1, None
+
+
+def run_stored(session: Session, now: Snapshot, params: ExperimentParams) -> None:
+    """Run a stored experiment again on Live, next to the curve that was stored."""
+    commit(session, params)
+    scores = now.checkpoints.get("map")
+    if scores is not None and len(scores):  # a run that failed, or whose file is damaged, has none
+        earlier_runs.pin(session, now, f"stored, mAP {scores[-1]:.3f}")
+
+
+def remember_live_run(session: Session) -> str:
+    """Add the live run, as it is now, to the earlier runs; returns its key, or "" if it has not learned yet."""
+    last = latest_snapshot(session)
+    if last is None or last.t == 0:
+        return ""
+    earlier_runs.remember(session, last, keep_ghost=False)
+    return session.earlier[-1].key
+
+
+def _start(session: Session) -> None:
+    session.watch_time = watch_time = WatchTime()
+    companions: list[Runner] = []
+    preset = next((one for one in PRESETS if one.key == session.preset), None)
+    other = preset.beside_params(session.params.seed) if preset is not None else None
+    if other is not None:
+        companions.append(Runner(other, pace=session.pace, paused=not session.playing, first=compile_elsewhere))
+    own = own_data.dataset_of(session, session.params)
+    recording = recording_of(session.params) if session.pace == "accelerating" else None
+    session.use_recording = recording is not None
+
+    def head_start() -> int:
+        return recording.pairs(watch_time.seconds) if recording is not None and session.use_recording else 0
+
+    run = Runner(
+        session.params, own, pace=session.pace, paused=not session.playing, first=compile_elsewhere,
+        head_start=head_start,
+    )  # fmt: skip
+    hub().run(session.id, run, companions)

@@ -1,0 +1,111 @@
+"""The user's own data in a session: uploads, and the file the server was started with (``ohash-lab x.npy``)."""
+
+import os
+from pathlib import Path
+
+import streamlit as st
+
+from ohash.comparison.params import Comparison
+from ohash.engine.export import YOURS, Files
+from ohash.engine.params import OWN, ExperimentParams, experiment
+from ohash.streams.dataset import METRICS, Dataset
+from ohash.streams.readers.own_data import open_files
+from ohash.streams.summary import Summary, summarize
+from ohash.ui.session.session import Session
+
+MAX_DATASETS = 4
+# Set by ohash-lab: vectors, their labels, pairs among them, and their distance.
+FILES = ("OHASH_FILE", "OHASH_LABELS", "OHASH_PAIRS")
+METRIC = "OHASH_METRIC"
+
+
+def dataset_of(session: Session, params: ExperimentParams | Comparison) -> Dataset | None:
+    """The session's own data if the experiment uses them, else None."""
+    if params.dataset != OWN:
+        return None
+    if params.content not in session.own:
+        raise ValueError(
+            f"This link needs an uploaded file (fingerprint {params.content or 'missing'}); upload that file on the "
+            "Data page, or choose another data set"
+        )
+    return session.own[params.content]
+
+
+def linked(session: Session) -> ExperimentParams | Comparison | None:
+    """The experiment or comparison of the opened link, if it uses somebody's own data."""
+    for named in (session.comparison, session.params):
+        if named is not None and named.dataset == OWN and named.content:
+            return named
+    return None
+
+
+def missing(session: Session) -> ExperimentParams | Comparison | None:
+    """The same, if those data have not been uploaded yet."""
+    named = linked(session)
+    return None if named is None or named.content in session.own else named
+
+
+def files_of(session: Session, content: str) -> Files:
+    """The files that code must open to load the user's own data again."""
+    return session.files.get(content, YOURS)
+
+
+def add(session: Session, dataset: Dataset, files: Files = YOURS) -> str:
+    """Keep uploaded data for this session; returns their fingerprint."""
+    key = dataset.fingerprint()
+    session.files[key] = files
+    used = {key, session.params.content, session.comparison.content if session.comparison else ""}
+    unused = [content for content in session.own if content not in used]
+    for content in unused[: max(0, len(session.own) + 1 - MAX_DATASETS)]:
+        del session.own[content]
+        session.files.pop(content, None)
+    session.own[key] = dataset
+    return key
+
+
+def add_command_line_data(session: Session, *, first: bool) -> None:
+    """Add the file the server was started with; if `first`, make it the experiment of the session."""
+    own, problem = load_command_line_data()
+    if own is not None:
+        content = add(session, own, command_line_files())
+        if first:
+            session.params, session.preset = experiment(OWN, content=content), ""
+    elif problem:
+        session.warnings.append(problem)
+
+
+def check_data(dataset: Dataset) -> Summary:
+    """The summary of a dataset; ValueError if no run can start on it."""
+    summary = summarize(dataset)
+    if not summary.good:
+        raise ValueError(f"{dataset.title} can be read, but no run can start on it: {summary.problem}")
+    return summary
+
+
+def command_line_files() -> Files:
+    """The files this server was started with; the first is "" if there are none."""
+    vectors, labels, pairs, metric = (os.environ.get(variable, "").strip() for variable in (*FILES, METRIC))
+    return vectors, labels or None, pairs or None, metric or None
+
+
+def load_command_line_data() -> tuple[Dataset | None, str]:
+    """The dataset this server was started with, or None; and what is wrong with it."""
+    *names, metric = command_line_files()
+    if not names[0]:
+        return None, ""
+    try:
+        files = [*(Path(name) for name in names if name), Path(names[0]).with_suffix(".toml")]
+        stamps = tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
+        return _open(tuple(names), stamps, metric), ""
+    except (ValueError, OSError) as error:
+        return None, str(error)
+
+
+@st.cache_resource(max_entries=1, show_spinner="Opening your file …")
+def _open(names: tuple[str | None, ...], stamps: tuple[int, ...], metric: str | None) -> Dataset:
+    vectors, labels, pairs = names
+    assert vectors is not None
+    wanted = next((known for known in METRICS if known == metric), None)
+    dataset = open_files(vectors, labels, pairs, wanted, key="own")
+    check_data(dataset)
+    return dataset

@@ -1,0 +1,102 @@
+"""Runs by key: those of this tab, those stored on disk, and both together."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from ohash.engine.snapshot import Snapshot
+from ohash.runtime.folders import home
+from ohash.store.listing import ENDED, LIVE, RunRow, make_row
+from ohash.store.store import Store
+from ohash.ui.session import earlier_runs, live_run
+from ohash.ui.session.session import Session
+
+MAX_LISTED = 1000
+SAVED = "saved"  # after the state of a run that is stored on disk
+
+Run = tuple[RunRow, Snapshot]
+
+
+@st.cache_resource(ttl="1m", show_spinner=False)
+def _open(folder: str) -> Store:
+    return Store(folder)
+
+
+def open_store() -> Store:
+    """The store of this server; a folder that was repaired is noticed within a minute."""
+    return _open(str(home()))
+
+
+class SessionRuns:
+    """A `RunStore` in the memory of one browser tab: its earlier runs, and the live one under the key "live"."""
+
+    def __init__(self, session: Session) -> None:
+        """Reads the session at every call."""
+        self._session = session
+
+    def list(self) -> "list[RunRow]":
+        """Earlier runs, then the live one."""
+        return [make_row(key, now) for key, now in self._all().items()]
+
+    def get(self, key: str) -> Snapshot:
+        """The last snapshot of a run."""
+        return self._all()[key]
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Forget earlier runs; the live one stays."""
+        earlier_runs.forget(self._session, set(keys) - {LIVE})
+
+    def live_key(self) -> str:
+        """The key under which the finished live run is stored; "" while it runs."""
+        now = live_run.latest_snapshot(self._session)
+        return "" if now is None or now.state not in ENDED else earlier_runs.key_of(now)
+
+    def _all(self) -> dict[str, Snapshot]:
+        runs = {run.key: run.now for run in self._session.earlier}
+        now = live_run.latest_snapshot(self._session)
+        if now is not None and now.t > 0 and self.live_key() not in runs:  # a finished live run may have been pinned
+            runs[LIVE] = now
+        return runs
+
+
+class AllRuns:
+    """A `RunStore` of both: the runs stored on disk, then those only this tab remembers, and the live run."""
+
+    def __init__(self, session: Session, store: Store) -> None:
+        """`store` is shared by all tabs, and with the command line."""
+        self._tab, self._store = SessionRuns(session), store
+
+    def list(self) -> "list[RunRow]":
+        """The newest stored runs, then those of this tab that are not stored."""
+        stored = self._store.list()[-MAX_LISTED:]
+        known = {line.key for line in stored}
+        if self._tab.live_key() in known:
+            known.add(LIVE)
+        return [replace(line, state=f"{line.state}, {SAVED}") for line in stored] + [
+            line for line in self._tab.list() if line.key not in known
+        ]
+
+    def get(self, key: str) -> Snapshot:
+        """From this tab, or from disk."""
+        try:
+            return self._tab.get(key)
+        except KeyError:
+            return self._store.get(key)
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """From this tab and from disk."""
+        keys = list(keys)
+        self._tab.delete(keys)
+        self._store.delete(keys)
+
+    def values(self, runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
+        """What is stored about the runs besides their snapshots."""
+        return self._store.values(line.key for line, _ in runs)
+
+    def keep(self, runs: Sequence[Run]) -> None:
+        """Store runs of this tab on disk."""
+        for line, now in runs:
+            if line.key != LIVE or now.state in ENDED:
+                self._store.save_snapshot(now)

@@ -1,0 +1,87 @@
+"""What one browser tab remembers: its experiment, its comparison, its earlier runs and its own data."""
+
+import time
+from dataclasses import dataclass, field
+
+from ohash.comparison.params import Comparison
+from ohash.comparison.runner import ComparisonRunner
+from ohash.engine.export import Files
+from ohash.engine.live.pace import Pace
+from ohash.engine.params import ExperimentParams
+from ohash.engine.snapshot import Snapshot
+from ohash.plots.live.charts import Ghost
+from ohash.streams.dataset import Dataset
+
+LONGEST_GAP = 2.0  # seconds between two frames that still count as watching
+
+
+@dataclass
+class WatchTime:
+    """How long a run has been watched while it played."""
+
+    seconds: float = 0.0
+    last_frame: float = field(default_factory=time.monotonic)
+
+    def tick(self, *, playing: bool) -> float:
+        """Call once per frame; a long gap counts as `LONGEST_GAP`, because the viewer was away."""
+        now = time.monotonic()
+        self.seconds += min(now - self.last_frame, LONGEST_GAP) * playing
+        self.last_frame = now
+        return self.seconds
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierRun:
+    """A run that has finished or was replaced: its name and its last snapshot."""
+
+    key: str
+    label: str
+    now: Snapshot
+
+
+@dataclass
+class Selection:
+    """The selection on the Runs page: the list it belongs to, the rows selected at first, the keys selected now."""
+
+    listed: str
+    first: list[int] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Session:
+    """One browser tab. `pinned` is the key of an earlier run drawn as the reference."""
+
+    id: str
+    params: ExperimentParams
+    preset: str = ""
+    pace: Pace = "accelerating"
+    playing: bool = True
+    ghosts: list[Ghost] = field(default_factory=list)
+    earlier: list[EarlierRun] = field(default_factory=list)
+    pinned: str = ""
+    selection: Selection = field(default_factory=lambda: Selection(""))
+    own: dict[str, Dataset] = field(default_factory=dict)
+    files: dict[str, Files] = field(default_factory=dict)  # that the own data were read from
+    warnings: list[str] = field(default_factory=list)
+    difference: str = ""
+    present: bool = False
+    query: int = 0
+    query_row: int | None = None  # of a gallery item used as the query
+    before: bool = False  # the gallery shows the codes from before learning
+    watch_time: WatchTime = field(default_factory=WatchTime)
+    use_recording: bool = False  # show the recording until the run has caught up with it
+    from_link: bool = False  # the experiment was read from the address
+    pending: dict[str, float] = field(default_factory=dict)  # live changes the run has not applied yet
+    slider_values: dict[str, float] = field(default_factory=dict)  # of the running model
+    resting: int = 0
+    redraw: bool = False
+    viewed_dataset: str = ""
+    data_part: str = ""  # of the Data page
+    narrow: bool = False
+    reduced_motion: bool = False
+    details_open: bool = False
+    comparison: Comparison | None = None
+    comparison_runner: ComparisonRunner | None = None
+    sides: tuple[int, int] = (0, 1)
+    compare_resting: bool = False

@@ -1,0 +1,47 @@
+"""The session of this browser tab, opened from the address bar. Touches session_state."""
+
+import secrets
+
+import streamlit as st
+
+from ohash.engine.live.presets import PRESETS
+from ohash.engine.params import ExperimentParams
+from ohash.ui.session import address, comparisons, live_run, own_data
+from ohash.ui.session.session import Session
+from ohash.ui.workarounds import router
+
+
+def current_session() -> Session:
+    """The session of this tab; a new one is opened from the address bar."""
+    session: Session | None = st.session_state.get("ohash")
+    if session is None:
+        router.require_router()
+        session = Session(id=secrets.token_hex(8), params=PRESETS[0].params(), preset=PRESETS[0].key)
+        st.session_state["ohash"] = session
+        link = address.read()
+        session.warnings = [*link.warnings]
+        if link.params is not None:
+            session.params, session.preset, session.from_link = link.params, _preset_of(link.params), True
+        session.comparison = link.comparison
+        own_data.add_command_line_data(session, first=link == address.Link())
+    _connection(session.id)
+    live_run.hub().lease(session.id)
+    live_run.hub().attach(session.id)
+    comparisons.hub().attach(session.id)
+    return session
+
+
+def _detach(session: str) -> None:
+    live_run.hub().detach(session)
+    comparisons.hub().detach(session)
+
+
+@st.cache_resource(scope="session", on_release=_detach, show_spinner=False)
+def _connection(session: str) -> str:
+    """Lives as long as the connection: when it is released, the hubs learn that the session is gone."""
+    return session
+
+
+def _preset_of(params: ExperimentParams) -> str:
+    """The preset that has this experiment, with whatever seed, or ""."""
+    return next((one.key for one in PRESETS if one.params().with_values(seed=params.seed) == params), "")

@@ -1,0 +1,176 @@
+"""The results of a sweep so far: charts whose points open on Live, a table, the best points, failures."""
+
+import math
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ohash.engine.params import OWN
+from ohash.plots import sweeps as charts
+from ohash.plots.html_legend import legend_html
+from ohash.plots.plotly import heat_figure, many, pickable
+from ohash.store.store import Store
+from ohash.sweeps import own_data
+from ohash.sweeps.results import BestPoint, Point
+from ohash.sweeps.sweep import Sweep
+from ohash.ui.parts.notices import show_error
+from ohash.ui.parts.static_chart import NO_BUTTONS
+from ohash.ui.session import live_run
+from ohash.ui.session import own_data as session_data
+from ohash.ui.session.session import Session
+from ohash.ui.workarounds.style import dark
+
+INTERVAL = (
+    "The 95 % interval comes from a bootstrap over the test queries; with several seeds, it is at least the interval "
+    "of their mean."
+)
+
+
+def open_on_live(session: Session, store: Store, point: Point) -> None:
+    """Run the first finished experiment of a point again on Live, next to its stored curve."""
+    done = store.done()
+    cell = next(cell for cell in point.cells if cell.key in done)
+    try:
+        if cell.params.dataset == OWN and cell.params.content not in session.own:
+            session_data.add(session, own_data.load_own_dataset(store, cell.params.content))
+        live_run.run_stored(session, store.get(cell.key), cell.params.with_values(judged_at="curve"))
+    except ValueError as error:
+        show_error(error)
+        return
+    st.switch_page("pages/live.py")
+
+
+def show_charts(session: Session, store: Store, sweep: Sweep, results: list[Point]) -> None:
+    """Lines or a heat map; a click opens a point."""
+    axes = sweep.axes
+    numbers = [key for key, values in axes.items() if charts.numeric(values)]
+    views = [("lines", key) for key in numbers] + ([("heat", "")] if len(axes) == 2 else [])
+    if not views:
+        return
+    left, right = st.columns(2)
+    measure = left.selectbox(
+        "Measure", list(charts.MEASURES), key="sweep_measure", format_func=lambda key: charts.MEASURES[key][0]
+    )  # fmt: skip
+    first = views.index(("heat", "")) if len(numbers) == 2 and len(axes) == 2 else 0
+    kind, along = right.selectbox(
+        "Chart", views, first, key=f"sweep_view_{sweep.key}",
+        format_func=lambda view: "heat map" if view[0] == "heat" else f"lines over {charts.symbol(sweep, view[1])}",
+    )  # fmt: skip
+    if kind == "heat":
+        x, y = axes
+        drawn = charts.heat(sweep, results, measure, x, y)
+        fig = heat_figure(drawn, dark())
+        lookup = {
+            (column, row): (axes[x][column], axes[y][row])
+            for column in range(len(axes[x]))
+            for row in range(len(axes[y]))
+        }
+    else:
+        line = charts.lines(sweep, results, measure, along)
+        drawn, fig = line, pickable(line, dark())  # type: ignore[assignment]
+    apart = kind != "heat" and many(line)
+    margin = {"l": 56, "r": max(28, fig.layout.margin.r or 0), "t": 34, "b": 44}
+    fig.update_layout(title=None, height=380, margin=margin, **({"showlegend": False} if apart else {}))
+    st.markdown(f"**{drawn.title}**")
+    event = st.plotly_chart(
+        fig, key=f"sweep_chart_{kind}_{along}_{measure}", theme=None, config=NO_BUTTONS, alt=drawn.alt,
+        on_select="rerun", selection_mode="points",
+    )  # fmt: skip
+    if apart:
+        st.html(legend_html(line, dark()))
+    st.caption(f"{drawn.caption} Click a point to run its first seed again on Live, next to its stored curve.")
+    for picked in event["selection"]["points"]:
+        if kind == "heat":
+            place = lookup[tuple(picked["customdata"])]
+            point = next((p for p in results if (dict(p.at).get(x), dict(p.at).get(y)) == place), None)
+        else:
+            point = _point_of(sweep, results, along, picked, fig)
+        if point is not None and point.numbers:
+            open_on_live(session, store, point)
+
+
+def _point_of(sweep: Sweep, results: list[Point], along: str, picked: dict[str, Any], fig: Any) -> Point | None:
+    """The point of a clicked marker: its line by name, its place by x."""
+    name = fig.data[picked["curve_number"]].name
+    groups = charts.groups_of(sweep, results, along)
+    names = charts.names_of(groups)
+    for rest, some in groups:
+        if len(groups) == 1 or names[rest] == name:
+            return min(some, key=lambda point: abs(float(dict(point.at)[along]) - float(picked["x"])))
+    return None
+
+
+def show_table(session: Session, store: Store, sweep: Sweep, results: list[Point]) -> None:
+    """The points as numbers; a row can be opened, too."""
+    names = list(sweep.axes)
+    shown = pd.DataFrame(
+        {
+            **{charts.symbol(sweep, key): [str(dict(p.at).get(key, "–")) for p in results] for key in names},
+            "seeds": [f"{len(p.numbers)} of {len(p.cells)}" for p in results],
+            "mAP": [p.mean() for p in results],
+            "± SD": [p.sd() for p in results],
+            "recall@10": [p.mean("recall_10") for p in results],
+            "CPU (s)": [p.mean("cpu_learn") for p in results],
+            "failed": [p.failed for p in results],
+        }
+    )
+    number = st.column_config.NumberColumn(format="%.3f")
+    with st.expander("Table of points", expanded=False):
+        picked = st.dataframe(
+            shown, hide_index=True, key="sweep_table", on_select="rerun", selection_mode="single-row",
+            column_config={"mAP": number, "± SD": number, "recall@10": number}, alt="The points of the sweep",
+        )["selection"]["rows"]  # fmt: skip
+        one = results[picked[0]] if picked else None
+        if st.button(
+            "Open on Live", icon=":material/open_in_new:", disabled=one is None or not one.numbers, key="sweep_open",
+            help="Select a row to run its first seed again on Live, next to its stored curve.",
+        ) and one is not None:  # fmt: skip
+            open_on_live(session, store, one)
+
+
+def show_best(sweep: Sweep, best: list[BestPoint]) -> None:
+    """One best point in a sentence, several in a table."""
+    if len(best) < 2:
+        for one in best:
+            _show_one(sweep, one)
+        return
+    shown = pd.DataFrame(
+        {
+            "among": [one.group for one in best],
+            "best on validation queries": [_place(sweep, one) for one in best],
+            "mAP, validation": [one.validation for one in best],
+            "mAP, test": [one.test.difference if one.test else math.nan for one in best],
+            "95 % interval": [f"{one.test.low:.3f} to {one.test.high:.3f}" if one.test else "" for one in best],
+            "reported on": [one.queries_text if one.test and not one.lost_runs else one.test_text for one in best],
+        }
+    )
+    number = st.column_config.NumberColumn(format="%.3f")
+    st.markdown("**The best point of each group, chosen on the validation queries, reported on the test queries**")
+    st.dataframe(
+        shown, hide_index=True, key="sweep_bests", column_config={"mAP, validation": number, "mAP, test": number},
+        alt="The best points by mAP on the validation queries, with their mAP on the test queries",
+    )  # fmt: skip
+    st.caption(INTERVAL)
+
+
+def _place(sweep: Sweep, best: BestPoint) -> str:
+    return charts.title_of([(key, value) for key, value in best.point.at if key in sweep.axes]) or sweep.name
+
+
+def _show_one(sweep: Sweep, best: BestPoint) -> None:
+    among = f" among {best.group}" if best.group else ""
+    st.markdown(
+        f"Best on the validation queries{among}: **{_place(sweep, best)}**, mAP {best.validation:.3f}. Reported: "
+        f"{best.test_text}.",
+        help=INTERVAL,
+    )
+
+
+def show_failures(store: Store, sweep: Sweep) -> None:
+    """What went wrong, each error once."""
+    stored = store.values(cell.key for cell in sweep.cells)
+    errors = {values["error"] for values in stored.values() if values["state"] == "error"}
+    with st.expander(f"Errors ({len(errors)})"):
+        for error in sorted(errors)[:10]:
+            st.code(error, language=None, wrap_lines=True)
