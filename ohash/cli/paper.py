@@ -73,7 +73,7 @@ def _estimate(figures: Sequence[Figure], profile: Profile, store: Store, cores: 
     """Cells x measured time of one, figure by figure; a cell that two figures share counts once."""
     counted: set[str] = set()
     costs = []
-    measuring = CellTimer(told=EstimateProgress())
+    measuring = CellTimer(on_cell=EstimateProgress())
     for figure in figures:
         cells = [cell for cell in figure.sweep(profile).cells if cell.key not in counted]
         counted |= {cell.key for cell in cells}

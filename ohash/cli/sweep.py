@@ -42,8 +42,8 @@ from ohash.sweeps.estimate import CellTimer, estimate_cost
 from ohash.sweeps.execution import Progress, SweepExecution
 from ohash.sweeps.executors import DaskExecutor, InlineExecutor
 from ohash.sweeps.own_data import load_own_data, save_own_data, with_own_data
-from ohash.sweeps.results import BestPoint, Point, best_points, points, to_csv
-from ohash.sweeps.sweep import Sweep, check_datasets, read
+from ohash.sweeps.results import BestPoint, Point, best_points, collect_points, to_csv
+from ohash.sweeps.sweep import Sweep, check_datasets, read_sweep
 
 MOST_ERRORS = 10
 
@@ -71,7 +71,7 @@ def add_execution_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Estimate, run, print the table, report the best."""
-    sweep, store = read(options.spec), Store(options.store)
+    sweep, store = read_sweep(options.spec), Store(options.store)
     if options.metric and not options.features:
         raise ValueError("--metric belongs to --features FILE; a named dataset declares its own")
     data = own_files.open_dataset(options, None)
@@ -83,14 +83,14 @@ def run(options: argparse.Namespace) -> int:
     if options.estimate:
         cores = core_count(options)
         own = load_own_data(store, sweep) if data is None else {data.fingerprint(): data}
-        cost = estimate_cost(sweep.cells, store, CellTimer(own, told=EstimateProgress()))
+        cost = estimate_cost(sweep.cells, store, CellTimer(own, on_cell=EstimateProgress()))
         print(f"{cost.cells} of {len(sweep.cells)} cells are left: about {duration(cost.on(cores))} on {cores} cores")
         return 0
     if data is not None:
         save_own_data(store, data)
     with shutting_down(executor(options)) as where:
         code = run_sweep(sweep, store, where, quiet=options.quiet)
-    print(table(sweep, points(sweep, store)))
+    print(table(sweep, collect_points(sweep, store)))
     print(verdict(sweep, store))
     if options.export:
         Path(options.export).write_text(to_csv(sweep, store))

@@ -1,1 +1,35 @@
-"""The paper's evaluation, reproduced: its figures as sweeps, its claims as tests of what was measured."""
+"""The paper's evaluation, reproduced: its figures as sweeps, its claims as tests of what was measured.
+
+`settings` are the data, `figures` the sweeps, `measurements` reads their cells from a store; `quality_claims` and
+`cost_claims` test them, `verdicts` turns effects with intervals into verdicts, `findings` joins both; `tables` writes
+text, LaTeX and BibTeX.
+"""
+
+from typing import TYPE_CHECKING
+
+from ohash.runtime import lazy
+
+if TYPE_CHECKING:
+    from ohash.paper.claims import CLAIMS
+    from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile
+    from ohash.paper.findings import Claim, Finding, judge_claim
+    from ohash.paper.measurements import Measurements
+
+__all__ = [
+    "CLAIMS", "FIGURES", "PROFILES", "Claim", "Figure", "Finding", "Measurements", "Profile", "judge_claim",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazy.attach(
+    __name__,
+    {
+        "CLAIMS": "claims",
+        "Claim": "findings",
+        "FIGURES": "figures",
+        "Figure": "figures",
+        "Finding": "findings",
+        "Measurements": "measurements",
+        "PROFILES": "figures",
+        "Profile": "figures",
+        "judge_claim": "findings",
+    },
+)

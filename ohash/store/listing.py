@@ -1,7 +1,7 @@
-"""Runs that were made: what a list of them shows, and the small interface behind which they are kept.
+"""Lists of runs: one row per run, the interface of whatever holds them, and their export as CSV and JSON.
 
-A session keeps its runs in memory; the store on disk (`store`) has the same three methods. `RunRow` is what a list
-needs, without curves; `get` brings the whole picture.
+A session holds runs in memory, the store on disk (`store`); both have the methods of `RunStore`. A `RunRow` has no
+curves; `get` returns the whole snapshot.
 """
 
 import json
@@ -25,7 +25,7 @@ COLUMNS = ("pairs", "map", "map_low", "map_high", "precision_10", "recall_10", "
 
 @dataclass(frozen=True)
 class RunRow:
-    """One run as a list shows it; `changed_settings` says which parameters are not the default."""
+    """One run in a list; `changed_settings` names the parameters that differ from the defaults."""
 
     key: str
     method: str
@@ -42,30 +42,30 @@ class RunRow:
 
     @property
     def name(self) -> str:
-        """Short, for a legend."""
+        """A short name for a legend."""
         return f"{self.method}{', ' if self.changed_settings else ''}{self.changed_settings}"
 
 
 class RunStore(Protocol):
-    """Where runs are kept: a session's memory, or the store on disk."""
+    """What holds runs: the memory of a session, or the store on disk."""
 
     def list(self) -> "list[RunRow]":
         """Every run, the newest last."""
 
     def get(self, key: str) -> Snapshot:
-        """The last picture of a run, with its curves; KeyError if it is not kept."""
+        """The last snapshot of a run, with its curves; KeyError if there is no such run."""
 
     def delete(self, keys: Iterable[str]) -> None:
-        """Forget these runs; keys that are not kept are ignored."""
+        """Delete these runs; unknown keys are ignored."""
 
 
 def make_row(key: str, now: Snapshot) -> RunRow:
-    """What a list shows of a run."""
+    """The row of a run, from its snapshot."""
     return make_row_from(key, now.params, now.numbers, now.t, now.state)
 
 
 def make_row_from(key: str, params: ExperimentParams, numbers: dict[str, float], t: int, state: str) -> RunRow:
-    """The same without curves."""
+    """The row of a run, from its parameters and final numbers."""
     n = {name: value for name, value in numbers.items() if np.isfinite(value)}
     return RunRow(
         key=key,
@@ -84,7 +84,7 @@ def make_row_from(key: str, params: ExperimentParams, numbers: dict[str, float],
 
 
 def changed_settings(params: ExperimentParams) -> str:
-    """What is not the default of the dataset and the method, in a line.
+    """The settings that differ from the defaults of the data set and the method, on one line.
 
     >>> changed_settings(experiment(r=64, C=1.0))
     'r = 64, C = 1'
@@ -100,25 +100,25 @@ def changed_settings(params: ExperimentParams) -> str:
 
 
 def differences(several: Sequence[ExperimentParams]) -> dict[str, list[str]]:
-    """The parameters in which some experiments differ: name -> value of each, "–" where a method has no such one.
+    """The parameters in which experiments differ: name -> one value per experiment, "–" where a method lacks it.
 
     >>> differences([experiment(r=32), experiment(r=64)])
     {'r · bits': ['32', '64']}
     """
-    tables = [_shown(params) for params in several]
-    keys = list(dict.fromkeys(key for table in tables for key in table))
-    found = {key: [table.get(key, "–") for table in tables] for key in keys}
-    return {key: values for key, values in found.items() if len(set(values)) > 1}
+    settings = [_settings(params) for params in several]
+    keys = list(dict.fromkeys(key for one in settings for key in one))
+    table = {key: [one.get(key, "–") for one in settings] for key in keys}
+    return {key: values for key, values in table.items() if len(set(values)) > 1}
 
 
 def to_csv(several: Sequence[tuple[RunRow, Snapshot]]) -> str:
-    """The checkpoints of some runs in one long table; an empty cell is "not measured"."""
+    """The checkpoints of several runs in one long table; an empty cell means "not measured"."""
     columns: dict[str, list[Any]] = {
         name: [] for name in ("run", "method", "dataset", "different", "queries", *COLUMNS)
     }
-    for line, now in several:
+    for row, now in several:
         n = len(now.checkpoints["pairs"])
-        about = (now.params.key(), line.method, now.params.dataset, line.changed_settings, now.params.run.judged_by)
+        about = (now.params.key(), row.method, now.params.dataset, row.changed_settings, now.params.run.judged_by)
         for name, value in zip(columns, about, strict=False):
             columns[name] += [value] * n
         for name in COLUMNS:
@@ -127,14 +127,14 @@ def to_csv(several: Sequence[tuple[RunRow, Snapshot]]) -> str:
 
 
 def to_json(several: Sequence[tuple[RunRow, Snapshot]], stored: Mapping[str, Mapping[str, Any]] | None = None) -> str:
-    """Parameters and final numbers of some runs.
+    """Parameters and final numbers of several runs, as JSON.
 
-    `stored` is what a store knows of them by key: of a cell of a sweep also its scores on validation and test queries.
+    `stored` holds the stored values by key; those of a sweep cell include scores on validation and test queries.
     """
-    return json.dumps([_described(line, now, (stored or {}).get(line.key, {})) for line, now in several], indent=2)
+    return json.dumps([_describe(now, (stored or {}).get(row.key, {})) for row, now in several], indent=2)
 
 
-def _described(line: RunRow, now: Snapshot, stored: Mapping[str, Any]) -> dict[str, Any]:
+def _describe(now: Snapshot, stored: Mapping[str, Any]) -> dict[str, Any]:
     scores = {part: _finite(stored[f"scores/{part}"]) for part in QUERIES if f"scores/{part}" in stored}
     return {"run": now.params.key(), **summary(now), **({"scores": scores} if scores else {})}
 
@@ -143,7 +143,7 @@ def _finite(numbers: Mapping[str, float]) -> dict[str, float | None]:
     return {name: value if np.isfinite(value) else None for name, value in numbers.items()}
 
 
-def _shown(params: ExperimentParams) -> dict[str, str]:
+def _settings(params: ExperimentParams) -> dict[str, str]:
     rows = rows_of(params)
     values: dict[str, Any] = {"data": title_of(params), "method": methods.find(params.method).title}
     for key, value in flat(params).items():

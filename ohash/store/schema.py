@@ -1,6 +1,6 @@
-"""The database of the store: its tables, and how an older one is brought up to date.
+"""The database of the store: its tables, and migrations from older versions.
 
-`MIGRATIONS[v]` leads from version v to v + 1; a new database goes through all of them. The number is SQLite's
+`MIGRATIONS[v]` leads from version v to v + 1; a new database goes through all of them. The version is SQLite's
 user_version.
 """
 
@@ -41,18 +41,18 @@ VERSION = len(MIGRATIONS)
 
 
 class DamagedError(Exception):
-    """The database file is no database any more."""
+    """The database file is damaged."""
 
 
 class NewerError(Exception):
-    """The database was made by a newer version of this file."""
+    """The database was made by a newer version of ohash."""
 
 
 @contextmanager
 def connected(path: Path, *, writable: bool = True) -> Iterator[sqlite3.Connection]:
-    """A connection; the block is one transaction when something is written."""
-    link = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None) if writable else _read_only(path)
-    with closing(link) as db:
+    """Open a connection, and close it at the end of the block."""
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None) if writable else _read_only(path)
+    with closing(connection) as db:
         try:
             db.execute("PRAGMA synchronous = FULL")
             yield db
@@ -63,20 +63,20 @@ def connected(path: Path, *, writable: bool = True) -> Iterator[sqlite3.Connecti
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
-    """Read what others write, or, where not even a lock can be taken, the file as it lies there."""
+    """Open for reading; without locks where no lock can be taken."""
     address = f"{path.absolute().as_uri()}?mode=ro"
-    link = sqlite3.connect(address, uri=True, isolation_level=None)
+    connection = sqlite3.connect(address, uri=True, isolation_level=None)
     try:
-        link.execute("SELECT 1 FROM sqlite_master LIMIT 1")
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")
     except sqlite3.OperationalError:
-        link.close()
-        link = sqlite3.connect(f"{address}&immutable=1", uri=True, isolation_level=None)
-    return link
+        connection.close()
+        connection = sqlite3.connect(f"{address}&immutable=1", uri=True, isolation_level=None)
+    return connection
 
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing; the lock is taken at the start, so that reading and writing inside belong together."""
+    """All or nothing; the write lock is taken at the start, so that reads inside stay valid until the writes."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -88,22 +88,22 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def prepare(path: Path) -> None:
-    """Create the tables, or bring those of an older version up to date; a copy of the old file stays beside it."""
+    """Create the tables, or migrate those of an older version; a copy of the old file stays next to it."""
     with connected(path) as db:
         db.execute("PRAGMA journal_mode = WAL")
-        if (found := version(db)) == VERSION:
+        if (current := version(db)) == VERSION:
             _check(db)
             return
-        if found > VERSION:
+        if current > VERSION:
             raise NewerError(
-                f"{path} must be of version {VERSION} or older, got {found}: a newer ohash made it; update ohash, or "
-                "set OHASH_HOME to another folder"
+                f"{path} must be of version {VERSION} or older, got {current}: it was made by a newer ohash; update "
+                "ohash, or set OHASH_HOME to another folder"
             )
-        if found:
-            with closing(sqlite3.connect(path.with_name(f"{path.stem}-v{found}{path.suffix}"))) as copy:
+        if current:
+            with closing(sqlite3.connect(path.with_name(f"{path.stem}-v{current}{path.suffix}"))) as copy:
                 db.backup(copy)
         with transaction(db):
-            for at in range(version(db), VERSION):  # another process may have been quicker
+            for at in range(version(db), VERSION):  # another process may have been faster
                 for statement in MIGRATIONS[at].split(";"):
                     db.execute(statement)
                 db.execute(f"PRAGMA user_version = {at + 1}")

@@ -1,18 +1,19 @@
-"""Store: the runs that are kept, on disk, safe from crashes and shared by any number of processes.
+"""Store: runs on disk, safe from crashes and shared by any number of processes.
 
-A finished run is one Parquet file that says everything about itself (`traces`); an SQLite database lists them. The file
-comes first: what the database does not know after a crash, or after its own file was damaged, it learns again from the
-files. So no finished run is lost, and none is there twice, as its key is its name.
+A finished run is one self-contained Parquet file (`traces`); an SQLite database lists the runs. The file is written
+first: whatever the database misses after a crash or damage is restored from the files. So no finished run is lost, and
+none is stored twice, because its key is its name.
 """
 
 import json
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ohash.engine.params import from_json
 from ohash.engine.snapshot import Snapshot, to_frame, to_snapshot
@@ -25,18 +26,19 @@ from ohash.store.traces import looks_complete, read_trace, read_values, write_tr
 DATABASE, TRACES = "runs.sqlite3", "traces"
 LIVE_RUN, CELL = "live", "cell"
 Rows = list[tuple[Any, ...]]
-FULL = 2**18  # bytes that are free: less than one run and the database take
+Result = TypeVar("Result")
+FULL = 2**18  # free bytes below which the disk counts as full: one run and the database need more
 
 
 class StoreError(ValueError):
-    """Nothing can be kept: a full disk, a read-only folder; the message says which."""
+    """The store cannot be written: a full disk or a read-only folder; the message says which."""
 
 
 class Store:
-    """A folder of runs. `problem` says what is wrong with it, in words; `writable` whether runs can be kept."""
+    """A folder of runs. `problem` says what is wrong with it; `writable`, whether runs can be saved."""
 
     def __init__(self, folder: str | Path | None = None) -> None:
-        """Open, or create; a damaged database is put aside and made again from the files of the runs."""
+        """Open or create a store; a damaged database is set aside and rebuilt from the files of the runs."""
         self.folder = home() if folder is None else Path(folder)
         self.problem, self.writable, self._readable = "", True, True
         self._database, self._traces = self.folder / DATABASE, self.folder / TRACES
@@ -44,29 +46,29 @@ class Store:
             self._traces.mkdir(parents=True, exist_ok=True)
             self._open()
         except (OSError, sqlite3.OperationalError) as error:
-            self._only_read(error)
+            self._make_read_only(error)
         except NewerError as error:
             self.problem, self.writable, self._readable = str(error), False, False
 
-    # -- what a list of runs needs (`RunStore`) ---------------------------------------------------------------------
+    # -- the interface of a list of runs (`RunStore`) ------------------------------------------------------------------
 
     def list(self, *, kind: str = "", dataset: str = "", method: str = "", state: str = "") -> "list[RunRow]":
-        """Every run, the newest last; optionally only some."""
-        wanted = {"kind": kind, "dataset": dataset, "method": method, "state": state}
-        chosen = {name: value for name, value in wanted.items() if value}
+        """Every run that matches the filters, the newest last."""
+        filters = {"kind": kind, "dataset": dataset, "method": method, "state": state}
+        chosen = {name: value for name, value in filters.items() if value}
         where = " AND ".join(f"{name} = ?" for name in chosen) or "1"
         rows = self.rows(f"SELECT key, record FROM runs WHERE {where} ORDER BY created, key", *chosen.values())
-        return [_line(key, json.loads(record)) for key, record in rows]
+        return [_row(key, json.loads(record)) for key, record in rows]
 
     def get(self, key: str) -> Snapshot:
-        """The last picture of a run; KeyError if it is not kept. Without its trace it has numbers and no curves."""
+        """The last snapshot of a run; KeyError if it is not stored. Without its trace it has numbers but no curves."""
         return to_snapshot(*self.frame(key))
 
     def delete(self, keys: Iterable[str]) -> None:
-        """Forget these runs and remove their files."""
+        """Delete these runs and their files."""
         keys = list(keys)
         for key in keys:
-            self.write(lambda key=key: self.trace(key).unlink(missing_ok=True))
+            self.write(partial(self.trace(key).unlink, missing_ok=True))
         self.transact(lambda db: db.executemany("DELETE FROM runs WHERE key = ?", [(key,) for key in keys]))
 
     # -- runs as values and arrays ----------------------------------------------------------------------------------
@@ -76,13 +78,13 @@ class Store:
         return self._traces / f"{key}.parquet"
 
     def values(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """What is known of some runs (parameters, numbers, state, environment), without curves; unknown ones not."""
+        """Parameters, numbers, state and environment of these runs, without curves; unknown keys are left out."""
         wanted = set(keys)
         rows = self.rows("SELECT key, record FROM runs")
         return {key: json.loads(record) for key, record in rows if key in wanted}
 
     def frame(self, key: str) -> Frame:
-        """Values and arrays of a run; where its trace is lost or damaged, `notes` says so."""
+        """Values and arrays of a run; if its trace is lost or damaged, `notes` says so."""
         rows = self.rows("SELECT record FROM runs WHERE key = ?", key)
         if not rows:
             raise KeyError(key)
@@ -94,23 +96,23 @@ class Store:
         except (OSError, ValueError) as error:
             return {**values, "notes": [*values["notes"], f"the curves are lost: {error}"]}, {}
 
-    def curves_lost(self, line: RunRow) -> bool:
-        """Whether a run that ended well has a file that is not there, or at a glance no whole one."""
-        return line.state != "error" and not looks_complete(self.trace(line.key))
+    def curves_lost(self, row: RunRow) -> bool:
+        """Whether the trace of a finished run is missing, or incomplete at first sight."""
+        return row.state != "error" and not looks_complete(self.trace(row.key))
 
     def done(self) -> set[str]:
-        """The keys of all runs that ended well."""
+        """The keys of all successful runs."""
         return {key for (key,) in self.rows("SELECT key FROM runs WHERE state = 'done'")}
 
     def save(self, key: str, values: dict[str, Any], arrays: Arrays, *, kind: str = CELL) -> None:
-        """Keep a run. One that ended well is never replaced; one that failed may be tried again."""
+        """Save a run. A successful one is never replaced; a failed one may be."""
         values = {"created": time.time(), **values, "kind": kind}
         if values["state"] != "error" and key not in self.done():
             self.write(lambda: write_trace(self.trace(key), values, arrays))
         self.transact(lambda db: _insert(db, key, values))
 
     def save_snapshot(self, now: Snapshot, *, kind: str = LIVE_RUN) -> str:
-        """Keep a picture of a run; returns its key."""
+        """Save the state of a run; returns its key."""
         key = f"{now.params.key()}-{now.t}"
         self.save(key, *to_frame(now), kind=kind)
         return key
@@ -123,35 +125,35 @@ class Store:
         except DamagedError as error:
             aside = f"damaged-{time.strftime('%Y%m%d-%H%M%S')}"
             for end in ("", "-wal", "-shm"):
-                with suppress(FileNotFoundError):  # another process was quicker
+                with suppress(FileNotFoundError):  # another process was faster
                     (self.folder / f"{DATABASE}{end}").replace(self.folder / f"{DATABASE}.{aside}{end}")
             prepare(self._database)
             self.problem = (
-                f"{self._database} was damaged ({error}); it was put aside, and made again from the files of the runs. "
-                "Runs that failed have no file: their errors are no longer listed, and a sweep tries them again"
+                f"{self._database} was damaged ({error}); it was set aside and rebuilt from the files of the runs. "
+                "Failed runs have no file: their errors are no longer listed, and a sweep runs them again"
             )
         self._adopt()
 
     def _adopt(self) -> None:
-        """List the files the database does not know: of a process that died in between, or of a damaged database."""
+        """Add files that the database misses, left by a process that died or by a damaged database."""
         known = {key for (key,) in self.rows("SELECT key FROM runs")}
         for file in sorted(self._traces.glob("*.parquet")):
             if file.stem in known:
                 continue
             try:
                 values = read_values(file)
-                self.transact(lambda db, file=file, values=values: _insert(db, file.stem, values))
-            except FileNotFoundError:  # deleted by another process just now
+                self.transact(partial(_insert, key=file.stem, values=values))
+            except FileNotFoundError:  # just deleted by another process
                 continue
             except (ValueError, KeyError) as error:
-                self.problem = self.problem or f"a file of the store was left out: {error}"
+                self.problem = self.problem or f"a file of the store was skipped: {error}"
 
-    def _only_read(self, error: Exception) -> None:
-        """The folder cannot be written: what is there can still be looked at."""
+    def _make_read_only(self, error: Exception) -> None:
+        """The folder cannot be written; what is there can still be read."""
         self.writable = False
-        way_out = "make room on it" if self._full() else "make it writable"
+        remedy = "free some space" if self._full() else "make it writable"
         self.problem = (
-            f"nothing can be kept in {self.folder} ({self._why(error)}); {way_out}, or set {HOME} to another folder"
+            f"nothing can be saved in {self.folder} ({self._reason(error)}); {remedy}, or set {HOME} to another folder"
         )
 
     def _full(self) -> bool:
@@ -160,27 +162,27 @@ class Store:
         except OSError:
             return False
 
-    def _why(self, error: Exception) -> str:
-        """What the system says; SQLite does not name a full disk."""
+    def _reason(self, error: Exception) -> str:
+        """The message of the system, and a full disk, which SQLite does not name."""
         return f"the disk is full: {error}" if self._full() else str(error)
 
     def rows(self, sql: str, *values: Any) -> Rows:
-        """Read the database."""
+        """Query the database."""
         if not (self._readable and self._database.exists()):
             return []
         try:
             with connected(self._database, writable=self.writable) as db:
                 return db.execute(sql, values).fetchall()
-        except sqlite3.OperationalError:  # not even a lock could be written
-            return self._read_as_it_lies(sql, *values)
+        except sqlite3.OperationalError:  # not even a lock file can be written
+            return self._rows_without_lock(sql, *values)
         except DamagedError as error:
             if not self.writable:
                 raise StoreError(f"{self._database} is damaged ({error}); {self.problem}") from error
-            self._open()  # puts it aside
+            self._open()  # sets the damaged file aside
             with connected(self._database) as db:
                 return db.execute(sql, values).fetchall()
 
-    def _read_as_it_lies(self, sql: str, *values: Any) -> Rows:
+    def _rows_without_lock(self, sql: str, *values: Any) -> Rows:
         try:
             with connected(self._database, writable=False) as db:
                 return db.execute(sql, values).fetchall()
@@ -188,25 +190,25 @@ class Store:
             self.problem = self.problem or f"{self._database} cannot be read ({error})"
             return []
 
-    def transact(self, work: Any) -> Any:
-        """Do something in one transaction."""
+    def transact(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Do `work` in one transaction."""
 
-        def inside() -> Any:
+        def inside() -> Result:
             with connected(self._database) as db, transaction(db):
                 return work(db)
 
         return self.write(inside)
 
-    def write(self, work: Any) -> Any:
-        """Write something; what the system refuses is a StoreError in words."""
+    def write(self, work: Callable[[], Result]) -> Result:
+        """Do `work`, which writes to the folder; a refusal of the system becomes a StoreError that says why."""
         if not self.writable:
             raise StoreError(self.problem)
         try:
             return work()
         except (OSError, sqlite3.OperationalError) as error:
-            hint = "" if self._full() else "is the disk full, or the folder read-only? But "
+            hint = "" if self._full() else "is the disk full, or the folder read-only? "
             raise StoreError(
-                f"{self.folder} could not be written ({self._why(error)}); {hint}what was kept before is still there"
+                f"{self.folder} could not be written ({self._reason(error)}); {hint}Runs saved before are still there"
             ) from error
 
 
@@ -223,11 +225,11 @@ def _insert(db: sqlite3.Connection, key: str, values: dict[str, Any]) -> None:
     db.execute("DELETE FROM claims WHERE key = ?", (key,))
 
 
-def _line(key: str, values: dict[str, Any]) -> RunRow:
+def _row(key: str, values: dict[str, Any]) -> RunRow:
     numbers, t, state = values["numbers"], values["t"], values["state"]
     try:
         return make_row_from(key, from_json(values["params"]), numbers, t, state)
-    except ValueError as error:  # of a plugin that is not here, or of another version
+    except ValueError as error:  # from a missing plugin, or from another version
         params = json.loads(values["params"])
-        nothing = dict.fromkeys(("map_start", "map", "recall_start", "recall", "auc"))
-        return RunRow(key, params["method"], params["dataset"], str(error), t, state, bits=0, **nothing)
+        no_scores = dict.fromkeys(("map_start", "map", "recall_start", "recall", "auc"))
+        return RunRow(key, params["method"], params["dataset"], str(error), t, state, bits=0, **no_scores)

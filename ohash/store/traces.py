@@ -1,7 +1,7 @@
-"""The file of one run: its curves as a Parquet table any tool can read, everything else in the table's metadata.
+"""The file of one run: its curves as a Parquet table that any tool can read, everything else in the table's metadata.
 
-The column `kind` says which curve a row belongs to: "pairs" for the history, "checkpoint" for what was judged. A file
-is written beside its place and moved there when it is whole, so there are no half files, whatever happens.
+The column `kind` says which curve a row belongs to: "pairs" for the history, "checkpoint" for evaluations. A file is
+written under a temporary name and renamed when it is complete, so there are no partial files.
 """
 
 import base64
@@ -22,7 +22,7 @@ VALUES, ARRAYS = b"ohash", b"ohash.arrays"
 
 
 def write_trace(path: Path, values: dict[str, Any], arrays: Arrays) -> None:
-    """Write atomically; an error leaves nothing behind."""
+    """Write the file atomically; an error leaves nothing behind."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -38,15 +38,15 @@ def write_trace(path: Path, values: dict[str, Any], arrays: Arrays) -> None:
         table[name] = pa.concat_arrays(parts)
     rest = io.BytesIO()
     write_frame(rest, {}, {name: array for name, array in arrays.items() if name.partition("/")[0] not in KINDS})
-    described = {**values, "curves": {group: list(columns) for group, columns in curves.items()}}
-    schema_metadata = {VALUES: json.dumps(described).encode(), ARRAYS: base64.b64encode(rest.getvalue())}
+    description = {**values, "curves": {group: list(columns) for group, columns in curves.items()}}
+    schema_metadata = {VALUES: json.dumps(description).encode(), ARRAYS: base64.b64encode(rest.getvalue())}
     sink = io.BytesIO()
     pq.write_table(pa.table(table).replace_schema_metadata(schema_metadata), sink, compression="zstd")
     write_atomically(path, sink.getvalue())
 
 
 def read_trace(path: Path) -> Frame:
-    """Values and arrays as they were written; a file that is damaged or not ours is a ValueError."""
+    """Values and arrays as they were written; ValueError for a damaged or foreign file."""
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
@@ -62,11 +62,11 @@ def read_trace(path: Path) -> Frame:
     except FileNotFoundError:
         raise
     except Exception as error:  # a damaged file fails in a dozen ways
-        raise ValueError(f"{path} must be the trace of a run, and is foreign or damaged ({error})") from error
+        raise ValueError(f"{path} must be the trace of a run, but is foreign or damaged ({error})") from error
 
 
 def read_values(path: Path) -> dict[str, Any]:
-    """Only the values: reads the end of the file."""
+    """Only the values; reads the end of the file."""
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
@@ -74,35 +74,35 @@ def read_values(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise
     except Exception as error:
-        raise ValueError(f"{path} must be the trace of a run, and is foreign or damaged ({error})") from error
+        raise ValueError(f"{path} must be the trace of a run, but is foreign or damaged ({error})") from error
     return values
 
 
 def looks_complete(path: Path) -> bool:
-    """A glance, for long lists: begins and ends as Parquet does. `read_trace` also looks inside."""
+    """A quick check for long lists: the file starts and ends like Parquet. `read_trace` also reads its content."""
     try:
         with path.open("rb") as file:
-            begins, size = file.read(len(MAGIC)), file.seek(0, os.SEEK_END)
-            if begins != MAGIC or size < 3 * len(MAGIC):
+            head, size = file.read(len(MAGIC)), file.seek(0, os.SEEK_END)
+            if head != MAGIC or size < 3 * len(MAGIC):
                 return False
-            file.seek(-2 * len(MAGIC), os.SEEK_END)  # how long the description at the end is, and the magic again
-            long, ends = int.from_bytes(file.read(len(MAGIC)), "little"), file.read()
+            file.seek(-2 * len(MAGIC), os.SEEK_END)  # the length of the footer, and the magic again
+            footer, tail = int.from_bytes(file.read(len(MAGIC)), "little"), file.read()
     except OSError:
         return False
-    return ends == MAGIC and long + 3 * len(MAGIC) <= size
+    return tail == MAGIC and footer + 3 * len(MAGIC) <= size
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file that is there whole or not at all, also after a power cut."""
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    """Write a file completely or not at all, even across a power cut."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with fresh.open("xb") as file:
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        fresh.replace(path)
+        temporary.replace(path)
     finally:
-        fresh.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def _metadata(metadata: dict[bytes, bytes]) -> Frame:

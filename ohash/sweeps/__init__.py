@@ -1,1 +1,37 @@
-"""Grids of experiments: described, estimated, executed in processes or on a cluster, and summarised."""
+"""Grids of experiments: described, estimated, run in processes or on a cluster, and summarised.
+
+`sweep` describes a grid, `estimate` measures its cost, `execution` runs it by one of the `executors`, with `leases` so
+that several processes share the work; `results` reads points and the best of them from the store. `files` and
+`own_data` are what a store keeps besides runs, and `launch` starts sweeps in separate processes.
+"""
+
+from typing import TYPE_CHECKING
+
+from ohash.runtime import lazy
+
+if TYPE_CHECKING:
+    from ohash.sweeps.execution import SweepExecution
+    from ohash.sweeps.results import BestPoint, Point, SweepResults, best_points, collect_points
+    from ohash.sweeps.sweep import Cell, Sweep, build_sweep, read_sweep
+
+__all__ = [
+    "BestPoint", "Cell", "Point", "Sweep", "SweepExecution", "SweepResults", "best_points", "build_sweep",
+    "collect_points", "read_sweep",
+]  # fmt: skip
+
+# The function `execution.sweep` is not among them: `ohash.sweeps.sweep` is a module. Users call `ohash.sweep`.
+__getattr__, __dir__ = lazy.attach(
+    __name__,
+    {
+        "BestPoint": "results",
+        "Cell": "sweep",
+        "Point": "results",
+        "Sweep": "sweep",
+        "SweepExecution": "execution",
+        "SweepResults": "results",
+        "best_points": "results",
+        "build_sweep": "sweep",
+        "collect_points": "results",
+        "read_sweep": "sweep",
+    },
+)

@@ -1,7 +1,7 @@
-"""Carry out a sweep: every cell that is not done yet, each kept the moment it is finished.
+"""Run a sweep: every cell that is not finished yet, each saved as soon as it is.
 
-Stopped at any point, by Ctrl-C, by `cancel` or by a crash, it goes on where it was. A cell that fails is recorded with
-its error and stops nothing; the next time it is tried again.
+After Ctrl-C, `cancel` or a crash, the next call resumes where it stopped. A cell that fails is recorded with its error
+and does not stop the others; the next call tries it again.
 """
 
 import threading
@@ -24,7 +24,7 @@ from ohash.sweeps.files import save_sweep
 from ohash.sweeps.leases import CellLeases
 from ohash.sweeps.own_data import load_own_data, save_own_data, with_own_data
 from ohash.sweeps.results import SweepResults
-from ohash.sweeps.sweep import Cell, Sweep, build_sweep, read
+from ohash.sweeps.sweep import Cell, Sweep, build_sweep, read_sweep
 
 BEAT_SECONDS = 1.0
 WAIT_SECONDS = 0.2
@@ -32,7 +32,7 @@ WAIT_SECONDS = 0.2
 
 @dataclass
 class Progress:
-    """How far a sweep is. `done` counts all finished cells, `here` those of this call."""
+    """The progress of a sweep. `done` counts all finished cells, `here` those of this call."""
 
     total: int
     done: int = 0
@@ -42,12 +42,12 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Cells a second of this call."""
+        """Cells per second in this call."""
         return (self.here + self.failed) / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def left(self) -> float:
-        """Seconds that are left at this rate; NaN before the first cell."""
+        """Seconds left at this rate; NaN before the first cell."""
         remaining = self.total - self.done - self.failed
         return remaining / self.rate if self.rate > 0 else float("nan")
 
@@ -58,34 +58,34 @@ class SweepExecution:
     def __init__(
         self, sweep: Sweep, store: Store, executor: Executor, on_progress: Callable[[Progress], None] | None = None
     ) -> None:
-        """Nothing begins before `run`."""
+        """Nothing starts before `run`."""
         if not store.writable:
             raise StoreError(store.problem)
         self.sweep, self.store, self.executor = sweep, store, executor
         self.cancelled = threading.Event()
         self.errors: dict[str, str] = {}
-        self._tell = on_progress or (lambda progress: None)
+        self._on_progress = on_progress or (lambda progress: None)
         self._leases = CellLeases(store)
         self._cells = {cell.key: cell for cell in sweep.cells}
         self._running: dict[Future[Frame], str] = {}
         self.progress = Progress(len(self._cells))
 
     def run(self) -> Progress:
-        """Do what is left; returns when all is done, or after `cancelled` was set."""
+        """Run the cells that are left; returns at the end, or after `cancelled` was set."""
         save_sweep(self.store, self.sweep)
         started = time.time()
-        over = threading.Event()
-        heart = threading.Thread(target=self._beat, args=(started, over), daemon=True)
-        heart.start()
+        finished = threading.Event()
+        heartbeat = threading.Thread(target=self._beat, args=(started, finished), daemon=True)
+        heartbeat.start()
         state = "failed"
         try:
             self._work(started)
             state = "cancelled" if self.cancelled.is_set() else "done"
         finally:
             cancel_all(self._running)
-            over.set()
-            heart.join()
-            self._say(state, started)
+            finished.set()
+            heartbeat.join()
+            self._report(state, started)
         return self.progress
 
     def _work(self, started: float) -> None:
@@ -98,9 +98,9 @@ class SweepExecution:
                 self._running[submit_cell(self.executor, run, self._cells[key].params, own)] = key
             finished, _ = wait(self._running, WAIT_SECONDS, FIRST_COMPLETED) if self._running else (set(), None)
             for future in finished:
-                self._keep(self._running.pop(future), future)
+                self._save(self._running.pop(future), future)
             if not finished:
-                if not self._running:  # the rest is being done by somebody else
+                if not self._running:  # another process works on the rest
                     time.sleep(WAIT_SECONDS)
                 left = [key for key in self._left() if key not in self._running.values()]
             self._count(started)
@@ -110,15 +110,15 @@ class SweepExecution:
         self.progress.done = sum(key in done for key in self._cells)
         return [key for key in self._cells if key not in done and key not in self.errors]
 
-    def _keep(self, key: str, future: Future[Frame]) -> None:
+    def _save(self, key: str, future: Future[Frame]) -> None:
         cell = self._cells[key]
         try:
             values, arrays = future.result()
         except CancelledError:
             return
-        except Exception as error:  # of any kind: it belongs to this cell
-            self.errors[key] = said = str(error) if isinstance(error, (ValueError, TaskError)) else repr(error)
-            self.store.save(key, _failure(cell, said), {})
+        except Exception as error:  # whatever it is, it belongs to this cell
+            self.errors[key] = str(error) if isinstance(error, (ValueError, TaskError)) else repr(error)
+            self.store.save(key, _failure(cell, self.errors[key]), {})
             self.progress.failed += 1
             return
         self.store.save(key, values, arrays)
@@ -127,29 +127,26 @@ class SweepExecution:
 
     def _count(self, started: float) -> None:
         self.progress.seconds = time.time() - started
-        self._tell(self.progress)
+        self._on_progress(self.progress)
 
-    def _beat(self, started: float, over: threading.Event) -> None:
-        """Say that we are alive, and listen whether somebody wants us to stop."""
+    def _beat(self, started: float, finished: threading.Event) -> None:
+        """Renew the leases and report progress now and then; notice when cancelling is requested."""
         while True:
             try:
-                if self._leases.beat(self.sweep.key, "running", started, self._described()):
+                if self._leases.beat(self.sweep.key, "running", started, asdict(self.progress)):
                     self.cancelled.set()
-            except StoreError:  # a full disk: the next cell will say so
+            except StoreError:  # a full disk: saving the next cell will raise it
                 pass
-            if over.wait(BEAT_SECONDS):
+            if finished.wait(BEAT_SECONDS):
                 return
 
-    def _say(self, state: str, started: float) -> None:
+    def _report(self, state: str, started: float) -> None:
         try:
             self._leases.release()
-            self._leases.beat(self.sweep.key, state, started, self._described())
+            self._leases.beat(self.sweep.key, state, started, asdict(self.progress))
         except StoreError:
             if state != "failed":
                 raise
-
-    def _described(self) -> dict[str, Any]:
-        return asdict(self.progress)
 
 
 def _failure(cell: Cell, error: str) -> dict[str, Any]:
@@ -167,24 +164,24 @@ def sweep(
     data: Dataset | None = None,
     **spec: Any,
 ) -> SweepResults:
-    """Run what is left of a sweep and wait for the end; for notebooks and scripts.
+    """Run a sweep, or what is left of it, and wait for the result; for notebooks and scripts.
 
     `what` is a `Sweep` or its TOML or JSON file; otherwise give `base`, `grid`, `cases` and `seeds`. Every finished
-    experiment is kept in the `store` (a folder; your own by default), so a second call goes on where the first ended.
-    With more than one of `workers` the experiments run in processes of their own. `data` are your own vectors.
+    experiment is saved in the `store` (a folder, by default the user's), so a second call resumes the first.
+    With several `workers` the experiments run in separate processes. `data` is your own data set.
 
     >>> import tempfile
-    >>> few = {"dataset": "blobs2d", "method": "oh", "r": 8, "pairs": 200}
-    >>> results = sweep(base=few, grid={"C": [0.1, 1.0]}, store=tempfile.mkdtemp())
+    >>> base = {"dataset": "blobs2d", "method": "oh", "r": 8, "pairs": 200}
+    >>> results = sweep(base=base, grid={"C": [0.1, 1.0]}, store=tempfile.mkdtemp())
     >>> [len(point.numbers) for point in results.points]
     [1, 1]
     """
-    chosen = build_sweep(**spec) if what is None else what if isinstance(what, Sweep) else read(what)
-    kept = store if isinstance(store, Store) else Store(store)
+    described = build_sweep(**spec) if what is None else what if isinstance(what, Sweep) else read_sweep(what)
+    opened = store if isinstance(store, Store) else Store(store)
     if data is not None:
-        chosen = with_own_data(chosen, data)
-        save_own_data(kept, data)
+        described = with_own_data(described, data)
+        save_own_data(opened, data)
     executor = InlineExecutor() if workers == 1 else WorkerPool(workers)
     with executor:
-        SweepExecution(chosen, kept, executor).run()
-    return SweepResults(chosen, kept)
+        SweepExecution(described, opened, executor).run()
+    return SweepResults(described, opened)

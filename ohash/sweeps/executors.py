@@ -1,4 +1,4 @@
-"""Where the cells of a sweep are computed: here, in processes of this machine, or on a Dask cluster.
+"""Where the cells of a sweep run: in this thread, in processes on this machine, or on a Dask cluster.
 
 All three are `concurrent.futures.Executor`s for the task `ohash.engine.tasks.run`, and give the same results.
 """
@@ -17,10 +17,10 @@ from ohash.streams.dataset import Dataset, dataset_to_frame
 
 
 class InlineExecutor(Executor):
-    """In the thread that submits, while it waits."""
+    """Runs each task in the calling thread, when it is submitted."""
 
     def submit(self, task: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """A future that is done."""
+        """Run the task; returns a finished future."""
         future: Future[Any] = Future()
         future.set_running_or_notify_cancel()
         try:
@@ -31,7 +31,7 @@ class InlineExecutor(Executor):
 
 
 class DaskExecutor(Executor):
-    """A Dask cluster. Data are sent once a worker; the cells of a worker that is lost are done by another."""
+    """A Dask cluster. Data are sent once per worker; if a worker is lost, another runs its cells."""
 
     def __init__(self, address: str) -> None:
         """Connect to the scheduler, "tcp://host:8786"."""
@@ -48,11 +48,11 @@ class DaskExecutor(Executor):
 
     @property
     def threads(self) -> int:
-        """Threads of all workers now."""
+        """Total threads of all workers now."""
         return sum(self._client.nthreads().values())
 
     def submit(self, task: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """`run` on any worker, with its dataset."""
+        """Run a cell on any worker, with its data set."""
         values = dict(args[0])
         dataset, own = kwargs.pop("dataset"), kwargs.pop("own", None)
         name = dataset if own is None else own.fingerprint()
@@ -67,13 +67,13 @@ class DaskExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Disconnect; the cluster stays."""
+        """Disconnect; the cluster keeps running."""
         self._executor.shutdown(wait=wait and not cancel_futures)  # without waiting Dask cancels
         self._client.close()
 
 
 def capacity(executor: Executor) -> int:
-    """How many cells may be given to it at once: a little more than it does at once."""
+    """How many cells to submit at once: a few more than the executor runs in parallel."""
     if isinstance(executor, WorkerPool):
         return executor.max_workers + 1
     return max(1, 2 * executor.threads) if isinstance(executor, DaskExecutor) else 1
@@ -82,19 +82,19 @@ def capacity(executor: Executor) -> int:
 def submit_cell(
     executor: Executor, task: Callable[..., Frame], params: ExperimentParams, own: Mapping[str, Dataset]
 ) -> Future[Frame]:
-    """Submit a cell; `own` are the user's own data by fingerprint."""
-    values, mine = {"params": params.to_json()}, own.get(params.content) if params.dataset == OWN else None
+    """Submit a cell; `own` is the user's own data by fingerprint."""
+    values, data = {"params": params.to_json()}, own.get(params.content) if params.dataset == OWN else None
     if isinstance(executor, DaskExecutor):
-        return executor.submit(task, values, dataset=params.dataset, own=mine)
-    if mine is None:
+        return executor.submit(task, values, dataset=params.dataset, own=data)
+    if data is None:
         return executor.submit(task, values, {})
     values["data"] = params.content
     if isinstance(executor, WorkerPool):
-        return executor.submit(task, values, {}, data={params.content: dataset_to_frame(mine)})
-    return executor.submit(run_with, values, dataset_to_frame(mine))
+        return executor.submit(task, values, {}, data={params.content: dataset_to_frame(data)})
+    return executor.submit(run_with, values, dataset_to_frame(data))
 
 
 def cancel_all(futures: Iterable[Future[Frame]]) -> None:
-    """Cancel whatever can be."""
+    """Cancel every future that has not started."""
     for future in futures:
         future.cancel()

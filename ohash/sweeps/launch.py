@@ -1,4 +1,4 @@
-"""Sweeps as processes of their own: the dashboard starts them, watches the store, and may go away meanwhile."""
+"""Sweeps in separate processes: the dashboard starts them and watches the store; they outlive it."""
 
 import subprocess
 import sys
@@ -10,31 +10,31 @@ from ohash.sweeps.files import SWEEPS, save_sweep
 from ohash.sweeps.sweep import Sweep
 
 LAST_LINES = 12
-# What this process has started, by name; kept to be asked whether it still runs, and so that none becomes a zombie.
+# Processes started here, by name: kept so that they can be polled and do not become zombies.
 _started: dict[tuple[str, str], "subprocess.Popen[bytes]"] = {}
 
 
 def start_sweep(sweep: Sweep, store: Store) -> None:
-    """Run what is left of a sweep; it goes on when this process ends."""
+    """Start a process that runs what is left of a sweep; it outlives this one."""
     save_sweep(store, sweep)
     file = store.folder / SWEEPS / f"{sweep.key}.json"
     _start(store, sweep.key, ["sweep", str(file)])
 
 
 def start_paper(profile: str, figures: list[str], store: Store) -> None:
-    """Run what is left of the paper's figures."""
+    """Start a process that runs what is left of the paper's figures."""
     (store.folder / SWEEPS).mkdir(parents=True, exist_ok=True)
     _start(store, f"paper-{profile}", ["paper", *figures, "--profile", profile])
 
 
 def is_running(store: Store, name: str) -> bool:
-    """Whether this process has started it, and it has not ended."""
+    """Whether this process started it and it is still running."""
     process = _started.get((str(store.folder), name))
     return process is not None and process.poll() is None
 
 
 def error_output(store: Store, name: str) -> str:
-    """What it said last, if it ended with an error."""
+    """The last lines of its log, if it ended with an error."""
     process = _started.get((str(store.folder), name))
     if process is None or process.poll() in (None, 0, 1, 130):
         return ""

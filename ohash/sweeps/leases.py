@@ -1,13 +1,14 @@
-"""Who works on what: several processes may work on one sweep, or on sweeps that share cells, and none does work twice.
+"""Leases on cells: several processes may work on one sweep, or on sweeps that share cells, without repeating work.
 
-A claim is a row with a heartbeat. It ends with the run it was for; a process that died holds no claim, as its heart has
-stopped, and on the same machine its number is gone.
+A lease is a row of the table `claims` with a heartbeat. It ends when its cell is saved. The leases of a dead process
+lapse: its heartbeat has stopped, and on the same machine its process id is gone.
 """
 
 import json
 import os
 import secrets
 import socket
+import sqlite3
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,13 +16,13 @@ from typing import Any
 
 from ohash.store.store import Store
 
-# A heart that has not beaten for this long has stopped.
+# A process without a heartbeat for this long is dead.
 STALE_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class Activity:
-    """What a process said last about a sweep; `alive` is whether it can still go on."""
+    """The last state of a sweep that a process reported."""
 
     sweep: str
     owner: str
@@ -32,23 +33,23 @@ class Activity:
 
     @property
     def alive(self) -> bool:
-        """Whether somebody works on it."""
+        """Whether a live process works on it."""
         return self.state in ("running", "cancelling") and owner_alive(self.owner, self.beat)
 
 
 class CellLeases:
-    """The claims of one process on one store."""
+    """The leases of one process in one store."""
 
     def __init__(self, store: Store) -> None:
-        """Nothing is claimed yet."""
+        """No cell is leased yet."""
         self._store = store
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
     def take(self, keys: Iterable[str], most: int) -> list[str]:
-        """At most `most` of these runs, now ours to do: neither done nor claimed by somebody alive."""
+        """Lease at most `most` of these cells: those neither done nor leased by a live process; returns their keys."""
         keys, now = list(keys), time.time()
 
-        def work(db: Any) -> list[str]:
+        def lease_free_cells(db: sqlite3.Connection) -> list[str]:
             done = {key for (key,) in db.execute("SELECT key FROM runs WHERE state = 'done'")}
             held = {key: (owner, beat) for key, owner, beat in db.execute("SELECT key, owner, beat FROM claims")}
             free = [key for key in keys if key not in done and not (key in held and owner_alive(*held[key]))][:most]
@@ -56,11 +57,10 @@ class CellLeases:
             db.executemany("INSERT OR REPLACE INTO claims (key, owner, beat) VALUES (?, ?, ?)", rows)
             return free
 
-        found: list[str] = self._store.transact(work)
-        return found
+        return self._store.transact(lease_free_cells)
 
     def release(self, keys: Iterable[str] | None = None) -> None:
-        """Give up some claims, or all."""
+        """Give up some leases, or all."""
         if keys is None:
             self._store.transact(lambda db: db.execute("DELETE FROM claims WHERE owner = ?", (self.owner,)))
         else:
@@ -68,30 +68,30 @@ class CellLeases:
             self._store.transact(lambda db: db.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", rows))
 
     def beat(self, sweep: str, state: str, started: float, progress: dict[str, Any]) -> bool:
-        """Say that we are alive and how far; returns whether somebody wants us to stop."""
+        """Renew the leases and report progress; returns whether cancelling was requested."""
 
-        def work(db: Any) -> bool:
+        def report(db: sqlite3.Connection) -> bool:
             now = time.time()
             row = db.execute("SELECT owner, state FROM activity WHERE sweep = ?", (sweep,)).fetchone()
-            wanted = row is not None and row == (self.owner, "cancelling") and state == "running"
+            cancelled = row is not None and row == (self.owner, "cancelling") and state == "running"
             db.execute("UPDATE claims SET beat = ? WHERE owner = ?", (now, self.owner))
             db.execute(
                 "INSERT OR REPLACE INTO activity (sweep, owner, state, started, beat, progress) VALUES (?,?,?,?,?,?)",
-                (sweep, self.owner, "cancelling" if wanted else state, started, now, json.dumps(progress)),
+                (sweep, self.owner, "cancelling" if cancelled else state, started, now, json.dumps(progress)),
             )
-            return wanted
+            return cancelled
 
-        return bool(self._store.transact(work))
+        return self._store.transact(report)
 
 
 def activity(store: Store) -> dict[str, Activity]:
-    """What is known of every sweep that was ever worked on, by its key."""
+    """The last reported activity of every sweep, by its key."""
     rows = store.rows("SELECT sweep, owner, state, started, beat, progress FROM activity")
     return {row[0]: Activity(row[0], row[1], row[2], row[3], row[4], json.loads(row[5])) for row in rows}
 
 
 def cancel(store: Store, sweep: str) -> None:
-    """Ask whoever works on a sweep to stop; finished cells stay."""
+    """Ask the process that works on a sweep to stop; finished cells stay."""
     store.transact(
         lambda db: db.execute(
             "UPDATE activity SET state = 'cancelling' WHERE sweep = ? AND state = 'running'", (sweep,)
@@ -100,7 +100,7 @@ def cancel(store: Store, sweep: str) -> None:
 
 
 def owner_alive(owner: str, beat: float) -> bool:
-    """Whether the heart of a process still beats."""
+    """Whether the process that owns a lease is alive."""
     host, pid, _ = owner.split(":")
     if time.time() - beat > STALE_SECONDS:
         return False
@@ -110,6 +110,6 @@ def owner_alive(owner: str, beat: float) -> bool:
         os.kill(int(pid), 0)
     except ProcessLookupError:
         return False
-    except OSError:  # somebody else's: it is there
+    except OSError:  # another user's process: it exists
         return True
     return True

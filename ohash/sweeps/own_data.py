@@ -1,7 +1,7 @@
-"""Data of the user's own that sweeps need: kept beside the runs, once, by fingerprint, as plain buffers.
+"""Own data of sweeps: saved next to the runs, once per fingerprint, as plain buffers.
 
-A sweep is a process of its own and goes on without the page, or after a crash without the command that began it, so it
-must find its data again. They are taken away with the last sweep that names them (`sweep_files.delete_sweep`).
+A sweep runs in a separate process and may be resumed after a crash, without the page or command that started it, so it
+must find its data again. `files.delete_sweep` deletes them with the last sweep that needs them.
 """
 
 import io
@@ -20,22 +20,22 @@ DATA, END = "data", ".frame"
 MOST_BYTES = 2**30
 
 
-def own_fingerprints(chosen: Sweep) -> list[str]:
-    """Fingerprints of the data a sweep needs that have no name."""
-    return list(dict.fromkeys(cell.params.content for cell in chosen.cells if cell.params.dataset == OWN))
+def own_fingerprints(sweep: Sweep) -> list[str]:
+    """Fingerprints of the own data that a sweep needs."""
+    return list(dict.fromkeys(cell.params.content for cell in sweep.cells if cell.params.dataset == OWN))
 
 
 def own_data_file(store: Store, content: str) -> Path:
-    """Where they lie."""
+    """The file of own data."""
     return store.folder / DATA / f"{Path(content).name}{END}"
 
 
 def save_own_data(store: Store, dataset: Dataset) -> str:
-    """Keep a copy for sweeps; returns the fingerprint. Very large ones are better read in place."""
+    """Save a copy for sweeps; returns the fingerprint. Very large data are better read in place."""
     if dataset.X.nbytes > MOST_BYTES:
         raise ValueError(
             f"data of a sweep must take at most {MOST_BYTES / 2**30:g} GiB, got {dataset.X.nbytes / 2**30:.1f} GiB; "
-            "put the file into a folder and name it with --data DIR: there it is read in place, however large"
+            "put the file into a folder and pass --data DIR: there it is read in place, however large"
         )
     content = dataset.fingerprint()
     file = own_data_file(store, content)
@@ -48,54 +48,54 @@ def save_own_data(store: Store, dataset: Dataset) -> str:
 
 
 def load_own_dataset(store: Store, content: str) -> Dataset:
-    """What was kept; what is not there, or is damaged, is a ValueError."""
+    """Load saved own data; ValueError if they are missing or damaged."""
     file = own_data_file(store, content)
     try:
         with file.open("rb") as stream:
             frame = read_frame(stream)
         if frame is None:
             raise ValueError("it is empty")
-        found = dataset_from_frame(*frame)
-        if found.fingerprint() != content:
-            raise ValueError(f"its fingerprint is {found.fingerprint()}")
+        dataset = dataset_from_frame(*frame)
+        if dataset.fingerprint() != content:
+            raise ValueError(f"its fingerprint is {dataset.fingerprint()}")
     except FileNotFoundError:
         raise ValueError(
-            f"this sweep needs data of somebody's own (fingerprint {content or 'missing'}), which are not kept here; "
-            "give them: python3 -m ohash sweep SPEC --features FILE"
+            f"this sweep needs own data (fingerprint {content or 'missing'}) that are not in this store; "
+            "pass them: python3 -m ohash sweep SPEC --features FILE"
         ) from None
     except (EOFError, ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"{file} must be the data of a sweep, and is damaged ({error}); delete it, and give the data again"
+            f"{file} must be the data of a sweep, but is damaged ({error}); delete it and pass the data again"
         ) from error
-    return found
+    return dataset
 
 
-def load_own_data(store: Store, chosen: Sweep) -> dict[str, Dataset]:
-    """The data without a name that a sweep needs, by fingerprint."""
-    return {content: load_own_dataset(store, content) for content in own_fingerprints(chosen)}
+def load_own_data(store: Store, sweep: Sweep) -> dict[str, Dataset]:
+    """The own data that a sweep needs, by fingerprint."""
+    return {content: load_own_dataset(store, content) for content in own_fingerprints(sweep)}
 
 
-def with_own_data(chosen: Sweep, dataset: Dataset) -> Sweep:
-    """The same sweep on data of one's own, with the kernel that suits them where the sweep does not say."""
-    if any("dataset" in dict(case) for case in chosen.cases) or "dataset" in dict(chosen.grid):
+def with_own_data(sweep: Sweep, dataset: Dataset) -> Sweep:
+    """The same sweep on own data, with the kernel that suits them unless the sweep sets one."""
+    if any("dataset" in dict(case) for case in sweep.cases) or "dataset" in dict(sweep.grid):
         raise ValueError(
-            "--features takes the place of the dataset in [base], but this sweep has one in its grid or cases; take it "
-            "out of them"
+            "--features replaces the dataset in [base], but this sweep also has one in its grid or cases; remove it "
+            "there"
         )
-    base = {**dict(chosen.base), "dataset": OWN, "content": dataset.fingerprint()}
-    said = {**base, **dict(chosen.grid)}
-    cases: list[dict[str, object]] = [dict(case) for case in chosen.cases]
-    if "kernel" not in said:
-        kernels = [_kernel({**said, **case}, dataset) for case in cases]
+    base = {**dict(sweep.base), "dataset": OWN, "content": dataset.fingerprint()}
+    settings = {**base, **dict(sweep.grid)}
+    cases: list[dict[str, object]] = [dict(case) for case in sweep.cases]
+    if "kernel" not in settings:
+        kernels = [_kernel({**settings, **case}, dataset) for case in cases]
         base["kernel"] = kernels[0]
         cases = [
             case if kernel == kernels[0] else {"kernel": kernel, **case}
             for case, kernel in zip(cases, kernels, strict=True)
         ]
-    grid = {key: list(values) for key, values in chosen.grid}
-    return build_sweep(chosen.name, base=base, grid=grid, cases=cases, seeds=chosen.seeds)
+    grid = {key: list(values) for key, values in sweep.grid}
+    return build_sweep(sweep.name, base=base, grid=grid, cases=cases, seeds=sweep.seeds)
 
 
-def _kernel(said: Mapping[str, object], dataset: Dataset) -> str:
-    method = said.get("method", "oh")
+def _kernel(settings: Mapping[str, object], dataset: Dataset) -> str:
+    method = settings.get("method", "oh")
     return "none" if isinstance(method, str) and registry.find(method).raw else dataset.kernel

@@ -1,8 +1,7 @@
-"""The results of a sweep: one row a point, mean and spread over seeds.
+"""The results of a sweep: its points, with mean and spread over seeds, and the best of them.
 
-The best of a sweep, chosen honestly: on validation queries, and reported once on test queries.
-
-Once is when every cell it competes with has ended: a test score seen earlier could decide when to stop.
+The best point is chosen on validation queries and reported once on test queries, when every cell it competes with has
+ended: a test score seen earlier could decide when to stop.
 """
 
 import math
@@ -16,6 +15,7 @@ from ohash import tables
 from ohash.engine.params import OWN, QUERIES
 from ohash.evaluation.significance import Difference, difference_over_seeds
 from ohash.models.registry import find
+from ohash.notebook import card_html, curves_html
 from ohash.store.store import Store
 from ohash.sweeps.sweep import Cell, Sweep, Values
 
@@ -25,7 +25,7 @@ SCORES, COSTS = ("map", "recall_10", "precision_10"), ("auc", "cpu_learn", "seco
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a sweep: its place, its cells, and what the finished ones of them measured on validation queries."""
+    """A point of a sweep: its settings, its cells, and the validation numbers of the finished ones."""
 
     at: Values
     cells: tuple[Cell, ...]
@@ -34,16 +34,16 @@ class Point:
 
     @property
     def waiting(self) -> int:
-        """Cells that are neither done nor failed."""
+        """Number of cells that are neither done nor failed."""
         return len(self.cells) - len(self.numbers) - self.failed
 
     def values(self, metric: str) -> npt.NDArray[np.float64]:
-        """One value a finished seed."""
-        found = np.array([numbers.get(metric, np.nan) for numbers in self.numbers], np.float64)
-        return found[np.isfinite(found)]
+        """One value per finished seed."""
+        values = np.array([numbers.get(metric, np.nan) for numbers in self.numbers], np.float64)
+        return values[np.isfinite(values)]
 
     def mean(self, metric: str = METRIC) -> float:
-        """Over the seeds; NaN if nothing is there."""
+        """Mean over the seeds; NaN without any."""
         values = self.values(metric)
         return float(values.mean()) if len(values) else float("nan")
 
@@ -53,26 +53,26 @@ class Point:
         return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
 
 
-def points(sweep: Sweep, store: Store) -> list[Point]:
-    """Every point of a sweep with what is known of it now."""
+def collect_points(sweep: Sweep, store: Store) -> list[Point]:
+    """Every point of a sweep with its results so far."""
     known = store.values(cell.key for cell in sweep.cells)
-    found = []
+    points = []
     for at, cells in sweep.by_point():
-        mine = [known[cell.key] for cell in cells if cell.key in known]
-        numbers = tuple(_numbers(values) for values in mine if values["state"] == "done")
-        found.append(Point(at, tuple(cells), numbers, sum(values["state"] == "error" for values in mine)))
-    return found
+        stored = [known[cell.key] for cell in cells if cell.key in known]
+        numbers = tuple(_numbers(values) for values in stored if values["state"] == "done")
+        points.append(Point(at, tuple(cells), numbers, sum(values["state"] == "error" for values in stored)))
+    return points
 
 
 def to_csv(sweep: Sweep, store: Store) -> str:
-    """One row a cell, finished or not; an empty cell is "not measured". Scores say on which queries: `map_test`."""
+    """One row per cell, finished or not; an empty field means "not measured". `map_test` is mAP on test queries."""
     known = store.values(cell.key for cell in sweep.cells)
     names = list(dict.fromkeys(name for cell in sweep.cells for name, _ in cell.at))
     rows = []
     for cell in sweep.cells:
         values = known.get(cell.key, {"state": "waiting", "numbers": {}})
-        numbers, place = _numbers(values), dict(cell.at)
-        row = {"run": cell.key, **{name: place.get(name, "") for name in names}}
+        numbers, settings = _numbers(values), dict(cell.at)
+        row = {"run": cell.key, **{name: settings.get(name, "") for name in names}}
         row |= {"seed": cell.params.seed, "state": values["state"]}
         for part in QUERIES:
             scores = values.get(f"scores/{part}", {})
@@ -88,7 +88,7 @@ def _finite(numbers: dict[str, float], name: str) -> float | None:
 
 
 def _numbers(values: dict[str, Any]) -> dict[str, float]:
-    """Final numbers on validation queries, whatever the curves were judged by, and what it took."""
+    """Final numbers on validation queries, whatever the curves were judged by, with time and memory."""
     scores = dict(values.get("scores/validation", {}))
     more = {name: values[name] for name in ("seconds", "state_bytes") if name in values}
     return {**values["numbers"], **scores, **more}
@@ -96,7 +96,7 @@ def _numbers(values: dict[str, Any]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class BestPoint:
-    """The best point by its validation mAP, and what it reaches on the test queries; `lost` are damaged runs of it."""
+    """The best point by validation mAP, and its test mAP; `lost_runs` are its runs without curves."""
 
     point: Point
     validation: float
@@ -110,17 +110,17 @@ class BestPoint:
 
     @property
     def queries_text(self) -> str:
-        """How many queries of how many seeds."""
+        """How many test queries, of how many seeds."""
         return f"{self.queries:,} test queries" + (f" of each of {self.seeds} seeds" if self.seeds > 1 else "")
 
     @property
     def test_text(self) -> str:
-        """What is said of the test queries."""
+        """The result on the test queries, as text."""
         if self.waiting:
-            left = "cell that is left has" if self.waiting == 1 else f"{self.waiting:,} cells that are left have"
-            return f"the test queries are asked once, when the {left} ended"
+            left = "the remaining cell has" if self.waiting == 1 else f"the {self.waiting:,} remaining cells have"
+            return f"the test queries are used once, when {left} ended"
         if self.test is None:
-            return f"what it reaches on the test queries is lost; {self.remedy}"
+            return f"its result on the test queries is lost; {self.remedy}"
         spread = f", ± {self.test_sd:.3f} over seeds" if math.isfinite(self.test_sd) else ""
         rest = f"; {self.remedy}" if self.lost_runs else ""
         interval = f"95 % interval {self.test.low:.3f} to {self.test.high:.3f}"
@@ -128,56 +128,57 @@ class BestPoint:
 
     @property
     def remedy(self) -> str:
-        """How to get back what is lost."""
+        """How to recover lost runs."""
         keys = " ".join(self.lost_runs)
-        return f"the curves of {keys} are lost: `python3 -m ohash runs delete {keys}`, then the sweep again"
+        return f"the curves of {keys} are lost: `python3 -m ohash runs delete {keys}`, then run the sweep again"
 
 
-def best_points(sweep: Sweep, store: Store, found: list[Point] | None = None) -> list[BestPoint]:
-    """The best point of each dataset, truth and supervision: across these a mAP means nothing."""
+def best_points(sweep: Sweep, store: Store, known: list[Point] | None = None) -> list[BestPoint]:
+    """The best point of each data set, truth and supervision, across which mAP is not comparable."""
     groups: dict[str, list[Point]] = {}
-    for point in points(sweep, store) if found is None else found:
+    for point in collect_points(sweep, store) if known is None else known:
         groups.setdefault(_group(point), []).append(point)
-    chosen = [(name, best(store, group)) for name, group in groups.items()]
-    return [replace(one, group=name if len(groups) > 1 else "") for name, one in chosen if one is not None]
+    best = [(name, best_point(store, group)) for name, group in groups.items()]
+    return [replace(one, group=name if len(groups) > 1 else "") for name, one in best if one is not None]
 
 
-def best(store: Store, found: list[Point]) -> BestPoint | None:
-    """The best point, or None before any is finished; points without all their seeds do not compete with whole ones."""
-    most = max((len(point.numbers) for point in found), default=0)
-    whole = [point for point in found if len(point.numbers) == most and np.isfinite(point.mean())]
-    if not whole:
+def best_point(store: Store, points: list[Point]) -> BestPoint | None:
+    """The best of the points with the most finished seeds; None before any is finished."""
+    most = max((len(point.numbers) for point in points), default=0)
+    complete = [point for point in points if len(point.numbers) == most and np.isfinite(point.mean())]
+    if not complete:
         return None
-    chosen = max(whole, key=lambda point: point.mean())
-    waiting = sum(point.waiting for point in found)
-    return BestPoint(chosen, chosen.mean(), waiting=waiting) if waiting else _reported(store, chosen)
+    best = max(complete, key=lambda point: point.mean())
+    waiting = sum(point.waiting for point in points)
+    return BestPoint(best, best.mean(), waiting=waiting) if waiting else _evaluate_on_test(store, best)
 
 
-def _reported(store: Store, chosen: Point) -> BestPoint:
+def _evaluate_on_test(store: Store, point: Point) -> BestPoint:
     done = store.done()
-    frames = {cell.key: store.frame(cell.key)[1] for cell in chosen.cells if cell.key in done}
-    each = [arrays["ap/test"] for arrays in frames.values() if "ap/test" in arrays]
+    frames = {cell.key: store.frame(cell.key)[1] for cell in point.cells if cell.key in done}
+    aps = [arrays["ap/test"] for arrays in frames.values() if "ap/test" in arrays]
     lost = tuple(key for key, arrays in frames.items() if "ap/test" not in arrays)
-    each = [ap for ap in each if np.isfinite(ap).any()]
-    if not each:
-        return BestPoint(chosen, chosen.mean(), lost_runs=lost)
-    means = [float(np.nanmean(ap)) for ap in each]
+    aps = [ap for ap in aps if np.isfinite(ap).any()]
+    if not aps:
+        return BestPoint(point, point.mean(), lost_runs=lost)
+    means = [float(np.nanmean(ap)) for ap in aps]
     sd = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
-    queries = int(np.isfinite(np.concatenate(each)).sum()) // len(each)
-    test = difference_over_seeds(each, [np.zeros_like(ap) for ap in each])
-    return BestPoint(chosen, chosen.mean(), test, sd, queries, len(each), lost_runs=lost)
+    queries = int(np.isfinite(np.concatenate(aps)).sum()) // len(aps)
+    test = difference_over_seeds(aps, [np.zeros_like(ap) for ap in aps])
+    return BestPoint(point, point.mean(), test, sd, queries, len(aps), lost_runs=lost)
 
 
 def _group(point: Point) -> str:
     params = point.cells[0].params
     truth = "" if params.stream.similar_by == "auto" else f" by {params.stream.similar_by}"
     data = "your data" if params.dataset == OWN else params.dataset
-    return f"{data}{truth}, learning from {find(params.method).supervision.replace('none', 'nothing')}"
+    supervision = find(params.method).supervision
+    return f"{data}{truth}, {'unsupervised' if supervision == 'none' else f'learning from {supervision}'}"
 
 
 @dataclass(frozen=True)
 class SweepResults:
-    """A sweep and the store its runs are kept in; everything is read from there when it is asked for."""
+    """A sweep and the store of its runs; every result is read from there when it is asked for."""
 
     sweep: Sweep
     store: Store
@@ -185,7 +186,7 @@ class SweepResults:
     @property
     def points(self) -> list[Point]:
         """One per setting, with the numbers of its seeds."""
-        return points(self.sweep, self.store)
+        return collect_points(self.sweep, self.store)
 
     def best(self) -> list[BestPoint]:
         """The best point of each data set, truth and supervision, chosen on validation and reported once on test."""
@@ -194,3 +195,17 @@ class SweepResults:
     def to_csv(self) -> str:
         """One row per experiment."""
         return to_csv(self.sweep, self.store)
+
+    def _repr_html_(self) -> str:
+        """Name, progress, the best points, and mAP over the points."""
+        points = self.points
+        done, total = sum(len(point.numbers) for point in points), len(self.sweep.cells)
+        facts = [f"{done} of {total} cells done"]
+        for best in best_points(self.sweep, self.store, points):
+            settings = ", ".join(f"{name} = {value}" for name, value in best.point.at) or self.sweep.name
+            group = f" ({best.group})" if best.group else ""
+            facts.append(f"best{group}: {settings}, validation mAP {best.validation:.3f}; {best.test_text}")
+        means = np.array([point.mean() for point in points], np.float64)
+        order = np.arange(len(means), dtype=np.float64)
+        curve = curves_html("mean mAP of each point, in the order of the grid", {"mAP": (order, means)})
+        return card_html(f"Sweep {self.sweep.name}", facts, curve)

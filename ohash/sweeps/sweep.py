@@ -1,4 +1,4 @@
-"""Sweep: base parameters x cases x grid x seeds, as data. A cell is one experiment; its key is its name in the store.
+"""Sweep: base parameters x cases x grid x seeds, as data. A cell is one experiment, stored under its key.
 
 As TOML::
 
@@ -19,7 +19,7 @@ As TOML::
     method = "mmoh"
     T = 4
 
-Cases are for what goes together, methods with parameters of their own, say; without any there is one, the base itself.
+A case sets parameters that belong together, such as a method and its own parameters; without cases the base is one.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ KNOWN = ("name", "seeds", "base", "grid", "cases")
 
 @dataclass(frozen=True)
 class Cell:
-    """One experiment of a sweep, and where it lies: `at` are its case, its grid values and nothing else."""
+    """One experiment of a sweep; `at` holds the settings of its case and its grid values."""
 
     params: ExperimentParams
     at: Values
@@ -55,7 +55,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is to be run; build one with `build_sweep(...)` or `read(...)`."""
+    """The description of a sweep; build one with `build_sweep(...)` or `read_sweep(...)`."""
 
     name: str
     base: Values
@@ -65,25 +65,25 @@ class Sweep:
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """Every cell, in order: cases, then the grid (the last key fastest), then seeds; the same one only once."""
-        found: dict[str, Cell] = {}
+        """Every cell once, ordered by case, then grid (the last key varies fastest), then seed."""
+        cells: dict[str, Cell] = {}
         for case in self.cases:
             for point in product(*(values for _, values in self.grid)):
-                place = dict(case) | dict(zip((key for key, _ in self.grid), point, strict=True))
+                settings = dict(case) | dict(zip((key for key, _ in self.grid), point, strict=True))
                 for seed in self.seeds:
-                    cell = Cell(experiment(**{**dict(self.base), **place, "seed": seed}), tuple(place.items()))
-                    found.setdefault(cell.key, cell)
-        return tuple(found.values())
+                    cell = Cell(experiment(**{**dict(self.base), **settings, "seed": seed}), tuple(settings.items()))
+                    cells.setdefault(cell.key, cell)
+        return tuple(cells.values())
 
     @cached_property
     def axes(self) -> dict[str, list[Any]]:
-        """What varies, seeds apart: key -> its values in order."""
+        """The parameters that vary, apart from seeds: key -> values in order."""
         keys = list(dict.fromkeys(key for cell in self.cells for key, _ in cell.at))
-        found = {key: list(dict.fromkeys(dict(cell.at).get(key) for cell in self.cells)) for key in keys}
-        return {key: values for key, values in found.items() if len(values) > 1}
+        axes = {key: list(dict.fromkeys(dict(cell.at).get(key) for cell in self.cells)) for key in keys}
+        return {key: values for key, values in axes.items() if len(values) > 1}
 
     def to_json(self) -> str:
-        """All of it; the inverse of `read` for a file that ends in .json."""
+        """The whole sweep as JSON; the inverse of `read_sweep` for a .json file."""
         return json.dumps(
             {
                 "name": self.name,
@@ -97,11 +97,11 @@ class Sweep:
 
     @property
     def key(self) -> str:
-        """A short name: the same cells under the same title, the same key."""
+        """A short hash; equal sweeps of the same name have equal keys."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
 
     def by_point(self) -> "Iterator[tuple[Values, list[Cell]]]":
-        """The cells of each point, which differ in the seed only."""
+        """The cells of each point, which differ only in the seed."""
         points: dict[Values, list[Cell]] = {}
         for cell in self.cells:
             points.setdefault(cell.at, []).append(cell)
@@ -117,10 +117,10 @@ def build_sweep(
     seeds: int | Sequence[int] = 1,
     most: int = MOST_CELLS,
 ) -> Sweep:
-    """A sweep of at most `most` cells, checked: every cell must be a sound experiment.
+    """A sweep of at most `most` cells; every cell must be a valid experiment.
 
-    >>> found = build_sweep(base={"dataset": "digits"}, grid={"beta": [0.4, 0.5], "r": [16, 32]}, seeds=3)
-    >>> len(found.cells), found.axes
+    >>> sweep = build_sweep(base={"dataset": "digits"}, grid={"beta": [0.4, 0.5], "r": [16, 32]}, seeds=3)
+    >>> len(sweep.cells), sweep.axes
     (12, {'beta': [0.4, 0.5], 'r': [16, 32]})
     """
     numbers = tuple(range(seeds) if isinstance(seeds, int) else seeds)
@@ -129,63 +129,63 @@ def build_sweep(
         or not numbers
         or not all(isinstance(seed, int) and not isinstance(seed, bool) for seed in numbers)
     ):
-        raise ValueError(f"seeds must be how many, or a list of integers, got {seeds!r}")
+        raise ValueError(f"seeds must be a number of seeds or a list of integers, got {seeds!r}")
     if not isinstance(cases, (list, tuple)):
         raise ValueError(f"cases must be a list of tables of parameters, got {cases!r}")
     tables = [("base", _frozen("base", base or {})), ("grid", _frozen("grid", grid or {}))]
     tables += [("a case", _frozen("a case", case)) for case in cases]
     for what, table in tables:
         if "seed" in dict(table):
-            raise ValueError(f"seed must not be in {what}; say seeds = [1, 2], or how many, beside it")
+            raise ValueError(f"seed must not be in {what}; use seeds = [1, 2], or seeds = 2, at the top level")
     for key, values in tables[1][1]:
         if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or not values:
             raise ValueError(f"grid.{key} must be a list of values, got {values!r}")
-    found = Sweep(
+    sweep = Sweep(
         str(name),
         tables[0][1],
         tuple((key, tuple(values)) for key, values in tables[1][1]),
         tuple(table for _, table in tables[2:]) or ((),),
         numbers,
     )
-    count = len(found.cases) * len(found.seeds)
-    for _, values in found.grid:
+    count = len(sweep.cases) * len(sweep.seeds)
+    for _, values in sweep.grid:
         count *= len(values)
     if count > most:
         raise ValueError(f"a sweep must have at most {most:,} cells here, got {count:,}; use fewer values or seeds")
-    assert found.cells  # every one of them is checked here
-    return found
+    assert sweep.cells  # building the cells checks every one of them
+    return sweep
 
 
-def read(path: str | Path) -> Sweep:
-    """A sweep from a TOML or JSON file; what is wrong with it is a ValueError that names the file."""
+def read_sweep(path: str | Path) -> Sweep:
+    """A sweep from a TOML or JSON file; errors name the file."""
     path = Path(path)
     if not path.is_file():
-        raise ValueError(f"the spec of a sweep must be a TOML or JSON file, got {path}, which is none")
+        raise ValueError(f"the spec of a sweep must be a TOML or JSON file, got {path}, which is not a file")
     try:
         text = path.read_text(encoding="utf-8")
-        said = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-        return from_values(said, path.stem)
+        values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        return from_values(values, path.stem)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: {error}") from error
 
 
-def check_datasets(chosen: Sweep) -> None:
-    """Every dataset must have a name that is known here; the user's own, which have none, must say which they are."""
-    for params in {cell.params.dataset: cell.params for cell in chosen.cells}.values():
+def check_datasets(sweep: Sweep) -> None:
+    """Check that every data set of a sweep is known here; own data must be given by content."""
+    for params in {cell.params.dataset: cell.params for cell in sweep.cells}.values():
         if params.dataset != OWN:
             datasets.find_dataset(params.dataset)
         elif not params.content:
-            raise ValueError(f"dataset {OWN!r} needs its content; for data of your own give --features FILE")
+            raise ValueError(f"dataset {OWN!r} needs its content; pass your own data with --features FILE")
 
 
-def from_values(said: Any, name: str = "sweep", most: int = MOST_CELLS) -> Sweep:
-    """A sweep from what a file or a link says."""
-    if said == {}:
+def from_values(values: Any, name: str = "sweep", most: int = MOST_CELLS) -> Sweep:
+    """A sweep from the values of a file or a link."""
+    if values == {}:
         raise ValueError("a sweep needs at least [base] or [grid], got nothing")
-    if not isinstance(said, dict) or set(said) - set(KNOWN):
-        unknown = ", ".join(sorted(set(said) - set(KNOWN))) if isinstance(said, dict) else repr(said)[:60]
-        raise ValueError(f"a sweep has {', '.join(KNOWN)}, got {unknown}; parameters belong into [base] or [grid]")
-    return build_sweep(**{"name": name, **said, "most": most})
+    if not isinstance(values, dict) or set(values) - set(KNOWN):
+        unknown = ", ".join(sorted(set(values) - set(KNOWN))) if isinstance(values, dict) else repr(values)[:60]
+        raise ValueError(f"a sweep has {', '.join(KNOWN)}, got {unknown}; parameters belong in [base] or [grid]")
+    return build_sweep(**{"name": name, **values, "most": most})
 
 
 def _frozen(what: str, values: Any) -> Values:

@@ -128,4 +128,4 @@ def test_delete_asks_first(folder, capsys, monkeypatch):
 def test_a_store_that_cannot_be_written_is_said(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     code, out, err = said(capsys, "--store", str(tmp_path / "file" / "home"))
-    assert code == 0 and "no such runs" in out and "nothing can be kept" in err
+    assert code == 0 and "no such runs" in out and "nothing can be saved" in err

@@ -14,7 +14,7 @@ from ohash.cli.main import main
 from ohash.cli.sweep import SweepProgress
 from ohash.store.store import Store, StoreError
 from ohash.sweeps.execution import Progress
-from ohash.sweeps.sweep import read
+from ohash.sweeps.sweep import read_sweep
 from tests.sweeps.test_sweep import until
 
 SPEC = """
@@ -44,7 +44,7 @@ def started(file, store, *more):
 
 def timeless(file, store):
     """What was measured, by cell, without times."""
-    known = Store(store).values(cell.key for cell in read(file).cells)
+    known = Store(store).values(cell.key for cell in read_sweep(file).cells)
     return {
         key: {name: value for name, value in values["numbers"].items() if not name.startswith("cpu_")}
         for key, values in known.items()
@@ -134,7 +134,7 @@ def test_mistakes_are_one_line(tmp_path, capsys):
         (b"\xff\xfe\x00", "utf-8"),
         (b"[[grid]]\nbeta = [0.5]", "grid must be a table"),
         (b"cases = 3", "cases must be a list"),
-        (b"[grid]\nseed = [1, 2]", "seed must not be in grid; say seeds = [1, 2]"),
+        (b"[grid]\nseed = [1, 2]", "seed must not be in grid; use seeds = [1, 2]"),
     ):
         file.write_bytes(text)
         assert main(["sweep", str(file)]) == 2

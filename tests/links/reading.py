@@ -49,7 +49,7 @@ from ohash.streams.overview import draw_examples, make_overview
 from ohash.streams.summary import summarize
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from ohash.sweeps.results import best_points, points
+from ohash.sweeps.results import best_points, collect_points
 from ohash.sweeps.results import to_csv as sweep_csv
 from ohash.sweeps.sweep import Sweep
 
@@ -188,7 +188,7 @@ def sweep(address: str) -> Reading:
         store = Store(folder)
         SweepExecution(chosen, store, InlineExecutor()).run()
         cells, notes = _cells(chosen, store)
-        found = points(chosen, store)
+        found = collect_points(chosen, store)
         best = best_points(chosen, store, found)
         table, header = _csv(sweep_csv(chosen, store))
     measures = [name for name in sweep_charts.MEASURES if not name.startswith(TIMES)]

@@ -38,7 +38,7 @@ def test_a_damaged_database_is_made_again_from_the_files(store, picture, damage)
     assert again.done() == keys and again.writable
     assert_same_picture(again.get(min(keys)), picture)
     if damage != "empty":  # an empty file is a new database
-        assert "put aside" in again.problem and "failed have no file" in again.problem
+        assert "set aside" in again.problem and "Failed runs have no file" in again.problem
         assert list(store.folder.glob(f"{DATABASE}.damaged-*"))
 
 
@@ -55,7 +55,7 @@ def test_a_damaged_trace_costs_only_its_curves(store, picture):
     store.trace(keys[0]).write_bytes(b"PAR1" + b"?" * 100)
     store.trace("stray").write_bytes(b"nothing")
     again = Store(store.folder)
-    assert again.done() == set(keys) and "left out" in again.problem
+    assert again.done() == set(keys) and "was skipped" in again.problem
     lost = again.get(keys[0])
     assert lost.numbers == pytest.approx(picture.numbers, nan_ok=True) and len(lost.checkpoints["pairs"]) == 0
     assert "curves are lost" in lost.notes[-1]
@@ -97,7 +97,7 @@ def test_a_folder_that_cannot_be_made(tmp_path, picture):
     (tmp_path / "file").write_text("")
     store = Store(tmp_path / "file" / "home")
     assert not store.writable and "OHASH_HOME" in store.problem and store.list() == []
-    with pytest.raises(StoreError, match="nothing can be kept"):
+    with pytest.raises(StoreError, match="nothing can be saved"):
         store.save_snapshot(picture)
 
 
@@ -138,7 +138,7 @@ def test_a_read_only_folder_can_be_looked_at(open_folder, picture, picture_file)
     for folder in folders:
         folder.chmod(0o755)
     assert process.returncode == 0, errors
-    assert out.count("nothing can be kept in") == 2 and "make it writable" in out
+    assert out.count("nothing can be saved in") == 2 and "make it writable" in out
 
 
 def test_a_full_disk_is_called_so_whatever_sqlite_says(store, picture, monkeypatch, tmp_path):
@@ -147,10 +147,13 @@ def test_a_full_disk_is_called_so_whatever_sqlite_says(store, picture, monkeypat
 
     monkeypatch.setattr("ohash.store.store.shutil.disk_usage", lambda folder: shutil._ntuple_diskusage(9, 9, 0))
     monkeypatch.setattr("ohash.store.store._insert", broken)
-    with pytest.raises(StoreError, match=r"the disk is full: disk I/O error\); what was kept before is still there"):
+    with pytest.raises(StoreError, match=r"the disk is full: disk I/O error\); Runs saved before are still there"):
         store.save_snapshot(picture)
     monkeypatch.setattr("ohash.store.store.prepare", broken)
-    assert "the disk is full" in Store(tmp_path / "other").problem and "make room" in Store(tmp_path / "other").problem
+    assert (
+        "the disk is full" in Store(tmp_path / "other").problem
+        and "free some space" in Store(tmp_path / "other").problem
+    )
 
 
 @pytest.mark.slow

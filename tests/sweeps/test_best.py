@@ -5,7 +5,7 @@ import numpy as np
 from ohash.evaluation.significance import difference_over_seeds, paired_bootstrap
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from ohash.sweeps.results import best_points, points
+from ohash.sweeps.results import SweepResults, best_points, collect_points
 from tests.sweeps.sweeps import BASE, tiny_sweep
 
 
@@ -13,7 +13,7 @@ def test_the_best_is_chosen_on_validation_and_reported_on_test(store):
     chosen = tiny_sweep()
     SweepExecution(chosen, store, InlineExecutor()).run()
     (found,) = best_points(chosen, store)
-    assert found.validation == max(point.mean() for point in points(chosen, store))
+    assert found.validation == max(point.mean() for point in collect_points(chosen, store))
     each = [store.frame(cell.key)[1]["ap/test"] for cell in found.point.cells]
     ap = np.concatenate(each)
     assert found.test == difference_over_seeds(each, [0 * one for one in each])
@@ -26,9 +26,7 @@ def test_the_test_queries_are_asked_once_when_every_cell_has_ended(store):
     SweepExecution(tiny_sweep(seeds=1), store, InlineExecutor()).run()
     (found,) = best_points(chosen, store)
     left = len(chosen.cells) // 2
-    assert (
-        found.test is None and found.waiting == left and f"when the {left} cells that are left have" in found.test_text
-    )
+    assert found.test is None and found.waiting == left and f"when the {left} remaining cells have" in found.test_text
     SweepExecution(chosen, store, InlineExecutor()).run()
     (found,) = best_points(chosen, store)
     assert found.test is not None and "95 % interval" in found.test_text
@@ -46,7 +44,7 @@ def test_damaged_runs_of_the_best_are_named_and_not_counted(store):
     assert f"the curves of {first} are lost: `python3 -m ohash runs delete {first}`" in found.test_text
     store.trace(second).unlink()
     (found,) = best_points(chosen, store)
-    assert found.test is None and found.test_text.startswith("what it reaches on the test queries is lost")
+    assert found.test is None and found.test_text.startswith("its result on the test queries is lost")
     store.delete([first, second])
     SweepExecution(chosen, store, InlineExecutor()).run()
     (again,) = best_points(chosen, store)
@@ -54,15 +52,24 @@ def test_damaged_runs_of_the_best_are_named_and_not_counted(store):
 
 
 def test_there_is_a_best_of_each_truth_and_supervision(store):
-    """A mAP by label and one by distance, or of what is told labels and what is not, are not the same thing."""
+    """A mAP by label and one by distance, or of methods of different supervision, are not the same thing."""
     grid = {"method": ["oh", "lsh"], "similar_by": ["label", "metric"]}
     chosen = tiny_sweep(grid=grid)
     SweepExecution(chosen, store, InlineExecutor()).run()
     found = best_points(chosen, store)
-    learns = {"oh": "pairs", "lsh": "nothing"}
+    supervision = {"oh": "learning from pairs", "lsh": "unsupervised"}
     assert {one.group for one in found} == {
-        f"{BASE['dataset']} by {truth}, learning from {kind}"
-        for truth in ("label", "metric")
-        for kind in learns.values()
+        f"{BASE['dataset']} by {truth}, {kind}" for truth in ("label", "metric") for kind in supervision.values()
     }
     assert all(one.seeds == 2 and one.queries_text.endswith("test queries of each of 2 seeds") for one in found)
+
+
+def test_a_sweep_shows_itself_in_a_notebook(store):
+    chosen = tiny_sweep(seeds=1)
+    results = SweepResults(chosen, store)
+    assert f"0 of {len(chosen.cells)} cells done" in results._repr_html_() and "<polyline" not in results._repr_html_()
+    SweepExecution(chosen, store, InlineExecutor()).run()
+    html = results._repr_html_()
+    (best,) = results.best()
+    assert f"{len(chosen.cells)} of {len(chosen.cells)} cells done" in html and "<polyline" in html
+    assert f"validation mAP {best.validation:.3f}; on " in html

@@ -14,10 +14,10 @@ from ohash.sweeps import execution as sweeping
 from ohash.sweeps import leases
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from ohash.sweeps.files import delete_sweep, sweeps
+from ohash.sweeps.files import delete_sweep, list_sweeps
 from ohash.sweeps.leases import CellLeases, activity, cancel
-from ohash.sweeps.results import points
-from ohash.sweeps.sweep import build_sweep, from_values, read
+from ohash.sweeps.results import collect_points
+from ohash.sweeps.sweep import build_sweep, from_values, read_sweep
 from tests.engine.patience import until
 from tests.sweeps.sweeps import BASE, tiny_sweep
 
@@ -58,16 +58,16 @@ def test_a_sweep_from_a_file(tmp_path):
         'seeds = 2\n[base]\ndataset = "tiny"\nm = 16\nr = 8\npairs = 120\njudged_at = "ends"\n'
         "[grid]\nbeta = [0.25, 0.5]\n"
     )
-    found = read(tmp_path / "beta.toml")
+    found = read_sweep(tmp_path / "beta.toml")
     assert found.name == "beta" and [c.key for c in found.cells] == [c.key for c in tiny_sweep().cells]
     (tmp_path / "again.json").write_text(found.to_json())
-    assert read(tmp_path / "again.json") == found and read(tmp_path / "again.json").key == found.key
+    assert read_sweep(tmp_path / "again.json") == found and read_sweep(tmp_path / "again.json").key == found.key
 
 
 @pytest.mark.parametrize(
     ("said", "match"),
     [
-        ({"beta": [1]}, "parameters belong into"),
+        ({"beta": [1]}, "parameters belong in"),
         ({}, "at least \\[base\\] or \\[grid\\]"),
         ({"grid": {"beta": 0.5}}, "list of values"),
         ({"grid": {"beta": []}}, "list of values"),
@@ -83,10 +83,10 @@ def test_a_sweep_from_a_file(tmp_path):
 def test_what_is_wrong_is_named(said, match, tmp_path):
     (tmp_path / "bad.json").write_text(json.dumps(said))
     with pytest.raises(ValueError, match=match) as caught:
-        read(tmp_path / "bad.json")
+        read_sweep(tmp_path / "bad.json")
     assert "bad.json" in str(caught.value)
     with pytest.raises(ValueError, match=r"must be a TOML or JSON file, got .*none\.toml"):
-        read(tmp_path / "none.toml")
+        read_sweep(tmp_path / "none.toml")
 
 
 # -- carried out -----------------------------------------------------------------------------------------------------
@@ -102,9 +102,9 @@ def test_a_finished_cell_never_runs_twice(store, counted):
     assert (again.done, again.here) == (4, 0) and len(counted) == 4
     SweepExecution(wide, store, InlineExecutor()).run()
     assert counted[4:] == [2, 2], "only the new seed"
-    assert list(sweeps(store)) == [small.key, wide.key]
+    assert list(list_sweeps(store)) == [small.key, wide.key]
     delete_sweep(store, small.key)
-    assert list(sweeps(store)) == [wide.key] and len(store.done()) == 6
+    assert list(list_sweeps(store)) == [wide.key] and len(store.done()) == 6
 
 
 def test_a_failing_cell_is_recorded_and_stops_nothing(store):
@@ -114,7 +114,7 @@ def test_a_failing_cell_is_recorded_and_stops_nothing(store):
     assert (done.done, done.failed) == (1, 1) and "m must be at most" in next(iter(sweeping_now.errors.values()))
     (line,) = store.list(state="error")
     assert "m must be at most" in store.get(line.key).error
-    waiting, failed = points(bad, store)
+    waiting, failed = collect_points(bad, store)
     assert (waiting.failed, failed.failed, failed.waiting) == (0, 1, 0)
     assert SweepExecution(bad, store, InlineExecutor()).run().failed == 1, "it is tried again"
 
@@ -122,7 +122,7 @@ def test_a_failing_cell_is_recorded_and_stops_nothing(store):
 def test_results_are_those_of_the_runs(store):
     chosen = tiny_sweep()
     SweepExecution(chosen, store, InlineExecutor()).run()
-    for point in points(chosen, store):
+    for point in collect_points(chosen, store):
         values = [tasks.run({"params": cell.params.to_json()}, {}) for cell in point.cells]
         scores = [found["scores/validation"]["map"] for found, _ in values]
         assert point.mean() == pytest.approx(np.mean(scores)) and point.sd() == pytest.approx(np.std(scores, ddof=1))

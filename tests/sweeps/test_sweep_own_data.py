@@ -11,7 +11,7 @@ from ohash.sweeps import own_data as own
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.files import delete_sweep, save_sweep
-from ohash.sweeps.results import points
+from ohash.sweeps.results import collect_points
 from ohash.sweeps.sweep import build_sweep
 from tests.engine.runs import own_data
 
@@ -30,7 +30,7 @@ def test_data_without_a_name_are_kept_and_give_the_same_numbers_everywhere(tmp_p
     assert SweepExecution(chosen, here, InlineExecutor()).run().failed == 0
     with WorkerPool(1) as pool:
         assert SweepExecution(chosen, there, pool).run().failed == 0
-    maps = [[point.mean() for point in points(chosen, place)] for place in (here, there)]
+    maps = [[point.mean() for point in collect_points(chosen, place)] for place in (here, there)]
     *_, alone = run(chosen.cells[0].params, mine)
     assert maps[0] == maps[1] and maps[0][0] == alone.numbers["map"]
     measuring = sweep_cost.CellTimer({mine.fingerprint(): mine})
@@ -66,5 +66,5 @@ def test_on_own_data_a_case_keeps_the_kernel_that_suits_its_method():
     cases = [{"method": "oh"}, {"method": "sign"}, {"method": "oh", "kernel": "none", "r": 24}]
     kernels = [cell.params.features.kernel for cell in own.with_own_data(build_sweep(cases=cases), mine).cells]
     assert kernels == [experiment(mine, "oh").features.kernel, experiment(mine, "sign").features.kernel, "none"]
-    with pytest.raises(ValueError, match="takes the place of the dataset"):
+    with pytest.raises(ValueError, match="replaces the dataset"):
         own.with_own_data(build_sweep(grid={"dataset": ["digits", "blobs"]}), mine)

@@ -232,9 +232,9 @@ def test_a_folder_that_cannot_be_written_is_a_message(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(HOME, str(tmp_path / "file" / "home"))
     app = page(pictures[:1])
-    assert app.warning[0].value.startswith("Nothing can be kept")
+    assert app.warning[0].value.startswith("Nothing can be saved")
     app.button(key="run_keep").click().run()
-    assert not app.exception and "nothing can be kept" in app.error[0].value
+    assert not app.exception and "nothing can be saved" in app.error[0].value
     assert len(app.dataframe[0].value) == 1
 
 

@@ -15,10 +15,10 @@ from ohash.store.store import Store
 from ohash.sweeps import launch
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from ohash.sweeps.files import sweeps
+from ohash.sweeps.files import list_sweeps
 from ohash.sweeps.leases import CellLeases, activity
 from ohash.sweeps.own_data import with_own_data
-from ohash.sweeps.results import best_points, points
+from ohash.sweeps.results import best_points, collect_points
 from ohash.sweeps.sweep import Sweep, build_sweep
 from ohash.ui.session import own_data as session_data
 from ohash.ui.session.session import Session
@@ -82,7 +82,7 @@ def test_data_of_the_session_are_kept_for_the_sweep_and_found_again(launched: li
     app.text_input(key="sweep_values_beta").set_value("0.25, 0.5").run()
     app.button(key="sweep_new").click().run()
     assert not app.exception and len(launched) == 1
-    (started,) = sweeps(alone).values()
+    (started,) = list_sweeps(alone).values()
     assert SweepExecution(started, alone, InlineExecutor()).run().failed == 0
     app = page(sweep=started.key)  # another tab, without the data
     app.selectbox[0].run()
@@ -107,7 +107,7 @@ def test_a_new_sweep_shows_its_cost_and_starts(launched: list[str], alone: Store
     assert any("4 experiments" in one.value and "measured on this machine" in one.value for one in app.markdown)
     app.button(key="sweep_new").click().run()
     assert not app.exception and len(launched) == 1
-    (started,) = sweeps(alone).values()
+    (started,) = list_sweeps(alone).values()
     assert started.key == launched[0] and started.axes == {"beta": [0.25, 0.5]} and len(started.cells) == 4
     assert app.query_params["sweep"] == started.key
 
@@ -129,7 +129,7 @@ def test_a_finished_sweep_is_drawn_judged_and_opened(alone: Store) -> None:
     app = page(sweep=chosen.key)
     table = app.dataframe[0].value
     assert list(table["β"]) == ["0.25", "0.5"] and list(table["seeds"]) == ["2 of 2"] * 2
-    assert list(table["mAP"]) == pytest.approx([point.mean() for point in points(chosen, alone)])
+    assert list(table["mAP"]) == pytest.approx([point.mean() for point in collect_points(chosen, alone)])
     assert any("Best on the validation queries" in one.value and "95 % interval" in one.value for one in app.markdown)
     assert any(one.value.startswith("**mAP against β") for one in app.markdown)
     assert not [one for one in app.button if one.key == "sweep_start"], "nothing is left to do"
@@ -167,7 +167,7 @@ def test_half_a_sweep_goes_on(alone: Store, launched: list[str]) -> None:
     app.button(key="sweep_start").click().run()
     assert launched == [wide.key]
     app.button(key="sweep_delete").click().run()
-    assert wide.key not in sweeps(alone) and len(alone.done()) == 2
+    assert wide.key not in list_sweeps(alone) and len(alone.done()) == 2
 
 
 def test_a_running_sweep_can_be_cancelled_and_no_second_started(alone: Store, launched: list[str]) -> None:
@@ -217,20 +217,20 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: py
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(HOME, str(tmp_path / "file" / "home"))
     app = page()
-    assert "Nothing can be kept" in app.warning[0].value and app.button(key="sweep_new").disabled
+    assert "Nothing can be saved" in app.warning[0].value and app.button(key="sweep_new").disabled
 
 
 def test_two_numbers_make_a_heat_map_and_methods_lines(alone: Store) -> None:
     two = one_axis(grid={"beta": [0.25, 0.5], "C": [0.1, 1.0]}, seeds=1)
     SweepExecution(two, alone, InlineExecutor()).run()
-    found = points(two, alone)
+    found = collect_points(two, alone)
     drawn = charts.heat(two, found, "map", "beta", "C")
     assert drawn.z.shape == (2, 2) and drawn.z[1, 0] == found[1].mean() and not drawn.empty
     assert len(heat_figure(drawn).data[1].customdata) == 4
     assert drawn.table().shape == (2, 3)
     several = build_sweep("methods", base=BASE, grid={"r": [8, 16]}, cases=[{"method": "oh"}, {"method": "lsh"}])
     SweepExecution(several, alone, InlineExecutor()).run()
-    chart = charts.lines(several, points(several, alone), "map", "r")
+    chart = charts.lines(several, collect_points(several, alone), "map", "r")
     assert [series.label for series in chart.series if series.label] == ["OH", "LSH"], "named beside their ends"
     assert len(figure(chart).data) == 4
     app = page(sweep=two.key)

@@ -11,9 +11,9 @@ from ohash.engine.params import OWN
 from ohash.store.store import Store
 from ohash.sweeps import launch, own_data
 from ohash.sweeps.export import code_for
-from ohash.sweeps.files import delete_sweep, sweeps
+from ohash.sweeps.files import delete_sweep, list_sweeps
 from ohash.sweeps.leases import Activity, activity, cancel
-from ohash.sweeps.results import Point, best_points, points, to_csv
+from ohash.sweeps.results import Point, best_points, collect_points, to_csv
 from ohash.sweeps.sweep import Sweep
 from ohash.ui.parts.notices import show_error
 from ohash.ui.session import own_data as session_data
@@ -29,7 +29,7 @@ WATCH_SECONDS = 2.0
 
 def choose(store: Store) -> Sweep | None:
     """The sweep to show: the one in the address, else a running one, else the newest; None for a new one."""
-    known = sweeps(store)
+    known = list_sweeps(store)
     shared = shared_sweep()
     wanted = st.query_params.get("sweep", "")
     if shared is not None:
@@ -74,7 +74,7 @@ def _draw(session: Session, store: Store, sweep: Sweep, was_alive: bool) -> None
     alive = _alive(store, sweep)
     if alive != was_alive:  # started or ended: the timer changes
         st.rerun()
-    results = points(sweep, store)
+    results = collect_points(sweep, store)
     _status(store, sweep, results, alive)
     _controls(session, store, sweep, results, alive)
     if any(point.numbers for point in results):
