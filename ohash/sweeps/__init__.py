@@ -2,7 +2,7 @@
 
 `sweep` describes a grid, `estimate` measures its cost, `execution` runs it by one of the `executors`, with `leases` so
 that several processes share the work; `results` reads points and the best of them from the store. `files` and
-`own_data` are what a store keeps besides runs, and `launch` starts sweeps in separate processes.
+`own_data` are what a store keeps besides runs, `export` writes code, `launch` starts sweeps in separate processes.
 """
 
 from typing import TYPE_CHECKING

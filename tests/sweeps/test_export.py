@@ -11,7 +11,7 @@ from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.export import code_for
 from ohash.sweeps.own_data import save_own_data, with_own_data
-from ohash.sweeps.results import points
+from ohash.sweeps.results import collect_points
 from ohash.sweeps.sweep import build_sweep
 
 BASE = {"dataset": "blobs2d", "r": 8, "m": 16, "pairs": 150, "judged_at": "ends"}
@@ -31,7 +31,7 @@ def test_code_for_a_sweep_repeats_it(name, tmp_path, monkeypatch, capsys):
     exec(code_for(sweep), names)
     results = names["results"]
     assert results.sweep == sweep and results.sweep.key == sweep.key
-    expected = points(sweep, known)
+    expected = collect_points(sweep, known)
     assert [point.mean() for point in results.points] == [point.mean() for point in expected]
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) == len(expected)
@@ -51,7 +51,7 @@ def test_code_for_a_sweep_on_own_data_loads_them(tmp_path, monkeypatch):
     names: dict[str, object] = {}
     exec(code_for(sweep, ("x.npy", None, None, None)), names)
     assert names["results"].sweep.cells == sweep.cells
-    assert [point.mean() for point in names["results"].points] == [point.mean() for point in points(sweep, known)]
+    assert [point.mean() for point in names["results"].points] == [point.mean() for point in collect_points(sweep, known)]
 
 
 def test_code_for_a_sweep_uses_public_names_only():
