@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from ohash.engine.run import Run
 from ohash.engine.snapshot import bits_of, bytes_of
 from ohash.index.hamming_index import HammingIndex
+from ohash.models.base import AsymmetricHasher
 from ohash.runtime.threads import one_blas_thread
 
 # Items in the searched table, and rows of the float matrix, whose time is scaled up to the same number.
@@ -130,11 +132,12 @@ def _hamming_search(queries: npt.NDArray[np.uint8], database: npt.NDArray[np.uin
 
 def _asymmetric_search(run: Run) -> Callable[[int], None]:
     """A scan with a method's own estimate of the distance, on fewer items."""
-    stored = run.hasher.quantise(np.ascontiguousarray(run.Z[np.resize(run.checkpoints.judge.database, SCANNED_ROWS)]))
+    hasher = cast(AsymmetricHasher, run.hasher)
+    stored = hasher.quantise(np.ascontiguousarray(run.Z[np.resize(run.checkpoints.judge.database, SCANNED_ROWS)]))
     queries = np.ascontiguousarray(run.Z[run.checkpoints.judge.queries[:SEARCH_CALLS]])
 
     def search(k: int) -> None:
-        distances = run.hasher.estimate_distances(queries[k % len(queries)][None], stored)[0]
+        distances = hasher.estimate_distances(queries[k % len(queries)][None], stored)[0]
         nearest = np.argpartition(distances, NEIGHBOURS)[:NEIGHBOURS]
         nearest[np.argsort(distances[nearest])]
 

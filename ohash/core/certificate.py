@@ -14,12 +14,12 @@ corrected form. Theorem 3 uses one U for all T models; corrected, the right side
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core import kernels
+from ohash.core.arrays import Reals
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,12 @@ class Certificate:
         return self.F2 * self.right_side
 
 
-def squared_norms(Wt: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
+def squared_norms(Wt: Reals) -> npt.NDArray[np.float64]:
     """‖W‖²_F of every model (T, r, d), summed in float64."""
     return np.array([np.vdot(W, W) for W in Wt.astype(np.float64)])
 
 
-def certificates(
-    sums: npt.NDArray[np.float64], W1_norm2: npt.NDArray[np.float64], Wt: npt.NDArray[np.floating[Any]]
-) -> list[Certificate]:
+def certificates(sums: npt.NDArray[np.float64], W1_norm2: npt.NDArray[np.float64], Wt: Reals) -> list[Certificate]:
     """One certificate per model; ‖W‖² is computed from the matrix, or the check would be empty."""
     parts = []
     W_norm2 = squared_norms(Wt)

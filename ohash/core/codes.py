@@ -22,7 +22,6 @@ import numpy as np
 import numpy.typing as npt
 
 Bits = npt.NDArray[np.uint8]
-Floating = npt.NDArray[np.floating[Any]]
 
 
 def sgn(p: npt.ArrayLike) -> npt.NDArray[np.int8]:

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Floats, Numbers, Reals
 from ohash.core.rows import gather
 
-Real = npt.NDArray[np.floating[Any]]
 
-
-def distances(A: Real, B: Real, metric: str) -> Real:
+def distances(A: Reals, B: Reals, metric: str) -> Reals:
     """All rows of A against all rows of B, by one matrix product.
 
     >>> A = np.array([[3.0, 4.0]])
@@ -36,21 +35,22 @@ def distances(A: Real, B: Real, metric: str) -> Real:
     return np.maximum(D, 0, out=D)
 
 
-def pair_distances(A: Real, B: Real, metric: str) -> npt.NDArray[np.float64]:
+def pair_distances(A: Numbers, B: Numbers, metric: str) -> Floats:
     """Row by row, in float64."""
-    A, B = A.astype(np.float64), B.astype(np.float64)
+    a: Reals = A.astype(np.float64)
+    b: Reals = B.astype(np.float64)
     if metric == "l2":
-        return np.asarray(((A - B) ** 2).sum(axis=1))
+        return np.asarray(((a - b) ** 2).sum(axis=1))
     if metric == "cosine":
-        A, B = normalize_rows(A), normalize_rows(B)
-    product: npt.NDArray[np.float64] = np.einsum("nd,nd->n", A, B)
+        a, b = normalize_rows(a), normalize_rows(b)
+    product: Floats = np.einsum("nd,nd->n", a, b)
     return 1 - product if metric == "cosine" else -product
 
 
-def normalize_rows(A: Real) -> Real:
+def normalize_rows(A: Reals) -> Reals:
     """Rows scaled to length 1; a zero row stays zero."""
     norm = np.sqrt(np.einsum("nd,nd->n", A, A))
-    scaled: Real = A / np.where(norm > 0, norm, 1)[:, None]
+    scaled: Reals = A / np.where(norm > 0, norm, 1)[:, None]
     return scaled
 
 
@@ -68,7 +68,7 @@ class FastDistances:
     dtype: np.dtype[Any]
 
     @classmethod
-    def for_rows(cls, X: npt.NDArray[Any], rows: npt.NDArray[np.int64] | None, metric: str) -> "FastDistances":
+    def for_rows(cls, X: Numbers, rows: npt.NDArray[np.int64] | None, metric: str) -> "FastDistances":
         """For some rows of X, or all; centring saves the digits that a large common offset would cost."""
         needs_float64 = X.dtype.itemsize > (2 if X.dtype.kind in "iu" else 4)
         uncentred = cls(metric, np.zeros(X.shape[1]), np.dtype(np.float64 if needs_float64 else np.float32))
@@ -81,14 +81,14 @@ class FastDistances:
             return uncentred
         return replace(uncentred, centre=some.mean(axis=0, dtype=np.float64))
 
-    def prepare(self, rows: npt.NDArray[Any]) -> Real:
+    def prepare(self, rows: Numbers) -> Reals:
         """Rows as `distances` takes them."""
         moved = rows.astype(np.float64) - self.centre if self.metric == "l2" and self.centre.any() else rows
         if self.metric == "cosine":
             moved = normalize_rows(rows.astype(np.float64))
         return np.ascontiguousarray(moved, dtype=self.dtype)
 
-    def distances(self, A: Real, B: Real) -> tuple[Real, npt.NDArray[np.float64]]:
+    def distances(self, A: Reals, B: Reals) -> tuple[Reals, npt.NDArray[np.float64]]:
         """Distances (a, b) of prepared rows, and a bound on their error for each row of A, (a, 1)."""
         reach = (_norms(A) + _norms(B).max()) ** 2
         if reach.max() > OVERFLOW_SHARE * np.finfo(A.dtype).max:
@@ -100,17 +100,17 @@ class FastDistances:
         D = distances(A, B, "l2" if self.metric == "l2" else "dot")
         return (np.add(D, 1, out=D) if self.metric == "cosine" else D), error[:, None]
 
-    def _is_exact(self, reach: float, *matrices: npt.NDArray[Any]) -> bool:
+    def _is_exact(self, reach: float, *matrices: Numbers) -> bool:
         """Whether sums are exact, because they are whole numbers small enough for the float type."""
         exact = 2.0 ** (np.finfo(self.dtype).nmant + 1)
         return self.metric != "cosine" and reach < exact and all(is_integral(rows) for rows in matrices)
 
 
-def _norms(rows: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _norms(rows: Numbers) -> npt.NDArray[np.float64]:
     return np.asarray(np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64)))
 
 
-def is_integral(X: npt.NDArray[Any]) -> bool:
+def is_integral(X: Numbers) -> bool:
     """Whether all values are whole numbers.
 
     >>> is_integral(np.array([0.0, 3.0])), is_integral(np.array([0.5])), is_integral(np.uint8([7]))

@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Numbers, Reals, Rows
 from ohash.core.parameters import param, validate
+from ohash.runtime.frames import Arrays
 
 # Rows mapped at a time, so that the distances to the anchors stay in cache.
 BLOCK = 4096
@@ -101,7 +103,7 @@ class FeatureMap:
         self.params = FeatureParams(kernel, m, sigma, center_input, normalize, warm)
         self.dtype = dtype
         self.mean: npt.NDArray[np.float64] | None = None
-        self.anchors: npt.NDArray[Any] | None = None
+        self.anchors: Reals | None = None
         self.sigma: float = float("nan")
         self.mean_kernel: float = float("nan")
 
@@ -144,7 +146,7 @@ class FeatureMap:
         X = validation.matrix("X", X)
         return _first_distinct(X, _points(X, i, j), self.params.warm_up)[0]
 
-    def transform(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+    def transform(self, X: npt.ArrayLike) -> Reals:
         """Map rows: (n, d) -> (n, m), or (n, d) without a kernel; C-contiguous in `dtype`."""
         self._check_is_fitted()
         assert self.mean is not None
@@ -158,18 +160,18 @@ class FeatureMap:
             Z[start : start + BLOCK] = self._map(rows)
         return Z
 
-    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    def state(self) -> tuple[dict[str, Any], Arrays]:
         """Plain values and arrays, for saving."""
         values = asdict(self.params) | {"dtype": self.dtype}
         if self.mean is None:
             return values, {}
-        arrays: dict[str, npt.NDArray[Any]] = {"mean": self.mean, "fitted": np.array([self.sigma, self.mean_kernel])}
+        arrays: Arrays = {"mean": self.mean, "fitted": np.array([self.sigma, self.mean_kernel])}
         if self.anchors is not None:
             arrays["anchors"] = self.anchors
         return values, arrays
 
     @classmethod
-    def from_state(cls, values: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> "FeatureMap":
+    def from_state(cls, values: dict[str, Any], arrays: Arrays) -> "FeatureMap":
         """The inverse of `state`, bit for bit."""
         values = dict(values)
         dtype = values.pop("dtype")
@@ -180,7 +182,7 @@ class FeatureMap:
             feature_map.anchors = arrays.get("anchors")
         return feature_map
 
-    def _fit(self, X: npt.NDArray[Any], at: npt.NDArray[np.int64]) -> "FeatureMap":
+    def _fit(self, X: Numbers, at: npt.NDArray[np.int64]) -> "FeatureMap":
         rows = validation.finite("X", validation.cast(X[at], "float64"), rows=at)
         m = self.params.m
         if self.params.kernel == "rbf" and len(rows) < m:
@@ -203,7 +205,7 @@ class FeatureMap:
                 )
         return self
 
-    def _scale(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _scale(self, rows: Reals) -> Reals:
         assert self.mean is not None
         rows = rows - self.mean.astype(rows.dtype)
         if self.params.normalize:
@@ -211,7 +213,7 @@ class FeatureMap:
             rows /= np.where(norm > 0, norm, 1)[:, None]  # a zero vector stays zero
         return rows
 
-    def _map(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _map(self, rows: Reals) -> Reals:
         rows = self._scale(rows)
         if self.anchors is None:
             return rows
@@ -225,8 +227,8 @@ class FeatureMap:
             raise ValueError("the feature map is not fitted yet: call fit(X) or fit_stream(X, i, j) first")
 
 
-def _square_distances(A: npt.NDArray[Any], B: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    squares: npt.NDArray[Any] = A @ B.T
+def _square_distances(A: Reals, B: Reals) -> Reals:
+    squares: Reals = A @ B.T
     squares *= -2
     squares += np.einsum("nd,nd->n", A, A)[:, None]
     squares += np.einsum("nd,nd->n", B, B)
@@ -234,7 +236,7 @@ def _square_distances(A: npt.NDArray[Any], B: npt.NDArray[Any]) -> npt.NDArray[A
     return squares
 
 
-def _points(X: npt.NDArray[Any], i: npt.ArrayLike, j: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def _points(X: Numbers, i: npt.ArrayLike, j: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """The rows of the pairs in the order of the stream: i, j, i, j, ..."""
     at_i, at_j = validation.indices("i", i, len(X)), validation.indices("j", j, len(X))
     if len(at_i) != len(at_j):
@@ -242,7 +244,7 @@ def _points(X: npt.NDArray[Any], i: npt.ArrayLike, j: npt.ArrayLike) -> npt.NDAr
     return np.stack([at_i, at_j], axis=1).ravel()
 
 
-def _first_distinct(X: npt.NDArray[Any], points: npt.NDArray[Any], wanted: int) -> tuple[npt.NDArray[np.int64], int]:
+def _first_distinct(X: Numbers, points: Rows, wanted: int) -> tuple[npt.NDArray[np.int64], int]:
     """The first `wanted` rows of X, in the order of `points`, with distinct values; and how many points that took."""
     rows: list[int] = []
     values: set[bytes] = set()

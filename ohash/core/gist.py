@@ -16,10 +16,11 @@ The column ``((i * 8) + k) * 16 + row * 4 + column`` holds scale i, orientation 
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from ohash.core.arrays import Numbers, Singles
 
 SCALES, ORIENTATIONS, BLOCKS = 4, 8, 4
 DIMENSIONS = SCALES * ORIENTATIONS * BLOCKS**2
@@ -32,12 +33,11 @@ NEGLIGIBLE = 1e-8
 BLOCK_PIXELS = 1 << 17
 MAX_THREADS = 8
 
-Images = npt.NDArray[Any]
-Floats = npt.NDArray[np.float32]
+Images = Numbers
 Complex = npt.NDArray[np.complex64]
 
 
-def gist512(images: npt.ArrayLike) -> Floats:
+def gist512(images: npt.ArrayLike) -> Singles:
     """GIST descriptors of images, (n, 512) float32; one image gives (1, 512).
 
     Parameters
@@ -92,7 +92,7 @@ def _stack(images: npt.ArrayLike) -> Images:
     return stack
 
 
-def _grey(block: Images, first: int) -> Floats:
+def _grey(block: Images, first: int) -> Singles:
     """Mean of the channels, centred square, each image stretched to 0..255 (a constant image to 0)."""
     height, width = block.shape[1:3]
     side = min(height, width)
@@ -106,11 +106,11 @@ def _grey(block: Images, first: int) -> Floats:
         )
     grey = block.mean(axis=3) if block.ndim == 4 else block
     low, high = grey.min(axis=(1, 2), keepdims=True), grey.max(axis=(1, 2), keepdims=True)
-    stretched: Floats = ((grey - low) * (255 / np.where(high > low, high - low, 1))).astype(np.float32)
+    stretched: Singles = ((grey - low) * (255 / np.where(high > low, high - low, 1))).astype(np.float32)
     return stretched
 
 
-def _prefilter(grey: Floats) -> Floats:
+def _prefilter(grey: Singles) -> Singles:
     """Step 2: local mean removed, local contrast made even."""
     from scipy import fft  # noqa: PLC0415 - a tenth of a second that `import ohash` need not pay
 
@@ -120,8 +120,8 @@ def _prefilter(grey: Floats) -> Floats:
     n = len(mirror)
     low_pass = _low_pass(n)
 
-    def blur(images: Floats) -> Floats:
-        blurred: Floats = fft.irfft2(fft.rfft2(images) * low_pass, s=(n, n), overwrite_x=True)
+    def blur(images: Singles) -> Singles:
+        blurred: Singles = fft.irfft2(fft.rfft2(images) * low_pass, s=(n, n), overwrite_x=True)
         return blurred
 
     x -= blur(x)
@@ -131,7 +131,7 @@ def _prefilter(grey: Floats) -> Floats:
     return x[:, inner, inner]
 
 
-def _energies(x: Floats) -> Floats:
+def _energies(x: Singles) -> Singles:
     """Steps 3 and 4: (n, side, side) -> (n, 512).
 
     Only the rectangle of frequencies that a filter lets through is transformed back, one axis at a time, and what lies
@@ -168,15 +168,15 @@ def _mirror(side: int, pad: int) -> npt.NDArray[np.int64]:
 
 
 @lru_cache(maxsize=16)
-def _low_pass(n: int) -> Floats:
+def _low_pass(n: int) -> Singles:
     """Gaussian that passes half at PREFILTER_CYCLES cycles per image, for the half spectrum of an n x n image."""
     fy, fx = np.fft.fftfreq(n, 1 / n)[:, None], np.fft.rfftfreq(n, 1 / n)
-    gaussian: Floats = np.exp(-(fx**2 + fy**2) * np.log(2) / PREFILTER_CYCLES**2).astype(np.float32)
+    gaussian: Singles = np.exp(-(fx**2 + fy**2) * np.log(2) / PREFILTER_CYCLES**2).astype(np.float32)
     return gaussian
 
 
 @lru_cache(maxsize=8)
-def _filters(n: int) -> tuple[tuple[slice, slice, Floats], ...]:
+def _filters(n: int) -> tuple[tuple[slice, slice, Singles], ...]:
     """The 32 filters of an n x n image: the rows and columns of the centred spectrum it passes, and its values."""
     frequencies = np.fft.fftshift(np.fft.fftfreq(n))
     fy, fx = frequencies[:, None], frequencies
@@ -194,6 +194,6 @@ def _filters(n: int) -> tuple[tuple[slice, slice, Floats], ...]:
     return tuple(bank)
 
 
-def _support(profile: Floats) -> slice:
+def _support(profile: Singles) -> slice:
     support = np.flatnonzero(profile > NEGLIGIBLE)
     return slice(int(support[0]), int(support[-1]) + 1)

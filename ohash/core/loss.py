@@ -6,16 +6,15 @@ leaves open is decided in one place, the docstring of `ohash.core.codes`. `expla
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Reals, Signs
 from ohash.core.codes import sgn
 
-Signs = npt.NDArray[np.int8]
-Vector = npt.NDArray[np.floating[Any]]
-Matrix = npt.NDArray[np.floating[Any]]
+Vector = Reals
+Matrix = Reals
 
 
 def update(W: Matrix, x_i: Vector, x_j: Vector, s: int, *, alpha: int = 0, beta: float = 0.5, C: float = 0.1) -> Matrix:

@@ -6,18 +6,20 @@ large file would look like loading it, and on a small machine would crowd out wh
 
 import mmap
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Array, Numbers
 
 # Scattered rows copied before the pages of the map are released: each may bring in 2 MB.
 ROWS_AT_ONCE = 64
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-def gather(X: npt.NDArray[Any], rows: npt.NDArray[np.integer[Any]] | slice) -> npt.NDArray[Any]:
+def gather(X: npt.NDArray[Scalar], rows: npt.NDArray[np.integer[Any]] | slice) -> npt.NDArray[Scalar]:
     """``X[rows]``, copied if X is a map; scattered rows without read-ahead, which would take 100 times as long.
 
     >>> gather(np.arange(6).reshape(3, 2), np.array([2, 0])).tolist()
@@ -53,14 +55,14 @@ def _close_together(rows: npt.NDArray[np.integer[Any]]) -> bool:
     return bool(rows[0] >= 0 and (np.diff(rows) > 0).all())
 
 
-def is_memory_mapped(X: npt.NDArray[Any]) -> bool:
+def is_memory_mapped(X: Array) -> bool:
     """Whether an array is a view of a memory-mapped file."""
     return _map_of(X) is not None
 
 
-def _map_of(X: npt.NDArray[Any]) -> mmap.mmap | None:
+def _map_of(X: Array) -> mmap.mmap | None:
     """The map an array is a view of; None if it owns its memory, or if the system has no `madvise`."""
-    base: Any = X
+    base: object = X
     while isinstance(base, np.ndarray):
         base = base.base
     return base if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_RANDOM") else None
@@ -70,18 +72,18 @@ def _map_of(X: npt.NDArray[Any]) -> mmap.mmap | None:
 class RowView:
     """Some rows of X, or all; they are copied a block at a time, as X may be a file of gigabytes."""
 
-    X: npt.NDArray[Any]
+    X: Numbers
     rows: npt.NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         """Number of rows."""
         return len(self.X) if self.rows is None else len(self.rows)
 
-    def block(self, start: int, stop: int) -> npt.NDArray[Any]:
+    def block(self, start: int, stop: int) -> Numbers:
         """Rows start to stop."""
         return gather(self.X, slice(start, stop) if self.rows is None else self.rows[start:stop])
 
-    def take(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    def take(self, positions: npt.NDArray[np.int64]) -> Numbers:
         """Those at some positions, 0 to len - 1."""
         return gather(self.X, positions if self.rows is None else self.rows[positions])
 

@@ -1,21 +1,23 @@
 """Checks of arrays. Every message names the parameter, what is allowed, what was given, and a remedy."""
 
 import operator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from ohash.core.arrays import Array, Numbers, Reals, Rows, Signs
 
 # Values checked at a time: the flags of a large matrix are large themselves.
 BLOCK_VALUES = 2**22
 # The squared distances of a longer row come near the largest float32, 3.4e38.
 MAX_ROW_LENGTH = 1e18
 
-Index = npt.NDArray[np.int64]
-Pairs = tuple[Index, Index, npt.NDArray[np.int8]]
+Pairs = tuple[Rows, Rows, Signs]
+Number = TypeVar("Number", bound=np.integer[Any] | np.floating[Any])
 
 
-def matrix(name: str, X: Any, *, d: int | None = None) -> npt.NDArray[Any]:
+def matrix(name: str, X: object, *, d: int | None = None) -> Numbers:
     """`X` as a real (n, d) array, not copied if it is one; its values are not checked."""
     rows = array(name, X, "a matrix (n, d) of real numbers")
     if rows.dtype.kind not in "fiub":
@@ -34,7 +36,7 @@ def matrix(name: str, X: Any, *, d: int | None = None) -> npt.NDArray[Any]:
     return rows
 
 
-def vector(name: str, x: Any, *, d: int | None = None) -> npt.NDArray[Any]:
+def vector(name: str, x: object, *, d: int | None = None) -> Numbers:
     """`x` as a finite real vector."""
     expected = "a vector of real numbers" if d is None else f"a vector of {d} real numbers"
     values = array(name, x, expected)
@@ -46,7 +48,7 @@ def vector(name: str, x: Any, *, d: int | None = None) -> npt.NDArray[Any]:
     return values
 
 
-def finite(name: str, X: npt.NDArray[Any], *, rows: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
+def finite(name: str, X: npt.NDArray[Number], *, rows: npt.ArrayLike | None = None) -> npt.NDArray[Number]:
     """Raise for the first NaN or infinity of a matrix; `rows` are the numbers of its rows in messages.
 
     >>> finite("X", np.array([[1.0, np.nan]]), rows=[7])
@@ -67,7 +69,7 @@ def finite(name: str, X: npt.NDArray[Any], *, rows: npt.ArrayLike | None = None)
     return X
 
 
-def measurable(name: str, X: npt.NDArray[Any], *, rows: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
+def measurable(name: str, X: npt.NDArray[Number], *, rows: npt.ArrayLike | None = None) -> npt.NDArray[Number]:
     """`finite`, and raise for the first row whose squared distances would overflow float32.
 
     >>> measurable("X", np.array([[1.0, 2.0], [0.0, 1e23]], np.float32))
@@ -83,7 +85,7 @@ def measurable(name: str, X: npt.NDArray[Any], *, rows: npt.ArrayLike | None = N
     return X
 
 
-def find_long_row(X: npt.NDArray[Any]) -> tuple[int, int] | None:
+def find_long_row(X: Numbers) -> tuple[int, int] | None:
     """The first row of a finite X longer than MAX_ROW_LENGTH, and its largest column; None if there is none."""
     if X.dtype.itemsize < 4:
         return None
@@ -98,14 +100,14 @@ def find_long_row(X: npt.NDArray[Any]) -> tuple[int, int] | None:
     return None
 
 
-def long_row_message(value: Any, place: str) -> str:
+def long_row_message(value: float, place: str) -> str:
     """The message about such a row."""
     return (
         f"must have rows of length at most {MAX_ROW_LENGTH:g}, got {value:g} at {place}; that row is damaged, remove it"
     )
 
 
-def cast(X: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:
+def cast(X: Numbers, dtype: str) -> Reals:
     """`X` in `dtype`, C-contiguous (sums then run in one order), not copied if it already is.
 
     Values that do not fit become infinite, without a warning: callers check for that.
@@ -127,7 +129,7 @@ def integer(name: str, value: Any, minimum: int | None = None) -> int:
     return number
 
 
-def indices(name: str, value: Any, n: int) -> Index:
+def indices(name: str, value: object, n: int) -> Rows:
     """`value` as row indices of an X of `n` rows, not empty; negative indices are refused."""
     index = array(name, value, "a vector of row indices")
     if index.ndim != 1 or index.size == 0 or index.dtype.kind not in "iu":
@@ -143,7 +145,7 @@ def indices(name: str, value: Any, n: int) -> Index:
     return np.ascontiguousarray(index, dtype=np.int64)
 
 
-def pairs(i: Any, j: Any, s: Any, n: int) -> Pairs:
+def pairs(i: object, j: object, s: object, n: int) -> Pairs:
     """Row indices i, j below `n` and labels s in {-1, +1}, equally long and not empty."""
     at_i, at_j = indices("i", i, n), indices("j", j, n)
     labels = array("s", s, "a vector of +1 and -1")
@@ -160,7 +162,7 @@ def pairs(i: Any, j: Any, s: Any, n: int) -> Pairs:
     return at_i, at_j, np.ascontiguousarray(labels, dtype=np.int8)
 
 
-def array(name: str, value: Any, expected: str) -> npt.NDArray[Any]:
+def array(name: str, value: object, expected: str) -> Array:
     """`value` as an array, with a clear message for a ragged list, a masked array or a sparse matrix.
 
     >>> array("y", np.ma.masked_equal([1, 9, 2], 9), "a vector")

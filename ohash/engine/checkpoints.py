@@ -4,11 +4,12 @@ At which pairs that is depends on the length of the run alone (`checkpoint_pairs
 """
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Reals
 from ohash.core.codes import unpack
 from ohash.engine.frozen import Estimates, Frozen, FrozenEstimates
 from ohash.engine.history import History
@@ -17,8 +18,9 @@ from ohash.engine.state import RunState
 from ohash.evaluation.code_table import CodeTable
 from ohash.evaluation.diagnostics import code_diagnostics
 from ohash.evaluation.distance_ranking import Distances
-from ohash.models.base import HasherSpec
+from ohash.models.base import AsymmetricHasher, HasherSpec, OnlineHasher
 from ohash.runtime.clock import CPU_COLUMNS
+from ohash.runtime.frames import Arrays
 from ohash.runtime.slices import drain
 
 NAMES = ("balance", "mean_entropy", "correlation", "distinct")
@@ -63,13 +65,13 @@ class Checkpoints:
 
     # -- the table -------------------------------------------------------------------------------------------------
 
-    def restore(self, table: dict[str, npt.NDArray[Any]]) -> None:
+    def restore(self, table: Arrays) -> None:
         """Take up a saved table."""
         self.judge, self.table = self._fresh()
         self.table.restore(table)
         self.codes = with_models(self.table.codes)
 
-    def enter_stage(self, stage: int, Z: npt.NDArray[Any]) -> Generator[Any, None, None]:
+    def enter_stage(self, stage: int, Z: Reals) -> Generator[float | None, None, None]:
         """The world looks different; the hash that made the table is the same, so its codes follow, however stale."""
         run = self._run
         judge = Judge(run.world, stage, run.params.run.judged_by, like=self.judge)
@@ -79,7 +81,7 @@ class Checkpoints:
             self.recomputed += self.codes.shape[0] * self.codes.shape[1] * int(run.hasher.r)
         self.judge = judge
 
-    def refresh(self) -> Generator[Any, None, None]:
+    def refresh(self) -> Generator[float | None, None, None]:
         """Compute again what the model has moved."""
         yield from self.table.iter_refresh()
         assert self.table.last is not None
@@ -110,16 +112,16 @@ class Checkpoints:
         source = run.world.stream(run.stage).similarity
         distances: Distances | None = None
         if run.spec.asymmetric and len(points):
-            stored = Estimates(self.table.made_by, run.Z, database)
+            stored = Estimates(cast(AsymmetricHasher, self.table.made_by), run.Z, database)
             yield from stored.iter_store()
             distances = lambda start, stop: stored.of(points[start:stop])  # noqa: E731
         return (yield from sliding_map(source, points, codes, database, db_codes, int(run.hasher.r), distances))
 
-    def distances(self, judge: Judge, hasher: Any) -> Generator[None, None, Distances | None]:
+    def distances(self, judge: Judge, hasher: OnlineHasher) -> Generator[None, None, Distances | None]:
         """Distances of a judge's queries to its database by the method's own measure, if it has one."""
         if not self._run.spec.asymmetric:
             return None
-        stored = Estimates(hasher, self._run.Z, judge.database)
+        stored = Estimates(cast(AsymmetricHasher, hasher), self._run.Z, judge.database)
         yield from stored.iter_store()
         return lambda start, stop: stored.of(judge.queries[start:stop])
 

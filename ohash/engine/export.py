@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ohash.engine.params import OWN, ExperimentParams, experiment, flat
 from ohash.engine.snapshot import Snapshot
+from ohash.models.base import OnlineHasher
 from ohash.models.storage import save
 from ohash.runtime.environment import environment
 from ohash.tables import to_csv
@@ -73,7 +74,7 @@ def own_data_code(content: str, files: Files) -> str:
     return f"data = ohash.load_dataset({arguments})\nassert data.fingerprint() == {content!r}, 'these are other data'\n"
 
 
-def write(now: Snapshot, hasher: Any, folder: str | Path, files: Files = YOURS) -> list[Path]:
+def write(now: Snapshot, hasher: OnlineHasher, folder: str | Path, files: Files = YOURS) -> list[Path]:
     """Write history and checkpoints (CSV and Parquet), summary, code and model into `folder`."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

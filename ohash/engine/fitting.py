@@ -9,13 +9,16 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Labels, Reals, Rows
 from ohash.engine.state import RunState
 from ohash.models import registry
+from ohash.models.base import BatchHasher, OnlineHasher, SimilarityHasher
+from ohash.models.hasher import Hasher
 from ohash.runtime.clock import working_seconds
 from ohash.runtime.frames import Arrays, Frame
 from ohash.runtime.pool import WorkerPool
@@ -27,8 +30,6 @@ LONG_SECONDS = 0.03
 REPORT_SECONDS = 0.1
 MOST_SIMILARITIES = 10_000  # rows of which a matrix of similarities is made
 
-Rows = npt.NDArray[np.int64]
-Labels = npt.NDArray[Any] | None
 # Called with how far a task is, {"share": 0.4}, from another thread.
 OnProgress = Callable[[dict[str, Any]], None]
 
@@ -44,8 +45,8 @@ class TrainingSet:
         self._run = run
         self.stage = np.zeros(run.world.dataset.n, np.int16)  # in which each row was seen last
         self.fitted: tuple[int, ...] | None = None  # the version at the last fit
-        self._Z: npt.NDArray[Any] | None = None
-        self._labels: Labels = None
+        self._Z: Reals | None = None
+        self._labels: Labels | None = None
 
     @property
     def rows(self) -> Rows:
@@ -64,7 +65,7 @@ class TrainingSet:
         run, rows = self._run, self.rows
         now = self._Z is None or run.params.run.fit_to == "all"
         if run.uses_similarity_matrix:
-            most = min(MOST_SIMILARITIES, int(getattr(run.hasher.params, "labelled", MOST_SIMILARITIES)))
+            most = min(MOST_SIMILARITIES, int(getattr(cast(Hasher, run.hasher).params, "labelled", MOST_SIMILARITIES)))
             order = np.random.default_rng([run.params.seed, len(rows)]).permutation(len(rows))
             rows = np.sort(rows[order[:most]])
         Z = run.Z if now else self._Z
@@ -99,15 +100,17 @@ class TrainingSet:
         for one in np.unique(stage[stage > 0]).tolist():
             self._renew(np.flatnonzero(stage == one), one, mapped(one))
 
-    def _copy(self, Z: npt.NDArray[Any], stage: int) -> None:
+    def _copy(self, Z: Reals, stage: int) -> None:
         labels = self._run.labels_of(np.arange(len(Z)), stage)
         self._Z, self._labels = np.array(Z), None if labels is None else np.array(labels)
 
-    def _renew(self, rows: Rows, stage: int, Z: npt.NDArray[Any]) -> None:
+    def _renew(self, rows: Rows, stage: int, Z: Reals) -> None:
         assert self._Z is not None
         self.stage[rows], self._Z[rows] = stage, Z[rows]
         if self._labels is not None:
-            self._labels[rows] = self._run.labels_of(rows, stage)
+            labels = self._run.labels_of(rows, stage)
+            assert labels is not None
+            self._labels[rows] = labels
 
 
 class Fitter(Protocol):
@@ -193,7 +196,7 @@ class Fitting:
             self._fitter.wait(self._submit(self._fitter))
             self._run.hasher = self._result()
 
-    def refit(self) -> Generator[None, None, Any]:
+    def refit(self) -> Generator[None, None, OnlineHasher | None]:
         """Fit to the training set if it is new; yields while that happens in a worker, and returns the new hasher."""
         rows = self._training_set.rows
         if self._training_set.fitted == self._training_set.version():
@@ -211,7 +214,7 @@ class Fitting:
         data = self._training_set.data()
         since = working_seconds()
         with one_blas_thread():
-            fit_to(self._run.hasher, data)
+            fit_to(cast(BatchHasher, self._run.hasher), data)
         self._note(working_seconds() - since)
 
     def _submit(self, fitter: Fitter) -> Future[Frame]:
@@ -221,7 +224,7 @@ class Fitting:
         self._job = fitter.submit({"method": self._run.spec.key, "state": state}, arrays, self._on_progress)
         return self._job
 
-    def _result(self) -> Any:
+    def _result(self) -> OnlineHasher:
         """The hasher that came out of a worker."""
         assert self._job is not None
         values, arrays = self._job.result()
@@ -238,10 +241,10 @@ class Fitting:
         self._seconds_per_row = seconds / max(1, version[0])
 
 
-def fit_to(hasher: Any, data: Arrays) -> None:
+def fit_to(hasher: BatchHasher, data: Arrays) -> None:
     """Fit a batch method to what `TrainingSet.data` gives."""
     if "similar" in data:
-        hasher.fit_similar(data["X"], data["similar"])
+        cast(SimilarityHasher, hasher).fit_similar(data["X"], data["similar"])
     else:
         hasher.fit(data["X"], data.get("y"))
 
@@ -254,7 +257,7 @@ def fit(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
     """
     spec = registry.find(values["method"])
     if "state" in values:
-        hasher: Any = spec.restore(values["state"], _group(arrays, "state"))
+        hasher = spec.restore(values["state"], _group(arrays, "state"))
     else:
         hasher = spec.build(spec.params(**values.get("params", {})))
     if not hasattr(hasher, "fit"):
@@ -263,7 +266,7 @@ def fit(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
         )
     since = working_seconds()
     with one_blas_thread(), _reporting(report):
-        fit_to(hasher, arrays)
+        fit_to(cast(BatchHasher, hasher), arrays)
     state, learnt = hasher.state()
     return {"state": state, "seconds": working_seconds() - since}, {f"state/{k}": v for k, v in learnt.items()}
 

@@ -12,41 +12,41 @@ the warm-up are r/2 apart on average, as the bits of unrelated items are.
 import copy
 from collections.abc import Iterator
 from inspect import getattr_static
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Counts, Reals, Rows
 from ohash.core.codes import pack, unpack
 from ohash.core.frozen_loss import score_pairs
 from ohash.core.rows import RowView
 from ohash.evaluation.projections import iter_projections
+from ohash.models.base import AsymmetricHasher, LinearHasher, OnlineHasher
 
 # Projections of all rows are kept up to this many bytes.
 KEPT_BYTES = 2**28
 ENCODE_ROWS = 4096
 
-Rows = npt.NDArray[np.int64]
-
 
 class Frozen:
     """A hasher as it is now, whatever becomes of it; `iter_enter` shows it the rows of a stage."""
 
-    def __init__(self, hasher: Any) -> None:
+    def __init__(self, hasher: OnlineHasher) -> None:
         """Copy the half-spaces, or the whole hasher if its bits are none."""
         self.r = int(hasher.r)
-        self._hasher = None
+        self._hasher: OnlineHasher | None = None
         self._shape: tuple[int, npt.DTypeLike] = int(getattr(hasher, "T", 1)), np.float32
         if getattr_static(hasher, "hyperplanes", None) is None:
             self._hasher = copy.deepcopy(hasher)
         else:
-            Wt, threshold = hasher.hyperplanes
+            Wt, threshold = cast(LinearHasher, hasher).hyperplanes
             self._Wt, self._threshold = np.array(Wt), np.array(threshold)
             self._shape = len(self._Wt), self._Wt.dtype
-        self._Z: npt.NDArray[Any] = np.empty((0, 0))
-        self._kept: npt.NDArray[Any] | None = None
+        self._Z: Reals = np.empty((0, 0))
+        self._kept: Reals | None = None
 
-    def iter_enter(self, Z: npt.NDArray[Any]) -> Iterator[None]:
+    def iter_enter(self, Z: Reals) -> Iterator[None]:
         """From now on rows are rows of Z; yields between slices."""
         T, dtype = self._shape
         kept = None
@@ -58,12 +58,12 @@ class Frozen:
                 yield
         self._Z, self._kept = Z, kept
 
-    def enter(self, Z: npt.NDArray[Any]) -> None:
+    def enter(self, Z: Reals) -> None:
         """`iter_enter` at once."""
         for _ in self.iter_enter(Z):
             pass
 
-    def projections(self, rows: Rows) -> npt.NDArray[Any]:
+    def projections(self, rows: Rows) -> Reals:
         """Projections less thresholds of rows, (n, T, r); only their signs for a method without half-spaces."""
         if self._kept is not None:
             return np.asarray(self._kept[rows])
@@ -87,7 +87,7 @@ class Frozen:
         score_pairs(P, i, j, s, alpha, br, largest, D_h, R, loss)
         return D_h, R, loss
 
-    def _projections(self, of: RowView) -> Iterator[npt.NDArray[Any]]:
+    def _projections(self, of: RowView) -> Iterator[Reals]:
         """Blocks (rows, T, r), one after another."""
         if self._hasher is not None:
             for start in range(0, len(of), ENCODE_ROWS):
@@ -103,13 +103,11 @@ class Frozen:
 
 BLOCK = 4096  # rows stored in one slice
 
-Ints = npt.NDArray[np.int64]
-
 
 class Estimates:
     """A database as one method stores it, and distances of float queries to it."""
 
-    def __init__(self, hasher: Any, Z: npt.NDArray[Any], database: Rows) -> None:
+    def __init__(self, hasher: AsymmetricHasher, Z: Reals, database: Rows) -> None:
         """Nothing is stored before `iter_store`."""
         self._hasher, self._Z, self._database = hasher, Z, database
         self._parts: list[Any] = []
@@ -136,17 +134,17 @@ class Estimates:
 class PairDistances:
     """Distances of pairs in units of half a bit string."""
 
-    def __init__(self, hasher: Any, warm: npt.NDArray[Any]) -> None:
+    def __init__(self, hasher: AsymmetricHasher, warm: Reals) -> None:
         """Measure the unit on the rows of the warm-up."""
         self._r = int(hasher.r)
         D = hasher.estimate_distances(warm, hasher.quantise(warm))
         n = len(warm)
         self._unit = max(float((D.sum(dtype=np.float64) - np.trace(D)) / max(1, n * (n - 1))), 1e-30)
 
-    def __call__(self, hasher: Any, Z: npt.NDArray[Any], i: Rows, j: Rows) -> Ints:
+    def __call__(self, hasher: AsymmetricHasher, Z: Reals, i: Rows, j: Rows) -> Counts:
         """A whole number in 0 to r for each pair: of x_i to what is stored of x_j."""
         places, at = np.unique(j, return_inverse=True)
-        decoded = hasher.decode(np.asarray(hasher.quantise(np.ascontiguousarray(Z[places]))))[at]
+        decoded = cast(Any, hasher).decode(np.asarray(hasher.quantise(np.ascontiguousarray(Z[places]))))[at]
         squares = np.square(np.asarray(Z[i], np.float32) - decoded).sum(axis=1, dtype=np.float64)
         steps: npt.NDArray[np.float64] = np.rint(0.5 * self._r * squares / self._unit)
         return np.clip(steps, 0, self._r).astype(np.int64)
@@ -155,25 +153,25 @@ class PairDistances:
 class FrozenEstimates(Frozen):
     """The first state of a method whose codes are numbers: pairs are scored by its own distance."""
 
-    def __init__(self, hasher: Any, warm: npt.NDArray[Any]) -> None:
+    def __init__(self, hasher: AsymmetricHasher, warm: Reals) -> None:
         """Copy the hasher."""
         super().__init__(hasher)
         self.pairs = PairDistances(hasher, warm)
 
     @property
-    def hasher(self) -> Any:
+    def hasher(self) -> AsymmetricHasher:
         """As it was."""
-        return self._hasher
+        return cast(AsymmetricHasher, self._hasher)
 
-    def iter_enter(self, Z: npt.NDArray[Any]) -> Iterator[None]:
+    def iter_enter(self, Z: Reals) -> Iterator[None]:
         """From now on rows are rows of Z; nothing is kept of them."""
         self._Z = Z
         yield
 
     def score(
         self, i: Rows, j: Rows, s: npt.NDArray[np.int8], alpha: int, br: float, *, largest: bool
-    ) -> tuple[Ints, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    ) -> tuple[Counts, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """D_h stands for the scaled distance, R follows from it, Eq. (3); there is no prediction loss."""
-        D = self.pairs(self._hasher, self._Z, i, j)
+        D = self.pairs(self.hasher, self._Z, i, j)
         R = np.where(s > 0, np.maximum(0.0, D - alpha), np.maximum(0.0, br - D)).astype(np.float64)
         return D, R, np.zeros(len(i))

@@ -1,14 +1,16 @@
 """A query and its nearest items, as the code table finds them now, or as the first codes did."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Counts, Singles
 from ohash.engine.frozen import Estimates, FrozenEstimates
 from ohash.engine.run import Run
 from ohash.evaluation.hamming_search import search
+from ohash.models.base import AsymmetricHasher
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +23,7 @@ class Found:
 
     query: int
     rows: npt.NDArray[np.int64]
-    distances: npt.NDArray[Any]
+    distances: Counts | Singles
     relevant: npt.NDArray[np.bool_]
     t: int
     judged: bool = True
@@ -46,7 +48,7 @@ def nearest(run: Run, number: int, k: int = 10, *, row: int | None = None, befor
         return nearest(run, number, k, before=before)
     few = min(n, k + len(own))
     nearest_items: npt.NDArray[np.int64]
-    distance: npt.NDArray[Any]
+    distance: Counts | Singles
     if run.spec.asymmetric:
         nearest_items, distance = _by_estimate(run, int(asked), few, before=before)
     else:
@@ -67,6 +69,6 @@ def nearest(run: Run, number: int, k: int = 10, *, row: int | None = None, befor
 def _by_estimate(run: Run, row: int, k: int, *, before: bool) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
     """The k nearest items of one row by the method's own distance; ties by index."""
     hasher = run.frozen.hasher if before and isinstance(run.frozen, FrozenEstimates) else run.checkpoints.table.made_by
-    D = Estimates(hasher, run.Z, run.checkpoints.judge.database).stored().of(np.array([row]))
+    D = Estimates(cast(AsymmetricHasher, hasher), run.Z, run.checkpoints.judge.database).stored().of(np.array([row]))
     order = np.argsort(D, axis=1, kind="stable")[:, :k]
     return order, np.take_along_axis(D, order, axis=1)

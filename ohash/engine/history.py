@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Counts, Floats
+
 CAPACITY = 1024
 FIRST_STRIDE = 8
 # 1 to 7, then 1, 1.25, 1.5 and 1.75 times each power of two.
 SKELETON = np.array([*range(1, 8), *(quarter << octave for octave in range(1, 58) for quarter in range(4, 8))])
-
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 
 class History:
@@ -88,7 +87,7 @@ class History:
         columns._n = len(rows)
         return columns
 
-    def _wants(self, pairs: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    def _wants(self, pairs: Counts | Floats) -> npt.NDArray[np.bool_]:
         near = SKELETON[np.minimum(np.searchsorted(SKELETON, pairs), len(SKELETON) - 1)]
         return np.asarray((pairs % self.stride == 0) | (pairs == near))
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Array, Bytes, Floats, Rows
 from ohash.core.rows import RowView
 from ohash.engine.world import World
 from ohash.evaluation.distance_ranking import Distances, iter_ranking
@@ -27,8 +28,6 @@ from ohash.streams.dataset import Dataset
 from ohash.streams.similarity.base import Similarity
 from ohash.streams.similarity.pair_list import PairListSimilarity, group_partners
 
-Codes = npt.NDArray[np.uint8]
-Rows = npt.NDArray[np.int64]
 # Oversampling: the nearest 10 c are sorted again by the float vectors.
 RERANKED = (1, 2, 4, 16)
 # What a checkpoint records; columns of History.
@@ -99,7 +98,7 @@ class Judge:
 
     def evaluate(
         self,
-        codes: Codes,
+        codes: Bytes,
         r: int,
         seen: npt.NDArray[np.bool_] | None,
         distances: Distances | None = None,
@@ -191,7 +190,7 @@ class Judge:
         return neighbours
 
 
-def _relevant(source: Similarity, queries: Rows, database: Rows) -> npt.NDArray[Any]:
+def _relevant(source: Similarity, queries: Rows, database: Rows) -> Array:
     """(queries, database) flags; packed, eight to a byte, where there are very many."""
     step = max(1, DENSE // len(database))
     if len(queries) <= step:
@@ -200,7 +199,7 @@ def _relevant(source: Similarity, queries: Rows, database: Rows) -> npt.NDArray[
     return np.concatenate([np.packbits(block, axis=1, bitorder="little") for block in blocks])
 
 
-def _columns(relevant: npt.NDArray[Any], n: int, keep: Rows) -> npt.NDArray[Any]:
+def _columns(relevant: Array, n: int, keep: Rows) -> Array:
     """Some columns of flags, packed if they were."""
     if relevant.dtype == bool:
         return relevant[:, keep]
@@ -236,15 +235,13 @@ SLICE = 1_000_000
 # Beyond this many classes no mAP is kept for each of them.
 MOST_CLASSES = 256
 
-Floats = npt.NDArray[np.float64]
-
 
 def sliding_map(
     source: Similarity,
     points: Rows,
-    codes: Codes,
+    codes: Bytes,
     database: Rows,
-    db_codes: Codes,
+    db_codes: Bytes,
     r: int,
     distances: Distances | None = None,
 ) -> Generator[None, None, float]:

@@ -3,15 +3,19 @@
 Following the recent pairs one by one: sliding windows, running totals, and rows at the pair counts that are kept.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Array, Counts, Floats
 from ohash.engine.history import History, LogBins
 from ohash.evaluation.drift_detectors import DriftMonitor
 from ohash.models.base import Trace
+from ohash.models.online.oh_params import PairTrace
 from ohash.runtime.compile import inlined, kernel
+from ohash.runtime.frames import Arrays
 
 # What a pair did.
 PASSIVE, UPDATED, CLIPPED = range(3)
@@ -129,9 +133,6 @@ OF_LEARNERS = (
 )  # fmt: skip
 STATE = ("ring", "totals", "D", "ratio", "tau", "outcome", "all_ratio", "all_tau")
 
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
-
 
 class Observer:
     """Running totals, sliding windows and rows of one run."""
@@ -168,7 +169,7 @@ class Observer:
         bins[RATIO] = bins[TAU] = -1
         values[CUM_R_FROZEN], values[CUM_LOSS_FROZEN] = R_frozen, loss_frozen
         if trace is not None and self.learns:
-            _learning(trace, s > 0, bins, values)
+            _learning(cast(PairTrace, trace), s > 0, bins, values)
         self.drift_monitor.update(values[CUM_R if self.learns else CUM_R_FROZEN])
         wanted = self.columns.wanted(start, start + n)
         rows = np.empty((len(wanted), N_ROW))
@@ -201,17 +202,17 @@ class Observer:
         """A running total by its column's name."""
         return float(self.totals[TOTALS.index(name)])
 
-    def state(self) -> dict[str, npt.NDArray[Any]]:
+    def state(self) -> Arrays:
         """For a saved run; the columns are saved apart."""
         return {name: getattr(self, name).copy() for name in STATE}
 
-    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
+    def restore(self, state: Arrays) -> None:
         """The inverse of `state`."""
         for name in STATE:
             getattr(self, name)[...] = state[name]
 
 
-def _learning(trace: Any, similar: npt.NDArray[np.bool_], bins: npt.NDArray[np.int32], values: Floats) -> None:
+def _learning(trace: PairTrace, similar: npt.NDArray[np.bool_], bins: npt.NDArray[np.int32], values: Floats) -> None:
     R = trace.R if trace.R.ndim == 1 else np.where(similar, trace.R.min(axis=1), trace.R.sum(axis=1))  # Eq. (28)
     updated = _per_pair(trace.updated, np.any)
     tau, ratio = _per_pair(trace.tau, np.max), _per_pair(trace.ratio, np.max)
@@ -226,6 +227,6 @@ def _learning(trace: Any, similar: npt.NDArray[np.bool_], bins: npt.NDArray[np.i
     values[SUM_P0] = _per_pair(trace.p0, np.sum)
 
 
-def _per_pair(column: npt.NDArray[Any], combine: Any) -> npt.NDArray[Any]:
+def _per_pair(column: Array, combine: Callable[..., Array]) -> Array:
     """A column (n,) as it is, a column (n, T) combined over the models."""
     return column if column.ndim == 1 else np.asarray(combine(column, axis=1))

@@ -7,11 +7,11 @@ a pair count.
 """
 
 from collections.abc import Generator, Iterator
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from ohash.core.arrays import Counts, Floats, Rows, Signs
 from ohash.core.codes import hamming
 from ohash.core.loss import dissimilar_threshold
 from ohash.engine.checkpoints import Checkpoints, checkpoint_pairs, with_models
@@ -22,8 +22,9 @@ from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot, snapshot_of
 from ohash.engine.state import KeptStates, RunState
 from ohash.engine.world import World, world_of
-from ohash.models.base import Trace
+from ohash.models.base import AsymmetricHasher, MappedHasher, OnlineHasher, PairHasher, PointHasher, Trace
 from ohash.runtime.clock import working_seconds
+from ohash.runtime.frames import Arrays
 from ohash.streams.dataset import Dataset
 
 CHUNK = 4096
@@ -141,34 +142,34 @@ class Run(RunState):
             self.training_set.add(np.unique([i, j]))
         self.observer.observe(start, s, trace, *frozen)
 
-    def _teach(self, i: Any, j: Any, s: Any) -> Trace | None:
+    def _teach(self, i: Rows, j: Rows, s: Signs) -> Trace | None:
         """Give the method what it consumes: the pairs, their points one after another, or nothing yet."""
         if self.spec.consumes == "pairs":
             since = working_seconds()
-            learnt: Trace = self.hasher.learn(self.Z, i, j, s)
+            learnt = cast(PairHasher, self.hasher).learn(self.Z, i, j, s)
             self.clock.add("cpu_learn", since)
             return learnt
         if self.spec.consumes == "nothing":
             return None
         rows = np.stack([i, j], axis=1).ravel()
         if isinstance(self.frozen, FrozenEstimates):
-            D_h = self.frozen.pairs(self.hasher, self.Z, i, j)
+            D_h = self.frozen.pairs(cast(AsymmetricHasher, self.hasher), self.Z, i, j)
         else:
             places, at = np.unique(rows, return_inverse=True)
             codes = with_models(self.hasher.encode(np.ascontiguousarray(self.Z[places])))
             D_h = hamming(codes[:, at[0::2]], codes[:, at[1::2]]).min(axis=0)
         if self.spec.consumes in ("points", "chunks"):
             labels, since = self.labels_of(rows, self.stage), working_seconds()
-            self.hasher.learn_points(self.Z, rows, labels)
+            cast(PointHasher, self.hasher).learn_points(self.Z, rows, labels)
             self.clock.add("cpu_learn", since)
         return Trace(D_h, np.zeros(len(i), np.bool_))
 
-    def _replace_hasher(self, hasher: Any) -> None:
+    def _replace_hasher(self, hasher: OnlineHasher) -> None:
         """Go on with another object, fitted in a worker."""
         self.hasher = hasher
         self.checkpoints.table.replace_hasher(hasher)
 
-    def _score_frozen(self, i: Any, j: Any, s: Any) -> tuple[Any, Any, Any]:
+    def _score_frozen(self, i: Rows, j: Rows, s: Signs) -> tuple[Counts, Floats, Floats]:
         p = self.current()
         beta, alpha = getattr(p, "beta", 0.5), getattr(p, "alpha", 0)
         largest = getattr(p, "select", "smallest") == "largest"
@@ -209,10 +210,12 @@ class Run(RunState):
             self.hasher.start(self.Z.shape[1])
         if self.spec.consumes == "batch":
             self.fitting.fit_first()
-        self.frozen = Frozen(self.hasher) if self.spec.hamming else FrozenEstimates(self.hasher, warm)
+        self.frozen = (
+            Frozen(self.hasher) if self.spec.hamming else FrozenEstimates(cast(AsymmetricHasher, self.hasher), warm)
+        )
         self.frozen.enter(self.Z)
 
-    def _enter_stage(self, stage: int) -> Generator[Any, None, None]:
+    def _enter_stage(self, stage: int) -> Generator[float | None, None, None]:
         """The world looks different."""
         if self.spec.consumes == "batch":
             self.training_set.freeze()
@@ -222,7 +225,7 @@ class Run(RunState):
         yield from self.checkpoints.enter_stage(stage, Z)
         self.stage, self.Z = stage, Z
 
-    def resume(self, table: dict[str, npt.NDArray[Any]]) -> None:
+    def resume(self, table: Arrays) -> None:
         """Take up a saved run: `hasher` and `t` are set already, nothing is pending."""
         self._pending = None
         self.stage = self._stage_now()
@@ -253,7 +256,7 @@ class Run(RunState):
         if judge:
             yield from self._timed("cpu_evaluate", self.checkpoints.evaluate(map_prequential))
 
-    def _timed(self, name: str, work: Generator[Any, None, Result]) -> Generator[None, None, Result]:
+    def _timed(self, name: str, work: Generator[float | None, None, Result]) -> Generator[None, None, Result]:
         while True:
             since = working_seconds()
             try:
@@ -266,7 +269,7 @@ class Run(RunState):
 
     # -- looking back ----------------------------------------------------------------------------------------------
 
-    def replay(self, t: int) -> tuple[Any, tuple[int, int, int]]:
+    def replay(self, t: int) -> tuple[OnlineHasher, tuple[int, int, int]]:
         """The model as it was before pair t, and that pair (i, j, s): from the nearest kept state, learnt again."""
         if not 0 <= t < max(1, self.t):
             raise ValueError(f"t must be one of the {self.t} pairs learnt so far, 0 to {self.t - 1}, got {t}")
@@ -282,10 +285,11 @@ class Run(RunState):
     def _repr_html_(self) -> str:
         return self.snapshot("done" if self.done else "running")._repr_html_()
 
-    def model(self) -> Any:
+    def model(self) -> MappedHasher:
         """The hasher with the feature map it learnt on, ready to be saved and used on raw vectors."""
-        self.hasher.feature_map = self.world.feature_map
-        return self.hasher
+        model = cast(MappedHasher, self.hasher)
+        model.feature_map = self.world.feature_map
+        return model
 
     def extend(self, pairs: int) -> None:
         """Let a run go on to another number of pairs."""

@@ -6,17 +6,15 @@ One .npz without pickle, written atomically: parameters and counters as JSON, ev
 from pathlib import Path
 from typing import Any
 
-import numpy.typing as npt
-
 from ohash.engine.fitting import Fitter
 from ohash.engine.history import History
 from ohash.engine.params import from_json
 from ohash.engine.run import Run
 from ohash.runtime.archive import read_archive, write_archive
+from ohash.runtime.frames import Arrays
 from ohash.streams.dataset import Dataset
 
 FORMAT = 2
-Arrays = dict[str, npt.NDArray[Any]]
 
 
 def save(run: Run, path: str | Path) -> None:
@@ -89,8 +87,9 @@ def load(path: str | Path, dataset: Dataset | None = None, *, fitter: Fitter | N
 def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None:
     run.t = header["t"]
     run.hasher = run.spec.restore(header["hasher"], parts.get("hasher", {}))
-    if getattr(run.hasher, "d", run.Z.shape[1]) != run.Z.shape[1]:
-        raise ValueError(f"its W must be for {run.Z.shape[1]} features, got {run.hasher.d}")
+    d = getattr(run.hasher, "d", run.Z.shape[1])
+    if d != run.Z.shape[1]:
+        raise ValueError(f"its W must be for {run.Z.shape[1]} features, got {d}")
     if header.get("stage") and run.spec.consumes == "batch":  # older files do not say
         run.training_set.restore(parts["run"]["came_in"])
     run.resume(parts["table"])

@@ -6,37 +6,36 @@ numbers and the environment; arrays hold the curves ("columns/...", "checkpoints
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Floats
 from ohash.engine.checkpoints import Checkpoints
 from ohash.engine.history import moving_mean
 from ohash.engine.observer import CLIPPED, TOTALS, UPDATED, Observer
 from ohash.engine.params import ExperimentParams, from_json
 from ohash.engine.state import RunState
 from ohash.models import registry
+from ohash.models.base import LinearHasher, OnlineHasher
 from ohash.notebook import card_html, curves_html
 from ohash.runtime.environment import environment
 from ohash.runtime.frames import Arrays, Frame
 
 
-def bits_of(hasher: Any) -> int:
+def bits_of(hasher: OnlineHasher) -> int:
     """Bits in all: T · r, and what is beside."""
     return int(getattr(hasher, "T", 1)) * int(hasher.r) + 8 * _beside(hasher)
 
 
-def bytes_of(hasher: Any) -> int:
+def bytes_of(hasher: OnlineHasher) -> int:
     """Bytes: every code fills whole ones."""
     return int(getattr(hasher, "T", 1)) * -(-int(hasher.r) // 8) + _beside(hasher)
 
 
-def _beside(hasher: Any) -> int:
+def _beside(hasher: OnlineHasher) -> int:
     return int(getattr(hasher, "extra_bytes", 0))
-
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +121,7 @@ def snapshot_of(
         numbers["map_float"] = evaluated.map_float
     learns = hasattr(run.hasher, "bit_updates")
     T, r = getattr(run.hasher, "T", 1), run.hasher.r
-    updates = np.array(run.hasher.bit_updates) if learns else np.zeros((T, r), np.int64)
+    updates = np.array(cast(LinearHasher, run.hasher).bit_updates) if learns else np.zeros((T, r), np.int64)
     certificates = getattr(run.hasher, "certificates", [])
     return Snapshot(
         t=run.t,

@@ -5,16 +5,18 @@ The training set, the checkpoints, the kept states and the snapshot are given th
 Replay: the model as it was before any pair, learnt again from the nearest of a few states that are kept.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Labels
 from ohash.engine.params import ExperimentParams
 from ohash.engine.world import World
 from ohash.models import registry
-from ohash.models.base import HasherSpec
+from ohash.models.base import HasherSpec, OnlineHasher, PairHasher, PointHasher
 from ohash.runtime.clock import Clock
+from ohash.runtime.frames import Arrays
 
 
 class RunState:
@@ -25,7 +27,7 @@ class RunState:
         self.params = params
         self.world = world
         self.spec: HasherSpec = registry.find(params.method)
-        self.hasher: Any = self.spec.build(params.model)
+        self.hasher: OnlineHasher = self.spec.build(params.model)
         self.t = 0
         self.end = params.run.pairs if world.length is None else min(params.run.pairs, world.length)
         self.stage = 0
@@ -39,7 +41,7 @@ class RunState:
         """Whether a batch method is fitted to a matrix of similarities, because no labels define them."""
         return self.spec.pairwise and self.world.stream(self.stage).similarity.name not in ("label", "track")
 
-    def labels_of(self, rows: npt.NDArray[np.int64], stage: int) -> npt.NDArray[Any] | None:
+    def labels_of(self, rows: npt.NDArray[np.int64], stage: int) -> Labels | None:
         """Labels for the methods that want them; tracks serve as labels where those define similarity."""
         data = self.world.drift.labels(self.world.dataset, stage)
         known = data.tracks if self.world.stream(stage).similarity.name == "track" else data.labels
@@ -47,7 +49,7 @@ class RunState:
             raise ValueError(f"{self.spec.title} learns from labels, and {data.title} has none; pick OH, or other data")
         return None if known is None else known[rows]
 
-    def apply_changes(self, hasher: Any, t: int) -> set[str]:
+    def apply_changes(self, hasher: OnlineHasher, t: int) -> set[str]:
         """Set on a hasher what changes at exactly pair t; the names of what has changed."""
         changes = [change for change in self.params.changes if change.at == t]
         for change in changes:
@@ -56,7 +58,7 @@ class RunState:
 
 
 KEPT_STATES = 16
-State = tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]
+State = tuple[dict[str, Any], Arrays]
 
 
 class KeptStates:
@@ -66,17 +68,17 @@ class KeptStates:
         """Nothing has happened yet."""
         self.states: dict[int, State] = {}
 
-    def keep(self, t: int, hasher: Any) -> None:
+    def keep(self, t: int, hasher: OnlineHasher) -> None:
         """Remember the hasher as it is before pair t."""
         self.states[t] = _copied(hasher.state())
         if len(self.states) > KEPT_STATES:
             for old in sorted(self.states)[1:-1:2]:
                 del self.states[old]
 
-    def hasher_before(self, t: int, run: RunState) -> Any:
+    def hasher_before(self, t: int, run: RunState) -> OnlineHasher:
         """The hasher as it was before pair t: the nearest state, and what the run taught it from there."""
         start = max(at for at in self.states if at <= t)
-        hasher: Any = run.spec.restore(*_copied(self.states[start]))
+        hasher = run.spec.restore(*_copied(self.states[start]))
         stops = sorted({*(change.at for change in run.params.changes), *run.world.drift.boundaries, start, t})
         stops = [at for at in stops if start <= at <= t]
         for at, stop in zip(stops, [*stops[1:], t], strict=True):
@@ -91,12 +93,12 @@ def _copied(state: State) -> State:
     return values, {name: array.copy() for name, array in arrays.items()}
 
 
-def _learn_again(hasher: Any, run: RunState, start: int, stop: int) -> None:
+def _learn_again(hasher: OnlineHasher, run: RunState, start: int, stop: int) -> None:
     """Pairs start to stop, of one stage, taught to another hasher; a batch method changes at checkpoints only."""
     stage = run.world.drift.stage(start)
     i, j, s = run.world.pairs(start, stop)
     if run.spec.consumes == "pairs":
-        hasher.learn(run.world.mapped(stage), i, j, s)
+        cast(PairHasher, hasher).learn(run.world.mapped(stage), i, j, s)
     elif run.spec.consumes in ("points", "chunks"):
         rows = np.stack([i, j], axis=1).ravel()
-        hasher.learn_points(run.world.mapped(stage), rows, run.labels_of(rows, stage))
+        cast(PointHasher, hasher).learn_points(run.world.mapped(stage), rows, run.labels_of(rows, stage))

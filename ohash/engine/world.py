@@ -8,11 +8,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Numbers, Reals
 from ohash.core.features import BLOCK, FeatureMap
 from ohash.core.rows import gather
 from ohash.engine.params import OWN, ExperimentParams
@@ -24,6 +25,7 @@ from ohash.streams.pairs import Pairs, PairStream
 from ohash.streams.similarity import make_similarity
 from ohash.streams.similarity.pair_list import PairListSimilarity
 
+Scalar = TypeVar("Scalar", bound=np.generic)
 # Mapped rows beyond this many bytes live in a temporary file instead of memory.
 IN_MEMORY = 2**30
 KEPT_WORLDS = 4
@@ -48,8 +50,8 @@ class World:
         self.parts = split(self.dataset, params.seed, train=params.stream.train)
         self.drift = Drift(params.drift, params.seed)
         self._streams: dict[int, PairStream] = {}
-        self._mapped: OrderedDict[int, npt.NDArray[Any]] = OrderedDict()
-        self._moved: OrderedDict[int, npt.NDArray[Any]] = OrderedDict()
+        self._mapped: OrderedDict[int, Reals] = OrderedDict()
+        self._moved: OrderedDict[int, Numbers] = OrderedDict()
         self._lock = threading.RLock()
         self.feature_map = FeatureMap.from_params(params.features, self.dtype)
         if isinstance(
@@ -88,17 +90,17 @@ class World:
         length = self.stream().length
         return None if length is None else max(0, length - self.consumed)
 
-    def raw(self, stage: int = 0) -> npt.NDArray[Any]:
+    def raw(self, stage: int = 0) -> Numbers:
         """The vectors as the world shows them in a stage; of moved ones the two latest stages are kept."""
         with self._lock:
             return drain(self._iter_raw(stage))
 
-    def mapped(self, stage: int = 0) -> npt.NDArray[Any]:
+    def mapped(self, stage: int = 0) -> Reals:
         """All rows after the feature map, (n, m), read-only; the two latest stages are kept."""
         with self._lock:
             return drain(self.iter_mapped(stage))
 
-    def iter_mapped(self, stage: int = 0) -> Generator[None, None, npt.NDArray[Any]]:
+    def iter_mapped(self, stage: int = 0) -> Generator[None, None, Reals]:
         """`mapped` in slices; two runs at once may both do it, and then share one of the results."""
         if self.params.drift.drift in OF_PAIRS:
             stage = 0
@@ -112,7 +114,7 @@ class World:
             yield
         return self._keep(self._mapped, stage, Z)
 
-    def _iter_raw(self, stage: int) -> Generator[None, None, npt.NDArray[Any]]:
+    def _iter_raw(self, stage: int) -> Generator[None, None, Numbers]:
         X = self.dataset.X
         if stage == 0 or self.params.drift.drift in OF_PAIRS:
             return X
@@ -135,8 +137,8 @@ class World:
         self.stream(1)
 
     def _keep(
-        self, arrays: OrderedDict[int, npt.NDArray[Any]], stage: int, array: npt.NDArray[Any]
-    ) -> npt.NDArray[Any]:
+        self, arrays: OrderedDict[int, npt.NDArray[Scalar]], stage: int, array: npt.NDArray[Scalar]
+    ) -> npt.NDArray[Scalar]:
         """Keep an array, read-only, unless another run was faster; drop the oldest of more than two."""
         array.flags.writeable = False
         with self._lock:
@@ -181,7 +183,7 @@ def _large(shape: tuple[int, ...], dtype: str) -> bool:
     return int(np.prod(shape)) * np.dtype(dtype).itemsize > IN_MEMORY
 
 
-def _empty(shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
+def _empty(shape: tuple[int, ...], dtype: str) -> Reals:
     """An array in memory, or in a temporary file if it is large."""
     if not _large(shape, dtype):
         return np.empty(shape, dtype)

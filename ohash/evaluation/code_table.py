@@ -10,17 +10,19 @@ import json
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from inspect import getattr_static
-from typing import Any
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Floats, Numbers, Reals
 from ohash.core.codes import Codes
 from ohash.core.rows import RowView
 from ohash.evaluation.projections import iter_blocks, iter_projections, project, write_bits
 from ohash.models import registry
 from ohash.models.base import LinearHasher, OnlineHasher
+from ohash.runtime.frames import Arrays
 
 ENCODE_ROWS = 4096  # rows per step for a method that is not linear
 # Projections beyond this many bytes are not kept: a changed threshold then costs as much as a changed column.
@@ -71,9 +73,9 @@ class CodeTable:
         T = 1 if self._single else len(first)
         self._codes = np.zeros((T, len(self._of), first.shape[-1]), np.uint8)
         self._seen = np.full((T, hasher.r), -1, np.int64)  # bit_updates of the projections; -1: never computed
-        self._P: npt.NDArray[Any] | None = None
-        self._Wt = np.empty((0, 0, 0))
-        self._threshold = np.full((T, hasher.r), np.nan)
+        self._P: Reals | None = None
+        self._Wt: Reals = np.empty((0, 0, 0))
+        self._threshold: Floats = np.full((T, hasher.r), np.nan)
         self._made_by: OnlineHasher = hasher
         self.changed = np.ones((T, hasher.r), np.bool_)  # the bits that the last refresh may have changed
         self.last: Refresh | None = None
@@ -114,7 +116,7 @@ class CodeTable:
         return Codes(fresh[0] if self._single else fresh, self._hasher.r, version)
 
     def iter_reencode(
-        self, X: npt.NDArray[Any], rows: Flat | None = None, *, finite: bool = False
+        self, X: Numbers, rows: Flat | None = None, *, finite: bool = False
     ) -> Generator[float, None, int]:
         """Re-encode items whose vectors have changed, by the hash that made the table, however stale it is.
 
@@ -135,7 +137,7 @@ class CodeTable:
         """Use another hasher object, for example one fitted elsewhere; codes stay until the next refresh."""
         self._hasher = hasher
 
-    def state(self) -> dict[str, npt.NDArray[Any]]:
+    def state(self) -> Arrays:
         """Arrays from which `restore` continues exactly."""
         if self.last is None:
             raise ValueError("the table is empty: call refresh() before saving it")
@@ -148,7 +150,7 @@ class CodeTable:
         kept |= {f"{MADE_BY}{name}": array.copy() for name, array in arrays.items()}
         return kept | {"made_by": np.array(json.dumps(values))}
 
-    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
+    def restore(self, state: Arrays) -> None:
         """The inverse of `state`; projections are computed again, with the W that made the table."""
         self._codes = np.array(state["codes"])
         self.last = Refresh(*(int(value) for value in state["last"]))
@@ -179,12 +181,13 @@ class CodeTable:
         ones; an interrupted refresh keeps them, and the next one starts again.
         """
         if self._linear:
-            yield from self._refresh_columns(self._hasher)  # type: ignore[arg-type]
+            yield from self._refresh_columns(cast(LinearHasher, self._hasher))
         else:
             yield from self._refresh_all()
 
     def _refresh_columns(self, hasher: LinearHasher) -> Iterator[float]:
-        Wt, threshold = (array.copy() for array in hasher.hyperplanes)
+        Wt, threshold = hasher.hyperplanes
+        Wt, threshold = Wt.copy(), threshold.copy()
         bit_updates, version = hasher.bit_updates.copy(), hasher.version
         T, r, d = Wt.shape
         if self.last is None:
@@ -225,9 +228,7 @@ class CodeTable:
         self.changed = np.ones_like(self.changed)
         self.last = Refresh(made_by.version, self._seen.size, n * self._seen.size, flipped)
 
-    def _iter_encode(
-        self, of: RowView, fresh: npt.NDArray[np.uint8], P: npt.NDArray[Any] | None = None
-    ) -> Iterator[float]:
+    def _iter_encode(self, of: RowView, fresh: npt.NDArray[np.uint8], P: Reals | None = None) -> Iterator[float]:
         """Fill `fresh` (zeros) with the codes of rows under the hash of the table, and P with their projections."""
         if not self._linear:
             yield from _encode_all(self._made_by, of, fresh)
@@ -240,7 +241,7 @@ class CodeTable:
             write_bits(fresh, r, everything, some >= low, start)
             yield (start + some.shape[1]) / len(of)
 
-    def _allocate_projections(self, n: int) -> npt.NDArray[Any] | None:
+    def _allocate_projections(self, n: int) -> Reals | None:
         """An array (T r, n), or None if it would be too large."""
         size = self._seen.size * n * self._Wt.dtype.itemsize
         return np.empty((self._seen.size, n), self._Wt.dtype) if self._linear and size <= MAX_PROJECTION_BYTES else None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from ohash.core.arrays import Floats
 
 # Checkpoints whose mean is the level before a drift.
 LAST = 3

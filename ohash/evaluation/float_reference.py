@@ -1,11 +1,11 @@
 """mAP of the float vectors themselves: the reference line for codes. With labels as truth it is not an upper bound."""
 
 from collections.abc import Generator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Numbers
 from ohash.core.distances import FastDistances
 from ohash.core.rows import RowView
 from ohash.evaluation.ranking_kernels import RELEVANT
@@ -17,8 +17,8 @@ BLOCK_WORK = 300_000_000  # multiplications of one slice
 
 
 def float_mean_ap(
-    X_query: npt.NDArray[Any],
-    X_db: npt.NDArray[Any],
+    X_query: Numbers,
+    X_db: Numbers,
     relevant: Relation,
     metric: str,
     query_rows: npt.ArrayLike | None = None,
@@ -34,8 +34,8 @@ def float_mean_ap(
 
 
 def iter_float_ap(
-    X_query: npt.NDArray[Any],
-    X_db: npt.NDArray[Any] | RowView,
+    X_query: Numbers,
+    X_db: Numbers | RowView,
     relevant: Relation,
     metric: str,
     query_rows: npt.ArrayLike | None = None,

@@ -6,10 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Rows
 from ohash.evaluation.hamming_kernels import search_queries
 from ohash.evaluation.packed_codes import Combine, search_problem
-
-Indices = npt.NDArray[np.int64]
 
 
 def search(
@@ -17,7 +16,7 @@ def search(
     db_codes: npt.NDArray[np.uint8],
     k: int = 10,
     combine: Combine = "min_sum",
-) -> tuple[Indices, Indices]:
+) -> tuple[Rows, Rows]:
     """(indices, distances), both (n_queries, k): nearest first, ties by database index.
 
     `distances` are those that define the ranking: the least over T models, or their sum for ``combine="sum"``.
@@ -36,7 +35,7 @@ def iter_search(
     k: int = 10,
     combine: Combine = "min_sum",
     block: int | None = None,
-) -> Iterator[tuple[Indices, Indices]]:
+) -> Iterator[tuple[Rows, Rows]]:
     """`search`, a block of queries at a time (about 10 ms without `block`)."""
     problem = search_problem(query_codes, db_codes, combine)
     k = validation.integer("k", k, 1)

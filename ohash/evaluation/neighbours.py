@@ -6,15 +6,15 @@ block of it is held at a time.
 """
 
 from collections.abc import Generator, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Numbers, Reals, Rows
 from ohash.core.distances import FastDistances, pair_distances
 from ohash.core.rows import RowView
-from ohash.evaluation.hamming_search import Indices
 from ohash.evaluation.packed_codes import Combine, code_array
 from ohash.evaluation.ranking import retrieval
 from ohash.evaluation.relevance import own_rows
@@ -35,7 +35,7 @@ def exact_neighbours(
     metric: Metric = "cosine",
     *,
     query_rows: npt.ArrayLike | None = None,
-) -> Indices:
+) -> Rows:
     """The k nearest database rows of each query, (n_queries, k), nearest first, ties by index.
 
     `query_rows` gives the database row of each query (-1: none), so that a query does not find itself. A zero vector
@@ -56,7 +56,7 @@ def iter_exact_neighbours(
     metric: Metric = "cosine",
     *,
     query_rows: npt.ArrayLike | None = None,
-) -> Generator[float, None, Indices]:
+) -> Generator[float, None, Rows]:
     """`exact_neighbours`, a block of the database at a time: yields the share done, returns the neighbours."""
     if metric not in ("cosine", "l2", "dot"):
         raise ValueError(f"metric must be 'cosine', 'l2' or 'dot', got {metric!r}")
@@ -94,8 +94,8 @@ class _TooManyTiesError(Exception):
 
 
 def _candidates(
-    queries: npt.NDArray[Any], database: RowView, k: int, fast: FastDistances, own: Indices
-) -> Generator[float, None, list[Indices]]:
+    queries: Numbers, database: RowView, k: int, fast: FastDistances, own: Rows
+) -> Generator[float, None, list[Rows]]:
     """For each query, all items that may be among its k nearest, given the rounding error."""
     A = fast.prepare(queries)
     width = max(1, min(BLOCK_BYTES // (len(A) * A.itemsize), BLOCK_WORK // A.size))
@@ -118,10 +118,10 @@ class _Pool:
 
     def __init__(self, queries: int, k: int) -> None:
         self.k, self.kth = k, np.full(queries, np.inf)  # the k-th distance so far
-        self._parts: list[tuple[Indices, Indices, npt.NDArray[Any]]] = []
+        self._parts: list[tuple[Rows, Rows, Reals]] = []
         self.size = self._sorted = 0
 
-    def add(self, D: npt.NDArray[Any], start: int, slack: npt.NDArray[np.float64]) -> None:
+    def add(self, D: Reals, start: int, slack: npt.NDArray[np.float64]) -> None:
         """Distances (queries, block) of the items from `start` on, and how far beyond the k-th still counts."""
         if not self._sorted and self.k < D.shape[1]:
             self.kth = np.minimum(self.kth, np.partition(D, self.k - 1, axis=1)[:, self.k - 1])
@@ -132,7 +132,7 @@ class _Pool:
         if self.size > 2 * max(self._sorted, self.k * len(self.kth)):
             self._sort(slack)
 
-    def items(self, slack: npt.NDArray[np.float64]) -> list[Indices]:
+    def items(self, slack: npt.NDArray[np.float64]) -> list[Rows]:
         """What is left, query by query."""
         self._sort(slack)
         q, items, _ = self._parts[0]

@@ -4,12 +4,12 @@ Similar pairs should be nearer than dissimilar ones. The AUC is the probability 
 needs no labels and no database. A pair's distance under T models is the least of the T, as in the ranking.
 """
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Floats
+from ohash.runtime.frames import Arrays
 
 
 class PairAUC:
@@ -68,7 +68,7 @@ class PairAUC:
         """How many similar, and dissimilar, pairs of the window lie at each distance 0, ..., r_max."""
         return self._counts[1].copy(), self._counts[0].copy()
 
-    def state(self) -> dict[str, npt.NDArray[Any]]:
+    def state(self) -> Arrays:
         """Arrays for a saved run."""
         return {
             "D_h": self._D_h.copy(),
@@ -77,7 +77,7 @@ class PairAUC:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, npt.NDArray[Any]]) -> "PairAUC":
+    def from_state(cls, state: Arrays) -> "PairAUC":
         """The inverse of `state`."""
         r_max, window, pairs = (int(v) for v in state["size"])
         auc = cls(r_max, window)
@@ -129,7 +129,7 @@ def checkpoint_mean(values: npt.ArrayLike) -> float:
     return float(_checkpoints(np.arange(y.size), y)[1].mean())
 
 
-def _checkpoints(pairs: npt.ArrayLike, values: npt.ArrayLike) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+def _checkpoints(pairs: npt.ArrayLike, values: npt.ArrayLike) -> tuple[Floats, Floats]:
     x, y = np.asarray(pairs, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if y.ndim != 1 or not y.size or x.shape != y.shape:
         raise ValueError(f"values must be a non-empty vector as long as pairs, got shapes {y.shape} and {x.shape}")

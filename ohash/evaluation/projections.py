@@ -13,6 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Reals, Rows
 from ohash.core.rows import RowView
 from ohash.evaluation.hamming_kernels import array_type
 from ohash.runtime.compile import kernel_for
@@ -64,11 +65,8 @@ def project_columns(dtype: str) -> Callable[..., None]:
 STEP_WORK = 30_000_000  # multiplications of one step: about 10 ms
 STORED_BLOCK = 65_536  # rows of stored projections read at a time
 
-Matrix = npt.NDArray[Any]
-Rows = npt.NDArray[np.int64]
 
-
-def project(W: Matrix, columns: Rows, of: RowView, P: Matrix) -> Iterator[float]:
+def project(W: Reals, columns: Rows, of: RowView, P: Reals) -> Iterator[float]:
     """P[columns] = W[columns] Xᵀ, (T r, n); yields the share done."""
     if not len(columns):
         return
@@ -80,7 +78,7 @@ def project(W: Matrix, columns: Rows, of: RowView, P: Matrix) -> Iterator[float]
         yield (start + len(rows)) / len(of)
 
 
-def iter_projections(W: Matrix, columns: Rows, of: RowView) -> Iterator[tuple[int, Matrix]]:
+def iter_projections(W: Reals, columns: Rows, of: RowView) -> Iterator[tuple[int, Reals]]:
     """The same without storing all of P: (first row, W[columns] Xᵀ of a block of rows), block by block."""
     if not len(columns):
         return
@@ -93,7 +91,7 @@ def iter_projections(W: Matrix, columns: Rows, of: RowView) -> Iterator[tuple[in
         yield start, P
 
 
-def iter_blocks(P: Matrix, columns: Rows) -> Iterator[tuple[int, Matrix]]:
+def iter_blocks(P: Reals, columns: Rows) -> Iterator[tuple[int, Reals]]:
     """(first row, P[columns] of a block of rows) of stored projections."""
     for start in range(0, P.shape[1] if len(columns) else 0, STORED_BLOCK):
         yield start, P[columns, start : start + STORED_BLOCK]
@@ -122,11 +120,11 @@ def write_bits(codes: npt.NDArray[np.uint8], r: int, columns: Rows, positive: np
     return changed
 
 
-def _padded(W: Matrix, columns: Rows, places: Rows) -> tuple[Matrix, Rows]:
+def _padded(W: Reals, columns: Rows, places: Rows) -> tuple[Reals, Rows]:
     padding = -len(columns) % GROUP
     some = np.concatenate([W[columns], np.zeros((padding, W.shape[1]), W.dtype)])
     return some, np.concatenate([places, np.full(padding, -1)])
 
 
-def _step(some: Matrix) -> int:
+def _step(some: Reals) -> int:
     return max(2, STEP_WORK // some.size)

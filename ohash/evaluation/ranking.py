@@ -27,13 +27,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Array, Floats
 from ohash.evaluation import ranking_kernels as columns
 from ohash.evaluation.packed_codes import Combine, cutoffs, search_problem
 from ohash.evaluation.ranking_kernels import score_queries
 from ohash.evaluation.relevance import Relation, relevance_flags
 
 Ties = Literal["expected", "stable"]
-Vector = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +44,10 @@ class PRCurve:
     """
 
     radius: npt.NDArray[np.int64]
-    precision: Vector
-    recall: Vector
-    macro_precision: Vector
-    macro_recall: Vector
+    precision: Floats
+    recall: Floats
+    macro_precision: Floats
+    macro_recall: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Retrieval:
     recall_radius: float
     empty_ball: float
     curve: PRCurve
-    ap: Vector
+    ap: Floats
     n_relevant: npt.NDArray[np.int64]
 
 
@@ -199,14 +199,14 @@ def _records(
 
 
 def make_retrieval(
-    scores: Vector, counts: npt.NDArray[np.int64], sums: Vector, ks: Sequence[int], radius: int
+    scores: Floats, counts: npt.NDArray[np.int64], sums: Floats, ks: Sequence[int], radius: int
 ) -> Retrieval:
     """Metrics from what a scoring kernel has filled in: means over the queries that have a relevant item."""
     R = scores[:, columns.N_RELEVANT]
     scored = scores[R > 0]
     queries = len(scored)
 
-    def mean(values: npt.NDArray[Any]) -> float:
+    def mean(values: Array) -> float:
         return float(values.mean()) if queries else float("nan")
 
     def by_k(offset: int) -> dict[int, float]:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Array
 from ohash.evaluation.packed_codes import Flags
 from ohash.evaluation.ranking_kernels import HIDDEN, RELEVANT
 
 # Flags (stop - start, n) of the queries from start to stop.
 FlagBlocks = Callable[[int, int], Flags]
-Relation = npt.NDArray[Any] | Sequence[npt.ArrayLike] | Any
+Relation = Array | Sequence[npt.ArrayLike] | Any
 
 
 def relevance_flags(
@@ -76,7 +77,7 @@ def label_flags(n_queries: int, n: int, query_labels: Any, db_labels: Any) -> Fl
     return _shared_label(queries, database)
 
 
-def _same_label(queries: npt.NDArray[Any], database: npt.NDArray[Any]) -> FlagBlocks:
+def _same_label(queries: Array, database: Array) -> FlagBlocks:
     names, numbers = np.unique(np.concatenate([database, queries]), return_inverse=True)
     numbers = numbers.astype(np.min_scalar_type(len(names)))
     of_database, of_queries = numbers[: len(database)], numbers[len(database) :]
@@ -87,7 +88,7 @@ def _same_label(queries: npt.NDArray[Any], database: npt.NDArray[Any]) -> FlagBl
     return rows
 
 
-def _shared_label(queries: npt.NDArray[Any], database: npt.NDArray[Any]) -> FlagBlocks:
+def _shared_label(queries: Array, database: Array) -> FlagBlocks:
     members = np.ascontiguousarray(database.T.astype(bool))
 
     def rows(start: int, stop: int) -> Flags:
@@ -126,7 +127,7 @@ def relation_flags(name: str, relation: Any, n_queries: int, n: int) -> FlagBloc
     return _listed(name, [np.asarray(items) for items in relation], n_queries, n)
 
 
-def _listed(name: str, lists: list[npt.NDArray[Any]], n_queries: int, n: int) -> FlagBlocks:
+def _listed(name: str, lists: list[Array], n_queries: int, n: int) -> FlagBlocks:
     if len(lists) != n_queries:
         raise ValueError(f"{name} must hold one list for each of the {n_queries} queries, got {len(lists)} lists")
     for at, items in enumerate(lists):

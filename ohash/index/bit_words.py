@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Bytes
 from ohash.evaluation.packed_codes import bit_length, code_array
 
 BitOrder = Literal["little", "big"]
-Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
 
 # Every byte with its bits reversed.

@@ -30,6 +30,7 @@ from ohash.core.features import FeatureMap
 from ohash.evaluation.packed_codes import code_array
 from ohash.index.bit_words import BitOrder, check_bitorder, code_length, reorder_bits
 from ohash.models.base import LinearHasher, OnlineHasher
+from ohash.runtime.frames import Arrays
 
 Target = Literal["faiss", "pgvector", "milvus"]
 TARGETS: tuple[Target, ...] = ("faiss", "pgvector", "milvus")
@@ -136,7 +137,6 @@ def _faiss() -> Any:
 
 
 ENCODER_FILE = "encoder.npz"
-Arrays = dict[str, npt.NDArray[Any]]
 
 
 def numpy_encoder(

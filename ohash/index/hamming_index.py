@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Rows
 from ohash.core.codes import Codes
 from ohash.evaluation.hamming_kernels import MIN, MIN_SUM, SUM
 from ohash.evaluation.packed_codes import COMBINE_RULES, Combine, code_array
@@ -27,8 +28,6 @@ from ohash.index.scan import ROW_BITS
 from ohash.index.searcher import Searcher, Values
 from ohash.runtime.archive import read_archive, write_archive
 
-Indices = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
@@ -37,8 +36,8 @@ class SearchResult:
     `by` is "scan" or "mih", whichever answered most queries; `why` gives the reason.
     """
 
-    indices: Indices
-    distances: Indices
+    indices: Rows
+    distances: Rows
     by: str
     why: str
 
@@ -47,9 +46,9 @@ class SearchResult:
 class RadiusResult:
     """All rows within a radius, nearest first, then by row; of query q: `indices[offsets[q] : offsets[q + 1]]`."""
 
-    offsets: Indices
-    indices: Indices
-    distances: Indices
+    offsets: Rows
+    indices: Rows
+    distances: Rows
     by: str
     why: str
 
@@ -57,7 +56,7 @@ class RadiusResult:
         """The number of queries."""
         return len(self.offsets) - 1
 
-    def __getitem__(self, query: int) -> tuple[Indices, Indices]:
+    def __getitem__(self, query: int) -> tuple[Rows, Rows]:
         """(rows, distances) of one query."""
         if not 0 <= query < len(self):
             raise IndexError(f"query must be in 0 to {len(self) - 1}, got {query}")

@@ -8,6 +8,7 @@ import threading
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Floats
 from ohash.evaluation.hamming_kernels import SUM
 from ohash.index.bit_words import Words
 from ohash.index.cost_model import CostModel
@@ -16,7 +17,6 @@ from ohash.index.multi_index_kernels import LEVEL, search_tables
 from ohash.index.scan import scan_nearest, scan_within
 
 Values = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 MAX_TAIL = 0.1  # share of the rows that may be missing in the tables, and are scanned, before the tables are rebuilt
 GROWTH = 1.5

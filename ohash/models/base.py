@@ -18,13 +18,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from types import NoneType
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Array, Floats, Numbers, Reals
 from ohash.core.codes import Codes
+from ohash.core.features import FeatureMap
 from ohash.core.parameters import Parameter, parameter_table
+from ohash.runtime.frames import Arrays
 
 PAPER = """@article{huang2017online,
   title   = {Online Hashing},
@@ -35,7 +38,6 @@ PAPER = """@article{huang2017online,
 }"""
 Consumes = Literal["nothing", "pairs", "points", "chunks", "batch"]
 Supervision = Literal["none", "pairs", "labels"]
-Arrays = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class OnlineHasher(Protocol):
     def version(self) -> int:
         """Rises whenever the hash changes; codes carry the version that made them."""
 
-    def encode(self, X: npt.NDArray[Any]) -> Codes:
+    def encode(self, X: Numbers) -> Codes:
         """Packed codes of mapped rows, (n, ceil(r/8)) or (T, n, ceil(r/8)); pure."""
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
@@ -83,7 +85,7 @@ class LinearHasher(OnlineHasher, Protocol):
     """
 
     @property
-    def hyperplanes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+    def hyperplanes(self) -> tuple[Reals, Floats]:
         """(Wt (T, r, d), threshold (T, r)), read-only."""
 
     @property
@@ -98,10 +100,10 @@ class AsymmetricHasher(OnlineHasher, Protocol):
     The engine ranks by this distance wherever a ranking is evaluated or shown.
     """
 
-    def quantise(self, X: npt.NDArray[Any]) -> Any:
+    def quantise(self, X: Numbers) -> Any:
         """What is stored of mapped rows: their codes, and whatever else the distance needs."""
 
-    def estimate_distances(self, queries: npt.NDArray[Any], stored: Any) -> npt.NDArray[np.float32]:
+    def estimate_distances(self, queries: Numbers, stored: Any) -> npt.NDArray[np.float32]:
         """Estimated distances from mapped queries to stored items, (queries, items); smaller is nearer."""
 
 
@@ -109,7 +111,7 @@ class AsymmetricHasher(OnlineHasher, Protocol):
 class PairHasher(OnlineHasher, Protocol):
     """A method that learns from pairs."""
 
-    def learn(self, X: npt.NDArray[Any], i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> Trace:
+    def learn(self, X: Numbers, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> Trace:
         """Learn a batch of pairs strictly in order."""
 
 
@@ -117,7 +119,7 @@ class PairHasher(OnlineHasher, Protocol):
 class PointHasher(OnlineHasher, Protocol):
     """A method that learns from points, labelled or not, one by one or in chunks."""
 
-    def learn_points(self, X: npt.NDArray[Any], i: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
+    def learn_points(self, X: Numbers, i: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
         """Learn rows i of X in order."""
 
 
@@ -125,11 +127,25 @@ class PointHasher(OnlineHasher, Protocol):
 class BatchHasher(OnlineHasher, Protocol):
     """A method that is fitted to all data at once."""
 
-    def fit(self, X: npt.NDArray[Any], y: npt.ArrayLike | None) -> None:
+    def fit(self, X: Numbers, y: npt.ArrayLike | None) -> None:
         """Fit from scratch."""
 
 
-def _absent(*_: Any) -> Any:
+@runtime_checkable
+class SimilarityHasher(BatchHasher, Protocol):
+    """A batch method that can also be fitted to a matrix of similarities; its spec says `pairwise`."""
+
+    def fit_similar(self, X: Numbers, similar: Array) -> None:
+        """Fit from scratch to the similarities of the rows of X."""
+
+
+class MappedHasher(OnlineHasher, Protocol):
+    """A method with the feature map it learnt on, ready for raw vectors."""
+
+    feature_map: FeatureMap | None
+
+
+def _absent(*_: object) -> NoReturn:
     """Stands for what HasherSpec takes from the class."""
     raise NotImplementedError
 

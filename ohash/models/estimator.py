@@ -23,6 +23,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from ohash.core.arrays import Bytes, Labels, Numbers, Rows, Signs
 from ohash.core.codes import unpack
 from ohash.models import registry
 from ohash.models.base import BatchHasher, HasherSpec, OnlineHasher, PairHasher, PointHasher
@@ -31,12 +32,10 @@ WARM_UP = 1000
 ONLINE = ("pairs", "points", "chunks")
 OUTPUTS = ("pm1", "packed")
 
-Index = npt.NDArray[np.int64]
-
 
 def pairs_from_labels(
-    y: npt.NDArray[Any], pairs_per_row: int, rng: np.random.Generator
-) -> tuple[Index, Index, npt.NDArray[np.int8]]:
+    y: Labels, pairs_per_row: int, rng: np.random.Generator
+) -> tuple[Rows, Rows, npt.NDArray[np.int8]]:
     """(i, j, s): half of the pairs of each row are with rows of its class, half with others, all in random order.
 
     Flags (n, L) make rows similar that share one. A row that is alone in its class has no similar pair, and a row of
@@ -141,7 +140,7 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Train a new model on the rows of X and, for supervised methods, their labels y."""
         spec = self._spec()
         X, labels = self._checked(spec, X, y, first=True)
-        self.hasher_: Any = spec.build(spec.params(**{**self._defaults(), **self._params}))
+        self.hasher_ = spec.build(spec.params(**{**self._defaults(), **self._params}))
         warm_up = getattr(self.hasher_, "warm_up", None)
         if warm_up is not None:
             warm_up(X if spec.consumes == "nothing" else X[:WARM_UP])
@@ -160,7 +159,7 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._learn(spec, *self._checked(spec, X, y, first=False))
         return self
 
-    def transform(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+    def transform(self, X: npt.ArrayLike) -> Signs | Bytes:
         """The codes of the rows of X."""
         check_is_fitted(self)
         hasher: OnlineHasher = self.hasher_
@@ -205,7 +204,7 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(
         self, spec: HasherSpec, X: npt.ArrayLike, y: npt.ArrayLike | None, *, first: bool
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
+    ) -> tuple[Numbers, Labels | None]:
         kinds = [np.float64, np.float32]
         if spec.supervision == "none":
             return validate_data(self, X, reset=first, dtype=kinds), None
@@ -220,7 +219,7 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         order = np.argsort(self.classes_)
         return rows, np.asarray(order[np.searchsorted(self.classes_, labels, sorter=order)], np.int64)
 
-    def _learn(self, spec: HasherSpec, X: npt.NDArray[Any], labels: npt.NDArray[Any] | None) -> None:
+    def _learn(self, spec: HasherSpec, X: Numbers, labels: Labels | None) -> None:
         if spec.consumes == "pairs":
             i, j, s = pairs_from_labels(cast(Any, labels), self.pairs_per_row, self._rng_)
             if len(s):

@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Array
 from ohash.core.codes import Codes
 from ohash.core.features import FeatureMap
 from ohash.models import registry
-from ohash.models.base import Arrays
 from ohash.models.storage import save
 from ohash.notebook import bars_html, card_html
+from ohash.runtime.frames import Arrays
 
 
 class Hasher:
@@ -96,7 +97,7 @@ class Hasher:
         """Packed codes (n, ceil(r/8)) of the rows of X."""
         raise NotImplementedError
 
-    def _rows(self, X: npt.ArrayLike, dtype: str) -> npt.NDArray[Any]:
+    def _rows(self, X: npt.ArrayLike, dtype: str) -> Array:
         """X checked, in this precision."""
         return validation.finite("X", validation.cast(validation.matrix("X", X, d=self.d), dtype))
 

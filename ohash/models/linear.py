@@ -16,25 +16,25 @@ A learner depends on the order of the stream and never on how it is cut into cal
 
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Floats, Labels, Numbers, Reals
 from ohash.core.codes import Codes, pack
 from ohash.core.parameters import param, validate
-from ohash.models.base import Arrays, Trace
+from ohash.models.base import Trace
 from ohash.models.hasher import Hasher
+from ohash.runtime.frames import Arrays
 
 # Rows (or pairs) gathered for a kernel at a time, and rows encoded at a time.
 GATHER = 2048
 ENCODE = 8192
 
-Real = npt.NDArray[np.float64]
-Rows = npt.NDArray[Any]  # (n, d) in the precision of the method: float32 or float64
-Labels = npt.NDArray[Any]  # classes (n,), flags (n, L), or either packed into words (n, w)
-Planes = tuple[npt.NDArray[Any], Real]  # (Wt (T, r, d), threshold (T, r))
+Scalar = TypeVar("Scalar", bound=np.generic)
+Planes = tuple[Reals, Floats]  # (Wt (T, r, d), threshold (T, r))
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class LearnerParams:
         validate(self)
 
 
-def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def read_only(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     """A view that cannot be written to."""
     view = array.view()
     view.flags.writeable = False
@@ -70,7 +70,7 @@ class Projections(Hasher):
         """(Wt (T, r, columns of z), threshold (T, r)) of the hash."""
         raise NotImplementedError
 
-    def _map(self, rows: Rows) -> Rows:
+    def _map(self, rows: Reals) -> Reals:
         """The vectors z that W multiplies."""
         return rows
 
@@ -122,7 +122,7 @@ class HalfSpaces(Projections):
         """(T, r) how often each projection vector has moved."""
         raise NotImplementedError
 
-    def _bars(self) -> tuple[str, Real]:
+    def _bars(self) -> tuple[str, Floats]:
         if self.d is None:
             return super()._bars()
         Wt = self._planes()[0].astype(np.float64)
@@ -169,11 +169,11 @@ class Starting(Projections):
         """Draw W and make all arrays for d columns."""
         raise NotImplementedError
 
-    def _set_mean(self, mean: Real, n: int) -> None:
+    def _set_mean(self, mean: Floats, n: int) -> None:
         """Subtract this mean of n points from now on."""
         raise NotImplementedError
 
-    def _prepare(self, rows: Rows) -> None:
+    def _prepare(self, rows: Reals) -> None:
         """Take what else the method needs from the rows of the warm-up."""
 
     def _ready(self, d: int) -> None:
@@ -193,18 +193,18 @@ class Fitted(HalfSpaces):
 
     def _setup(self) -> None:
         super()._setup()
-        self._W: npt.NDArray[Any] = np.zeros((0, 0))
-        self._threshold: Real = np.zeros(0)
+        self._W: Reals = np.zeros((0, 0))
+        self._threshold: Floats = np.zeros(0)
         self._moved: npt.NDArray[np.int64] = np.zeros(0, np.int64)
 
     @property
-    def W(self) -> npt.NDArray[Any]:
+    def W(self) -> Reals:
         """Hash projection matrix (d, r), a read-only view."""
         self._need_start("W")
         return read_only(self._W)
 
     @property
-    def threshold(self) -> Real:
+    def threshold(self) -> Floats:
         """(r,): bit k of x is 1 where (Wᵀx)_k is at least this; read-only."""
         self._need_start("threshold")
         return read_only(self._threshold)
@@ -215,7 +215,7 @@ class Fitted(HalfSpaces):
     def _moves(self) -> npt.NDArray[np.int64]:
         return self._moved[None]
 
-    def _set_hash(self, W: npt.NDArray[Any], mean: npt.NDArray[Any], bias: float | Real = 0.0) -> None:
+    def _set_hash(self, W: Reals, mean: Reals, bias: float | Floats = 0.0) -> None:
         """Hash by W (d, r) about `mean` from now on: bit k is 1 where w_k · (x - mean) + bias_k >= 0."""
         W = np.ascontiguousarray(W, dtype=self.params.dtype)
         threshold = mean.astype(np.float64) @ W.astype(np.float64) - bias
@@ -236,14 +236,14 @@ class Fitted(HalfSpaces):
 class Drawn(Starting, Fitted):
     """A method whose W is drawn once and never learnt; only the mean comes from the data."""
 
-    def _draw(self, d: int) -> Real:
+    def _draw(self, d: int) -> Floats:
         """W (d, r)."""
         raise NotImplementedError
 
     def _begin(self, d: int) -> None:
         self._set_hash(self._draw(d), np.zeros(d))
 
-    def _set_mean(self, mean: Real, n: int) -> None:
+    def _set_mean(self, mean: Floats, n: int) -> None:
         self._set_hash(self._W, mean)
 
 
@@ -262,8 +262,8 @@ class Learner(Starting):
     def _setup(self) -> None:
         super()._setup()
         self._rng = np.random.default_rng(self.params.seed)
-        self._Wt: npt.NDArray[Any] = np.zeros((0, 0))
-        self._mean: Real = np.zeros(0)
+        self._Wt: Reals = np.zeros((0, 0))
+        self._mean: Floats = np.zeros(0)
         self._bit_updates: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self._clock: npt.NDArray[np.int64] = np.zeros(2, np.int64)
 
@@ -277,10 +277,10 @@ class Learner(Starting):
         """How many points or pairs have been learnt."""
         return int(self._clock[0])
 
-    def _first_W(self, d: int) -> Real:
+    def _first_W(self, d: int) -> Floats:
         """The first W, transposed (r, d): random directions of unit length."""
         W = self._rng.standard_normal((d, self.r)).T
-        unit: Real = W / np.linalg.norm(W, axis=1, keepdims=True)
+        unit: Floats = W / np.linalg.norm(W, axis=1, keepdims=True)
         return unit
 
     def _begin(self, d: int) -> None:
@@ -288,15 +288,15 @@ class Learner(Starting):
         self._mean = np.zeros(d)
         self._bit_updates = np.zeros(self.r, np.int64)
 
-    def _set_mean(self, mean: Real, n: int) -> None:
+    def _set_mean(self, mean: Floats, n: int) -> None:
         self._mean[:] = mean
         self._clock[-1] += 1
 
-    def _prepare(self, rows: Rows) -> None:
+    def _prepare(self, rows: Reals) -> None:
         self._prepare_centred(rows - self._mean)
         self._check_overflow()
 
-    def _prepare_centred(self, rows: Rows) -> None:
+    def _prepare_centred(self, rows: Reals) -> None:
         """Take what else the method needs from the centred rows of the warm-up."""
 
     def _planes(self) -> Planes:
@@ -305,7 +305,7 @@ class Learner(Starting):
     def _moves(self) -> npt.NDArray[np.int64]:
         return self._bit_updates[None]
 
-    def _gather(self, X: Rows, at: npt.NDArray[np.int64]) -> Rows:
+    def _gather(self, X: Numbers, at: npt.NDArray[np.int64]) -> Reals:
         """Rows `at` of X, a centred copy in the precision of the method."""
         rows = validation.finite("X", validation.cast(X[at], self.params.dtype), rows=at)
         return rows - self._mean.astype(rows.dtype) if self._centred else rows
@@ -357,7 +357,7 @@ class PointLearner(Learner):
         """Labels of n points in the form `_learn_block` takes."""
         return None
 
-    def _learn_block(self, rows: Rows, labels: Any) -> None:
+    def _learn_block(self, rows: Reals, labels: Labels | None) -> None:
         """Learn centred rows in order."""
         raise NotImplementedError
 
@@ -384,7 +384,12 @@ class PairLearner(Learner, HalfSpaces):
         return Trace(D_h, updated)
 
     def _learn_pair_block(
-        self, x_i: Rows, x_j: Rows, s: npt.NDArray[np.int8], D_h: npt.NDArray[np.int64], updated: npt.NDArray[np.bool_]
+        self,
+        x_i: Reals,
+        x_j: Reals,
+        s: npt.NDArray[np.int8],
+        D_h: npt.NDArray[np.int64],
+        updated: npt.NDArray[np.bool_],
     ) -> None:
         """Learn centred pairs in order; fill in the columns D_h and updated."""
         raise NotImplementedError

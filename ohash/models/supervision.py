@@ -3,15 +3,13 @@
 Labels are one class per point, or flags (n, L) of which several may be set.
 """
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
-
-Flags = npt.NDArray[np.bool_]
-Index = npt.NDArray[np.int64]
+from ohash.core.arrays import Array, Flags, Labels, Rows
 
 
 class Similarity(Protocol):
@@ -19,13 +17,13 @@ class Similarity(Protocol):
 
     n: int
 
-    def subset(self, sample: Index) -> "Similarity":
+    def subset(self, sample: Rows) -> "Similarity":
         """The relation among some of the points."""
 
     def row(self, i: int) -> Flags:
         """Which points are similar to point i."""
 
-    def pairs(self, i: Index, j: Index) -> Flags:
+    def pairs(self, i: Rows, j: Rows) -> Flags:
         """Whether i[k] and j[k] are similar, pair by pair."""
 
     def matrix(self) -> Flags:
@@ -43,7 +41,7 @@ class SharedLabels:
         """Q (n, c) are 0/1 indicators."""
         self.Q, self.n = Q, len(Q)
 
-    def subset(self, sample: Index) -> "SharedLabels":
+    def subset(self, sample: Rows) -> "SharedLabels":
         """The relation among some of the points."""
         return SharedLabels(self.Q[sample])
 
@@ -51,7 +49,7 @@ class SharedLabels:
         """Which points are similar to point i."""
         return np.asarray(self.Q @ self.Q[i] > 0)
 
-    def pairs(self, i: Index, j: Index) -> Flags:
+    def pairs(self, i: Rows, j: Rows) -> Flags:
         """Whether i[k] and j[k] are similar, pair by pair."""
         return np.asarray(np.einsum("ec,ec->e", self.Q[i], self.Q[j]) > 0)
 
@@ -74,7 +72,7 @@ class SimilarityMatrix:
         self.n = n
         self._similar = given | np.eye(n, dtype=bool)
 
-    def subset(self, sample: Index) -> "SimilarityMatrix":
+    def subset(self, sample: Rows) -> "SimilarityMatrix":
         """The relation among some of the points."""
         return SimilarityMatrix(self._similar[np.ix_(sample, sample)], len(sample))
 
@@ -82,7 +80,7 @@ class SimilarityMatrix:
         """Which points are similar to point i."""
         return np.asarray(self._similar[i])
 
-    def pairs(self, i: Index, j: Index) -> Flags:
+    def pairs(self, i: Rows, j: Rows) -> Flags:
         """Whether i[k] and j[k] are similar, pair by pair."""
         return np.asarray(self._similar[i, j])
 
@@ -95,7 +93,7 @@ class SimilarityMatrix:
 UNKNOWN, SINGLE = 0, -1
 
 
-def check(y: npt.ArrayLike | None, n: int, form: int, title: str) -> tuple[npt.NDArray[Any], int]:
+def check(y: npt.ArrayLike | None, n: int, form: int, title: str) -> tuple[Array, int]:
     """(int64 classes (n,) or flags (n, L), their form); the form must be that of earlier labels.
 
     >>> check([3, 3, 5], 3, UNKNOWN, "HCOH")
@@ -115,7 +113,7 @@ def check(y: npt.ArrayLike | None, n: int, form: int, title: str) -> tuple[npt.N
     return (labels.astype(np.int64) if mine == SINGLE else labels.astype(bool)), mine
 
 
-def pack_labels(labels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def pack_labels(labels: Labels) -> npt.NDArray[np.int64]:
     """Labels as int64 (n, w): the class itself, or flags packed 64 to a word.
 
     >>> pack_labels(np.array([[True, False, True]]))

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Arrays = dict[str, npt.NDArray[Any]]
+from ohash.runtime.frames import Arrays
 
 
 def write_archive(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:

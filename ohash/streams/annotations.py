@@ -7,11 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Array, Labels, Rows
 
-Rows = npt.NDArray[np.int64]
 
-
-def check_column(name: str, values: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
+def check_column(name: str, values: npt.ArrayLike, n: int) -> Array:
     """A column with one entry per row of X."""
     array = validation.array(name, values, "a column")
     if array.shape != (n,):
@@ -19,7 +18,7 @@ def check_column(name: str, values: npt.ArrayLike, n: int) -> npt.NDArray[Any]:
     return array
 
 
-def first_duplicate(values: npt.NDArray[Any]) -> int | None:
+def first_duplicate(values: Array) -> int | None:
     """The first row whose value occurs in an earlier row, or None.
 
     >>> first_duplicate(np.array(["b", "a", "b", "a"]))
@@ -29,7 +28,7 @@ def first_duplicate(values: npt.NDArray[Any]) -> int | None:
     return None if len(first) == len(values) else int(np.setdiff1d(np.arange(len(values)), first)[0])
 
 
-def encode_labels(labels: npt.ArrayLike, n: int) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+def encode_labels(labels: npt.ArrayLike, n: int) -> tuple[Labels, tuple[str, ...]]:
     """Class numbers with the names of the classes; or flags, and no names."""
     codes = validation.array("labels", labels, "classes or flags")
     if codes.ndim not in (1, 2) or len(codes) != n:
@@ -61,7 +60,7 @@ def encode_labels(labels: npt.ArrayLike, n: int) -> tuple[npt.NDArray[Any], tupl
     return codes, names
 
 
-def parse_times(name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def parse_times(name: str, values: Array) -> npt.NDArray[np.float64]:
     """Times as finite numbers."""
     try:
         numbers = values.astype(np.float64)
@@ -127,7 +126,7 @@ def parse_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> PairLis
     return PairList(i[keep], j[keep], s, time, int((~keep).sum()))
 
 
-def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None, n: int) -> Rows:
+def _rows(name: str, column: Array, ids: npt.NDArray[np.str_] | None, n: int) -> Rows:
     """Row numbers, from row numbers or ids."""
     if ids is not None:
         order = np.argsort(ids)
@@ -154,7 +153,7 @@ def _rows(name: str, column: npt.NDArray[Any], ids: npt.NDArray[np.str_] | None,
     return column.astype(np.int64)
 
 
-def parse_signs(s: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+def parse_signs(s: Array) -> npt.NDArray[np.int8]:
     """+1 and -1; where there is no -1, 0 means -1.
 
     >>> parse_signs(np.array([1, 0, 1])).tolist(), parse_signs(np.array([-1.0, 1.0])).tolist()

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Labels, Numbers, Rows
 from ohash.core.rows import gather, is_memory_mapped
 from ohash.notebook import PICTURES, bars_html, card_html, thumbnails_html
 from ohash.runtime.frames import Arrays, Frame
 from ohash.streams.annotations import (
     PairList,
-    Rows,
     check_column,
     encode_labels,
     first_duplicate,
@@ -52,8 +52,8 @@ class Dataset:
 
     key: str
     title: str
-    X: npt.NDArray[Any]
-    labels: npt.NDArray[Any] | None = None
+    X: Numbers
+    labels: Labels | None = None
     class_names: tuple[str, ...] = ()
     tracks: npt.NDArray[np.int64] | None = None
     pairs: PairList | None = None

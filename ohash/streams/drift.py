@@ -17,11 +17,11 @@ after another are not a drift but an order of the stream (`StreamParams.order`).
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Numbers
 from ohash.core.parameters import param, validate
 from ohash.core.rows import gather
 from ohash.streams.dataset import Dataset
@@ -89,7 +89,7 @@ class Drift:
         """The stage pair t lies in; 0 before the drift."""
         return sum(t >= boundary for boundary in self.boundaries)
 
-    def features(self, X: npt.NDArray[Any], stage: int) -> npt.NDArray[Any]:
+    def features(self, X: Numbers, stage: int) -> Numbers:
         """X as the world shows it in this stage."""
         if stage == 0 or self.params.drift not in MOVING:
             return X
@@ -98,7 +98,7 @@ class Drift:
             pass
         return moved
 
-    def iter_features(self, X: npt.NDArray[Any], stage: int, out: npt.NDArray[np.float32]) -> Iterator[None]:
+    def iter_features(self, X: Numbers, stage: int, out: npt.NDArray[np.float32]) -> Iterator[None]:
         """Write X, as a stage >= 1 of a moving world shows it, to `out`; yields between slices."""
         kind, d = self.params.drift, X.shape[1]
         share = self.params.drift_size * (stage / STEPS if kind.endswith("-slowly") else 1.0)
@@ -191,7 +191,7 @@ def _iter_turned(
         yield
 
 
-def _spread(X: npt.NDArray[Any]) -> float:
+def _spread(X: Numbers) -> float:
     """Root mean squared distance from the mean; of a large set, of a fixed sample of rows."""
     if len(X) > SAMPLE:
         X = gather(X, np.sort(np.random.default_rng(0).choice(len(X), SAMPLE, replace=False)))

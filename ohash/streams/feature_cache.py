@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Array
 from ohash.runtime.folders import HOME, cache_folder
 
 BLOCK = 2**24
@@ -41,8 +42,8 @@ def cached_rows(
     version: str,
     shape: tuple[int, ...],
     dtype: npt.DTypeLike,
-    blocks: Callable[[], Iterable[npt.NDArray[Any]]],
-) -> npt.NDArray[Any]:
+    blocks: Callable[[], Iterable[Array]],
+) -> Array:
     """The array of `shape` that `blocks` yields row by row, built on the first call and read-only from then on.
 
     `version` names source and recipe: another version is another file.
@@ -59,23 +60,21 @@ def cached_rows(
     return array
 
 
-def cached_gist(
-    name: str, version: str, count: int, images: Callable[[int, int], npt.NDArray[Any]]
-) -> npt.NDArray[np.float32]:
+def cached_gist(name: str, version: str, count: int, images: Callable[[int, int], Array]) -> npt.NDArray[np.float32]:
     """GIST-512 of `count` images, computed once; ``images(start, stop)`` gives a block of them."""
     from ohash.core.gist import DIMENSIONS, gist512  # noqa: PLC0415
 
-    def blocks() -> Iterator[npt.NDArray[Any]]:
+    def blocks() -> Iterator[Array]:
         for start in range(0, count, GIST_BLOCK):
             yield gist512(images(start, min(count, start + GIST_BLOCK)))
 
     return cached_rows(f"{name}-gist512", f"{version} gist512 1", (count, DIMENSIONS), np.float32, blocks)
 
 
-def _load(file: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any] | None:
+def _load(file: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array | None:
     """The file if it is whole, else None."""
     try:
-        array: npt.NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
+        array: Array = np.load(file, mmap_mode="r", allow_pickle=False)
         expected = _checksum_file(file).read_text().strip()
     except (OSError, ValueError, EOFError):
         return None
@@ -83,9 +82,7 @@ def _load(file: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArr
     return array if whole else None
 
 
-def _build(
-    file: Path, shape: tuple[int, ...], dtype: np.dtype[Any], blocks: Callable[[], Iterable[npt.NDArray[Any]]]
-) -> None:
+def _build(file: Path, shape: tuple[int, ...], dtype: np.dtype[Any], blocks: Callable[[], Iterable[Array]]) -> None:
     progress = _progress.get()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Floats, Rows
 from ohash.core.distances import normalize_rows
 from ohash.core.rows import gather
-from ohash.streams.annotations import Rows
 from ohash.streams.dataset import Dataset, split
 from ohash.streams.similarity import TOP_K, make_similarity
 from ohash.streams.similarity.base import RowPairs
@@ -19,15 +19,13 @@ PROJECTED_VALUES = 2_000_000
 # Subspace iteration: directions, and iterations.
 WIDTH, ITERATIONS = 12, 20
 
-Reals = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class Projection:
     """Rows, their coordinates (n, 2), and the share of the variance along each axis; `exact` if d <= 2."""
 
     rows: Rows
-    xy: Reals
+    xy: Floats
     explained: tuple[float, float]
     exact: bool
 
@@ -59,7 +57,7 @@ def project(dataset: Dataset, seed: int = 0) -> Projection:
     return Projection(rows, xy, _first_two(S**2 / max(float((X**2).sum()), 1e-300)), exact=False)
 
 
-def leading_singular_vectors(X: Reals, seed: int = 0) -> tuple[Reals, Reals]:
+def leading_singular_vectors(X: Floats, seed: int = 0) -> tuple[Floats, Floats]:
     """The first left singular vectors and values, by subspace iteration: 20 times faster than a full SVD.
 
     >>> X = np.random.default_rng(0).normal(size=(40, 30)) * np.r_[9.0, 5.0, np.ones(28)]
@@ -80,7 +78,7 @@ def sample_rows(dataset: Dataset, most: int, seed: int = 0) -> Rows:
     return np.sort(np.random.default_rng([seed, 0x9107]).choice(dataset.n, most, replace=False))
 
 
-def _first_two(share: Reals) -> tuple[float, float]:
+def _first_two(share: Floats) -> tuple[float, float]:
     first, second = [*share.tolist(), 0.0][:2]
     return first, second
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Rows
 from ohash.core.parameters import param, validate
-from ohash.streams.annotations import Rows
 from ohash.streams.dataset import Dataset, split
 from ohash.streams.similarity import NAMES, TOP_K, make_similarity
 from ohash.streams.similarity.base import LEAST_NATURAL_SHARE, Similarity, draw_uniform_pairs, stream_share

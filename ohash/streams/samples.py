@@ -15,17 +15,16 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Array, Singles
+from ohash.runtime.frames import Arrays
 from ohash.streams.data_folder import peek_size
 
-Floats = npt.NDArray[np.float32]
 
-
-def code_sqrt(X: Floats) -> tuple[npt.NDArray[np.uint8], Floats]:
+def code_sqrt(X: Singles) -> tuple[npt.NDArray[np.uint8], Singles]:
     """Codes, and the scale (the largest value), of features >= 0.
 
     >>> codes, scale = code_sqrt(np.array([[0, 0.25, 1]], np.float32))
@@ -38,7 +37,7 @@ def code_sqrt(X: Floats) -> tuple[npt.NDArray[np.uint8], Floats]:
     return np.round(255 * np.sqrt(X / scale)).astype(np.uint8), scale
 
 
-def code_linear(X: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
+def code_linear(X: Singles) -> tuple[npt.NDArray[np.int8], Singles]:
     """Codes -127..127, and the scale of every column.
 
     >>> code_linear(np.array([[-1, 0], [0.5, 0]], np.float32))[0].tolist()
@@ -47,11 +46,11 @@ def code_linear(X: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
     if not np.isfinite(X).all():
         raise ValueError(f"X must be finite, got {np.count_nonzero(~np.isfinite(X))} values that are not")
     most = np.abs(X).max(axis=0)
-    scale: Floats = (np.where(most > 0, most, 1) / 127).astype(np.float32)
+    scale: Singles = (np.where(most > 0, most, 1) / 127).astype(np.float32)
     return np.round(X / scale).astype(np.int8), scale
 
 
-def decode(codes: npt.NDArray[Any], coding: str, scale: Floats) -> Floats:
+def decode(codes: Array, coding: str, scale: Singles) -> Singles:
     """The features that were coded, as float32.
 
     >>> decode(np.array([[0, 51, 255]], np.uint8), "sqrt", np.array(2, np.float32)).round(2).tolist()
@@ -76,7 +75,7 @@ def sample_folder() -> Path:
     return checkout if checkout.is_dir() else package / "_app" / "sample_data"
 
 
-def read_sample(path: str | Path) -> dict[str, npt.NDArray[Any]]:
+def read_sample(path: str | Path) -> Arrays:
     """The arrays of a sample, `features` decoded to float32 (n, d).
 
     Besides `features`: `labels` (class of a row, with `names` of the classes) or `tracks` (rows of one track show the
@@ -124,7 +123,7 @@ def recorded_checksums(folder: Path) -> dict[str, str]:
     return {name: digest for digest, name in lines}
 
 
-def write_npz(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+def write_npz(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write `arrays` to `path` atomically."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

@@ -9,12 +9,13 @@ import io
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 import ohash
 from ohash.core.loss import dissimilar_threshold, zero_loss_codes
+from ohash.models.base import PairHasher
 
 REPEATS = 7
 
@@ -198,10 +199,11 @@ def engine(options: argparse.Namespace) -> None:
     shares = []
     for _ in range(3):
         bare = Run(params)
+        hasher = cast(PairHasher, bare.hasher)
         i, j, s = bare.world.pairs(0, n)
         start = time.perf_counter()
         for at in range(0, n, 4096):
-            bare.hasher.learn(bare.Z, i[at : at + 4096], j[at : at + 4096], s[at : at + 4096])
+            hasher.learn(bare.Z, i[at : at + 4096], j[at : at + 4096], s[at : at + 4096])
         seconds = time.perf_counter() - start
         watched = Runner(params, judge=False).start()
         while watched.run is None and not watched.finished.is_set():  # throughput, not preparation

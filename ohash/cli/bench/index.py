@@ -114,7 +114,7 @@ def _codes(made_of: tuple[str, str, int] | None, n: int) -> tuple[Codes, Codes]:
     model, X = run.model(), np.asarray(run.world.dataset.X, np.float32)
 
     def encoded(count: int, seed: int) -> Codes:
-        parts = [np.asarray(model.encode(model.feature_map.transform(x))) for x in between(X, count, seed)]
+        parts = [np.asarray(model.encode(run.world.feature_map.transform(x))) for x in between(X, count, seed)]
         return np.concatenate(parts)
 
     return encoded(n, 0), encoded(QUERIES, 1)

@@ -6,16 +6,17 @@ the recent pairs are stored frame by frame.
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Array
 from ohash.engine.live.pace import accelerated_pairs
 from ohash.engine.params import ExperimentParams, from_json
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.runtime.archive import read_archive, write_archive
+from ohash.runtime.frames import Arrays
 
 FORMAT = 1
 FRAMES = 60
@@ -26,7 +27,7 @@ def record(params: ExperimentParams, path: str | Path, pairs: int = 30_000) -> N
     """Run `params` for some pairs and write what a viewer needs."""
     run = Run(params)
     stops = np.unique(np.geomspace(50, pairs, FRAMES).astype(int))
-    recent: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in RECENT}
+    recent: dict[str, list[Array]] = {name: [] for name in RECENT}
     for stop in stops:
         while run.t < stop or run.evaluating:
             run.step(int(stop) - run.t)
@@ -41,7 +42,7 @@ def record(params: ExperimentParams, path: str | Path, pairs: int = 30_000) -> N
         "similar_by": now.similar_by,
         "notes": list(now.notes),
     }
-    arrays: dict[str, npt.NDArray[Any]] = {"stops": stops.astype(np.int64)}
+    arrays: Arrays = {"stops": stops.astype(np.int64)}
     arrays |= {f"columns/{name}": column.astype(np.float32) for name, column in now.columns.items()}
     arrays |= {f"checkpoints/{name}": column.astype(np.float32) for name, column in now.checkpoints.items()}
     arrays |= {f"recent/{name}": np.array(frames).astype(np.int16) for name, frames in recent.items()}
@@ -57,7 +58,7 @@ class Recording:
         self.params = from_json(header["params"])
         self.stops = arrays["stops"]
         self._header = header
-        self._groups: dict[str, dict[str, npt.NDArray[Any]]] = {"columns": {}, "checkpoints": {}, "recent": {}}
+        self._groups: dict[str, Arrays] = {"columns": {}, "checkpoints": {}, "recent": {}}
         for name, array in arrays.items():
             group, _, key = name.partition("/")
             if group in self._groups:
@@ -94,7 +95,7 @@ class Recording:
         )
 
 
-def _until(columns: dict[str, npt.NDArray[Any]], t: int) -> dict[str, npt.NDArray[np.float64]]:
+def _until(columns: Arrays, t: int) -> dict[str, npt.NDArray[np.float64]]:
     rows = int(np.searchsorted(columns["pairs"], t, side="right"))
     return {name: column[:rows].astype(np.float64) for name, column in columns.items()}
 

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Floats
 from ohash.core.parameters import param, validate
-from ohash.evaluation.drift_detectors.base import Floats, State, check_losses
+from ohash.evaluation.drift_detectors.base import State, check_losses
 from ohash.runtime.compile import in_order
 
 # Values of a smallest bucket, buckets of one size before two are merged, sizes (32 · 2^40 values are enough).

@@ -1,12 +1,14 @@
 """What every drift detector can do, and the check of what it is given."""
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-State = dict[str, npt.NDArray[Any]]
+from ohash.core.arrays import Floats
+from ohash.runtime.frames import Arrays
+
+State = Arrays
 
 
 class DriftDetector(Protocol):

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Floats
 from ohash.core.parameters import param, validate
-from ohash.evaluation.drift_detectors.base import Floats, State, check_losses
+from ohash.evaluation.drift_detectors.base import State, check_losses
 from ohash.runtime.compile import in_order
 
 # State: values since the last alarm, their mean and variance, and the excess m.

@@ -13,14 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Floats
 from ohash.core.codes import hamming
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec, Trace
 from ohash.models.linear import Fitted
 from ohash.models.quantizers.rotated import random_rotation
 from ohash.runtime.threads import one_blas_thread
-
-Real = npt.NDArray[np.float64]
 
 # Pairs are summed in blocks of this many, and W is recomputed after whole blocks only: results depend on the order of
 # the pairs and never on how they are cut into calls.
@@ -59,7 +58,7 @@ class ClickWhiteningParams:
         validate(self)
 
 
-def whitener(C: Real) -> Real:
+def whitener(C: Floats) -> Floats:
     """C^(-1/2) of a positive definite matrix.
 
     >>> whitener(np.diag([4.0, 0.25]))
@@ -70,7 +69,7 @@ def whitener(C: Real) -> Real:
     return np.asarray((vectors / np.sqrt(values)) @ vectors.T)
 
 
-def discriminants(C: Real, T: Real, k: int, *, weigh: bool) -> Real:
+def discriminants(C: Floats, T: Floats, k: int, *, weigh: bool) -> Floats:
     """(d, k): C^(-1/2) times the top-k eigenvectors of C^(-1/2) T C^(-1/2), weighted by their share of signal.
 
     A direction without signal has the eigenvalue 1/2, since C is the covariance of a difference of two.
@@ -92,7 +91,7 @@ class ClickWhitening(Fitted):
 
     def _setup(self) -> None:
         super()._setup()
-        self.mean: Real = np.zeros(0)
+        self.mean: Floats = np.zeros(0)
         self._sums = np.zeros((2, 0, 0))  # of zzᵀ over similar pairs; of (x - mean)(x - mean)ᵀ
         self._counts = np.zeros(4, np.int64)  # similar pairs, points, all pairs, pairs at the last refresh
         self._waiting = np.zeros((0, 2, 0))  # pairs of the block that is not full, centred

@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Rows
 from ohash.core.codes import Codes, pack
 from ohash.core.parameters import param, validate
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import HasherSpec
 from ohash.models.batch.sdh import indicator
 from ohash.models.hasher import Hasher
 from ohash.models.supervision import SharedLabels, Similarity, SimilarityMatrix
 from ohash.runtime import progress
 from ohash.runtime.compile import kernel
+from ohash.runtime.frames import Arrays
 
 
 @kernel
@@ -65,7 +67,6 @@ def reach(indptr: Any, indices: Any, residual: Any, source: int, z: Any) -> None
                 left += 1
 
 
-Index = npt.NDArray[np.int64]
 TREE_ARRAYS = ("feature", "threshold", "left", "right", "value", "roots", "bit", "base")
 SMALL = 2_000_000  # values of X below which a second thread does not pay
 
@@ -127,7 +128,7 @@ class Pairs:
         self.similar = similarity.pairs(self.rows, self.indices)
         self.blocks = [Block(self, points) for points in self._cover(rng)]
 
-    def _cover(self, rng: np.random.Generator) -> list[Index]:
+    def _cover(self, rng: np.random.Generator) -> list[Rows]:
         covered = np.zeros(self.n, bool)
         blocks = []
         for i in rng.permutation(self.n):
@@ -144,28 +145,28 @@ class Pairs:
             blocks.append(np.array(block, np.int64))
         return blocks
 
-    def _neighbours(self, i: int, *, similar: bool) -> Index:
+    def _neighbours(self, i: int, *, similar: bool) -> Rows:
         mine = slice(self.indptr[i], self.indptr[i + 1])
         return np.asarray(self.indices[mine][self.similar[mine] == similar])
 
-    def costs(self, D: Index, r: int) -> Index:
+    def costs(self, D: Rows, r: int) -> Rows:
         """8 a_ij for every entry: D are the distances of its two points in the bits before."""
         half = 0.5 * r
         equal = np.where(self.similar, D**2, np.maximum(0, half - D) ** 2)
         differ = np.where(self.similar, (D + 1) ** 2, np.maximum(0, half - D - 1) ** 2)
         return np.asarray(np.rint(4 * (equal - differ)), np.int64)
 
-    def energy(self, a: Index, z: Index) -> int:
+    def energy(self, a: Rows, z: Rows) -> int:
         """Σ a_ij z_i z_j over pairs."""
         return int((a * z[self.rows] * z[self.indices]).sum()) // 2
 
-    def optimise(self, a: Index, z: Index, block: "Block") -> None:
+    def optimise(self, a: Rows, z: Rows, block: "Block") -> None:
         """Set the best bits of a block in place, all others fixed; bits that gain nothing stay."""
         u, mine, attraction = np.empty(len(block.points), np.int64), z[block.points], -a[block.entries]
         fields(self.indptr, self.indices, a, z, block.points, block.inside, u)
         best = block.cut.solve(u, attraction)
 
-        def energy(bits: Index) -> int:
+        def energy(bits: Rows) -> int:
             return int(2 * (u @ bits) - (attraction * bits[block.p] * bits[block.q]).sum())
 
         if energy(best) < energy(mine):
@@ -175,7 +176,7 @@ class Pairs:
 class Block:
     """Mutually similar points, the positions of their entries, and the graph of their cut; the same for every bit."""
 
-    def __init__(self, pairs: Pairs, points: Index) -> None:
+    def __init__(self, pairs: Pairs, points: Rows) -> None:
         """Look everything up once, for all bits."""
         self.points = points
         self.inside = np.full(pairs.n, -1, np.int32)
@@ -204,7 +205,7 @@ class Cut:
         self.indices = head[self.order].astype(np.int32)
         self.indptr = np.searchsorted(tail[self.order], np.arange(size + 3)).astype(np.int32)
 
-    def solve(self, u: Index, attraction: Index) -> Index:
+    def solve(self, u: Rows, attraction: Rows) -> Rows:
         """The z in {-1, +1} that minimises Σ u_i z_i - Σ attraction_pq z_p z_q over pairs; attractions are >= 0."""
         from scipy.sparse import csr_array  # noqa: PLC0415
         from scipy.sparse.csgraph import maximum_flow  # noqa: PLC0415
@@ -263,7 +264,7 @@ class FastHash(Hasher):
         self._version += bool(self.trees)
         self._d, self.trees = X.shape[1], _flatten(grown)
 
-    def _grow(self, X: npt.NDArray[np.float64], z: Index, k: int) -> tuple[float, list[Any]]:
+    def _grow(self, X: npt.NDArray[np.float64], z: Rows, k: int) -> tuple[float, list[Any]]:
         """(base, the nodes of each tree) of boosted trees that predict z."""
         if (z == z[0]).all():
             return float(z[0]), []
@@ -295,7 +296,7 @@ class FastHash(Hasher):
         self.trees = {name: np.array(arrays[name]) for name in TREE_ARRAYS} if arrays else {}
 
 
-def _draw(others: Index, wanted: int, rng: np.random.Generator) -> Index:
+def _draw(others: Rows, wanted: int, rng: np.random.Generator) -> Rows:
     return others if len(others) <= wanted else rng.choice(others, wanted, replace=False)
 
 

@@ -5,11 +5,11 @@ With V the top-r principal components of centred data, two half-steps are repeat
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Floats, Reals
 from ohash.core.codes import sgn
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
@@ -18,10 +18,8 @@ from ohash.models.quantizers.rotated import random_rotation
 from ohash.runtime import progress
 from ohash.runtime.threads import one_blas_thread
 
-Real = npt.NDArray[np.float64]
 
-
-def nearest_rotation(M: npt.NDArray[Any]) -> Real:
+def nearest_rotation(M: Reals) -> Floats:
     """The orthogonal R that maximises tr(RᵀM).
 
     Divide and conquer may not converge on a matrix of low rank, such as that of ITQ with more bits than dimensions; the
@@ -60,7 +58,7 @@ class ITQParams:
         validate(self)
 
 
-def principal_axes(centred: Real, r: int, rng: np.random.Generator) -> Real:
+def principal_axes(centred: Floats, r: int, rng: np.random.Generator) -> Floats:
     """(d, r): the top-r eigenvectors of the covariance, largest first; random directions beyond d."""
     d = centred.shape[1]
     axes = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :r]
@@ -69,7 +67,7 @@ def principal_axes(centred: Real, r: int, rng: np.random.Generator) -> Real:
     return np.ascontiguousarray(axes)
 
 
-def quantise(V: Real, R: Real, iterations: int) -> tuple[Real, Real]:
+def quantise(V: Floats, R: Floats, iterations: int) -> tuple[Floats, Floats]:
     """R after the iterations, and ||B - VR||² after every half-step (2 * iterations entries)."""
     objective = np.empty(2 * iterations)
     for step in range(iterations):
@@ -91,7 +89,7 @@ class ITQ(Fitted):
 
     def _setup(self) -> None:
         super()._setup()
-        self.objective: Real = np.empty(0)
+        self.objective: Floats = np.empty(0)
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> None:
         """Fit from scratch; labels are ignored. `objective` then holds ||B - VR||² after every half-step."""

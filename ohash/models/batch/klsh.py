@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Floats
 from ohash.core.codes import Codes, pack
 from ohash.core.parameters import param, validate
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import HasherSpec
 from ohash.models.hasher import Hasher
-
-Real = npt.NDArray[np.float64]
+from ohash.runtime.frames import Arrays
 
 LEAST = 1e-8  # smaller eigenvalues are dropped
 BLOCK = 4096  # rows encoded at a time
@@ -52,7 +52,7 @@ class KLSHParams:
         validate(self)
 
 
-def centred(K: Real, columns: Real, total: float) -> Real:
+def centred(K: Floats, columns: Floats, total: float) -> Floats:
     """κ_c(x, x_i) = κ(x, x_i) - mean_j κ(x, x_j) - mean_j κ(x_j, x_i) + mean, for rows K of kernel values.
 
     `columns` are the means over the sample of each column of its own kernel matrix, `total` their mean.
@@ -65,7 +65,7 @@ def centred(K: Real, columns: Real, total: float) -> Real:
     return np.asarray(K - K.mean(axis=1, keepdims=True) - columns + total)
 
 
-def inverse_root(K: Real) -> Real:
+def inverse_root(K: Floats) -> Floats:
     """K^(-1/2) on the space where K is not 0."""
     values, vectors = np.linalg.eigh(K)
     kept = values > LEAST
@@ -81,10 +81,10 @@ class KLSH(Hasher):
     ARRAYS = ("sample", "w", "columns", "_sigma")
 
     def _setup(self) -> None:
-        self.sample: Real = np.zeros((0, 0))
-        self.w: Real = np.zeros((0, 0))
-        self.columns: Real = np.zeros(0)
-        self._sigma: Real = np.full(1, np.nan)
+        self.sample: Floats = np.zeros((0, 0))
+        self.w: Floats = np.zeros((0, 0))
+        self.columns: Floats = np.zeros(0)
+        self._sigma: Floats = np.full(1, np.nan)
 
     @property
     def sigma(self) -> float:
@@ -109,7 +109,7 @@ class KLSH(Hasher):
             chosen[rng.permutation(p)[:t], k] = 1 / t
         self.w = inverse_root(centred(K, self.columns, float(K.mean()))) @ (chosen - 1 / p)
 
-    def kernel(self, X: Real) -> Real:
+    def kernel(self, X: Floats) -> Floats:
         """κ(x, x_i) for rows of X and the sample, (n, p)."""
         if self.params.similarity == "linear":
             return X @ self.sample.T
@@ -133,7 +133,7 @@ class KLSH(Hasher):
         self._d = self.sample.shape[1] or None
 
 
-def _squares(A: Real, B: Real) -> Real:
+def _squares(A: Floats, B: Floats) -> Floats:
     squares = np.square(A).sum(axis=1)[:, None] + np.square(B).sum(axis=1) - 2 * A @ B.T
     return np.asarray(np.maximum(squares, 0))
 

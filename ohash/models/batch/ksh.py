@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Floats
 from ohash.core.codes import sgn
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
@@ -23,8 +24,6 @@ from ohash.models.linear import Fitted
 from ohash.models.supervision import SharedLabels, Similarity, SimilarityMatrix
 from ohash.runtime import progress
 from ohash.runtime.threads import one_blas_thread
-
-Real = npt.NDArray[np.float64]
 
 RIDGE = 1e-3  # times the mean eigenvalue of KᵀK; with 1e-6, as many labels as anchors are memorised
 STEEPEST = 2.0**50  # where backtracking gives up
@@ -71,28 +70,28 @@ class Residual:
         self.S0 = np.where(similarity.matrix(), 1.0, -1.0) if self.Q is None else np.empty((0, 0))
         self.H = np.empty((similarity.n, 0))
 
-    def times(self, V: Real) -> Real:
+    def times(self, V: Floats) -> Floats:
         """S V for a vector or a matrix of columns."""
         similar = 2 * (self.Q @ (self.Q.T @ V)) - V.sum(axis=0) if self.Q is not None else self.S0 @ V
         return np.asarray(self.r * similar - self.H @ (self.H.T @ V))
 
-    def explain(self, h: Real) -> None:
+    def explain(self, h: Floats) -> None:
         """Subtract hhᵀ from S."""
         self.H = np.concatenate([self.H, h[:, None]], axis=1)
 
-    def dense(self) -> Real:
+    def dense(self) -> Floats:
         """S itself, for tests."""
         return self.times(np.eye(len(self.H)))
 
 
-def cost_and_gradient(a: Real, K: Real, S: Residual) -> tuple[float, Real]:
+def cost_and_gradient(a: Floats, K: Floats, S: Residual) -> tuple[float, Floats]:
     """-φᵀSφ and its gradient -Kᵀ[(Sφ) ∘ (1 - φ²)], φ = 2 sigmoid(Ka) - 1 = tanh(Ka / 2)."""
     phi = np.tanh(0.5 * (K @ a))
     S_phi = S.times(phi)
     return -float(phi @ S_phi), -(K.T @ (S_phi * (1 - phi**2)))
 
 
-def refine(a: Real, K: Real, S: Residual, iterations: int, tolerance: float) -> Real:
+def refine(a: Floats, K: Floats, S: Residual, iterations: int, tolerance: float) -> Floats:
     """Minimise the cost from a: Nesterov's accelerated gradient; the Lipschitz guess is doubled until a step holds."""
     lipschitz = 1.0
     before, momentum, momentum_before = a, 1.0, 0.0
@@ -119,11 +118,11 @@ def refine(a: Real, K: Real, S: Residual, iterations: int, tolerance: float) -> 
     return best
 
 
-def spectral(white: Real, M: Real) -> Real:
+def spectral(white: Floats, M: Floats) -> Floats:
     """The top eigenvector of M = KᵀSK for white K (KᵀK = I), scaled to ||Ka||² = l."""
     from scipy.linalg import eigh  # noqa: PLC0415
 
-    a: Real = eigh(0.5 * (M + M.T), subset_by_index=(len(M) - 1, len(M) - 1))[1][:, 0]
+    a: Floats = eigh(0.5 * (M + M.T), subset_by_index=(len(M) - 1, len(M) - 1))[1][:, 0]
     length = float(np.square(white @ a).sum())
     return a * np.sqrt(len(white) / length) if length > 0 else a
 
@@ -137,7 +136,7 @@ class KSH(Fitted):
 
     def _setup(self) -> None:
         super()._setup()
-        self.agreement: Real = np.empty((0, 2))
+        self.agreement: Floats = np.empty((0, 2))
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
         """Fit from scratch; `agreement` then holds hᵀSh of the spectral and of the kept solution, (r, 2)."""
@@ -149,14 +148,14 @@ class KSH(Fitted):
         X = self._rows(X, "float64")
         self._fit(X, SimilarityMatrix(similar, len(X)))
 
-    def _fit(self, X: Real, similarity: Similarity) -> None:
+    def _fit(self, X: Floats, similarity: Similarity) -> None:
         mean, rng = X.mean(axis=0), np.random.default_rng(self.params.seed)
         sample = rng.permutation(len(X))[: self.params.labelled]
         with one_blas_thread():
             A = self._bits(X[sample] - mean, Residual(similarity.subset(sample), self.r), rng)
         self._set_hash(A, mean)
 
-    def _bits(self, K: Real, S: Residual, rng: np.random.Generator) -> Real:
+    def _bits(self, K: Floats, S: Residual, rng: np.random.Generator) -> Floats:
         """A (m, r), bit by bit."""
         m = K.shape[1]
         gram = K.T @ K

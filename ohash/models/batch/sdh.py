@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Floats
 from ohash.core.parameters import param, validate
 from ohash.models import supervision as labels
 from ohash.models.base import HasherSpec
@@ -54,8 +55,6 @@ def update_bits(B: npt.NDArray[np.float64], Q: npt.NDArray[np.float64], A: npt.N
     return flips
 
 
-Real = npt.NDArray[np.float64]
-
 RIDGE = 1e-2  # ρ: keeps the hash defined where features repeat
 
 
@@ -90,7 +89,7 @@ class SDHParams:
         validate(self)
 
 
-def indicator(y: npt.ArrayLike | None, n: int, title: str) -> Real:
+def indicator(y: npt.ArrayLike | None, n: int, title: str) -> Floats:
     """Labels as a 0/1 matrix (n, classes).
 
     >>> indicator([7, 3, 7], 3, "SDH")
@@ -105,7 +104,7 @@ def indicator(y: npt.ArrayLike | None, n: int, title: str) -> Real:
     return known.astype(np.float64)
 
 
-def objective(Y: Real, B: Real, W: Real, hashed: Real, P: Real, lambda_: float, nu: float) -> float:
+def objective(Y: Floats, B: Floats, W: Floats, hashed: Floats, P: Floats, lambda_: float, nu: float) -> float:
     """The objective of SDH; `hashed` is ΦP."""
     fit = np.square(Y - B @ W).sum() + lambda_ * np.square(W).sum()
     return float(fit + nu * (np.square(B - hashed).sum() + RIDGE * np.square(P).sum()))
@@ -120,7 +119,7 @@ class SDH(Fitted):
 
     def _setup(self) -> None:
         super()._setup()
-        self.objective: Real = np.empty(0)
+        self.objective: Floats = np.empty(0)
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
         """Fit from scratch; `objective` then holds its value after every step: W, P, B, W, P, B, ..."""

@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ohash.core.arrays import Counts, Flags, Reals, Signs
 from ohash.core.kernels import dot, project_pair
 from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
-from ohash.models.linear import LearnerParams, PairLearner, Rows
+from ohash.models.linear import LearnerParams, PairLearner
 from ohash.runtime.compile import inlined, kernel
 from ohash.runtime.threads import one_blas_thread
 
@@ -131,11 +132,11 @@ class AdaptHash(PairLearner):
         super()._begin(d)
         self._square = np.ones(1)
 
-    def _prepare_centred(self, rows: Rows) -> None:
+    def _prepare_centred(self, rows: Reals) -> None:
         square = float(np.einsum("nd,nd->", rows, rows) / len(rows))
         self._square[0] = square if square > 0 else 1.0
 
-    def _learn_pair_block(self, x_i: Rows, x_j: Rows, s: Rows, D_h: Rows, updated: Rows) -> None:
+    def _learn_pair_block(self, x_i: Reals, x_j: Reals, s: Signs, D_h: Counts, updated: Flags) -> None:
         p = self.params
         step = p.eta / (p.r * float(self._square[0]))
         with one_blas_thread():

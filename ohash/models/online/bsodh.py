@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Array, Reals
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
 from ohash.models.base import HasherSpec
-from ohash.models.linear import HalfSpaces, LearnerParams, PointLearner, Rows
+from ohash.models.linear import HalfSpaces, LearnerParams, PointLearner
 
 Matrix = npt.NDArray[np.float64]
 
@@ -92,7 +93,7 @@ class BSODH(PointLearner, HalfSpaces):
         self._keys = np.zeros(0)
         self._form = np.zeros(1, np.int64)
 
-    def _check_labels(self, y: npt.ArrayLike | None, n: int) -> npt.NDArray[Any]:
+    def _check_labels(self, y: npt.ArrayLike | None, n: int) -> Array:
         first = self._form[0] == labels.UNKNOWN
         checked, self._form[0] = labels.check(y, n, int(self._form[0]), type(self).__name__)
         words = labels.pack_labels(checked)
@@ -101,7 +102,7 @@ class BSODH(PointLearner, HalfSpaces):
             self._words = np.zeros((0, words.shape[1]), np.int64)
         return words
 
-    def _learn_block(self, rows: Rows, labels: Any) -> None:
+    def _learn_block(self, rows: Reals, labels: Any) -> None:
         at = 0
         while at < len(rows):
             waiting = int(self._waiting[0])
@@ -117,7 +118,7 @@ class BSODH(PointLearner, HalfSpaces):
 
     def _learn_chunk(self, X: Matrix) -> None:
         p = self.params
-        W: npt.NDArray[Any] = self._Wt.astype(np.float64)
+        W: Reals = self._Wt.astype(np.float64)
         words = self._buffer_words
         B_s = np.where(W @ X.T >= 0, 1.0, -1.0)
         if self._codes.shape[1]:

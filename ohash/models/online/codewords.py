@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Array, Labels, Reals
 from ohash.core.kernels import dot
 from ohash.models import supervision as labels
-from ohash.models.linear import HalfSpaces, PointLearner, Rows
+from ohash.models.linear import HalfSpaces, PointLearner
 from ohash.runtime.compile import inlined, kernel
 
 Words = npt.NDArray[np.int8]
@@ -77,7 +78,7 @@ def random_words(book: Words, r: int, seed: int, pool: int, count: int) -> Words
     return (2 * bits.astype(np.int8) - 1).astype(np.int8)
 
 
-def new_classes(known: npt.NDArray[np.int64], labels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def new_classes(known: npt.NDArray[np.int64], labels: Labels) -> npt.NDArray[np.int64]:
     """Classes of `labels`, (n,) or flags (n, L), that are not known yet, in the order of their first point.
 
     >>> new_classes(np.array([2]), np.array([5, 2, 3, 5])).tolist()
@@ -89,13 +90,13 @@ def new_classes(known: npt.NDArray[np.int64], labels: npt.NDArray[Any]) -> npt.N
     return np.asarray(values[fresh][np.argsort(first[fresh])], np.int64)
 
 
-def class_indices(known: npt.NDArray[np.int64], labels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def class_indices(known: npt.NDArray[np.int64], labels: Labels) -> npt.NDArray[np.int64]:
     """The index of each label in `known`."""
     order = np.argsort(known)
     return np.asarray(order[np.searchsorted(known, labels, sorter=order)], np.int64)
 
 
-def targets(book: Words, known: npt.NDArray[np.int64], labels: npt.NDArray[Any]) -> tuple[Words, npt.NDArray[np.bool_]]:
+def targets(book: Words, known: npt.NDArray[np.int64], labels: Labels) -> tuple[Words, npt.NDArray[np.bool_]]:
     """(codewords (n, r), whether there is one): of several labels each bit's majority, in a tie the first label's."""
     if labels.ndim == 1:
         return book[class_indices(known, labels)], np.ones(len(labels), bool)
@@ -129,15 +130,15 @@ class CodewordLearner(PointLearner, HalfSpaces):
         self._classes = np.zeros(0, np.int64)
         self._form = np.zeros(1, np.int64)
 
-    def _words(self, count: int) -> npt.NDArray[np.int8]:
+    def _words(self, count: int) -> Words:
         """The next codewords."""
         raise NotImplementedError
 
-    def _step(self, rows: Rows, words: Rows) -> None:
+    def _step(self, rows: Reals, words: Words) -> None:
         """Learn rows (n, d) towards codewords (n, r), in order."""
         raise NotImplementedError
 
-    def _check_labels(self, y: npt.ArrayLike | None, n: int) -> npt.NDArray[Any]:
+    def _check_labels(self, y: npt.ArrayLike | None, n: int) -> Array:
         checked, self._form[0] = labels.check(y, n, int(self._form[0]), type(self).__name__)
         fresh = new_classes(self._classes, checked)
         if len(fresh):
@@ -145,7 +146,7 @@ class CodewordLearner(PointLearner, HalfSpaces):
             self._classes = np.concatenate([self._classes, fresh])
         return checked
 
-    def _learn_block(self, rows: Rows, labels: Any) -> None:
+    def _learn_block(self, rows: Reals, labels: Any) -> None:
         words, has = targets(self._book, self._classes, labels)
         self._step(rows[has], words[has])
         self._clock[0] += len(rows) - int(has.sum())  # nothing is learnt from a point without labels

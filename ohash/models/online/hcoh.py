@@ -1,14 +1,12 @@
 """HCOH: each class is given a row of a Hadamard matrix, and tanh(Wᵀx) is pulled towards it (Lin et al., 2018)."""
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy.typing as npt
-
+from ohash.core.arrays import Reals
 from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
-from ohash.models.linear import LearnerParams, Rows
-from ohash.models.online.codewords import CodewordLearner, hadamard_words, learn_hcoh
+from ohash.models.linear import LearnerParams
+from ohash.models.online.codewords import CodewordLearner, Words, hadamard_words, learn_hcoh
 
 
 @dataclass(frozen=True)
@@ -37,11 +35,11 @@ class HCOH(CodewordLearner):
     Params = HCOHParams
     params: HCOHParams
 
-    def _words(self, count: int) -> npt.NDArray[Any]:
+    def _words(self, count: int) -> Words:
         p = self.params
         return hadamard_words(p.r, p.seed, p.classes, len(self._book), count, p.mapping)
 
-    def _step(self, rows: Rows, words: Rows) -> None:
+    def _step(self, rows: Reals, words: Words) -> None:
         learn_hcoh(self._Wt, self._bit_updates, self._clock, rows, words, self.params.eta)
 
 

@@ -1,15 +1,16 @@
 """HMOH: one perceptron per bit towards Hadamard codewords, hashed by the sum of its weights (Lin et al., 2020)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Reals
 from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
-from ohash.models.linear import LearnerParams, Planes, Rows
-from ohash.models.online.codewords import CodewordLearner, hadamard_words, learn_hmoh
+from ohash.models.linear import LearnerParams, Planes
+from ohash.models.online.codewords import CodewordLearner, Words, hadamard_words, learn_hmoh
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,11 @@ class HMOH(CodewordLearner):
         super()._begin(d)
         self._sums = np.zeros((self.r, d))  # float64: millions are added
 
-    def _words(self, count: int) -> npt.NDArray[Any]:
+    def _words(self, count: int) -> Words:
         p = self.params
         return hadamard_words(p.r, p.seed, p.classes, len(self._book), count, p.mapping)
 
-    def _step(self, rows: Rows, words: Rows) -> None:
+    def _step(self, rows: Reals, words: Words) -> None:
         every = self.params.average == "points"
         learn_hmoh(self._Wt, self._sums, self._bit_updates, self._clock, rows, words, 1.0, every)
 

@@ -13,10 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Counts, Flags, Reals, Signs
 from ohash.core.kernels import dot
 from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
-from ohash.models.linear import LearnerParams, PairLearner, Planes, Rows
+from ohash.models.linear import LearnerParams, PairLearner, Planes
 from ohash.runtime.compile import inlined, kernel
 
 LEAST = 1e-12  # squared distances below are treated as 0
@@ -125,14 +126,14 @@ class LEGO(PairLearner):
         self._G = np.eye(d)
         self._targets = np.full(2, np.nan)
 
-    def _prepare_centred(self, rows: Rows) -> None:
+    def _prepare_centred(self, rows: Reals) -> None:
         squares = np.einsum("nd,nd->n", rows, rows)
         distances = np.maximum(squares[:, None] + squares - 2 * rows @ rows.T, 0)
         known = distances[np.triu_indices(len(rows), 1)]
         if known.size:
             self._targets = np.percentile(known, [self.params.near, self.params.far])
 
-    def _learn_pair_block(self, x_i: Rows, x_j: Rows, s: Rows, D_h: Rows, updated: Rows) -> None:
+    def _learn_pair_block(self, x_i: Reals, x_j: Reals, s: Signs, D_h: Counts, updated: Flags) -> None:
         if np.isnan(self._targets).any():
             raise ValueError("LEGO takes its target distances from the first points: call warm_up(X) before learning")
         near, far = (float(value) for value in self._targets)

@@ -15,11 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Array, Reals
 from ohash.core.kernels import dot
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
 from ohash.models.base import HasherSpec
-from ohash.models.linear import HalfSpaces, LearnerParams, PointLearner, Rows
+from ohash.models.linear import HalfSpaces, LearnerParams, PointLearner
 from ohash.runtime.compile import inlined, kernel
 
 RESYNC = 1024
@@ -190,14 +191,14 @@ class MIHash(PointLearner, HalfSpaces):
         self._filled = np.zeros(1, np.int64)
         self._form = np.zeros(1, np.int64)
 
-    def _check_labels(self, y: npt.ArrayLike | None, n: int) -> npt.NDArray[Any]:
+    def _check_labels(self, y: npt.ArrayLike | None, n: int) -> Array:
         checked, self._form[0] = labels.check(y, n, int(self._form[0]), type(self).__name__)
         words = labels.pack_labels(checked)
         if words.shape[1] != self._kept_words.shape[1]:
             self._kept_words = np.zeros((self.params.reservoir, words.shape[1]), np.int64)
         return words
 
-    def _learn_block(self, rows: Rows, labels: Any) -> None:
+    def _learn_block(self, rows: Reals, labels: Any) -> None:
         p = self.params
         learn_points(
             self._Wt, self._bit_updates, self._clock, rows, labels, bool(self._form[0] > 0),

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Counts, Flags, Reals, Signs
 from ohash.core.kernels import project_pair
 from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
-from ohash.models.linear import LearnerParams, PairLearner, Rows
+from ohash.models.linear import LearnerParams, PairLearner
 from ohash.runtime.compile import inlined, kernel
 
 
@@ -149,7 +150,7 @@ class MLH(PairLearner):
         self._velocity, self._gradient = np.zeros((self.r, d)), np.zeros((self.r, d))
         self._waiting = np.zeros(1, np.int64)
 
-    def _learn_pair_block(self, x_i: Rows, x_j: Rows, s: Rows, D_h: Rows, updated: Rows) -> None:
+    def _learn_pair_block(self, x_i: Reals, x_j: Reals, s: Signs, D_h: Counts, updated: Flags) -> None:
         p = self.params
         learn_pairs(
             self._Wt, self._velocity, self._gradient, self._waiting, self._bit_updates, self._clock, x_i, x_j, s,

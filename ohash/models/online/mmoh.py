@@ -5,10 +5,10 @@ with R > 0 moves. T = 1 is OH bit for bit.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy.typing as npt
 
+from ohash.core.arrays import Reals
 from ohash.core.codes import Codes
 from ohash.core.loss import PairStep
 from ohash.core.parameters import param
@@ -67,7 +67,7 @@ class MMOH(PassiveAggressive):
         super().__init__(params, W)
 
     @property
-    def W(self) -> npt.NDArray[Any]:
+    def W(self) -> Reals:
         """Hash projection matrices (T, d, r), a read-only view."""
         self._need_start("W")
         return read_only(self._Wt.transpose(0, 2, 1))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ohash.core.arrays import Reals
 from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
-from ohash.models.linear import LearnerParams, Rows
-from ohash.models.online.codewords import CodewordLearner, class_indices, learn_oecc, random_words
+from ohash.models.linear import LearnerParams
+from ohash.models.online.codewords import CodewordLearner, Words, class_indices, learn_oecc, random_words
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class OECC(CodewordLearner):
     Params = OECCParams
     params: OECCParams
 
-    def _words(self, count: int) -> npt.NDArray[Any]:
+    def _words(self, count: int) -> Words:
         return random_words(self._book, self.r, self.params.seed, self.params.pool, count)
 
-    def _step(self, rows: Rows, words: Rows) -> None:
+    def _step(self, rows: Reals, words: Words) -> None:
         boosted = self.params.update == "boosted"
         learn_oecc(self._Wt, self._bit_updates, self._clock, rows, words, self.params.eta, boosted)
 
-    def _learn_block(self, rows: Rows, labels: Any) -> None:
+    def _learn_block(self, rows: Reals, labels: Any) -> None:
         if labels.ndim == 1:
             super()._learn_block(rows, labels)
             return

@@ -4,10 +4,9 @@ Differs from the paper: beta r is rounded when it is an integer up to 1e-9, dege
 and centring is explicit; see `ohash.core.loss` for the conventions.
 """
 
-from typing import Any
-
 import numpy.typing as npt
 
+from ohash.core.arrays import Reals
 from ohash.core.loss import PairStep
 from ohash.models.base import PAPER, HasherSpec
 from ohash.models.linear import read_only
@@ -54,7 +53,7 @@ class OH(PassiveAggressive):
         )  # fmt: skip
 
     @property
-    def W(self) -> npt.NDArray[Any]:
+    def W(self) -> Reals:
         """Hash projection matrix (d, r), a read-only view."""
         self._need_start("W")
         return read_only(self._Wt[0].T)

@@ -11,13 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Array, Reals
 from ohash.core.codes import Codes
 from ohash.core.parameters import param, validate
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import HasherSpec
 from ohash.models.hasher import Hasher
 from ohash.models.linear import read_only
 from ohash.models.online.oh import OH
 from ohash.models.online.oh_params import PairTrace
+from ohash.runtime.frames import Arrays
 
 BLOCK = 8192
 
@@ -67,7 +69,7 @@ class OKHStyle(Hasher):
         return self._inner.version
 
     @property
-    def hyperplanes(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+    def hyperplanes(self) -> tuple[Array, npt.NDArray[np.float64]]:
         """(Wt (1, r, d), threshold (1, r)): the threshold is minus the weight of the constant feature."""
         Wt = self._inner.hyperplanes[0]
         return read_only(np.ascontiguousarray(Wt[..., :-1])), read_only(-Wt[..., -1].astype(np.float64))
@@ -114,7 +116,7 @@ class OKHStyle(Hasher):
         return self._inner._bars()
 
 
-def _with_one(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _with_one(rows: Reals) -> Reals:
     return np.concatenate([rows, np.ones((len(rows), 1), rows.dtype)], axis=1)
 
 

@@ -2,21 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core import certificate, kernels, validation
+from ohash.core.arrays import Floats, Numbers, Reals, Rows
 from ohash.core.certificate import Certificate
 from ohash.core.codes import Codes, sgn
 from ohash.core.features import FeatureMap
 from ohash.core.loss import PairStep, dissimilar_threshold, explain, similarity_loss
-from ohash.models.base import Arrays
-from ohash.models.linear import GATHER, HalfSpaces, Learner, Planes, Real, Rows, read_only
+from ohash.models.linear import GATHER, HalfSpaces, Learner, Planes, read_only
 from ohash.models.online.oh_params import OHParams, PairTrace
-
-Index = npt.NDArray[np.int64]
+from ohash.runtime.frames import Arrays
 
 CENTRING = {"none": kernels.NONE, "frozen": kernels.FROZEN, "running": kernels.RUNNING, "ema": kernels.EMA}
 
@@ -43,10 +42,10 @@ class PassiveAggressive(Learner, HalfSpaces):
     def _setup(self) -> None:
         super()._setup()
         self._Wt = np.zeros((self.T, self.r, 0))  # (T, r, d)
-        self._W_mean: Real = np.zeros((self.T, self.r))  # W·mean, kept in step by the kernel
+        self._W_mean: Floats = np.zeros((self.T, self.r))  # W·mean, kept in step by the kernel
         self._clock = np.zeros(3, np.int64)  # kernels.N_PAIRS, N_MEAN, VERSION
-        self._sums: Real = np.zeros((self.T, kernels.N_SUMS))
-        self._W1_norm2: Real = np.zeros(self.T)
+        self._sums: Floats = np.zeros((self.T, kernels.N_SUMS))
+        self._W1_norm2: Floats = np.zeros(self.T)
 
     # -- parameters ----------------------------------------------------------------------------------------------
 
@@ -96,13 +95,13 @@ class PassiveAggressive(Learner, HalfSpaces):
     # -- state ---------------------------------------------------------------------------------------------------
 
     @property
-    def mean(self) -> Real:
+    def mean(self) -> Floats:
         """The mean that is subtracted from every point, (d,), read-only; zeros without centring."""
         self._need_start("mean")
         return read_only(self._mean)
 
     @property
-    def threshold(self) -> Real:
+    def threshold(self) -> Floats:
         """W·mean, (T, r), read-only: bit k of x is 1 where (Wᵀx)_k is at least this."""
         self._need_start("threshold")
         return read_only(self._W_mean)
@@ -129,7 +128,7 @@ class PassiveAggressive(Learner, HalfSpaces):
     def _moves(self) -> npt.NDArray[np.int64]:
         return self._bit_updates
 
-    def _start_from(self, W: npt.NDArray[Any]) -> None:
+    def _start_from(self, W: Reals) -> None:
         shape = (self.T, W.shape[-2] if W.ndim > 1 else 0, self.r)
         expected = f"(d, {self.r})" if self.T == 1 else f"({self.T}, d, {self.r})"
         if W.size == 0 or W.dtype.kind not in "fiub" or W.shape not in (shape, shape[1:] if self.T == 1 else shape):
@@ -142,7 +141,7 @@ class PassiveAggressive(Learner, HalfSpaces):
     def _begin(self, d: int) -> None:
         self._begin_with(self._rng.standard_normal((self.T, d, self.r)))
 
-    def _begin_with(self, W: npt.NDArray[Any]) -> None:
+    def _begin_with(self, W: Reals) -> None:
         self._Wt = W.transpose(0, 2, 1).astype(self.params.dtype, order="C")
         T, r, d = self._Wt.shape
         self._mean = np.zeros(d)
@@ -152,12 +151,12 @@ class PassiveAggressive(Learner, HalfSpaces):
         self._bit_updates = np.zeros((T, r), np.int64)
         self._W1_norm2 = certificate.squared_norms(self._Wt)
 
-    def _set_mean(self, mean: Real, n: int) -> None:
+    def _set_mean(self, mean: Floats, n: int) -> None:
         super()._set_mean(mean, n)
         self._clock[kernels.N_MEAN] = n
         self._W_mean[:] = self._Wt.astype(np.float64) @ self._mean
 
-    def _prepare(self, rows: Rows) -> None:
+    def _prepare(self, rows: Reals) -> None:
         """Nothing but the mean comes from the warm-up."""
 
     def _need_mean(self) -> None:
@@ -214,10 +213,10 @@ class PassiveAggressive(Learner, HalfSpaces):
                     raise ValueError(_not_finite(X, int(at_i[start + bad]), int(at_j[start + bad]), start + bad))
         return PairTrace(D_h, tau > 0, R, loss, ratio, tau, norm2, p0, degenerate)
 
-    def _blocks(self, X: Rows, i: Index, j: Index) -> Iterator[tuple[int, Rows, Index, Index]]:
+    def _blocks(self, X: Numbers, i: Rows, j: Rows) -> Iterator[tuple[int, Reals, Rows, Rows]]:
         """X itself where the kernel can read it; otherwise the rows of GATHER pairs at a time, cast and contiguous."""
         if X.dtype == self.params.dtype and X.flags.c_contiguous and X.flags.aligned:
-            yield 0, X, i, j
+            yield 0, cast(Reals, X), i, j
             return
         for start in range(0, len(i), GATHER):
             stop = min(start + GATHER, len(i))
@@ -267,7 +266,7 @@ class PassiveAggressive(Learner, HalfSpaces):
             steps.append(replace(step, R_after=R_after, columns=np.flatnonzero(moved[m])))
         return steps
 
-    def _project(self, m: int, u: Rows, v: Rows) -> tuple[Rows, Rows]:
+    def _project(self, m: int, u: Reals, v: Reals) -> tuple[Reals, Reals]:
         """(Wᵀu, Wᵀv) of model m, with exactly the rounding of the learning kernel."""
         p_u, p_v = np.empty(self.r, self.params.dtype), np.empty(self.r, self.params.dtype)
         kernels.project(self.params.dtype)(self._Wt[m], u, v, p_u, p_v)
@@ -279,7 +278,7 @@ class PassiveAggressive(Learner, HalfSpaces):
         return super()._encode(X)
 
 
-def _not_finite(X: npt.NDArray[Any], i: int, j: int, pair: int) -> str:
+def _not_finite(X: Numbers, i: int, j: int, pair: int) -> str:
     for row in (i, j):
         bad = np.flatnonzero(~np.isfinite(X[row].astype(np.float64)))
         if bad.size:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ohash.core.arrays import Reals
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
-from ohash.models.linear import HalfSpaces, Rows
+from ohash.models.linear import HalfSpaces
 from ohash.models.online.sketching import SketchLearner
 
 
@@ -54,7 +55,7 @@ class SketchHash(SketchLearner, HalfSpaces):
         default = 50 if p.sketch == "fd" else 1 << (d - 1).bit_length()
         return d, p.chunk or default, rows + rows % 2
 
-    def _prepare_centred(self, rows: Rows) -> None:
+    def _prepare_centred(self, rows: Reals) -> None:
         """The warm-up's mean serves until the first chunk."""
         self._middle = np.asarray(rows.mean(axis=0), np.float64)
         self._clock[-1] += 1

@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Labels, Reals
 from ohash.models.batch.itq import nearest_rotation
-from ohash.models.linear import Planes, PointLearner, Rows
+from ohash.models.linear import Planes, PointLearner
 from ohash.models.quantizers.rotated import random_rotation
 
 Matrix = npt.NDArray[np.float64]
@@ -134,7 +135,7 @@ class SketchLearner(PointLearner):
         self._tally = np.zeros(4)
         self._middle = np.zeros(M)
 
-    def _learn_block(self, rows: Rows, labels: Any) -> None:
+    def _learn_block(self, rows: Reals, labels: Labels | None) -> None:
         at = 0
         while at < len(rows):
             waiting = int(self._waiting[0])

@@ -10,9 +10,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Reals
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
-from ohash.models.linear import Rows
 from ohash.models.online.sketching import SketchLearner
 
 
@@ -74,7 +74,7 @@ class SSBC(SketchLearner):
         self._scale = np.array([self.params.width])
         super()._begin(d)
 
-    def _prepare_centred(self, rows: Rows) -> None:
+    def _prepare_centred(self, rows: Reals) -> None:
         if self.params.width == 0:
             squares = np.einsum("nd,nd->n", rows, rows)
             distances = np.sqrt(np.maximum(squares[:, None] + squares - 2 * rows @ rows.T, 0))
@@ -92,9 +92,9 @@ class SSBC(SketchLearner):
     def _centres(self) -> bool:
         return bool(self.params.centre)
 
-    def _map(self, rows: Rows) -> Rows:
+    def _map(self, rows: Reals) -> Reals:
         """Random Fourier features; before the warm-up the width is taken as 1."""
-        Z: Rows = rows @ self._omega
+        Z: Reals = rows @ self._omega
         Z /= self._scale.astype(Z.dtype)[0] or 1
         Z += self._phase
         np.cos(Z, out=Z)

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from ohash.core.codes import Codes
 from ohash.core.distances import distances
 from ohash.core.parameters import param, validate
-from ohash.models.base import Arrays, HasherSpec
+from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction, byte_distances
+from ohash.runtime.frames import Arrays
 
 FEW = 16  # up to so many queries distances are summed byte by byte; for more, decoding and a matrix product is faster
 BLOCK = 4096  # items decoded at a time

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.parameters import param, validate
-from ohash.models.base import PAPER, Arrays, HasherSpec
+from ohash.models.base import PAPER, HasherSpec
 from ohash.models.linear import Drawn
+from ohash.runtime.frames import Arrays
 
 
 @dataclass(frozen=True)

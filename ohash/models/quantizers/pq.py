@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Reals
 from ohash.core.codes import Codes
 from ohash.core.distances import distances
 from ohash.core.parameters import param, validate
@@ -138,7 +139,7 @@ def _one_thread(faiss: Any) -> Iterator[None]:
         faiss.omp_set_num_threads(before)
 
 
-def _padded(X: npt.NDArray[Any], d: int) -> npt.NDArray[np.float32]:
+def _padded(X: Reals, d: int) -> npt.NDArray[np.float32]:
     padded = np.zeros((len(X), d), np.float32)
     padded[:, : X.shape[1]] = X
     return padded

@@ -10,11 +10,11 @@ works as for rotated sign.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Reals
 from ohash.core.codes import Codes, pack, unpack
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import sum_parts
@@ -88,7 +88,7 @@ class RaBitQ(Rotated):
         cosines /= np.float32(np.sqrt(self.r)) * alignment
         return cosines
 
-    def _tables(self, Rq: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    def _tables(self, Rq: Reals) -> npt.NDArray[np.float32]:
         """(queries, bytes, 256): the contribution of each byte value to √r <Rq', b>."""
         padded = np.zeros((len(Rq), -(-self.r // 8), 8), np.float64)
         padded.reshape(len(Rq), -1)[:, : self.r] = Rq
@@ -104,7 +104,7 @@ class RaBitQ(Rotated):
         cosines = self.estimate(queries, stored)
         return np.asarray(norm_q**2 + stored.norm**2 - 2 * norm_q * stored.norm * cosines, np.float32)
 
-    def _rotate(self, X: npt.ArrayLike) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def _rotate(self, X: npt.ArrayLike) -> tuple[Reals, Reals]:
         """(Rx' of the rows (n, r), ||x - mean||)."""
         rows = self._rows(X, self.params.dtype)
         self.start(rows.shape[1])

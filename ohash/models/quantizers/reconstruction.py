@@ -13,6 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Reals
 from ohash.core.codes import Codes
 from ohash.models.hasher import Hasher
 from ohash.runtime.compile import kernel_for
@@ -25,7 +26,7 @@ class Reconstruction(Hasher):
         """The vectors (n, d) that codes represent."""
         raise NotImplementedError
 
-    def rows(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+    def rows(self, X: npt.ArrayLike) -> Reals:
         """X checked, as float32."""
         return self._rows(X, "float32")
 

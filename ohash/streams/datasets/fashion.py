@@ -9,12 +9,12 @@ import gzip
 import struct
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core.gist import gist512
+from ohash.runtime.frames import Arrays
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.datasets.fashion_mnist import BIBTEX, KINDS
 from ohash.streams.samples import code_sqrt, find_source, missing_sample, read_sample, sample_folder, sample_status
@@ -68,7 +68,7 @@ HOW = (
 )
 
 
-def build(sources: Path | None = None) -> dict[str, npt.NDArray[Any]]:
+def build(sources: Path | None = None) -> Arrays:
     """The rows stay in the order of the file, in which the classes are mixed."""
     pictures = _idx("t10k-images-idx3-ubyte.gz", sources, (SIDE, SIDE))
     labels = _idx("t10k-labels-idx1-ubyte.gz", sources, ())

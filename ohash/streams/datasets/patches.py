@@ -15,12 +15,14 @@ licence stated), rocket (public domain by announcement, said to be non-commercia
 
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Floats
 from ohash.core.gist import gist512
+from ohash.runtime.frames import Arrays
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.samples import (
     SourceMissingError,
@@ -82,8 +84,6 @@ SEED = 2017
 SPACING = 16
 LEVELS = 16  # grey levels of a thumbnail: enough to look at, and half the bytes
 
-Floats = npt.NDArray[np.float64]
-
 
 class Photo(NamedTuple):
     """A photo, the package whose wheel holds it, and what that wheel says of its licence."""
@@ -111,7 +111,7 @@ PHOTOS = (
 )
 
 
-def build(sources: Path | None = None) -> dict[str, npt.NDArray[Any]]:
+def build(sources: Path | None = None) -> Arrays:
     """Find points, warp them, describe them; the same arrays on every run. `sources` is not needed."""
     rng = np.random.default_rng(SEED)
     photos = [_grey(photo) for photo in PHOTOS]

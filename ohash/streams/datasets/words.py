@@ -11,11 +11,11 @@ import re
 import tarfile
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
-import numpy.typing as npt
 
+from ohash.runtime.frames import Arrays
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.samples import code_linear, find_source, missing_sample, read_sample, sample_folder, sample_status
 
@@ -82,7 +82,7 @@ LEFT_OUT = frozenset((
 ))  # fmt: skip
 
 
-def build(sources: Path | None = None) -> dict[str, npt.NDArray[Any]]:
+def build(sources: Path | None = None) -> Arrays:
     """Lower-case words of at least three letters a-z, most frequent first; one and two letters are mostly fragments."""
     words, vectors = [], []
     for word, vector in _frequent(_head(sources)):

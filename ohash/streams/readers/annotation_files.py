@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Array, Labels
 from ohash.streams.annotations import parse_signs
 from ohash.streams.readers import arrow_columns as arrow
 from ohash.streams.readers import delimited, numpy_files, parquet
@@ -26,7 +27,7 @@ NAMES = {
 }
 PAIR_EXTENSIONS = (".csv", ".tsv", ".parquet", ".npy", ".npz")
 
-Columns = tuple[npt.NDArray[Any], ...]
+Columns = tuple[Array, ...]
 
 
 def read_pairs(path: str | Path, limits: Limits = FOLDER) -> Columns:
@@ -71,7 +72,7 @@ def check_pairs(source: Source, limits: Limits) -> None:
     )
 
 
-def _pair_columns(source: Source, limits: Limits) -> Mapping[str, npt.NDArray[Any]]:
+def _pair_columns(source: Source, limits: Limits) -> Mapping[str, Array]:
     if source.extension == ".npy":
         _pair_matrix_shape(source, limits)
         return dict(
@@ -124,7 +125,7 @@ def _match_names(source: Source, names: Sequence[str]) -> dict[str, str]:
     return matches
 
 
-def _pair_values(source: Source, limits: Limits, name: str, column: Any) -> npt.NDArray[Any]:
+def _pair_values(source: Source, limits: Limits, name: str, column: Any) -> Array:
     """An Arrow column as numbers where it holds numbers, else as text."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -134,7 +135,7 @@ def _pair_values(source: Source, limits: Limits, name: str, column: Any) -> npt.
         if name == "s":
             return arrow.to_numbers(column)
         if not pa.types.is_dictionary(column.type) and not column.null_count:
-            whole: npt.NDArray[Any] = column.cast(pa.int64()).to_numpy()
+            whole: Array = column.cast(pa.int64()).to_numpy()
             return whole
     except pa.ArrowException:
         if name == "s":
@@ -142,7 +143,7 @@ def _pair_values(source: Source, limits: Limits, name: str, column: Any) -> npt.
     return arrow.to_texts(source.name, name, column.chunks, limits)
 
 
-def _check_columns(source: Source, values: Mapping[str, npt.NDArray[Any]]) -> Columns:
+def _check_columns(source: Source, values: Mapping[str, Array]) -> Columns:
     i, j = (_parse_ids(source.name, title, values[title]) for title in "ij")
     if not len(i) == len(j) > 0 or i.ndim != 1 or j.ndim != 1:
         raise BadFileError(f"{source.name} must have as many i as j, at least one, got shapes {i.shape} and {j.shape}")
@@ -161,7 +162,7 @@ def _check_columns(source: Source, values: Mapping[str, npt.NDArray[Any]]) -> Co
     return tuple(columns)
 
 
-def _row_numbers(name: str, column: npt.NDArray[Any], vectors: str) -> npt.NDArray[np.float64]:
+def _row_numbers(name: str, column: Array, vectors: str) -> npt.NDArray[np.float64]:
     try:
         return column.astype(np.float64)
     except ValueError:
@@ -172,7 +173,7 @@ def _row_numbers(name: str, column: npt.NDArray[Any], vectors: str) -> npt.NDArr
         ) from None
 
 
-def _parse_ids(name: str, title: str, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _parse_ids(name: str, title: str, column: Array) -> Array:
     """Row numbers as int64 (whole numbers stored as floats too), ids as text."""
     if column.dtype.kind == "f":
         if not (np.isfinite(column) & (np.abs(column) < 2**53)).all() or (column % 1 != 0).any():
@@ -181,7 +182,7 @@ def _parse_ids(name: str, title: str, column: npt.NDArray[Any]) -> npt.NDArray[A
     return column.astype(np.str_) if column.dtype.kind in "US" else column.astype(np.int64)
 
 
-def _parse_signs(source: Source, s: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+def _parse_signs(source: Source, s: Array) -> npt.NDArray[np.int8]:
     """As `annotations.parse_signs`, of this file. Only ones mean that all pairs are similar."""
     try:
         return parse_signs(np.asarray(s))
@@ -192,20 +193,20 @@ def _parse_signs(source: Source, s: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
 LABEL_EXTENSIONS = (".npy", ".csv", ".tsv", ".txt")
 
 # One class a row and the names of the classes; or flags (n, L) and no names.
-Labels = tuple[npt.NDArray[Any], tuple[str, ...]]
+NamedLabels = tuple[Labels, tuple[str, ...]]  # class numbers or flags, and the names of the classes
 
 
-def read_labels(path: str | Path, limits: Limits = FOLDER) -> Labels:
+def read_labels(path: str | Path, limits: Limits = FOLDER) -> NamedLabels:
     """Classes as numbers 0, 1, ... with their names; a matrix of flags 0 / 1 stays as it is."""
     return load_labels(Source.file(path), limits)
 
 
-def read_labels_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Labels:
+def read_labels_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> NamedLabels:
     """The same from uploaded bytes."""
     return load_labels(Source.upload(name, data), limits)
 
 
-def load_labels(source: Source, limits: Limits) -> Labels:
+def load_labels(source: Source, limits: Limits) -> NamedLabels:
     """Read by extension."""
     _check_extension(source, LABEL_EXTENSIONS, "labels")
     return guarded(source, limits, lambda: _read_labels(source, limits))
@@ -223,7 +224,7 @@ def check_label_count(name: str, got: int, vectors: str, rows: int) -> None:
         raise BadFileError(f"{name} must have one label per row of {vectors}, {rows:,}, got {got:,}")
 
 
-def encode_labels(name: str, labels: npt.NDArray[Any]) -> Labels:
+def encode_labels(name: str, labels: Array) -> NamedLabels:
     """An array of classes as numbers with names."""
     _label_count_of(name, labels.shape)
     if labels.ndim == 2 and 1 in labels.shape:
@@ -243,7 +244,7 @@ def encode_labels(name: str, labels: npt.NDArray[Any]) -> Labels:
     return codes.astype(np.int64), tuple(_class_name(value) for value in names)
 
 
-def _read_labels(source: Source, limits: Limits) -> Labels:
+def _read_labels(source: Source, limits: Limits) -> NamedLabels:
     if source.extension == ".npy":
         labels = numpy_files.read_array(source, limits, numpy_files.NUMBERS + numpy_files.TEXT)
         limits.check_decoded(source.name, labels.nbytes)

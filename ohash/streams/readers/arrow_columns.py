@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Array
 from ohash.streams.readers.source import BadFileError, Limits, short_message
 from ohash.streams.readers.table import ID_NAMES, INDEX_NAMES, LABEL_NAMES, TIME_NAMES, Table
 
@@ -73,11 +74,11 @@ def fill_table(
     )
 
 
-def to_numbers(column: Any) -> npt.NDArray[Any]:
+def to_numbers(column: Any) -> Array:
     """An Arrow column as numbers, its nulls as NaN."""
     import pyarrow as pa  # noqa: PLC0415
 
-    values: npt.NDArray[Any] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    values: Array = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return values
 
 
@@ -96,7 +97,7 @@ def encode_classes(name: str, title: str, pieces: list[Any]) -> tuple[npt.NDArra
     order = sorted(range(len(names)), key=lambda k: _sort_key(names[k]))
     rank = np.empty(len(names), np.int64)
     rank[order] = np.arange(len(names))
-    indices: npt.NDArray[Any] = encoded.indices.to_numpy(zero_copy_only=False)
+    indices: Array = encoded.indices.to_numpy(zero_copy_only=False)
     return rank[indices], tuple(str(names[k])[:LONGEST_TEXT] for k in order)
 
 
@@ -159,7 +160,7 @@ def _sort_key(value: Any) -> tuple[int, Any, str]:
     return (1, 0.0, str(value)) if math.isnan(number) else (0, number, str(value))
 
 
-def _lists(name: str, column: Any, width: int, first: int) -> npt.NDArray[Any]:
+def _lists(name: str, column: Any, width: int, first: int) -> Array:
     import pyarrow as pa  # noqa: PLC0415
 
     if column.null_count:

@@ -13,8 +13,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ohash.core.arrays import Array
+from ohash.runtime.frames import Arrays
 from ohash.streams.readers.source import MAP_FROM, BadFileError, Limits, Source, file_error, short_message
 from ohash.streams.readers.table import LABEL_NAMES, Peek, Shapes, Table, choose_features, find_companion
 
@@ -77,16 +78,14 @@ def _beside(shapes: Shapes, name: str, *, transposed: bool) -> list[str]:
 
 def values(
     source: Source, limits: Limits, wanted: list[str], *, transposed: bool, may_miss: tuple[str, ...] = ()
-) -> dict[str, npt.NDArray[Any]]:
+) -> Arrays:
     """The datasets asked for, those in `may_miss` if they are there; MATLAB stores them transposed."""
     with _opened(source) as file:
         wanted = [name for name in wanted if name not in may_miss or _dataset(source, file, name) is not None]
         return _values(source, limits, file, wanted, transposed=transposed)
 
 
-def _values(
-    source: Source, limits: Limits, file: Any, wanted: list[str], *, transposed: bool
-) -> dict[str, npt.NDArray[Any]]:
+def _values(source: Source, limits: Limits, file: Any, wanted: list[str], *, transposed: bool) -> Arrays:
     arrays = {}
     for name in wanted:
         one = _dataset(source, file, name)
@@ -138,7 +137,7 @@ def _dataset(source: Source, file: Any, name: str) -> Any:
     return one
 
 
-def _mapped(source: Source, one: Any) -> npt.NDArray[Any] | None:
+def _mapped(source: Source, one: Any) -> Array | None:
     """The data in place, if they lie in one piece in a large file."""
     offset = one.id.get_offset() if one.chunks is None else None
     size = one.size * one.dtype.itemsize

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
+from ohash.runtime.frames import Arrays
 from ohash.streams.readers import hdf5
 from ohash.streams.readers.source import BadFileError, Limits, Source, file_error, short_message
 from ohash.streams.readers.table import LABEL_NAMES, Peek, Table, choose_features, find_companion
@@ -66,9 +66,7 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     return Table(source.name, got[name], labels=None if label is None else got[label].ravel())
 
 
-def values(
-    source: Source, limits: Limits, wanted: list[str], may_miss: tuple[str, ...] = ()
-) -> dict[str, npt.NDArray[Any]]:
+def values(source: Source, limits: Limits, wanted: list[str], may_miss: tuple[str, ...] = ()) -> Arrays:
     """The numeric variables asked for, and nothing else; those in `may_miss` if they are there."""
     if _is_hdf5(source):
         return hdf5.values(source, limits, wanted, transposed=True, may_miss=may_miss)

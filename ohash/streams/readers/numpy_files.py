@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
+from ohash.core.arrays import Array
+from ohash.runtime.frames import Arrays
 from ohash.streams.readers.source import MAP_FROM, BadFileError, Limits, Source, file_error, short_message
 from ohash.streams.readers.table import ID_NAMES, LABEL_NAMES, Peek, Table, choose_features, find_companion
 
@@ -103,7 +104,7 @@ def check_header(source: Source, limits: Limits, kinds: str = NUMBERS) -> Header
     return header
 
 
-def read_array(source: Source, limits: Limits, kinds: str = NUMBERS) -> npt.NDArray[Any]:
+def read_array(source: Source, limits: Limits, kinds: str = NUMBERS) -> Array:
     """Any plain array, mapped if it is large."""
     header = check_header(source, limits, kinds)
     return source.array(header.dtype, header.shape, header.offset, fortran=header.fortran)
@@ -165,7 +166,7 @@ def read_npz(source: Source, limits: Limits, variable: str | None = None) -> Tab
     )
 
 
-def read_arrays(source: Source, limits: Limits) -> dict[str, npt.NDArray[Any]]:
+def read_arrays(source: Source, limits: Limits) -> Arrays:
     """Every array of a small archive (pairs, labels), by name."""
     members = _members(source)
     limits.check_decoded(source.name, sum(member.info.file_size for member in members.values()))
@@ -275,7 +276,7 @@ def _mappable(source: Source, member: Member) -> bool:
     )
 
 
-def _unpack(source: Source, limits: Limits, member: Member) -> npt.NDArray[Any]:
+def _unpack(source: Source, limits: Limits, member: Member) -> Array:
     _check(source, limits, member)
     head = member.header
     if _mappable(source, member):

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from ohash.core.arrays import Array
 from ohash.streams.annotations import PairList, encode_labels, parse_pairs
 from ohash.streams.dataset import LEAST_ROWS, METRICS, Dataset, Metric, check_queries, default_queries
 from ohash.streams.feature_cache import cached_rows
@@ -131,7 +131,7 @@ def _distance_note(features: Source, declared: Metric | None, chosen: Metric | N
     return ""
 
 
-def _encode_labels(source: Source, labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _encode_labels(source: Source, labels: Array) -> Array:
     with file_named_in_errors(source.name):
         return encode_labels(labels, len(labels))[0]
 
@@ -153,7 +153,7 @@ def file_named_in_errors(name: str) -> Iterator[None]:
         raise file_error(name, error, f"{name}: {error}") from None
 
 
-def _with_test_queries(source: Source, table: Table) -> tuple[npt.NDArray[Any], int]:
+def _with_test_queries(source: Source, table: Table) -> tuple[Array, int]:
     """The vectors followed by the test queries of the same file, and the number of those."""
     test = table.extra.get("test")
     if test is None:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
+
+from ohash.core.arrays import Array
 
 # Memory limits of a container (cgroup v2, v1), in bytes, or "max".
 CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
@@ -225,9 +226,7 @@ class Source:
             stream.seek(max(0, self.size - count))
             return stream.read(count)
 
-    def array(
-        self, dtype: np.dtype[Any], shape: tuple[int, ...], offset: int = 0, *, fortran: bool = False
-    ) -> npt.NDArray[Any]:
+    def array(self, dtype: np.dtype[Any], shape: tuple[int, ...], offset: int = 0, *, fortran: bool = False) -> Array:
         """Bytes from `offset` on as a read-only array, mapped if the file is large; the caller has checked the size."""
         order: Any = "F" if fortran else "C"
         count = int(np.prod(shape, dtype=object))

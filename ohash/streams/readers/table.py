@@ -6,12 +6,12 @@ Which array of a file of several (.npz, .mat, HDF5) is the matrix, which the lab
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Array, Labels, Numbers
 from ohash.streams.dataset import SEARCHED
 from ohash.streams.readers.source import BadFileError
 
@@ -38,14 +38,14 @@ class Table:
     """A matrix and what came with it; `extra` holds further arrays, such as test queries."""
 
     name: str
-    X: npt.NDArray[Any]
+    X: Numbers
     columns: tuple[str, ...] = ()
-    labels: npt.NDArray[Any] | None = None
+    labels: Labels | None = None
     class_names: tuple[str, ...] = ()
     ids: npt.NDArray[np.str_] | None = None
     time: npt.NDArray[np.float64] | None = None
     metric: str | None = None
-    extra: Mapping[str, npt.NDArray[Any]] = field(default_factory=lambda: MappingProxyType({}))
+    extra: Mapping[str, Array] = field(default_factory=lambda: MappingProxyType({}))
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -55,7 +55,7 @@ class Table:
             _check_values(f"{self.name} [{key}]", array, ())
 
 
-def _check_values(name: str, X: npt.NDArray[Any], columns: tuple[str, ...]) -> None:
+def _check_values(name: str, X: Numbers, columns: tuple[str, ...]) -> None:
     if X.nbytes > SEARCHED:
         return
     place = first_not_finite(X)
@@ -75,7 +75,7 @@ def _check_values(name: str, X: npt.NDArray[Any], columns: tuple[str, ...]) -> N
         raise BadFileError(f"{name} {validation.long_row_message(X[row, column], where)}")
 
 
-def first_not_finite(X: npt.NDArray[Any]) -> tuple[int, int] | None:
+def first_not_finite(X: Numbers) -> tuple[int, int] | None:
     """Row and column of the first NaN or infinity, searched in blocks; None if there is none.
 
     >>> first_not_finite(np.array([[1.0, 2.0], [3.0, np.inf]]))

@@ -7,11 +7,9 @@ draws similar and dissimilar ones, and says which database items are relevant to
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from ohash.streams.annotations import Rows
+from ohash.core.arrays import Flags, Rows
 
-Flags = npt.NDArray[np.bool_]
 RowPairs = tuple[Rows, Rows]
 
 LEAST_NATURAL_SHARE = 0.05

@@ -3,17 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from ohash.streams.annotations import Rows
-from ohash.streams.similarity.base import Flags, RowPairs, draw_by_rejection, draw_uniform_pairs
+from ohash.core.arrays import Flags, Labels, Rows
+from ohash.streams.similarity.base import RowPairs, draw_by_rejection, draw_uniform_pairs
 
 
 @dataclass
 class GroupSimilarity:
     """Similar = same group."""
 
-    groups: npt.NDArray[np.int64]
+    groups: Labels
     pool: Rows
     name: str = "label"
     note: str = ""
@@ -66,7 +65,7 @@ class GroupSimilarity:
 class MultiLabelSimilarity:
     """Similar = at least one label shared."""
 
-    flags: Flags
+    flags: Labels
     pool: Rows
     name: str = "label"
     note: str = "similar if one label is shared"

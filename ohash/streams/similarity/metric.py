@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.distances import FastDistances, Real, pair_distances
+from ohash.core.arrays import Flags, Numbers, Reals, Rows
+from ohash.core.distances import FastDistances, pair_distances
 from ohash.core.rows import gather
-from ohash.streams.annotations import Rows
 from ohash.streams.dataset import Dataset
 from ohash.streams.feature_cache import cached_rows
-from ohash.streams.similarity.base import Flags, RowPairs, draw_by_rejection, draw_uniform_pairs
+from ohash.streams.similarity.base import RowPairs, draw_by_rejection, draw_uniform_pairs
 
 RADII_AT_ONCE = 8_192
 
@@ -64,7 +64,7 @@ def _version(dataset: Dataset, reference: Rows, rank: int) -> str | None:
     return f"{of} {dataset.metric} {rank} {digest.hexdigest()} radii 1"
 
 
-def _file(X: npt.NDArray[Any]) -> Path | None:
+def _file(X: Numbers) -> Path | None:
     """The file an array looks into."""
     below: Any = X
     while isinstance(below, np.ndarray):
@@ -122,7 +122,7 @@ class MetricSimilarity:
         self._equal = EqualRows(self.dataset.X, self._in_reference)
         self._pairs: RowPairs | None = None
         self._few = len(self.pool) * self.neighbours <= LISTED
-        self._B: Real | None = None
+        self._B: Reals | None = None
         if self._reference is self.database:
             self._measure(self.pool)
 
@@ -165,7 +165,7 @@ class MetricSimilarity:
         measured = (pair_distances(gather(X, i[part]), gather(X, j[part]), metric) for part in parts)
         return np.concatenate([np.empty(0), *measured])
 
-    def _rows(self, rows: Rows) -> Real:
+    def _rows(self, rows: Rows) -> Reals:
         """Prepared rows, copied out a block at a time."""
         values = np.empty((len(rows), self.dataset.d), self._coarse.dtype)
         step = max(1, BLOCK // self.dataset.d)
@@ -188,7 +188,7 @@ class MetricSimilarity:
             return near
         return np.asarray(near[at][:, to])
 
-    def _near_block(self, rows: Rows, others: Rows, B: Real) -> Flags:
+    def _near_block(self, rows: Rows, others: Rows, B: Reals) -> Flags:
         D, slack = self._coarse.distances(self._rows(rows), B)
         D = D - np.maximum(self._radius[rows][:, None], self._radius[others])
         near = np.asarray(D <= 0)
@@ -225,7 +225,7 @@ class MetricSimilarity:
         if self._reference is self.database:  # as large as the data, and not needed again soon
             self._B = None
 
-    def _radii(self, block: Rows, B: Real) -> Squares:
+    def _radii(self, block: Rows, B: Reals) -> Squares:
         """Distances to the last neighbour in the reference, whose prepared rows are B."""
         reference = self._reference
         rank = self._rank

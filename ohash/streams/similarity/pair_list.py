@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ohash.streams.annotations import PairList, Rows
+from ohash.core.arrays import Flags, Rows
+from ohash.streams.annotations import PairList
 from ohash.streams.dataset import Dataset
-from ohash.streams.similarity.base import AT_ONCE, MOST_DRAWS, Flags, RowPairs
+from ohash.streams.similarity.base import AT_ONCE, MOST_DRAWS, RowPairs
 
 TRAIN_SHARE = 0.8
 VALIDATION_SHARE = 0.1
