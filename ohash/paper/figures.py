@@ -1,7 +1,7 @@
 """The paper's figures 2 to 8, and the effect of the kernel, each as a sweep.
 
 Common to all: α = 0, C = 0.1, RBF kernel of σ = 1 on 300 anchors, r = 64, unit-length vectors centred with the mean of
-the warm-up, as far as a figure does not vary it. Codes are judged before the first and after the last pair.
+the warm-up, unless a figure varies it. Codes are judged before the first and after the last pair.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ PAIRWISE = {"alpha": 0, "C": 0.1}
 
 @dataclass(frozen=True)
 class Profile:
-    """How much is done. `lighter` are parameters of the batch methods that cost most."""
+    """How much is run. `lighter` sets cheaper parameters for the most expensive batch methods."""
 
     key: str
     title: str
@@ -36,7 +36,7 @@ class Profile:
     left_out: tuple[tuple[str, str], ...] = ()
 
     def describe(self) -> str:
-        """In a line."""
+        """The profile on one line."""
         bits = ", ".join(map(str, self.bits))
         return f"{self.seeds} seed{'s' if self.seeds > 1 else ''}, r in {{{bits}}}, {self.pairs:,} pairs"
 
@@ -57,7 +57,7 @@ PROFILES = {profile.key: profile for profile in (QUICK, FULL)}
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure: what the paper did, what is done here, which parameter is varied."""
+    """One figure: what the paper did, what is done here, and the parameter that varies."""
 
     key: str
     title: str
@@ -69,11 +69,11 @@ class Figure:
     only: tuple[str, ...] = ()  # kinds of data
 
     def settings(self) -> tuple[Setting, ...]:
-        """The data it is drawn for."""
+        """The settings it is drawn for."""
         return tuple(one for one in settings() if not self.only or one.kind in self.only)
 
     def sweep(self, profile: Profile) -> Sweep:
-        """Every cell of it."""
+        """The figure as a sweep."""
         return _sweep(self, profile, self.settings())
 
 
@@ -87,12 +87,12 @@ FIGURES = {
         Figure(
             "3", "mAP against the number of models T", "Figure 3, Section VII-B2",
             "MMOH, T from 1 to 4, r = 64; multi-index search.",
-            "The same; distance to T models = the smallest, ties by the sum. The bits of T models are T · r.",
+            "The same; the distance over T models is the smallest, ties broken by the sum. T models have T · r bits.",
             "T", ("mmoh",),
         ),
         Figure(
             "4", "mAP against C", "Figure 4, Section VII-B3",
-            "OH, C from 0.00001 to 0.1, r = 64.", "The same, and C = 1 and 10, of which the text speaks.", "C",
+            "OH, C from 0.00001 to 0.1, r = 64.", "The same, and C = 1 and 10, which the text mentions.", "C",
         ),
         Figure(
             "5", "Cumulative similarity loss against C", "Figure 5, Section VII-B3",
@@ -107,21 +107,21 @@ FIGURES = {
         Figure(
             "7", "Training time", "Figure 7, Section VII-C",
             "80,000 training points of Photo Tourism, one thread; time against samples at r = 64, and against r.",
-            "40,000 pairs, that is 80,000 points, of patches; CPU seconds of the method's own update, one thread, "
-            "counted from a tenth of the stream on; the kernel map is the same for all and is not counted.",
+            "40,000 pairs, that is 80,000 points, of patches; CPU seconds of the method's own update on one thread, "
+            "without the first tenth of the stream; the kernel map is the same for all and is not counted.",
             "r", TIMED, ("tracks",),
         ),
         Figure(
             "8", "mAP of KLSH, batch methods and OH against r", "Figure 8, Section VII-C",
             "KLSH, ITQ, KSH, FastHash, SDH, OH, MMOH; r from 16 to 128; SDH only where there are labels.",
-            "The same; SDH only where there are labels or tracks, KSH and FastHash are elsewhere told which points of "
-            "a sample are near. Batch methods are fitted to all points that came.",
+            "The same; SDH only where there are labels or tracks; elsewhere KSH and FastHash learn which points of a "
+            "sample are near. Batch methods are fitted to all points of the stream.",
             "r", (*UNSUPERVISED, *SUPERVISED, "oh", "mmoh"),
         ),
         Figure(
             "kernel", "mAP of OH with and without the kernel", "Section VII-B",
-            "The RBF kernel is the default; its influence is announced.",
-            "OH on the kernel features, and on the vectors themselves.", "kernel",
+            "The RBF kernel is the default; a study of its effect is announced.",
+            "OH on the kernel features, and on the raw vectors.", "kernel",
         ),
     )
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the store knows of the paper's figures, by figure, setting, method and the varied parameter."""
+"""The stored cells of the paper's figures, by figure, setting, method and the varied parameter."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,12 +16,12 @@ Floats = npt.NDArray[np.float64]
 
 
 class MissingCellError(Exception):
-    """A cell that a claim needs is not in the store."""
+    """A cell that a claim needs is not in the store, or its trace is lost."""
 
 
 @dataclass(frozen=True)
 class FigurePoint:
-    """A point of a figure."""
+    """A point of a figure: one method on one setting at one value `x` of the varied parameter."""
 
     figure: str
     setting: str
@@ -31,7 +31,7 @@ class FigurePoint:
 
 @dataclass(frozen=True)
 class SeedResult:
-    """One finished cell."""
+    """One finished cell: a point of a figure with one seed."""
 
     key: str
     values: dict[str, Any]
@@ -46,7 +46,7 @@ class SeedResult:
 
 
 class Measurements:
-    """A reader of one profile's cells; it never runs anything."""
+    """Reads the cells of one profile; never runs anything."""
 
     def __init__(self, store: Store, profile: Profile) -> None:
         """Nothing is read yet."""
@@ -55,39 +55,39 @@ class Measurements:
         self._cells: dict[str, dict[FigurePoint, list[Cell]]] = {}
 
     @cached_property
-    def _found(self) -> dict[FigurePoint, list[SeedResult]]:
-        cells = {where: cells for figure in FIGURES.values() for where, cells in self.cells(figure).items()}
-        known = self.store.values(cell.key for some in cells.values() for cell in some)
+    def _results(self) -> dict[FigurePoint, list[SeedResult]]:
+        cells = {point: cells for figure in FIGURES.values() for point, cells in self.cells(figure).items()}
+        known = self.store.values(cell.key for group in cells.values() for cell in group)
         return {
-            where: [SeedResult(cell.key, known[cell.key]) for cell in some if _done(known.get(cell.key))]
-            for where, some in cells.items()
+            point: [SeedResult(cell.key, known[cell.key]) for cell in group if _done(known.get(cell.key))]
+            for point, group in cells.items()
         }
 
     def cells(self, figure: Figure) -> dict[FigurePoint, list[Cell]]:
-        """The cells of a figure by their place, finished or not."""
+        """The cells of a figure by point, finished or not."""
         if figure.key in self._cells:
             return self._cells[figure.key]
-        found: dict[FigurePoint, list[Cell]] = {}
+        cells: dict[FigurePoint, list[Cell]] = {}
         for cell in figure.sweep(self.profile).cells if figure.settings() else ():
-            place = dict(cell.at)
+            settings = dict(cell.at)
             setting = find_setting(cell.params.dataset, cell.params.stream.similar_by)
-            where = FigurePoint(figure.key, setting.key, cell.params.method, place[figure.varies])
-            found.setdefault(where, []).append(cell)
-        self._cells[figure.key] = found
-        return found
+            point = FigurePoint(figure.key, setting.key, cell.params.method, settings[figure.varies])
+            cells.setdefault(point, []).append(cell)
+        self._cells[figure.key] = cells
+        return cells
 
     def seeds(self, figure: str, setting: Setting, method: str, x: Any) -> list[SeedResult]:
-        """The finished cells of a point, one a seed; Missing if there is none."""
-        found = self._found.get(FigurePoint(figure, setting.key, method, x), [])
-        if not found:
+        """The finished cells of a point, one per seed; MissingCellError if there is none."""
+        results = self._results.get(FigurePoint(figure, setting.key, method, x), [])
+        if not results:
             raise MissingCellError(f"{method} at {x} on {setting.title} (figure {figure}) has not been run")
-        return found
+        return results
 
     def has(self, figure: str, setting: Setting, method: str) -> bool:
-        """Whether a method has any finished cell there."""
+        """Whether a method has any finished cell in a figure."""
         return any(
-            seeds and (where.figure, where.setting, where.method) == (figure, setting.key, method)
-            for where, seeds in self._found.items()
+            seeds and (point.figure, point.setting, point.method) == (figure, setting.key, method)
+            for point, seeds in self._results.items()
         )
 
     def arrays(self, seed: SeedResult) -> dict[str, Any]:
@@ -97,33 +97,33 @@ class Measurements:
         return self._frames[seed.key]
 
     def ap(self, seeds: list[SeedResult]) -> list[Floats]:
-        """The average precision of every test query, one array a seed."""
-        found = [self.arrays(seed).get("ap/test") for seed in seeds]
-        if any(one is None for one in found):
+        """The average precision of every test query, one array per seed."""
+        aps = [self.arrays(seed).get("ap/test") for seed in seeds]
+        if any(ap is None for ap in aps):
             raise MissingCellError(
                 "the trace of a cell is lost: delete it with `ohash runs delete` and run the figure again"
             )
-        return [np.asarray(one) for one in found]
+        return [np.asarray(ap) for ap in aps]
 
     def best(self, figure: str, setting: Setting, choices: list[tuple[str, Any]]) -> tuple[str, Any]:
-        """The (method, x) with the highest mAP on validation queries, those that were not run left out."""
-        found = {}
+        """The (method, x) with the highest mAP on validation queries, of those that were run."""
+        means = {}
         for method, x in choices:
-            seeds = self._found.get(FigurePoint(figure, setting.key, method, x), [])
+            seeds = self._results.get(FigurePoint(figure, setting.key, method, x), [])
             if seeds:
-                found[method, x] = float(np.mean([seed.score(part="validation") for seed in seeds]))
-        if not found:
+                means[method, x] = float(np.mean([seed.score(part="validation") for seed in seeds]))
+        if not means:
             raise MissingCellError(f"nothing of figure {figure} on {setting.title} has been run")
-        return max(found, key=lambda choice: found[choice])
+        return max(means, key=lambda choice: means[choice])
 
     def progress(self, figure: Figure) -> tuple[int, int]:
-        """Finished cells, and all."""
+        """Number of finished cells, and of all cells."""
         cells = self.cells(figure)
-        return sum(len(self._found[where]) for where in cells), sum(map(len, cells.values()))
+        return sum(len(self._results[point]) for point in cells), sum(map(len, cells.values()))
 
     def cost(self, figure: Figure) -> float:
-        """CPU seconds that its finished cells took, everything included."""
-        seeds = [seed for where in self.cells(figure) for seed in self._found[where]]
+        """Total CPU seconds of its finished cells."""
+        seeds = [seed for point in self.cells(figure) for seed in self._results[point]]
         return float(sum(seed.values.get("cpu_seconds", seed.values["seconds"]) for seed in seeds))
 
 

@@ -1,4 +1,4 @@
-"""On which data the paper's figures are drawn: the embedded ones, and the real four where the user has them."""
+"""The data of the paper's figures: the embedded data sets, and the paper's own four where the user has them."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,7 +10,7 @@ Kind = Literal["tracks", "metric", "labels"]
 
 @dataclass(frozen=True)
 class Setting:
-    """A dataset with a meaning of "similar", and the dataset of the paper it is, or stands for."""
+    """A data set with its similarity, and the data set of the paper that it is or stands for."""
 
     key: str
     title: str
@@ -23,7 +23,7 @@ class Setting:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What an experiment says about its data."""
+        """The parameters of an experiment on it."""
         return {"dataset": self.dataset, "similar_by": self.similar_by}
 
 
@@ -42,7 +42,7 @@ REAL = (
 
 
 def settings() -> tuple[Setting, ...]:
-    """The embedded ones, then those of the real ones that are here."""
+    """The embedded settings, then those of the paper's data sets that are available."""
     return (*EMBEDDED, *(one for one in REAL if not registry.find_dataset(one.dataset).missing()))
 
 

@@ -1,4 +1,4 @@
-"""The numbers of a figure, and the claims, as tables of text; and the same in LaTeX (booktabs), with the BibTeX."""
+"""The numbers of a figure and the claims as tables of text and LaTeX (booktabs), and the BibTeX of their sources."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 from ohash.models import registry as methods
 from ohash.paper.cost_claims import seconds_per_pair
-from ohash.paper.figures import Figure
+from ohash.paper.figures import FIGURES, Figure
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.settings import Setting
@@ -30,53 +30,52 @@ class Table:
         return to_latex(tuple(map(escape_latex, self.header)), [rows], caption=escape_latex(self.title))
 
 
-def figure_table(measured: Measurements, figure: Figure) -> Table:
-    """One row a dataset and method, one column a value of the varied parameter; mean ± sd over seeds."""
-    cells = measured.cells(figure)
-    columns = list(dict.fromkeys(where.x for where in cells))
+def figure_table(measurements: Measurements, figure: Figure) -> Table:
+    """One row per data set and method, one column per value of the varied parameter; mean ± sd over seeds."""
+    cells = measurements.cells(figure)
+    columns = list(dict.fromkeys(point.x for point in cells))
     rows = []
     for setting in figure.settings():
-        for method in dict.fromkeys(where.method for where in cells if where.setting == setting.key):
-            texts = [_cell(measured, figure, setting, method, x) for x in columns]
+        for method in dict.fromkeys(point.method for point in cells if point.setting == setting.key):
+            texts = [_cell(measurements, figure, setting, method, x) for x in columns]
             rows.append((setting.title, methods.find(method).title, *texts))
-    what = {"5": "cumulative similarity loss", "7": "µs a pair"}.get(figure.key, "mAP on test queries")
+    what = {"5": "cumulative similarity loss", "7": "µs per pair"}.get(figure.key, "mAP on test queries")
     header = ("data", "method", *(f"{figure.varies} = {x:g}" if not isinstance(x, str) else x for x in columns))
     return Table(f"{figure.title} ({what}; {figure.place})", header, tuple(rows))
 
 
 def claims_table(findings: Sequence[Finding]) -> Table:
-    """One row a claim and dataset."""
+    """One row per claim and data set."""
     rows = []
-    for found in findings:
-        for at, part in enumerate(found.parts or (None,)):
-            verdict = f"{found.verdict} ({found.reason})" if found.reason else found.verdict
-            first = (found.claim.text, found.claim.place, verdict) if at == 0 else ("", "", "")
-            found_here = None if part is None else part.effect
-            effect = ("–", "") if found_here is None else (str(found_here), found_here.interval)
-            said = ("", "", "") if part is None else (part.setting, part.what or part.note, part.verdict)
-            rows.append((*first, said[0], said[1], *effect, said[2]))
+    for finding in findings:
+        for at, part in enumerate(finding.parts or (None,)):
+            verdict = f"{finding.verdict} ({finding.reason})" if finding.reason else finding.verdict
+            claim = (finding.claim.text, finding.claim.place, verdict) if at == 0 else ("", "", "")
+            effect = None if part is None else part.effect
+            size = ("–", "") if effect is None else (str(effect), effect.interval)
+            setting, what, here = ("", "", "") if part is None else (part.setting, part.what or part.note, part.verdict)
+            rows.append((*claim, setting, what, *size, here))
     header = (
-        "claim", "place", "verdict", "data", "what was compared", "effect and interval", "kind of interval", "there"
+        "claim", "place", "verdict", "data", "what was compared", "effect and interval", "kind of interval",
+        "verdict on these data",
     )  # fmt: skip
     return Table("The claims of the paper and what was measured", header, tuple(rows))
 
 
-def bibtex(measured: Measurements) -> str:
-    """The paper, every method and every dataset of the figures."""
-    from ohash.paper.figures import FIGURES  # noqa: PLC0415
-
-    wheres = [where for figure in FIGURES.values() for where in measured.cells(figure)]
+def bibtex(measurements: Measurements) -> str:
+    """The paper, and every method and data set of its figures."""
+    points = [point for figure in FIGURES.values() for point in measurements.cells(figure)]
     entries = [methods.find("oh").bibtex]
-    entries += [methods.find(key).bibtex for key in dict.fromkeys(where.method for where in wheres)]
+    entries += [methods.find(key).bibtex for key in dict.fromkeys(point.method for point in points)]
     known = {one.key: one.dataset for figure in FIGURES.values() for one in figure.settings()}
-    entries += [datasets.find_dataset(known[key]).bibtex for key in dict.fromkeys(where.setting for where in wheres)]
+    entries += [datasets.find_dataset(known[key]).bibtex for key in dict.fromkeys(point.setting for point in points)]
     return bibliography(entries)
 
 
-def _cell(measured: Measurements, figure: Figure, setting: Setting, method: str, x: Any) -> str:
+def _cell(measurements: Measurements, figure: Figure, setting: Setting, method: str, x: Any) -> str:
     try:
-        seeds = measured.seeds(figure.key, setting, method, x)
-        values = _values(measured, figure, setting, method, x, seeds)
+        seeds = measurements.seeds(figure.key, setting, method, x)
+        values = _values(measurements, figure, setting, method, x, seeds)
     except MissingCellError:
         return "–"
     digits = ",.0f" if figure.key == "5" else ".3g" if figure.key == "7" else ".3f"
@@ -85,10 +84,10 @@ def _cell(measured: Measurements, figure: Figure, setting: Setting, method: str,
 
 
 def _values(
-    measured: Measurements, figure: Figure, setting: Setting, method: str, x: Any, seeds: list[SeedResult]
+    measurements: Measurements, figure: Figure, setting: Setting, method: str, x: Any, seeds: list[SeedResult]
 ) -> list[float]:
     if figure.key == "5":
         return [seed.number("cum_R") for seed in seeds]
     if figure.key == "7":
-        return [1e6 * value for value in seconds_per_pair(measured, setting, method, x)]
+        return [1e6 * value for value in seconds_per_pair(measurements, setting, method, x)]
     return [seed.score() for seed in seeds]

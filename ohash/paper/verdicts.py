@@ -1,10 +1,9 @@
 """From measurements to a verdict: holds, does not hold, or cannot tell.
 
-A difference of mAP on the test queries has the interval of a paired bootstrap over queries, widened to what the seeds
-say: with three seeds or more the t interval of their mean, with fewer by SWING, as one run swings that much between two
-moments. Of other numbers the interval is the least and the most of the seeds, or, with fewer than three, a stated
-allowance around what was measured. `Effect.interval` says which. A verdict is given only if the whole interval lies on
-one side.
+A difference of mAP on the test queries has the interval of a paired bootstrap over queries. With three seeds or more it
+is widened to the t interval of their mean; with fewer, by SWING, as the mAP of one run varies that much from one moment
+to the next. Other numbers have the range of the seeds as their interval, or, with fewer than three, a stated allowance.
+`Effect.interval` says which. There is a verdict only if the whole interval lies on one side.
 """
 
 from collections.abc import Sequence
@@ -19,16 +18,16 @@ from ohash.paper.measurements import Floats
 
 Verdict = Literal["holds", "does not hold", "cannot tell"]
 SWING = 0.02
-EQUAL = 0.03  # differences of mAP under this mean nothing
-NOISE = 0.2  # of a ratio of times of one run each
-POINTS = 0.1  # of a share in one run
+EQUAL = 0.03  # smaller differences of mAP count as none
+TIMING_NOISE = 0.2  # of a ratio of times, one run each
+SHARE_NOISE = 0.1  # of a share, one run
 
 
 @dataclass(frozen=True)
 class Effect:
-    """A measured number with its interval; `unit` says how it is written, `seeds` on how many runs it rests.
+    """A measured number with its interval; `unit` decides its format, `seeds` is the number of runs.
 
-    `interval` says what kind of interval it is. One without width is none, and is not shown.
+    `interval` describes the kind of interval. An interval without width is not shown.
     """
 
     value: float
@@ -54,7 +53,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Part:
-    """A claim on one dataset: what was compared, how large the effect is, the verdict."""
+    """A claim on one data set: what was compared, the size of the effect, the verdict."""
 
     setting: str
     what: str
@@ -64,66 +63,67 @@ class Part:
 
     @property
     def reason(self) -> str:
-        """Why it cannot be told: not run or not testable, too few seeds, or too small beside the noise.
+        """Why there is no verdict: not run or not testable, too few seeds, or too small against the noise.
 
         >>> Part("", "", Effect(0.01, -0.02, 0.04, seeds=1), "cannot tell").reason
-        'one seed is too few to decide: the full profile has 5'
+        'one seed is too few: the full profile has 5'
         """
         if self.verdict != "cannot tell" or self.effect is None:
             return self.note
         seeds = self.effect.seeds
         if 0 < seeds < ENOUGH_SEEDS:
             few = "one seed is" if seeds == 1 else f"{seeds} seeds are"
-            return f"{few} too few to decide: the full profile has {FULL.seeds}"
-        return (
-            f"{seeds} seeds, and the interval still lies on both sides" if seeds else "the interval lies on both sides"
-        )
+            return f"{few} too few: the full profile has {FULL.seeds}"
+        return f"the interval of {seeds} seeds still lies on both sides" if seeds else "the interval lies on both sides"
 
 
 def difference(a: Sequence[Floats], b: Sequence[Floats]) -> Effect:
-    """MAP of a less that of b; one array of average precisions a seed, the same queries on both sides."""
-    found, seeds = difference_over_seeds(a, b), len(a)
+    """MAP of a minus that of b; one array of average precisions per seed, the same queries on both sides."""
+    pooled, seeds = difference_over_seeds(a, b), len(a)
     few = seeds < ENOUGH_SEEDS
     swing = SWING if few else 0.0
     kind = (
-        f"95 %, bootstrap over queries, ± {SWING:g} more as {_runs(seeds, 'seed')}"
+        f"95 %, bootstrap over queries, widened by {SWING:g} for {_count(seeds, 'seed')}"
         if few
         else f"95 %, the wider of bootstrap over queries and t over {seeds} seeds"
     )
-    return Effect(found.difference, found.low - swing, found.high + swing, seeds=seeds, interval=kind)
+    return Effect(pooled.difference, pooled.low - swing, pooled.high + swing, seeds=seeds, interval=kind)
 
 
 def ratio(a: Sequence[float], b: Sequence[float], unit: str = "x") -> Effect:
-    """How many times b goes into a: the mean over seeds and their range, for too few of them NOISE wider."""
-    each = np.asarray(a, float) / np.asarray(b, float)
-    few = len(each) < ENOUGH_SEEDS
-    low, high = (each.min() / (1 + NOISE), each.max() * (1 + NOISE)) if few else (each.min(), each.max())
-    kind = f"{_runs(len(each), 'run')}, timings taken to ± {100 * NOISE:g} %" if few else least_to_most(len(each))
-    return Effect(float(each.mean()), float(low), float(high), unit, len(each), kind)
+    """The ratio a / b: mean and range over seeds, wider by TIMING_NOISE for too few of them."""
+    ratios = np.asarray(a, float) / np.asarray(b, float)
+    few = len(ratios) < ENOUGH_SEEDS
+    wider = 1 + TIMING_NOISE if few else 1.0
+    low, high = ratios.min() / wider, ratios.max() * wider
+    kind = (
+        f"{_count(len(ratios), 'run')}, timings ± {100 * TIMING_NOISE:g} % assumed" if few else range_text(len(ratios))
+    )
+    return Effect(float(ratios.mean()), float(low), float(high), unit, len(ratios), kind)
 
 
 def share(values: Sequence[float]) -> Effect:
-    """A share, with the range of the seeds, for too few of them POINTS wider."""
-    kind = f"taken to ± {100 * POINTS:g} points"
-    found = ranged(values, POINTS, kind, "share")
-    return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
+    """A share, with the range of the seeds, wider by SHARE_NOISE for too few of them."""
+    kind = f"± {100 * SHARE_NOISE:g} points assumed"
+    effect = ranged(values, SHARE_NOISE, kind, "share")
+    return replace(effect, low=max(0.0, effect.low), high=min(1.0, effect.high))
 
 
 def ranged(values: Sequence[float], allowance: float, kind: str, unit: str) -> Effect:
-    """The mean of the seeds and their range; with too few of them wider by `allowance`, which `kind` says in words."""
-    found = np.asarray(values, float)
-    n, few = len(found), len(found) < ENOUGH_SEEDS
+    """Mean and range of the seeds; wider by `allowance`, described by `kind`, for too few of them."""
+    array = np.asarray(values, float)
+    n, few = len(array), len(array) < ENOUGH_SEEDS
     wider = allowance if few else 0.0
-    words = f"{_runs(n, 'run')}, {kind}" if few else least_to_most(n)
-    return Effect(float(found.mean()), float(found.min()) - wider, float(found.max()) + wider, unit, n, words)
+    interval = f"{_count(n, 'run')}, {kind}" if few else range_text(n)
+    return Effect(float(array.mean()), float(array.min()) - wider, float(array.max()) + wider, unit, n, interval)
 
 
-def least_to_most(seeds: int, what: str = "seed") -> str:
-    """The interval that is no more than the range, in words."""
-    return f"least to most of {seeds} {what}s" if seeds > 1 else f"one {what}, no interval"
+def range_text(seeds: int, what: str = "seed") -> str:
+    """The description of an interval that is the plain range."""
+    return f"range of {seeds} {what}s" if seeds > 1 else f"one {what}, no interval"
 
 
-def _runs(n: int, what: str) -> str:
+def _count(n: int, what: str) -> str:
     return f"one {what}" if n == 1 else f"{n} {what}s"
 
 
@@ -145,12 +145,12 @@ def within(effect: Effect, low: float, high: float) -> Verdict:
 
 
 def equal(effect: Effect, than: float = EQUAL) -> Verdict:
-    """Whether it is as good as nothing."""
+    """Whether it is practically zero."""
     return within(effect, -than, than)
 
 
 def all_of(verdicts: Sequence[Verdict]) -> Verdict:
-    """One that fails is enough; otherwise one that cannot be told is."""
+    """One that does not hold decides; else one that cannot be told; else all hold."""
     if not verdicts or "does not hold" in verdicts:
         return "does not hold" if verdicts else "cannot tell"
     return "cannot tell" if "cannot tell" in verdicts else "holds"

@@ -84,7 +84,7 @@ def test_one_seed_swings_and_several_speak_for_themselves():
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=2))
 def test_a_share_of_few_seeds_decides_only_far_from_the_border(values):
     found = share(values)
-    assert 0 <= found.low < found.high <= 1 and "taken to ± 10 points" in found.interval
+    assert 0 <= found.low < found.high <= 1 and "± 10 points assumed" in found.interval
     far = min(values) > 0.6 + 1e-9 or max(values) < 0.4 - 1e-9
     if far:
         assert above(found, 0.5) != "cannot tell"
@@ -94,9 +94,9 @@ def test_a_share_of_few_seeds_decides_only_far_from_the_border(values):
 
 def test_every_interval_says_what_it_is():
     a = [np.linspace(0.4, 0.6, 50)] * 3
-    assert difference(a[:1], a[:1]).interval.endswith("as one seed") and "t over 3 seeds" in difference(a, a).interval
-    assert ratio([2.0], [1.0]).interval == "one run, timings taken to ± 20 %"
-    assert ratio([2.0, 2.2, 2.1], [1.0] * 3).interval == share([0.1, 0.2, 0.3]).interval == "least to most of 3 seeds"
+    assert difference(a[:1], a[:1]).interval.endswith("for one seed") and "t over 3 seeds" in difference(a, a).interval
+    assert ratio([2.0], [1.0]).interval == "one run, timings ± 20 % assumed"
+    assert ratio([2.0, 2.2, 2.1], [1.0] * 3).interval == share([0.1, 0.2, 0.3]).interval == "range of 3 seeds"
     assert ranged([2.0], 0.02, "taken to ± 0.02", "x").interval == "one run, taken to ± 0.02"
     assert str(share([0.25, 0.25, 0.25])) == "25 %", "what has no width is no interval"
     part = Part("Digits", "OH", ratio([2.0], [1.0]), "holds")
@@ -152,12 +152,12 @@ def test_what_cannot_be_told_says_why_by_the_number_of_seeds():
 
     def found(seeds):
         effect = difference(a[:seeds], b[:seeds])
-        part = Part("Digits", "T = 4 less T = 1", effect, above(effect))
+        part = Part("Digits", "T = 4 minus T = 1", effect, above(effect))
         return Finding(claim("T-labels"), part.verdict, (part, part))
 
-    assert found(1).reason == f"one seed is too few to decide: the full profile has {FULL.seeds}"
+    assert found(1).reason == f"one seed is too few: the full profile has {FULL.seeds}"
     assert found(2).reason.startswith("2 seeds are too few")
-    assert found(4).verdict == "cannot tell" and found(4).reason == "4 seeds, and the interval still lies on both sides"
+    assert found(4).verdict == "cannot tell" and found(4).reason == "the interval of 4 seeds still lies on both sides"
     assert found(1).reason in claims_table([found(1)]).rows[0][2] and found(1).reason in claims_html([found(1)])
     told = Part("Digits", "", Effect(0.1, 0.05, 0.2, seeds=1), "holds")
     assert Finding(claim("T-labels"), "holds", (told,)).reason == ""

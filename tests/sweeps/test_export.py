@@ -51,7 +51,9 @@ def test_code_for_a_sweep_on_own_data_loads_them(tmp_path, monkeypatch):
     names: dict[str, object] = {}
     exec(code_for(sweep, ("x.npy", None, None, None)), names)
     assert names["results"].sweep.cells == sweep.cells
-    assert [point.mean() for point in names["results"].points] == [point.mean() for point in collect_points(sweep, known)]
+    assert [point.mean() for point in names["results"].points] == [
+        point.mean() for point in collect_points(sweep, known)
+    ]
 
 
 def test_code_for_a_sweep_uses_public_names_only():

@@ -57,7 +57,7 @@ def table(app: AppTest) -> str:
 
 def test_claims_are_judged_from_the_store() -> None:
     app = page()
-    assert "The number of models hardly matters" in table(app) and "T = 4 less T = 1" in table(app)
+    assert "The number of models hardly matters" in table(app) and "T = 4 minus T = 1" in table(app)
     assert any("claims" in one.value and "cannot be decided" in one.value for one in app.markdown)
     before = table(app).count("<tr id=")
     assert before >= 30
