@@ -16,7 +16,7 @@ from ohash.core.codes import unpack
 from ohash.models import MMOH, OH, HashingEstimator, registry
 from ohash.models.estimator import pairs_from_labels
 
-FAST = ("itq", "lsh", "oh", "mmoh", "hcoh", "sketch_hash")  # one of each kind; the others are slow only in number
+FAST = ("itq", "lsh", "oh", "hcoh")  # one of each kind; the others are slow only in number
 SMALL = {"trees": 3, "iterations": 3, "neighbours": 5, "pool": 100}  # enough for the few rows of the checks
 INSTALLED = [key for key, spec in registry.hashers().items() if not spec.missing]
 X, y = load_digits(return_X_y=True)
@@ -69,7 +69,12 @@ def test_codes_are_those_of_the_model():
 
 
 @pytest.mark.parametrize(
-    "key", [key for key in INSTALLED if registry.find(key).consumes in ("pairs", "points", "chunks")]
+    "key",
+    [
+        key if key in FAST else pytest.param(key, marks=pytest.mark.slow)
+        for key in INSTALLED
+        if registry.find(key).consumes in ("pairs", "points", "chunks")
+    ],
 )
 def test_partial_fit_goes_on(key):
     model = estimator(key, chunk=50, batch=20)
