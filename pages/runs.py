@@ -18,7 +18,7 @@ store = run_store.AllRuns(session, saved)
 lines = store.list()
 if not lines:
     st.markdown("#### No runs yet")
-    st.markdown("Every run of this tab appears here with its first pairs; then you can compare, save and export it.")
+    st.markdown("Runs of this tab appear here from their first pairs on; you can then compare, save and export them.")
     if st.button("Start a run on Live", type="primary", icon=":material/play_arrow:", key="runs_start"):
         st.switch_page("pages/live.py")
     st.stop()

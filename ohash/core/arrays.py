@@ -11,6 +11,7 @@ Reals = npt.NDArray[np.floating[Any]]  # float32 or float64, whichever the metho
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]  # row numbers
+Integers = npt.NDArray[np.integer[Any]]  # of any width
 Counts = npt.NDArray[np.int64]  # how many
 Bytes = npt.NDArray[np.uint8]  # packed bits
 Signs = npt.NDArray[np.int8]  # +1 and -1

@@ -3,17 +3,16 @@
 Its projections do not change, so they are computed once for all rows; a pair then costs O(r) instead of O(d r).
 """
 
-from typing import Any
-
 import numpy as np
 
+from ohash.core.arrays import Array, Counts, Floats, Rows, Signs
 from ohash.core.kernels import MAX_SORTED
 from ohash.runtime.compile import kernel
 
 
 @kernel
 def score_pairs(
-    P: Any, i: Any, j: Any, s: Any, alpha: int, br: float, largest: bool, D_h: Any, R: Any, loss: Any
+    P: Array, i: Rows, j: Rows, s: Signs, alpha: int, br: float, largest: bool, D_h: Counts, R: Floats, loss: Floats
 ) -> None:
     """Fill D_h (the nearest model's), R (Eq. (28) over the T models) and l for projections P (n, T, r) less threshold.
 

@@ -12,6 +12,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from ohash.core.arrays import Counts, Flags, Floats, Integers, Reals, Rows, Signs
 from ohash.runtime.compile import inlined, kernel_for
 
 # Running sums kept per model, Σ over the pairs so far; columns of the float64 array `sums` (T, N_SUMS).
@@ -42,7 +43,7 @@ RESYNC = 4096
 
 
 @inlined
-def project_pair(Wt: Any, x_i: Any, x_j: Any, p_i: Any, p_j: Any) -> None:
+def project_pair(Wt: Reals, x_i: Reals, x_j: Reals, p_i: Reals, p_j: Reals) -> None:
     """Wᵀx of both points, four bits at a time: eight accumulators share the loads of x_i and x_j."""
     r, d = Wt.shape
     zero = Wt.dtype.type(0)
@@ -74,7 +75,7 @@ def project_pair(Wt: Any, x_i: Any, x_j: Any, p_i: Any, p_j: Any) -> None:
 
 
 @inlined
-def dot(a: Any, b: Any) -> float:
+def dot(a: Reals, b: Reals) -> float:
     """Σ a b in float64."""
     total = 0.0
     for c in range(a.shape[0]):
@@ -83,7 +84,7 @@ def dot(a: Any, b: Any) -> float:
 
 
 @inlined
-def smallest_first(delta: Any, pool: Any, size: int, p0: int) -> None:
+def smallest_first(delta: Reals, pool: Integers, size: int, p0: int) -> None:
     """Bring the p0 smallest of the pool to its front, ordered by delta and then by bit: the stable order.
 
     `pool` holds `size` bits in ascending order. A sorted list of the best so far for a small p0, else quickselect.
@@ -122,7 +123,9 @@ def smallest_first(delta: Any, pool: Any, size: int, p0: int) -> None:
 
 
 @inlined
-def select_flips(p_i: Any, p_j: Any, s: int, p0: int, largest: bool, delta: Any, pool: Any, on_i: Any) -> Any:
+def select_flips(
+    p_i: Reals, p_j: Reals, s: int, p0: int, largest: bool, delta: Reals, pool: Integers, on_i: Flags
+) -> tuple[float, int]:
     """Algorithms 2 and 3: pool[:p0] are the bits to flip, on_i[k] tells whether side i of bit k is flipped.
 
     Returns (Σ delta over the chosen bits, flips on side i).
@@ -146,16 +149,16 @@ def select_flips(p_i: Any, p_j: Any, s: int, p0: int, largest: bool, delta: Any,
 
 
 def _learn_pairs(
-    Wt: Any,  # (T, r, d) changed in place
-    mean: Any,  # (d,) float64, changed in place
-    W_mean: Any,  # (T, r) float64 = Wᵀ mean, kept in step
-    clock: Any,  # (3,) int64
-    sums: Any,  # (T, N_SUMS) float64
-    bit_updates: Any,  # (T, r) int64
-    X: Any,  # (n, d)
-    i: Any,
-    j: Any,
-    s: Any,
+    Wt: Reals,  # (T, r, d) changed in place
+    mean: Floats,  # (d,) float64, changed in place
+    W_mean: Floats,  # (T, r) float64 = Wᵀ mean, kept in step
+    clock: Counts,  # (3,) int64
+    sums: Floats,  # (T, N_SUMS) float64
+    bit_updates: Counts,  # (T, r) int64
+    X: Reals,  # (n, d)
+    i: Rows,
+    j: Rows,
+    s: Signs,
     alpha: int,
     br: float,
     C: float,
@@ -163,14 +166,14 @@ def _learn_pairs(
     rounds: int,
     centring: int,
     ema: float,
-    D_h: Any,  # from here on: (pairs, T) columns to fill
-    R: Any,
-    loss: Any,
-    ratio: Any,
-    tau: Any,
-    norm2: Any,
-    p0: Any,
-    degenerate: Any,
+    D_h: Counts,  # from here on: (pairs, T) columns to fill
+    R: Floats,
+    loss: Floats,
+    ratio: Floats,
+    tau: Floats,
+    norm2: Floats,
+    p0: Counts,
+    degenerate: Flags,
 ) -> int:
     """Learn every pair; return -1, or the position of the first pair whose projections or norms are not finite."""
     T, r, d = Wt.shape
@@ -290,7 +293,7 @@ def _learn_pairs(
     return -1
 
 
-def _project(Wt: Any, x_i: Any, x_j: Any, p_i: Any, p_j: Any) -> None:
+def _project(Wt: Reals, x_i: Reals, x_j: Reals, p_i: Reals, p_j: Reals) -> None:
     project_pair(Wt, x_i, x_j, p_i, p_j)
 
 

@@ -44,7 +44,7 @@ class Parameter:
     tex: str = ""
     active_if: tuple[str, ...] = ()
 
-    def is_active(self, values: Mapping[str, Any]) -> bool:
+    def is_active(self, values: Mapping[str, object]) -> bool:
         """Whether it has an effect, given the values of the other parameters.
 
         >>> Parameter("sigma", float, 0.0, "σ", "width", "", active_if=("kernel", "rbf")).is_active({"kernel": "none"})

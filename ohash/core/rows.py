@@ -6,20 +6,20 @@ large file would look like loading it, and on a small machine would crowd out wh
 
 import mmap
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
-from ohash.core.arrays import Array, Numbers
+from ohash.core.arrays import Array, Integers, Numbers
 
 # Scattered rows copied before the pages of the map are released: each may bring in 2 MB.
 ROWS_AT_ONCE = 64
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-def gather(X: npt.NDArray[Scalar], rows: npt.NDArray[np.integer[Any]] | slice) -> npt.NDArray[Scalar]:
+def gather(X: npt.NDArray[Scalar], rows: Integers | slice) -> npt.NDArray[Scalar]:
     """``X[rows]``, copied if X is a map; scattered rows without read-ahead, which would take 100 times as long.
 
     >>> gather(np.arange(6).reshape(3, 2), np.array([2, 0])).tolist()
@@ -48,7 +48,7 @@ def gather(X: npt.NDArray[Scalar], rows: npt.NDArray[np.integer[Any]] | slice) -
     return copied
 
 
-def _close_together(rows: npt.NDArray[np.integer[Any]]) -> bool:
+def _close_together(rows: Integers) -> bool:
     """Whether rows ascend with few gaps, so that read-ahead helps."""
     if rows.ndim != 1 or len(rows) <= ROWS_AT_ONCE or rows.dtype == bool or rows[-1] - rows[0] >= 2 * len(rows):
         return False

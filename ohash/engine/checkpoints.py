@@ -18,6 +18,7 @@ from ohash.engine.state import RunState
 from ohash.evaluation.code_table import CodeTable
 from ohash.evaluation.diagnostics import code_diagnostics
 from ohash.evaluation.distance_ranking import Distances
+from ohash.evaluation.ranking import Retrieval
 from ohash.models.base import AsymmetricHasher, HasherSpec, OnlineHasher
 from ohash.runtime.clock import CPU_COLUMNS
 from ohash.runtime.frames import Arrays
@@ -51,7 +52,7 @@ class Checkpoints:
         """The table of the first codes, those of `frozen`; nothing is evaluated yet."""
         self._run, self._frozen = run, frozen
         self.scores = History(CHECKPOINT_COLUMNS)
-        self.last_record: Any = None
+        self.last_record: Retrieval | None = None
         self.bit_ones: npt.NDArray[np.float64] = np.empty((0, 0))
         self.class_scores = ClassScores(run.world.dataset)
         self.table_at = 0  # the pair count at which the table was made

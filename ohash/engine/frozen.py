@@ -22,7 +22,7 @@ from ohash.core.codes import pack, unpack
 from ohash.core.frozen_loss import score_pairs
 from ohash.core.rows import RowView
 from ohash.evaluation.projections import iter_projections
-from ohash.models.base import AsymmetricHasher, LinearHasher, OnlineHasher
+from ohash.models.base import AsymmetricHasher, DecodingHasher, LinearHasher, OnlineHasher
 
 # Projections of all rows are kept up to this many bytes.
 KEPT_BYTES = 2**28
@@ -134,17 +134,17 @@ class Estimates:
 class PairDistances:
     """Distances of pairs in units of half a bit string."""
 
-    def __init__(self, hasher: AsymmetricHasher, warm: Reals) -> None:
+    def __init__(self, hasher: DecodingHasher, warm: Reals) -> None:
         """Measure the unit on the rows of the warm-up."""
         self._r = int(hasher.r)
         D = hasher.estimate_distances(warm, hasher.quantise(warm))
         n = len(warm)
         self._unit = max(float((D.sum(dtype=np.float64) - np.trace(D)) / max(1, n * (n - 1))), 1e-30)
 
-    def __call__(self, hasher: AsymmetricHasher, Z: Reals, i: Rows, j: Rows) -> Counts:
+    def __call__(self, hasher: DecodingHasher, Z: Reals, i: Rows, j: Rows) -> Counts:
         """A whole number in 0 to r for each pair: of x_i to what is stored of x_j."""
         places, at = np.unique(j, return_inverse=True)
-        decoded = cast(Any, hasher).decode(np.asarray(hasher.quantise(np.ascontiguousarray(Z[places]))))[at]
+        decoded = hasher.decode(np.asarray(hasher.quantise(np.ascontiguousarray(Z[places]))))[at]
         squares = np.square(np.asarray(Z[i], np.float32) - decoded).sum(axis=1, dtype=np.float64)
         steps: npt.NDArray[np.float64] = np.rint(0.5 * self._r * squares / self._unit)
         return np.clip(steps, 0, self._r).astype(np.int64)
@@ -153,15 +153,15 @@ class PairDistances:
 class FrozenEstimates(Frozen):
     """The first state of a method whose codes are numbers: pairs are scored by its own distance."""
 
-    def __init__(self, hasher: AsymmetricHasher, warm: Reals) -> None:
+    def __init__(self, hasher: DecodingHasher, warm: Reals) -> None:
         """Copy the hasher."""
         super().__init__(hasher)
         self.pairs = PairDistances(hasher, warm)
 
     @property
-    def hasher(self) -> AsymmetricHasher:
+    def hasher(self) -> DecodingHasher:
         """As it was."""
-        return cast(AsymmetricHasher, self._hasher)
+        return cast(DecodingHasher, self._hasher)
 
     def iter_enter(self, Z: Reals) -> Iterator[None]:
         """From now on rows are rows of Z; nothing is kept of them."""

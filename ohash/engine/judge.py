@@ -67,7 +67,7 @@ class Judge:
                 chosen = np.random.default_rng(world.params.seed).choice(self.queries, MOST_QUERIES, replace=False)
                 self.queries = np.sort(chosen)
             self.database = np.arange(world.dataset.n)
-            self.relevant: Any = group_partners(self.queries, i, j)
+            self.relevant: Array | list[Rows] = group_partners(self.queries, i, j)
             self.hidden = source.partners(self.queries)
             self.own: Rows | None = self.queries
         elif like is not None and world.params.drift.drift != "redefine":
@@ -207,7 +207,7 @@ def _columns(relevant: Array, n: int, keep: Rows) -> Array:
     return np.stack([np.packbits(row, bitorder="little") for row in rows])
 
 
-def _quiet(work: Generator[Any, None, Rows]) -> Generator[None, None, Rows]:
+def _quiet(work: Generator[object, None, Rows]) -> Generator[None, None, Rows]:
     while True:
         try:
             next(work)
@@ -295,7 +295,7 @@ class ClassScores:
                 self.classes, self._class_of = len(names), class_of
         self._rows: list[Floats] = []
 
-    def add(self, queries: Rows, record: Any) -> None:
+    def add(self, queries: Rows, record: Retrieval | None) -> None:
         """The record of a ranking of `queries`, None if there was none."""
         row = np.full(self.classes, np.nan)
         if record is not None and self.classes:

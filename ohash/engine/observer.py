@@ -4,12 +4,12 @@ Following the recent pairs one by one: sliding windows, running totals, and rows
 """
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Array, Counts, Floats
+from ohash.core.arrays import Array, Counts, Floats, Integers
 from ohash.engine.history import History, LogBins
 from ohash.evaluation.drift_detectors import DriftMonitor
 from ohash.models.base import Trace
@@ -34,7 +34,7 @@ N_ROW = N_TOTALS + 7
 
 
 @inlined
-def auc(similar: Any, dissimilar: Any) -> float:
+def auc(similar: Integers, dissimilar: Integers) -> float:
     """P(a similar pair lies nearer than a dissimilar one), ties counting half."""
     nearer = 0
     twice = 0
@@ -49,7 +49,7 @@ def auc(similar: Any, dissimilar: Any) -> float:
 
 
 @inlined
-def quantile_bin(counts: Any, total: int, q: float) -> float:
+def quantile_bin(counts: Integers, total: int, q: float) -> float:
     """The bin that holds quantile q; NaN if there is nothing."""
     if total == 0:
         return np.nan
@@ -64,18 +64,18 @@ def quantile_bin(counts: Any, total: int, q: float) -> float:
 @kernel
 def follow(
     start: int,
-    bins: Any,
-    values: Any,
-    wanted: Any,
-    ring: Any,
-    totals: Any,
-    D: Any,
-    ratio: Any,
-    tau: Any,
-    outcome: Any,
-    all_ratio: Any,
-    all_tau: Any,
-    rows: Any,
+    bins: Integers,
+    values: Floats,
+    wanted: Integers,
+    ring: Integers,
+    totals: Floats,
+    D: Integers,
+    ratio: Integers,
+    tau: Integers,
+    outcome: Integers,
+    all_ratio: Integers,
+    all_tau: Integers,
+    rows: Floats,
 ) -> None:
     """Take pairs start, start + 1, ... in; fill rows[k] when the pair count reaches wanted[k].
 

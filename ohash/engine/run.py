@@ -22,7 +22,7 @@ from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot, snapshot_of
 from ohash.engine.state import KeptStates, RunState
 from ohash.engine.world import World, world_of
-from ohash.models.base import AsymmetricHasher, MappedHasher, OnlineHasher, PairHasher, PointHasher, Trace
+from ohash.models.base import DecodingHasher, MappedHasher, OnlineHasher, PairHasher, PointHasher, Trace
 from ohash.runtime.clock import working_seconds
 from ohash.runtime.frames import Arrays
 from ohash.streams.dataset import Dataset
@@ -153,7 +153,7 @@ class Run(RunState):
             return None
         rows = np.stack([i, j], axis=1).ravel()
         if isinstance(self.frozen, FrozenEstimates):
-            D_h = self.frozen.pairs(cast(AsymmetricHasher, self.hasher), self.Z, i, j)
+            D_h = self.frozen.pairs(cast(DecodingHasher, self.hasher), self.Z, i, j)
         else:
             places, at = np.unique(rows, return_inverse=True)
             codes = with_models(self.hasher.encode(np.ascontiguousarray(self.Z[places])))
@@ -211,7 +211,7 @@ class Run(RunState):
         if self.spec.consumes == "batch":
             self.fitting.fit_first()
         self.frozen = (
-            Frozen(self.hasher) if self.spec.hamming else FrozenEstimates(cast(AsymmetricHasher, self.hasher), warm)
+            Frozen(self.hasher) if self.spec.hamming else FrozenEstimates(cast(DecodingHasher, self.hasher), warm)
         )
         self.frozen.enter(self.Z)
 
@@ -256,7 +256,7 @@ class Run(RunState):
         if judge:
             yield from self._timed("cpu_evaluate", self.checkpoints.evaluate(map_prequential))
 
-    def _timed(self, name: str, work: Generator[float | None, None, Result]) -> Generator[None, None, Result]:
+    def _timed(self, name: str, work: Generator[object, None, Result]) -> Generator[None, None, Result]:
         while True:
             since = working_seconds()
             try:

@@ -7,13 +7,13 @@ nearest 0, 1, ..., 100 % of the database instead.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
+from ohash.core.arrays import Bytes, Counts, Floats, Integers, Rows, Singles
 from ohash.evaluation import ranking_kernels as columns
 from ohash.evaluation.hamming_kernels import array_type
 from ohash.evaluation.packed_codes import cutoffs
@@ -26,14 +26,14 @@ LEVELS = 101  # points of the curve: the nearest 0, 1, ..., 100 % of a query's d
 
 
 def _score_orders(
-    D: Any,  # (b, n) float32
-    order: Any,  # (b, n) int64, by rising D
-    flags: Any,  # (b, n)
-    ks: Any,  # rising
-    harmonic: Any,  # (n + 1,) 0, 1, 1 + 1/2, ...
-    scores: Any,  # (b, FIRST_K + 3 len(ks)), filled; NaN where nothing is relevant
-    counts: Any,  # (LEVELS, 2) int64, added to
-    sums: Any,  # (LEVELS, 2) float64, added to
+    D: Singles,  # (b, n) float32
+    order: Rows,  # (b, n) int64, by rising D
+    flags: Bytes,  # (b, n)
+    ks: Integers,  # rising
+    harmonic: Floats,  # (n + 1,) 0, 1, 1 + 1/2, ...
+    scores: Floats,  # (b, FIRST_K + 3 len(ks)), filled; NaN where nothing is relevant
+    counts: Counts,  # (LEVELS, 2) int64, added to
+    sums: Floats,  # (LEVELS, 2) float64, added to
 ) -> None:
     """Score a block of queries."""
     n = D.shape[1]
@@ -119,7 +119,7 @@ def iter_ranking(
         yield replace(metrics, precision_radius=nan, recall_radius=nan, empty_ball=nan)
 
 
-def _checked(D: Any, rows: int, n: int) -> npt.NDArray[np.float32]:
+def _checked(D: Singles, rows: int, n: int) -> npt.NDArray[np.float32]:
     matrix = np.ascontiguousarray(D, dtype=np.float32)
     if matrix.shape != (rows, n) or np.isnan(matrix).any():
         raise ValueError(

@@ -12,6 +12,7 @@ import numba
 import numpy as np
 from numba.extending import intrinsic
 
+from ohash.core.arrays import Bytes, Integers
 from ohash.runtime.compile import inlined, kernel_for
 
 # How T distances become one: the least of them, the least with the sum to break ties, or the sum.
@@ -38,7 +39,14 @@ popcount: Any = intrinsic(_popcount)
 
 @inlined
 def chunk_distances(
-    query: Any, codes: Any, start: int, combine: int, partial: Any, D: Any, near: Any, tie_break: Any
+    query: Bytes,
+    codes: Bytes,
+    start: int,
+    combine: int,
+    partial: Integers,
+    D: Integers,
+    near: Integers,
+    tie_break: Integers,
 ) -> None:
     """D_h from one query (T, bytes) to the items start, ..., start + len(near) - 1, combined over the models."""
     T, width, _ = codes.shape
@@ -70,7 +78,7 @@ def chunk_distances(
 
 
 @inlined
-def stable_order(key: Any, last: Any, order: Any, counter: Any, first_pass: bool) -> None:
+def stable_order(key: Integers, last: Integers, order: Integers, counter: Integers, first_pass: bool) -> None:
     """`order` = the items sorted by `key`, equal ones as in `last` (or by index in the first pass)."""
     counter[:] = 0
     n = key.shape[0]
@@ -85,11 +93,11 @@ def stable_order(key: Any, last: Any, order: Any, counter: Any, first_pass: bool
 
 
 def _search_queries(
-    queries: Any,  # (T, b, bytes)
-    codes: Any,  # (T, bytes, n)
+    queries: Bytes,  # (T, b, bytes)
+    codes: Bytes,  # (T, bytes, n)
     combine: int,
-    indices: Any,  # (b, k) int64, filled
-    distances: Any,  # (b, k) int64, filled: min over the models, or the sum
+    indices: Integers,  # (b, k) int64, filled
+    distances: Integers,  # (b, k) int64, filled: min over the models, or the sum
 ) -> None:
     """The k nearest items of every query by (distance, tie-break, database index)."""
     T, width, n = codes.shape

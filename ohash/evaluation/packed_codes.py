@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +59,7 @@ class SearchProblem:
         return np.ascontiguousarray(self.queries[:, start:stop])
 
 
-def code_array(name: str, codes: Any) -> npt.NDArray[np.uint8]:
+def code_array(name: str, codes: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     """Packed codes (n, bytes) or (T, n, bytes) as (T, n, bytes)."""
     packed = np.asarray(codes)
     if packed.dtype != np.uint8:
@@ -75,7 +75,9 @@ def code_array(name: str, codes: Any) -> npt.NDArray[np.uint8]:
     return packed if packed.ndim == 3 else packed[None]
 
 
-def search_problem(query_codes: Any, db_codes: Any, combine: str, r: int | None = None) -> SearchProblem:
+def search_problem(
+    query_codes: npt.ArrayLike, db_codes: npt.ArrayLike, combine: str, r: int | None = None
+) -> SearchProblem:
     """Check both sides and transpose the database, so that the kernels run along its items."""
     queries, database = code_array("query_codes", query_codes), code_array("db_codes", db_codes)
     if (len(queries), queries.shape[2]) != (len(database), database.shape[2]):
@@ -85,10 +87,11 @@ def search_problem(query_codes: Any, db_codes: Any, combine: str, r: int | None 
         )
     if combine not in COMBINE_RULES:
         raise ValueError(f"combine must be one of {', '.join(map(repr, COMBINE_RULES))}, got {combine!r}")
-    lengths = {known for known in (getattr(query_codes, "r", -1), getattr(db_codes, "r", -1)) if known > 0}
+    query_r, db_r = getattr(query_codes, "r", -1), getattr(db_codes, "r", -1)
+    lengths = {known for known in (query_r, db_r) if known > 0}
     if len(lengths) > 1:
         raise ValueError(
-            f"query_codes and db_codes must be equally long, got {query_codes.r} and {db_codes.r} bits; "
+            f"query_codes and db_codes must be equally long, got {query_r} and {db_r} bits; "
             "encode both with the same hasher"
         )
     return SearchProblem(

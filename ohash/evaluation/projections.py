@@ -7,7 +7,6 @@ time, padded, through one loop whose order of summation depends on d alone.
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
 
 import numba
 import numpy as np
@@ -22,11 +21,11 @@ GROUP = 4  # columns of one group; the callers pad to a multiple of it
 
 
 def _project_columns(
-    W: Any,  # (c, d) the columns to project on, padded with zeros to a multiple of GROUP
-    columns: Any,  # (c,) their rows in P; -1 for padding
-    X: Any,  # (b, d)
+    W: Reals,  # (c, d) the columns to project on, padded with zeros to a multiple of GROUP
+    columns: Rows,  # (c,) their rows in P; -1 for padding
+    X: Reals,  # (b, d)
     start: int,  # the first of these rows in P
-    P: Any,  # (T r, n) changed in place
+    P: Reals,  # (T r, n) changed in place
 ) -> None:
     """P[columns, start : start + b] = W Xᵀ, two rows and four columns at a time."""
     zero = W.dtype.type(0)

@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -163,13 +163,13 @@ def iter_retrieval(
 
 
 def _records(
-    query_codes: Any,
-    db_codes: Any,
-    query_labels: Any,
-    db_labels: Any,
-    relevant: Any,
-    exclude: Any,
-    query_rows: Any,
+    query_codes: npt.ArrayLike,
+    db_codes: npt.ArrayLike,
+    query_labels: npt.ArrayLike | None,
+    db_labels: npt.ArrayLike | None,
+    relevant: Relation | None,
+    exclude: Relation | None,
+    query_rows: npt.ArrayLike | None,
     ties: str,
     combine: str,
     k: int | Sequence[int],

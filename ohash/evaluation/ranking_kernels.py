@@ -7,11 +7,11 @@ class of its own, in the order of the database.
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numba
 import numpy as np
 
+from ohash.core.arrays import Bytes, Floats, Integers
 from ohash.evaluation.hamming_kernels import CHUNK, MIN_SUM, SUM, array_type, chunk_distances, stable_order
 from ohash.runtime.compile import inlined, kernel_for
 
@@ -26,7 +26,7 @@ DIRECT = 64  # sums up to this long are taken term by term: differences of harmo
 
 
 @inlined
-def progression(first: float, slope: float, before: int, places: int, harmonic: Any) -> float:
+def progression(first: float, slope: float, before: int, places: int, harmonic: Floats) -> float:
     """Σ over t = 1, ..., places of (first + (t - 1) slope) / (before + t), by harmonic numbers if that is long."""
     if places > DIRECT:
         H: float = harmonic[before + places] - harmonic[before]
@@ -38,7 +38,7 @@ def progression(first: float, slope: float, before: int, places: int, harmonic: 
 
 
 @inlined
-def class_precision(before: int, hits_before: int, size: int, hits: int, places: int, harmonic: Any) -> float:
+def class_precision(before: int, hits_before: int, size: int, hits: int, places: int, harmonic: Floats) -> float:
     r"""Expected Σ of precision at the relevant ones among the first places of a tie class (He et al., CVPR 2018).
 
     .. math:: \frac{n^+}{n} \sum_{t=1}^{places} \frac{N^+ + 1 + (t-1) (n^+ - 1) / (n - 1)}{N + t}
@@ -73,7 +73,7 @@ def first_hit(before: int, size: int, hits: int) -> float:
 
 
 @inlined
-def bounds(n_classes: int, size: Any, relevant: Any, harmonic: Any, scores: Any) -> None:
+def bounds(n_classes: int, size: Integers, relevant: Integers, harmonic: Floats, scores: Floats) -> None:
     """AP with the relevant items last, and first, inside every tie class."""
     low = high = 0.0
     N = hits = 0
@@ -87,7 +87,9 @@ def bounds(n_classes: int, size: Any, relevant: Any, harmonic: Any, scores: Any)
 
 
 @inlined
-def score(n_classes: int, size: Any, relevant: Any, R: int, ks: Any, harmonic: Any, scores: Any) -> None:
+def score(
+    n_classes: int, size: Integers, relevant: Integers, R: int, ks: Integers, harmonic: Floats, scores: Floats
+) -> None:
     """AP, AP@k, precision@k, hit@k and the reciprocal rank from the tie classes; R > 0 relevant items in total."""
     n_k = ks.shape[0]
     ap = 0.0
@@ -115,7 +117,15 @@ def score(n_classes: int, size: Any, relevant: Any, R: int, ks: Any, harmonic: A
 
 @inlined
 def curve(
-    n_classes: int, size: Any, relevant: Any, dist: Any, R: int, radius: int, scores: Any, counts: Any, sums: Any
+    n_classes: int,
+    size: Integers,
+    relevant: Integers,
+    dist: Integers,
+    R: int,
+    radius: int,
+    scores: Floats,
+    counts: Integers,
+    sums: Floats,
 ) -> None:
     """Add this query to the precision and recall within every radius; an empty ball has precision 0."""
     N = hits = c = 0
@@ -138,7 +148,15 @@ RELEVANT, HIDDEN = 1, 2
 
 @inlined
 def classes_by_histogram(
-    query: Any, codes: Any, flags: Any, combine: int, scratch: Any, histogram: Any, size: Any, relevant: Any, dist: Any
+    query: Bytes,
+    codes: Bytes,
+    flags: Bytes,
+    combine: int,
+    scratch: tuple[Integers, ...],
+    histogram: Integers,
+    size: Integers,
+    relevant: Integers,
+    dist: Integers,
 ) -> int:
     """Tie classes by counting; the key of an item is its distance, or for MIN_SUM min (T r + 1) + sum.
 
@@ -180,7 +198,15 @@ def classes_by_histogram(
 
 
 @inlined
-def classes_by_order(order: Any, near: Any, tie_break: Any, flags: Any, size: Any, relevant: Any, dist: Any) -> int:
+def classes_by_order(
+    order: Integers,
+    near: Integers,
+    tie_break: Integers,
+    flags: Bytes,
+    size: Integers,
+    relevant: Integers,
+    dist: Integers,
+) -> int:
     """Tie classes of items already sorted by (near, tie_break)."""
     n_classes = -1
     last = order[0]
@@ -198,17 +224,17 @@ def classes_by_order(order: Any, near: Any, tie_break: Any, flags: Any, size: An
 
 
 def _score_queries(
-    queries: Any,  # (T, b, bytes)
-    codes: Any,  # (T, bytes, n)
-    flags: Any,  # (b, n)
+    queries: Bytes,  # (T, b, bytes)
+    codes: Bytes,  # (T, bytes, n)
+    flags: Bytes,  # (b, n)
     combine: int,
     stable: bool,
-    ks: Any,  # rising
+    ks: Integers,  # rising
     radius: int,
-    harmonic: Any,  # (n + 1,) 0, 1, 1 + 1/2, ...
-    scores: Any,  # (b, FIRST_K + 3 len(ks)), filled; NaN where nothing is relevant
-    counts: Any,  # (radii, 2) int64, added to
-    sums: Any,  # (radii, 2) float64, added to
+    harmonic: Floats,  # (n + 1,) 0, 1, 1 + 1/2, ...
+    scores: Floats,  # (b, FIRST_K + 3 len(ks)), filled; NaN where nothing is relevant
+    counts: Integers,  # (radii, 2) int64, added to
+    sums: Floats,  # (radii, 2) float64, added to
 ) -> None:
     """Score a block of queries; the radii are 0, ..., r, or T r for SUM. With T = 1 `combine` is not MIN_SUM."""
     T, width, n = codes.shape

@@ -5,7 +5,7 @@ relevance that the kernels know.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,16 @@ from ohash.evaluation.ranking_kernels import HIDDEN, RELEVANT
 
 # Flags (stop - start, n) of the queries from start to stop.
 FlagBlocks = Callable[[int, int], Flags]
-Relation = Array | Sequence[npt.ArrayLike] | Any
+
+
+class SparseMatrix(Protocol):
+    """A sparse matrix of scipy."""
+
+    def tocsr(self) -> Any:
+        """In rows."""
+
+
+Relation = Array | Sequence[npt.ArrayLike] | SparseMatrix
 
 
 def relevance_flags(
@@ -55,7 +64,9 @@ def relevance_flags(
     return rows
 
 
-def label_flags(n_queries: int, n: int, query_labels: Any, db_labels: Any) -> FlagBlocks:
+def label_flags(
+    n_queries: int, n: int, query_labels: npt.ArrayLike | None, db_labels: npt.ArrayLike | None
+) -> FlagBlocks:
     """Relevant = the same label; with rows of labels, boolean (n, L), at least one label in common."""
     queries, database = np.asarray(query_labels), np.asarray(db_labels)
     for name, labels, count in (("query_labels", queries, n_queries), ("db_labels", database, n)):
@@ -101,7 +112,7 @@ def _shared_label(queries: Array, database: Array) -> FlagBlocks:
     return rows
 
 
-def relation_flags(name: str, relation: Any, n_queries: int, n: int) -> FlagBlocks:
+def relation_flags(name: str, relation: Relation, n_queries: int, n: int) -> FlagBlocks:
     """A relation of queries to items: boolean (n_queries, n), packed bits, a sparse matrix, or a list of rows each.
 
     >>> relation_flags("relevant", [[0, 2], []], 2, 3)(0, 2)
@@ -124,7 +135,7 @@ def relation_flags(name: str, relation: Any, n_queries: int, n: int) -> FlagBloc
             f"{name} must be a boolean matrix ({n_queries}, {n}), its packed bits in uint8 ({n_queries}, "
             f"{-(-n // 8)}), or {n_queries} lists of database rows, got dtype {matrix.dtype} and shape {matrix.shape}"
         )
-    return _listed(name, [np.asarray(items) for items in relation], n_queries, n)
+    return _listed(name, [np.asarray(items) for items in cast(Sequence[npt.ArrayLike], relation)], n_queries, n)
 
 
 def _listed(name: str, lists: list[Array], n_queries: int, n: int) -> FlagBlocks:
@@ -170,5 +181,5 @@ def own_rows(query_rows: npt.ArrayLike, n_queries: int, n: int) -> npt.NDArray[n
     return own.astype(np.int64)
 
 
-def _given(**arguments: Any) -> list[str]:
+def _given(**arguments: object) -> list[str]:
     return [name for name, value in arguments.items() if value is not None]

@@ -3,7 +3,7 @@
 Bit k of a code is bit k % 64 of word k // 64. Bytes packed in the other bit order are reordered on input.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ def check_bitorder(bitorder: str) -> BitOrder:
     return bitorder  # type: ignore[return-value]
 
 
-def code_length(codes: Any, width: int, r: int | None) -> int:
+def code_length(codes: npt.ArrayLike, width: int, r: int | None) -> int:
     """Bits of a code: as given, as the codes remember, or 8 per byte."""
     known = getattr(codes, "r", -1)
     return bit_length(width, known if r is None and known > 0 else r)
@@ -40,7 +40,7 @@ def reorder_bits(packed: Bytes, bitorder: BitOrder) -> Bytes:
     return REVERSED[packed] if bitorder == "big" else packed
 
 
-def words_from_codes(name: str, codes: Any, r: int | None, bitorder: BitOrder) -> tuple[Words, int]:
+def words_from_codes(name: str, codes: npt.ArrayLike, r: int | None, bitorder: BitOrder) -> tuple[Words, int]:
     """(words (T, ceil(r/64), n), r) of packed codes (n, ceil(r/8)) or (T, n, ceil(r/8)).
 
     >>> words_from_codes("codes", np.uint8([[1, 2], [3, 0]]), 10, "little")

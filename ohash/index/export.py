@@ -37,7 +37,7 @@ TARGETS: tuple[Target, ...] = ("faiss", "pgvector", "milvus")
 BLOCK = 16384  # rows turned into text at a time
 
 
-def concatenate_models(codes: Any, r: int | None = None) -> tuple[npt.NDArray[np.uint8], int]:
+def concatenate_models(codes: npt.ArrayLike, r: int | None = None) -> tuple[npt.NDArray[np.uint8], int]:
     """(codes of one model (n, ceil(R/8)), R): those of T models concatenated, so that distances add up.
 
     >>> concatenate_models(np.uint8([[[0b101]], [[0b011]]]), r=3)
@@ -51,7 +51,7 @@ def concatenate_models(codes: Any, r: int | None = None) -> tuple[npt.NDArray[np
     return np.packbits(bits, axis=1, bitorder="little"), len(packed) * r
 
 
-def to_faiss(codes: Any, r: int | None = None) -> Any:
+def to_faiss(codes: npt.ArrayLike, r: int | None = None) -> Any:
     """A faiss IndexBinaryFlat of the codes; search it with codes that went through `concatenate_models`."""
     packed, _ = concatenate_models(codes, r)
     index = _faiss().IndexBinaryFlat(8 * packed.shape[1])
@@ -59,7 +59,7 @@ def to_faiss(codes: Any, r: int | None = None) -> Any:
     return index
 
 
-def to_pgvector(codes: Any, r: int | None = None) -> Iterator[str]:
+def to_pgvector(codes: npt.ArrayLike, r: int | None = None) -> Iterator[str]:
     """Values of ``bit(r)``, one per code.
 
     >>> list(to_pgvector(np.uint8([[0b001], [0b110]]), r=3))
@@ -72,7 +72,7 @@ def to_pgvector(codes: Any, r: int | None = None) -> Iterator[str]:
         yield from (text[at : at + r] for at in range(0, len(text), r))
 
 
-def to_milvus(codes: Any, r: int | None = None, bitorder: BitOrder = "little") -> npt.NDArray[np.uint8]:
+def to_milvus(codes: npt.ArrayLike, r: int | None = None, bitorder: BitOrder = "little") -> npt.NDArray[np.uint8]:
     """Rows of bytes for a field BINARY_VECTOR of dim = 8 x bytes: `row.tobytes()` is one value.
 
     >>> to_milvus(np.uint8([[0b001]]), r=3, bitorder="big")
@@ -82,7 +82,7 @@ def to_milvus(codes: Any, r: int | None = None, bitorder: BitOrder = "little") -
 
 
 def write_codes(
-    codes: Any, target: Target, folder: str | Path, *, r: int | None = None, bitorder: BitOrder = "little"
+    codes: npt.ArrayLike, target: Target, folder: str | Path, *, r: int | None = None, bitorder: BitOrder = "little"
 ) -> list[Path]:
     """Write codes for one system into `folder`, with a JSON note on how to read them; return the files."""
     if target not in TARGETS:

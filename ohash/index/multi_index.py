@@ -14,6 +14,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Integers
 from ohash.evaluation.hamming_kernels import array_type
 from ohash.index.bit_words import Words
 from ohash.runtime.compile import inlined, kernel_for
@@ -23,7 +24,7 @@ MODEL, BIT, LENGTH, OFFSET = range(4)
 
 
 @inlined
-def substring(words: Any, at: int, bit: int, length: int) -> Any:
+def substring(words: Words, at: int, bit: int, length: int) -> Any:
     """`length` bits, from `bit` on, of item `at` of one model (words, n)."""
     w, shift = bit >> 6, bit & 63
     value = words[w, at] >> np.uint64(shift)
@@ -33,12 +34,12 @@ def substring(words: Any, at: int, bit: int, length: int) -> Any:
 
 
 def _fill_table(
-    words: Any,  # (words, capacity) of one model
+    words: Words,  # (words, capacity) of one model
     n: int,
     bit: int,
     length: int,
-    offsets: Any,  # (2 ** length + 1,) int32, filled
-    rows: Any,  # (n,) int32, filled: the rows of value v are rows[offsets[v] : offsets[v + 1]], rising
+    offsets: Integers,  # (2 ** length + 1,) int32, filled
+    rows: Integers,  # (n,) int32, filled: the rows of value v are rows[offsets[v] : offsets[v + 1]], rising
 ) -> None:
     """Fill one table by counting sort."""
     offsets[:] = 0

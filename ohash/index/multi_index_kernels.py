@@ -16,7 +16,9 @@ from typing import Any
 import numba
 import numpy as np
 
+from ohash.core.arrays import Floats, Integers
 from ohash.evaluation.hamming_kernels import MIN_SUM, SUM, array_type
+from ohash.index.bit_words import Words
 from ohash.index.multi_index import BIT, LENGTH, MODEL, OFFSET, substring
 from ohash.index.scan import CHUNK, NO_ITEM, ROW_BITS, popcount64, prefetch, push, scan_into
 from ohash.runtime.compile import inlined, kernel_for
@@ -36,7 +38,7 @@ def next_mask(mask: int) -> int:
 
 
 @inlined
-def item_key(query: Any, words: Any, at: int, combine: int, step: int) -> Any:
+def item_key(query: Words, words: Words, at: int, combine: int, step: int) -> np.int64:
     """The key of one item."""
     near = total = np.int64(0)
     for m in range(words.shape[0]):
@@ -51,7 +53,7 @@ def item_key(query: Any, words: Any, at: int, combine: int, step: int) -> Any:
 
 
 @inlined
-def mark_seen(seen: Any, row: int) -> bool:
+def mark_seen(seen: Integers, row: int) -> bool:
     """Mark a row; return whether it was not marked before."""
     bit = np.uint8(1 << (row & 7))
     byte = seen[row >> 3]
@@ -69,15 +71,15 @@ def binomial(length: int, level: int) -> float:
 
 
 @inlined
-def cost_so_far(work: Any, costs: Any) -> Any:
+def cost_so_far(work: Integers, costs: Floats) -> Any:
     """What a query has cost so far."""
     return work[LOOKUPS] * costs[0] + work[ROWS] * costs[1] + work[ITEMS] * costs[2]
 
 
 @inlined
 def measure(
-    query: Any, words: Any, some: Any, combine: int, step: int, seen: Any, heap: Any, limit: int, listed: Any,
-    count: int, work: Any,
+    query: Words, words: Words, some: Integers, combine: int, step: int, seen: Integers, heap: Integers, limit: int,
+    listed: Integers, count: int, work: Integers,
 ) -> int:  # fmt: skip
     """Offer new rows to the heap or, if there is none, list those with a key below `limit`; returns their number."""
     T, W, capacity = words.shape
@@ -105,23 +107,23 @@ def measure(
 
 @inlined
 def look_up_level(
-    query: Any,  # (T, words)
-    words: Any,  # (T, words, capacity)
-    table: Any,  # MODEL, BIT, LENGTH, OFFSET
-    offsets: Any,  # (all tables,)
-    rows: Any,  # (n,)
+    query: Words,  # (T, words)
+    words: Words,  # (T, words, capacity)
+    table: Integers,  # MODEL, BIT, LENGTH, OFFSET
+    offsets: Integers,  # (all tables,)
+    rows: Integers,  # (n,)
     level: int,
     combine: int,
     step: int,
-    seen: Any,  # one bit a row
-    heap: Any,  # (k,) or empty: then whatever has a key below `limit` is listed
+    seen: Integers,  # one bit a row
+    heap: Integers,  # (k,) or empty: then whatever has a key below `limit` is listed
     limit: int,
-    listed: Any,
+    listed: Integers,
     count: int,
-    costs: Any,  # of a look-up, of a row, of an item, and what all may cost
-    work: Any,
-    buckets: Any,  # (2, BATCH) scratch
-    some: Any,  # (BATCH,) scratch
+    costs: Floats,  # of a look-up, of a row, of an item, and what all may cost
+    work: Integers,
+    buckets: Integers,  # (2, BATCH) scratch
+    some: Integers,  # (BATCH,) scratch
 ) -> int:
     """Look up every value at distance `level` from the query's substring, measure what is new; returns `count`.
 
@@ -165,22 +167,22 @@ def look_up_level(
 
 
 def _search_tables(
-    queries: Any,  # (b, T, words)
-    words: Any,  # (T, words, capacity)
+    queries: Words,  # (b, T, words)
+    words: Words,  # (T, words, capacity)
     n: int,
     in_tables: int,  # rows 0 to this are in the tables, later ones are scanned
     combine: int,
     step: int,
-    tables: Any,  # (groups m, 4)
+    tables: Integers,  # (groups m, 4)
     m: int,  # substrings of a group; the groups go in lock-step
-    offsets: Any,
-    rows: Any,  # (groups m, in_tables)
-    costs: Any,
-    values: Any,  # (b, k) int64, filled: key << 32 | row, in the order of a heap; k = 0 with a radius
+    offsets: Integers,
+    rows: Integers,  # (groups m, in_tables)
+    costs: Floats,
+    values: Integers,  # (b, k) int64, filled: key << 32 | row, in the order of a heap; k = 0 with a radius
     radius: int,  # a search within it lists what it finds for one query
     limit: int,  # the least key beyond the radius
-    listed: Any,
-    work: Any,  # (b, 4) LOOKUPS, ROWS, ITEMS, LEVEL; LEVEL is -1 where the cost went beyond what it may be
+    listed: Integers,
+    work: Integers,  # (b, 4) LOOKUPS, ROWS, ITEMS, LEVEL; LEVEL is -1 where the cost went beyond what it may be
 ) -> int:
     """The k nearest items of every query, or all within a radius of one: `listed` as far as it goes, and how many."""
     D, tie, key = np.empty(CHUNK, np.uint16), np.empty(CHUNK, np.int32), np.empty(CHUNK, np.int32)

@@ -17,7 +17,9 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from ohash.core.arrays import Integers
 from ohash.evaluation.hamming_kernels import MIN_SUM, SUM, array_type
+from ohash.index.bit_words import Words
 from ohash.runtime.compile import inlined, kernel_for
 
 
@@ -52,7 +54,7 @@ ROW_BITS = 32  # bits of a row
 
 
 @inlined
-def model_distances(query: Any, words: Any, start: int, D: Any) -> None:
+def model_distances(query: Words, words: Words, start: int, D: Integers) -> None:
     """D = distances from one query (words,) to the items start, ... of one model (words, n)."""
     W = words.shape[0]
     size = D.shape[0]
@@ -70,7 +72,9 @@ def model_distances(query: Any, words: Any, start: int, D: Any) -> None:
 
 
 @inlined
-def chunk_keys(query: Any, words: Any, start: int, combine: int, step: int, D: Any, tie: Any, key: Any) -> None:
+def chunk_keys(
+    query: Words, words: Words, start: int, combine: int, step: int, D: Integers, tie: Integers, key: Integers
+) -> None:
     """Keys of the items start, ..., start + len(key) - 1, combined over the models."""
     size = key.shape[0]
     D = D[:size]
@@ -97,7 +101,7 @@ def chunk_keys(query: Any, words: Any, start: int, combine: int, step: int, D: A
 
 
 @inlined
-def push(heap: Any, value: Any) -> None:
+def push(heap: Integers, value: np.int64) -> None:
     """Replace the largest entry of a heap by a smaller value."""
     k = heap.shape[0]
     at = 0
@@ -115,7 +119,7 @@ def push(heap: Any, value: Any) -> None:
 
 
 @inlined
-def smallest(key: Any) -> int:
+def smallest(key: Integers) -> int:
     """The least entry."""
     least = key[0]
     for i in range(1, key.shape[0]):
@@ -125,7 +129,16 @@ def smallest(key: Any) -> int:
 
 @inlined
 def scan_into(
-    query: Any, words: Any, start: int, stop: int, combine: int, step: int, D: Any, tie: Any, key: Any, heap: Any
+    query: Words,
+    words: Words,
+    start: int,
+    stop: int,
+    combine: int,
+    step: int,
+    D: Integers,
+    tie: Integers,
+    key: Integers,
+    heap: Integers,
 ) -> None:
     """Offer the items start to stop, all of them later than what is in the heap, to the heap."""
     size = min(CHUNK, stop - start)
@@ -140,12 +153,12 @@ def scan_into(
 
 
 def _scan_nearest(
-    queries: Any,  # (b, T, words)
-    words: Any,  # (T, words, capacity)
+    queries: Words,  # (b, T, words)
+    words: Words,  # (T, words, capacity)
     n: int,
     combine: int,
     step: int,
-    values: Any,  # (b, k) int64, filled: key << 32 | row, in the order of a heap
+    values: Integers,  # (b, k) int64, filled: key << 32 | row, in the order of a heap
 ) -> None:
     """The k nearest items of every query; a chunk of the items is read once for all queries."""
     D, tie, key = np.empty(CHUNK, np.uint16), np.empty(CHUNK, np.int32), np.empty(CHUNK, np.int32)
@@ -156,14 +169,14 @@ def _scan_nearest(
 
 
 def _scan_within(
-    query: Any,  # (T, words)
-    words: Any,
+    query: Words,  # (T, words)
+    words: Words,
     start: int,
     n: int,
     combine: int,
     step: int,
     limit: int,  # the least key that is too large
-    values: Any,  # (room,) int64, filled as far as it goes
+    values: Integers,  # (room,) int64, filled as far as it goes
 ) -> int:
     """List key << 32 | row of every item from `start` whose key is below `limit`; return how many there are."""
     count = 0

@@ -23,7 +23,7 @@ from typing import Any, Literal, NoReturn, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Array, Floats, Numbers, Reals
+from ohash.core.arrays import Array, Bytes, Floats, Numbers, Reals, Singles
 from ohash.core.codes import Codes
 from ohash.core.features import FeatureMap
 from ohash.core.parameters import Parameter, parameter_table
@@ -131,12 +131,18 @@ class BatchHasher(OnlineHasher, Protocol):
         """Fit from scratch."""
 
 
-@runtime_checkable
 class SimilarityHasher(BatchHasher, Protocol):
     """A batch method that can also be fitted to a matrix of similarities; its spec says `pairwise`."""
 
     def fit_similar(self, X: Numbers, similar: Array) -> None:
         """Fit from scratch to the similarities of the rows of X."""
+
+
+class DecodingHasher(AsymmetricHasher, Protocol):
+    """A method whose codes are numbers rather than bits; its spec says that it is not `hamming`."""
+
+    def decode(self, codes: Bytes) -> Singles:
+        """The vectors that codes stand for."""
 
 
 class MappedHasher(OnlineHasher, Protocol):

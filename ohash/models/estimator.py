@@ -221,7 +221,7 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, spec: HasherSpec, X: Numbers, labels: Labels | None) -> None:
         if spec.consumes == "pairs":
-            i, j, s = pairs_from_labels(cast(Any, labels), self.pairs_per_row, self._rng_)
+            i, j, s = pairs_from_labels(cast(Labels, labels), self.pairs_per_row, self._rng_)
             if len(s):
                 cast(PairHasher, self.hasher_).learn(X, i, j, s)
         elif spec.consumes in ("points", "chunks"):

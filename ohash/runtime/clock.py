@@ -8,7 +8,6 @@ Where the CPU time of a run goes.
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Any
 
 from numba.core import event
 
@@ -19,13 +18,13 @@ class _Compiling(event.Listener):
     def __init__(self) -> None:
         self.spent = threading.local()
 
-    def on_start(self, _event: Any) -> None:
+    def on_start(self, _event: object) -> None:
         depth = getattr(self.spent, "depth", 0)
         if depth == 0:
             self.spent.since = time.thread_time()
         self.spent.depth = depth + 1
 
-    def on_end(self, _event: Any) -> None:
+    def on_end(self, _event: object) -> None:
         self.spent.depth -= 1
         if self.spent.depth == 0:
             self.spent.seconds = self.seconds() + time.thread_time() - self.spent.since

@@ -69,7 +69,7 @@ def _once(dispatcher: Any) -> Any:
 
 
 @contextmanager
-def _locked(folder: Path, function: Callable[..., Any]) -> Iterator[None]:
+def _locked(folder: Path, function: Callable[..., object]) -> Iterator[None]:
     """Hold a kernel's lock file in the folder of its cache; a place that takes no lock is no reason not to compile."""
     name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}.lock"
     try:

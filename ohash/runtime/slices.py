@@ -1,12 +1,12 @@
 """Work that is done in slices of a few milliseconds: a generator yields after each and returns the result."""
 
 from collections.abc import Generator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Result = TypeVar("Result")
 
 
-def drain(work: Generator[Any, None, Result]) -> Result:
+def drain(work: Generator[object, None, Result]) -> Result:
     """Do all slices at once, and give the result.
 
     >>> def work():

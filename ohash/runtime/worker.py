@@ -119,7 +119,9 @@ class Worker:
                     pipe.close()
         self._errors.close()
 
-    def _ask(self, request: dict[str, Any], arrays: Arrays | None, on_progress: Any) -> Frame:
+    def _ask(
+        self, request: dict[str, Any], arrays: Arrays | None, on_progress: Callable[[dict[str, Any]], None] | None
+    ) -> Frame:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
         try:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Floats
+from ohash.core.arrays import Floats, Integers
 from ohash.core.parameters import param, validate
 from ohash.evaluation.drift_detectors.base import State, check_losses
 from ohash.runtime.compile import in_order
@@ -32,7 +32,9 @@ SUM, SQUARES, FILLED = range(3)
 
 
 @in_order
-def adwin(start: int, values: Any, part: Any, buckets: Any, filled: Any, delta: float, positions: Any) -> int:
+def adwin(
+    start: int, values: Floats, part: Floats, buckets: Floats, filled: Integers, delta: float, positions: Integers
+) -> int:
     """Process values start, start + 1, ...; write the positions of alarms and return their number.
 
     `buckets` (LEVELS, PER_LEVEL + 1, 2) holds sums and sums of squares, oldest first in each level.
@@ -62,7 +64,7 @@ def adwin(start: int, values: Any, part: Any, buckets: Any, filled: Any, delta: 
 
 
 @in_order
-def add(total: float, squares: float, buckets: Any, filled: Any) -> None:
+def add(total: float, squares: float, buckets: Floats, filled: Integers) -> None:
     """Add a smallest bucket; where a level overflows, its two oldest are merged into one of the next level."""
     for level in range(LEVELS):
         place = filled[level]
@@ -79,7 +81,7 @@ def add(total: float, squares: float, buckets: Any, filled: Any) -> None:
 
 
 @in_order
-def strongest_cut(buckets: Any, filled: Any, delta: float) -> tuple[int, int, bool]:
+def strongest_cut(buckets: Floats, filled: Integers, delta: float) -> tuple[int, int, bool]:
     """The last bucket before the cut with the largest |difference| / epsilon_cut > 1, and whether the mean rises there.
 
     The level is -1 if there is no such cut.
@@ -122,7 +124,7 @@ def strongest_cut(buckets: Any, filled: Any, delta: float) -> tuple[int, int, bo
 
 
 @in_order
-def forget(buckets: Any, filled: Any, level: int, place: int) -> None:
+def forget(buckets: Floats, filled: Integers, level: int, place: int) -> None:
     """Drop the bucket (level, place) and all older ones."""
     for older in range(level + 1, LEVELS):
         filled[older] = 0

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Floats
+from ohash.core.arrays import Floats, Integers
 from ohash.core.parameters import param, validate
 from ohash.evaluation.drift_detectors.base import State, check_losses
 from ohash.runtime.compile import in_order
@@ -25,14 +25,14 @@ COUNT, MEAN, VARIANCE, EXCESS = range(4)
 @in_order
 def page_hinkley(
     start: int,
-    values: Any,
-    state: Any,
+    values: Floats,
+    state: Floats,
     delta: float,
     threshold: float,
     memory: int,
     warm_up: int,
     floor: float,
-    positions: Any,
+    positions: Integers,
 ) -> int:
     """Process values start, start + 1, ...; write the positions of alarms and return their number."""
     n, mean, variance, excess = state[COUNT], state[MEAN], state[VARIANCE], state[EXCESS]

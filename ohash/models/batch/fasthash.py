@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Rows
+from ohash.core.arrays import Array, Floats, Integers, Rows
 from ohash.core.codes import Codes, pack
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
@@ -28,8 +28,8 @@ from ohash.runtime.frames import Arrays
 
 @kernel
 def votes(
-    X: npt.NDArray[np.float64], feature: Any, threshold: Any, left: Any, right: Any, value: Any, roots: Any, bit: Any,
-    sums: npt.NDArray[np.float64],
+    X: Floats, feature: Integers, threshold: Floats, left: Integers, right: Integers, value: Floats, roots: Integers,
+    bit: Integers, sums: Floats,
 ) -> None:  # fmt: skip
     """sums[i, bit[t]] += the leaf of x_i in tree t; a leaf has feature -1, and x <= threshold goes left."""
     for i in range(X.shape[0]):
@@ -41,7 +41,9 @@ def votes(
 
 
 @kernel
-def fields(indptr: Any, indices: Any, a: Any, z: Any, block: Any, inside: Any, u: Any) -> None:
+def fields(
+    indptr: Integers, indices: Integers, a: Integers, z: Integers, block: Integers, inside: Integers, u: Integers
+) -> None:
     """u[p] = Σ a_ij z_j over the neighbours j of i = block[p] that are not inside the block."""
     for p in range(block.shape[0]):
         total = np.int64(0)
@@ -52,7 +54,7 @@ def fields(indptr: Any, indices: Any, a: Any, z: Any, block: Any, inside: Any, u
 
 
 @kernel
-def reach(indptr: Any, indices: Any, residual: Any, source: int, z: Any) -> None:
+def reach(indptr: Integers, indices: Integers, residual: Floats, source: int, z: Integers) -> None:
     """Set z = +1 for every node that can be reached from the source over edges with something left."""
     waiting = np.empty(z.shape[0], np.int64)
     waiting[0], left = source, 1
@@ -247,7 +249,7 @@ class FastHash(Hasher):
         rng = np.random.default_rng(p.seed)
         sample = rng.permutation(len(X))[: p.labelled]
         X, pairs = X[sample], Pairs(similarity.subset(sample), p.neighbours, rng)
-        grown: list[Any] = []
+        grown: list[tuple[float, list[Array]]] = []
         D = np.zeros(len(pairs.rows), np.int64)
         self.energies = []
         for k in range(self.r):
@@ -264,7 +266,7 @@ class FastHash(Hasher):
         self._version += bool(self.trees)
         self._d, self.trees = X.shape[1], _flatten(grown)
 
-    def _grow(self, X: npt.NDArray[np.float64], z: Rows, k: int) -> tuple[float, list[Any]]:
+    def _grow(self, X: npt.NDArray[np.float64], z: Rows, k: int) -> tuple[float, list[Array]]:
         """(base, the nodes of each tree) of boosted trees that predict z."""
         if (z == z[0]).all():
             return float(z[0]), []
@@ -300,7 +302,7 @@ def _draw(others: Rows, wanted: int, rng: np.random.Generator) -> Rows:
     return others if len(others) <= wanted else rng.choice(others, wanted, replace=False)
 
 
-def _flatten(grown: list[tuple[float, list[Any]]]) -> Arrays:
+def _flatten(grown: list[tuple[float, list[Array]]]) -> Arrays:
     """All trees of all bits in flat arrays."""
     nodes, roots, bit, start = [], [], [], 0
     for k, (_, trees) in enumerate(grown):

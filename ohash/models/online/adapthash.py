@@ -7,7 +7,7 @@ Only the most confidently wrong bits move; then W is pulled towards orthogonalit
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ohash.runtime.threads import one_blas_thread
 
 
 @inlined
-def _orthogonalise(Wt: Any, lambda_: float, gram: Any, change: Any) -> None:
+def _orthogonalise(Wt: Reals, lambda_: float, gram: Reals, change: Reals) -> None:
     """W <- W - lambda W (WᵀW - I); the products, O(d r²), use BLAS."""
     np.dot(Wt, Wt.T, gram)
     for k in range(Wt.shape[0]):
@@ -36,17 +36,17 @@ def _orthogonalise(Wt: Any, lambda_: float, gram: Any, change: Any) -> None:
 
 @kernel
 def learn_pairs(
-    Wt: Any,  # (r, d) changed in place, rows of unit length
-    bit_updates: Any,
-    clock: Any,
-    X_i: Any,
-    X_j: Any,
-    s: Any,
+    Wt: Reals,  # (r, d) changed in place, rows of unit length
+    bit_updates: Counts,
+    clock: Counts,
+    X_i: Reals,
+    X_j: Reals,
+    s: Signs,
     ratio: float,
     step: float,
     lambda_: float,
-    D_h: Any,
-    updated: Any,
+    D_h: Counts,
+    updated: Flags,
 ) -> None:
     """Learn every pair in order."""
     r, d = Wt.shape
@@ -94,7 +94,7 @@ def learn_pairs(
 
 
 @inlined
-def _unit(w: Any) -> None:
+def _unit(w: Reals) -> None:
     norm = math.sqrt(dot(w, w))
     if norm > 0.0:
         factor = w.dtype.type(1.0 / norm)

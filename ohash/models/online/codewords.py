@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Array, Labels, Reals
+from ohash.core.arrays import Array, Counts, Floats, Labels, Reals
 from ohash.core.kernels import dot
 from ohash.models import supervision as labels
 from ohash.models.linear import HalfSpaces, PointLearner
@@ -157,14 +157,14 @@ MAX_EXPONENT = 30.0
 
 
 @inlined
-def _add(w: Any, factor: float, x: Any) -> None:
+def _add(w: Reals, factor: float, x: Reals) -> None:
     f = w.dtype.type(factor)
     for c in range(w.shape[0]):
         w[c] += f * x[c]
 
 
 @kernel
-def learn_hcoh(Wt: Any, bit_updates: Any, clock: Any, rows: Any, words: Any, eta: float) -> None:
+def learn_hcoh(Wt: Reals, bit_updates: Counts, clock: Counts, rows: Reals, words: Words, eta: float) -> None:
     """w_k -= eta (F_k - b_k)(1 - F_k²) x with F = tanh(Wᵀx): gradient of |F - b|²/2."""
     for t in range(rows.shape[0]):
         x = rows[t]
@@ -182,7 +182,7 @@ def learn_hcoh(Wt: Any, bit_updates: Any, clock: Any, rows: Any, words: Any, eta
 
 @kernel
 def learn_hmoh(
-    Wt: Any, sums: Any, bit_updates: Any, clock: Any, rows: Any, words: Any, eta: float, every: bool
+    Wt: Reals, sums: Floats, bit_updates: Counts, clock: Counts, rows: Reals, words: Words, eta: float, every: bool
 ) -> None:
     """One perceptron per bit: where sgn(w_kᵀx) is not b_k, w_k += eta b_k x.
 
@@ -204,7 +204,9 @@ def learn_hmoh(
 
 
 @kernel
-def learn_oecc(Wt: Any, bit_updates: Any, clock: Any, rows: Any, words: Any, eta: float, boosted: bool) -> None:
+def learn_oecc(
+    Wt: Reals, bit_updates: Counts, clock: Counts, rows: Reals, words: Words, eta: float, boosted: bool
+) -> None:
     """Hinge: where c_k w_kᵀx < 1, w_k += eta c_k x. Boosted: every bit, weighted by the exponential loss so far."""
     for t in range(rows.shape[0]):
         x = rows[t]

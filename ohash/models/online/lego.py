@@ -8,12 +8,12 @@ The step is made on the factor G, so that A never needs to be factorised.
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Counts, Flags, Reals, Signs
+from ohash.core.arrays import Counts, Flags, Floats, Reals, Signs
 from ohash.core.kernels import dot
 from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
@@ -33,19 +33,19 @@ def target_of(y_hat: float, y: float, eta: float) -> float:
 
 @kernel
 def learn_pairs(
-    G: Any,  # (d, d) float64 changed in place
-    Rt: Any,  # (r, d) float64 random directions
-    Wt: Any,  # (r, d) float64 = Rt G, kept in step
-    bit_updates: Any,
-    clock: Any,
-    X_i: Any,
-    X_j: Any,
-    s: Any,
+    G: Floats,  # (d, d) float64 changed in place
+    Rt: Floats,  # (r, d) float64 random directions
+    Wt: Reals,  # (r, d) float64 = Rt G, kept in step
+    bit_updates: Counts,
+    clock: Counts,
+    X_i: Reals,
+    X_j: Reals,
+    s: Signs,
     near: float,
     far: float,
     eta: float,
-    D_h: Any,
-    updated: Any,
+    D_h: Counts,
+    updated: Flags,
 ) -> None:
     """Bring the squared distance of similar pairs down towards `near`, of dissimilar ones up towards `far`."""
     r, d = Wt.shape

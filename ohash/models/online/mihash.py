@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Array, Reals
+from ohash.core.arrays import Array, Counts, Floats, Integers, Reals
 from ohash.core.kernels import dot
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
@@ -27,7 +27,7 @@ RESYNC = 1024
 
 
 @inlined
-def same_label(a: Any, b: Any, flags: bool) -> bool:
+def same_label(a: Integers, b: Integers, flags: bool) -> bool:
     """The same class, or one flag in common."""
     if not flags:
         return bool(a[0] == b[0])
@@ -39,18 +39,18 @@ def same_label(a: Any, b: Any, flags: bool) -> bool:
 
 @kernel
 def learn_points(
-    Wt: Any,  # (r, d) changed in place
-    bit_updates: Any,  # (r,) int64
-    clock: Any,  # (points seen, changes of W)
-    rows: Any,  # (n, d)
-    words: Any,  # (n, w) labels
+    Wt: Reals,  # (r, d) changed in place
+    bit_updates: Counts,  # (r,) int64
+    clock: Counts,  # (points seen, changes of W)
+    rows: Reals,  # (n, d)
+    words: Integers,  # (n, w) labels
     flags: bool,
-    keys: Any,  # (n,) random priorities
-    kept: Any,  # from here on the reservoir: rows (N, d)
-    kept_words: Any,
-    kept_keys: Any,
-    projected: Any,  # (N, r) float64 = kept · W
-    filled: Any,  # (1,) how many are kept
+    keys: Floats,  # (n,) random priorities
+    kept: Reals,  # from here on the reservoir: rows (N, d)
+    kept_words: Integers,
+    kept_keys: Floats,
+    projected: Floats,  # (N, r) float64 = kept · W
+    filled: Counts,  # (1,) how many are kept
     first: int,
     steepness: float,
     eta: float,
@@ -129,7 +129,15 @@ def learn_points(
 
 @inlined
 def _offer(
-    Wt: Any, x: Any, word: Any, key: float, kept: Any, kept_words: Any, kept_keys: Any, projected: Any, filled: Any
+    Wt: Reals,
+    x: Reals,
+    word: Integers,
+    key: float,
+    kept: Reals,
+    kept_words: Integers,
+    kept_keys: Floats,
+    projected: Floats,
+    filled: Counts,
 ) -> None:
     """Keep x if there is room, or instead of the one with the lowest priority: a uniform sample of all points."""
     at = filled[0]

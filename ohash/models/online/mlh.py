@@ -5,12 +5,12 @@ found exactly, and W descends the bound in minibatches with momentum.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Counts, Flags, Reals, Signs
+from ohash.core.arrays import Counts, Flags, Floats, Reals, Signs
 from ohash.core.kernels import project_pair
 from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
@@ -27,7 +27,7 @@ def hinge(D: int, similar: bool, rho: int, weight: float, r: int) -> float:
 
 
 @kernel
-def infer(a: Any, b: Any, similar: bool, rho: int, weight: float, g_i: Any, g_j: Any) -> float:
+def infer(a: Reals, b: Reals, similar: bool, rho: int, weight: float, g_i: Signs, g_j: Signs) -> float:
     """The codes (g_i, g_j) that maximise loss(g_i, g_j) + g_iᵀa + g_jᵀb, among all 4^r, in O(r log r); and that value.
 
     A bit that differs is worth |a_k - b_k|, one that agrees |a_k + b_k|: sort by the gain of differing and try them.
@@ -56,23 +56,23 @@ def infer(a: Any, b: Any, similar: bool, rho: int, weight: float, g_i: Any, g_j:
 
 @kernel
 def learn_pairs(
-    Wt: Any,  # (r, d) changed in place
-    velocity: Any,  # (r, d) float64
-    gradient: Any,  # (r, d) float64, sum over the minibatch so far
-    waiting: Any,  # (1,) pairs in it
-    bit_updates: Any,
-    clock: Any,
-    X_i: Any,
-    X_j: Any,
-    s: Any,
+    Wt: Reals,  # (r, d) changed in place
+    velocity: Floats,  # (r, d) float64
+    gradient: Floats,  # (r, d) float64, sum over the minibatch so far
+    waiting: Counts,  # (1,) pairs in it
+    bit_updates: Counts,
+    clock: Counts,
+    X_i: Reals,
+    X_j: Reals,
+    s: Signs,
     batch: int,
     rho: int,
     weight: float,
     eta: float,
     momentum: float,
     decay: float,
-    D_h: Any,
-    updated: Any,
+    D_h: Counts,
+    updated: Flags,
 ) -> None:
     """Gather the gradient of `batch` pairs, then move W once."""
     r, d = Wt.shape

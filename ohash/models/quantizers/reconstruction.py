@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Reals
+from ohash.core.arrays import Bytes, Reals, Singles
 from ohash.core.codes import Codes
 from ohash.models.hasher import Hasher
 from ohash.runtime.compile import kernel_for
@@ -40,9 +40,9 @@ class Reconstruction(Hasher):
 
 
 def _sum_parts(
-    tables: Any,  # (queries, parts, 256) float32: contribution of each value of a part
-    codes: Any,  # (n, parts) uint8
-    sums: Any,  # (queries, n) float32, filled
+    tables: Singles,  # (queries, parts, 256) float32: contribution of each value of a part
+    codes: Bytes,  # (n, parts) uint8
+    sums: Singles,  # (queries, n) float32, filled
 ) -> None:
     """sums[q, i] = Σ over parts p of tables[q, p, codes[i, p]]; items in blocks, to read them once."""
     n, parts = codes.shape
@@ -56,11 +56,11 @@ def _sum_parts(
 
 
 def _byte_distances(
-    queries: Any,  # (queries, d) float32
-    codes: Any,  # (n, d) uint8
-    low: Any,  # (d,) float32
-    step: Any,  # (d,) float32
-    squares: Any,  # (queries, n) float32, filled
+    queries: Singles,  # (queries, d) float32
+    codes: Bytes,  # (n, d) uint8
+    low: Singles,  # (d,) float32
+    step: Singles,  # (d,) float32
+    squares: Singles,  # (queries, n) float32, filled
 ) -> None:
     """squares[q, i] = ‖x_q - (low + step codes_i)‖²."""
     n, d = codes.shape

@@ -297,6 +297,6 @@ def _label_column(source: Source, limits: Limits) -> str:
     return column or first.names[0]
 
 
-def _class_name(value: Any) -> str:
+def _class_name(value: object) -> str:
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
     return text.removesuffix(".0")[: arrow.LONGEST_TEXT]

@@ -7,7 +7,7 @@ IDX, the format of MNIST, plain or gzipped: 0, 0, 8 (uint8), number of axes, the
 
 import gzip
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +73,7 @@ MOST_BYTES = 2**28
 
 def read_idx(path: Path) -> npt.NDArray[np.uint8]:
     """The array; one byte more than declared, or less, is refused."""
-    stream: Any
+    stream: IO[bytes] | gzip.GzipFile
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
             start = stream.read(4)

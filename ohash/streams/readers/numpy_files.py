@@ -8,7 +8,7 @@ import io
 import zipfile
 import zlib
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
@@ -205,7 +205,7 @@ def _members(source: Source) -> dict[str, Member]:
     return members
 
 
-def _archive(source: Source, stream: Any) -> zipfile.ZipFile:
+def _archive(source: Source, stream: IO[bytes]) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(stream)
     except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError, OSError) as error:

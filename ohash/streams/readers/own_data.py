@@ -163,7 +163,7 @@ def _with_test_queries(source: Source, table: Table) -> tuple[Array, int]:
         return np.concatenate([table.X, test.astype(table.X.dtype)]), len(test)
     stat = source.path.stat()
 
-    def blocks() -> Any:
+    def blocks() -> Iterator[Array]:
         for start in range(0, rows, 65_536):
             yield table.X[start : start + 65_536]
         yield test.astype(table.X.dtype)
@@ -290,7 +290,7 @@ def lies_inside(file: Path, root: Path) -> bool:
     return file.resolve().is_relative_to(root.resolve())
 
 
-def _check(name: str, key: str, value: Any) -> None:
+def _check(name: str, key: str, value: object) -> None:
     if key not in KEYS:
         raise BadFileError(f"{name} must use the keys {', '.join(KEYS)}, got {key!r}")
     if key in CHOICES and value not in CHOICES[key]:

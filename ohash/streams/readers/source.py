@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
@@ -228,7 +228,7 @@ class Source:
 
     def array(self, dtype: np.dtype[Any], shape: tuple[int, ...], offset: int = 0, *, fortran: bool = False) -> Array:
         """Bytes from `offset` on as a read-only array, mapped if the file is large; the caller has checked the size."""
-        order: Any = "F" if fortran else "C"
+        order: Literal["C", "F"] = "F" if fortran else "C"
         count = int(np.prod(shape, dtype=object))
         if self.path is None:
             return np.frombuffer(self.data, dtype, count, offset).reshape(shape, order=order)

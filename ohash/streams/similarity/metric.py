@@ -15,7 +15,6 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +65,7 @@ def _version(dataset: Dataset, reference: Rows, rank: int) -> str | None:
 
 def _file(X: Numbers) -> Path | None:
     """The file an array looks into."""
-    below: Any = X
+    below: object = X
     while isinstance(below, np.ndarray):
         if isinstance(below, np.memmap) and below.filename is not None:
             return Path(below.filename)

@@ -25,6 +25,7 @@ CSS = """
 .ohash-compare th {text-align: right; font-weight: 600; opacity: .75; font-size: .78rem; vertical-align: bottom;}
 .ohash-compare th, .ohash-compare td {padding: .22rem .6rem .22rem 0; border: 0; text-align: right;
   border-bottom: 1px solid rgba(128,128,128,.25); white-space: nowrap;}
+.ohash-compare th {white-space: normal;}
 .ohash-compare th:first-child, .ohash-compare td:first-child, .ohash-compare .words {text-align: left;}
 .ohash-scroll {overflow-x: auto;}
 .ohash-costs {display: grid; grid-template-columns: repeat(auto-fill, minmax(225px, 1fr)); gap: .7rem;}

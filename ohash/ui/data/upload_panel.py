@@ -45,8 +45,8 @@ def panel(session: Session) -> None:
         )
     limit = st.get_option("server.maxUploadSize")
     st.markdown(
-        "Your vectors stay on this server for the duration of this session. No file is ever unpickled. Files larger "
-        f"than {limit} MB can be opened from a shell: `ohash-lab vectors.npy`."
+        "Your vectors stay on this server and are discarded when this session ends. No file is ever unpickled. Files "
+        f"larger than {limit} MB can be opened from a shell: `ohash-lab vectors.npy`."
     )
     first, second, third = st.columns(3)
     vectors = first.file_uploader("Vectors", key="upload_vectors", help=VECTORS)

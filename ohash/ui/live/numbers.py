@@ -21,7 +21,7 @@ def numbers_html(now: Snapshot) -> str:
         _score("recall@10 · by distance", n.get("recall_10"), n.get("recall_10_start")),
         _entry("pair-AUC · recent pairs", _number(n.get("auc"))),
         _entry("total bits · bytes per item", f"{n['bits']:.0f} · {n['bytes']:.0f}"),
-        _entry("pairs learned per CPU second", _speed(now)),
+        _entry("pairs per CPU second", _speed(now)),
         _entry("trained on the database", _trained_on_database(now)),
     ]
     return f'<div class="ohash-numbers">{"".join(entries)}</div>'

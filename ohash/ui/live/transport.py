@@ -108,7 +108,7 @@ def gallery_bar(session: Session) -> None:
     """Which query, and whether by the codes of before or now."""
     with st.container(horizontal=True, key="gallery_bar", vertical_alignment="center"):
         own = session.own.get(session.params.content)
-        signs = "✓ relevant, ✗ not relevant" if own is None or own.pairs is None else "✓ a similar pair, ? unknown"
+        signs = "✓ relevant, ✗ not relevant" if own is None or own.pairs is None else "✓ known to be similar, ? unknown"
         unit = "estimated distance" if find(session.params.method).asymmetric else "Hamming distance in bits"
         st.markdown(f"**A query and its ten nearest items** · {signs} · {unit}")
         st.button(

@@ -161,7 +161,7 @@ def _place(sweep: Sweep, best: BestPoint) -> str:
 def _show_one(sweep: Sweep, best: BestPoint) -> None:
     among = f" among {best.group}" if best.group else ""
     st.markdown(
-        f"Best on the validation queries{among}: **{_place(sweep, best)}**, mAP {best.validation:.3f}. Reported: "
+        f"Best on the validation queries{among}: **{_place(sweep, best)}**, mAP {best.validation:.3f}; "
         f"{best.test_text}.",
         help=INTERVAL,
     )

@@ -36,7 +36,8 @@ CSS = """
   min-height: 2.6rem;}
 .st-key-play button {min-width: 9.7rem;}
 .st-key-play button::after {content: "Space"; opacity: .6; font-size: .9rem; margin-left: .5rem;}
-.st-key-moving {min-height: 31rem;}
+.st-key-moving {min-height: 20rem;}
+:is(.st-key-desk, .st-key-stage) .st-key-moving {min-height: 31rem;}
 .st-key-results {min-height: 9.6rem;}
 .ohash-status {font-variant-numeric: tabular-nums; opacity: .9; font-size: .9rem; white-space: nowrap;}
 .ohash-numbers {display: grid; grid-template-columns: 1fr 1fr; gap: .1rem .8rem; font-variant-numeric: tabular-nums;}
@@ -87,7 +88,7 @@ CSS = """
 @media (max-width: 640px) {
   .st-key-stage .st-key-back {order: -1; margin-left: 0;}
   .modebar-container {display: none;}
-  .st-key-moving {min-height: 0;}
+  .st-key-moving, :is(.st-key-desk, .st-key-stage) .st-key-moving {min-height: 0;}
   .ohash-status {white-space: normal;}
   .st-key-stage .ohash-headline {font-size: 1.15rem;}
 }
