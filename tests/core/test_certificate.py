@@ -68,6 +68,7 @@ def test_the_gap_sees_a_matrix_that_was_tampered_with():
     assert model.certificate.gap > 1e-7
 
 
+@pytest.mark.slow
 def test_a_float32_run_shows_its_drift():
     X, i, j, s = random_stream(3, pairs=4000)
     model = ohash.OH(r=16, dtype="float32")

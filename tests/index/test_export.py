@@ -25,6 +25,7 @@ BITS = RNG.random((40, 13)) < 0.5
 CODES = pack(BITS)
 
 
+@pytest.mark.slow
 def test_faiss_finds_the_same():
     pytest.importorskip("faiss")
     index = ohash.HammingIndex(CODES, r=13)

@@ -76,6 +76,7 @@ def test_the_step_follows_the_length_of_the_vectors():
     np.testing.assert_allclose(one._Wt, exact._Wt, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_digits():
     """The step was chosen on other data."""
     assert mean_map("adapthash") > 0.523 - 0.06

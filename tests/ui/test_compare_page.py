@@ -90,6 +90,7 @@ def test_without_a_link_it_begins_with_what_users_ask() -> None:
     assert runner(app).state in ("starting", "running")
 
 
+@pytest.mark.slow
 def test_verdict_results_costs_and_fairness_when_it_is_over() -> None:
     shown = texts(over(page()))
     assert "To match your labels:" in shown
