@@ -1,4 +1,4 @@
-"""A dashboard of one's own on a free port and a headless Chromium to look at it: for the bench and for pictures."""
+"""A dashboard on a free port and a headless Chromium, for benchmarks and screenshots."""
 
 import os
 import shutil
@@ -21,10 +21,10 @@ STARTING_SECONDS = 60.0
 
 
 class Dashboard:
-    """A server process; `url` answers as soon as it is made."""
+    """A server process; `url` answers as soon as the object exists."""
 
     def __init__(self, **environment: str) -> None:
-        """Start it with more environment variables, and wait until it is well."""
+        """Start it with extra environment variables, and wait until it is healthy."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -49,7 +49,7 @@ class Dashboard:
         )
 
     def stop(self) -> None:
-        """End the server."""
+        """Stop the server."""
         self.process.terminate()
         self.process.wait(10)
 
@@ -57,14 +57,14 @@ class Dashboard:
 @contextmanager
 def chromium() -> Iterator[Any]:
     """A headless browser."""
-    found = shutil.which("chromium")
-    if found is None:
+    executable = shutil.which("chromium")
+    if executable is None:
         raise ValueError("this needs chromium on the PATH: apt-get install chromium")
     try:
         from playwright.sync_api import sync_playwright  # noqa: PLC0415
     except ImportError:
         raise ValueError('this needs playwright: python3 -m pip install -e ".[test]"') from None
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         yield browser
         browser.close()

@@ -1,4 +1,4 @@
-"""List every dataset, here or to be had, or describe one: rows, classes, norms, similar pairs, what to do.
+"""List every data set, available or not, or describe one: rows, classes, norms, similar pairs, advice.
 
 Examples:
   python3 -m ohash data
@@ -19,7 +19,7 @@ from ohash.streams.summary import summarize
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
-    parser.add_argument("name", nargs="?", help="describe this dataset")
+    parser.add_argument("name", nargs="?", help="describe this data set")
     own_files.add_own_data_options(parser)
     parser.add_argument("--pairs", dest="pairs_file", metavar="FILE", help="the same as --pairs-file")
 
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     dataset = own_files.open_dataset(options, options.name)
     if dataset is None and options.name:
         if Path(options.name).suffix.lower() in READERS and options.name not in datasets():
-            raise ValueError(f"{options.name} looks like a file of yours; describe it with: --features {options.name}")
+            raise ValueError(f"{options.name} looks like a file; describe it with: --features {options.name}")
         dataset = load_by_key(options.name)
     if dataset is not None:
         print("\n".join(summarize(dataset).lines()))
@@ -40,11 +40,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _lines(spec: DatasetSpec) -> list[str]:
-    """A line of facts, and one with what to do if the dataset cannot be had as it is."""
+    """A line of facts, and one that says how to get a data set that is missing."""
     missing = spec.missing()
     absent = "not installed" if spec.group == "package" else spec.status().removeprefix("is ")
     size = f"{spec.n:,} x {spec.d:,}" if spec.n else "-"
     known = "" if spec.group == "folder" and missing else f"; {spec.task}; {spec.licence}"
     line = f"{spec.group:10} {spec.key:24} {size:>15}  {absent if missing else 'available':14} {spec.title}{known}"
-    more = missing or spec.size_note
-    return [line, f"{'':53}{more}"] if more else [line]
+    note = missing or spec.size_note
+    return [line, f"{'':53}{note}"] if note else [line]

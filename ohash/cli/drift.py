@@ -1,17 +1,16 @@
-"""Measure streams that move: dip, recovery, forgetting, stale codes, and the drift alarms with their false ones.
+"""Measure drifting streams: dip, recovery, forgetting, stale codes, and drift alarms with their false alarms.
 
-Every line is one alarm on one kind of drift, over several seeds. A run learns until the world changes half-way and then
-goes on for as long. An alarm after the change is its detection, every alarm before it (or in a run without drift) is
-false.
+One line per alarm and kind of drift, over several seeds. The world changes half-way through a run. The first alarm
+after the change is its detection; every alarm before it, or in a run without drift, is false.
 
-  dip       level of mAP before the change less the minimum after it
-  arriving  the same of the sliding mAP: points that have just come ask the table made before
-  back      pairs until 95 % of the level before, and in how many runs that was reached
-  forgot    the most that a class has lost in the end, against its best
-  stale     what mAP at the end would gain by re-encoding, in a run that never does (seed 0); below 0 it would lose:
-            there the hash has become worse than the one that made the codes
+  dip       mAP before the change minus the minimum after it
+  arriving  the same for the prequential mAP: newly arrived points query the table made before
+  back      pairs until 95 % of the level before, and in how many runs it was reached
+  forgot    the largest loss of a class at the end, against its best
+  stale     what re-encoding would gain in mAP at the end of a run that never re-encodes (seed 0); negative if the
+            hash has become worse than the one that made the codes
 
-The kind "arrival" is a third class that joins two. A kind that a data set cannot do is skipped with the reason.
+In the kind "arrival" a third class joins two. A kind that a data set does not support is skipped, with the reason.
 
 Examples:
   python3 -m ohash drift
@@ -42,8 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--datasets", nargs="+", default=["digits", "blobs"], help="data sets (digits blobs)")
     parser.add_argument("--kinds", nargs="+", default=list(ALL), choices=ALL, help="kinds of drift (all)")
     parser.add_argument("--method", default="oh", help="the method that learns (oh)")
-    parser.add_argument("--seeds", type=int, default=3, help="runs of each kind (3)")
-    parser.add_argument("--pairs", type=int, default=20_000, help="pairs of a run; half come before the drift (20000)")
+    parser.add_argument("--seeds", type=int, default=3, help="runs per kind (3)")
+    parser.add_argument(
+        "--pairs", type=int, default=20_000, help="pairs per run, half of them before the drift (20000)"
+    )
     parser.add_argument("--size", type=float, default=1.0, help="size of the drift, 0 to 1 (1)")
 
 
@@ -65,25 +66,26 @@ def run(options: argparse.Namespace) -> int:
             try:
                 runs = [_last(_params(options, dataset, kind, seed)) for seed in range(options.seeds)]
                 stale = _last(_params(options, dataset, kind, 0, reencode="never"))
-            except ValueError as error:  # a kind that this dataset cannot do; the others go on
+            except ValueError as error:  # not supported by this data set; the others go on
                 print(f"{dataset:8} {kind:16} skipped: {error}", flush=True)
                 continue
             row = measure(runs, None if kind == "none" else options.pairs // 2, stale)
             _show(dataset, kind, row, options.seeds)
-            for name, found in row.alarms.items():
-                totals.setdefault(name, []).extend(found)
+            for name, detections in row.alarms.items():
+                totals.setdefault(name, []).extend(detections)
     if not totals:
-        raise ValueError("kinds must hold one that the data can do, every one was skipped; see the reasons above")
+        raise ValueError("kinds must include one that the data support, all were skipped; see the reasons above")
     print("\nall runs together")
-    for name, found in totals.items():
-        quiet, false = sum(one.quiet_pairs for one in found), sum(one.false_alarms for one in found)
+    for name, detections in totals.items():
+        quiet = sum(one.quiet_pairs for one in detections)
+        false = sum(one.false_alarms for one in detections)
         print(f"{name:19} {false} false alarms in {quiet:,} quiet pairs, {10_000 * false / quiet:.2f} per 10,000")
     return 0
 
 
 @dataclass(frozen=True)
 class Row:
-    """What runs of one kind of drift showed: one entry a seed; `stale` is of one run that never re-encoded."""
+    """Results for one kind of drift, one entry per seed; `stale` is from one run that never re-encodes."""
 
     dips: list[float]
     recoveries: list[float]
@@ -119,7 +121,7 @@ def _params(options: argparse.Namespace, dataset: str, kind: str, seed: int, **m
     if kind != ARRIVAL:
         return experiment(dataset, options.method, drift=kind, drift_at=half, drift_size=options.size, **more)
     params = experiment(dataset, options.method, order="class", period=options.pairs, **more)
-    # the stream counts the pairs of the warm-up, a run does not: the third class is to come at its pair `half`
+    # the stream counts the pairs of the warm-up, a run does not: the third class arrives at pair `half` of the run
     return params.with_values(period=half + world_of(params).consumed)
 
 
@@ -144,9 +146,9 @@ def _show(dataset: str, kind: str, row: Row, seeds: int) -> None:
         f"{dataset:8} {kind:16} {_mean(row.dips, 6)} {_mean(row.arriving, 8)} {time} {share:>4} {_mean(row.forgot, 6)} "
         f"{_mean([row.stale], 6)}"
     )
-    for at, (name, found) in enumerate(row.alarms.items()):
-        delays = [one.delay for one in found if not np.isnan(one.delay)]
+    for at, (name, detections) in enumerate(row.alarms.items()):
+        delays = [one.delay for one in detections if not np.isnan(one.delay)]
         hits = f"{len(delays)}/{seeds}" if row.dips else "-"
         delay = f"{np.median(delays):7,.0f}" if delays else f"{'-':>7}"
-        rate = 10_000 * sum(one.false_alarms for one in found) / sum(one.quiet_pairs for one in found)
+        rate = 10_000 * sum(one.false_alarms for one in detections) / sum(one.quiet_pairs for one in detections)
         print(f"{left if at == 0 else ' ' * len(left)}   {name:19} {hits:>5} {delay} {rate:9.2f}", flush=True)

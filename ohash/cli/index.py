@@ -1,4 +1,4 @@
-"""Make a search index of your vectors, and take codes and encoder to faiss, pgvector, Milvus or plain NumPy.
+"""Build a search index of your vectors, and export codes and encoder to faiss, pgvector, Milvus or plain NumPy.
 
 Examples:
   python3 -m ohash run --features x.npy --pairs-file clicks.csv --method oh --out trained/
@@ -6,9 +6,9 @@ Examples:
   python3 -m ohash index trained/model.npz --features x.npy --export pgvector numpy --out deployed/
   python3 -m ohash index codes.npy --bits 48 --export faiss --out deployed/
 
-The index is index.npz, for ohash.HammingIndex.load. "numpy" writes encoder.py and encoder.npz, which turn a query into
-the code that is written for the other systems, without ohash. Bit k of a code is bit k % 8 of byte k // 8, unless
---bitorder says big (Milvus's habit): then for the bytes of Milvus and of the encoder alike.
+The index is written as index.npz, for ohash.HammingIndex.load. "numpy" writes encoder.py and encoder.npz, which encode
+queries for the other systems without ohash. Bit k of a code is bit k % 8 of byte k // 8; --bitorder big (Milvus's
+convention) reverses the bits within a byte, for Milvus and the encoder alike.
 """
 
 import argparse
@@ -29,11 +29,13 @@ from ohash.streams.readers.own_data import open_files
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
     parser.add_argument("file", metavar="MODEL.npz|CODES.npy", help="a model saved by ohash, or packed codes (uint8)")
-    parser.add_argument("--features", metavar="FILE", help="the vectors to be encoded by the model")
-    parser.add_argument("--export", nargs="+", default=[], choices=(*TARGETS, "numpy"), help="for these systems")
-    parser.add_argument("--out", metavar="DIR", default="index", help="where the files go (index)")
-    parser.add_argument("--bits", type=int, help="bits of a code in CODES.npy, where the last byte is not full")
-    parser.add_argument("--bitorder", choices=("little", "big"), default="little", help="of exported bytes (little)")
+    parser.add_argument("--features", metavar="FILE", help="vectors to encode with the model")
+    parser.add_argument("--export", nargs="+", default=[], choices=(*TARGETS, "numpy"), help="systems to export to")
+    parser.add_argument("--out", metavar="DIR", default="index", help="folder to write to (index)")
+    parser.add_argument("--bits", type=int, help="bits per code in CODES.npy, if the last byte is not full")
+    parser.add_argument(
+        "--bitorder", choices=("little", "big"), default="little", help="bit order of exported bytes (little)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -43,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     if model is None and (options.features or "numpy" in options.export):
         raise ValueError("--features and --export numpy need a model (MODEL.npz), got codes")
     targets = [target for target in options.export if target != "numpy"]
-    if "faiss" in targets:  # pgvector's text has no bytes
+    if "faiss" in targets:  # pgvector is text, without bytes
         check_target_bitorder(options.bitorder, "faiss")
     written: list[Path] = []
     if model is not None and "numpy" in options.export:
@@ -51,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     codes = _codes(options, model)
     if codes is None:
         if targets or not written:
-            raise ValueError("a model alone has no codes: give the vectors to be encoded with --features FILE")
+            raise ValueError("a model alone has no codes: pass the vectors to encode with --features FILE")
     else:
         index = ohash.HammingIndex(codes)
         out.mkdir(parents=True, exist_ok=True)
@@ -76,12 +78,13 @@ def _codes(options: argparse.Namespace, model: Any) -> Codes | None:
 
 
 def _describe(index: ohash.HammingIndex, codes: Codes) -> None:
-    seen = code_diagnostics(codes)
-    print(f"{index!r}, {index.nbytes / 1e6:.3g} MB; distinct codes {seen.distinct:.0%}, bit balance {seen.balance:.2f}")
-    few = codes[..., :: max(1, codes.shape[-2] // 100), :]
-    index.search(few[..., :1, :], 1)  # compiled now
+    diagnostics = code_diagnostics(codes)
+    shares = f"distinct codes {diagnostics.distinct:.0%}, bit balance {diagnostics.balance:.2f}"
+    print(f"{index!r}, {index.nbytes / 1e6:.3g} MB; {shares}")
+    sample = codes[..., :: max(1, codes.shape[-2] // 100), :]
+    index.search(sample[..., :1, :], 1)  # compiles
     for k in (1, min(100, len(index))):
         start = time.thread_time()
-        found = index.search(few, k)
-        seconds = (time.thread_time() - start) / few.shape[-2]
-        print(f"the {k} nearest of a code: {1e3 * seconds:.3g} ms by {found.by} ({found.why})")
+        result = index.search(sample, k)
+        seconds = (time.thread_time() - start) / sample.shape[-2]
+        print(f"search for the {k} nearest: {1e3 * seconds:.3g} ms per query by {result.by} ({result.why})")

@@ -18,7 +18,7 @@ def app_file() -> Path:
     for candidate in (package.parent / "app.py", package / "_app" / "app.py"):
         if candidate.is_file() and (candidate.parent / "pages").is_dir():
             return candidate
-    raise ValueError(f"app.py was not found beside or inside {package}; install ohash again")
+    raise ValueError(f"app.py was not found beside or inside {package}; reinstall ohash")
 
 
 def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -27,7 +27,7 @@ def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], d
     if options.data:
         environment["OHASH_DATA"] = str(_existing(options.data))
         if not Path(environment["OHASH_DATA"]).is_dir():
-            raise ValueError(f"--data must be a folder, got the file {options.data}; name a file without --data")
+            raise ValueError(f"--data must be a folder, got the file {options.data}; pass a file without --data")
     if (options.labels or options.pairs or options.metric) and not options.file:
         raise ValueError("--labels, --pairs and --metric belong to a FILE of vectors; name it")
     if options.file:
@@ -43,7 +43,7 @@ def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], d
     if options.metric:
         environment["OHASH_METRIC"] = options.metric
     app = app_file()
-    # the config file lies beside app.py, and streamlit reads it there; --config is not needed
+    # streamlit reads the config file next to app.py; --config is not needed
     return [sys.executable, "-m", "streamlit", "run", str(app), *extra], environment
 
 
@@ -54,10 +54,10 @@ def parser() -> argparse.ArgumentParser:
     )
     options.add_argument("--data", metavar="DIR", help="folder with your own data sets")
     options.add_argument("--labels", metavar="FILE", help="labels of the vectors in FILE")
-    options.add_argument("--pairs", metavar="FILE", help="similar pairs (clicks) among the vectors in FILE")
+    options.add_argument("--pairs", metavar="FILE", help="similar pairs (clicks) of vectors in FILE")
     options.add_argument("--metric", choices=METRICS, help="original distance of the vectors in FILE")
     options.add_argument(
-        "--plugin", metavar="FILE", action="append", help="Python file with a method or data set of yours"
+        "--plugin", metavar="FILE", action="append", help="Python file with your own method or data set"
     )
     options.add_argument("file", metavar="FILE", nargs="?", help="vectors to open: .npy, .npz, .csv, .parquet, ...")
     return options
@@ -71,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as error:
         print(f"ohash-lab: {error}", file=sys.stderr)
         return 2
-    if os.name == "posix":  # the server takes the place of this process, and with it every signal
+    if os.name == "posix":  # the server replaces this process and receives every signal
         os.chdir(app_file().parent)
         os.execve(call[0], call, environment)
     try:

@@ -1,4 +1,4 @@
-"""The command line: every module of this folder that offers `add_arguments` and `run` is a command."""
+"""The command line: every module here with `add_arguments` and `run` is a command."""
 
 import argparse
 import importlib
@@ -6,7 +6,6 @@ import pkgutil
 import sys
 from contextlib import nullcontext
 from types import ModuleType
-from typing import Any
 
 import ohash.cli
 from ohash.cli.progress import RowProgress
@@ -22,68 +21,68 @@ def commands() -> dict[str, ModuleType]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole parser."""
+    """The parser of all commands."""
     top = argparse.ArgumentParser(
         prog="python3 -m ohash",
         description="Online Hashing from the command line. The dashboard is: python3 -m streamlit run app.py",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    _common(top)
-    below = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_common(top)
+    subparsers = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in commands().items():
         text = (module.__doc__ or "").strip()
-        one = below.add_parser(
+        command = subparsers.add_parser(
             name,
             help=text.splitlines()[0].rstrip("."),
             description=text,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        module.add_arguments(one)
-        _common(one, again=True)
+        module.add_arguments(command)
+        _add_common(command, after_command=True)
     return top
 
 
-def _common(options: argparse.ArgumentParser, *, again: bool = False) -> argparse.ArgumentParser:
-    """What every command understands, before its name or (`again`) after it."""
-    unset: Any = argparse.SUPPRESS if again else None
-    options.add_argument(
-        "--data", metavar="DIR", default=unset, help="folder with your own data sets (else the variable OHASH_DATA)"
+def _add_common(parser: argparse.ArgumentParser, *, after_command: bool = False) -> argparse.ArgumentParser:
+    """The options of every command, given before its name or after it."""
+    unset = argparse.SUPPRESS if after_command else None
+    parser.add_argument(
+        "--data", metavar="DIR", default=unset, help="folder with your own data sets (default: the variable OHASH_DATA)"
     )
-    options.add_argument(
-        "--plugin", metavar="FILE", action="append", default=unset if again else [],
-        help="Python file with a method or data set of yours",
+    parser.add_argument(
+        "--plugin", metavar="FILE", action="append", default=unset if after_command else [],
+        help="Python file with your own method or data set",
     )  # fmt: skip
-    return options
+    return parser
 
 
 def _quiet(options: argparse.Namespace) -> bool:
-    """Whether the user wants to see no progress."""
+    """Whether no progress should be shown."""
     return bool(getattr(options, "quiet", False) or getattr(options, "json", False))
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; a mistake of the user's is one line on standard error, not a traceback."""
+    """Run one command; a user's mistake is one line on standard error, not a traceback."""
     command = "ohash"
     try:
-        early, _ = _common(argparse.ArgumentParser(add_help=False)).parse_known_args(arguments)
+        early, _ = _add_common(argparse.ArgumentParser(add_help=False)).parse_known_args(arguments)
         if early.data:
             use_data_folder(early.data)
         for file in early.plugin:
             registry.add_plugin(file)
-        options = parser().parse_args(arguments)  # plugins bring options of their own
+        options = parser().parse_args(arguments)  # after the plugins, whose methods have options
         command = f"ohash {options.command}"
         with nullcontext() if _quiet(options) else report_progress_to(RowProgress()):
             return int(commands()[options.command].run(options))
-    except BrokenPipeError:  # the reader of our output (head, less) has gone
+    except BrokenPipeError:  # the reader of our output (head, less) has closed
         sys.stderr.close()
         return 0
     except (ValueError, OSError) as error:
         print(f"{command}: {error}", file=sys.stderr)
         return 2
     except MemoryError as error:
-        what = f" ({error})" if str(error) else ""
+        detail = f" ({error})" if str(error) else ""
         print(
-            f"{command}: this needs more memory than the process may have{what}; take fewer rows, fewer anchors (--m), "
+            f"{command}: this needs more memory than the process may have{detail}; use fewer rows or anchors (--m), "
             "or raise the limit (ulimit -v)", file=sys.stderr,
         )  # fmt: skip
         return 2

@@ -5,8 +5,8 @@ Examples:
   python3 -m ohash methods sketch_hash
   python3 -m ohash methods --bibtex > methods.bib
 
-Methods are found by scan, in plugins (--plugin FILE, OHASH_PLUGINS) and in installed entry points. Names clash in the
-literature: aliases are understood, too.
+Methods come from ohash itself, from plugins (--plugin FILE, OHASH_PLUGINS) and from installed entry points. A method
+may have several names in the literature: aliases work, too.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the table, or a card."""
+    """Print the table, or one method in full."""
     specs = sorted(hashers().values(), key=lambda spec: spec.key) if options.name is None else [find(options.name)]
     if options.bibtex:
         print(bibliography(spec.bibtex for spec in specs), end="")
@@ -48,8 +48,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _head(spec: HasherSpec, key: int, title: int) -> str:
-    told = f"supervision: {spec.supervision:7} consumes: {spec.consumes:8}"
-    line = f"{spec.key:{key}} {spec.title:{title}} {told} {spec.cite}"
+    needs = f"supervision: {spec.supervision:7} consumes: {spec.consumes:8}"
+    line = f"{spec.key:{key}} {spec.title:{title}} {needs} {spec.cite}"
     if spec.aliases:
         line += f"\n{'':16} also: {', '.join(spec.aliases)}"
     if spec.missing:
@@ -58,6 +58,6 @@ def _head(spec: HasherSpec, key: int, title: int) -> str:
 
 
 def _rest(spec: HasherSpec) -> str:
-    ranked = "its own distance of a float query to a code" if spec.asymmetric else "Hamming distance"
+    ranking = "its own distance from a float query to a code" if spec.asymmetric else "Hamming distance"
     differs = textwrap.fill(f"Differs from the original: {spec.differs}", 110) if spec.differs else ""
-    return "\n\n".join(part for part in (f"Ranked by {ranked}.", differs, spec.bibtex) if part)
+    return "\n\n".join(part for part in (f"Ranked by {ranking}.", differs, spec.bibtex) if part)

@@ -1,4 +1,4 @@
-"""Reproduce the paper: its figures on the data that are here, and a verdict on each of its claims.
+"""Reproduce the paper: its figures on the available data, and a verdict on each of its claims.
 
 Examples:
   python3 -m ohash paper                          (every figure, quick: under a quarter of an hour on two cores)
@@ -8,8 +8,8 @@ Examples:
   python3 -m ohash paper --html report.html --svg figures/ --latex tables.tex --bibtex refs.bib
   python3 -m ohash paper --only-report --html report.html     (what is in the store, without running anything)
 
-Figures are 2 to 8 as in the paper, and "kernel". The real datasets of the paper are used where --data finds them.
-Finished cells are kept (python3 -m ohash runs), so that it goes on where it was stopped.
+Figures are 2 to 8 as in the paper, and "kernel". The data sets of the paper are used if --data has them. Finished cells
+are stored (python3 -m ohash runs), so the same command resumes where it was stopped.
 """
 
 import argparse
@@ -33,13 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help=f"{', '.join(FIGURES)} (default: all)")
     parser.add_argument("--profile", choices=sorted(PROFILES), default="quick", help="quick (default) or full")
     add_execution_options(parser)
-    parser.add_argument("--estimate", action="store_true", help="say what it will cost, and stop")
-    parser.add_argument("--only-report", action="store_true", help="run nothing, say what is known")
+    parser.add_argument("--estimate", action="store_true", help="print how long it will take, and stop")
+    parser.add_argument("--only-report", action="store_true", help="run nothing, report what is in the store")
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    parser.add_argument("--html", metavar="FILE", help="a report that needs no server")
-    parser.add_argument("--svg", metavar="DIR", help="the figures for print")
-    parser.add_argument("--latex", metavar="FILE", help="the tables (booktabs)")
-    parser.add_argument("--bibtex", metavar="FILE", help="what to cite")
+    parser.add_argument("--html", metavar="FILE", help="write a self-contained HTML report")
+    parser.add_argument("--svg", metavar="DIR", help="write the figures as SVG")
+    parser.add_argument("--latex", metavar="FILE", help="write the tables (booktabs)")
+    parser.add_argument("--bibtex", metavar="FILE", help="write the references to cite")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     figures = [FIGURES[name] for name in options.figures or FIGURES]
     profile, store = PROFILES[options.profile], Store(options.store)
     if options.estimate:
-        _estimate(figures, profile, store, core_count(options))
+        _print_estimate(figures, profile, store, core_count(options))
         return 0
     code = 0
     if not options.only_report:
@@ -60,44 +60,44 @@ def run(options: argparse.Namespace) -> int:
                 code = max(code, run_sweep(figure.sweep(profile), store, where, quiet=options.quiet))
                 if code == 130:
                     return code
-    measured = Measurements(store, profile)
-    findings = claims_of(measured, figures)
+    measurements = Measurements(store, profile)
+    findings = judge_claims(measurements, figures)
     for figure in figures:
-        _print_figure(measured, figure)
+        _print_figure(measurements, figure)
     _print_claims(findings)
-    _write(options, measured, figures, findings)
+    _write(options, measurements, figures, findings)
     return code
 
 
-def _estimate(figures: Sequence[Figure], profile: Profile, store: Store, cores: int) -> None:
-    """Cells x measured time of one, figure by figure; a cell that two figures share counts once."""
+def _print_estimate(figures: Sequence[Figure], profile: Profile, store: Store, cores: int) -> None:
+    """The estimated time per figure and in total; a cell that two figures share counts once."""
     counted: set[str] = set()
     costs = []
-    measuring = CellTimer(on_cell=EstimateProgress())
+    timer = CellTimer(on_cell=EstimateProgress())
     for figure in figures:
         cells = [cell for cell in figure.sweep(profile).cells if cell.key not in counted]
         counted |= {cell.key for cell in cells}
-        costs.append(estimate_cost(cells, store, measuring))
+        costs.append(estimate_cost(cells, store, timer))
         name = figure.place.partition(",")[0] if figure.key.isdigit() else figure.title
-        print(f"{name}: {_words(costs[-1], len(cells), cores)}", flush=True)
-    whole = CostEstimate(sum(cost.cells for cost in costs), sum(cost.seconds for cost in costs), 0)
-    print(f"{profile.title}: {_words(whole, len(counted), cores)}")
+        print(f"{name}: {_estimate_text(costs[-1], len(cells), cores)}", flush=True)
+    total = CostEstimate(sum(cost.cells for cost in costs), sum(cost.seconds for cost in costs), 0)
+    print(f"{profile.title}: {_estimate_text(total, len(counted), cores)}")
 
 
-def _words(cost: CostEstimate, cells: int, cores: int) -> str:
+def _estimate_text(cost: CostEstimate, cells: int, cores: int) -> str:
     return f"{cost.cells:,} of {cells:,} cells are left: about {duration(cost.on(cores))} on {cores} cores"
 
 
-def claims_of(measured: Measurements, figures: Sequence[Figure]) -> list[Finding]:
-    """The claims that these figures decide."""
+def judge_claims(measurements: Measurements, figures: Sequence[Figure]) -> list[Finding]:
+    """Judge the claims that these figures decide."""
     shown = {figure.key for figure in figures}
-    return [judge_claim(claim, measured) for claim in CLAIMS if set(claim.figures) <= shown]
+    return [judge_claim(claim, measurements) for claim in CLAIMS if set(claim.figures) <= shown]
 
 
-def _print_figure(measured: Measurements, figure: Figure) -> None:
-    table = figure_table(measured, figure)
-    done, total = measured.progress(figure)
-    print(f"\n{table.title}; {done} of {total} cells, {duration(measured.cost(figure))} of CPU time")
+def _print_figure(measurements: Measurements, figure: Figure) -> None:
+    table = figure_table(measurements, figure)
+    done, total = measurements.progress(figure)
+    print(f"\n{table.title}; {done} of {total} cells, {duration(measurements.cost(figure))} of CPU time")
     widths = [max(len(row[at]) for row in (table.header, *table.rows)) for at in range(len(table.header))]
     for row in (table.header, *table.rows):
         print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -105,25 +105,25 @@ def _print_figure(measured: Measurements, figure: Figure) -> None:
 
 def _print_claims(findings: Sequence[Finding]) -> None:
     print("\nClaims")
-    for found in findings:
-        held = "".join(f"; {text}" for text in (found.held_text, found.reason) if text)
-        print(f"  {found.verdict.upper():14} {found.claim.text} ({found.claim.place}{held})")
-        print(textwrap.indent(textwrap.fill(found.claim.test, 100), " " * 17))
-        for part in found.parts:
-            kind = "" if part.effect is None or found.interval else f" ({part.effect.interval})"
+    for finding in findings:
+        notes = "".join(f"; {text}" for text in (finding.held_text, finding.reason) if text)
+        print(f"  {finding.verdict.upper():14} {finding.claim.text} ({finding.claim.place}{notes})")
+        print(textwrap.indent(textwrap.fill(finding.claim.test, 100), " " * 17))
+        for part in finding.parts:
+            kind = "" if part.effect is None or finding.interval else f" ({part.effect.interval})"
             effect = "" if part.effect is None else f": {part.effect}{kind}"
             print(f"{'':17}- {part.setting}, {part.what or part.note}{effect} -> {part.verdict}")
-        if found.interval:
-            print(f"{'':17}Interval: {found.interval}.")
+        if finding.interval:
+            print(f"{'':17}Interval: {finding.interval}.")
 
 
 def _write(
-    options: argparse.Namespace, measured: Measurements, figures: Sequence[Figure], findings: Sequence[Finding]
+    options: argparse.Namespace, measurements: Measurements, figures: Sequence[Figure], findings: Sequence[Finding]
 ) -> None:
     if options.html:
         from ohash.plots.paper_report import report  # noqa: PLC0415 (pandas only if it is needed)
 
-        Path(options.html).write_text(report(measured, figures, findings), encoding="utf-8")
+        Path(options.html).write_text(report(measurements, figures, findings), encoding="utf-8")
         print(f"wrote {options.html}")
     if options.svg:
         from ohash.plots.paper import charts  # noqa: PLC0415
@@ -132,13 +132,13 @@ def _write(
         folder = Path(options.svg)
         folder.mkdir(parents=True, exist_ok=True)
         for figure in figures:
-            for at, chart in enumerate(charts(measured, figure), 1):
+            for at, chart in enumerate(charts(measurements, figure), 1):
                 (folder / f"figure-{figure.key}-{at}.svg").write_text(to_svg(chart), encoding="utf-8")
         print(f"wrote figures to {folder}")
     if options.latex:
-        tables = [figure_table(measured, figure).latex() for figure in figures]
+        tables = [figure_table(measurements, figure).latex() for figure in figures]
         Path(options.latex).write_text("\n".join([*tables, claims_table(findings).latex()]), encoding="utf-8")
         print(f"wrote {options.latex}")
     if options.bibtex:
-        Path(options.bibtex).write_text(bibtex(measured), encoding="utf-8")
+        Path(options.bibtex).write_text(bibtex(measurements), encoding="utf-8")
         print(f"wrote {options.bibtex}")

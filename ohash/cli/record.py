@@ -1,6 +1,6 @@
-"""Record the default preset for the landing page, where it plays while the live run is still starting.
+"""Record the default preset; the landing page plays it while the live run starts.
 
-The file belongs into sample_data/; run this again when the default preset or the history changes.
+The file belongs in sample_data/; record it again when the default preset or the history changes.
 """
 
 import argparse

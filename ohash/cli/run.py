@@ -1,17 +1,17 @@
-"""Run one experiment without the dashboard: progress on the terminal, results as files.
+"""Run one experiment without the dashboard: progress in the terminal, results as files.
 
 Examples:
   python3 -m ohash run --dataset digits --method oh --r 48 --pairs 20000
   python3 -m ohash run --dataset fashion --method mmoh --T 4 --beta 0.4 --out results/
   python3 -m ohash run --features x.npy --labels y.npy --method oh --r 256
   python3 -m ohash run --features x.npy --pairs clicks.parquet --judged-by test
-  python3 -m ohash --data ~/cifar run --dataset cifar10 --paper    (the paper's protocol: its parameters and features)
+  python3 -m ohash --data ~/cifar run --dataset cifar10 --paper    (the paper's parameters and features)
   python3 -m ohash run --dataset digits --pairs 1000000 --save long.npz   (Ctrl-C, then --resume long.npz)
   python3 -m ohash run --link "dataset=digits&method=oh&r=64&seed=3"
 
 Every parameter of the method, the feature map, the stream, the drift and the run is an option of the same name
-(python3 -m ohash methods lists those of the methods). Curves are judged on validation queries; the closing line reports
-the test queries.
+(python3 -m ohash methods lists those of the methods). Curves are judged on validation queries; the final lines also
+report the test queries.
 """
 
 import argparse
@@ -57,85 +57,84 @@ MAIN = ("oh", "mmoh")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """One option for every declared parameter of every method."""
-    parser.add_argument("--dataset", help="digits, or another one of: " + ", ".join(sorted(datasets())))
-    parser.add_argument("--method", help="oh, or another one of: " + ", ".join(sorted(hashers())))
+    """One option per declared parameter of all methods."""
+    parser.add_argument("--dataset", help="digits (default), or one of: " + ", ".join(sorted(datasets())))
+    parser.add_argument("--method", help="oh (default), or one of: " + ", ".join(sorted(hashers())))
     own_files.add_own_data_options(parser)
-    parser.add_argument("--paper", action="store_true", help="the paper's parameters and features for --dataset")
+    parser.add_argument("--paper", action="store_true", help="use the paper's parameters and features for --dataset")
     parser.add_argument(
-        "--link", metavar="QUERY", help="take the experiment from a dashboard link; other options are added"
+        "--link", metavar="QUERY", help="take the experiment from a dashboard link; other options change it"
     )
     parser.add_argument(
-        "--changes", metavar="PAIR:NAME:VALUE,...", help="change beta or C at exactly that pair, e.g. 5000:C:0.01"
+        "--changes", metavar="PAIR:NAME:VALUE,...", help="change beta or C at that pair, e.g. 5000:C:0.01"
     )
     parser.add_argument("--out", metavar="DIR", help="write history, checkpoints, summary, code and model there")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    parser.add_argument("--resume", metavar="FILE", help="go on with a run saved by --save")
-    parser.add_argument("--save", metavar="FILE", help="save the whole run at the end, to be resumed")
+    parser.add_argument("--resume", metavar="FILE", help="resume a run saved by --save")
+    parser.add_argument("--save", metavar="FILE", help="save the whole run at the end or at Ctrl-C, to resume it later")
     parser.usage = "python3 -m ohash run [options]"
     taken = {option for action in parser._actions for option in action.option_strings}
     for title, rows in _groups().items():
         group = parser.add_argument_group(title)
-        for key, (row, of) in rows.items():
+        for key, (row, methods) in rows.items():
             name = f"--{key.replace('_', '-')}"
             group.add_argument(
                 f"--param-{key}" if name in taken else name,
                 dest=f"value_{key}",
                 metavar="VALUE",
-                action="append" if key == "pairs" else "store",  # a number, and a file of them
-                help=f"{row.title} ({row.allowed}; default {row.default!r}{of}). {row.help}".replace("%", "%%"),
+                action="append" if key == "pairs" else "store",  # a number of pairs, and a file of pairs
+                help=f"{row.title} ({row.allowed}; default {row.default!r}{methods}). {row.help}".replace("%", "%%"),
             )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run, show progress, write what was asked for."""
+    """Run, show progress, write the results."""
     own_files.split_pairs_option(options)
     if options.link and (options.dataset or options.method):
-        raise ValueError("--link names dataset and method already; leave out --dataset and --method, or the link")
+        raise ValueError("--link already names data set and method; leave out --dataset and --method, or the link")
     options.dataset, options.method = options.dataset or "digits", options.method or "oh"
     if options.link and (options.paper or (options.metric and not options.features)):
-        raise ValueError("--paper and --metric go with --dataset; a --link says everything itself")
+        raise ValueError("--paper and --metric go with --dataset; a --link is complete in itself")
     if options.paper and not options.features:
         options.dataset = paper_key(options.dataset)
-    _writable(options)
+    _check_writable(options)
     dataset = own_files.open_dataset(options, options.dataset)
     quiet = options.quiet or options.json
-    going = _resumed(options, dataset) if options.resume else _started(options, dataset, quiet=quiet)
-    for note in [*going.notes, *_of_batch(going), *_of_paper(options)] if not options.json else ():
+    current = _resume(options, dataset) if options.resume else _start(options, dataset, quiet=quiet)
+    for note in [*current.notes, *_batch_notes(current), *_paper_notes(options)] if not options.json else ():
         print(f"note: {note}")
     try:
-        now = _drive(going, quiet=quiet)
+        now = _run_to_end(current, quiet=quiet)
     except KeyboardInterrupt:
         if options.save:
-            saving.save(going, options.save)
-            print(f"\ninterrupted at pair {going.t:,}; go on with --resume {options.save}", file=sys.stderr)
+            saving.save(current, options.save)
+            print(f"\ninterrupted at pair {current.t:,}; resume with --resume {options.save}", file=sys.stderr)
         raise
-    report = summary(now) | {"test": going.checkpoints.evaluate_on("test")[0]}
-    report["notes"] += _of_paper(options)
+    report = summary(now) | {"test": current.checkpoints.evaluate_on("test")[0]}
+    report["notes"] += _paper_notes(options)
     if options.out:
-        said = (options.features, options.labels, options.pairs_file, options.metric)
-        own = said if options.features else YOURS
-        files = write(now, going.model(), options.out, own)
+        own = (options.features, options.labels, options.pairs_file, options.metric) if options.features else YOURS
+        files = write(now, current.model(), options.out, own)
         (Path(options.out) / "run.json").write_text(json.dumps(report, indent=2))
         if not options.json:
             print(f"wrote {', '.join(file.name for file in files)} to {options.out}")
     if options.save:
-        saving.save(going, options.save)
-    print(json.dumps(report, indent=2) if options.json else _closing(now, report["test"], going.world.dataset.metric))
+        saving.save(current, options.save)
+    print(json.dumps(report, indent=2) if options.json else _report(now, report["test"], current.world.dataset.metric))
     return 0
 
 
-def _writable(options: argparse.Namespace) -> None:
-    """Told before the run, not after it."""
+def _check_writable(options: argparse.Namespace) -> None:
+    """Fail before the run, not after it."""
     if options.save and not Path(options.save).absolute().parent.is_dir():
-        raise ValueError(f"--save must be a file in a folder that exists, got {options.save}; make the folder first")
+        raise ValueError(f"--save must be a file in a folder that exists, got {options.save}; create the folder first")
     if options.out and Path(options.out).exists() and not Path(options.out).is_dir():
-        raise ValueError(f"--out must be a folder, got the file {options.out}; name another one")
+        raise ValueError(f"--out must be a folder, got the file {options.out}; choose another")
 
 
-def _started(options: argparse.Namespace, dataset: Dataset | None, *, quiet: bool) -> Run:
-    """A new run; an alias is explained, and so is a first fit."""
+def _start(options: argparse.Namespace, dataset: Dataset | None, *, quiet: bool) -> Run:
+    """A new run; says which method an alias means, and that a first fit may take a while."""
     params = _params(options, dataset)
     spec = hashers()[params.method]
     if not quiet and not options.link and options.method.lower() != spec.key:
@@ -145,28 +144,28 @@ def _started(options: argparse.Namespace, dataset: Dataset | None, *, quiet: boo
     return Run(params, dataset)
 
 
-def _resumed(options: argparse.Namespace, dataset: Dataset | None) -> Run:
+def _resume(options: argparse.Namespace, dataset: Dataset | None) -> Run:
     """A saved run; only its length may be changed."""
     others = [key[6:] for key, value in vars(options).items() if key.startswith("value_") and value is not None]
     others += ["changes"] * bool(options.changes)
     fixed = sorted(set(others) - {"pairs"})
     if fixed:
-        raise ValueError(f"--resume goes on with the parameters of the saved run; leave out {', '.join(fixed)}")
-    going = saving.load(options.resume, dataset)
+        raise ValueError(f"--resume keeps the parameters of the saved run; leave out {', '.join(fixed)}")
+    current = saving.load(options.resume, dataset)
     if options.value_pairs is not None:
-        going.extend(rows_of(going.params)["pairs"].parse(options.value_pairs))
-    return going
+        current.extend(rows_of(current.params)["pairs"].parse(options.value_pairs))
+    return current
 
 
 def _groups() -> dict[str, dict[str, tuple[Parameter, str]]]:
-    """Every declared parameter once, under a title, with the methods that have it; OH's own as OH declares them."""
+    """Every declared parameter once, grouped, with the methods that have it; those of OH as OH declares them."""
     own: dict[str, tuple[Parameter, str]] = {}
     others: dict[str, tuple[Parameter, str]] = {}
     have: dict[str, list[str]] = {}
     for method in sorted(hashers(), key=lambda key: (key not in MAIN, key)):
-        started_with = flat(experiment("digits", method))  # a run centres by default, a model does not
+        defaults = flat(experiment("digits", method))  # a run centres by default, a model does not
         for key, declared in hashers()[method].table.items():
-            row = replace(declared, default=started_with[key])
+            row = replace(declared, default=defaults[key])
             have.setdefault(key, []).append(method)
             (own if method in MAIN else others).setdefault(key, (row, ""))
     groups = {"OH and MMOH (other methods may allow other values)": own}
@@ -195,99 +194,99 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
         name = key.removeprefix("value_")
         if key.startswith("value_") and value is not None:
             if name not in rows:
-                raise ValueError(f"{params.method} has no parameter {name}; it knows {', '.join(sorted(rows))}")
+                raise ValueError(f"{params.method} has no parameter {name}; it has {', '.join(sorted(rows))}")
             values[name] = rows[name].parse(value)
     return with_changes(params.with_values(**values), options.changes or "")
 
 
-def _drive(going: Run, *, quiet: bool) -> Snapshot:
+def _run_to_end(current: Run, *, quiet: bool) -> Snapshot:
     start, bar = time.perf_counter(), ProgressBar()
 
-    def tell(fitted: float = 0.0) -> None:
+    def show(fitted: float = 0.0) -> None:
         if not quiet:
-            told = _so_far(going, time.perf_counter() - start, fitted)
-            bar.show(going.t / max(1, going.end), told, finished=going.done)
+            text = _progress_text(current, time.perf_counter() - start, fitted)
+            bar.show(current.t / max(1, current.end), text, finished=current.done)
 
-    with _interrupted_between_steps() as interrupted, listening(tell):
-        while not going.done:
-            going.step(CHUNK)
-            tell()
-            if interrupted.is_set() and not going.done:
+    with _interrupted_between_steps() as interrupted, listening(show):
+        while not current.done:
+            current.step(CHUNK)
+            show()
+            if interrupted.is_set() and not current.done:
                 raise KeyboardInterrupt
-    return going.snapshot("done")
+    return current.snapshot("done")
 
 
 @contextmanager
 def _interrupted_between_steps() -> Iterator[threading.Event]:
-    """Ctrl-C waits for the step under way, so that what is saved is a run between two pairs; a second one does not."""
+    """The first Ctrl-C waits for the end of the step, so that a consistent run is saved; a second one does not wait."""
     interrupted = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield interrupted
         return
 
-    def heard(*_: Any) -> None:
+    def interrupt(*_: object) -> None:
         if interrupted.is_set():
             raise SystemExit(130)
         interrupted.set()
 
-    before = signal.signal(signal.SIGINT, heard)
+    before = signal.signal(signal.SIGINT, interrupt)
     try:
         yield interrupted
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def _so_far(going: Run, elapsed: float, fitted: float = 0.0) -> str:
-    """`fitted` is the share of a fit under way that is over."""
-    scores, judged = "", going.checkpoints.scores
+def _progress_text(current: Run, elapsed: float, fitted: float = 0.0) -> str:
+    """Pairs, speed and the last scores; `fitted` is the progress of a running fit."""
+    pairs, scores, judged = f"{current.t:,} / {current.end:,} pairs", "", current.checkpoints.scores
     if len(judged):
         scores = f"  mAP {judged['map'][-1]:.3f}  recall@10 {judged['recall_10'][-1]:.3f}"
     if (
-        going.spec.consumes == "batch"
-        and going.evaluating
-        and going.training_set.fitted != going.training_set.version()
+        current.spec.consumes == "batch"
+        and current.evaluating
+        and current.training_set.fitted != current.training_set.version()
     ):
-        rows = len(going.training_set.rows)
-        return f"{going.t:,} / {going.end:,} pairs  fitting {going.spec.title} to {rows:,} rows, {fitted:.0%}{scores}"
-    return f"{going.t:,} / {going.end:,} pairs  {going.t / max(elapsed, 1e-9):,.0f}/s{scores}"
+        rows = len(current.training_set.rows)
+        return f"{pairs}  fitting {current.spec.title} to {rows:,} rows, {fitted:.0%}{scores}"
+    return f"{pairs}  {current.t / max(elapsed, 1e-9):,.0f}/s{scores}"
 
 
-def _of_codes(n: dict[str, float]) -> list[str]:
-    """The diagnostics, if the codes are bits."""
+def _code_lines(n: dict[str, float]) -> list[str]:
+    """Code diagnostics, if the codes are bits."""
     if "balance" not in n:
         return []
-    words = {name: METRIC_TABLE[name].label for name in NAMES}
-    return ["codes: " + ", ".join(f"{label} {n[name]:.3f}" for name, label in words.items())]
+    labels = {name: METRIC_TABLE[name].label for name in NAMES}
+    return ["codes: " + ", ".join(f"{label} {n[name]:.3f}" for name, label in labels.items())]
 
 
-def _of_training(now: Snapshot) -> str:
+def _training_line(now: Snapshot) -> str:
     spec = hashers()[now.params.method]
     if spec.consumes == "nothing":
-        return f"{spec.title} learns from nothing; the database was not trained on"
-    return "the database was " + ("trained on, as in the paper" if now.database_seen else "not trained on")
+        return f"{spec.title} does not learn, so it was not trained on the database"
+    return "the database was " + ("seen in training, as in the paper" if now.database_seen else "not seen in training")
 
 
-def _of_drift(now: Snapshot) -> list[str]:
-    """What the drift did to the curve, and when it was noticed."""
+def _drift_lines(now: Snapshot) -> list[str]:
+    """What the drift did to mAP, and when it was detected."""
     edges = now.params.drift.boundaries
     if not edges or edges[0] >= now.t:
         return []
     at, pairs = edges[0], now.checkpoints["pairs"]
     back = recovery(pairs, now.checkpoints["map"], at)
-    told = f"drift at pair {at:,}: mAP fell by {dip(pairs, now.checkpoints['map'], at):.3f}, "
-    told += f"back to 95 % after {back:,.0f} pairs" if not np.isnan(back) else "not back to 95 % by the end"
+    text = f"drift at pair {at:,}: mAP fell by {dip(pairs, now.checkpoints['map'], at):.3f}, "
+    text += f"back to 95 % after {back:,.0f} pairs" if not np.isnan(back) else "not back to 95 % by the end"
     if now.class_map.size:
-        told += f"; most forgotten class {most_forgotten(now.class_map):.3f}"
-    told += f"; old codes cost {stale_gap(now.checkpoints['map_fresh'], now.checkpoints['map'])[-1]:.3f}"
+        text += f"; most forgotten class {most_forgotten(now.class_map):.3f}"
+    text += f"; stale codes cost {stale_gap(now.checkpoints['map_fresh'], now.checkpoints['map'])[-1]:.3f}"
     for name, places in now.alarms.items():
-        found = detection(places, at, now.t)
-        noticed = f"after {found.delay:,.0f} pairs" if not np.isnan(found.delay) else "not"
-        told += f"; {name} noticed it {noticed}, {found.false_alarms} false alarms"
-    return [told]
+        alarm = detection(places, at, now.t)
+        detected = "did not detect it" if np.isnan(alarm.delay) else f"detected it after {alarm.delay:,.0f} pairs"
+        text += f"; {name} {detected}, {alarm.false_alarms} false alarms"
+    return [text]
 
 
-def _of_clicks(n: dict[str, float], test: dict[str, float], similar_by: str) -> list[str]:
-    """Where the truth is clicks, what matters is whether the clicked item is among the first."""
+def _click_lines(n: dict[str, float], test: dict[str, float], similar_by: str) -> list[str]:
+    """Where clicks are the truth: whether the clicked item is among the first results."""
     if similar_by not in ("clicks", "pairs") or not {"hit_10", "mrr"} <= test.keys():
         return []
     return [
@@ -295,44 +294,46 @@ def _of_clicks(n: dict[str, float], test: dict[str, float], similar_by: str) -> 
     ]
 
 
-def _of_batch(going: Run) -> list[str]:
-    """A batch method is fitted again at every checkpoint, which may take long."""
-    again = going.spec.consumes == "batch" and going.params.run.judged_at == "curve"
-    quicker = f"{going.spec.title} is fitted again at every checkpoint; --judged-at ends or --fit-to all is quicker"
-    return [quicker] if again else []
+def _batch_notes(current: Run) -> list[str]:
+    """A batch method is refitted at every checkpoint, which may take long."""
+    refitted = current.spec.consumes == "batch" and current.params.run.judged_at == "curve"
+    note = f"{current.spec.title} is refitted at every checkpoint; --judged-at ends or --fit-to all is faster"
+    return [note] if refitted else []
 
 
-def _of_paper(options: argparse.Namespace) -> list[str]:
-    """What --paper means for data the paper does not know."""
+def _paper_notes(options: argparse.Namespace) -> list[str]:
+    """What --paper means for data that are not in the paper."""
     if not options.paper or options.resume or (not options.features and datasets()[options.dataset].presets):
         return []
     name = options.features or options.dataset
     known = ", ".join(key for key, spec in sorted(datasets().items()) if spec.group == "paper")
     return [
-        f"{name} is not one of the paper's datasets ({known}): it gets the parameters of Table I, with beta = "
-        f"{ELSEWHERE['beta']:g} and the similarity that is its own"
+        f"{name} is not one of the paper's data sets ({known}): it gets the parameters of Table I, with beta = "
+        f"{ELSEWHERE['beta']:g} and its own similarity"
     ]
 
 
-def _updated(now: Snapshot) -> str:
-    """Of a method that learns from pairs."""
-    return f"{now.numbers['update_rate']:.0%} of the last pairs updated, " if "update_rate" in now.columns else ""
+def _update_rate(now: Snapshot) -> str:
+    """The share of recent updates, if the method learns from pairs."""
+    return (
+        f"{now.numbers['update_rate']:.0%} of recent pairs caused an update, " if "update_rate" in now.columns else ""
+    )
 
 
-def _closing(now: Snapshot, test: dict[str, float], metric: str) -> str:
+def _report(now: Snapshot, test: dict[str, float], metric: str) -> str:
     n, judged, title = now.numbers, now.params.run.judged_by, hashers()[now.params.method].title
     lines = [
-        f"{title}: {pairs_in_words(now.t)}, {n['bits']:.0f} bits ({n['bytes']:.0f} bytes an item), "
-        f"{_updated(now)}pair-AUC {n['auc']:.3f}",
-        f"agrees with {truth_of(now)}: mAP {n['map_start']:.3f} -> {n['map']:.3f} ({judged}), "
+        f"{title}: {pairs_in_words(now.t)}, {n['bits']:.0f} bits ({n['bytes']:.0f} bytes per item), "
+        f"{_update_rate(now)}pair-AUC {n['auc']:.3f}",
+        f"agreement with {truth_of(now)}: mAP {n['map_start']:.3f} -> {n['map']:.3f} ({judged}), "
         f"{test['map']:.3f} on {test['queries']} test queries",
-        *_of_clicks(n, test, now.similar_by),
-        f"agrees with the original distance ({metric}): recall@10 {n['recall_10_start']:.3f} -> {n['recall_10']:.3f} "
-        f"({judged}), {test['recall_10']:.3f} on test",
-        "after the nearest have been sorted again by the float vectors: recall@10 on test "
-        + ", ".join(f"{test[f'recall_10_x{factor}']:.3f} of {10 * factor}" for factor in RERANKED[1:]),
-        *_of_codes(n),
-        *_of_drift(now),
-        _of_training(now),
+        *_click_lines(n, test, now.similar_by),
+        f"agreement with the original distance ({metric}): recall@10 {n['recall_10_start']:.3f} -> "
+        f"{n['recall_10']:.3f} ({judged}), {test['recall_10']:.3f} on test",
+        "re-ranked by the float vectors: recall@10 on test "
+        + ", ".join(f"{test[f'recall_10_x{factor}']:.3f} with {10 * factor} candidates" for factor in RERANKED[1:]),
+        *_code_lines(n),
+        *_drift_lines(now),
+        _training_line(now),
     ]
     return "\n".join(lines)

@@ -22,13 +22,13 @@ SAMPLES: dict[str, tuple[str, Build]] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ohash samples`."""
-    parser.add_argument("names", nargs="*", metavar="name", help=f"which: {', '.join(SAMPLES)}; all if none is named")
-    parser.add_argument("--out", type=Path, help="folder to write to; sample_data/ of the checkout if not given")
-    parser.add_argument("--sources", type=Path, help="folder that holds downloaded sources; looked into first")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"{', '.join(SAMPLES)} (default: all)")
+    parser.add_argument("--out", type=Path, help="folder to write to (default: sample_data/ of the checkout)")
+    parser.add_argument("--sources", type=Path, help="folder with downloaded sources, searched first")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Build what is named; a missing source is told and the others go on. 0 if everything was built."""
+    """Build the named samples; a missing source is reported and the others go on. 0 if all were built."""
     unknown = [name for name in args.names if name not in SAMPLES]
     if unknown:
         print(f"name must be one of {', '.join(SAMPLES)}, got {', '.join(unknown)}", file=sys.stderr)
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     failed = 0
     for name in dict.fromkeys(args.names or SAMPLES):
         file, build = SAMPLES[name]
-        begun = time.perf_counter()
+        start = time.perf_counter()
         try:
             write_npz(out / file, build(args.sources))
         except (SourceMissingError, ValueError, OSError) as error:
@@ -48,12 +48,12 @@ def run(args: argparse.Namespace) -> int:
             continue
         digest = checksum(out / file)
         verdict = "as recorded" if recorded.get(file) == digest else "not what README.md records"
-        size, seconds = (out / file).stat().st_size, time.perf_counter() - begun
+        size, seconds = (out / file).stat().st_size, time.perf_counter() - start
         print(f"{name}: {out / file}, {size:,} bytes in {seconds:.1f} s\n{digest}  {file}  ({verdict})")
     return 1 if failed else 0
 
 
 def _default_out() -> Path:
-    """The checkout's folder; beside the user, not inside an installed package, where there is no checkout."""
+    """The folder of the checkout; without one, the current directory, not the installed package."""
     folder = sample_folder()
     return folder if folder.parent.name != "_app" else Path("sample_data")

@@ -1,4 +1,4 @@
-"""Take a picture of the dashboard in headless Chromium, as in the README.
+"""Take a screenshot of the dashboard in headless Chromium, as in the README.
 
 Examples:
   python3 -m ohash screenshot
@@ -19,18 +19,20 @@ QUIET_MS = 1500
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
     parser.add_argument("--out", default=".readme/live.png", help="file to write (.readme/live.png)")
-    parser.add_argument("--page", default="", help="path of the page: compare, data, runs ... (the Live page)")
-    parser.add_argument("--link", default="", help="query string of the experiment (the first preset)")
-    parser.add_argument("--pairs", type=int, default=20_000, help="Live: wait until so many pairs are learnt (20000)")
-    parser.add_argument("--seconds", type=float, default=10, help="other pages: wait so long (10)")
-    parser.add_argument("--width", type=int, default=1280)
-    parser.add_argument("--height", type=int, default=800)
-    parser.add_argument("--dark", action="store_true")
-    parser.add_argument("--whole", action="store_true", help="the whole page, not only what is above the fold")
+    parser.add_argument("--page", default="", help="path of the page: compare, data, runs ... (default: the Live page)")
+    parser.add_argument("--link", default="", help="query string of the experiment (default: the first preset)")
+    parser.add_argument(
+        "--pairs", type=int, default=20_000, help="Live page: wait until this many pairs are learnt (20000)"
+    )
+    parser.add_argument("--seconds", type=float, default=10, help="other pages: seconds to wait (10)")
+    parser.add_argument("--width", type=int, default=1280, help="width of the window in pixels (1280)")
+    parser.add_argument("--height", type=int, default=800, help="height of the window in pixels (800)")
+    parser.add_argument("--dark", action="store_true", help="dark theme")
+    parser.add_argument("--whole", action="store_true", help="the whole page, not only the visible part")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Start a server, look, write the picture."""
+    """Start a server, open the page, write the image."""
     server = Dashboard()
     try:
         with chromium() as browser:

@@ -1,15 +1,15 @@
-"""Run a sweep, a grid of experiments, on all cores or on a Dask cluster; what is done is never done again.
+"""Run a sweep, a grid of experiments, on all cores or on a Dask cluster; finished cells are never run again.
 
 Examples:
   python3 -m ohash sweep beta.toml
   python3 -m ohash sweep beta.toml --estimate
   python3 -m ohash sweep beta.toml --cluster tcp://scheduler:8786
   python3 -m ohash sweep beta.toml --export beta.csv
-  python3 -m ohash sweep beta.toml --features x.npy --labels y.npy     (on data of your own, which the store keeps)
+  python3 -m ohash sweep beta.toml --features x.npy --labels y.npy     (on your own data, which the store keeps)
 
 A spec is a TOML or JSON file:
 
-  name = "beta"                      # what it is called
+  name = "beta"                      # its name
   seeds = 3                          # how many, or a list
   [base]                             # what all cells share
   dataset = "fashion"
@@ -19,8 +19,8 @@ A spec is a TOML or JSON file:
   beta = [0.3, 0.4, 0.5, 0.6]
   r = [16, 64]
 
-Every finished cell is stored at once (python3 -m ohash runs lists them), so Ctrl-C, a crash or a power cut lose only
-what was being computed: the same command goes on. Several processes may work on one sweep.
+Every cell is stored as soon as it is finished (python3 -m ohash runs lists them), so Ctrl-C, a crash or a power cut
+loses only the cells that were running: the same command resumes. Several processes may work on one sweep.
 """
 
 import argparse
@@ -53,31 +53,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", metavar="SPEC", help="TOML or JSON file")
     add_execution_options(parser)
     own_files.add_own_data_options(parser)
-    parser.add_argument("--estimate", action="store_true", help="say what it will cost, and stop")
+    parser.add_argument("--estimate", action="store_true", help="print how long it will take, and stop")
     parser.add_argument(
-        "--export", metavar="FILE", help="write the results as .csv, one row a cell (map_validation, map_test, …)"
+        "--export", metavar="FILE", help="write the results as .csv, one row per cell (map_validation, map_test, …)"
     )
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
 def add_execution_options(parser: argparse.ArgumentParser) -> None:
-    """Where cells are computed and kept."""
+    """Options for where cells run, and where they are stored."""
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--workers", type=int, metavar="N", help="processes of one thread each (default: all cores)")
-    where.add_argument("--inline", action="store_true", help="in this process, cell by cell")
-    where.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, tcp://host:8786")
-    parser.add_argument("--store", metavar="DIR", help="another store than that of OHASH_HOME")
+    where.add_argument(
+        "--workers", type=int, metavar="N", help="number of processes, one thread each (default: all cores)"
+    )
+    where.add_argument("--inline", action="store_true", help="run in this process, one cell after another")
+    where.add_argument("--cluster", metavar="ADDRESS", help="run on a Dask cluster: its scheduler, tcp://host:8786")
+    parser.add_argument("--store", metavar="DIR", help="another store than that in OHASH_HOME")
 
 
 def run(options: argparse.Namespace) -> int:
     """Estimate, run, print the table, report the best."""
     sweep, store = read_sweep(options.spec), Store(options.store)
     if options.metric and not options.features:
-        raise ValueError("--metric belongs to --features FILE; a named dataset declares its own")
+        raise ValueError("--metric belongs to --features FILE; a named data set declares its own distance")
     data = own_files.open_dataset(options, None)
     if data is not None:
         sweep = with_own_data(sweep, data)
-    _check(sweep, options.spec)
+    _check_datasets(sweep, options.spec)
     if store.problem and store.writable:
         print(f"note: {store.problem}", file=sys.stderr)
     if options.estimate:
@@ -98,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
     return code
 
 
-def _check(sweep: Sweep, spec: str) -> None:
+def _check_datasets(sweep: Sweep, spec: str) -> None:
     try:
         check_datasets(sweep)
     except ValueError as error:
@@ -106,12 +108,12 @@ def _check(sweep: Sweep, spec: str) -> None:
 
 
 def core_count(options: argparse.Namespace) -> int:
-    """How many cells are computed at once on this machine."""
+    """How many cells run in parallel on this machine."""
     return options.workers or (1 if options.inline else os.cpu_count() or 1)
 
 
 def executor(options: argparse.Namespace) -> Executor:
-    """What the options ask for."""
+    """The executor that the options select."""
     if options.inline:
         return InlineExecutor()
     if options.cluster:
@@ -121,7 +123,7 @@ def executor(options: argparse.Namespace) -> Executor:
 
 @contextmanager
 def shutting_down(where: Executor) -> Iterator[Executor]:
-    """Use an executor; at the end nothing goes on."""
+    """Use an executor, and stop its work at the end."""
     try:
         yield where
     finally:
@@ -129,24 +131,26 @@ def shutting_down(where: Executor) -> Iterator[Executor]:
 
 
 def run_sweep(sweep: Sweep, store: Store, where: Executor, *, quiet: bool = False) -> int:
-    """Run what is left with progress on the terminal; 0 if all went well, 1 if cells failed, 130 if stopped."""
-    sweeping = SweepExecution(sweep, store, where, None if quiet else SweepProgress())
-    with _stopped_by_signals(sweeping):
+    """Run what is left, with progress; 0 if all went well, 1 if cells failed, 130 if stopped."""
+    execution = SweepExecution(sweep, store, where, None if quiet else SweepProgress())
+    with _stopped_by_signals(execution):
         try:
-            done = sweeping.run()
+            progress = execution.run()
         except StoreError as problem:
-            kept = f"{sweeping.progress.done} of {sweeping.progress.total} cells are done"
-            raise StoreError(f"{problem}; {kept}, and once it can be written the same command goes on") from problem
-    for line in failures(sweeping.errors):
+            finished = f"{execution.progress.done} of {execution.progress.total} cells are done"
+            raise StoreError(f"{problem}; {finished}; once it can be written, the same command resumes") from problem
+    for line in failures(execution.errors):
         print(line, file=sys.stderr)
-    if sweeping.cancelled.is_set():
-        print(f"stopped: {done.done} of {done.total} cells are kept; the same command goes on", file=sys.stderr)
+    if execution.cancelled.is_set():
+        print(
+            f"stopped: {progress.done} of {progress.total} cells are stored; the same command resumes", file=sys.stderr
+        )
         return 130
-    return 1 if done.failed else 0
+    return 1 if progress.failed else 0
 
 
 def failures(errors: Mapping[str, str]) -> list[str]:
-    """Each error once, with how many cells it befell, the most frequent first.
+    """Each error once, with the number of cells it occurred in, the most frequent first.
 
     >>> failures({"1f0c": "no room", "77ab": "no room", "90ee": "no data"})
     ['2 cells failed (1f0c, 77ab): no room', 'cell 90ee failed: no data']
@@ -161,18 +165,20 @@ def failures(errors: Mapping[str, str]) -> list[str]:
             f"{len(keys)} cells failed ({some}): {error}" if len(keys) > 1 else f"cell {keys[0]} failed: {error}"
         )
     more = len(by_error) - MOST_ERRORS
-    return lines + ([f"and {more} more kinds of errors: `ohash runs --state error` lists them"] if more > 0 else [])
+    return lines + (
+        [f"and {more} more kinds of errors: `python3 -m ohash runs --state error` lists them"] if more > 0 else []
+    )
 
 
-def table(sweep: Sweep, found: list[Point]) -> str:
-    """One line a point: mean ± sd over seeds of the validation queries."""
+def table(sweep: Sweep, points: list[Point]) -> str:
+    """One line per point: mean ± sd over seeds, on validation queries."""
     names = list(sweep.axes) or ["sweep"]
     rows = [[*names, "seeds", "mAP", "recall@10", "CPU s"]]
-    for point in found:
-        place = dict(point.at)
+    for point in points:
+        settings = dict(point.at)
         seeds = f"{len(point.numbers)}/{len(point.cells)}" + (f" ({point.failed} failed)" if point.failed else "")
         scores = [_mean_sd(point, name) for name in ("map", "recall_10")]
-        rows.append([*(str(place.get(name, "–")) for name in names), seeds, *scores, _seconds(point)])
+        rows.append([*(str(settings.get(name, "–")) for name in names), seeds, *scores, _seconds(point)])
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
 
@@ -183,21 +189,21 @@ def _seconds(point: Point) -> str:
 
 def verdict(sweep: Sweep, store: Store) -> str:
     """The best points, chosen on validation queries, each reported once on test queries."""
-    return "\n".join(_told(sweep, found) for found in best_points(sweep, store)) or "no cell is finished"
+    return "\n".join(_best_text(sweep, best) for best in best_points(sweep, store)) or "no cell is finished"
 
 
-def _told(sweep: Sweep, found: BestPoint) -> str:
-    place = ", ".join(f"{name} = {value}" for name, value in found.point.at) or sweep.name
-    among = f" of {found.group}" if found.group else ""
-    return f"best on validation queries{among}: {place} (mAP {found.validation:.3f}); {found.test_text}"
+def _best_text(sweep: Sweep, best: BestPoint) -> str:
+    settings = ", ".join(f"{name} = {value}" for name, value in best.point.at) or sweep.name
+    group = f" ({best.group})" if best.group else ""
+    return f"best on validation queries{group}: {settings} (mAP {best.validation:.3f}); {best.test_text}"
 
 
 @contextmanager
-def _stopped_by_signals(sweeping: SweepExecution) -> Iterator[None]:
-    """Ctrl-C and a polite kill stop the sweep and keep what is done."""
+def _stopped_by_signals(execution: SweepExecution) -> Iterator[None]:
+    """Ctrl-C and SIGTERM stop the sweep; finished cells stay."""
     before = {}
     for number in (signal.SIGINT, signal.SIGTERM):
-        before[number] = signal.signal(number, lambda *_: sweeping.cancelled.set())
+        before[number] = signal.signal(number, lambda *_: execution.cancelled.set())
     try:
         yield
     finally:
@@ -206,27 +212,27 @@ def _stopped_by_signals(sweeping: SweepExecution) -> Iterator[None]:
 
 
 class EstimateProgress:
-    """Which cell is begun to measure it, in words."""
+    """The progress of an estimate: which cell is being timed."""
 
     def __call__(self, at: int, of: int) -> None:
-        """Cell `at` of so many."""
+        """Show cell `at` of `of`."""
         if at == 1:
             self._bar = ProgressBar()
-        self._bar.show(at / of, f"beginning a cell to measure it, {at} of {of}", finished=at == of)
+        self._bar.show(at / of, f"timing a cell, {at} of {of}", finished=at == of)
 
 
 class SweepProgress:
-    """The progress of a sweep in words."""
+    """The progress of a sweep."""
 
     def __init__(self) -> None:
         """Nothing is shown yet."""
         self._bar = ProgressBar()
 
     def __call__(self, progress: Progress) -> None:
-        """Show it."""
+        """Show cells, speed and the time left."""
         left = f", {duration(progress.left)} left" if math.isfinite(progress.left) else ""
         failed = f", {progress.failed} failed" if progress.failed else ""
-        pace = f", {60 * progress.rate:.1f} a minute" if progress.rate > 0 else ""
+        pace = f", {60 * progress.rate:.1f} per minute" if progress.rate > 0 else ""
         ended = progress.done + progress.failed
         text = f"{progress.done} of {progress.total} cells{failed}{pace}{left}"
         self._bar.show(ended / max(1, progress.total), text, finished=ended == progress.total)

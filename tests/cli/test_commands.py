@@ -57,7 +57,7 @@ def test_interrupted_run_is_saved_and_goes_on_as_if_nothing_had_happened(
     with monkeypatch.context() as patch:
         patch.setattr(Run, "step", cut)
         assert main([*options, "--save", file]) == 130
-    assert "go on with --resume" in capsys.readouterr().err
+    assert "resume with --resume" in capsys.readouterr().err
     assert main(["run", "--resume", file, "--json"]) == 0
     resumed = json.loads(capsys.readouterr().out)
     assert resumed["test"] == straight["test"] and resumed["pairs"] == 300
@@ -110,7 +110,7 @@ def test_exported_model_encodes_raw_vectors(tmp_path: Path, capsys: pytest.Captu
         (["--data", "/nowhere", "data"], "--data must be a folder"),
         (["--plugin", "/nowhere.py", "methods"], "plugin"),
         (["data", "nothing"], "dataset must be one of"),
-        (["bench", "nothing"], "bench knows"),
+        (["bench", "nothing"], "the parts of bench are"),
     ],
 )
 def test_mistakes_are_one_line(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,9 +141,9 @@ def test_the_papers_protocol(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(capsys.readouterr().out)["params"]
     assert (found["r"], found["C"], found["beta"], found["sigma"], found["judged_by"]) == (48, 1.0, 0.5, 1.0, "test")
     assert main(["run", "--dataset", "digits", "--paper", "--method", "lsh", "--r", "16", *few]) == 0
-    assert "digits is not one of the paper's datasets" in json.loads(capsys.readouterr().out)["notes"][-1]
+    assert "digits is not one of the paper's data sets" in json.loads(capsys.readouterr().out)["notes"][-1]
     assert main(["run", "--dataset", "digits", "--paper", "--pairs", "60", "--quiet"]) == 0
-    assert "note: digits is not one of the paper's datasets (cifar10, " in capsys.readouterr().out
+    assert "note: digits is not one of the paper's data sets (cifar10, " in capsys.readouterr().out
     assert main(["run", "--dataset", "cifar10", "--paper"]) == 2
     assert "'cifar10-gist' is not here" in capsys.readouterr().err
     assert main(["run", "--link", "dataset=digits", "--paper"]) == 2

@@ -20,14 +20,14 @@ def test_run_on_own_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     (tmp_path / "c.csv").write_text("i,j\n" + "\n".join(f"{k},{(k * 7 + 3) % 300}" for k in range(300)))
     for extra in (["--labels", str(tmp_path / "y.npy")], ["--pairs-file", str(tmp_path / "c.csv")], []):
         assert main(["run", "--features", str(tmp_path / "x.npy"), *extra, "--pairs", "200", "--quiet"]) == 0
-        assert "agrees with" in capsys.readouterr().out
+        assert "agreement with" in capsys.readouterr().out
 
 
 def test_pairs_may_be_a_file_of_clicks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(300, 6)))
     (tmp_path / "c.csv").write_text("i,j\n" + "\n".join(f"{k},{(k * 7 + 3) % 300}" for k in range(300)))
     assert main(["run", "--features", str(tmp_path / "x.npy"), "--pairs", str(tmp_path / "c.csv"), "--quiet"]) == 0
-    assert "agrees with your pairs" in capsys.readouterr().out
+    assert "agreement with your pairs" in capsys.readouterr().out
 
 
 @pytest.fixture
@@ -45,10 +45,10 @@ def test_pairs_is_a_number_or_a_file(own: Path, capsys: pytest.CaptureFixture[st
     x, clicks = str(own / "x.npy"), str(own / "clicks.csv")
     for more in (["--pairs", clicks, "--order", "once"], ["--pairs-file", clicks, "--pairs", "300"]):
         assert main(["run", "--features", x, *more, "--quiet"]) == 0
-        assert "agrees with your pairs" in capsys.readouterr().out
+        assert "agreement with your pairs" in capsys.readouterr().out
     assert main(["run", "--features", x, "--labels", str(own / "y.npy"), "--pairs", "1_00", "--quiet"]) == 0
     out = capsys.readouterr().out
-    assert "100 pairs" in out and "agrees with labels" in out
+    assert "100 pairs" in out and "agreement with labels" in out
     assert main(["data", "--features", x, "--pairs", clicks]) == 0
     assert "similarity: clicks" in capsys.readouterr().out
 
@@ -96,7 +96,7 @@ def test_the_toml_beside_the_vectors_counts_and_options_come_first(
     run = ["run", "--features", x, "--pairs", "60", "--out", str(own / "out"), "--metric", "l2"]
     assert main([*run, "--quiet"]) == 0
     said = capsys.readouterr().out
-    assert "note: described by x.toml" in said and "agrees with labels" in said and "on 9 test queries" in said
+    assert "note: described by x.toml" in said and "agreement with labels" in said and "on 9 test queries" in said
     exec((own / "out" / "run.py").read_text(), {})
     (own / "x.toml").write_text('labels = "gone.npy"')
     assert main(["data", "--features", x]) == 2

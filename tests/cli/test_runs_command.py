@@ -66,7 +66,7 @@ def test_lost_curves_are_said_by_list_show_and_export(folder, capsys, pictures, 
         store.trace(key).write_bytes(whole[: len(whole) // 2] if damage == "cut" else b"PAR1" + b"?" * 100)
     code, out, err = said(capsys, "--store", folder)
     marked = [line for line in out.splitlines() if "curves lost" in line]
-    assert code == 0 and len(marked) == 1 and marked[0].startswith(key[:12]) and "note: of 1 of them" in err
+    assert code == 0 and len(marked) == 1 and marked[0].startswith(key[:12]) and "note: 1 of them" in err
     code, out, err = said(capsys, "show", key, "--store", folder)
     assert code == 0 and "curves are lost" in json.loads(out)["notes"][-1] and "no curves" in err
     assert "no curves" in said(capsys, "export", "--store", folder, "--out", str(tmp_path / "runs.csv"))[2]
@@ -80,7 +80,7 @@ def test_show_by_the_beginning_of_a_key(folder, capsys, pictures):
     shown = json.loads(out)
     assert code == 0 and shown["params"]["method"] == "lsh" and shown["environment"]["python"]
     code, _, err = said(capsys, "show", "zz", "--store", folder)
-    assert code == 2 and "fits 0 runs" in err
+    assert code == 2 and "matches 0 runs" in err
 
 
 def test_export(folder, capsys, pictures, tmp_path):

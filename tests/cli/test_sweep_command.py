@@ -119,7 +119,7 @@ def test_a_disk_that_fills_up_ends_it_with_the_way_on(tmp_path, capsys, monkeypa
         patch.setattr(Store, "save", full)
         assert main(["sweep", str(file), "--store", store, "--inline"]) == 2
     told = capsys.readouterr().err.splitlines()[-1]
-    assert "the disk is full" in told and "1 of 3 cells are done" in told and "the same command goes on" in told
+    assert "the disk is full" in told and "1 of 3 cells are done" in told and "the same command resumes" in told
     assert main(["sweep", str(file), "--store", store, "--inline"]) == 0 and len(Store(store).done()) == 3
 
 
@@ -194,7 +194,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     until(lambda: len(Store(tmp_path / "home").done()) > 0, PATIENCE)
     process.send_signal(signal.SIGINT)
     out, errors = process.communicate(timeout=60)
-    assert process.returncode == 130 and "the same command goes on" in errors and "best on validation" in out
+    assert process.returncode == 130 and "the same command resumes" in errors and "best on validation" in out
     assert Store(tmp_path / "home").rows("SELECT * FROM claims") == []
 
 

@@ -1,11 +1,12 @@
 """Measure speed on this machine, as ratios taken in one run.
 
-Every line compares with something measured beside it (the matrix product a step cannot do without, a clean NumPy step,
-faiss), on one thread, so the ratios mean the same on a busy machine.
+Every line compares with something measured at the same time (the matrix product inside a step, a plain NumPy step,
+faiss), on one thread, so that the ratios also hold on a busy machine.
 """
 
 import argparse
 import io
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -23,10 +24,12 @@ REPEATS = 7
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
     parser.add_argument(
-        "what", nargs="*", help=f"only these parts: {', '.join(PARTS)} (minutes, if named: {', '.join(LONG)})"
+        "what",
+        nargs="*",
+        help=f"parts to run: {', '.join(PARTS)} (default: all except {', '.join(LONG)}, which take minutes)",
     )
     parser.add_argument("--ui", action="store_true", help="measure the dashboard in headless Chromium instead")
-    parser.add_argument("--minutes", type=float, default=0, help="with --ui: also watch memory for so many minutes")
+    parser.add_argument("--minutes", type=float, default=0, help="with --ui: also watch memory for this many minutes")
     parser.add_argument("--pairs", type=int, default=20_000, help="pairs per measurement (20000)")
     parser.add_argument("--codes", type=float, default=1e7, help="index: the largest number of codes (1e7)")
 
@@ -39,11 +42,11 @@ def run(options: argparse.Namespace) -> int:
         return measure(options.minutes)
     unknown = set(options.what) - set(PARTS)
     if unknown:
-        raise ValueError(f"bench knows {', '.join(PARTS)}, got {', '.join(sorted(unknown))}")
+        raise ValueError(f"the parts of bench are {', '.join(PARTS)}, got {', '.join(sorted(unknown))}")
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
 
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True)  # a file or a pipe should show how far it is, too
+        sys.stdout.reconfigure(line_buffering=True)  # show results as they come, also in a file or a pipe
     with threadpool_limits(limits=1):
         for name in options.what or [name for name in PARTS if name not in LONG]:
             print(f"-- {name}")
@@ -51,20 +54,20 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def best(work: Callable[[], Any], *others: Callable[[], Any]) -> list[float]:
-    """The shortest time of each, taken in turns, so that noise hits all alike."""
-    times = [float("inf")] * (1 + len(others))
+def shortest_times(*tasks: Callable[[], object]) -> list[float]:
+    """The shortest time of each task; they take turns, so that noise affects all alike."""
+    times = [float("inf")] * len(tasks)
     for _ in range(REPEATS):
-        for at, one in enumerate((work, *others)):
+        for at, task in enumerate(tasks):
             start = time.perf_counter()
-            one()
+            task()
             times[at] = min(times[at], time.perf_counter() - start)
     return times
 
 
-def line(name: str, value: float, unit: str, bar: str = "") -> None:
-    """One result."""
-    print(f"{name:58} {value:10.3g} {unit:10} {bar}")
+def print_result(name: str, value: float, unit: str, target: str = "") -> None:
+    """Print one result."""
+    print(f"{name:58} {value:10.3g} {unit:10} {target}")
 
 
 def learning(options: argparse.Namespace) -> None:
@@ -74,33 +77,33 @@ def learning(options: argparse.Namespace) -> None:
     for T, limit in ((1, 1.6), (4, 1.7)):
         for dtype in ("float32", "float64"):
             Z = X.astype(dtype)
-            model = settled(T, r, dtype, "none", Z, i, j, s)
+            model = trained_model(T, r, dtype, "none", Z, i, j, s)
             gathered = np.concatenate([Z[i], Z[j]])
             W = np.asarray(model.W if T == 1 else model.W.transpose(1, 0, 2).reshape(d, T * r), order="C")
             out = np.empty((2 * n, W.shape[1]), dtype)
             rate: list[float] = []
-            floor, learn = best(
+            floor, learn = shortest_times(
                 lambda: np.matmul(gathered, W, out=out),  # noqa: B023
                 lambda: rate.append(float(model.learn(Z, i, j, s).updated.mean())),  # noqa: B023
             )
             name = "OH" if T == 1 else f"MMOH T={T}"
-            line(f"{name} d={d} r={r} {dtype}, {np.mean(rate):.0%} updating: time / gemm", learn / floor, "x",
-                 f"bar {limit}" if dtype == "float32" else "")  # fmt: skip
-            line(f"{name} d={d} r={r} {dtype}: pairs a second", n / learn, "pairs/s")
-    plain = settled(1, r, "float32", "none", X, i, j, s)
-    running = settled(1, r, "float32", "running", X, i, j, s)
-    few = slice(0, 300)
-    a, b, c = best(
+            print_result(f"{name} d={d} r={r} {dtype}, {np.mean(rate):.0%} updating: time / gemm", learn / floor, "x",
+                 f"target {limit}" if dtype == "float32" else "")  # fmt: skip
+            print_result(f"{name} d={d} r={r} {dtype}: pairs per second", n / learn, "pairs/s")
+    plain = trained_model(1, r, "float32", "none", X, i, j, s)
+    running = trained_model(1, r, "float32", "running", X, i, j, s)
+    sample = slice(0, 300)
+    plain_time, running_time, numpy_time = shortest_times(
         lambda: plain.learn(X, i, j, s),
         lambda: running.learn(X, i, j, s),
-        lambda: numpy_steps(plain.W, X, i[few], j[few], s[few]),
+        lambda: numpy_steps(plain.W, X, i[sample], j[sample], s[sample]),
     )
-    line("running mean: time / no centring", b / a, "x", "bar 1.15")
-    line("clean NumPy step: time / OH", (c / 300) / (a / n), "x", "bar 8 or more")
+    print_result("running mean: time / no centring", running_time / plain_time, "x", "target 1.15")
+    print_result("plain NumPy step: time / OH", (numpy_time / 300) / (plain_time / n), "x", "target 8 or more")
 
 
 def stream(n: int, d: int) -> tuple[Any, Any, Any, Any]:
-    """Clustered unit vectors; some wrong labels keep a tenth to a fifth of the pairs updating for ever."""
+    """Clustered unit vectors; wrong labels keep a tenth to a fifth of the pairs causing updates."""
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(10, d))
     labels = rng.integers(0, 10, 5000)
@@ -111,8 +114,8 @@ def stream(n: int, d: int) -> tuple[Any, Any, Any, Any]:
     return X.astype(np.float32), i, j, np.where(rng.random(n) < 0.01, -s, s)
 
 
-def settled(T: int, r: int, dtype: str, center: str, X: Any, i: Any, j: Any, s: Any) -> Any:
-    """A model that has learnt the stream a few times: the regime a long run spends its time in."""
+def trained_model(T: int, r: int, dtype: str, center: str, X: Any, i: Any, j: Any, s: Any) -> Any:
+    """A model that has learnt the stream a few times, as in most of a long run."""
     options: dict[str, Any] = {"r": r, "beta": 0.4, "dtype": dtype, "center": center}
     model: Any = ohash.OH(**options) if T == 1 else ohash.MMOH(T=T, **options)
     for _ in range(4):
@@ -121,7 +124,7 @@ def settled(T: int, r: int, dtype: str, center: str, X: Any, i: Any, j: Any, s: 
 
 
 def numpy_steps(W: Any, X: Any, i: Any, j: Any, s: Any) -> Any:
-    """The update written cleanly in NumPy, one pair after another."""
+    """The update in plain NumPy, one pair after another."""
     W = np.array(W)
     r = W.shape[1]
     br = dissimilar_threshold(0.4, r)
@@ -141,10 +144,8 @@ def numpy_steps(W: Any, X: Any, i: Any, j: Any, s: Any) -> Any:
 
 def importing(options: argparse.Namespace) -> None:
     """A fresh interpreter: import, and the first learn with a warm kernel cache."""
-    import subprocess  # noqa: PLC0415
-    import sys  # noqa: PLC0415
 
-    def timed(code: str) -> float:
+    def seconds(code: str) -> float:
         times = []
         for _ in range(3):
             start = time.perf_counter()
@@ -152,10 +153,10 @@ def importing(options: argparse.Namespace) -> None:
             times.append(time.perf_counter() - start)
         return min(times)
 
-    bare = timed("pass")
-    line("import ohash", timed("import ohash") - bare, "s", "bar 1")
+    bare = seconds("pass")
+    print_result("import ohash", seconds("import ohash") - bare, "s", "target 1")
     learn = "import numpy as np, ohash; X = np.eye(8, dtype='f'); ohash.OH(r=8).learn(X, [0], [1], [1])"
-    line("import and first learn, warm cache", timed(learn) - bare, "s", "bar 3")
+    print_result("import and first learn, warm cache", seconds(learn) - bare, "s", "target 3")
 
 
 def retrieval(options: argparse.Namespace) -> None:
@@ -165,31 +166,33 @@ def retrieval(options: argparse.Namespace) -> None:
     queries = rng.integers(0, 256, (1_000, 8), dtype=np.uint8)
     db_labels, query_labels = rng.integers(0, 10, 59_000), rng.integers(0, 10, 1_000)
     ohash.mean_ap(queries[:2], database, query_labels[:2], db_labels)
-    (ours,) = best(lambda: ohash.mean_ap(queries, database, query_labels, db_labels))
-    line("mAP 1,000 x 59,000 x 64 bits", ours, "s", "bar 0.5")
+    (ours,) = shortest_times(lambda: ohash.mean_ap(queries, database, query_labels, db_labels))
+    print_result("mAP 1,000 x 59,000 x 64 bits", ours, "s", "target 0.5")
     try:
         import faiss  # noqa: PLC0415
     except ImportError:
-        print("faiss is not installed (extra: faiss), its ratio is left out")
+        print("faiss is not installed (extra: faiss), so its ratio is left out")
         return
     faiss.omp_set_num_threads(1)
     index = faiss.IndexBinaryFlat(64)
     index.add(database)
     start = time.perf_counter()
     index.search(queries[:50], 59_000)
-    line("faiss IndexBinaryFlat, k = n: time / ours", (time.perf_counter() - start) * 20 / ours, "x", "bar 20 or more")
+    print_result(
+        "faiss IndexBinaryFlat, k = n: time / ours", (time.perf_counter() - start) * 20 / ours, "x", "target 20 or more"
+    )
 
 
 def gist(options: argparse.Namespace) -> None:
-    """GIST-512 of small pictures."""
+    """GIST-512 of small images."""
     images = np.random.default_rng(0).integers(0, 256, (256, 32, 32), dtype=np.uint8)
     ohash.gist512(images[:4])
-    (seconds,) = best(lambda: ohash.gist512(images))
-    line("GIST-512 of 32 x 32 pictures", len(images) / seconds, "images/s")
+    (seconds,) = shortest_times(lambda: ohash.gist512(images))
+    print_result("GIST-512 of 32 x 32 images", len(images) / seconds, "images/s")
 
 
 def engine(options: argparse.Namespace) -> None:
-    """A watched run (10 snapshots a second, no mAP) against bare learn on the same mapped rows."""
+    """A watched run (10 snapshots per second, no mAP) against plain learn on the same mapped rows."""
     from ohash.engine.live.runner import Runner  # noqa: PLC0415
     from ohash.engine.params import experiment  # noqa: PLC0415
     from ohash.engine.run import Run  # noqa: PLC0415
@@ -212,7 +215,7 @@ def engine(options: argparse.Namespace) -> None:
         while not watched.finished.wait(0.1):
             watched.snapshot()
         shares.append(seconds / (time.perf_counter() - start))
-    line("watched run: share of the bare learn throughput", max(shares), "", "bar 0.8")
+    print_result("watched run: share of the throughput of plain learn", max(shares), "", "target 0.8")
 
 
 def index(options: argparse.Namespace) -> None:

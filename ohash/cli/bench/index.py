@@ -1,9 +1,9 @@
 """Where multi-index hashing beats a scan, measured: HammingIndex against itself and against faiss, on one thread.
 
 Three kinds of codes of 64 bits: uniform ones (the hardest case: nothing is near), those of OH learnt on digit labels
-(the easiest to crowd: a class shares few codes), and the rotated sign of word vectors, learnt from nothing. There are
-not 10^7 digits or words, so items and queries are random points between a row and three of its ten nearest rows.
-Times are CPU milliseconds a query.
+(the most crowded: a class shares few codes), and the rotated sign of word vectors, which does not learn. There
+are not 10^7 digits or words, so items and queries are random points between a row and three of its ten nearest rows.
+Times are CPU milliseconds per query.
 """
 
 import argparse
@@ -31,8 +31,8 @@ VERDICT_CODES = 1_000_000  # codes on which the cost model is checked
 
 
 @dataclass
-class Line:
-    """One row of the table: milliseconds a query."""
+class SearchTimes:
+    """One row of the table: milliseconds per query."""
 
     k: int
     distance: float
@@ -51,13 +51,13 @@ def measure(options: argparse.Namespace) -> None:
     sizes = [10**e for e in range(4, 9) if 10**e <= largest]
     faiss = _faiss()
     lines = []
-    for kind, made_of in KINDS.items():
-        print(f"{kind} codes, {R} bits: milliseconds a query")
+    for kind, source in KINDS.items():
+        print(f"{kind} codes, {R} bits: milliseconds per query")
         print(f"{'n':>12} {'k':>4} {'D_k':>5} {'scan':>9} {'mih':>9} {'auto':>9} {'chose':>6} {'scan/mih':>9}  "
               f"{'faiss flat':>10} {'faiss multi':>11} {'its recall':>10}")  # fmt: skip
-        codes, queries = _codes(made_of, sizes[-1])
+        codes, queries = _codes(source, sizes[-1])
         for n in sizes:
-            for one in _lines(codes[:n], queries, faiss):
+            for one in _measure_size(codes[:n], queries, faiss):
                 lines.append(one)
                 print(f"{n:>12,} {one.k:>4} {one.distance:>5.1f} {one.scan:>9.3g} {one.mih:>9.3g} {one.auto:>9.3g} "
                       f"{one.by:>6} {one.scan / one.mih:>9.3g}  {one.flat:>10.3g} {one.multi:>11.3g} "
@@ -65,49 +65,49 @@ def measure(options: argparse.Namespace) -> None:
     _verdict(lines)
 
 
-def _lines(codes: Codes, queries: Codes, faiss: Any) -> Iterator[Line]:
+def _measure_size(codes: Codes, queries: Codes, faiss: Any) -> Iterator[SearchTimes]:
     index = ohash.HammingIndex(codes)
     index.search(queries[:1], 1, method="mih")
     flat, multi = _faiss_indexes(faiss, codes)
     for k in KS:
         truth = index.search(queries, k, method="scan")
-        scan = _each(lambda q, k=k: index.search(q, k, method="scan"), queries)
-        mih = _each(lambda q, k=k: index.search(q, k, method="mih"), queries)
+        scan = _milliseconds(lambda q, k=k: index.search(q, k, method="scan"), queries)
+        mih = _milliseconds(lambda q, k=k: index.search(q, k, method="mih"), queries)
         chosen = index.search(queries, k)
-        auto = _each(lambda q, k=k: index.search(q, k), queries)
-        line = Line(k, truth.distances[:, -1].mean(), scan, mih, auto, chosen.by, *[float("nan")] * 3)
+        auto = _milliseconds(lambda q, k=k: index.search(q, k), queries)
+        row = SearchTimes(k, truth.distances[:, -1].mean(), scan, mih, auto, chosen.by, *[float("nan")] * 3)
         if flat is not None:
-            line.flat = _each(lambda q, k=k: flat.search(q, k), queries)
-            line.multi = _each(lambda q, k=k: multi.search(q, k), queries)
-            found, rows = multi.search(queries, k)
-            as_near = (found <= truth.distances[:, -1:]) & (rows >= 0)
-            line.recall = float(as_near.mean())
-        yield line
+            row.flat = _milliseconds(lambda q, k=k: flat.search(q, k), queries)
+            row.multi = _milliseconds(lambda q, k=k: multi.search(q, k), queries)
+            distances, rows = multi.search(queries, k)
+            as_near = (distances <= truth.distances[:, -1:]) & (rows >= 0)
+            row.recall = float(as_near.mean())
+        yield row
 
 
-def _each(search: Any, queries: Codes) -> float:
-    """The least CPU milliseconds a query over three rounds, of as many queries as fit into the time limit."""
+def _milliseconds(search: Any, queries: Codes) -> float:
+    """The least CPU milliseconds per query of three rounds, with as many queries as fit into the time limit."""
     start = time.thread_time()
     search(queries[:1])
     one = max(time.thread_time() - start, 1e-7)
-    few = queries[: int(np.clip(LIMIT / 3 / one, 2, len(queries)))]
+    sample = queries[: int(np.clip(LIMIT / 3 / one, 2, len(queries)))]
     best = float("inf")
     for _ in range(3):
         start = time.thread_time()
-        search(few)
-        best = min(best, (time.thread_time() - start) / len(few))
+        search(sample)
+        best = min(best, (time.thread_time() - start) / len(sample))
     return 1e3 * best
 
 
-def _codes(made_of: tuple[str, str, int] | None, n: int) -> tuple[Codes, Codes]:
+def _codes(source: tuple[str, str, int] | None, n: int) -> tuple[Codes, Codes]:
     """(n codes, queries) of one kind."""
-    if made_of is None:
+    if source is None:
         rng = np.random.default_rng(0)
         return rng.integers(0, 256, (n, R // 8), np.uint8), rng.integers(0, 256, (QUERIES, R // 8), np.uint8)
     from ohash.engine.params import experiment  # noqa: PLC0415
     from ohash.engine.run import Run  # noqa: PLC0415
 
-    dataset, method, pairs = made_of
+    dataset, method, pairs = source
     run = Run(experiment(dataset, method, r=R, pairs=pairs, kernel="none"), judge=False)
     while not run.done:
         run.step(4096)
@@ -138,7 +138,7 @@ def _faiss() -> Any:
     try:
         import faiss  # noqa: PLC0415
     except ImportError:
-        print("faiss is not installed (pip install ohash[faiss]): its columns are left out")
+        print("faiss is not installed (pip install ohash[faiss]): so its columns are left out")
         return None
     faiss.omp_set_num_threads(1)
     return faiss
@@ -157,7 +157,7 @@ def _faiss_indexes(faiss: Any, codes: Codes) -> tuple[Any, Any]:
     return flat, multi
 
 
-def _verdict(lines: list[Line]) -> None:
+def _verdict(lines: list[SearchTimes]) -> None:
     won = [line for line in lines if line.mih < line.scan]
     right = [line for line in lines if line.auto < 1.25 * min(line.scan, line.mih)]
     most = max(line.scan / line.mih for line in lines)
@@ -174,8 +174,8 @@ def _verdict(lines: list[Line]) -> None:
     _, work = searcher.look_up(asked, rule, step, 10, UNLIMITED)
     costs = CostModel(n, 1, 0)
     predicted = np.mean([costs.lookups(*one) for one in work[:, :LEVEL].tolist()]) / costs.scan(10)
-    scan = _each(lambda q: index.search(q, 10, method="scan"), queries)
-    mih = _each(lambda q: index.search(q, 10, method="mih"), queries)
+    scan = _milliseconds(lambda q: index.search(q, 10, method="scan"), queries)
+    mih = _milliseconds(lambda q: index.search(q, 10, method="mih"), queries)
     print(
         f"cost model, {n:,} uniform codes, k = 10: look-ups / scan predicted {predicted:.2f}, measured {mih / scan:.2f}"
     )

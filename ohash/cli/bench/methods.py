@@ -1,4 +1,4 @@
-"""What one step of every method costs, beside OH: CPU time on one thread, all on the same vectors.
+"""The cost of one step of every method, relative to OH: CPU time on one thread, all on the same vectors.
 
 2,000 pairs of 5,000 clustered unit vectors with 300 columns and 10 classes, 48 bits. A pair is two points, so methods
 that learn from points see 4,000 of them, and batch methods are fitted to the same 4,000 at once.
@@ -16,32 +16,32 @@ from ohash.models.registry import hashers
 from ohash.runtime.threads import one_blas_thread
 
 D, R, PAIRS, KSH_LABELS = 300, 48, 2000, 1000
-BETTER_OF = 3  # times that a quick method is measured
+REPEATS = 3  # of a quick method
 QUICK = 1.0  # seconds
 
 
 def measure() -> None:
-    """Print one line a method, and the time of KSH with 1,000 labels."""
+    """Print one line per method, and the time of KSH with 1,000 labels."""
     X, labels, i, j, s = _data()
-    found = {}
+    results = {}
     with one_blas_thread():
         for key, spec in hashers().items():
             if spec.missing:
                 print(f"{key}: needs {spec.missing}")
                 continue
-            _taught(spec, X[:400], labels[:400], *_few(i, j, s))  # compiled now
-            found[key] = _best(partial(_taught, spec, X, labels, i, j, s))
+            _train(spec, X[:400], labels[:400], *_sample(i, j, s))  # compiles
+            results[key] = _best(partial(_train, spec, X, labels, i, j, s))
         ksh = hashers()["ksh"]
-        seconds = _cpu(lambda: _fitted(ksh, X, labels, labelled=KSH_LABELS))[0]
-    oh = found["oh"][0]
-    print(f"{'method':16} {'supervision':12} {'consumes':9} {'a step':>16} {'/ OH':>8} {'encode a vector':>16}")
-    for key, (spent, model) in sorted(found.items(), key=lambda one: one[1][0]):
+        seconds = _cpu(lambda: _fit(ksh, X, labels, labelled=KSH_LABELS))[0]
+    oh = results["oh"][0]
+    print(f"{'method':16} {'supervision':12} {'consumes':9} {'per step':>16} {'/ OH':>8} {'encode / vector':>16}")
+    for key, (spent, model) in sorted(results.items(), key=lambda one: one[1][0]):
         spec = hashers()[key]
         encode = _best(partial(model.encode, X))[0] / len(X)
         ratio = "-" if spec.consumes == "nothing" else f"{spent / oh:.3g}"
-        print(f"{key:16} {spec.supervision:12} {spec.consumes:9} {_step(spec, spent):>16} {ratio:>8} "
+        print(f"{key:16} {spec.supervision:12} {spec.consumes:9} {_step_text(spec, spent):>16} {ratio:>8} "
               f"{1e6 * encode:>13.3g} us")  # fmt: skip
-    print(f"KSH with {KSH_LABELS:,} labels, {R} bits: {seconds:.3g} s (bar 60)")
+    print(f"KSH with {KSH_LABELS:,} labels, {R} bits: {seconds:.3g} s (target 60)")
 
 
 def _data() -> tuple[Any, Any, Any, Any, Any]:
@@ -54,13 +54,13 @@ def _data() -> tuple[Any, Any, Any, Any, Any]:
     return X, labels, i, j, np.where(labels[i] == labels[j], 1, -1)
 
 
-def _few(i: Any, j: Any, s: Any) -> tuple[Any, Any, Any]:
+def _sample(i: Any, j: Any, s: Any) -> tuple[Any, Any, Any]:
     return i[:50] % 400, (j[:50] + (i[:50] % 400 == j[:50] % 400)) % 400, s[:50]
 
 
-def _taught(spec: HasherSpec, X: Any, labels: Any, i: Any, j: Any, s: Any) -> tuple[float, Any]:
+def _train(spec: HasherSpec, X: Any, labels: Any, i: Any, j: Any, s: Any) -> tuple[float, Any]:
     """(CPU seconds of learning alone, the model)."""
-    model: Any = _built(spec)
+    model: Any = _build(spec)
     if hasattr(model, "warm_up"):
         model.warm_up(X[:D])
     rows = np.stack([i, j], axis=1).ravel()
@@ -74,13 +74,13 @@ def _taught(spec: HasherSpec, X: Any, labels: Any, i: Any, j: Any, s: Any) -> tu
     return _cpu(learn[spec.consumes])[0], model
 
 
-def _built(spec: HasherSpec, **options: Any) -> Any:
+def _build(spec: HasherSpec, **options: Any) -> Any:
     values = {"r": R, **options}
     return spec.build(spec.params(**{name: value for name, value in values.items() if name in spec.table}))
 
 
-def _fitted(spec: HasherSpec, X: Any, labels: Any, **options: Any) -> Any:
-    model = _built(spec, **options)
+def _fit(spec: HasherSpec, X: Any, labels: Any, **options: Any) -> Any:
+    model = _build(spec, **options)
     model.fit(X, labels)
     return model
 
@@ -92,9 +92,9 @@ def _cpu(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def _best(work: Callable[[], Any]) -> tuple[float, Any]:
-    """The least seconds of a few calls, or of one long call; `work` may say itself how long it took."""
+    """The least seconds of a few calls, or of one long call; `work` may return its own (seconds, result)."""
     best: tuple[float, Any] = (float("inf"), None)
-    for _ in range(BETTER_OF):
+    for _ in range(REPEATS):
         spent, result = _cpu(work)
         if isinstance(result, tuple):
             spent, result = result
@@ -104,10 +104,10 @@ def _best(work: Callable[[], Any]) -> tuple[float, Any]:
     return best
 
 
-def _step(spec: HasherSpec, seconds: float) -> str:
+def _step_text(spec: HasherSpec, seconds: float) -> str:
     if spec.consumes == "nothing":
         return "-"
     if spec.consumes == "batch":
-        return f"{1e3 * seconds:.3g} ms a fit" if seconds < 1 else f"{seconds:.3g} s a fit"
+        return f"{1e3 * seconds:.3g} ms per fit" if seconds < 1 else f"{seconds:.3g} s per fit"
     count, unit = (PAIRS, "pair") if spec.consumes == "pairs" else (2 * PAIRS, "point")
-    return f"{1e6 * seconds / count:.3g} us a {unit}"
+    return f"{1e6 * seconds / count:.3g} us per {unit}"

@@ -1,4 +1,4 @@
-"""The dashboard's acceptance bars, measured in headless Chromium against a server started for the purpose."""
+"""The performance targets of the dashboard, measured in headless Chromium on a server started for the purpose."""
 
 import os
 import time
@@ -23,7 +23,7 @@ WATCH = """() => {
 
 
 def measure(minutes: float) -> int:
-    """Print every bar of the acceptance table."""
+    """Print every measurement with its target."""
     headless = _headless_rate()
     server = Dashboard()
     try:
@@ -36,7 +36,7 @@ def measure(minutes: float) -> int:
             _server_cost(page, server.process.pid)
             _pace(page, "unlimited")
             if minutes:
-                _pace(page, "10,000/s")  # an unlimited run would come to its end on the way
+                _pace(page, "10,000/s")  # an unlimited run would end too early
                 _memory(page, server.process.pid, minutes)
             _five(browser, server.url, page)
             _closing(browser, page, server.process.pid)
@@ -45,8 +45,8 @@ def measure(minutes: float) -> int:
     return 0
 
 
-def _line(name: str, value: str, bar: str) -> None:
-    print(f"{name:62} {value:>18}   bar {bar}")
+def _print_result(name: str, value: str, target: str) -> None:
+    print(f"{name:62} {value:>18}   target {target}")
 
 
 def _headless_rate() -> float:
@@ -85,7 +85,7 @@ def _pairs(page: Any) -> int:
 
 
 def _over(page: Any, seconds: float) -> tuple[float, float]:
-    """(pictures a second, share of long tasks) over some seconds."""
+    """(updates per second, share of long tasks) over some seconds."""
     ticks, long = page.evaluate("[window.ticks, window.long]")
     page.wait_for_timeout(seconds * 1000)
     ticks2, long2 = page.evaluate("[window.ticks, window.long]")
@@ -98,11 +98,11 @@ def _rates(page: Any, headless: float) -> None:
     hertz, long = _over(page, SECONDS)
     watched = (_pairs(page) - before) / (time.perf_counter() - start)
     drawn = page.evaluate("[...document.querySelectorAll('canvas')].map((c) => c.dataset.mark === '1')")
-    _line("pictures a second, four live charts", f"{hertz:.2f} Hz", ">= 4.5")
-    _line("long tasks of the browser", f"{long:.1f} %", "-")
-    _line("charts mounted again", f"{drawn.count(False)} of {len(drawn)}", "0")
-    _line("payload of a picture", f"{(page.received - received) / max(1, hertz * SECONDS) / 1e3:.0f} kB", "<= 64")
-    _line("watched run against headless", f"{watched / headless:.0%} of {headless:,.0f}/s", ">= 70 %")
+    _print_result("updates per second, four live charts", f"{hertz:.2f} Hz", ">= 4.5")
+    _print_result("long tasks in the browser", f"{long:.1f} %", "-")
+    _print_result("charts remounted", f"{drawn.count(False)} of {len(drawn)}", "0")
+    _print_result("payload per update", f"{(page.received - received) / max(1, hertz * SECONDS) / 1e3:.0f} kB", "<= 64")
+    _print_result("watched run against headless", f"{watched / headless:.0%} of {headless:,.0f}/s", ">= 70 %")
 
 
 def _latency(page: Any) -> None:
@@ -116,28 +116,28 @@ def _latency(page: Any) -> None:
         page.keyboard.press(key)
         page.wait_for_function(f"Number(document.querySelector('.ohash-status').dataset.changes) > {changes}")
         times.append(1000 * (time.perf_counter() - start))
-    _line("slider to drawn, median / longest", f"{median(times):.0f} / {max(times):.0f} ms", "< 300 / < 800")
+    _print_result("slider to redraw, median / longest", f"{median(times):.0f} / {max(times):.0f} ms", "< 300 / < 800")
 
 
 def _server_cost(page: Any, pid: int) -> None:
-    """What the server spends on pictures: all of its CPU time but that of the threads that run, which make way."""
+    """CPU time of the server per update, without the threads of runs, which yield to it."""
     start = _cpu(pid) - _cpu_of_runs(pid)
     hertz, _ = _over(page, SECONDS)
     spent = _cpu(pid) - _cpu_of_runs(pid) - start
-    _line("server CPU a picture, beside the run", f"{1000 * spent / max(1, hertz * SECONDS):.1f} ms", "<= 20")
+    _print_result("server CPU per update, without the run", f"{1000 * spent / max(1, hertz * SECONDS):.1f} ms", "<= 20")
 
 
 def _five(browser: Any, url: str, first: Any) -> None:
-    """With five browsers on the same machine; at a pace that leaves them room, and with runs that take all there is."""
+    """Five browsers on the same machine, at a pace that leaves them room, and at full speed."""
     pages = [first, *(_open(browser, url) for _ in range(4))]
-    # The bar is for runs that leave the machine something: unlimited ones take a core, and five browsers the other.
-    for pace, bar in (("1,000/s", ">= 1.7"), ("unlimited", "-")):
+    # The target is for limited runs: unlimited ones take one core, and five browsers the other.
+    for pace, target in (("1,000/s", ">= 1.7"), ("unlimited", "-")):
         for page in pages:
             _pace(page, pace)
         counts = [page.evaluate("window.ticks") for page in pages]
         first.wait_for_timeout(SECONDS * 1000)
         rates = [(page.evaluate("window.ticks") - count) / SECONDS for page, count in zip(pages, counts, strict=True)]
-        _line(f"five sessions, {pace}, slowest", f"{min(rates):.2f} Hz", bar)
+        _print_result(f"five sessions, {pace}, slowest", f"{min(rates):.2f} Hz", target)
     for page in pages[1:]:
         page.close()
 
@@ -150,19 +150,19 @@ def _closing(browser: Any, page: Any, pid: int) -> None:
         time.sleep(1)
         if _cpu(pid) - before < 0.2:
             break
-    _line("run gone after the tab was closed", f"{time.perf_counter() - start:.0f} s", "< 15")
+    _print_result("run stopped after the tab was closed", f"{time.perf_counter() - start:.0f} s", "< 15")
 
 
 def _memory(page: Any, pid: int, minutes: float) -> None:
-    """From a fifth of the time to its end: of ten minutes, from the second to the tenth."""
+    """From a fifth of the time to the end: of ten minutes, from the second to the tenth."""
     readings = []
     for share in (0.2, 0.8):
         page.wait_for_timeout(share * minutes * 60_000)
         page.evaluate("window.gc && window.gc()")
         readings.append((_resident(pid), page.evaluate("performance.memory.usedJSHeapSize") / 1e6))
     (rss, heap), (rss2, heap2) = readings
-    _line("server memory, from a fifth of the time to its end", f"{rss:.0f} -> {rss2:.0f} MB", "< 10 % drift")
-    _line("browser heap, from a fifth of the time to its end", f"{heap:.0f} -> {heap2:.0f} MB", "< 10 % drift")
+    _print_result("server memory, from a fifth of the time to the end", f"{rss:.0f} -> {rss2:.0f} MB", "< 10 % drift")
+    _print_result("browser heap, from a fifth of the time to the end", f"{heap:.0f} -> {heap2:.0f} MB", "< 10 % drift")
 
 
 def _cpu(pid: int) -> float:
@@ -170,13 +170,13 @@ def _cpu(pid: int) -> float:
 
 
 def _cpu_of_runs(pid: int) -> float:
-    """A run's thread is known by its niceness."""
+    """The threads of runs have their own niceness."""
     threads = [_fields(task / "stat") for task in Path(f"/proc/{pid}/task").iterdir()]
     return sum(_seconds(fields) for fields in threads if int(fields[16]) == NICENESS)
 
 
 def _fields(stat: Path) -> list[str]:
-    """Of a process or thread, from its state on; a thread may end while it is looked at."""
+    """The stat fields of a process or thread, from its state on; a thread may end meanwhile."""
     try:
         return stat.read_text().rpartition(")")[2].split()
     except OSError:
