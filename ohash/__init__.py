@@ -113,8 +113,6 @@ _FACE = {
 
 def __getattr__(name: str) -> object:
     """Import what is asked for."""
-    if name == "models":
-        return _importlib.import_module("ohash.models")
     if name == "models":  # every method as a class: ohash.models.ITQ(r=32)
         return _importlib.import_module("ohash.models")
     if name not in _FACE:

@@ -55,7 +55,7 @@ def test_the_method_learns_saves_and_beats_chance(plugin: Path, tmp_path: Path) 
 def test_the_data_set_is_listed_and_learnt(plugin: Path) -> None:
     add(plugin, "dataset")
     assert "circles" in ohash.datasets()
-    *_, now = ohash.run(ohash.experiment("circles", "oh", r=16, pairs=1500, m=100, normalize=False))
+    *_, now = ohash.run(ohash.experiment("circles", "oh", r=16, pairs=1500, normalize=False))
     assert now.numbers["map"] > now.numbers["map_start"]
 
 

@@ -35,11 +35,11 @@ from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, parameter_table
 from ohash.engine import saving
 from ohash.engine.checkpoints import NAMES
-from ohash.engine.export import YOURS, summary, write
+from ohash.engine.export import PLACEHOLDER_FILES, summary, write
 from ohash.engine.judge import RERANKED
 from ohash.engine.links import from_query, with_changes
 from ohash.engine.narrative import pairs_in_words, truth_of
-from ohash.engine.paper_protocol import ELSEWHERE, paper_key, protocol
+from ohash.engine.paper_protocol import DEFAULTS_FOR_OTHER_DATA, paper_key, protocol
 from ohash.engine.params import SEED, ExperimentParams, RunParams, experiment, flat, rows_of
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
@@ -114,7 +114,11 @@ def run(options: argparse.Namespace) -> int:
     report = summary(now) | {"test": current.checkpoints.evaluate_on("test")[0]}
     report["notes"] += _paper_notes(options)
     if options.out:
-        own = (options.features, options.labels, options.pairs_file, options.metric) if options.features else YOURS
+        own = (
+            (options.features, options.labels, options.pairs_file, options.metric)
+            if options.features
+            else PLACEHOLDER_FILES
+        )
         files = write(now, current.model(), options.out, own)
         (Path(options.out) / "run.json").write_text(json.dumps(report, indent=2))
         if not options.json:
@@ -309,7 +313,7 @@ def _paper_notes(options: argparse.Namespace) -> list[str]:
     known = ", ".join(key for key, spec in sorted(datasets().items()) if spec.group == "paper")
     return [
         f"{name} is not one of the paper's data sets ({known}): it gets the parameters of Table I, with beta = "
-        f"{ELSEWHERE['beta']:g} and its own similarity"
+        f"{DEFAULTS_FOR_OTHER_DATA['beta']:g} and its own similarity"
     ]
 
 

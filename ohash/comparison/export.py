@@ -12,7 +12,7 @@ from ohash.comparison.fairness import fairness
 from ohash.comparison.params import Comparison
 from ohash.comparison.results import ComparisonSnapshot
 from ohash.comparison.verdict import FLOATS, gap, verdict
-from ohash.engine.export import YOURS, Files, own_data_code
+from ohash.engine.export import PLACEHOLDER_FILES, Files, own_data_code
 from ohash.engine.judge import RERANKED
 from ohash.models.base import HasherSpec
 from ohash.runtime.environment import environment
@@ -75,7 +75,7 @@ def columns(snapshot: ComparisonSnapshot) -> dict[str, npt.NDArray[Any]]:
     return table
 
 
-def code_for(comparison: Comparison, files: Files = YOURS) -> str:
+def code_for(comparison: Comparison, files: Files = PLACEHOLDER_FILES) -> str:
     """Python code that repeats a comparison; `files` are those of own data."""
     arguments = [repr(comparison.dataset), repr([entry.text() for entry in comparison.entries])]
     arguments += [f"{key}={value!r}" for key, value in comparison.differences().items()]

@@ -104,7 +104,7 @@ class EvaluationSetup:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ComparisonSnapshot:
     """The comparison now. `entries` are those in use: with tuned parameters after the trials.
 

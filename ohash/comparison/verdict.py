@@ -190,10 +190,11 @@ def _compression(snapshot: ComparisonSnapshot) -> Sentence | None:
     enough = [row for row in candidates if -row[2] >= TARGET_RECALL]
     size, c, recall, best = min(enough, key=lambda row: row[:3]) if enough else min(candidates, key=lambda row: row[2])
     reranking = f"with {c} × re-ranking" if c > 1 else "without re-ranking"
-    share = 4 * snapshot.setup.d / max(1, size)
+    floats = 4 * snapshot.setup.d
+    ratio = f"1/{floats / max(1, size):.0f} of" if size <= floats else f"{size / floats:.1f} times"
     text = (
         f"{snapshot.names[best.entry]} at {best.bits} bits {reranking}{_first_seed(snapshot)} finds {-recall:.0%} of "
-        f"the ten exact neighbours, at {size:.0f} bytes per vector, 1/{share:.0f} of the floats"
+        f"the ten exact neighbours, at {size:.0f} bytes per vector, {ratio} the floats"
     )
     if c > 1:
         text += ", which must be kept for re-ranking"

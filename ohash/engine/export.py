@@ -46,10 +46,10 @@ def summary(now: Snapshot) -> dict[str, Any]:
 
 # A user's own files: vectors, labels, pairs; and the distance.
 Files = tuple[str, str | None, str | None, str | None]
-YOURS: Files = ("your vectors.npy", None, None, None)
+PLACEHOLDER_FILES: Files = ("your vectors.npy", None, None, None)
 
 
-def code_for(params: ExperimentParams, files: Files = YOURS) -> str:
+def code_for(params: ExperimentParams, files: Files = PLACEHOLDER_FILES) -> str:
     """Python that repeats this run with the package; `files` are the user's own, if the run is on those."""
     base = flat(experiment(params.dataset, params.method))
     values = {key: value for key, value in flat(params).items() if value != base.get(key)}
@@ -74,7 +74,7 @@ def own_data_code(content: str, files: Files) -> str:
     return f"data = ohash.load_dataset({arguments})\nassert data.fingerprint() == {content!r}, 'these are other data'\n"
 
 
-def write(now: Snapshot, hasher: OnlineHasher, folder: str | Path, files: Files = YOURS) -> list[Path]:
+def write(now: Snapshot, hasher: OnlineHasher, folder: str | Path, files: Files = PLACEHOLDER_FILES) -> list[Path]:
     """Write history and checkpoints (CSV and Parquet), summary, code and model into `folder`."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -117,7 +117,7 @@ class Fitter(Protocol):
     """Where long fits happen if not in this thread."""
 
     def submit(self, values: dict[str, Any], arrays: Arrays, on_progress: OnProgress) -> Future[Frame]:
-        """Start the task `fit`; `on_progress` is told how far it is."""
+        """Start the task `fit`; `on_progress` receives how far it is."""
 
     def wait(self, job: Future[Frame]) -> None:
         """Until it is over; while a run is being made."""

@@ -14,7 +14,7 @@ from ohash.models.base import AsymmetricHasher
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Neighbours:
     """Rows of the dataset: the query, its nearest items with their distance, and whether each is relevant.
 
     `judged` is false where only some pairs are labelled: an item that is not relevant is then only not known to be.
@@ -34,7 +34,7 @@ class Found:
         return float(self.relevant.mean()) if len(self.relevant) else 0.0
 
 
-def nearest(run: Run, number: int, k: int = 10, *, row: int | None = None, before: bool = False) -> Found:
+def nearest(run: Run, number: int, k: int = 10, *, row: int | None = None, before: bool = False) -> Neighbours:
     """The k nearest items of query `number` (counted round), or of a row that is searched itself.
 
     `before`: by the first codes of the run.
@@ -56,7 +56,7 @@ def nearest(run: Run, number: int, k: int = 10, *, row: int | None = None, befor
         nearest_items, distance = search(codes[:, column[:1]], codes[:, :n], few)
     keep = np.flatnonzero(judge.database[nearest_items[0]] != asked)[:k]
     items = nearest_items[0][keep]
-    return Found(
+    return Neighbours(
         query=int(asked),
         rows=judge.database[items],
         distances=distance[0][keep],

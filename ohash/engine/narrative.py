@@ -23,7 +23,7 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
     n = now.numbers
     sentence = f"{spec.title} {_doing(spec, now.state)} {pairs_in_words(now.t)} of {data}"
     if len(now.checkpoints["pairs"]) < 2:  # before the first pair
-        return sentence + ", and is about to be judged."
+        return sentence + "; the first evaluation is under way."
     if "map" in n and math.isfinite(n["map"]):
         labelled = now.similar_by in ("clicks", "pairs") and math.isfinite(n["auc"])
         apart = f" (pair-AUC {n['auc']:.2f}, few pairs are labelled)" if labelled else ""
@@ -138,14 +138,14 @@ def _title(dataset: str) -> str:
 
 def _beginning(spec: HasherSpec) -> str:
     if spec.consumes == "nothing":
-        return "learns nothing; it is about to encode"
+        return "does not learn; it is about to encode"
     return "is about to be fitted to" if spec.consumes == "batch" else "is about to learn from pairs of"
 
 
 def _doing(spec: HasherSpec, state: str) -> str:
     """What a method does with pairs: it learns from them, is fitted to their points, or only sees them pass."""
     if spec.consumes == "nothing":
-        return "learns nothing; it has seen"
+        return "does not learn; it has seen"
     if spec.consumes == "batch":
         return "was fitted to the points of"
     return {"done": "has learnt from", "paused": "has seen", "stopped": "has seen"}.get(state, "is learning from")

@@ -11,7 +11,7 @@ from ohash.streams.datasets.paper_setting import paper_params
 from ohash.streams.registry import datasets
 
 # For a dataset the paper does not know.
-ELSEWHERE = paper_params(beta=0.5, similar_by="auto")
+DEFAULTS_FOR_OTHER_DATA = paper_params(beta=0.5, similar_by="auto")
 
 
 def paper_key(dataset: str) -> str:
@@ -35,5 +35,5 @@ def protocol(dataset: str, method: str = "oh", **values: Any) -> ExperimentParam
     base = experiment(key, method)
     known = rows_of(base)
     presets = datasets()[key].presets if key in datasets() else {}
-    wanted = {name: value for name, value in (presets or ELSEWHERE).items() if name in known}
+    wanted = {name: value for name, value in (presets or DEFAULTS_FOR_OTHER_DATA).items() if name in known}
     return base.with_values(**{**wanted, **values})

@@ -1,4 +1,4 @@
-"""Run: one experiment, advanced in small steps by whoever drives current.
+"""Run: one experiment, advanced in small steps by its caller.
 
 `Run.step(limit)` does one small unit of work (some pairs, or a slice of an evaluation) and returns. A notebook loops
 over `run(params)`; the dashboard's Runner steps with a clock. Results depend on the parameters alone: rows of the
@@ -121,7 +121,7 @@ class Run(RunState):
         """What a reader of the numbers must know."""
         notes = [note for note in (self.checkpoints.judge.note, self.world.dataset.note) if note]
         if not self.world.parts.database_seen:
-            notes.append("the database was not trained on")
+            notes.append("training pairs were not drawn from the database")
         truth = self.world.stream(self.stage).similarity.name
         if self.spec.supervision == "labels" and truth in ("metric", "topk") and not self.uses_similarity_matrix:
             notes.append(f"{self.spec.title} learns from labels, and is judged by distance")
@@ -200,7 +200,7 @@ class Run(RunState):
     def _refresh_due(self) -> bool:
         return self.params.run.reencode == "every" and self.t > 0 and self.t % self.params.run.reencode_every == 0
 
-    # -- the world and the appraisal -------------------------------------------------------------------------------
+    # -- the world and the checkpoints -------------------------------------------------------------------------------
 
     def _start_hasher(self) -> None:
         warm = np.ascontiguousarray(self.Z[self.world.warm_rows])
@@ -281,6 +281,10 @@ class Run(RunState):
         return snapshot_of(
             self, self.checkpoints, self.observer, state, done=self.done, notes=self.notes, **more
         )  # fmt: skip
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"Run({self.params.method} on {self.params.dataset}, {self.t:,} of {self.end:,} pairs)"
 
     def _repr_html_(self) -> str:
         return self.snapshot("done" if self.done else "running")._repr_html_()

@@ -25,7 +25,7 @@ from ohash.runtime.frames import Arrays, Frame
 
 
 def bits_of(hasher: OnlineHasher) -> int:
-    """Bits in all: T · r, and what is beside."""
+    """Total bits: T · r, plus what is stored with the code."""
     return int(getattr(hasher, "T", 1)) * int(hasher.r) + 8 * _beside(hasher)
 
 
@@ -38,7 +38,7 @@ def _beside(hasher: OnlineHasher) -> int:
     return int(getattr(hasher, "extra_bytes", 0))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Snapshot:
     """Pair count, state, columns of the history, checkpoints, histograms of the recent pairs, and single numbers.
 
@@ -67,14 +67,22 @@ class Snapshot:
     class_map: Floats = field(default_factory=lambda: np.empty((0, 0)))
     bit_ones: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
+    def __repr__(self) -> str:
+        """One line, without the columns."""
+        map_ = self.numbers.get("map", float("nan"))
+        where = f"{self.params.method} on {self.params.dataset}"
+        return f"Snapshot({where}, {self.t:,} pairs, {self.state}, mAP {map_:.3f})"
+
     def _repr_html_(self) -> str:
         """Both truths over the pairs, and the final numbers."""
         n, x = self.numbers, self.checkpoints["pairs"]
-        names = {"map": "mAP (agreement with labels or pairs)", "recall_10": "recall@10 (agreement with the distance)"}
+        names = {
+            "map": "mAP (agreement with labels or pairs)",
+            "recall_10": "recall@10 (agreement with the original distance)",
+        }
         curves = {name: (x, self.checkpoints[key]) for key, name in names.items() if key in self.checkpoints}
-        scores = " · ".join(
-            f"{key} {n[key]:.3f}" for key in ("map", "recall_10", "auc") if np.isfinite(n.get(key, np.nan))
-        )
+        known = {"mAP": n.get("map"), "recall@10": n.get("recall_10"), "pair AUC": n.get("auc")}
+        scores = " · ".join(f"{name} {value:.3f}" for name, value in known.items() if value and np.isfinite(value))
         title = f"{registry.find(self.params.method).title} on {self.params.dataset}"
         facts = [f"{self.t:,} pairs, {self.state}", scores, *self.notes]
         return card_html(title, facts, curves_html(f"scores over {self.t:,} pairs", curves))

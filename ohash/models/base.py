@@ -127,7 +127,7 @@ class PointHasher(OnlineHasher, Protocol):
 class BatchHasher(OnlineHasher, Protocol):
     """A method that is fitted to all data at once."""
 
-    def fit(self, X: Numbers, y: npt.ArrayLike | None) -> None:
+    def fit(self, X: Numbers, y: npt.ArrayLike | None) -> object:
         """Fit from scratch."""
 
 

@@ -41,12 +41,12 @@ class Background:
         return self
 
     def pause(self) -> None:
-        """Stand still after the current step."""
+        """Pause after the current step."""
         with self._command():
             self._paused = True
 
     def resume(self) -> None:
-        """Go on."""
+        """Resume."""
         with self._command():
             self._paused = False
 
@@ -95,7 +95,7 @@ class Background:
         raise NotImplementedError
 
     def _close(self) -> None:
-        """Let go of what works elsewhere."""
+        """Release worker processes; nothing by default."""
 
     def _main(self) -> None:
         try:

@@ -174,7 +174,7 @@ def _spec(entry: Entry) -> DatasetSpec:
         task={"pairs": "your pairs", "label": "same label"}.get(similar_by, "your vectors"),
         n=entry.n,
         d=entry.d,
-        licence=sidecar.options.licence or "yours",
+        licence=sidecar.options.licence or "unspecified (your data)",
         cite=sidecar.options.cite or f"{entry.path.name} of your data folder",
         load=partial(_load, entry),
         missing=partial(str, entry.problem),

@@ -73,7 +73,12 @@ def load_dataset(
     >>> load_dataset("digits").X.shape
     (1797, 64)
     """
-    if isinstance(name, str) and not (labels or pairs or metric) and name in datasets():
+    for option, value in (("labels", labels), ("pairs", pairs)):
+        if value is not None and not isinstance(value, str | Path):
+            raise ValueError(
+                f"{option} must be a file, got {type(value).__name__}; for arrays use ohash.Dataset.from_arrays(...)"
+            )
+    if isinstance(name, str) and labels is pairs is metric is None and name in datasets():
         return load_by_key(name)
     if isinstance(name, str) and not Path(name).suffix:
         return load_by_key(name)  # which says what there is

@@ -24,7 +24,7 @@ from ohash.sweeps.files import save_sweep
 from ohash.sweeps.leases import CellLeases
 from ohash.sweeps.own_data import load_own_data, save_own_data, with_own_data
 from ohash.sweeps.results import SweepResults
-from ohash.sweeps.sweep import Cell, Sweep, build_sweep, read_sweep
+from ohash.sweeps.sweep import SPEC_KEYS, Cell, Sweep, build_sweep, read_sweep
 
 BEAT_SECONDS = 1.0
 WAIT_SECONDS = 0.2
@@ -176,6 +176,9 @@ def sweep(
     >>> [len(point.numbers) for point in results.points]
     [1, 1]
     """
+    unknown = sorted(set(spec) - set(SPEC_KEYS))
+    if unknown:
+        raise ValueError(f"a sweep takes {', '.join(SPEC_KEYS)}, got {', '.join(unknown)}")
     described = build_sweep(**spec) if what is None else what if isinstance(what, Sweep) else read_sweep(what)
     opened = store if isinstance(store, Store) else Store(store)
     if data is not None:

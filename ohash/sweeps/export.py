@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from ohash.engine.export import YOURS, Files, own_data_code
+from ohash.engine.export import PLACEHOLDER_FILES, Files, own_data_code
 from ohash.engine.params import OWN
 from ohash.sweeps.sweep import Sweep
 
 
-def code_for(sweep: Sweep, files: Files = YOURS) -> str:
+def code_for(sweep: Sweep, files: Files = PLACEHOLDER_FILES) -> str:
     """Python that repeats a sweep with the package and prints its points; `files` are those of the user's own data.
 
     >>> from ohash.sweeps.sweep import build_sweep

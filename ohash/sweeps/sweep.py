@@ -37,7 +37,7 @@ from ohash.streams import registry as datasets
 
 Values = tuple[tuple[str, Any], ...]
 MOST_CELLS = 100_000
-KNOWN = ("name", "seeds", "base", "grid", "cases")
+SPEC_KEYS = ("name", "seeds", "base", "grid", "cases")
 
 
 @dataclass(frozen=True)
@@ -182,9 +182,9 @@ def from_values(values: Any, name: str = "sweep", most: int = MOST_CELLS) -> Swe
     """A sweep from the values of a file or a link."""
     if values == {}:
         raise ValueError("a sweep needs at least [base] or [grid], got nothing")
-    if not isinstance(values, dict) or set(values) - set(KNOWN):
-        unknown = ", ".join(sorted(set(values) - set(KNOWN))) if isinstance(values, dict) else repr(values)[:60]
-        raise ValueError(f"a sweep has {', '.join(KNOWN)}, got {unknown}; parameters belong in [base] or [grid]")
+    if not isinstance(values, dict) or set(values) - set(SPEC_KEYS):
+        unknown = ", ".join(sorted(set(values) - set(SPEC_KEYS))) if isinstance(values, dict) else repr(values)[:60]
+        raise ValueError(f"a sweep has {', '.join(SPEC_KEYS)}, got {unknown}; parameters belong in [base] or [grid]")
     return build_sweep(**{"name": name, **values, "most": most})
 
 

@@ -14,7 +14,7 @@ from tests.engine.runs import finish, own_data, small
     [
         ("oh", "OH is about to learn from pairs of", "OH is learning from 300 pairs of"),
         ("itq", "ITQ is about to be fitted to", "ITQ was fitted to the points of 300 pairs of"),
-        ("lsh", "LSH learns nothing; it is about to encode", "LSH learns nothing; it has seen 300 pairs of"),
+        ("lsh", "LSH does not learn; it is about to encode", "LSH does not learn; it has seen 300 pairs of"),
     ],
 )
 def test_what_is_done_with_pairs(method, before, after):

@@ -44,20 +44,20 @@ def hired(monkeypatch):
 
 def test_another_process_runs_the_first_preset_once(hired):
     for _ in range(2):
-        warm_up.compile_elsewhere()
+        warm_up.compile_in_worker()
     ((task, params),) = hired.asked
     assert task == "ohash.engine.tasks:run" and params == PRESETS[0].params().with_values(pairs=warm_up.FEW_PAIRS)
 
 
 def test_nobody_is_asked_where_kernels_are_kept(hired, monkeypatch):
     monkeypatch.setattr(kernel_cache, "cold", lambda: False)
-    warm_up.compile_elsewhere()
+    warm_up.compile_in_worker()
     assert hired.asked == []
 
 
 def test_the_run_begins_whatever_happens(hired, monkeypatch):
     monkeypatch.setattr(hired, "fails", WorkerDiedError("killed"))
-    runner = Runner(small(pairs=50), first=warm_up.compile_elsewhere).start()
+    runner = Runner(small(pairs=50), first=warm_up.compile_in_worker).start()
     assert runner.finished.wait(PATIENCE) and runner.state == "done" and len(hired.asked) == 1
 
 

@@ -148,7 +148,7 @@ def test_every_preset_starts_from_its_button(preset: Preset) -> None:
     assert not app.session_state["open_presets"], "the list closes"
     assert session_of(app).params == preset.params()
     assert link_of(app) == preset.params().to_query()
-    assert len(live_run.hub().lease(session_of(app).id).companions) == (preset.beside_params() is not None)
+    assert len(live_run.hub().lease(session_of(app).id).companions) == (preset.companion_params() is not None)
 
 
 def test_another_method_takes_what_was_changed_and_has_its_own_defaults() -> None:

@@ -1,8 +1,4 @@
-"""Measure speed on this machine, as ratios taken in one run.
-
-Every line compares with something measured at the same time (the matrix product inside a step, a plain NumPy step,
-faiss), on one thread, so that the ratios also hold on a busy machine.
-"""
+"""The command `ohash bench`: its options, and the lines it prints itself."""
 
 import argparse
 import io

@@ -30,7 +30,7 @@ class Preset:
         """The experiment."""
         return experiment(**{"dataset": "fashion", "method": "oh", **self.values})
 
-    def beside_params(self, seed: int = 0) -> ExperimentParams | None:
+    def companion_params(self, seed: int = 0) -> ExperimentParams | None:
         """The experiment to compare with, if there is one; on the same stream, hence of the same seed."""
         if self.beside is None:
             return None
@@ -75,8 +75,8 @@ PRESETS = (
     ),
     Preset(
         "small-beta", "β too small",
-        "Dissimilar pairs are content with 10 % different bits, so that few of them teach anything.",
-        "{update_rate:.0%} of the pairs still teach something, with β = 0.5 it is {beside_update_rate:.0%}; mAP is "
+        "Dissimilar pairs only need 10 % different bits, so that few of them teach anything.",
+        "{update_rate:.0%} of the pairs still trigger an update, with β = 0.5 it is {beside_update_rate:.0%}; mAP is "
         "{map:.2f}, with β = 0.5 it is {beside_map:.2f}.",
         {"beta": 0.1}, Beside("β = 0.5", {"beta": 0.5}),
     ),
@@ -90,7 +90,7 @@ PRESETS = (
     Preset(
         "mmoh", "MMOH against OH",
         "Four models of 24 bits against one of 96: the same storage, so the comparison is fair.",
-        "With {bits:.0f} bits in all MMOH reaches mAP {map:.2f} and OH {beside_map:.2f}.",
+        "With {bits:.0f} total bits MMOH reaches mAP {map:.2f} and OH {beside_map:.2f}.",
         {"method": "mmoh", "T": 4, "r": 24}, Beside("OH with 96 bits", {"method": "oh", "r": 96, "T": None}),
     ),
     Preset(

@@ -86,11 +86,11 @@ class Runner(Background):
         return self._params if self.run is None else self.run.params
 
     def pause(self) -> None:
-        """Stand still after the current small step."""
+        """Pause after the current small step."""
         self._switch(paused=True)
 
     def resume(self) -> None:
-        """Go on."""
+        """Resume."""
         self._switch(paused=False)
 
     def step(self, n: int = 1) -> None:

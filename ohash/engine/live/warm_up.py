@@ -34,7 +34,7 @@ def warm() -> None:
             run.step(FEW_PAIRS)
 
 
-def compile_elsewhere() -> None:
+def compile_in_worker() -> None:
     """Wait until another process has run the first preset for a few pairs, unless compiled kernels are kept already.
 
     If it cannot, they are compiled here.
@@ -51,4 +51,4 @@ def compile_elsewhere() -> None:
 
 def _compile_behind() -> None:
     lower_priority()  # the other process inherits it
-    compile_elsewhere()
+    compile_in_worker()

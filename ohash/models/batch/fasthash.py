@@ -9,7 +9,7 @@ Costs are multiplied by 8, which makes every a_ij an integer.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -234,10 +234,11 @@ class FastHash(Hasher):
         self.trees: Arrays = {}
         self.energies: list[int] = []
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> Self:
         """Fit from scratch; `energies` then holds Σ a_ij z_i z_j (times 8) of each bit before and after every sweep."""
         X = self._rows(X, "float64")
         self._fit(X, SharedLabels(indicator(y, len(X), "FastHash")))
+        return self
 
     def fit_similar(self, X: npt.ArrayLike, similar: npt.ArrayLike) -> None:
         """Fit to rows whose similarity is given by a boolean matrix (n, n)."""

@@ -5,6 +5,7 @@ With V the top-r principal components of centred data, two half-steps are repeat
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -91,7 +92,7 @@ class ITQ(Fitted):
         super()._setup()
         self.objective: Floats = np.empty(0)
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> None:
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> Self:
         """Fit from scratch; labels are ignored. `objective` then holds ||B - VR||² after every half-step."""
         X = self._rows(X, "float64")
         rng = np.random.default_rng(self.params.seed)
@@ -101,6 +102,7 @@ class ITQ(Fitted):
         with one_blas_thread():
             R, self.objective = quantise(V, R, self.params.iterations)
         self._set_hash(axes @ R, mean)
+        return self
 
 
 HASHER = HasherSpec(

@@ -11,6 +11,7 @@ S0 = 2QQᵀ - 11ᵀ with Q the class indicators, so Sv costs O(l (classes + bits
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -138,10 +139,11 @@ class KSH(Fitted):
         super()._setup()
         self.agreement: Floats = np.empty((0, 2))
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> Self:
         """Fit from scratch; `agreement` then holds hᵀSh of the spectral and of the kept solution, (r, 2)."""
         X = self._rows(X, "float64")
         self._fit(X, SharedLabels(indicator(y, len(X), "KSH")))
+        return self
 
     def fit_similar(self, X: npt.ArrayLike, similar: npt.ArrayLike) -> None:
         """Fit to rows whose similarity is given by a boolean matrix (n, n)."""

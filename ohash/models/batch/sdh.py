@@ -10,6 +10,7 @@ Each step can only lower the objective. Φ is the mapped data, centred, with a c
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -121,7 +122,7 @@ class SDH(Fitted):
         super()._setup()
         self.objective: Floats = np.empty(0)
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> None:
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None) -> Self:
         """Fit from scratch; `objective` then holds its value after every step: W, P, B, W, P, B, ..."""
         p = self.params
         X = self._rows(X, "float64")
@@ -148,6 +149,7 @@ class SDH(Fitted):
         P = np.linalg.solve(gram, Phi.T @ B)
         self.objective = np.array(values)
         self._set_hash(P[:-1], mean, P[-1])
+        return self
 
 
 HASHER = HasherSpec(

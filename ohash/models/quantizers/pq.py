@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -60,7 +60,7 @@ class PQ(Reconstruction):
     def _setup(self) -> None:
         self.centroids: npt.NDArray[np.float32] = np.zeros((0, 0, 0), np.float32)
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> None:
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> Self:
         """Learn the centroids of every part from scratch; labels are ignored."""
         X = self.rows(X)
         faiss = _faiss()
@@ -78,6 +78,7 @@ class PQ(Reconstruction):
         self.centroids = faiss.vector_to_array(quantiser.centroids).reshape(shape).copy()
         self._d = d
         self._version += 1
+        return self
 
     def encode(self, X: npt.ArrayLike) -> Codes:
         """Packed codes: the numbers of the nearest centroids, b bits each."""

@@ -8,12 +8,12 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from ohash.engine.gallery import Found
+from ohash.engine.gallery import Neighbours
 from ohash.plots.theme import colour
 from ohash.streams.dataset import Dataset
 
 
-def gallery_html(result: Found, dataset: Dataset, *, dark: bool) -> str:
+def gallery_html(result: Neighbours, dataset: Dataset, *, dark: bool) -> str:
     """One query and its nearest items."""
     parts = [f'<figure class="query">{_item(dataset, result.query, "")}<span>query<br>&nbsp;</span></figure>']
     for row, distance, relevant in zip(result.rows, result.distances, result.relevant, strict=True):
@@ -60,5 +60,5 @@ def _png(pixels: bytes, shape: tuple[int, ...]) -> str:
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-def _alt(result: Found) -> str:
+def _alt(result: Neighbours) -> str:
     return f"{int(result.relevant.sum())} of the {len(result.rows)} nearest items are relevant to the query"

@@ -6,7 +6,7 @@ import streamlit as st
 
 from ohash.engine.live.presets import PRESETS, Preset
 from ohash.engine.live.runner import Runner
-from ohash.engine.live.warm_up import compile_elsewhere
+from ohash.engine.live.warm_up import compile_in_worker
 from ohash.engine.narrative import difference
 from ohash.engine.params import ExperimentParams, experiment, flat
 from ohash.engine.snapshot import Snapshot
@@ -138,9 +138,9 @@ def _start(session: Session) -> None:
     session.watch_time = watch_time = WatchTime()
     companions: list[Runner] = []
     preset = next((one for one in PRESETS if one.key == session.preset), None)
-    other = preset.beside_params(session.params.seed) if preset is not None else None
+    other = preset.companion_params(session.params.seed) if preset is not None else None
     if other is not None:
-        companions.append(Runner(other, pace=session.pace, paused=not session.playing, first=compile_elsewhere))
+        companions.append(Runner(other, pace=session.pace, paused=not session.playing, first=compile_in_worker))
     own = own_data.dataset_of(session, session.params)
     recording = recording_of(session.params) if session.pace == "accelerating" else None
     session.use_recording = recording is not None
@@ -149,7 +149,7 @@ def _start(session: Session) -> None:
         return recording.pairs(watch_time.seconds) if recording is not None and session.use_recording else 0
 
     run = Runner(
-        session.params, own, pace=session.pace, paused=not session.playing, first=compile_elsewhere,
+        session.params, own, pace=session.pace, paused=not session.playing, first=compile_in_worker,
         head_start=head_start,
     )  # fmt: skip
     hub().run(session.id, run, companions)

@@ -6,7 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from ohash.comparison.params import Comparison
-from ohash.engine.export import YOURS, Files
+from ohash.engine.export import PLACEHOLDER_FILES, Files
 from ohash.engine.params import OWN, ExperimentParams, experiment
 from ohash.streams.dataset import METRICS, Dataset
 from ohash.streams.readers.own_data import open_files
@@ -47,10 +47,10 @@ def missing(session: Session) -> ExperimentParams | Comparison | None:
 
 def files_of(session: Session, content: str) -> Files:
     """The files that code must open to load the user's own data again."""
-    return session.files.get(content, YOURS)
+    return session.files.get(content, PLACEHOLDER_FILES)
 
 
-def add(session: Session, dataset: Dataset, files: Files = YOURS) -> str:
+def add(session: Session, dataset: Dataset, files: Files = PLACEHOLDER_FILES) -> str:
     """Keep uploaded data for this session; returns their fingerprint."""
     key = dataset.fingerprint()
     session.files[key] = files
