@@ -14,12 +14,12 @@ from ohash.comparison.results import ComparisonSnapshot
 from ohash.comparison.verdict import FLOATS, gap, verdict
 from ohash.engine.export import PLACEHOLDER_FILES, Files, own_data_code
 from ohash.engine.judge import RERANKED
-from ohash.models.base import HasherSpec
 from ohash.runtime.environment import environment
 from ohash.streams import registry as datasets
 from ohash.tables import bibliography, escape_latex
 
 Rows = list[dict[str, Any]]
+UNSUPERVISED = "nothing"  # what the exported column `learns_from` says of a method without supervision
 CURVES = ("map", "map_low", "map_high", "precision_10", "recall_10", "recall_100", "recomputed", "flipped",
           "cpu_learn", "cpu_encode")  # fmt: skip
 
@@ -34,7 +34,7 @@ def result_rows(snapshot: ComparisonSnapshot) -> Rows:
         rows.append(
             {
                 "method": name,
-                "learns_from": _learns_from(snapshot.entries[at].spec),
+                "learns_from": snapshot.supervision(at).replace("none", UNSUPERVISED),
                 "bits": snapshot.bits(at) or None,
                 "map": snapshot.score(at, "map"),
                 "map_seed_spread": snapshot.spread(at, "map"),
@@ -57,7 +57,7 @@ def result_rows(snapshot: ComparisonSnapshot) -> Rows:
                 "error": snapshot.errors.get(name, ""),
             }
         )
-    empty = dict.fromkeys(rows[0], math.nan) | {"learns_from": "nothing", "error": ""}
+    empty = dict.fromkeys(rows[0], math.nan) | {"learns_from": UNSUPERVISED, "error": ""}
     floats = {"method": "float vectors (reference)", "bits": 32 * snapshot.setup.d or None, "map": snapshot.map_float}
     return [*rows, {**empty, **floats, "recall_10": 1.0, "bytes": 4.0 * snapshot.setup.d or math.nan}]
 
@@ -136,7 +136,7 @@ def to_latex(snapshot: ComparisonSnapshot) -> str:
         best = {key: _best([rows[at][key] for at in rivals]) for key in SCORED}
         if group:
             groups.append([_cells(rows[at], best if at in rivals else {}) for at in group])
-    header = ("method", "learns from", "bits", "mAP", "recall@10", r"recall@10, 4$\times$", "bytes")
+    header = ("method", "supervision", "bits", "mAP", "recall@10", r"recall@10, 4$\times$", "bytes")
     caption = f"{escape_latex(snapshot.setup.title)}: {escape_latex(fairness(snapshot))}."
     return "% \\usepackage{booktabs}\n" + tables.to_latex(
         header, [*groups, [_cells(rows[-1], {})]], caption=caption, align="llrrrrr"
@@ -160,7 +160,8 @@ def _best(scores: list[float]) -> float:
 
 
 def _cells(row: dict[str, Any], best: dict[str, float]) -> list[str]:
-    cells = [escape_latex(row["method"]), row["learns_from"], "--" if not row["bits"] else str(row["bits"])]
+    supervision = row["learns_from"].replace(UNSUPERVISED, "none")
+    cells = [escape_latex(row["method"]), supervision, "--" if not row["bits"] else str(row["bits"])]
     for key in SCORED:
         value = row[key]
         shown = _share(value) if math.isfinite(value) else "--"
@@ -169,12 +170,6 @@ def _cells(row: dict[str, Any], best: dict[str, float]) -> list[str]:
         cells.append(rf"\textbf{{{shown}}}" if math.isfinite(value) and best.get(key) == value else shown)
     size = row["bytes"]
     return [*cells, "--" if not math.isfinite(size) else f"{size:.0f}"]
-
-
-def _learns_from(spec: HasherSpec) -> str:
-    if spec.supervision != "none":
-        return spec.supervision
-    return "nothing" if spec.consumes == "nothing" else "points"
 
 
 def _share(value: float) -> str:

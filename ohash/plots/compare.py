@@ -1,7 +1,7 @@
 """Charts of a comparison: several methods over pairs, CPU time and bits, and the two truths against each other.
 
-A solid line learns from pairs, a dotted one from labels, a dashed one is unsupervised. Faint lines are single seeds,
-the thick one is their mean. The fairness line is the caption of every chart.
+Lines are solid for methods that learn from pairs, dotted for labels, dashed for no supervision. Faint lines are single
+seeds, the thick one is their mean. The fairness line is the caption of every chart.
 """
 
 import math

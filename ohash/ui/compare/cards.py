@@ -6,7 +6,7 @@ import math
 import streamlit as st
 
 from ohash.comparison.costs import SCANNED_ITEMS, Cost
-from ohash.comparison.export import result_rows
+from ohash.comparison.export import UNSUPERVISED, result_rows
 from ohash.comparison.results import ComparisonSnapshot, dips, supervision_text
 from ohash.comparison.runner import LENGTHS
 from ohash.comparison.verdict import TARGET_RECALL, Sentence
@@ -100,7 +100,7 @@ def results_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
     hues = [*(colour(role, dark) for role in roles(snapshot)), colour("float", dark)]
     first = snapshot.names[0]
     header = [
-        "method", "learns from", "bits", "mAP", f"mAP − {first}", "recall@10",
+        "method", "supervision", "bits", "mAP", f"mAP − {first}", "recall@10",
         *(f"recall@10, re-ranked {c} ×" for c in RERANKED[1:]), "precision, radius 2", "empty balls, radius 2",
         "CPU (s)",
     ]  # fmt: skip
@@ -113,7 +113,7 @@ def results_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
             difference += f" ± {row['map_minus_first_seed_spread']:.3f}"
         cells = [
             f'<td><span style="color:{hue}">■</span> {html.escape(row["method"])}</td>',
-            f'<td class="words">{row["learns_from"]}</td>',
+            f'<td class="words">{row["learns_from"].replace(UNSUPERVISED, "none")}</td>',
             _cell(f"{row['bits']:,}" if row["bits"] else "–"),
             _cell(_score(row["map"]) + spread),
             _cell(difference),
