@@ -178,6 +178,6 @@ class HeatMap:
 
     def table(self) -> pd.DataFrame:
         """The same as a table: one row per y, one column per x."""
-        found = pd.DataFrame(self.z, columns=list(self.x))
-        found.insert(0, f"{self.y_label} \\ {self.x_label}", list(self.y))
-        return found
+        frame = pd.DataFrame(self.z, columns=list(self.x))
+        frame.insert(0, f"{self.y_label} \\ {self.x_label}", list(self.y))
+        return frame

@@ -165,17 +165,17 @@ def spread(places: Sequence[tuple[float, float, float]], gap: float, lo: float, 
     ([10.0, 18.0, 12.0], [92.0, 100.0])
     """
     order = sorted(range(len(places)), key=lambda at: places[at][2])
-    found = [float(place[2]) for place in places]
+    heights = [float(place[2]) for place in places]
 
     def meet(one: int, other: int) -> bool:
         (x, wide, _), (x_other, wide_other, _) = places[one], places[other]
         return x < x_other + wide_other and x_other < x + wide
 
     for k, at in enumerate(order):
-        found[at] = max([found[at], lo, *(found[below] + gap for below in order[:k] if meet(at, below))])
+        heights[at] = max([heights[at], lo, *(heights[below] + gap for below in order[:k] if meet(at, below))])
     for k, at in reversed(list(enumerate(order))):
-        found[at] = min([found[at], hi, *(found[above] - gap for above in order[k + 1 :] if meet(at, above))])
-    return [float(value) for value in found]
+        heights[at] = min([heights[at], hi, *(heights[above] - gap for above in order[k + 1 :] if meet(at, above))])
+    return [float(value) for value in heights]
 
 
 def exponent(value: float) -> float:
@@ -215,22 +215,22 @@ def _placed(
 ) -> tuple[Placed, ...]:
     at = dict(zip((mark.at for mark in order), where, strict=True)).__getitem__
     groups = [[mark] for mark in order if mark.label]
-    found, left_out = _stacked(groups, at, width, size, lanes)
+    placed, left_out = _stacked(groups, at, width, size, lanes)
     while left_out is not None and len(groups) > 1:
         gaps = [at(after[0].at) - at(before[-1].at) for before, after in pairwise(groups)]
         k = min((k for k in (left_out - 1, left_out) if 0 <= k < len(gaps)), key=lambda k: gaps[k])
         groups[k : k + 2] = [groups[k] + groups[k + 1]]
-        found, left_out = _stacked(groups, at, width, size, lanes)
-    told = {id(one.mark): one for one in found}
-    return tuple(told.get(id(mark), Placed(mark, None, "center", "")) for mark in order)
+        placed, left_out = _stacked(groups, at, width, size, lanes)
+    by_mark = {id(one.mark): one for one in placed}
+    return tuple(by_mark.get(id(mark), Placed(mark, None, "center", "")) for mark in order)
 
 
 def _stacked(
     groups: Sequence[Sequence[Mark]], at: Callable[[float], float], width: float, size: float, lanes: int
 ) -> tuple[list[Placed], int | None]:
-    """One label a group, at its middle mark; and the first group, from the right, without room."""
+    """One label per group, at its middle mark; and the first group, from the right, without room."""
     taken: list[list[tuple[float, float]]] = [[] for _ in range(lanes)]
-    found: list[Placed] = []
+    placed: list[Placed] = []
     for k, group in reversed(list(enumerate(groups))):
         mark = group[len(group) // 2]
         middle = at(mark.at) * width
@@ -247,10 +247,10 @@ def _stacked(
         free = (k for k in range(lanes) if all(span[1] <= a or b <= span[0] for a, b in taken[k]))
         lane = next(free, None)
         if lane is None:
-            return found, k
+            return placed, k
         taken[lane].append(span)
-        found.append(Placed(mark, lane, align, label))
-    return found, None
+        placed.append(Placed(mark, lane, align, label))
+    return placed, None
 
 
 def shared(labels: Sequence[str]) -> str:

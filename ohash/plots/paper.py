@@ -16,7 +16,7 @@ from ohash.paper.settings import Setting
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.live.axes import share_limits
-from ohash.plots.theme import Look, of_methods, plain
+from ohash.plots.theme import Look, distinct_looks, of_methods
 
 OURS = ("oh", "mmoh")
 SYMBOLS = {"beta": "β", "T": "T (models)", "C": "C", "r": "r (bits)", "kernel": "kernel (0 = none, 1 = RBF)"}
@@ -41,7 +41,7 @@ def _datasets(measured: Measurements, figure: Figure) -> Chart:
     """One method, one line a dataset."""
     (method,) = figure.methods
     curves, peaks = [], []
-    for setting, look in zip(figure.settings(), plain(len(figure.settings())), strict=True):
+    for setting, look in zip(figure.settings(), distinct_looks(len(figure.settings())), strict=True):
         x, y, sd = _points(measured, figure, setting, method)
         curves += _curve(setting.title, x, y, sd, look, beside=False)
         if len(y) and figure.varies != "kernel":
@@ -107,7 +107,7 @@ def _losses(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """Cumulative loss over pairs, one line a C."""
     curves, last = [], {}
     cells = [where.x for where in measured.cells(figure) if where.setting == setting.key]
-    for C, look in zip(cells, plain(len(cells)), strict=True):
+    for C, look in zip(cells, distinct_looks(len(cells)), strict=True):
         try:
             seeds = measured.seeds("5", setting, "oh", C)
         except MissingCellError:

@@ -37,7 +37,7 @@ CLASSES = {"holds": "holds", "does not hold": "fails", "cannot tell": "open"}
 
 def report(measured: Measurements, figures: Sequence[Figure], findings: Sequence[Finding]) -> str:
     """The whole page."""
-    counts = {verdict: sum(found.verdict == verdict for found in findings) for verdict in SIGNS}
+    counts = {verdict: sum(finding.verdict == verdict for finding in findings) for verdict in SIGNS}
     lead = (
         f"Of {len(findings)} claims {counts['holds']} hold here, {counts['does not hold']} do not, and on "
         f"{counts['cannot tell']} the data cannot tell. A claim that fails is a finding: it may depend on the data, "
@@ -68,19 +68,19 @@ def report(measured: Measurements, figures: Sequence[Figure], findings: Sequence
 def claims_html(findings: Sequence[Finding]) -> str:
     """The table of claims: words and place, verdict, test, and on every dataset the effect with its interval."""
     rows = []
-    for found in findings:
-        claim = found.claim
+    for finding in findings:
+        claim = finding.claim
         inside = "".join(
             f"<tr><td>{_e(part.setting)}</td><td>{_e(part.what or part.note)}</td>"
-            f"<td>{_effect(part, found.interval)}</td><td>{_sign(part.verdict)}</td></tr>"
-            for part in found.parts
+            f"<td>{_effect(part, finding.interval)}</td><td>{_sign(part.verdict)}</td></tr>"
+            for part in finding.parts
         )
-        more = "<br>".join(_e(text) for text in (found.held_text, found.reason) if text)
+        more = "<br>".join(_e(text) for text in (finding.held_text, finding.reason) if text)
         rows.append(
             f'<tr id="{_e(claim.key)}"><td>{_e(claim.text)}<br><small>{_e(claim.place)}</small></td>'
-            f"<td>{_sign(found.verdict)}<br><small>{more}</small></td>"
+            f"<td>{_sign(finding.verdict)}<br><small>{more}</small></td>"
             f'<td><small>{_e(claim.test)}</small><table class="parts">{inside}</table>'
-            f"{f'<small>Interval: {_e(found.interval)}.</small>' if found.interval else ''}</td></tr>"
+            f"{f'<small>Interval: {_e(finding.interval)}.</small>' if finding.interval else ''}</td></tr>"
         )
     head = "<tr><th>claim</th><th>verdict</th><th>test, and on each dataset the effect and interval</th></tr>"
     return f'<div class="wide"><table class="claims">{head}{"".join(rows)}</table></div>'
@@ -88,9 +88,9 @@ def claims_html(findings: Sequence[Finding]) -> str:
 
 def _figure(measured: Measurements, figure: Figure) -> str:
     done, total = measured.progress(figure)
-    found = charts(measured, figure)
-    drawn = "".join(to_svg(chart, width=112, height=76) for chart in found)
-    captions = dict.fromkeys(chart.caption for chart in found if chart.caption not in ("", figure.ours))
+    drawings = charts(measured, figure)
+    drawn = "".join(to_svg(chart, width=112, height=76) for chart in drawings)
+    captions = dict.fromkeys(chart.caption for chart in drawings if chart.caption not in ("", figure.ours))
     table = figure_table(measured, figure)
     name = figure.title if figure.key == "kernel" else f"{figure.place.partition(',')[0]}: {figure.title}"
     cost = f"{done} of {total} cells, {duration(measured.cost(figure))} of CPU time"

@@ -79,11 +79,11 @@ def pickable(chart: Chart, dark: bool = False) -> go.Figure:
     lo, hi = fig.layout.yaxis.range
     room = ROOM * (hi - lo)  # a point on the frame would lie half outside of what answers the pointer
     fig.update_yaxes(range=[lo - room, hi + room])
-    said = f"%{{y:{FORMATS[chart.y.format]}}}"
+    hover = f"%{{y:{FORMATS[chart.y.format]}}}"
     for mode in ("lines", "lines+markers"):
         fig.update_traces(hoverinfo="skip", hovertemplate=None, selector={"mode": mode})
     fig.update_traces(
-        marker_size=11, cliponaxis=False, hoverinfo=None, hovertemplate=said, selector={"mode": "markers"}
+        marker_size=11, cliponaxis=False, hoverinfo=None, hovertemplate=hover, selector={"mode": "markers"}
     )  # fmt: skip
     return fig
 
@@ -198,8 +198,8 @@ def _add_marks(fig: go.Figure, chart: Chart, dark: bool) -> int:
 
 def _add_labels(fig: go.Figure, chart: Chart, dark: bool) -> None:
     """Words beside the plot, at the height of their lines, moved up or down where they would overlap."""
-    found = layout.labels(chart, WIDTH, PLOT, theme.SIZE)
-    for one in found:
+    labels = layout.labels(chart, WIDTH, PLOT, theme.SIZE)
+    for one in labels:
         at = [layout.exponent(value) if axis.scale == "log" else value
               for value, axis in zip(one.at, (chart.x, chart.y), strict=True)]  # fmt: skip
         font = {"color": theme.colour(one.of.role, dark), "size": theme.SIZE}
@@ -207,8 +207,8 @@ def _add_labels(fig: go.Figure, chart: Chart, dark: bool) -> None:
             text=html.escape(one.of.label), x=at[0], y=at[1], xanchor="left", xshift=8, yshift=one.up,
             showarrow=False, font=font,
         )  # fmt: skip
-    if found:
-        fig.update_layout(margin_r=24 + round(max(layout.text_width(one.of.label, theme.SIZE) for one in found)))
+    if labels:
+        fig.update_layout(margin_r=24 + round(max(layout.text_width(one.of.label, theme.SIZE) for one in labels)))
 
 
 def _add_line(fig: go.Figure, mark: Mark, dark: bool, ends: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from ohash.store.listing import ENDED
 # A colour and a dash: runs stay apart without colour too.
 ROLES = ("now", "dissimilar", "distance", "bound", "threshold", "reference")
 DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
-MOST = len(ROLES) * len(DASHES)
+MAX_RUNS = len(ROLES) * len(DASHES)
 # Runs whose pair counts differ by more than this factor are not ranked.
 ALIKE = 1.1
 
@@ -23,7 +23,7 @@ def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
     """The runs (name, last picture), at most 18, over a logarithmic pair axis."""
     score = SCORES[metric]
     curves = []
-    for at, (name, now) in enumerate(runs[:MOST]):
+    for at, (name, now) in enumerate(runs[:MAX_RUNS]):
         y = now.checkpoints.get(metric, np.empty(0))
         x = x_of(now.checkpoints) if len(y) else np.empty(0)
         dash = DASHES[at // len(ROLES) if len(runs) > len(ROLES) else at % len(DASHES)]
@@ -35,7 +35,7 @@ def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
     named = {truth(now, score) for _, now in runs}
     of = named.pop() if len(named) == 1 else TRUTHS[score.metric.truth]
     title = f"{of}: {score.short} has not been measured yet"
-    unlike = _unlike([now for _, now in runs[:MOST]])
+    unlike = _unlike([now for _, now in runs[:MAX_RUNS]])
     if ends and len(curves) > 1 and unlike:
         title = f"{of}: {score.short} of {len(curves)} runs {unlike}, which cannot be ranked"
     elif ends:

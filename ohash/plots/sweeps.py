@@ -38,12 +38,12 @@ def numeric(values: Sequence[Any]) -> bool:
     return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
 
-def lines(sweep: Sweep, found: Sequence[Point], measure: str, along: str) -> Chart:
+def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Chart:
     """Mean ± sd over seeds of a measure along one parameter, one line a combination of the others."""
     label, is_share = MEASURES[measure]
     axes = sweep.axes
     curves: list[Series] = []
-    groups = groups_of(sweep, found, along)
+    groups = groups_of(sweep, points, along)
     drawn = _worth_drawing(groups, measure)
     names = names_of(groups)
     beside = 1 < len(drawn) <= MOST_BESIDE and all(len(names[rest]) <= LONGEST_BESIDE for rest, _ in drawn)
@@ -61,20 +61,20 @@ def lines(sweep: Sweep, found: Sequence[Point], measure: str, along: str) -> Cha
     ends = share_limits(*(series.y for series in curves)) if is_share else (None, None)
     values = [float(value) for value in axes.get(along, [])]
     y_axis = Axis(label, lo=ends[0], hi=ends[1], format="share" if is_share else "number")
-    done, total = sum(len(point.numbers) for point in found), len(sweep.cells)
+    done, total = sum(len(point.numbers) for point in points), len(sweep.cells)
     title = f"{label} against {symbol(sweep, along)}" + (f" ({done} of {total} cells)" if done < total else "")
     banded = ", the band is one standard deviation" if any(one.spread is not None for one in curves) else ""
-    caption = f"{_averaged(found)}{banded}. Evaluated on validation queries."
+    caption = f"{_averaged(points)}{banded}. Evaluated on validation queries."
     if len(drawn) < len(groups):
         which = "highest" if is_share else "lowest"
         caption += f" The {len(drawn)} of {len(groups)} lines that reach {which} are drawn; the table has all of them."
     return Chart(title, _axis(sweep, along, values), y_axis, tuple(curves), (), caption, f"{title}. Line chart.")
 
 
-def groups_of(sweep: Sweep, found: Sequence[Point], along: str) -> list[Group]:
+def groups_of(sweep: Sweep, points: Sequence[Point], along: str) -> list[Group]:
     """What each line is, and its points in order; the same order as the lines of the chart."""
     groups: dict[Place, list[Point]] = {}
-    for point in found:
+    for point in points:
         rest = tuple((key, value) for key, value in point.at if key != along and key in sweep.axes)
         groups.setdefault(rest, []).append(point)
     return [(rest, sorted(some, key=lambda point: float(dict(point.at)[along]))) for rest, some in groups.items()]
@@ -91,27 +91,27 @@ def names_of(groups: Sequence[Group]) -> dict[Place, str]:
     return {rest: title_of([(key, value) for key, value in rest if key not in spare]) for rest in places}
 
 
-def heat(sweep: Sweep, found: Sequence[Point], measure: str, x: str, y: str) -> HeatMap:
+def heat(sweep: Sweep, points: Sequence[Point], measure: str, x: str, y: str) -> HeatMap:
     """The mean over seeds for two parameters; the first value of all others."""
     label, _ = MEASURES[measure]
     axes = sweep.axes
     columns, rows = axes[x], axes[y]
     fixed = {key: values[0] for key, values in axes.items() if key not in (x, y)}
     z = np.full((len(rows), len(columns)), np.nan)
-    for point in found:
+    for point in points:
         place = dict(point.at)
         if all(place.get(key) == value for key, value in fixed.items()):
             z[rows.index(place.get(y)), columns.index(place.get(x))] = point.mean(measure)
     title = f"{label} for {symbol(sweep, x)} and {symbol(sweep, y)}"
     if fixed:
         title += f", {title_of(tuple(fixed.items()))}"
-    caption = f"{_averaged(found)}, evaluated on validation queries; unfinished cells are empty."
+    caption = f"{_averaged(points)}, evaluated on validation queries; unfinished cells are empty."
     names = tuple(map(_text, columns)), tuple(map(_text, rows))
     return HeatMap(title, symbol(sweep, x), symbol(sweep, y), label, *names, z, caption, f"{title}. Heat map.")
 
 
-def _averaged(found: Sequence[Point]) -> str:
-    seeds = max((len(point.numbers) for point in found), default=0)
+def _averaged(points: Sequence[Point]) -> str:
+    seeds = max((len(point.numbers) for point in points), default=0)
     return f"Mean over {seeds} seeds" if seeds > 1 else "One seed"
 
 

@@ -172,7 +172,7 @@ marker='square')}
     return {key: Look(roles[key], *_shape(at)) for at, key in enumerate(keys)}
 
 
-def plain(count: int) -> list[Look]:
+def distinct_looks(count: int) -> list[Look]:
     """So many lines that are of one kind."""
     colours = (*FIRST, *OTHERS)
     return [Look(colours[at % len(colours)], *_shape(at)) for at in range(count)]
@@ -185,7 +185,7 @@ def of_cases(cases: Sequence[tuple[str, str]]) -> list[Look]:
     """
     methods, rests = (list(dict.fromkeys(case[at] for case in cases)) for at in (0, 1))
     if len(methods) == 1:
-        return plain(len(cases))
+        return distinct_looks(len(cases))
     looks = of_methods(methods)
     if len(rests) == 1:
         return [looks[method] for method, _ in cases]

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ohash.engine.snapshot import Snapshot
-from ohash.plots.runs import MOST, overlay
+from ohash.plots.runs import MAX_RUNS, overlay
 from ohash.store.listing import ENDED, LIVE, RunRow, differences, to_csv, to_json
 from ohash.store.store import StoreError
 from ohash.ui.parts import static_chart
@@ -97,8 +97,8 @@ def compare(lines: list[RunRow], runs: list[Run]) -> None:
         static_chart.show(overlay(named, "map"), "overlay_map", 320)
     with right:
         static_chart.show(overlay(named, "recall_10"), "overlay_recall", 320)
-    if len(named) > MOST:
-        st.caption(f"Only the first {MOST} of {len(named)} selected runs are drawn.")
+    if len(named) > MAX_RUNS:
+        st.caption(f"Only the first {MAX_RUNS} of {len(named)} selected runs are drawn.")
     if len(runs) > 1:
         _show_differences(named)
 

@@ -9,7 +9,7 @@ from ohash.engine.params import experiment
 from ohash.plots import layout, theme
 from ohash.plots.echarts import framed, option
 from ohash.plots.live import charts
-from ohash.plots.live.ghosts import MOST, Ghost
+from ohash.plots.live.ghosts import MAX_POINTS, Ghost
 from ohash.plots.plotly import figure
 from tests.plots.moments import picture
 from tests.plots.parts import names
@@ -17,7 +17,7 @@ from tests.plots.parts import names
 
 def test_ghosts_are_thin_pale_short_and_named_beside_their_end():
     ghost = charts.ghost_of(picture("long"), "β = 0.3")
-    assert all(len(column) <= MOST and column.dtype == np.float32 for column in ghost.columns.values())
+    assert all(len(column) <= MAX_POINTS and column.dtype == np.float32 for column in ghost.columns.values())
     assert ghost.columns["pairs"][0] == 1 and ghost.columns["pairs"][-1] == 1_000_000
     chart = charts.quality(picture("oh"), "auc", ghosts=[ghost], pinned=charts.ghost_of(picture("mmoh"), "pinned"))
     first, second = chart.series[:2]

@@ -9,7 +9,7 @@ from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.thinning import kept_rows
 
-MOST = 200
+MAX_POINTS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,5 +33,5 @@ def ghost_of(now: Snapshot, label: str) -> Ghost:
 
 
 def _thin(columns: dict[str, npt.NDArray[np.float64]]) -> dict[str, npt.NDArray[np.float32]]:
-    rows = kept_rows(np.maximum(1, columns["pairs"]), MOST, "log")
+    rows = kept_rows(np.maximum(1, columns["pairs"]), MAX_POINTS, "log")
     return {name: column[rows].astype(np.float32) for name, column in columns.items()}

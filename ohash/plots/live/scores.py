@@ -17,7 +17,7 @@ from ohash.evaluation.metrics import METRICS, Metric
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.live.axes import first, last, marks, nothing, pairs_axis, share_limits, x_of
-from ohash.plots.live.ghosts import MOST, Ghost, comparable
+from ohash.plots.live.ghosts import MAX_POINTS, Ghost, comparable
 
 Floats = npt.NDArray[Any]
 # Checkpoints on each side that a moving average takes in.
@@ -140,16 +140,16 @@ def prequential(now: Snapshot, *, log: bool = True) -> Chart:
     y_axis = Axis("score", lo=0, hi=1, format="share")
     points, pairs = source["map_prequential"], now.columns.get("auc", np.empty(0))
     curves = []
-    told = []
+    parts = []
     if np.isfinite(pairs).any():
         curves.append(Series(f"pair AUC, last {WINDOW:,}", x_of(now.columns), pairs, role="distance"))
-        told.append(f"pair AUC {formats.share(last(pairs))}")
+        parts.append(f"pair AUC {formats.share(last(pairs))}")
     if np.isfinite(points).any():
         curves.append(Series("mAP of new points", x_of(source), points, role="labels", width=theme.THICK))
-        told.insert(0, f"mAP {formats.share(last(points))}")
+        parts.insert(0, f"mAP {formats.share(last(points))}")
     if not curves:
         return nothing("No new point has queried the table yet", x, y_axis)
-    title = f"New points and pairs, before they are learnt: {', '.join(told)}"
+    title = f"New points and pairs, before they are learnt: {', '.join(parts)}"
     caption = "Each new point searches the table as it was; each new pair is ranked by its Hamming distance."
     lo, hi = share_limits(*(series.y for series in curves))
     y_axis = Axis("score", lo=lo, hi=hi, format="share")
@@ -210,10 +210,10 @@ def _story(now: Snapshot, y: Floats) -> str:
     so_far = pairs_in_words(int(pairs[-1]))
     if not edges or not len(before) or not len(y[pairs >= edges[0]]):
         return f"{formats.trend(first(y), last(y))} in {so_far}"
-    told = f"{formats.trend(first(before), last(before))} before the drift"
+    before_drift = f"{formats.trend(first(before), last(before))} before the drift"
     if len(edges) == 1 and len(after) > 1:
-        return f"{told}, is {formats.share(first(after))} after it, and {formats.share(last(y))} at {so_far}"
-    return f"{told}, and is {formats.share(last(y))} at {so_far}"
+        return f"{before_drift}, is {formats.share(first(after))} after it, and {formats.share(last(y))} at {so_far}"
+    return f"{before_drift}, and is {formats.share(last(y))} at {so_far}"
 
 
 def _present(now: Snapshot, score: Score) -> list[Series]:
@@ -240,7 +240,7 @@ def _of_run(run: Ghost, score: Score, role: str, width: float) -> Series:
     y = y if len(y) > 1 else np.empty(0)  # of a run that was left at once there is no line to draw
     x = x_of(source) if len(y) else np.empty(0)
     smooth = y if score.column == "auc" else moving_average(y, _stages(source["pairs"], run.params))
-    return Series(run.label, x, smooth, role=role, width=width, most=MOST, listed=False, label=run.label)
+    return Series(run.label, x, smooth, role=role, width=width, most=MAX_POINTS, listed=False, label=run.label)
 
 
 def _stages(pairs: Floats, params: ExperimentParams) -> Floats:
