@@ -6,10 +6,10 @@ learning. `linear` is the base of methods whose bits are half-spaces, `hasher` t
 used.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
     from ohash.core.parameters import param
     from ohash.models.base import HasherSpec, OnlineHasher, Trace
     from ohash.models.batch.click_whitening import ClickWhitening
@@ -65,12 +65,12 @@ _SHARED = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import a shared name, or find the class of a method, also of a plugin's."""
     if name in _SHARED:
-        value = getattr(importlib.import_module(_SHARED[name]), name)
+        value: object = getattr(_importlib.import_module(_SHARED[name]), name)
     elif name[0].isupper():
-        registry = importlib.import_module("ohash.models.registry")
+        registry = _importlib.import_module("ohash.models.registry")
         classes = {spec.hasher.__name__: spec.hasher for spec in registry.hashers().values() if spec.hasher}
         if name not in classes:
             raise AttributeError(f"ohash.models has no {name!r}; its methods are {', '.join(sorted(classes))}")

@@ -151,7 +151,7 @@ class Hasher:
     def _facts(self) -> list[str]:
         """What a notebook shows of the model beside its title."""
         size = f"{self.r} bits" if self.d is None else f"{self.d} columns → {self.r} bits"
-        return [size, f"version {self.version}"]
+        return [size]
 
     def _bars(self) -> tuple[str, npt.NDArray[np.float64]]:
         """(what they are, one number per bit) for the picture; none by default."""
