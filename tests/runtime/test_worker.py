@@ -215,7 +215,7 @@ def test_the_task_of_a_dead_worker_is_done_by_another_and_a_deadly_task_fails(mo
             until(lambda: len(workers) == tries and heard)  # noqa: B023
             heard.clear()
             os.kill(workers[-1].pid, signal.SIGKILL)
-        with pytest.raises(WorkerDiedError, match=r"signal 9 .*doing 'run'.* tried 2 times"):
+        with pytest.raises(WorkerDiedError, match=r"signal 9 .*doing 'ohash.engine.tasks:run'.* tried 2 times"):
             job.result(PATIENCE)
         X, _ = points()
         assert pool.submit(fit, {"method": "itq", "params": {"r": 2}}, {"X": X}).result(PATIENCE)
@@ -246,7 +246,7 @@ def test_a_worker_ends_with_the_process_it_works_for():
         "worker = Worker()\n"
         "tell = lambda _: print(worker.pid, flush=True)\n"
         "values = {'params': experiment('blobs', 'oh', r=16, kernel='none', pairs=10**9).to_json()}\n"
-        "worker.call('run', values, on_progress=tell)\n"
+        "worker.call('ohash.engine.tasks:run', values, on_progress=tell)\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     pid = int(parent.stdout.readline())
