@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 import ohash
+from ohash.cli.main import main
 from ohash.models import registry
 from ohash.plots.echarts import option
 from ohash.plots.plotly import figure
@@ -57,6 +58,14 @@ def test_the_data_set_is_listed_and_learnt(plugin: Path) -> None:
     assert "circles" in ohash.datasets()
     *_, now = ohash.run(ohash.experiment("circles", "oh", r=16, pairs=1500, normalize=False))
     assert now.numbers["map"] > now.numbers["map_start"]
+
+
+def test_the_command_beside_the_data_set_works(plugin: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (line,) = re.findall(r"`python3 -m ohash (--plugin circles\.py run [^`]*)`", NOTES)
+    plugin.write_text(EXAMPLES["dataset"])
+    command = [str(plugin) if word == "circles.py" else word for word in line.split()]
+    assert main([*command, "--pairs", "300", "--quiet"]) == 0
+    assert "agreement with labels: mAP" in capsys.readouterr().out
 
 
 def test_the_chart_is_drawn_by_every_renderer() -> None:
