@@ -60,4 +60,5 @@ def _head(spec: HasherSpec, key: int, title: int) -> str:
 def _rest(spec: HasherSpec) -> str:
     ranking = "its own distance from a float query to a code" if spec.asymmetric else "Hamming distance"
     differs = textwrap.fill(f"Differs from the original: {spec.differs}", 110) if spec.differs else ""
-    return "\n\n".join(part for part in (f"Ranked by {ranking}.", differs, spec.bibtex) if part)
+    features = textwrap.fill(f"Made for {spec.features_text}.", 110)
+    return "\n\n".join(part for part in (f"Ranked by {ranking}.", features, differs, spec.bibtex) if part)

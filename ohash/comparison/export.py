@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from ohash import tables
 from ohash.comparison.fairness import fairness
+from ohash.comparison.gaps import FLOATS, gap
 from ohash.comparison.params import Comparison
 from ohash.comparison.results import ComparisonSnapshot
-from ohash.comparison.verdict import FLOATS, gap, verdict
+from ohash.comparison.verdict import verdict
 from ohash.engine.export import PLACEHOLDER_FILES, Files, own_data_code
 from ohash.engine.judge import RERANKED
 from ohash.runtime.environment import environment
@@ -43,7 +44,9 @@ def result_rows(snapshot: ComparisonSnapshot) -> Rows:
                 "map_minus_first_seed_spread": math.nan if to_first is None or to_first.seeds < 2 else to_first.spread,
                 "map_minus_floats": math.nan if to_floats is None else to_floats.difference,
                 "map_minus_floats_half": math.nan if to_floats is None else to_floats.half_width,
+                "features": snapshot.comparison.features_of(snapshot.entries[at]).text,
                 "recall_10": snapshot.score(at, "recall_10"),
+                "recall_10_of_features": snapshot.ceiling(at),
                 **{f"recall_10_reranked_{c}": snapshot.reranked(at, c) for c in RERANKED[1:]},
                 "precision_radius_2": math.nan if record is None else record.precision_radius,
                 "empty_balls": math.nan if record is None else record.empty_ball,
@@ -59,7 +62,17 @@ def result_rows(snapshot: ComparisonSnapshot) -> Rows:
         )
     empty = dict.fromkeys(rows[0], math.nan) | {"learns_from": UNSUPERVISED, "error": ""}
     floats = {"method": "float vectors (reference)", "bits": 32 * snapshot.setup.d or None, "map": snapshot.map_float}
-    return [*rows, {**empty, **floats, "recall_10": 1.0, "bytes": 4.0 * snapshot.setup.d or math.nan}]
+    return [
+        *rows,
+        {
+            **empty,
+            **floats,
+            "recall_10": 1.0,
+            "features": "vectors as given",
+            "recall_10_of_features": 1.0,
+            "bytes": 4.0 * snapshot.setup.d or math.nan,
+        },
+    ]
 
 
 def columns(snapshot: ComparisonSnapshot) -> dict[str, npt.NDArray[Any]]:

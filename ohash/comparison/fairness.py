@@ -11,14 +11,12 @@ def fairness(snapshot: ComparisonSnapshot, *, first_seed: bool = False) -> str:
     `first_seed`: what is shown was measured with the first seed alone.
     """
     entries = range(len(snapshot.entries))
-    anchors = snapshot.comparison.features.m
 
     def bits(at: int) -> str:
         return str(snapshot.bits(at) or "–")
 
     def features(at: int) -> str:
-        on_kernel = snapshot.comparison.on_kernel(snapshot.entries[at])
-        return f"RBF, {anchors} anchors" if on_kernel else "raw vectors"
+        return snapshot.comparison.features_of(snapshot.entries[at]).text
 
     topics = {"total bits": bits, "supervision": snapshot.supervision, "features": features}
     parts = [f"{topic}: {_grouped(entries, value, snapshot)}" for topic, value in topics.items()]

@@ -2,8 +2,9 @@
 
 Every method sees exactly the same pairs: a pair is two points for a method that learns from points, and a batch method
 is fitted to the points so far at each checkpoint (or to all points). `bits` is the length of a whole code, T · r.
-Unsupervised methods work on the raw vectors by default, as in practice, and the others on the feature map of the data
-set. A raw method then waits for as many points as the kernel needs, so that all methods start at the same pair.
+Every method works on the features it was made for by default, as its spec declares: the data set's feature map, centred
+vectors of unit length, or the vectors as given. All methods wait for as many points as the kernel needs, so that they
+start at the same pair.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from typing import Any
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, param, parameter_table, table_with_defaults, validate
 from ohash.engine.links import Limits, content_of, dataset_of, parsed
-from ohash.engine.params import SEED, ExperimentParams, RunParams, experiment
+from ohash.engine.params import SEED, ExperimentParams, RunParams, experiment, kernel_for
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
 from ohash.streams import registry as datasets
@@ -38,8 +39,8 @@ class ComparisonOptions:
         help="Length of a whole code, which T models share. Sign always has one bit per dimension.",
     )  # fmt: skip
     maps: str = param(
-        "suits", symbol="κ", title="kernel for", choices=("suits", "same"),
-        help="suits: unsupervised methods work on the raw vectors. same: one feature map for all.",
+        "suits", symbol="κ", title="features", choices=("suits", "same"),
+        help="suits: each method works on the features it was made for. same: one feature map for all.",
     )  # fmt: skip
     trials: int = param(
         0, symbol="", title="tuning trials", lo=0, hi=100, slider=(0, 50), step=5,
@@ -115,14 +116,18 @@ class Comparison:
         if "r" in spec.table and ("r" not in model or bits is not None):
             model["r"] = max(1, (self.options.bits if bits is None else bits) // entry.T)
         shared = {key: getattr(part, key) for part in self._shared() for key in parameter_table(part)}
-        if self.features.kernel == "rbf" and not self.on_kernel(entry):
-            shared |= {"kernel": "none", "warm": self.features.warm_up}
+        features = self.features_of(entry)
+        shared |= {key: getattr(features, key) for key in parameter_table(features)}
         values = {**shared, **model, "seed": self.seeds[0] if seed is None else seed}
         return experiment(self.dataset, spec.key, content=self.content, **values)
 
-    def on_kernel(self, entry: Entry) -> bool:
-        """Whether a method works on kernel features in this comparison."""
-        return self.features.kernel == "rbf" and not (entry.spec.raw and self.options.maps == "suits")
+    def features_of(self, entry: Entry) -> FeatureParams:
+        """The features a method works on in this comparison; all wait for the same warm-up."""
+        kernel = kernel_for(entry.spec, self.features.kernel)
+        if self.options.maps == "same" or kernel == self.features.kernel:
+            return self.features
+        warm = self.features.warm_up if self.features.kernel == "rbf" else self.features.warm
+        return replace(self.features, kernel=kernel, warm=warm)
 
     @property
     def names(self) -> tuple[str, ...]:

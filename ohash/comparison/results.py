@@ -108,7 +108,8 @@ class EvaluationSetup:
 class ComparisonSnapshot:
     """The comparison now. `entries` are those in use: with tuned parameters after the trials.
 
-    `missing` lists the code lengths that could not be learnt, each with its reason.
+    `missing` lists the code lengths that could not be learnt, each with its reason; `ceilings` are, for each method,
+    recall@10 of exact search among the features it works on.
     """
 
     comparison: Comparison
@@ -120,6 +121,7 @@ class ComparisonSnapshot:
     results: tuple[MethodResult, ...] = ()
     references: tuple[Reference, ...] = ()
     costs: tuple[Cost | None, ...] = ()
+    ceilings: tuple[float, ...] = ()
     lengths: tuple[LengthResult, ...] = ()
     trials: tuple[Trial, ...] = ()
     setup: EvaluationSetup = EvaluationSetup()
@@ -154,6 +156,10 @@ class ComparisonSnapshot:
         """Recall@10 with c × re-ranking, averaged over the seeds."""
         values = [result.reranked[c] for result in self.results_of(entry) if c in result.reranked]
         return float(np.mean(values)) if values else math.nan
+
+    def ceiling(self, entry: int) -> float:
+        """Recall@10 of exact search among a method's features; NaN before it is measured."""
+        return self.ceilings[entry] if self.ceilings else math.nan
 
     def record(self, entry: int) -> Retrieval | None:
         """The ranking of the first seed."""

@@ -4,6 +4,7 @@ Phases: tuning trials (optional), curves for one seed after another, costs after
 lengths. An error in one method is shown next to its name and does not stop the others.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,6 +15,7 @@ from ohash.comparison.costs import Cost, measure_cost, measure_float_cost
 from ohash.comparison.params import DEFAULT_METHODS, Comparison, Entry, build_comparison, from_query
 from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, LengthResult, MethodResult, Reference, Trial
 from ohash.comparison.tuning import draw_entries
+from ohash.core.features import FeatureParams
 from ohash.engine.fitting import WorkerFitter
 from ohash.engine.judge import RERANKED
 from ohash.engine.live.pace import Chunker
@@ -125,6 +127,7 @@ class ComparisonRunner(Background):
         self._finished_results: list[MethodResult] = []
         self._references: list[Reference] = []
         self._costs: list[Cost | None] = [None] * (len(self.entries) + 1)
+        self._ceilings = [math.nan] * len(self.entries)
         self._lengths: list[LengthResult] = []
         self._missing_lengths: list[str] = []
         self._trials: list[Trial] = []
@@ -154,6 +157,7 @@ class ComparisonRunner(Background):
             yield from self._curves(seed)
             if seed == self.comparison.seeds[0]:
                 self._phase = "costs"
+                yield from self._measure_ceilings()
                 yield from self._measure_costs()
         if self.comparison.options.sweep:
             self._phase = "bits"
@@ -207,6 +211,17 @@ class ComparisonRunner(Background):
         self._setup = _setup_of(run)
         ap = yield from run.checkpoints.judge.float_ap()
         self._references = [one for one in self._references if one.seed != seed] + [Reference(seed, ap)]
+
+    def _measure_ceilings(self) -> Iterator[None]:
+        """Exact search among the features of each method; methods with the same features share the result."""
+        known: dict[FeatureParams, float] = {}
+        for at, method_run in enumerate(self.first_seed_runs):
+            if method_run.run is None or method_run.error:
+                continue
+            features = method_run.params.features
+            if features not in known:
+                known[features] = yield from method_run.run.checkpoints.judge.feature_recall()
+            self._ceilings[at] = known[features]
 
     def _measure_costs(self) -> Iterator[None]:
         floats_measured = False
@@ -305,8 +320,8 @@ class ComparisonRunner(Background):
         self._snapshot = ComparisonSnapshot(
             self.comparison, self.entries, self.state, self._phase if self.state != "done" else "",
             min(reached, default=0 if self._phase == "trials" else end), end, tuple(results), tuple(self._references),
-            tuple(self._costs), tuple(self._lengths), tuple(self._trials), self._setup, self._seq, self.error,
-            tuple(self._missing_lengths),
+            tuple(self._costs), tuple(self._ceilings), tuple(self._lengths), tuple(self._trials), self._setup,
+            self._seq, self.error, tuple(self._missing_lengths),
         )  # fmt: skip
 
 

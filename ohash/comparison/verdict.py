@@ -1,61 +1,34 @@
-"""The verdict of a comparison in sentences computed from its numbers: what agrees with the truth, what compresses best.
+"""The verdict of a comparison in sentences computed from its numbers.
 
-A difference of mAP comes with the half-width of its 95 % interval, from a bootstrap over the same queries on both
-sides; several seeds may widen it (`difference_over_seeds`), and their spread is given too. Methods of different
-supervision are never ranked together.
+For each need (to follow the labels or clicks, to keep the distance, both) it names the best code at equal bytes, then
+the best that learns online, and what the difference costs. A difference of mAP comes with its interval
+(`comparison.gaps`), or with the words "one seed"; what cannot be told apart is not ranked.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from ohash.comparison.gaps import FLOATS, Gap, PerSeed, ap_by_seed, gap, gap_over_seeds, score_text
 from ohash.comparison.results import ComparisonSnapshot, LengthResult, supervision_text
 from ohash.engine.judge import RERANKED
-from ohash.evaluation.significance import difference_over_seeds
+from ohash.evaluation.significance import seeds_text
 
-FLOATS = -1
 # A code "finds the neighbours" at this recall@10.
 TARGET_RECALL = 0.9
 # Re-ranking more than this share of the database proves nothing about the codes.
 MOST_RERANKED = 0.02
 # Codes of another length are mentioned if they gain so much mAP, or this share of a small mAP.
 WORTH, WORTH_SHARE = 0.01, 0.1
-RESAMPLES = 1000
+# Features whose exact search finds fewer of the neighbours than this are remarked on.
+LOSSLESS = 0.99
 AHEAD, INDISTINGUISHABLE, BEHIND = "ahead of", "not distinguishable from", "behind"
 DISTANCES = {"l2": "the L2 distance", "cosine": "cosine", "dot": "the dot product"}
 TRUTHS = {
     "label": "your labels", "track": "your tracks", "metric": "the near neighbours", "topk": "the near neighbours",
     "clicks": "your clicks", "pairs": "your pairs",
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Gap:
-    """A difference of mAP with its interval over queries; `spread` is over seeds, NaN with one."""
-
-    difference: float
-    low: float
-    high: float
-    seeds: int
-    spread: float
-
-    @property
-    def half_width(self) -> float:
-        """Half the width of the interval."""
-        return (self.high - self.low) / 2
-
-    @property
-    def significant(self) -> bool:
-        """Whether the interval excludes zero."""
-        return self.low > 0 or self.high < 0
-
-    @property
-    def magnitude(self) -> str:
-        """The absolute difference as text: ".110 ± .015", with several seeds ", ± .008 over 3 seeds"."""
-        seeds = f", ± {_score(self.spread)} over {self.seeds} seeds" if self.seeds > 1 else ""
-        return f"{_score(abs(self.difference))} ± {_score(self.half_width)}{seeds}"
+ONLINE = ("pairs", "points", "chunks")
 
 
 @dataclass(frozen=True)
@@ -66,18 +39,25 @@ class Sentence:
     text: str
 
 
-def gap(snapshot: ComparisonSnapshot, one: int, other: int = FLOATS) -> Gap | None:
-    """MAP of a method minus that of another (or of the float vectors), paired by query; None while one is missing."""
-    sides = [_aps(snapshot, side) for side in (one, other)]
-    seeds = [seed for seed in sides[0] if seed in sides[1] and len(sides[0][seed]) == len(sides[1][seed])]
-    return _gap([sides[0][seed] for seed in seeds], [sides[1][seed] for seed in seeds])
+@dataclass(frozen=True, eq=False)
+class Code:
+    """A method at one length: what a sentence can recommend. `aps` has one array per seed."""
+
+    entry: int
+    bits: int
+    bytes: float
+    map: float
+    recall: float
+    aps: PerSeed
 
 
 def verdict(snapshot: ComparisonSnapshot) -> list[Sentence]:
     """Sentences, most important first; none until there are numbers."""
     if not snapshot.judged:
         return []
-    sentences = (_agreement(snapshot), _label_supervision(snapshot), _one_by_one(snapshot), _compression(snapshot))
+    sentences = (
+        _following(snapshot), _keeping(snapshot), _both(snapshot), _compression(snapshot), _one_by_one(snapshot),
+    )  # fmt: skip
     return [sentence for sentence in sentences if sentence is not None]
 
 
@@ -95,33 +75,162 @@ def methods_by_supervision(snapshot: ComparisonSnapshot) -> dict[str, list[int]]
     return groups
 
 
-# -- agreement with the labels or pairs ----------------------------------------------------------------------------
+# -- the best code at equal bytes ----------------------------------------------------------------------------------
 
 
-def _agreement(snapshot: ComparisonSnapshot) -> Sentence:
-    """The best method that learns from pairs; without one, from labels; else the best unsupervised one."""
-    groups = methods_by_supervision(snapshot)
-    kind = next(kind for kind in ("pairs", "labels", "none") if kind in groups or kind == "none")
-    topic = f"To match {truth_name(snapshot)}"
-    if kind not in groups:
-        return Sentence(topic, "only reference methods have been measured.")
-    best = groups[kind][0]
-    floats = f"the float vectors themselves ({DISTANCES[snapshot.setup.metric]})"
-    text = f"{_name(snapshot, best)} {_against(gap(snapshot, best), floats)}"
-    text += f": mAP {_score(snapshot.score(best, 'map'))}"
-    text += f" against {_score(snapshot.map_float)}" if math.isfinite(snapshot.map_float) else ""
-    return Sentence(topic, f"{text}.{_other_length(snapshot, best, groups[kind])}")
+def budget(snapshot: ComparisonSnapshot) -> int:
+    """Bytes per item of a code of the comparison's length."""
+    return -(-snapshot.comparison.options.bits // 8)
 
 
-def _label_supervision(snapshot: ComparisonSnapshot) -> Sentence | None:
-    groups = methods_by_supervision(snapshot)
-    if "pairs" not in groups or "labels" not in groups:
+def codes_within_budget(snapshot: ComparisonSnapshot) -> list[Code]:
+    """One code per method, no larger than the budget: the comparison's own, or else the longest other that fits."""
+    most, codes = budget(snapshot), []
+    for at in snapshot.judged:
+        if snapshot.entries[at].spec.reference:
+            continue
+        result = snapshot.results_of(at)[0]
+        if result.bytes <= most:
+            scores = snapshot.score(at, "map"), snapshot.score(at, "recall_10")
+            codes.append(Code(at, result.bits, result.bytes, *scores, ap_by_seed(snapshot, at)))
+            continue
+        fitting = [one for one in snapshot.lengths if one.entry == at and one.bytes <= most]
+        if fitting:
+            one = max(fitting, key=lambda length: length.bits)
+            first = snapshot.comparison.seeds[0]
+            codes.append(Code(at, one.bits, one.bytes, one.map, one.recall_10, {first: one.ap}))
+    return codes
+
+
+def leaders(snapshot: ComparisonSnapshot) -> tuple[Code, Code] | None:
+    """At equal bytes, the code that follows the truth best and the one that keeps the distance best."""
+    codes = codes_within_budget(snapshot)
+    if not codes:
         return None
-    best = groups["labels"][0]
-    score = f"{_name(snapshot, best)} reaches mAP {_score(snapshot.score(best, 'map'))}"
-    return Sentence(
-        "With the labels themselves", f"{score}; labels carry more information than pairs, so the two are not compared."
-    )
+    return max(codes, key=lambda code: code.map), max(codes, key=lambda code: code.recall)
+
+
+def _following(snapshot: ComparisonSnapshot) -> Sentence:
+    """The best mAP at equal bytes, the best that learns online, and what the difference costs."""
+    topic = f"To follow {truth_name(snapshot)}"
+    codes = sorted(codes_within_budget(snapshot), key=lambda code: -code.map)
+    if not codes:
+        return Sentence(topic, f"{_nothing_fits(snapshot)}.")
+    best, *others = codes
+    text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, mAP {score_text(best.map)}"
+    equals = [code for code in others if not _told_apart(best, code)]
+    if equals:
+        names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.map)})" for code in equals)
+        text += f"; {names} cannot be told apart from it"
+    floats = gap_over_seeds(best.aps, ap_by_seed(snapshot, FLOATS))
+    parts = [text]
+    online = next((code for code in codes if _learns_online(snapshot, code)), None)
+    if online is not None and online is not best:
+        apart = gap_over_seeds(best.aps, online.aps)
+        significant = apart is not None and apart.significant
+        behind = f"{apart.magnitude} behind" if apart and significant else "which cannot be told apart from it"
+        parts.append(f"The best that learns online is {_name(snapshot, online)}: {score_text(online.map)}, {behind}")
+        parts.append(_price(snapshot, best, online))
+    elif online is best:
+        parts.append("It learns online")
+    if math.isfinite(snapshot.map_float):
+        parts.append(
+            f"Exact search with the float vectors reaches {score_text(snapshot.map_float)}{_told_from_floats(floats)}"
+        )
+    left_out = _left_out(snapshot, codes)
+    return Sentence(topic, ". ".join(part for part in parts if part) + f".{_other_length(snapshot, best)}{left_out}")
+
+
+def _keeping(snapshot: ComparisonSnapshot) -> Sentence | None:
+    """The best recall@10 at equal bytes, and the best that learns online."""
+    codes = [code for code in codes_within_budget(snapshot) if math.isfinite(code.recall)]
+    if not codes:
+        return None
+    codes.sort(key=lambda code: -code.recall)
+    best, *others = codes
+    ceiling = snapshot.ceiling(best.entry)
+    limit = f", of at most {score_text(ceiling)} in its features" if ceiling < LOSSLESS else ""
+    text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, recall@10 {score_text(best.recall)}{limit}"
+    equals = [code for code in others if abs(best.recall - code.recall) < _recall_error(snapshot, best, code)]
+    if equals:
+        names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.recall)})" for code in equals)
+        text += f"; {names} cannot be told apart from it"
+    online = next((code for code in codes if _learns_online(snapshot, code)), None)
+    if online is not None and online is not best:
+        text += f". The best that learns online is {_name(snapshot, online)}: {score_text(online.recall)}"
+    return Sentence(f"To keep {DISTANCES[snapshot.setup.metric]}", f"{text}.")
+
+
+def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
+    """The code that keeps most of the best of both; the smaller of its two shares counts."""
+    codes = [code for code in codes_within_budget(snapshot) if math.isfinite(code.recall) and code.map > 0]
+    if len(codes) < 2:
+        return None
+    most = max(code.map for code in codes), max(code.recall for code in codes)
+    if min(most) <= 0:
+        return None
+    shares = {code.entry: (code.map / most[0], code.recall / most[1]) for code in codes}
+    best = max(codes, key=lambda code: min(shares[code.entry]))
+    followed, kept = shares[best.entry]
+    if followed == kept == 1:
+        return Sentence("For both at once", f"{_name(snapshot, best)} is best.")
+    text = f"{_name(snapshot, best)} loses least: {followed:.0%} of the best mAP and {kept:.0%} of the best recall@10"
+    follower = max(codes, key=lambda code: code.map)
+    if follower is not best:
+        text += f"; {snapshot.names[follower.entry]}, which has the best mAP, keeps {shares[follower.entry][1]:.0%}"
+    return Sentence("For both at once", f"{text}.")
+
+
+def _price(snapshot: ComparisonSnapshot, best: Code, online: Code) -> str:
+    """What the better code asks for that the one that learns online does not."""
+    spec, other = (snapshot.entries[code.entry].spec for code in (best, online))
+    asks = []
+    if spec.supervision == "labels" and other.supervision == "pairs":
+        asks.append("the labels themselves (which say more than pairs)")
+    if spec.consumes == "batch":
+        asks.append("all points at once, to be fitted again when they change")
+    if spec.consumes == "nothing":
+        return f"{snapshot.names[best.entry]} does not learn, so it cannot follow a change"
+    return f"For that {snapshot.names[best.entry]} needs {' and '.join(asks)}" if asks else ""
+
+
+def _left_out(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
+    """The methods that have no code within the budget."""
+    within = {code.entry for code in codes}
+    larger = [
+        f"{snapshot.names[at]} ({snapshot.results_of(at)[0].bytes:,} bytes)"
+        for at in snapshot.judged
+        if at not in within and not snapshot.entries[at].spec.reference
+    ]
+    return f" Larger, and therefore not ranked here: {', '.join(larger)}." if larger else ""
+
+
+def _nothing_fits(snapshot: ComparisonSnapshot) -> str:
+    references = all(snapshot.entries[at].spec.reference for at in snapshot.judged)
+    return "only reference methods have been measured" if references else f"no code fits into {_size(snapshot)}"
+
+
+def _told_apart(one: Code, other: Code) -> bool:
+    difference = gap_over_seeds(one.aps, other.aps)
+    return difference is not None and difference.significant
+
+
+def _told_from_floats(floats: Gap | None) -> str:
+    if floats is None:
+        return ""
+    if not floats.significant:
+        return ", which cannot be told apart from the best code"
+    return f", {'lower' if floats.difference > 0 else 'higher'} by {floats.magnitude}"
+
+
+def _recall_error(snapshot: ComparisonSnapshot, one: Code, other: Code) -> float:
+    """Half of a 95 % interval of a difference of recalls, at most: as if all ten neighbours were found or none."""
+    variance = sum(code.recall * (1 - code.recall) for code in (one, other))
+    return 1.96 * math.sqrt(variance / max(1, snapshot.setup.queries))
+
+
+def _learns_online(snapshot: ComparisonSnapshot, code: Code) -> bool:
+    return snapshot.entries[code.entry].spec.consumes in ONLINE
 
 
 def _one_by_one(snapshot: ComparisonSnapshot, first: int = 0) -> Sentence | None:
@@ -135,7 +244,7 @@ def _one_by_one(snapshot: ComparisonSnapshot, first: int = 0) -> Sentence | None
         if difference is None:
             continue
         relation = AHEAD if difference.difference > 0 else BEHIND
-        text = f"{snapshot.names[at]} by {difference.magnitude}"
+        text = f"{snapshot.names[at]} by {difference.size}"
         if not difference.significant:
             relation, text = INDISTINGUISHABLE, snapshot.names[at]
         groups[relation].setdefault(snapshot.supervision(at), []).append(text)
@@ -146,25 +255,21 @@ def _one_by_one(snapshot: ComparisonSnapshot, first: int = 0) -> Sentence | None
     ]
     if not parts:
         return None
-    return Sentence(f"{snapshot.names[first]} against each", f"{'; '.join(parts)}.")
+    seeds = seeds_text(len(snapshot.comparison.seeds))
+    return Sentence(f"{snapshot.names[first]} compared with the others", f"{'; '.join(parts)} ({seeds}).")
 
 
-def _other_length(snapshot: ComparisonSnapshot, entry: int, rivals: list[int]) -> str:
-    """What another length would gain, for this method or one of the same supervision, against the float vectors."""
+def _other_length(snapshot: ComparisonSnapshot, best: Code) -> str:
+    """What another length would gain, for this method or one of the same supervision."""
+    rivals = methods_by_supervision(snapshot)[snapshot.supervision(best.entry)]
     lengths = [one for one in snapshot.lengths if one.entry in rivals]
-    here = next((one for one in lengths if (one.entry, one.bits) == (entry, snapshot.bits(entry))), None)
-    if here is None or not snapshot.references:
+    if not lengths:
         return ""
-    best = max(lengths, key=lambda one: one.map)
-    if best.map < here.map + min(WORTH, WORTH_SHARE * here.map):
+    longest = max(lengths, key=lambda one: one.map)
+    if longest.map < best.map + min(WORTH, WORTH_SHARE * best.map):
         return ""
-    floats = _gap([best.ap], [snapshot.references[0].ap])
-    margin = ""
-    if floats is not None:
-        relation = "above" if floats.difference > 0 else "below"
-        margin = f", {floats.magnitude} {relation} the float vectors"
-    method = "it" if best.entry == entry else snapshot.names[best.entry]
-    return f" At {best.bits} bits{_first_seed(snapshot)} {method} reaches {_score(best.map)}{margin}."
+    method = "it" if longest.entry == best.entry else snapshot.names[longest.entry]
+    return f" At {longest.bits} bits{_first_seed(snapshot)} {method} reaches {score_text(longest.map)}."
 
 
 def _first_seed(snapshot: ComparisonSnapshot) -> str:
@@ -186,7 +291,7 @@ def _compression(snapshot: ComparisonSnapshot) -> Sentence | None:
     ]
     if not candidates:
         return None
-    topic = f"To compress {DISTANCES[snapshot.setup.metric]}"
+    topic = f"The smallest code for {DISTANCES[snapshot.setup.metric]}"
     enough = [row for row in candidates if -row[2] >= TARGET_RECALL]
     size, c, recall, best = min(enough, key=lambda row: row[:3]) if enough else min(candidates, key=lambda row: row[2])
     reranking = f"with {c} × re-ranking" if c > 1 else "without re-ranking"
@@ -228,40 +333,10 @@ def _codes(snapshot: ComparisonSnapshot) -> list[LengthResult]:
 # -- formatting ----------------------------------------------------------------------------------------------------
 
 
-def _against(difference: Gap | None, other: str) -> str:
-    if difference is None:
-        return f"has not been compared with {other} yet"
-    if not difference.significant:
-        sign = "−" if difference.difference < 0 else "+"
-        size = f"{sign}{_score(abs(difference.difference))} ± {_score(difference.half_width)}"
-        return f"is {INDISTINGUISHABLE} {other} ({size})"
-    verb = "beats" if difference.difference > 0 else "trails"
-    return f"{verb} {other} by {difference.magnitude}"
+def _name(snapshot: ComparisonSnapshot, code: Code) -> str:
+    return f"{snapshot.names[code.entry]} ({supervision_text(snapshot.supervision(code.entry))}, {code.bits} bits)"
 
 
-def _name(snapshot: ComparisonSnapshot, entry: int) -> str:
-    return f"{snapshot.names[entry]} at {snapshot.bits(entry)} bits ({supervision_text(snapshot.supervision(entry))})"
-
-
-def _aps(snapshot: ComparisonSnapshot, side: int) -> dict[int, npt.NDArray[np.float64]]:
-    if side == FLOATS:
-        return {one.seed: one.ap for one in snapshot.references}
-    return {result.seed: result.record.ap for result in snapshot.results_of(side) if result.record is not None}
-
-
-def _gap(ones: list[npt.NDArray[np.float64]], others: list[npt.NDArray[np.float64]]) -> Gap | None:
-    if not ones:
-        return None
-    if np.isnan(np.concatenate(ones) - np.concatenate(others)).all():
-        return None
-    pooled = difference_over_seeds(ones, others, resamples=RESAMPLES)
-    means = [float(np.nanmean(one - other)) for one, other in zip(ones, others, strict=True)]
-    spread = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
-    return Gap(pooled.difference, pooled.low, pooled.high, len(means), spread)
-
-
-def _score(value: float) -> str:
-    """Three decimals without the leading zero."""
-    return (
-        "–" if not math.isfinite(value) else f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
-    )
+def _size(snapshot: ComparisonSnapshot) -> str:
+    most = budget(snapshot)
+    return f"{most} byte{'s' * (most > 1)} per item"

@@ -8,7 +8,7 @@ is half the median distance of the warm-up; m may exceed d.
 """
 
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,8 +33,9 @@ class FeatureParams:
     """What the map does."""
 
     kernel: str = param(
-        "rbf", symbol="κ", title="kernel", choices=("rbf", "none"),
-        help="RBF similarities to anchors, or the vectors themselves (better for learnt embeddings).",
+        "rbf", symbol="κ", title="kernel", choices=("rbf", "none", "given"),
+        help="rbf: similarities to anchors. none: the vectors, centred and scaled as set below (better for learnt "
+        "embeddings). given: the vectors as they are, or scaled to unit length if the distance is cosine.",
     )  # fmt: skip
     m: int = param(
         300, symbol="m", title="anchors", lo=1, hi=100_000, slider=(16, 1024), scale="log",
@@ -49,10 +50,11 @@ class FeatureParams:
     )  # fmt: skip
     center_input: bool = param(
         True, symbol="x̄", title="centre the input",
-        help="Subtract the warm-up mean before normalising.",
+        help="Subtract the warm-up mean before normalising.", active_if=("kernel", "rbf", "none"),
     )  # fmt: skip
     normalize: bool = param(
         True, symbol="‖x‖", title="unit length", help="Scale every vector to length 1.",
+        active_if=("kernel", "rbf", "none"),
     )  # fmt: skip
     warm: int = param(
         0, symbol="", title="warm-up points", lo=0, hi=100_000,
@@ -68,6 +70,29 @@ class FeatureParams:
     def warm_up(self) -> int:
         """Number of distinct points before learning starts."""
         return max(self.m if self.kernel == "rbf" else 0, self.warm, MIN_WARM_UP)
+
+    def in_metric(self, metric: str) -> "FeatureParams":
+        """These parameters with "given" spelt out for a distance.
+
+        >>> FeatureParams(kernel="given").in_metric("cosine")
+        FeatureParams(kernel='none', m=300, sigma=0.0, center_input=False, normalize=True, warm=0)
+        """
+        if self.kernel != "given":
+            return self
+        return replace(self, kernel="none", center_input=False, normalize=metric == "cosine")
+
+    @property
+    def text(self) -> str:
+        """The features in a few words.
+
+        >>> FeatureParams().text, FeatureParams(kernel="none").text, FeatureParams(kernel="given").text
+        ('RBF, 300 anchors', 'centred vectors of unit length', 'vectors as given')
+        """
+        if self.kernel == "rbf":
+            return f"RBF, {self.m} anchors"
+        if self.kernel == "given" or not (self.center_input or self.normalize):
+            return "vectors as given"
+        return f"{'centred ' * self.center_input}vectors{' of unit length' * self.normalize}"
 
 
 class FeatureMap:
@@ -100,7 +125,7 @@ class FeatureMap:
             raise ValueError(f"sigma must be a number > 0 or 'auto', got {sigma!r}")
         if dtype not in ("float32", "float64"):
             raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
-        self.params = FeatureParams(kernel, m, sigma, center_input, normalize, warm)
+        self.params = FeatureParams(kernel, m, sigma, center_input, normalize, warm).in_metric("l2")
         self.dtype = dtype
         self.mean: npt.NDArray[np.float64] | None = None
         self.anchors: Reals | None = None

@@ -182,6 +182,20 @@ class Judge:
         sides = X[self.queries[few]], RowView(X, self.database)
         return (yield from iter_float_ap(*sides, self.relevant[few], self.world.dataset.metric, own, hidden))
 
+    def feature_recall(self) -> Generator[None, None, float]:
+        """Recall@10 of exact search among the features: what the feature map alone leaves of the original distance.
+
+        Codes of these features may exceed it only by luck. Measured on the first queries if there is much to multiply.
+        """
+        Z = yield from self.world.iter_mapped(self.stage)
+        exact = yield from self.exact_neighbours()
+        few = slice(0, max(FLOAT_QUERIES, FLOAT_WORK // (len(self.database) * Z.shape[1])))
+        own = None if self.own is None else self.own[few]
+        k = min(10, exact.shape[1])
+        work = iter_exact_neighbours(Z[self.queries[few]], RowView(Z, self.database), k, "l2", query_rows=own)
+        near = yield from _quiet(work)
+        return float(np.mean([len(np.intersect1d(*sides)) / k for sides in zip(near, exact[few, :k], strict=True)]))
+
     def _neighbours(self, database: Rows, own: Rows | None) -> Generator[None, None, Rows]:
         X, metric = self.world.raw(self.stage), self.world.dataset.metric
         k = min(NEIGHBOURS, len(database) - 1)

@@ -12,6 +12,7 @@ from typing import Any
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, param, parameter_table, table_with_defaults, validate
 from ohash.models import registry as methods
+from ohash.models.base import HasherSpec
 from ohash.streams import registry as datasets
 from ohash.streams.dataset import Dataset
 from ohash.streams.drift import DriftParams
@@ -178,7 +179,7 @@ def experiment(dataset: str | Dataset = "digits", method: str = "oh", **values: 
     changes = tuple(map(_change, values.pop("changes", ())))
     content = values.pop("content", "")
     if isinstance(dataset, Dataset):
-        values = {"kernel": "none" if methods.find(method).raw else dataset.kernel, **values}
+        values = {"kernel": kernel_for(methods.find(method), dataset.kernel), **values}
         content, dataset = dataset.fingerprint(), OWN
     if values.get("similar_share", 0) is None:
         values["similar_share"] = "natural"
@@ -215,6 +216,11 @@ def rows_of(params: ExperimentParams) -> dict[str, Parameter]:
     return {**rows, "seed": SEED}
 
 
+def kernel_for(spec: HasherSpec, suits_data: str) -> str:
+    """The kernel of a method's features: `suits_data`, if the method was made for a kernel, or else none."""
+    return {"kernel": suits_data, "vectors": "none", "distance": "given"}[spec.features]
+
+
 def _parts(params: ExperimentParams) -> tuple[Any, ...]:
     return (params.model, params.features, params.stream, params.drift, params.run)
 
@@ -225,9 +231,9 @@ def _defaults(dataset: str, method: str) -> tuple[Any, ...]:
     model = spec.params()
     if "center" in spec.table and "frozen" in spec.table["center"].choices:
         model = replace(model, center="frozen")
-    kernel = "none" if spec.raw or dataset not in datasets.datasets() else datasets.find_dataset(dataset).kernel
+    suits_data = datasets.find_dataset(dataset).kernel if dataset in datasets.datasets() else "none"
     run = RunParams(judged_at="tenths") if spec.consumes == "batch" else RunParams()  # every judgement needs a fit
-    return model, FeatureParams(kernel=kernel), StreamParams(), DriftParams(), run
+    return model, FeatureParams(kernel=kernel_for(spec, suits_data)), StreamParams(), DriftParams(), run
 
 
 def _build(values: dict[str, Any], changes: tuple[Change, ...], content: str) -> ExperimentParams:

@@ -53,7 +53,7 @@ class World:
         self._mapped: OrderedDict[int, Reals] = OrderedDict()
         self._moved: OrderedDict[int, Numbers] = OrderedDict()
         self._lock = threading.RLock()
-        self.feature_map = FeatureMap.from_params(params.features, self.dtype)
+        self.feature_map = FeatureMap.from_params(params.features.in_metric(self.dataset.metric), self.dtype)
         if isinstance(
             self.stream().similarity, PairListSimilarity
         ):  # all points are searched, and pairs name any of them

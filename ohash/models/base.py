@@ -38,6 +38,12 @@ PAPER = """@article{huang2017online,
 }"""
 Consumes = Literal["nothing", "pairs", "points", "chunks", "batch"]
 Supervision = Literal["none", "pairs", "labels"]
+Features = Literal["kernel", "vectors", "distance"]
+FEATURES_TEXTS: dict[Features, str] = {
+    "kernel": "kernel features (RBF similarities to anchors)",
+    "vectors": "the vectors, centred and scaled to unit length",
+    "distance": "the vectors as given, in the data's own distance",
+}
 
 
 @dataclass(frozen=True)
@@ -165,10 +171,10 @@ class HasherSpec:
     gives `key`, `params` and `build` itself, and `restore` unless its objects have ``resume(values, arrays)``.
 
     `asymmetric`: it ranks by its own distance (`AsymmetricHasher`). `hamming`: the Hamming distance of its codes is
-    meaningful. `needs`: a package it requires, an optional extra of the same name. `kernel_features`: it is meant for
-    kernel features although it is unsupervised. `reference`: it is there to be compared with, not to be used.
-    `pairwise`: a batch method that also accepts a matrix of similarities (`fit_similar`), where no labels define what
-    is similar.
+    meaningful. `needs`: a package it requires, an optional extra of the same name. `features`: the features it was
+    made for, and `features_source` where its authors say so; experiments, comparisons, sweeps and the paper's figures
+    all use these by default. `reference`: it is there to be compared with, not to be used. `pairwise`: a batch method
+    that also accepts a matrix of similarities (`fit_similar`), where no labels define what is similar.
     """
 
     title: str
@@ -187,7 +193,8 @@ class HasherSpec:
     asymmetric: bool = False
     hamming: bool = True
     needs: str = ""
-    kernel_features: bool = False
+    features: Features = "vectors"
+    features_source: str = ""
     reference: bool = False
     pairwise: bool = False
 
@@ -212,9 +219,9 @@ class HasherSpec:
         return model  # type: ignore[no-any-return]
 
     @property
-    def raw(self) -> bool:
-        """Whether it suits the vectors themselves: without supervision a kernel only takes the distance away."""
-        return self.supervision == "none" and not self.kernel_features
+    def features_text(self) -> str:
+        """The features it was made for, and who says so."""
+        return FEATURES_TEXTS[self.features] + (f": {self.features_source}" if self.features_source else "")
 
     @property
     def missing(self) -> str:

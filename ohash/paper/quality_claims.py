@@ -11,7 +11,7 @@ from ohash.paper.settings import Setting
 from ohash.paper.verdicts import EQUAL, Effect, Part, Verdict, above, difference, equal
 
 LARGE_GAIN = 0.05
-NEGLIGIBLE = 0.01  # a β that is better by minus counts as equally good
+NEGLIGIBLE = 0.01  # a β that is better by less counts as equally good
 
 
 def map_gain(
@@ -159,7 +159,7 @@ QUALITY_CLAIMS = (
     ),
     Claim(
         "T-labels", "The number of models hardly matters on CIFAR-10.", "Section VII-B2, Figure 3",
-        f"T = 4 and T = 1 differ by minus than {EQUAL:g}.", ("3",), _more_models(equal), ("labels",),
+        f"T = 4 and T = 1 differ by less than {EQUAL:g}.", ("3",), _more_models(equal), ("labels",),
     ),
     Claim(
         "C-small", "mAP improves by a large margin from C = 0.00001 to C = 0.01.", "Section VII-B3, Figure 4",
@@ -200,7 +200,7 @@ QUALITY_CLAIMS = (
     ),
     Claim(
         "lego", "LEGO-LSH and OH are about equal on Photo Tourism.", "Section VII-C, Figure 6",
-        f"At each r > 32 they differ by minus than {EQUAL:g}.", ("6",), _lego_equals_oh, ("tracks",),
+        f"At each r > 32 they differ by less than {EQUAL:g}.", ("6",), _lego_equals_oh, ("tracks",),
     ),
     Claim(
         "ksh-metric", "MMOH beats KSH and FastHash on GIST1M above 16 bits.", "Section VII-C, Figure 8",

@@ -1,8 +1,8 @@
 """From measurements to a verdict: holds, does not hold, or cannot tell.
 
-A difference of mAP on the test queries has the interval of a paired bootstrap over queries. With three seeds or more it
-is widened to the t interval of their mean; with fewer, by SWING, as the mAP of one run varies that much from one moment
-to the next. Other numbers have the range of the seeds as their interval, or, with fewer than three, a stated allowance.
+A difference of mAP on the test queries has the interval of `evaluation.significance`: a paired bootstrap over queries,
+with three seeds or more at least the t interval of their mean, with fewer widened by three times what seeds were seen
+to change. Other numbers have the range of the seeds as their interval, or, with fewer than three, a stated allowance.
 `Effect.interval` says which. There is a verdict only if the whole interval lies on one side.
 """
 
@@ -12,12 +12,11 @@ from typing import Literal
 
 import numpy as np
 
-from ohash.evaluation.significance import ENOUGH_SEEDS, difference_over_seeds
+from ohash.evaluation.significance import ENOUGH_SEEDS, difference_over_seeds, few_seeds_margin, seeds_text
 from ohash.paper.figures import FULL
 from ohash.paper.measurements import Floats
 
 Verdict = Literal["holds", "does not hold", "cannot tell"]
-SWING = 0.02
 EQUAL = 0.03  # smaller differences of mAP count as none
 TIMING_NOISE = 0.2  # of a ratio of times, one run each
 SHARE_NOISE = 0.1  # of a share, one run
@@ -80,14 +79,13 @@ class Part:
 def difference(a: Sequence[Floats], b: Sequence[Floats]) -> Effect:
     """MAP of a minus that of b; one array of average precisions per seed, the same queries on both sides."""
     pooled, seeds = difference_over_seeds(a, b), len(a)
-    few = seeds < ENOUGH_SEEDS
-    swing = SWING if few else 0.0
+    margin = few_seeds_margin(seeds)
     kind = (
-        f"95 %, bootstrap over queries, widened by {SWING:g} for {_count(seeds, 'seed')}"
-        if few
+        f"95 %, bootstrap over queries, widened by {margin:.3f} for {seeds_text(seeds)}"
+        if margin
         else f"95 %, the wider of bootstrap over queries and t over {seeds} seeds"
     )
-    return Effect(pooled.difference, pooled.low - swing, pooled.high + swing, seeds=seeds, interval=kind)
+    return Effect(pooled.difference, pooled.low, pooled.high, seeds=seeds, interval=kind)
 
 
 def ratio(a: Sequence[float], b: Sequence[float], unit: str = "x") -> Effect:

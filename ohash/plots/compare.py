@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ohash.comparison.fairness import fairness
 from ohash.comparison.results import ComparisonSnapshot, MethodResult
-from ohash.comparison.verdict import methods_by_supervision, truth_name
+from ohash.comparison.verdict import budget, leaders, methods_by_supervision, truth_name
 from ohash.engine.judge import RERANKED
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Dash, Mark, Series
@@ -74,13 +74,13 @@ def truths(snapshot: ComparisonSnapshot) -> Chart:
     y = Axis(f"mAP: agreement with {what}", lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing("Neither truth has been measured yet", x, y)
-    ranked = [at for several in methods_by_supervision(snapshot).values() for at in several]
     title = f"Agreement with {what} against agreement with the original distance"
-    if ranked:
-        best, near = (max(ranked, key=lambda at: snapshot.score(at, column)) for column in ("map", "recall_10"))
-        first, second = (f"{snapshot.names[at]} ({SUPERVISION[snapshot.supervision(at)]})" for at in (best, near))
-        title = f"{first} agrees most with {what}, {second} with the original distance"
-        title = f"{first} agrees most with both truths" if best == near else title
+    best = leaders(snapshot)
+    if best is not None:
+        follower, keeper = (snapshot.names[code.entry] for code in best)
+        size = f"At {budget(snapshot)} bytes per item"
+        title = f"{size} {follower} follows {what} best, {keeper} keeps the distance best"
+        title = f"{size} {follower} is best by both truths" if follower == keeper else title
     return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One point per method.")
 
 

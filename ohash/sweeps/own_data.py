@@ -8,7 +8,7 @@ import io
 from collections.abc import Mapping
 from pathlib import Path
 
-from ohash.engine.params import OWN
+from ohash.engine.params import OWN, kernel_for
 from ohash.models import registry
 from ohash.runtime.frames import read_frame, write_frame
 from ohash.store.store import Store
@@ -98,4 +98,4 @@ def with_own_data(sweep: Sweep, dataset: Dataset) -> Sweep:
 
 def _kernel(settings: Mapping[str, object], dataset: Dataset) -> str:
     method = settings.get("method", "oh")
-    return "none" if isinstance(method, str) and registry.find(method).raw else dataset.kernel
+    return kernel_for(registry.find(method), dataset.kernel) if isinstance(method, str) else dataset.kernel

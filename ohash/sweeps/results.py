@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ohash import tables
 from ohash.engine.params import OWN, QUERIES
-from ohash.evaluation.significance import Difference, difference_over_seeds
+from ohash.evaluation.significance import ENOUGH_SEEDS, Difference, difference_over_seeds, seeds_text
 from ohash.models.registry import find
 from ohash.notebook import card_html, curves_html
 from ohash.store.store import Store
@@ -123,8 +123,16 @@ class BestPoint:
             return f"its result on the test queries is lost; {self.remedy}"
         spread = f", ± {self.test_sd:.3f} over seeds" if math.isfinite(self.test_sd) else ""
         rest = f"; {self.remedy}" if self.lost_runs else ""
-        interval = f"95 % interval {self.test.low:.3f} to {self.test.high:.3f}"
-        return f"on {self.queries_text} mAP {self.test.difference:.3f}, {interval}{spread}{rest}"
+        return f"on {self.queries_text} mAP {self.test.difference:.3f}, {self.interval_text}{spread}{rest}"
+
+    @property
+    def interval_text(self) -> str:
+        """The interval of the test mAP; fewer than three seeds have none."""
+        if self.test is None:
+            return ""
+        if self.seeds < ENOUGH_SEEDS:
+            return seeds_text(self.seeds)
+        return f"95 % interval {self.test.low:.3f} to {self.test.high:.3f}"
 
     @property
     def remedy(self) -> str:

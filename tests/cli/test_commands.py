@@ -173,10 +173,10 @@ def test_methods_shows_a_card_by_any_name(capsys):
 
 
 def test_another_distance_does_not_change_the_feature_map(capsys: pytest.CaptureFixture[str]) -> None:
-    """What learns from nothing works on the vectors themselves, with or without --metric."""
+    """Binary quantisation works on the vectors as given, with or without --metric."""
     for more in ([], ["--metric", "cosine"]):
         assert main(["run", "--dataset", "digits", "--method", "sign", "--pairs", "50", "--json", *more]) == 0
-        assert json.loads(capsys.readouterr().out)["params"]["kernel"] == "none"
+        assert json.loads(capsys.readouterr().out)["params"]["kernel"] == "given"
 
 
 @pytest.mark.parametrize("silent", [[], ["--quiet"], ["--json"]])

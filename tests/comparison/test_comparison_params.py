@@ -63,9 +63,9 @@ def test_bits_are_those_of_a_whole_code():
     assert one.experiment(one.entries[1], bits=16).model.r == 4
 
 
-def test_methods_without_supervision_get_the_vectors_themselves_unless_told_otherwise():
+def test_every_method_gets_the_features_it_was_made_for_unless_told_otherwise():
     kernels = {e.method: some().experiment(e).features.kernel for e in some().entries}
-    assert kernels == {"oh": "rbf", "hcoh": "rbf", "itq": "none", "sign": "none"}
+    assert kernels == {"oh": "rbf", "hcoh": "none", "itq": "none", "sign": "given"}
     same = some(("oh", "itq"), maps="same")
     assert {same.experiment(e).features.kernel for e in same.entries} == {"rbf"}
     assert some(("kernel_lsh",)).experiment(Entry("kernel_lsh")).features.kernel == "rbf"

@@ -203,10 +203,11 @@ def test_visitors_are_let_in_while_it_runs():
     assert len(seen) == 20
 
 
-def test_own_data_share_one_world_a_feature_map():
+def test_methods_on_the_same_features_share_one_world():
     dataset, values = own_data("labels")
-    runner = finished(small(("oh", "hcoh", "sign", "itq"), dataset="own", **values), dataset)
-    assert len({id(method_run.run.world) for method_run in runner.first_seed_runs}) == 1
+    runner = finished(small(("oh", "hcoh", "itq", "sign", "int8"), dataset="own", **values), dataset)
+    worlds = [id(method_run.run.world) for method_run in runner.first_seed_runs]
+    assert len(set(worlds[:3])) == len(set(worlds[3:])) == 1 and worlds[0] != worlds[3]
     assert runner.snapshot().setup.title == dataset.title
 
 

@@ -144,6 +144,16 @@ def test_a_row_that_would_ruin_the_mean_is_named():
         FeatureMap(kernel="none").fit(X).transform(X)
 
 
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+def test_vectors_as_given_are_only_scaled_where_the_distance_is_cosine(metric):
+    X = points(200)
+    params = FeatureParams(kernel="given", center_input=True, normalize=True).in_metric(metric)
+    Z = FeatureMap.from_params(params, "float64").fit(X).transform(X)
+    expected = X / np.linalg.norm(X, axis=1, keepdims=True) if metric == "cosine" else X
+    np.testing.assert_allclose(Z, expected, rtol=1e-14)
+    np.testing.assert_array_equal(FeatureMap(kernel="given", dtype="float64").fit(X).transform(X), X)
+
+
 def test_blocks_do_not_show():
     X = points(2 * BLOCK + 3, d=3)
     fitted = FeatureMap(m=5, dtype="float64").fit(X)
@@ -180,7 +190,7 @@ def test_state_round_trip(options, dtype):
         (lambda: FeatureMap(sigma=-1), "sigma must be"),
         (lambda: FeatureMap(sigma=float("nan")), "sigma must be"),
         (lambda: FeatureMap(m=0), "m must be an integer in"),
-        (lambda: FeatureMap(kernel="poly"), "kernel must be one of 'rbf', 'none', got 'poly'"),
+        (lambda: FeatureMap(kernel="poly"), "kernel must be one of 'rbf', 'none', 'given', got 'poly'"),
         (lambda: FeatureMap(dtype="float16"), "dtype must be 'float32' or 'float64', got 'float16'"),
         (lambda: FeatureMap(center_input="yes"), "center_input must be true or false"),
         (lambda: FeatureMap(m=101).fit(points(100)), "m must be at most the number of distinct points seen, got m=101"),

@@ -96,7 +96,7 @@ def test_all_that_make_the_table_compute_as_much_are_named():
 def test_a_reference_is_drawn_and_ranked_nowhere():
     now = snapshot({"oh": 0.7, "itq": 0.5, "float": 0.9})
     for chart in (charts.curves(now), charts.truths(now)):
-        assert "Exact cosine" not in chart.title and any(one.name == "Exact cosine" for one in chart.series)
+        assert "Exact search" not in chart.title and any(one.name == "Exact search" for one in chart.series)
 
 
 def test_the_float_vectors_are_a_line_and_a_point():

@@ -29,7 +29,7 @@ def test_the_test_queries_are_asked_once_when_every_cell_has_ended(store):
     assert found.test is None and found.waiting == left and f"when the {left} remaining cells have" in found.test_text
     SweepExecution(chosen, store, InlineExecutor()).run()
     (found,) = best_points(chosen, store)
-    assert found.test is not None and "95 % interval" in found.test_text
+    assert found.test is not None and "two seeds" in found.test_text
 
 
 def test_damaged_runs_of_the_best_are_named_and_not_counted(store):
@@ -40,7 +40,7 @@ def test_damaged_runs_of_the_best_are_named_and_not_counted(store):
     store.trace(first).write_bytes(store.trace(first).read_bytes()[:300])
     (found,) = best_points(chosen, store)
     ap = store.frame(second)[1]["ap/test"]
-    assert found.test == paired_bootstrap(ap, 0 * ap) and (found.seeds, found.queries) == (1, whole.queries)
+    assert found.test == difference_over_seeds([ap], [0 * ap]) and (found.seeds, found.queries) == (1, whole.queries)
     assert f"the curves of {first} are lost: `python3 -m ohash runs delete {first}`" in found.test_text
     store.trace(second).unlink()
     (found,) = best_points(chosen, store)

@@ -178,6 +178,8 @@ HASHER = HasherSpec(
   year      = {2016}
 }""",
     supervision="pairs",
+    features="vectors",
+    features_source="a linear map of the vectors",
     consumes="pairs",
     differs="The originals keep floats; here weights, a random rotation and the sign follow. "
     "C is shrunk, and starts from as many pairs of isotropic noise as there are dimensions. It is updated from "

@@ -346,6 +346,8 @@ HASHER = HasherSpec(
   year      = {2014}
 }""",
     supervision="labels",
+    features="vectors",
+    features_source="decision trees on the vectors",
     consumes="batch",
     pairwise=True,
     linear=False,

@@ -119,6 +119,8 @@ HASHER = HasherSpec(
   doi       = {10.1109/CVPR.2011.5995432}
 }""",
     supervision="none",
+    features="vectors",
+    features_source="PCA of the centred vectors",
     consumes="batch",
     differs="The paper needs r <= d; bits beyond d start here as random projections of the centred data. Unlike the "
     "version in faiss, vectors are not normalised again and all points are used.",

@@ -150,9 +150,11 @@ HASHER = HasherSpec(
   year      = {2009}
 }""",
     supervision="none",
+    features="vectors",
+    features_source="its kernel is its own, computed from the vectors",
     consumes="nothing",
     linear=False,
-    differs="It has its own kernel and applies it to the output of the feature map: run it with kernel='none', or its "
-    "kernel is applied to kernel features. Both means of the kernel are subtracted, of rows and of columns; a public "
+    differs="Its kernel is applied to the output of the feature map, which therefore has none by default. "
+    "Both means of the kernel are subtracted, of rows and of columns; a public "
     "port subtracts one of them twice. What the Online Hashing paper calls KLSH is `kernel_lsh`.",
 )

@@ -194,6 +194,8 @@ HASHER = HasherSpec(
   year      = {2012}
 }""",
     supervision="labels",
+    features="kernel",
+    features_source="its hash functions are sums over m anchors of a kernel",
     consumes="batch",
     pairwise=True,
     differs="Without labels it takes a matrix of which points of a sample are similar. The anchors are those of the "

@@ -164,6 +164,8 @@ HASHER = HasherSpec(
   year      = {2015}
 }""",
     supervision="labels",
+    features="kernel",
+    features_source="its non-linear embedding, an RBF map",
     consumes="batch",
     differs="The anchors of the RBF kernel are those of the experiment's feature map, the same for every method "
     "(the paper: 1,000 anchors, sigma 0.4); without a kernel SDH is linear. Squared loss only, not the hinge variant. "

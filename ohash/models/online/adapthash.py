@@ -156,6 +156,8 @@ HASHER = HasherSpec(
   pages     = {1044--1052}
 }""",
     supervision="pairs",
+    features="vectors",
+    features_source="linear hash functions; its benchmark centres and scales to unit length",
     consumes="pairs",
     differs="The step is divided by r: the factor (f(u)ᵀf(v) - r s) grows with r, and at the published step of 1 the "
     "method is unstable (worse than random hyperplanes on digits). It is divided by the mean squared length of the "

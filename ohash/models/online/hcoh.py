@@ -56,6 +56,8 @@ HASHER = HasherSpec(
   doi       = {10.1145/3240508.3240519}
 }""",
     supervision="labels",
+    features="vectors",
+    features_source="linear hash functions of centred vectors of unit length",
     consumes="points",
     differs="A Hadamard matrix of order r has one constant column, a bit that would be the same for every class: it "
     "is replaced by balanced random signs. The codebook grows when more classes come than it has rows. Of several "

@@ -76,6 +76,8 @@ HASHER = HasherSpec(
   pages   = {2279--2306}
 }""",
     supervision="labels",
+    features="kernel",
+    features_source="its experiments use an RBF kernel for MNIST and Places205, and none for CIFAR-10",
     consumes="points",
     differs="No learning rate: W starts from 0, so it would change no code. The average is kept as a sum, since "
     "dividing a column by its mistakes changes no sign. A projection of 0 counts as +1, as everywhere here (the "

@@ -229,6 +229,8 @@ HASHER = HasherSpec(
   eprint    = {1703.08919}
 }""",
     supervision="labels",
+    features="vectors",
+    features_source="linear hash functions of centred vectors of unit length in its online experiments",
     consumes="points",
     differs="The true gradient of the mutual information, checked by finite differences: the authors' online program "
     "uses sigmoids in (0, 1) where the derivative asks for codes in (-1, 1). As there, only the path through the "

@@ -101,6 +101,8 @@ HASHER = HasherSpec(
     cite="Huang, Yang, Zheng: Online Hashing, TNNLS 2017, Section VI",
     bibtex=PAPER,
     supervision="pairs",
+    features="kernel",
+    features_source="Section VII-A of the paper",
     consumes="pairs",
     differs="As OH. Among models with the same smallest loss the first is moved. The paper does not say how T models "
     "rank items: here by the smallest Hamming distance, then by the sum.",

@@ -78,6 +78,8 @@ HASHER = HasherSpec(
   archiveprefix = {arXiv}
 }""",
     supervision="labels",
+    features="vectors",
+    features_source="linear classifiers; its benchmark centres and scales to unit length",
     consumes="points",
     differs="The hinge is the default: the authors' own note says that it is usually better than the boosted "
     "version. A new class takes the word of the pool that is farthest from those in use, instead of the next one, and "

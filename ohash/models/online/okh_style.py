@@ -132,6 +132,8 @@ HASHER = HasherSpec(
   year      = {2013}
 }""",
     supervision="pairs",
+    features="kernel",
+    features_source="a kernel is part of its hash function, as its name says",
     consumes="pairs",
     differs="Not OKH itself: its learning rule was only ever distributed as compiled code, and the journal paper "
     "says that loss and inference differed. Known are C = 0.1, one ratio of 0.2, RBF features of 300 anchors with a "

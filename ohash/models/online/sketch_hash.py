@@ -83,6 +83,8 @@ HASHER = HasherSpec(
   year      = {2017}
 }""",
     supervision="none",
+    features="vectors",
+    features_source="the sketch is of the centred data matrix",
     consumes="chunks",
     differs="The rotation is drawn once, and every new basis is turned towards the one before (orthogonal "
     "Procrustes), so that flipped bits mean a changed subspace; public implementations draw a new one per chunk. At "

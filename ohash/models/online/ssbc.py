@@ -119,6 +119,8 @@ HASHER = HasherSpec(
   year    = {2015}
 }""",
     supervision="none",
+    features="vectors",
+    features_source="linear functions of centred vectors",
     consumes="chunks",
     linear=False,
     differs="Written from the idea of the paper; no program of the authors was found, and its sizes are not known "

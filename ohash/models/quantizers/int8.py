@@ -94,7 +94,7 @@ class Int8(Reconstruction):
         if len(rows) > FEW or self.params.dims != "all":
             for start in range(0, len(codes), BLOCK):
                 some = slice(start, start + BLOCK)
-                squares[:, some] = distances(rows, self.decode(codes[some]), "l2")
+                squares[:, some] = distances(rows - self.low, self.decode(codes[some]) - self.low, "l2")
         else:
             byte_distances()(rows, codes, self.low, self.step, squares)
         return squares
@@ -130,6 +130,8 @@ HASHER = HasherSpec(
   year         = {2024}
 }""",
     supervision="none",
+    features="distance",
+    features_source="it rounds the vectors themselves",
     consumes="nothing",
     linear=False,
     asymmetric=True,

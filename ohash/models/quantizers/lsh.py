@@ -93,6 +93,8 @@ HASHER = (
         cite="Charikar: Similarity estimation techniques from rounding algorithms, STOC 2002",
         bibtex=CHARIKAR,
         supervision="none",
+        features="vectors",
+        features_source="random hyperplanes keep the angles of the vectors",
         consumes="nothing",
         differs="As published; the mean of the warm-up may be subtracted first.",
     ),
@@ -103,9 +105,10 @@ HASHER = (
         cite="Huang, Yang, Zheng: Online Hashing, TNNLS 2017 (as a baseline); Charikar, STOC 2002",
         bibtex=f"{PAPER}\n\n{CHARIKAR}",
         supervision="none",
-        kernel_features=True,
+        features="kernel",
+        features_source="the paper names an RBF kernel for it, Section VII-C",
         consumes="nothing",
-        differs="The paper says only 'RBF kernel, W randomly sampled': read as LSH on the mapped features. Run it with "
-        "kernel='rbf'; without a kernel it is LSH.",
+        differs="The paper says only 'RBF kernel, W randomly sampled': read as LSH on the mapped features. Without "
+        "a kernel it is LSH.",
     ),
 )

@@ -170,6 +170,8 @@ HASHER = HasherSpec(
   doi     = {10.1109/TPAMI.2010.57}
 }""",
     supervision="none",
+    features="distance",
+    features_source="it approximates the vectors themselves",
     consumes="batch",
     linear=False,
     asymmetric=True,

@@ -128,6 +128,8 @@ HASHER = HasherSpec(
   doi     = {10.1145/3654970}
 }""",
     supervision="none",
+    features="distance",
+    features_source="it estimates the distance of the vectors themselves",
     consumes="nothing",
     asymmetric=True,
     differs="One centroid (the mean of the warm-up) instead of one per cluster, and queries stay in floating point "

@@ -95,6 +95,7 @@ HASHER = HasherSpec(
   doi       = {10.1145/2660193.2660195}
 }""",
     supervision="none",
+    features="vectors",
     consumes="nothing",
     linear=False,
     reference=True,

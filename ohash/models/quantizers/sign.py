@@ -84,6 +84,8 @@ HASHER = HasherSpec(
   year      = {2008}
 }""",
     supervision="none",
+    features="distance",
+    features_source="vector databases binarise embeddings as they are",
     consumes="nothing",
     differs="Vector databases take sgn(x) directly; here the warm-up's mean is subtracted first (center='none' "
     "does what they do). r is fixed to d, unless dims is 'first r'.",

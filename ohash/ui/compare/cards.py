@@ -11,6 +11,7 @@ from ohash.comparison.results import ComparisonSnapshot, dips, supervision_text
 from ohash.comparison.runner import LENGTHS
 from ohash.comparison.verdict import TARGET_RECALL, Sentence
 from ohash.engine.judge import RERANKED
+from ohash.evaluation.significance import ENOUGH_SEEDS
 from ohash.plots import formats
 from ohash.plots.compare import roles
 from ohash.plots.theme import colour
@@ -100,7 +101,7 @@ def results_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
     hues = [*(colour(role, dark) for role in roles(snapshot)), colour("float", dark)]
     first = snapshot.names[0]
     header = [
-        "method", "supervision", "bits", "mAP", f"mAP − {first}", "recall@10",
+        "method", "supervision", "features", "bits", "mAP", f"mAP − {first}", "recall@10", "at most in its features",
         *(f"recall@10, re-ranked {c} ×" for c in RERANKED[1:]), "precision, radius 2", "empty balls, radius 2",
         "CPU (s)",
     ]  # fmt: skip
@@ -108,16 +109,18 @@ def results_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
     for hue, row in zip(hues, result_rows(snapshot), strict=True):
         spread = f" ± {row['map_seed_spread']:.3f}" if math.isfinite(row["map_seed_spread"]) else ""
         half = row["map_minus_first_half"]
-        difference = f"{row['map_minus_first']:+.3f} ± {half:.3f}" if math.isfinite(half) else "–"
-        if math.isfinite(row["map_minus_first_seed_spread"]):
-            difference += f" ± {row['map_minus_first_seed_spread']:.3f}"
+        difference = f"{row['map_minus_first']:+.3f}" if math.isfinite(half) else "–"
+        if math.isfinite(half) and len(snapshot.comparison.seeds) >= ENOUGH_SEEDS:
+            difference += f" ± {half:.3f}"
         cells = [
             f'<td><span style="color:{hue}">■</span> {html.escape(row["method"])}</td>',
             f'<td class="words">{row["learns_from"].replace(UNSUPERVISED, "none")}</td>',
+            f'<td class="words">{html.escape(row["features"])}</td>',
             _cell(f"{row['bits']:,}" if row["bits"] else "–"),
             _cell(_score(row["map"]) + spread),
             _cell(difference),
             _cell(_score(row["recall_10"])),
+            _cell(_score(row["recall_10_of_features"])),
             *(_cell(_score(row[f"recall_10_reranked_{c}"])) for c in RERANKED[1:]),
             _cell(_score(row["precision_radius_2"])),
             _cell(formats.percent(row["empty_balls"])),

@@ -179,9 +179,10 @@ def _rest(session: Session) -> None:
         st.markdown("**Results**")
         st.html(cards.results_html(snapshot, dark=dark()))
         st.caption(
-            "± after a difference: 95 % interval from a bootstrap over the queries (with several seeds, at least the "
-            "interval of their mean), then the spread over seeds. ± after mAP: spread over seeds. The float vectors "
-            "are a reference, not an upper bound."
+            "± after a difference: 95 % interval, the wider of a bootstrap over the queries and the interval of the "
+            "seeds' mean; fewer than three seeds have none. ± after mAP: spread over seeds. At most in its features: "
+            "recall@10 of exact search on what the method works on. The float vectors are a reference, not an upper "
+            "bound."
         )
     cost = cards.costs_html(snapshot, dark=dark())
     if cost:

@@ -141,7 +141,7 @@ def show_best(sweep: Sweep, best: list[BestPoint]) -> None:
             "best on validation queries": [_place(sweep, one) for one in best],
             "mAP, validation": [one.validation for one in best],
             "mAP, test": [one.test.difference if one.test else math.nan for one in best],
-            "95 % interval": [f"{one.test.low:.3f} to {one.test.high:.3f}" if one.test else "" for one in best],
+            "95 % interval": [one.interval_text.removeprefix("95 % interval ") for one in best],
             "reported on": [one.queries_text if one.test and not one.lost_runs else one.test_text for one in best],
         }
     )

@@ -1,0 +1,82 @@
+"""Differences of mAP between two methods of a comparison, paired by query and seed, with their intervals."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.comparison.results import ComparisonSnapshot
+from ohash.evaluation.significance import ENOUGH_SEEDS, difference_over_seeds, seeds_text
+
+FLOATS = -1
+RESAMPLES = 1000
+PerSeed = dict[int, npt.NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A difference of mAP with its interval; `spread` is over seeds, NaN with one."""
+
+    difference: float
+    low: float
+    high: float
+    seeds: int
+    spread: float
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
+
+    @property
+    def significant(self) -> bool:
+        """Whether the interval excludes zero."""
+        return self.low > 0 or self.high < 0
+
+    @property
+    def size(self) -> str:
+        """The absolute difference as text: ".110 ± .015"; without an interval for fewer than three seeds."""
+        interval = f" ± {score_text(self.half_width)}" if self.seeds >= ENOUGH_SEEDS else ""
+        return f"{score_text(abs(self.difference))}{interval}"
+
+    @property
+    def magnitude(self) -> str:
+        """The absolute difference and the number of seeds: ".110 ± .015 over 3 seeds", or ".110 (one seed)"."""
+        seeds = seeds_text(self.seeds)
+        return f"{self.size} over {seeds}" if self.seeds >= ENOUGH_SEEDS else f"{self.size} ({seeds})"
+
+
+def gap(snapshot: ComparisonSnapshot, one: int, other: int = FLOATS) -> Gap | None:
+    """MAP of a method minus that of another (or of the float vectors), paired by query; None while one is missing."""
+    return gap_over_seeds(ap_by_seed(snapshot, one), ap_by_seed(snapshot, other))
+
+
+def ap_by_seed(snapshot: ComparisonSnapshot, side: int) -> PerSeed:
+    if side == FLOATS:
+        return {one.seed: one.ap for one in snapshot.references}
+    return {result.seed: result.record.ap for result in snapshot.results_of(side) if result.record is not None}
+
+
+def gap_over_seeds(one: PerSeed, other: PerSeed) -> Gap | None:
+    """The gap on the seeds and queries that both sides have."""
+    seeds = [seed for seed in one if seed in other and len(one[seed]) == len(other[seed])]
+    return _gap([one[seed] for seed in seeds], [other[seed] for seed in seeds])
+
+
+def _gap(ones: list[npt.NDArray[np.float64]], others: list[npt.NDArray[np.float64]]) -> Gap | None:
+    if not ones:
+        return None
+    if np.isnan(np.concatenate(ones) - np.concatenate(others)).all():
+        return None
+    pooled = difference_over_seeds(ones, others, resamples=RESAMPLES)
+    means = [float(np.nanmean(one - other)) for one, other in zip(ones, others, strict=True)]
+    spread = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
+    return Gap(pooled.difference, pooled.low, pooled.high, len(means), spread)
+
+
+def score_text(value: float) -> str:
+    """Three decimals without the leading zero."""
+    return (
+        "–" if not math.isfinite(value) else f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
+    )
