@@ -24,7 +24,7 @@ def compared(page: Any, server: Dashboard) -> Any:
 
 
 def test_a_verdict_results_and_costs(compared: Any) -> None:
-    until(lambda: "against each" in compared.locator(".ohash-verdict").first.inner_text(), "a verdict")
+    until(lambda: "compared with the others" in compared.locator(".ohash-verdict").first.inner_text(), "a verdict")
     until(lambda: "Results" in compared.locator("body").inner_text(), "results")
     until(lambda: "bytes" in compared.locator(".ohash-costs").first.inner_text(), "costs")
     until(lambda: compared.locator("canvas").count() >= 4, "four charts")

@@ -57,7 +57,7 @@ def test_table_estimate_and_export(tmp_path, capsys):
     assert "3 of 3 cells are left: about" in capsys.readouterr().out
     assert main(["sweep", str(file), "--store", store, "--inline", "--export", str(tmp_path / "beta.csv")]) == 0
     out = capsys.readouterr()
-    assert "best on validation queries: beta = " in out.out and "95 % interval" in out.out
+    assert "best on validation queries: beta = " in out.out and "mAP 0." in out.out and "one seed" in out.out
     assert "3 of 3 cells" in out.err
     rows = list(csv.DictReader((tmp_path / "beta.csv").read_text().splitlines()))
     assert [row["beta"] for row in rows] == ["0.25", "0.5", "0.75"] and {row["state"] for row in rows} == {"done"}

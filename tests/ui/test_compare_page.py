@@ -93,8 +93,8 @@ def test_without_a_link_it_begins_with_what_users_ask() -> None:
 @pytest.mark.slow
 def test_verdict_results_costs_and_fairness_when_it_is_over() -> None:
     shown = texts(over(page()))
-    assert "To match your labels:" in shown
-    assert "OH against each:" in shown
+    assert "To follow your labels:" in shown
+    assert "OH compared with the others:" in shown
     assert 'data-state="done"' in shown
     assert "float vectors (reference)" in shown
     assert "1M · 100M vectors" in shown
@@ -186,7 +186,7 @@ def test_a_method_that_cannot_learn_here_is_a_message() -> None:
     )
     shown = texts(over(app.run()))
     assert "HCOH: HCOH learns from labels" in shown
-    assert "To match your clicks:" in shown
+    assert "To follow your clicks:" in shown
 
 
 def test_uploaded_vectors_and_clicks_are_compared_with_what_suits_them() -> None:

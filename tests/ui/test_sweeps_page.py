@@ -130,7 +130,7 @@ def test_a_finished_sweep_is_drawn_judged_and_opened(alone: Store) -> None:
     table = app.dataframe[0].value
     assert list(table["β"]) == ["0.25", "0.5"] and list(table["seeds"]) == ["2 of 2"] * 2
     assert list(table["mAP"]) == pytest.approx([point.mean() for point in collect_points(chosen, alone)])
-    assert any("Best on the validation queries" in one.value and "95 % interval" in one.value for one in app.markdown)
+    assert any("Best on the validation queries" in one.value and "two seeds" in one.value for one in app.markdown)
     assert any(one.value.startswith("**mAP against β") for one in app.markdown)
     assert not [one for one in app.button if one.key == "sweep_start"], "nothing is left to do"
     assert any(one.label == "Code for this sweep" for one in app.get("download_button"))
