@@ -112,7 +112,7 @@ def _print_claims(findings: Sequence[Finding]) -> None:
         for part in finding.parts:
             kind = "" if part.effect is None or finding.interval else f" ({part.effect.interval})"
             effect = "" if part.effect is None else f": {part.effect}{kind}"
-            print(f"{'':17}- {part.setting}, {part.what or part.note}{effect} -> {part.verdict}")
+            print(f"{'':17}- {part.setting}, {part.what or part.note}{effect} -> {part.verdict_text}")
         if finding.interval:
             print(f"{'':17}Interval: {finding.interval}.")
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ohash.paper.measurements import Measurements, MissingCellError
-from ohash.paper.settings import Kind, Setting, settings
-from ohash.paper.verdicts import Part, Verdict, all_of
+from ohash.paper.settings import EMBEDDED, Kind, Setting, settings
+from ohash.paper.verdicts import Part, Verdict, all_of, holm
 
 Judge = Callable[[Measurements, Setting], Iterable[Part]]
 
@@ -35,10 +35,15 @@ class Finding:
     parts: tuple[Part, ...]
 
     @property
+    def decisive(self) -> tuple[Part, ...]:
+        """The parts that decide the verdict; the others are shown beside them."""
+        return tuple(part for part in self.parts if part.decisive)
+
+    @property
     def held_text(self) -> str:
         """On how many data sets the claim holds, as text; empty for one data set."""
-        names = dict.fromkeys(part.setting for part in self.parts)
-        held = sum(all(part.verdict == "holds" for part in self.parts if part.setting == name) for name in names)
+        names = dict.fromkeys(part.setting for part in self.decisive)
+        held = sum(all(part.verdict == "holds" for part in self.decisive if part.setting == name) for name in names)
         return f"holds on {held} of {len(names)}" if len(names) > 1 else ""
 
     @property
@@ -52,13 +57,19 @@ class Finding:
         """Why there is no verdict: the reasons of the undecided parts, each once; empty if there is a verdict."""
         if self.verdict != "cannot tell":
             return ""
-        reasons = list(dict.fromkeys(part.reason for part in self.parts if part.verdict == "cannot tell"))
+        reasons = list(dict.fromkeys(part.reason for part in self.decisive if part.verdict == "cannot tell"))
         return "; ".join(reasons[:2]) + (f"; and {len(reasons) - 2} more reasons" if len(reasons) > 2 else "")
 
 
 def judge_claim(claim: Claim, measurements: Measurements, data: Sequence[Setting] | None = None) -> Finding:
-    """Judge a claim on every data set it is about; "cannot tell" where cells are missing."""
+    """Judge a claim on every data set it is about; "cannot tell" where cells are missing.
+
+    Several parts are corrected for their number (`holm`). A claim about no figure is theory, and needs no data.
+    """
     parts: list[Part] = []
+    if not claim.figures:
+        parts += claim.judge(measurements, EMBEDDED[0])
+        return Finding(claim, all_of([part.verdict for part in parts]), tuple(parts))
     for setting in settings() if data is None else data:
         if claim.kinds and setting.kind not in claim.kinds:
             continue
@@ -66,4 +77,5 @@ def judge_claim(claim: Claim, measurements: Measurements, data: Sequence[Setting
             parts += claim.judge(measurements, setting)
         except MissingCellError as missing:
             parts.append(Part(setting.title, "", None, "cannot tell", str(missing)))
-    return Finding(claim, all_of([part.verdict for part in parts]), tuple(parts))
+    parts = holm(parts)
+    return Finding(claim, all_of([part.verdict for part in parts if part.decisive]), tuple(parts))

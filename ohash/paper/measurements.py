@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.paper.figures import FIGURES, Figure, Profile
+from ohash.paper.figures import FIGURES, Figure, Profile, variant
 from ohash.paper.settings import Setting, find_setting
 from ohash.store.store import Store
 from ohash.sweeps.sweep import Cell
@@ -21,7 +21,7 @@ class MissingCellError(Exception):
 
 @dataclass(frozen=True)
 class FigurePoint:
-    """A point of a figure: one method on one setting at one value `x` of the varied parameter."""
+    """A point of a figure: one method (or variant) on one setting at one value `x` of the varied parameter."""
 
     figure: str
     setting: str
@@ -71,7 +71,10 @@ class Measurements:
         for cell in figure.sweep(self.profile).cells if figure.settings() else ():
             settings = dict(cell.at)
             setting = find_setting(cell.params.dataset, cell.params.stream.similar_by)
-            point = FigurePoint(figure.key, setting.key, cell.params.method, settings[figure.varies])
+            method = cell.params.method
+            if "kernel" in settings and figure.varies != "kernel":
+                method = variant(method, settings["kernel"])
+            point = FigurePoint(figure.key, setting.key, method, settings[figure.varies])
             cells.setdefault(point, []).append(cell)
         self._cells[figure.key] = cells
         return cells

@@ -8,7 +8,7 @@ import numpy as np
 
 from ohash.models import registry as methods
 from ohash.paper.cost_claims import seconds_per_pair
-from ohash.paper.figures import FIGURES, Figure
+from ohash.paper.figures import FIGURES, Figure, variant_title
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.settings import Setting
@@ -38,7 +38,7 @@ def figure_table(measurements: Measurements, figure: Figure) -> Table:
     for setting in figure.settings():
         for method in dict.fromkeys(point.method for point in cells if point.setting == setting.key):
             texts = [_cell(measurements, figure, setting, method, x) for x in columns]
-            rows.append((setting.title, methods.find(method).title, *texts))
+            rows.append((setting.title, variant_title(method), *texts))
     what = {"5": "cumulative similarity loss", "7": "µs per pair"}.get(figure.key, "mAP on test queries")
     header = ("data", "method", *(f"{figure.varies} = {x:g}" if not isinstance(x, str) else x for x in columns))
     return Table(f"{figure.title} ({what}; {figure.place})", header, tuple(rows))
@@ -53,7 +53,9 @@ def claims_table(findings: Sequence[Finding]) -> Table:
             claim = (finding.claim.text, finding.claim.place, verdict) if at == 0 else ("", "", "")
             effect = None if part is None else part.effect
             size = ("–", "") if effect is None else (str(effect), effect.interval)
-            setting, what, here = ("", "", "") if part is None else (part.setting, part.what or part.note, part.verdict)
+            setting, what, here = (
+                ("", "", "") if part is None else (part.setting, part.what or part.note, part.verdict_text)
+            )
             rows.append((*claim, setting, what, *size, here))
     header = (
         "claim", "place", "verdict", "data", "what was compared", "effect and interval", "kind of interval",
@@ -66,7 +68,7 @@ def bibtex(measurements: Measurements) -> str:
     """The paper, and every method and data set of its figures."""
     points = [point for figure in FIGURES.values() for point in measurements.cells(figure)]
     entries = [methods.find("oh").bibtex]
-    entries += [methods.find(key).bibtex for key in dict.fromkeys(point.method for point in points)]
+    entries += [methods.find(key).bibtex for key in dict.fromkeys(point.method.partition("@")[0] for point in points)]
     known = {one.key: one.dataset for figure in FIGURES.values() for one in figure.settings()}
     entries += [datasets.find_dataset(known[key]).bibtex for key in dict.fromkeys(point.setting for point in points)]
     return bibliography(entries)

@@ -6,7 +6,7 @@ to change. Other numbers have the range of the seeds as their interval, or, with
 `Effect.interval` says which. There is a verdict only if the whole interval lies on one side.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -36,6 +36,11 @@ class Effect:
     seeds: int = 0
     interval: str = ""
 
+    def widened(self, factor: float) -> "Effect":
+        """The same effect with a wider interval."""
+        low, high = (self.value + factor * (end - self.value) for end in (self.low, self.high))
+        return replace(self, low=low, high=high)
+
     def __str__(self) -> str:
         """As a table shows it.
 
@@ -50,15 +55,34 @@ class Effect:
         return f"{self.value:{form}}{unit}{ends}".replace("%", " %")
 
 
+Test = Callable[[Effect], Verdict]
+
+
 @dataclass(frozen=True)
 class Part:
-    """A claim on one data set: what was compared, the size of the effect, the verdict."""
+    """A claim on one data set: what was compared, the size of the effect, the verdict.
+
+    `test` gives the verdict of an effect, so that it can be put to a stricter test among several parts. A part that is
+    not `decisive` is shown beside the others, and does not count.
+    """
 
     setting: str
     what: str
     effect: Effect | None
     verdict: Verdict
     note: str = ""
+    test: Test | None = None
+    decisive: bool = True
+
+    @classmethod
+    def tested(cls, setting: str, what: str, effect: Effect, test: Test, *, decisive: bool = True) -> "Part":
+        """A part whose verdict is that of a test."""
+        return cls(setting, what, effect, test(effect), "", test, decisive)
+
+    @property
+    def verdict_text(self) -> str:
+        """The verdict, and whether it counts."""
+        return self.verdict if self.decisive else f"{self.verdict} (does not count)"
 
     @property
     def reason(self) -> str:
@@ -73,6 +97,8 @@ class Part:
         if 0 < seeds < ENOUGH_SEEDS:
             few = "one seed is" if seeds == 1 else f"{seeds} seeds are"
             return f"{few} too few: the full profile has {FULL.seeds}"
+        if self.test is not None and self.test(self.effect) != "cannot tell":
+            return "clear alone, but not among so many comparisons (Holm)"
         return f"the interval of {seeds} seeds still lies on both sides" if seeds else "the interval lies on both sides"
 
 
@@ -116,6 +142,18 @@ def ranged(values: Sequence[float], allowance: float, kind: str, unit: str) -> E
     return Effect(float(array.mean()), float(array.min()) - wider, float(array.max()) + wider, unit, n, interval)
 
 
+def spread_ratio(a: Sequence[float], b: Sequence[float]) -> Effect | None:
+    """The ratio of two standard deviations over seeds, with the interval of the F distribution; None with too few."""
+    if min(len(a), len(b)) < ENOUGH_SEEDS:
+        return None
+    from scipy.stats import f  # noqa: PLC0415 (slow to import)
+
+    spreads = float(np.std(a, ddof=1)), float(np.std(b, ddof=1))
+    value = spreads[0] / max(spreads[1], 1e-12)
+    low, high = (value / float(f.ppf(q, len(a) - 1, len(b) - 1)) ** 0.5 for q in (0.975, 0.025))
+    return Effect(value, low, high, "x", len(a), f"95 %, F distribution of {len(a)} seeds")
+
+
 def range_text(seeds: int, what: str = "seed") -> str:
     """The description of an interval that is the plain range."""
     return f"range of {seeds} {what}s" if seeds > 1 else f"one {what}, no interval"
@@ -145,6 +183,47 @@ def within(effect: Effect, low: float, high: float) -> Verdict:
 def equal(effect: Effect, than: float = EQUAL) -> Verdict:
     """Whether it is practically zero."""
     return within(effect, -than, than)
+
+
+def holm(parts: Sequence[Part], level: float = 0.95) -> list[Part]:
+    """The parts after Holm's correction: together, not each, they are wrong in at most 5 % of cases.
+
+    The clearest part must be clear at 1 - 0.05 / n, the next at 1 - 0.05 / (n - 1), and so on; after the first that is
+    not, nothing else is. Only 95 % intervals are corrected: a range over seeds has no level.
+    """
+    numbered = [
+        at for at, part in enumerate(parts)
+        if part.decisive and part.test is not None and part.effect is not None and part.effect.interval.startswith("95")
+    ]  # fmt: skip
+    numbered.sort(key=lambda at: -_clearest(parts[at]))
+    corrected, failed = list(parts), False
+    for rank, at in enumerate(numbered):
+        part = parts[at]
+        assert part.effect is not None and part.test is not None
+        needed = _widening(part.effect.seeds, 1 - (1 - level) / (len(numbered) - rank)) / _widening(
+            part.effect.seeds, level
+        )
+        verdict = part.test(part.effect.widened(needed))
+        failed = failed or verdict == "cannot tell"
+        corrected[at] = replace(part, verdict="cannot tell" if failed else verdict)
+    return corrected
+
+
+def _clearest(part: Part) -> float:
+    """The factor by which the interval may be widened before the verdict is lost."""
+    assert part.effect is not None and part.test is not None
+    factors = [
+        factor for factor in np.geomspace(0.1, 100, 61) if part.test(part.effect.widened(factor)) != "cannot tell"
+    ]
+    return float(max(factors, default=0.0))
+
+
+def _widening(seeds: int, level: float) -> float:
+    """Standard errors on either side of an interval: of t with enough seeds, else of the normal distribution."""
+    from scipy.stats import norm, t  # noqa: PLC0415 (slow to import)
+
+    quantile = (1 + level) / 2
+    return float(t.ppf(quantile, seeds - 1) if seeds >= ENOUGH_SEEDS else norm.ppf(quantile))
 
 
 def all_of(verdicts: Sequence[Verdict]) -> Verdict:

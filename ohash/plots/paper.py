@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ohash.models import registry as methods
 from ohash.paper.cost_claims import seconds_per_pair
-from ohash.paper.figures import ONLINE, TIMED, Figure
+from ohash.paper.figures import COMMON_R, ONLINE, TIMED, Figure, variant_title
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.settings import Setting
 from ohash.plots import formats, theme
@@ -19,7 +18,13 @@ from ohash.plots.live.axes import share_limits
 from ohash.plots.theme import Look, distinct_looks, of_methods
 
 OURS = ("oh", "mmoh")
-SYMBOLS = {"beta": "β", "T": "T (models)", "C": "C", "r": "r (bits)", "kernel": "kernel (0 = none, 1 = RBF)"}
+SYMBOLS = {
+    "beta": "β", "T": "T (models)", "C": "C", "r": "r (bits)", "kernel": "kernel (0 = none, 1 = RBF)",
+    "center": "centring (0 = none, 1 = mean of the warm-up)", "select": "bits to flip (0 = largest δ, 1 = smallest δ)",
+    "rounds": "updates per pair",
+}  # fmt: skip
+PLACES = {"none": 0.0, "rbf": 1.0, "frozen": 1.0, "largest": 0.0, "smallest": 1.0}
+FAINT = 0.45
 
 
 def charts(measured: Measurements, figure: Figure) -> list[Chart]:
@@ -44,7 +49,7 @@ def _datasets(measured: Measurements, figure: Figure) -> Chart:
     for setting, look in zip(figure.settings(), distinct_looks(len(figure.settings())), strict=True):
         x, y, sd = _points(measured, figure, setting, method)
         curves += _curve(setting.title, x, y, sd, look, beside=False)
-        if len(y) and figure.varies != "kernel":
+        if len(y) and figure.varies in ("beta", "C", "T"):
             _, best = measured.best(figure.key, setting, [(method, at) for at in x])
             peaks.append(f"{formats.number(float(best), 2)} ({setting.title})")
     title = f"mAP against {SYMBOLS[figure.varies]}"
@@ -61,10 +66,6 @@ def looks_of(figure: Figure) -> dict[str, Look]:
     return {key: look for key, look in looks.items() if key in figure.methods}
 
 
-def _name(method: str) -> str:
-    return methods.find(method).title.partition(" (")[0]
-
-
 def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """One data set, one line per method."""
     curves, ends, last = [], {}, 0.0
@@ -72,25 +73,38 @@ def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
         x, y, sd = _points(measured, figure, setting, method)
         if not len(y):
             continue
-        curves += _curve(_name(method), x, y, sd, look, width=theme.THICK if method in OURS else theme.NORMAL)
+        curves += _curve(variant_title(method), x, y, sd, look, width=theme.THICK if method in OURS else theme.NORMAL)
         ends[method, float(x[-1])] = float(y[-1])
         last = max(last, float(x[-1]))
+    beside = _second_protocol(measured, figure, setting)
     title = setting.title
     whole = [place for place in ends if place[1] == last]
     if whole:
         best = measured.best(figure.key, setting, whole)
-        title += (
-            f": {_name(best[0])} is best on validation queries at r = {last:g}, test mAP {formats.share(ends[best])}"
-        )
+        winner, score = variant_title(best[0]), formats.share(ends[best])
+        title += f": {winner} is best on validation queries at r = {last:g}, test mAP {score}"
         if best[0] != "oh" and ("oh", last) in ends:
             title += f"; OH {formats.share(ends['oh', last])}"
-    return _share_chart(title, figure, curves)
+    note = f" Faint points at r = {COMMON_R}: the same methods on OH's RBF map; of OH: without the kernel."
+    return _share_chart(title, figure, [*curves, *beside], note if beside else "")
 
 
-def _share_chart(title: str, figure: Figure, curves: list[Series]) -> Chart:
+def _second_protocol(measured: Measurements, figure: Figure, setting: Setting) -> list[Series]:
+    """The methods on features other than their own, as faint points."""
+    looks, points = looks_of(figure), []
+    for name in dict.fromkeys(where.method for where in measured.cells(figure) if "@" in where.method):
+        x, y, _ = _points(measured, figure, setting, name)
+        look = looks[name.partition("@")[0]]
+        points.append(
+            Series(variant_title(name), x, y, "points", look.role, opacity=FAINT, listed=False, marker=look.marker)
+        )
+    return [one for one in points if len(one.x)]
+
+
+def _share_chart(title: str, figure: Figure, curves: list[Series], note: str = "") -> Chart:
     lo, hi = share_limits(*(series.y for series in curves))
     x = _axis(figure.varies, curves)
-    caption = f"mAP on test queries, exact over ties; {_spread_of(curves)}."
+    caption = f"mAP on test queries, exact over ties; {_spread_of(curves)}.{note}"
     return Chart(
         title, x, Axis("mAP", lo=lo, hi=hi, format="share"), tuple(curves), (), caption, f"{title}. Line chart."
     )
@@ -143,7 +157,7 @@ def _time_of_samples(measured: Measurements, figure: Figure, setting: Setting) -
         x = each[0][0]
         y = np.array([np.interp(x, pairs, cpu) for pairs, cpu in each])
         sd = y.std(axis=0, ddof=1) if len(y) > 1 else np.full(len(x), np.nan)
-        curves += _curve(_name(method), x, y.mean(axis=0), sd, look)
+        curves += _curve(variant_title(method), x, y.mean(axis=0), sd, look)
     if curves:
         curves.append(_guide(curves))
     ends = [int(end) for one in curves[:1] for end in (one.x[0], one.x[-1])] or [1, 10]
@@ -196,7 +210,7 @@ def _time_of_bits(measured: Measurements, figure: Figure, setting: Setting) -> C
             y.append(float(np.mean(each)))
             sd.append(float(np.std(each, ddof=1)) if len(each) > 1 else np.nan)
         if x:
-            curves += _curve(_name(method), np.array(x), np.array(y), np.array(sd), look)
+            curves += _curve(variant_title(method), np.array(x), np.array(y), np.array(sd), look)
     title = f"{setting.title}: training time per pair against r"
     y_axis = Axis("CPU time per pair", "log", unit="µs", format="number")
     return Chart(
@@ -214,7 +228,7 @@ def _points(measured: Measurements, figure: Figure, setting: Setting, method: st
             scores = [seed.score() for seed in measured.seeds(figure.key, setting, method, where.x)]
         except MissingCellError:
             continue
-        x.append({"none": 0.0, "rbf": 1.0}.get(where.x, where.x))
+        x.append(PLACES.get(where.x, where.x))
         y.append(float(np.mean(scores)))
         sd.append(float(np.std(scores, ddof=1)) if len(scores) > 1 else np.nan)
     order = np.argsort(np.array(x, np.float64))
@@ -238,7 +252,7 @@ def _axis(varies: str, curves: list[Series]) -> Axis:
     label, at = SYMBOLS[varies], tuple(sorted({float(x) for one in curves for x in one.x}))
     if varies == "C":
         return Axis(label, "log", lo=0.8e-5, hi=12.5, format="power")
-    if varies == "kernel":
+    if varies in ("kernel", "center", "select"):
         return Axis(label, lo=-0.05, hi=1.05, format="count", at=(0, 1))
     if not at:
         return Axis(label, lo=0, hi=1)

@@ -28,10 +28,12 @@ td {{ font-variant-numeric: tabular-nums; }}
 .holds {{ color: {theme.colour("now")}; }} .fails {{ color: {theme.colour("dissimilar")}; }}
 .open {{ color: {theme.LIGHT.faint}; }}
 .figures {{ display: flex; flex-wrap: wrap; gap: 1rem; }} .figures svg {{ max-width: 100%; height: auto; }}
+.beside {{ opacity: .6; font-style: italic; }}
 dl {{ display: grid; grid-template-columns: max-content 1fr; gap: .1rem .8rem; font-size: .9rem; }}
 dt {{ color: {theme.LIGHT.faint}; }} dd {{ margin: 0; }}
 pre {{ background: #f6f7f9; padding: .8rem; overflow-x: auto; font-size: .75rem; }}
 """
+BESIDE = ' class="beside" title="Shown for comparison; it does not count towards the verdict."'
 CLASSES = {"holds": "holds", "does not hold": "fails", "cannot tell": "open"}
 
 
@@ -71,7 +73,7 @@ def claims_html(findings: Sequence[Finding]) -> str:
     for finding in findings:
         claim = finding.claim
         inside = "".join(
-            f"<tr><td>{_e(part.setting)}</td><td>{_e(part.what or part.note)}</td>"
+            f"<tr{'' if part.decisive else BESIDE}><td>{_e(part.setting)}</td><td>{_e(part.what or part.note)}</td>"
             f"<td>{_effect(part, finding.interval)}</td><td>{_sign(part.verdict)}</td></tr>"
             for part in finding.parts
         )
@@ -92,7 +94,7 @@ def _figure(measured: Measurements, figure: Figure) -> str:
     drawn = "".join(to_svg(chart, width=112, height=76) for chart in drawings)
     captions = dict.fromkeys(chart.caption for chart in drawings if chart.caption not in ("", figure.ours))
     table = figure_table(measured, figure)
-    name = figure.title if figure.key == "kernel" else f"{figure.place.partition(',')[0]}: {figure.title}"
+    name = figure.title if not figure.key.isdigit() else f"{figure.place.partition(',')[0]}: {figure.title}"
     cost = f"{done} of {total} cells, {duration(measured.cost(figure))} of CPU time"
     return (
         f'<section id="figure-{_e(figure.key)}"><h3>{_e(name)}</h3>'

@@ -39,6 +39,7 @@ CSS = """
 .claims .verdict {font-weight: 600; white-space: nowrap;}
 .parts {border-collapse: collapse; font-size: .82rem; margin-top: .2rem;}
 .parts td {border: 0; padding: .05rem .7rem .05rem 0;}
+.parts .beside {opacity: .65; font-style: italic;}
 @media (max-width: 700px) {.claims > tbody > tr > td {display: block; border: 0;}
   .claims > tbody > tr {display: block; border-bottom: 1px solid rgba(128,128,128,.25);} .claims th {display: none;}}
 """

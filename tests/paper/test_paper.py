@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ohash.cli.main import main
 from ohash.engine.history import LogBins
 from ohash.evaluation.significance import few_seeds_margin
+from ohash.models.registry import find
 from ohash.paper import cost_claims, figures
 from ohash.paper import settings as data
 from ohash.paper.claims import CLAIMS
@@ -27,9 +28,11 @@ from ohash.paper.verdicts import (  # fmt: skip
     below,
     difference,
     equal,
+    holm,
     ranged,
     ratio,
     share,
+    spread_ratio,
     within,
 )
 from ohash.plots.paper import charts
@@ -173,7 +176,9 @@ def test_every_figure_of_the_paper_is_there_for_every_embedded_dataset(profile):
     for figure in FIGURES.values():
         places = measured.cells(figure)
         assert {where.setting for where in places} == {one.key for one in figure.settings()}
-        assert {where.method for where in places} == set(figure.methods)
+        assert {where.method for where in places if "@" not in where.method} == set(figure.methods)
+        beside = {where.method: where.x for where in places if "@" in where.method}
+        assert set(beside.values()) == ({64} if figure.two_protocols else set())
         assert all(len(cells) == profile.seeds for cells in places.values())
     assert {one.dataset for one in data.EMBEDDED} == {"patches", "fashion", "digits"}
 
@@ -186,7 +191,7 @@ def test_every_claim_names_its_figures_place_and_test():
 
 def test_nothing_run_is_nothing_told():
     measured = Measurements(Store(), FULL)
-    for claim in CLAIMS:
+    for claim in (one for one in CLAIMS if one.figures):
         found = judge_claim(claim, measured)
         assert found.verdict == "cannot tell" and found.parts and all(part.note for part in found.parts)
     assert "–" in figure_table(measured, FIGURES["2"]).rows[0]
@@ -214,6 +219,8 @@ class Told(Measurements):
 
     def best(self, figure, setting, choices):
         known = {choice: self.told[figure, *choice] for choice in choices if (figure, *choice) in self.told}
+        if not known:
+            raise MissingCellError("not told")
         return max(known, key=known.get)
 
 
@@ -241,6 +248,48 @@ def test_beta():
     level = by_beta([0.51, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
     assert verdict("beta-best", level) == "cannot tell", "0.1 is better by just the margin"
     assert verdict("beta-best", by_beta([0.3, 0.3, 0.3, 0.5, 0.5, 0.6, 0.3, 0.3, 0.3])) == "holds", "0.6 is about 0.5"
+
+
+def test_the_features_a_method_was_made_for_decide_and_the_others_are_shown_beside():
+    table = {("8", "oh", 64): 0.43, ("8", "itq", 64): 0.58, ("8", "itq@rbf", 64): 0.36, ("8", "oh@none", 64): 0.4}
+    finding = judge_claim(claim("itq"), Told(table), [data.EMBEDDED[0]])
+    assert finding.verdict == "does not hold" and finding.held_text == ""
+    decisive, on_rbf, without = finding.parts
+    assert (decisive.verdict, on_rbf.verdict, without.verdict) == ("does not hold", "holds", "does not hold")
+    assert decisive.decisive and not on_rbf.decisive and not without.decisive
+    assert on_rbf.what == "r = 64, all on RBF, minus ITQ on RBF" and "OH without kernel" in without.what
+    for method in ("itq", "lsh", "mlh", "lego", "ssbc", "sketch_hash", "pq", "int8"):
+        assert find(method).features != "kernel" and find(method).features_source
+
+
+def test_many_comparisons_ask_for_more():
+    def part(low):
+        return Part.tested("data", "what", Effect(0.1, low, 0.2 - low, seeds=5, interval="95 %, t"), above)
+
+    assert [one.verdict for one in holm([part(0.02)])] == ["holds"]
+    clear, unclear = part(0.08), part(0.005)
+    assert [one.verdict for one in holm([unclear, clear, clear])] == ["holds", "holds", "holds"]
+    many = holm([unclear, unclear, clear])
+    assert [one.verdict for one in many] == ["cannot tell", "cannot tell", "holds"] and "Holm" in many[0].reason
+    ranged_only = Part.tested("data", "what", Effect(0.1, 0.005, 0.2, seeds=5, interval="range of 5 seeds"), above)
+    assert [one.verdict for one in holm([ranged_only] * 9)] == ["holds"] * 9, "a range has no level to correct"
+    beside = replace(unclear, decisive=False)
+    assert holm([beside, unclear])[0] == beside and holm([beside, unclear])[1].verdict == "holds"
+
+
+def test_theorems_fail_as_printed_and_hold_as_corrected():
+    findings = {one.key: judge_claim(one, Told({})) for one in CLAIMS if not one.figures}
+    assert findings["theorem-2-printed"].verdict == findings["theorem-3-printed"].verdict == "does not hold"
+    assert findings["theorem-2"].verdict == findings["suits-pair"].verdict == "holds"
+    noisy = findings["bounded-constant"].parts[1]
+    assert noisy.setting == "20 % wrong labels" and noisy.verdict == "does not hold" and noisy.effect.value > 0.3
+    assert findings["converges"].parts[0].verdict == "holds" and findings["search"].verdict == "holds"
+
+
+def test_a_spread_over_seeds_needs_seeds():
+    assert spread_ratio([1.0, 2.0], [1.0, 2.0]) is None
+    effect = spread_ratio([1.0, 2.0, 3.0], [1.0, 3.0, 5.0])
+    assert effect.value == pytest.approx(0.5) and effect.low < 0.5 < effect.high
 
 
 def test_models_bits_and_rivals():

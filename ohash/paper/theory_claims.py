@@ -1,0 +1,195 @@
+"""The paper's claims about its theory, tested on pairs that are drawn here; no stored run is needed.
+
+Theorems 2 and 3 are false as printed, because the loss ℓ_U of the model one compares with is not clipped at 0. The
+corrected form is tested on the same pairs. One-step counter-example: U = W¹ + C x (g - h)ᵀ, for which the right side is
+F² (2 C ℓ(W¹) - C² F²), negative once C > 2 ℓ / F².
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from ohash.core.arrays import Floats
+from ohash.core.codes import sgn
+from ohash.core.loss import code_score, dissimilar_threshold, similarity_loss, update, zero_loss_codes
+from ohash.paper.findings import Claim
+from ohash.paper.measurements import Measurements
+from ohash.paper.settings import Setting
+from ohash.paper.verdicts import Effect, Part, Verdict, above
+
+TRIALS, D, R_BITS, BETA = 200, 12, 16, 0.5
+DRAWN = "random pairs"
+SETTLED = 0.1
+
+
+@dataclass(frozen=True)
+class Step:
+    """One update of OH on one pair, and what the theorems speak of: R, ℓ, x (g - h)ᵀ and its squared norm F²."""
+
+    W: Floats
+    x: tuple[Floats, Floats]
+    s: int
+    C: float
+    R: float
+    loss: float
+    direction: Floats
+
+    @property
+    def F2(self) -> float:
+        """‖x (g - h)ᵀ‖²."""
+        return float((self.direction**2).sum())
+
+    @property
+    def after(self) -> Floats:
+        """W after the update, Eq. (10)."""
+        return np.asarray(update(self.W, *self.x, self.s, beta=BETA, C=self.C), np.float64)
+
+    def loss_of(self, U: Floats) -> float:
+        """ℓ_U, not clipped, with the codes h and g of this step, Eq. (6)."""
+        return float(-(U * self.direction).sum()) + float(np.sqrt(self.R))
+
+
+def _step(W: Floats, x_i: Floats, x_j: Floats, s: int, C: float) -> Step | None:
+    """The update of a pair; None if there is nothing to learn from it."""
+    br = dissimilar_threshold(BETA, W.shape[1])
+    p_i, p_j = W.T @ x_i, W.T @ x_j
+    h_i, h_j = sgn(p_i), sgn(p_j)
+    R = similarity_loss(int((h_i != h_j).sum()), s, 0, br)
+    if R == 0:
+        return None
+    flips = zero_loss_codes(p_i, p_j, s, 0, br)
+    direction = np.outer(x_i, flips.g_i - h_i) + np.outer(x_j, flips.g_j - h_j)
+    loss = code_score(h_i, h_j, p_i, p_j) - code_score(flips.g_i, flips.g_j, p_i, p_j) + float(np.sqrt(R))
+    return Step(W, (x_i, x_j), s, C, R, loss, direction)
+
+
+def _first_steps(C: float) -> Iterator[Step]:
+    """First updates of TRIALS random models, each on the first pair it can learn from."""
+    rng, found = np.random.default_rng(0), 0
+    while found < TRIALS:
+        W, x_i, x_j = rng.normal(size=(D, R_BITS)), rng.normal(size=D), rng.normal(size=D)
+        step = _step(W, x_i, x_j, 1 if rng.random() < 0.5 else -1, C)
+        if step is not None:
+            found += 1
+            yield step
+
+
+@cache
+def _violations(C: float, *, clipped: bool) -> float:
+    """Share of one-step streams in which R > F² (‖U - W¹‖² + 2 C ℓ_U), U of the counter-example."""
+    wrong = 0
+    for step in _first_steps(C):
+        U = step.W + C * step.direction
+        loss = step.loss_of(U)
+        bound = step.F2 * (((U - step.W) ** 2).sum() + 2 * C * (max(0.0, loss) if clipped else loss))
+        wrong += step.R > bound * (1 + 1e-9)
+    return wrong / TRIALS
+
+
+def _as_printed(models: str) -> list[Part]:
+    parts = []
+    for C in (1.0, 10.0):
+        share = _violations(C, clipped=False)
+        effect = Effect(share, share, share, "share", interval=f"{TRIALS} one-step streams, counted")
+        verdict: Verdict = "does not hold" if share > 0 else "holds"
+        parts.append(Part(DRAWN, f"checks that violate it at C = {C:g}{models}", effect, verdict))
+    return parts
+
+
+def _corrected() -> list[Part]:
+    parts = []
+    for C in (1.0, 10.0):
+        share = _violations(C, clipped=True)
+        effect = Effect(share, share, share, "share", interval=f"{TRIALS} one-step streams, counted")
+        parts.append(
+            Part(DRAWN, f"checks that violate it at C = {C:g}", effect, "holds" if share == 0 else "does not hold")
+        )
+    return parts
+
+
+@cache
+def _long_run(noise: float, pairs: int = 4000) -> tuple[Floats, Floats, Floats]:
+    """Cumulative R, ‖W_t - W_{t-1}‖ and R after each update, of OH on a stream of two classes with noisy labels."""
+    rng = np.random.default_rng(1)
+    means = rng.normal(size=(2, D))
+    W = rng.normal(size=(D, R_BITS))
+    losses, moves, after = np.zeros(pairs), np.zeros(pairs), np.full(pairs, np.nan)
+    for t in range(pairs):
+        classes = rng.integers(0, 2, 2)
+        x_i, x_j = means[classes] + 0.3 * rng.normal(size=(2, D))
+        s = 1 if classes[0] == classes[1] else -1
+        s = -s if rng.random() < noise else s
+        step = _step(W, x_i, x_j, s, 0.1)
+        if step is not None:
+            losses[t] = step.R
+            moves[t] = np.sqrt(((step.after - W) ** 2).sum())
+            W = step.after
+            codes = sgn(W.T @ x_i), sgn(W.T @ x_j)
+            D_h = int((codes[0] != codes[1]).sum())
+            after[t] = similarity_loss(D_h, s, 0, dissimilar_threshold(BETA, R_BITS))
+    return np.cumsum(losses), moves, after
+
+
+def _bounded_by_a_constant(measurements: Measurements, setting: Setting) -> Iterable[Part]:
+    for noise in (0.0, 0.2):
+        total, _, _ = _long_run(noise)
+        half = len(total) // 2
+        share = float((total[-1] - total[half]) / max(total[-1], 1e-12))
+        effect = Effect(share, share, share, "share", interval="one stream, no interval")
+        verdict: Verdict = "holds" if share < SETTLED else "does not hold"
+        yield Part(
+            f"{100 * noise:g} % wrong labels", "share of ΣR that the second half of the stream adds", effect, verdict
+        )
+
+
+def _converges(measurements: Measurements, setting: Setting) -> Iterable[Part]:
+    for noise in (0.0, 0.2):
+        _, moves, _ = _long_run(noise)
+        tenth = len(moves) // 10
+        ratio = float(moves[-tenth:].sum() / max(moves[:tenth].sum(), 1e-12))
+        effect = Effect(ratio, ratio, ratio, "x", interval="one stream, no interval")
+        verdict: Verdict = "holds" if ratio < SETTLED else "does not hold"
+        yield Part(f"{100 * noise:g} % wrong labels", "path of W in the last tenth / in the first", effect, verdict)
+
+
+def _suits_the_pair(measurements: Measurements, setting: Setting) -> Iterable[Part]:
+    _, _, after = _long_run(0.0)
+    known = after[~np.isnan(after)]
+    share = float((known == 0).mean())
+    half = 1.96 * float(np.sqrt(share * (1 - share) / len(known)))
+    effect = Effect(share, share - half, min(1.0, share + half), "share", interval="95 %, binomial")
+    yield Part("two classes", "updates after which the pair has zero loss", effect, above(effect, 0.5))
+
+
+THEORY_CLAIMS = (
+    Claim(
+        "theorem-2-printed", "Theorem 2: the cumulative loss of OH is bounded (as printed).", "Theorem 2, Eq. (26)",
+        "Count the one-step streams that violate it, for the U of the counter-example.", (),
+        lambda measurements, setting: _as_printed(""),
+    ),
+    Claim(
+        "theorem-2", "Theorem 2, corrected: with the loss of U clipped at 0.", "Theorem 2",
+        "The same streams and U; none may violate it.", (), lambda measurements, setting: _corrected(),
+    ),
+    Claim(
+        "theorem-3-printed", "Theorem 3: the cumulative loss of MMOH is bounded (as printed).", "Theorem 3",
+        "With T = 1 it is Theorem 2, so the same streams violate it.", (),
+        lambda measurements, setting: _as_printed(", T = 1"),
+    ),
+    Claim(
+        "bounded-constant", "The cumulative loss is bounded by a constant.", "Section V-A",
+        "The second half of a long stream adds less than a tenth of ΣR, also where some labels are wrong.", (),
+        _bounded_by_a_constant,
+    ),
+    Claim(
+        "converges", "After enough updates W converges to an optimal model.", "Section V-A",
+        "W moves less than a tenth as far in the last tenth of a long stream as in the first, also where some labels "
+        "are wrong.", (), _converges,
+    ),
+    Claim(
+        "suits-pair", "The updated model suits the current pair.", "Section III-B",
+        "More than half of all updates leave their pair with zero loss.", (), _suits_the_pair,
+    ),
+)  # fmt: skip
