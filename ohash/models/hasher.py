@@ -36,13 +36,15 @@ class Hasher:
     def __init_subclass__(cls, **options: Any) -> None:
         """Show the parameters of the method as the signature of its class."""
         super().__init_subclass__(**options)
-        if "Params" in vars(cls) and cls.__init__ is Hasher.__init__:
+        written = inspect.signature(cls.__init__).parameters.values()
+        if "Params" in vars(cls) and any(one.kind is inspect.Parameter.VAR_KEYWORD for one in written):
             keyword = inspect.Parameter.KEYWORD_ONLY
             declared = [
                 inspect.Parameter(field.name, keyword, default=field.default, annotation=field.type)
                 for field in fields(cls.Params)
             ]
-            cls.__signature__ = inspect.Signature(declared)  # type: ignore[attr-defined]
+            more = [one for one in written if one.kind is keyword]
+            cls.__signature__ = inspect.Signature([*declared, *more])  # type: ignore[attr-defined]
 
     def __init__(self, params: Any = None, /, **keywords: Any) -> None:
         """Validate the keywords (see `Params`); the number of columns is known when the first data come."""

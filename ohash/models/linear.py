@@ -7,6 +7,7 @@ Starting      W exists before anything is learnt: `start(d)`, and `warm_up(X)` f
 Fitted        W is replaced as a whole by `_set_hash` (ITQ, KSH, SDH, click whitening)
 Drawn         W is drawn once and never learnt (LSH, rotated sign, RaBitQ)
 Learner       W is moved by a stream: a random state, a clock, arrays of its own
+LinearLearner a learner of half-spaces: ``W=`` replaces its random start
 PointLearner  learns rows in blocks, `_learn_block`
 PairLearner   learns pairs in blocks, `_learn_pair_block`
 ============= ================================================================================================
@@ -61,6 +62,25 @@ def read_only(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def first_matrix(W: npt.ArrayLike, r: int, dtype: str, T: int = 1) -> Reals:
+    """The given start of T models of r bits, checked, (T, d, r); one model's may be (d, r).
+
+    >>> first_matrix([[1, 2], [3, 4], [5, 6]], 2, "float32").shape
+    (1, 3, 2)
+    """
+    expected = f"(d, {r})" if T == 1 else f"({T}, d, {r})"
+    given = validation.array("W", W, f"a real matrix {expected}")
+    shape = (T, given.shape[-2] if given.ndim > 1 else 0, r)
+    if given.size == 0 or given.dtype.kind not in "fiub" or given.shape not in (shape, shape[1:] if T == 1 else shape):
+        raise ValueError(
+            f"W must be a real matrix of shape {expected}, got dtype {given.dtype} and shape {given.shape}"
+        )
+    cast = validation.cast(given, dtype)
+    if not np.isfinite(cast).all():
+        raise ValueError(f"W must be finite in {dtype}, got NaN, infinity or a value too large")
+    return cast.reshape(shape)
 
 
 class Projections(Hasher):
@@ -266,6 +286,7 @@ class Learner(Starting):
         self._mean: Floats = np.zeros(0)
         self._bit_updates: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self._clock: npt.NDArray[np.int64] = np.zeros(2, np.int64)
+        self._given: Reals | None = None  # (T, d, r) the start, until it is taken
 
     @property
     def version(self) -> int:
@@ -284,7 +305,8 @@ class Learner(Starting):
         return unit
 
     def _begin(self, d: int) -> None:
-        self._Wt = np.ascontiguousarray(self._first_W(d), dtype=self.params.dtype)
+        first = self._first_W(d) if self._given is None else self._given[0].T
+        self._Wt = np.array(first, dtype=self.params.dtype, order="C")
         self._mean = np.zeros(d)
         self._bit_updates = np.zeros(self.r, np.int64)
 
@@ -338,6 +360,24 @@ class Learner(Starting):
         return [*super()._facts(), f"{self.seen:,} {self.UNIT} learnt"]
 
 
+class LinearLearner(Learner, HalfSpaces):
+    """A learner whose bits are half-spaces of x itself."""
+
+    def __init__(self, params: Any = None, /, *, W: npt.ArrayLike | None = None, **keywords: Any) -> None:
+        """Parameters by keyword, or as one object; `W` (d, r) replaces the random start."""
+        super().__init__(params, **keywords)
+        if W is not None:
+            self._given = first_matrix(W, self.r, self.params.dtype, getattr(self, "T", 1))
+            self.start(self._given.shape[1])
+            self._given = None
+
+    @property
+    def W(self) -> Reals:
+        """Hash projection matrix (d, r), a read-only view."""
+        self._need_start("W")
+        return read_only(self._planes()[0][0].T)
+
+
 class PointLearner(Learner):
     """A learner of points, labelled or not."""
 
@@ -362,7 +402,7 @@ class PointLearner(Learner):
         raise NotImplementedError
 
 
-class PairLearner(Learner, HalfSpaces):
+class PairLearner(LinearLearner):
     """A learner of pairs."""
 
     UNIT: ClassVar[str] = "pairs"

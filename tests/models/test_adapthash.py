@@ -48,7 +48,7 @@ def test_every_step_equals_the_formula(lambda_):
         expected = W.copy()
         if bits:
             expected[:, bits] -= eta / r * numeric_gradient(W, X[t], X[t + 1], s)[:, bits]
-            expected -= lambda_ * expected @ (expected.T @ expected - np.eye(r))
+            expected -= lambda_ * W @ (W.T @ W - np.eye(r))
             expected /= np.linalg.norm(expected, axis=0)
         np.testing.assert_allclose(model._Wt.T, expected, atol=1e-7)
         np.testing.assert_allclose(np.linalg.norm(model._Wt, axis=1), 1, atol=1e-12)

@@ -13,6 +13,7 @@ from ohash import models
 from ohash.core.codes import Codes
 from ohash.models import registry
 from ohash.models.base import AsymmetricHasher, LinearHasher, OnlineHasher
+from ohash.models.linear import Fitted
 from ohash.models.online.passive_aggressive import PassiveAggressive
 from tests.core.reference import random_stream
 
@@ -199,6 +200,48 @@ def test_linear_codes_are_half_spaces(key):
     margins = np.einsum("nd,trd->tnr", X.astype(np.float64), Wt) - threshold[:, None]
     clear = np.abs(margins) > 1e-6
     np.testing.assert_array_equal(signs[clear] == 1, margins[clear] >= 0)
+
+
+def learns_from_a_start(key):
+    """Whether W is moved by a stream, rather than replaced as a whole by each fit."""
+    spec = SPECS[key]
+    return spec.linear and spec.consumes in ("pairs", "points", "chunks") and not issubclass(spec.hasher, Fitted)
+
+
+@pytest.mark.parametrize("d", [D, 3])  # 3: more bits than columns
+def test_linear_learners_start_from_a_given_W(key, d):
+    kind = SPECS[key].hasher
+    if not learns_from_a_start(key):
+        with pytest.raises(TypeError, match="has no parameter 'W'"):
+            kind(r=R, W=np.ones((d, R)))
+        return
+    T = SPECS[key].params().T if "T" in SPECS[key].table else 1
+    W = np.random.default_rng(3).normal(size=(T, d, R) if T > 1 else (d, R))
+    model = kind(r=R, W=W, dtype="float64")
+    given = W.copy()
+    assert "W" in inspect.signature(kind).parameters and (model.d, model.version) == (d, 0)
+    np.testing.assert_allclose(model.W, W, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(model.hyperplanes[0], W.reshape(T, d, R).transpose(0, 2, 1), rtol=0, atol=1e-12)
+    rows = X[:, :d].astype(float)
+    signs = np.unpackbits(np.asarray(model.encode(rows)), axis=-1, count=R, bitorder="little")
+    np.testing.assert_array_equal(signs, rows @ W >= 0)
+    if hasattr(model, "warm_up"):
+        model.warm_up(rows[:50])
+    if SPECS[key].consumes == "pairs":
+        model.learn(rows, AT_I, AT_J, S)
+    else:
+        model.learn_points(rows, np.arange(len(rows)), LABELS)
+    np.testing.assert_array_equal(W, given)
+    assert kind(r=R, W=model.W, dtype="float64").W.tobytes() == np.ascontiguousarray(model.W).tobytes()
+    shape = f"(d, {R})" if T == 1 else f"({T}, d, {R})"
+    for bad in (W[..., :-1], W.ravel(), W[..., :0, :], np.full(W.shape, "a")):
+        with pytest.raises(ValueError, match=re.escape(f"W must be a real matrix of shape {shape}")):
+            kind(r=R, W=bad)
+    for bad in (np.full(W.shape, np.nan), np.full(W.shape, 1e300)):
+        with pytest.raises(ValueError, match="W must be finite in float32"):
+            kind(r=R, W=bad)
+    with pytest.raises(ValueError, match=f"X must have {d} columns"):
+        model.encode(X[:, : d - 1])
 
 
 @pytest.mark.parametrize("center", ["none", "frozen"])

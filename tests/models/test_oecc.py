@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
-from ohash.models.online.codewords import random_words
+from ohash.models.online.codewords import MAX_EXPONENT, random_words
 from ohash.models.online.oecc import OECC, OECCParams
-from tests.models.digits import mean_map
+from tests.models.digits import mean_map, split
 
 
 def labelled(seed, n, classes, noise):
@@ -69,8 +69,29 @@ def test_boosting_equals_its_formula():
         for k in range(5):
             margin = c[k] * float(W[:, k] @ x)
             W[:, k] += 0.1 * math.exp(-total) * math.exp(-margin) * c[k] * x
-            total += margin
+            total += c[k] * float(W[:, k] @ x)
     np.testing.assert_allclose(model._Wt.T, W, atol=1e-9)
+
+
+@pytest.mark.parametrize("r", [32, 128])
+def test_boosting_keeps_W_of_order_one(r):
+    """1,000 digits of unit length: the guard against overflow is never needed."""
+    _, _, X, y = split(0)
+    model = OECC(OECCParams(r=r, update="boosted", dtype="float64"))
+    model.start(X.shape[1])
+    W = model._Wt.T.copy()
+    model.learn_points(X, np.arange(1000), y[:1000])
+    assert 1 < np.abs(model._Wt).max() < 5
+    highest = 0.0
+    for x, c in zip(X[:1000].astype(float), words_of(model, y[:1000]), strict=True):
+        total = 0.0
+        for k in range(r):
+            exponent = -total - c[k] * float(W[:, k] @ x)
+            W[:, k] += 0.1 * math.exp(exponent) * c[k] * x
+            total += c[k] * float(W[:, k] @ x)
+            highest = max(highest, exponent)
+    assert highest < 4 < MAX_EXPONENT
+    np.testing.assert_allclose(model._Wt.T, W, atol=1e-12)
 
 
 @pytest.mark.parametrize("update", ["hinge", "boosted"])

@@ -2,7 +2,8 @@
 
 (f(u)ᵀf(v) - r s)² with u = Wᵀx_i, v = Wᵀx_j and f a sigmoid in (-1, 1) (Cakir and Sclaroff, 2015).
 
-Only the most confidently wrong bits move; then W is pulled towards orthogonality.
+Only the most confidently wrong bits follow the gradient G; in the same step all of W is pulled towards orthogonality,
+W <- W - eta G - lambda W (WᵀW - I), and its columns are scaled to unit length.
 """
 
 import math
@@ -21,17 +22,12 @@ from ohash.runtime.threads import one_blas_thread
 
 
 @inlined
-def _orthogonalise(Wt: Reals, lambda_: float, gram: Reals, change: Reals) -> None:
-    """W <- W - lambda W (WᵀW - I); the products, O(d r²), use BLAS."""
+def _orthogonality(Wt: Reals, gram: Reals, slope: Reals) -> None:
+    """W (WᵀW - I), transposed, the slope of |WᵀW - I|²/4; the products, O(d r²), use BLAS."""
     np.dot(Wt, Wt.T, gram)
     for k in range(Wt.shape[0]):
         gram[k, k] -= Wt.dtype.type(1.0)
-    np.dot(gram, Wt, change)
-    factor = Wt.dtype.type(lambda_)
-    for k in range(Wt.shape[0]):
-        w, step = Wt[k], change[k]
-        for c in range(Wt.shape[1]):
-            w[c] -= factor * step[c]
+    np.dot(gram, Wt, slope)
 
 
 @kernel
@@ -52,7 +48,8 @@ def learn_pairs(
     r, d = Wt.shape
     u, v = np.empty(r, Wt.dtype), np.empty(r, Wt.dtype)
     f_u, f_v, sure = np.empty(r), np.empty(r), np.empty(r)
-    gram, change = np.empty((r, r), Wt.dtype), np.empty((r, d), Wt.dtype)
+    gram, pull = np.empty((r, r), Wt.dtype), np.empty((r, d), Wt.dtype)
+    strength = Wt.dtype.type(lambda_)
     for t in range(s.shape[0]):
         x_i, x_j, similar = X_i[t], X_j[t], s[t] > 0
         project_pair(Wt, x_i, x_j, u, v)
@@ -72,6 +69,8 @@ def learn_pairs(
             sure[k] = -max(abs(u[k]), abs(v[k])) if wrong else np.inf
         order = np.argsort(sure, kind="mergesort")
         slope = -step * 2.0 * (inner - r * s[t])
+        if lambda_ > 0.0:
+            _orthogonality(Wt, gram, pull)  # of W as it is before the step
         for q in range(min(math.ceil(loss - 1e-9), r)):
             k = order[q]
             if sure[k] == np.inf:
@@ -85,9 +84,11 @@ def learn_pairs(
                 _unit(w)
                 bit_updates[k] += 1
         if lambda_ > 0.0:
-            _orthogonalise(Wt, lambda_, gram, change)
             for k in range(r):
-                _unit(Wt[k])
+                w, towards = Wt[k], pull[k]
+                for c in range(d):
+                    w[c] -= strength * towards[c]
+                _unit(w)
                 bit_updates[k] += 1
         updated[t] = True
         clock[1] += 1
@@ -116,7 +117,7 @@ class AdaptHashParams(LearnerParams):
     )  # fmt: skip
     lambda_: float = param(
         0.01, symbol="λ", title="orthogonality", lo=0, hi=0.5, slider=(0, 0.1), step=0.001,
-        help="How strongly W is pulled towards orthogonal columns after each step; costs O(d r²).",
+        help="How strongly each step pulls W towards orthogonal columns; costs O(d r²).",
     )  # fmt: skip
 
 

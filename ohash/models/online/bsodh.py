@@ -14,7 +14,7 @@ from ohash.core.arrays import Array, Reals
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
 from ohash.models.base import HasherSpec
-from ohash.models.linear import HalfSpaces, LearnerParams, PointLearner
+from ohash.models.linear import LearnerParams, LinearLearner, PointLearner
 
 Matrix = npt.NDArray[np.float64]
 
@@ -73,7 +73,7 @@ def objective(B_s: Matrix, B_e: Matrix, S: Matrix, WX: Matrix, fit: float) -> fl
     return float(((B_s.T @ B_e - len(B_s) * S) ** 2).sum() + fit * ((B_s - WX) ** 2).sum())
 
 
-class BSODH(PointLearner, HalfSpaces):
+class BSODH(PointLearner, LinearLearner):
     """Chunks of labelled points against a sample of the past."""
 
     key = "bsodh"

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Array, Counts, Floats, Labels, Reals
 from ohash.core.kernels import dot
 from ohash.models import supervision as labels
-from ohash.models.linear import HalfSpaces, PointLearner
+from ohash.models.linear import LinearLearner, PointLearner
 from ohash.runtime.compile import inlined, kernel
 
 Words = npt.NDArray[np.int8]
@@ -109,7 +109,7 @@ def targets(book: Words, known: npt.NDArray[np.int64], labels: Labels) -> tuple[
     return np.where(votes > 0, 1, np.where(votes < 0, -1, book[first])).astype(np.int8), has
 
 
-class CodewordLearner(PointLearner, HalfSpaces):
+class CodewordLearner(PointLearner, LinearLearner):
     """A learner of labelled points with a growing codebook."""
 
     ARRAYS: ClassVar[tuple[str, ...]] = (*PointLearner.ARRAYS, "_book", "_classes", "_form")
@@ -152,7 +152,7 @@ class CodewordLearner(PointLearner, HalfSpaces):
         self._clock[0] += len(rows) - int(has.sum())  # nothing is learnt from a point without labels
 
 
-# Exponents of the exponential loss are clipped to this, against overflow.
+# The exponential loss of a point far on the wrong side would overflow; vectors of unit length never get here.
 MAX_EXPONENT = 30.0
 
 
@@ -207,17 +207,21 @@ def learn_hmoh(
 def learn_oecc(
     Wt: Reals, bit_updates: Counts, clock: Counts, rows: Reals, words: Words, eta: float, boosted: bool
 ) -> None:
-    """Hinge: where c_k w_kᵀx < 1, w_k += eta c_k x. Boosted: every bit, weighted by the exponential loss so far."""
+    """Hinge: where c_k w_kᵀx < 1, w_k += eta c_k x. Boosted: every bit, weighted by the exponential loss so far.
+
+    Boosted: w_k += eta exp(-Σ_{q<k} c_q w_qᵀx) exp(-c_k w_kᵀx) c_k x, where this point has already moved the w_q.
+    """
     for t in range(rows.shape[0]):
         x = rows[t]
-        before = 0.0
+        square = dot(x, x) if boosted else 0.0
+        margins = 0.0  # of the bits before, after their steps
         moved = False
         for k in range(Wt.shape[0]):
             margin = words[t, k] * dot(Wt[k], x)
             step = 0.0
             if boosted:
-                before += margin
-                step = eta * math.exp(min(MAX_EXPONENT, max(-MAX_EXPONENT, -before)))
+                step = eta * math.exp(min(MAX_EXPONENT, -margins - margin))
+                margins += margin + step * square
             elif margin < 1.0:
                 step = eta
             if step != 0.0:

@@ -45,7 +45,7 @@ class HMOH(CodewordLearner):
 
     def _begin(self, d: int) -> None:
         super()._begin(d)
-        self._sums = np.zeros((self.r, d))  # float64: millions are added
+        self._sums = self._Wt.astype(np.float64)  # millions are added
 
     def _words(self, count: int) -> Words:
         p = self.params

@@ -20,7 +20,7 @@ from ohash.core.kernels import dot
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
 from ohash.models.base import HasherSpec
-from ohash.models.linear import HalfSpaces, LearnerParams, PointLearner
+from ohash.models.linear import LearnerParams, LinearLearner, PointLearner
 from ohash.runtime.compile import inlined, kernel
 
 RESYNC = 1024
@@ -179,7 +179,7 @@ class MIHashParams(LearnerParams):
     )  # fmt: skip
 
 
-class MIHash(PointLearner, HalfSpaces):
+class MIHash(PointLearner, LinearLearner):
     """One gradient step per point, against a reservoir."""
 
     key = "mihash"

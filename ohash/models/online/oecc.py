@@ -82,7 +82,7 @@ HASHER = HasherSpec(
     features_source="linear classifiers; its benchmark centres and scales to unit length",
     consumes="points",
     differs="The hinge is the default: the authors' own note says that it is usually better than the boosted "
-    "version. A new class takes the word of the pool that is farthest from those in use, instead of the next one, and "
-    "exponents are clipped to 30. Elsewhere this method is called OSH, a name the seed paper gives to online "
+    "version. A new class takes the word of the pool that is farthest from those in use, instead of the next one. "
+    "Exponents are capped at 30 against overflow, which vectors of unit length do not reach. Elsewhere this method is called OSH, a name the seed paper gives to online "
     "sketching hashing.",
 )

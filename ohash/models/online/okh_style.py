@@ -16,7 +16,7 @@ from ohash.core.codes import Codes
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
 from ohash.models.hasher import Hasher
-from ohash.models.linear import read_only
+from ohash.models.linear import first_matrix, read_only
 from ohash.models.online.oh import OH
 from ohash.models.online.oh_params import PairTrace
 from ohash.runtime.frames import Arrays
@@ -54,9 +54,24 @@ class OKHStyle(Hasher):
     Params = OKHStyleParams
     params: OKHStyleParams
 
+    def __init__(self, params: Any = None, /, *, W: npt.ArrayLike | None = None, **keywords: Any) -> None:
+        """Parameters by keyword, or as one object; `W` (d, r) replaces the random start, with no offsets."""
+        super().__init__(params, **keywords)
+        if W is not None:
+            first = first_matrix(W, self.r, self.params.dtype)[0]
+            self._inner = self._oh(np.concatenate([first, np.zeros((1, self.r))]))
+
     def _setup(self) -> None:
+        self._inner = self._oh(None)
+
+    def _oh(self, W: Reals | None) -> OH:
         p = self.params
-        self._inner = OH(r=p.r, alpha=0, beta=p.ratio, C=p.C, seed=p.seed, dtype=p.dtype)
+        return OH(r=p.r, alpha=0, beta=p.ratio, C=p.C, seed=p.seed, dtype=p.dtype, W=W)
+
+    @property
+    def W(self) -> Reals:
+        """Hash projection matrix (d, r) without the constant's weights, read-only."""
+        return read_only(self._inner.W[:-1])
 
     @property
     def d(self) -> int | None:

@@ -13,14 +13,14 @@ from ohash.core.certificate import Certificate
 from ohash.core.codes import Codes, sgn
 from ohash.core.features import FeatureMap
 from ohash.core.loss import PairStep, dissimilar_threshold, explain, similarity_loss
-from ohash.models.linear import GATHER, HalfSpaces, Learner, Planes, read_only
+from ohash.models.linear import GATHER, LinearLearner, Planes, read_only
 from ohash.models.online.oh_params import OHParams, PairTrace
 from ohash.runtime.frames import Arrays
 
 CENTRING = {"none": kernels.NONE, "frozen": kernels.FROZEN, "running": kernels.RUNNING, "ema": kernels.EMA}
 
 
-class PassiveAggressive(Learner, HalfSpaces):
+class PassiveAggressive(LinearLearner):
     """T hashes (W, mean) and the running sums of how they came about.
 
     W is drawn from N(0, 1) when the first data show d, in float64 and then cast, so that T = 1 equals OH bit for bit.
@@ -35,9 +35,7 @@ class PassiveAggressive(Learner, HalfSpaces):
 
     def __init__(self, params: OHParams, W: npt.ArrayLike | None) -> None:
         """Keep the validated parameters; start at once if W is given."""
-        super().__init__(params)
-        if W is not None:
-            self._start_from(validation.array("W", W, f"a real matrix (d, {params.r})"))
+        super().__init__(params, W=W)
 
     def _setup(self) -> None:
         super()._setup()
@@ -128,20 +126,8 @@ class PassiveAggressive(Learner, HalfSpaces):
     def _moves(self) -> npt.NDArray[np.int64]:
         return self._bit_updates
 
-    def _start_from(self, W: Reals) -> None:
-        shape = (self.T, W.shape[-2] if W.ndim > 1 else 0, self.r)
-        expected = f"(d, {self.r})" if self.T == 1 else f"({self.T}, d, {self.r})"
-        if W.size == 0 or W.dtype.kind not in "fiub" or W.shape not in (shape, shape[1:] if self.T == 1 else shape):
-            raise ValueError(f"W must be a real matrix of shape {expected}, got dtype {W.dtype} and shape {W.shape}")
-        if not np.isfinite(validation.cast(W, self.params.dtype)).all():
-            raise ValueError(f"W must be finite in {self.params.dtype}, got NaN, infinity or a value too large")
-        self._begin_with(W.reshape(shape))
-        self._d = shape[1]
-
     def _begin(self, d: int) -> None:
-        self._begin_with(self._rng.standard_normal((self.T, d, self.r)))
-
-    def _begin_with(self, W: Reals) -> None:
+        W = self._rng.standard_normal((self.T, d, self.r)) if self._given is None else self._given
         self._Wt = W.transpose(0, 2, 1).astype(self.params.dtype, order="C")
         T, r, d = self._Wt.shape
         self._mean = np.zeros(d)

@@ -11,7 +11,7 @@ import numpy as np
 from ohash.core.arrays import Reals
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
-from ohash.models.linear import HalfSpaces
+from ohash.models.linear import LinearLearner
 from ohash.models.online.sketching import SketchLearner
 
 
@@ -42,7 +42,7 @@ class SketchHashParams:
         validate(self)
 
 
-class SketchHash(SketchLearner, HalfSpaces):
+class SketchHash(SketchLearner, LinearLearner):
     """h = sgn(Rᵀ Vᵀ(x - mean)), V the top directions of the sketch, R a rotation drawn once."""
 
     key = "sketch_hash"

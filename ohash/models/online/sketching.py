@@ -126,7 +126,10 @@ class SketchLearner(PointLearner):
         q = min(self.r, M, rows)
         self._basis = random_rotation(M, q, self._rng)
         self._spread = np.eye(q) if q == self.r else random_rotation(self.r, q, self._rng).T
-        self._Wt = np.ascontiguousarray((self._basis @ self._spread).T, dtype=self.params.dtype)
+        if self._given is not None:
+            given = np.asarray(self._given[0], np.float64)
+            self._basis, self._spread = (given, self._spread) if q == self.r else (np.eye(M), given)
+        self._Wt = np.array((self._basis @ self._spread).T, dtype=self.params.dtype, order="C")
         self._mean = np.zeros(d)
         self._bit_updates = np.zeros(self.r, np.int64)
         self._buffer = np.zeros((chunk, d), self.params.dtype)
