@@ -61,4 +61,5 @@ def _rest(spec: HasherSpec) -> str:
     ranking = "its own distance from a float query to a code" if spec.asymmetric else "Hamming distance"
     differs = textwrap.fill(f"Differs from the original: {spec.differs}", 110) if spec.differs else ""
     features = textwrap.fill(f"Made for {spec.features_text}.", 110)
-    return "\n\n".join(part for part in (f"Ranked by {ranking}.", features, differs, spec.bibtex) if part)
+    checked = textwrap.fill(str(spec.checked), 110) if spec.checked else ""
+    return "\n\n".join(part for part in (f"Ranked by {ranking}.", features, differs, checked, spec.bibtex) if part)

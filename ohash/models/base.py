@@ -157,6 +157,25 @@ class MappedHasher(OnlineHasher, Protocol):
     feature_map: FeatureMap | None
 
 
+@dataclass(frozen=True)
+class Check:
+    """What an implementation was compared with: `against`, over `steps`, and the largest `deviation` of its W.
+
+    The deviation is relative to the largest entry of W. A test measures it, and fails if it is larger than stated here:
+    `python3 -m tests.models.trajectories` prints the table.
+    """
+
+    against: str
+    steps: str
+    deviation: float
+
+    def __str__(self) -> str:
+        """One sentence for a card."""
+        return (
+            f"Compared with {self.against}: over {self.steps}, W agrees to {self.deviation:.0e} of its largest entry."
+        )
+
+
 def _absent(*_: object) -> NoReturn:
     """Stands for what HasherSpec takes from the class."""
     raise NotImplementedError
@@ -171,10 +190,6 @@ class HasherSpec:
     gives `key`, `params` and `build` itself, and `restore` unless its objects have ``resume(values, arrays)``.
 
     `asymmetric`: it ranks by its own distance (`AsymmetricHasher`). `hamming`: the Hamming distance of its codes is
-    meaningful. `needs`: a package it requires, an optional extra of the same name. `features`: the features it was
-    made for, and `features_source` where its authors say so; experiments, comparisons, sweeps and the paper's figures
-    all use these by default. `reference`: it is there to be compared with, not to be used. `pairwise`: a batch method
-    that also accepts a matrix of similarities (`fit_similar`), where no labels define what is similar.
     """
 
     title: str
@@ -189,6 +204,7 @@ class HasherSpec:
     restore: Callable[[dict[str, Any], Arrays], OnlineHasher] = _absent
     aliases: tuple[str, ...] = ()
     differs: str = ""
+    checked: Check | None = None
     linear: bool = True
     asymmetric: bool = False
     hamming: bool = True

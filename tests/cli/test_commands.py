@@ -14,6 +14,7 @@ from ohash.cli.main import commands, main
 from ohash.engine import saving
 from ohash.engine.checkpoints import Checkpoints
 from ohash.engine.run import Run
+from ohash.models import hashers
 from ohash.streams.registry import load_by_key
 
 
@@ -168,6 +169,10 @@ def test_methods_shows_a_card_by_any_name(capsys):
     assert (
         printed.startswith("pq") and "Differs from the original" in printed and "@article{jegou2011product" in printed
     )
+    assert "Compared with" not in printed, "its card states no check"
+    assert main(["methods", "ksh"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"{hashers()['ksh'].checked} @inproceedings" in printed and "W agrees to 1e-11" in printed
     assert main(["methods", "no such method"]) == 2
     assert "method must be one of" in capsys.readouterr().err
 

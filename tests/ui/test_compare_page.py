@@ -80,6 +80,13 @@ def test_a_link_is_opened_and_written_back() -> None:
     assert widget(app.select_slider, "bits").value == 8
 
 
+def test_the_card_of_a_method_is_under_its_parameters() -> None:
+    app = unfolded(page())
+    assert "β r is taken as a whole number" in texts(app) and "Compared with Algorithm 1" in texts(app)
+    app.selectbox(key="view_parameters_of").set_value(1).run()
+    assert "The paper needs r \\<= d" in texts(app) and "Compared with" not in texts(app)
+
+
 def test_without_a_link_it_begins_with_what_users_ask() -> None:
     app = AppTest.from_file(APP, default_timeout=60)
     app.session_state["ohash"] = None

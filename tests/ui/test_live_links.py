@@ -26,6 +26,7 @@ def test_link_to_controls_to_link() -> None:
     app.session_state["open_features"] = True
     app.run()
     assert widget(app.slider, "noise").value == 0.1
+    assert any("Compared with Algorithm 1" in caption.value for caption in app.caption)
     assert link_of(app) == query
     widget(app.select_slider, "r").set_value(24).run()
     assert link_of(app) == {**query, "r": "24"}

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Floats
 from ohash.core.parameters import param, validate
 from ohash.models import supervision as labels
-from ohash.models.base import HasherSpec
+from ohash.models.base import Check, HasherSpec
 from ohash.models.linear import Fitted
 from ohash.runtime import progress
 from ohash.runtime.compile import kernel
@@ -170,4 +170,5 @@ HASHER = HasherSpec(
     differs="The anchors of the RBF kernel are those of the experiment's feature map, the same for every method "
     "(the paper: 1,000 anchors, sigma 0.4); without a kernel SDH is linear. Squared loss only, not the hinge variant. "
     "A bit whose two values have equal cost keeps its value.",
+    checked=Check("the paper's three steps, bit by bit, in plain NumPy", "one fit", 1e-12),
 )

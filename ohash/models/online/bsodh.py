@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Array, Reals
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
-from ohash.models.base import HasherSpec
+from ohash.models.base import Check, HasherSpec
 from ohash.models.linear import LearnerParams, LinearLearner, PointLearner
 
 Matrix = npt.NDArray[np.float64]
@@ -176,4 +176,9 @@ HASHER = HasherSpec(
     "sigma. The past is a uniform sample of bounded size, where the paper keeps every code: memory and time "
     "per chunk would grow with the stream. The first chunk serves as its own past. Chunks are half as long, so that W "
     "is updated more often.",
+    checked=Check(
+        "the three steps of the printed objective, written again in plain NumPy, with the whole past",
+        "30 chunks",
+        1e-12,
+    ),
 )

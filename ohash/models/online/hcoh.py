@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ohash.core.arrays import Reals
 from ohash.core.parameters import param
-from ohash.models.base import HasherSpec
+from ohash.models.base import Check, HasherSpec
 from ohash.models.linear import LearnerParams
 from ohash.models.online.codewords import CodewordLearner, Words, hadamard_words, learn_hcoh
 
@@ -62,4 +62,5 @@ HASHER = HasherSpec(
     differs="A Hadamard matrix of order r has one constant column, a bit that would be the same for every class: it "
     "is replaced by balanced random signs. The codebook grows when more classes come than it has rows. Of several "
     "labels the majority decides each bit, as in HMOH.",
+    checked=Check("the gradient of ½|tanh(Wᵀx) - b|², written again in plain NumPy", "60 points", 1e-13),
 )

@@ -19,7 +19,7 @@ from ohash.core.arrays import Array, Counts, Floats, Integers, Reals
 from ohash.core.kernels import dot
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
-from ohash.models.base import HasherSpec
+from ohash.models.base import Check, HasherSpec
 from ohash.models.linear import LearnerParams, LinearLearner, PointLearner
 from ohash.runtime.compile import inlined, kernel
 
@@ -236,4 +236,5 @@ HASHER = HasherSpec(
     "uses sigmoids in (0, 1) where the derivative asks for codes in (-1, 1). As there, only the path through the "
     "code of the new point is differentiated. Their trigger that holds back table updates is not part of the method "
     "here: the run decides when to re-encode.",
+    checked=Check("the chain rule of the paper's objective, written again in plain NumPy", "60 points", 1e-10),
 )

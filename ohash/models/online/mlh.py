@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Counts, Flags, Floats, Reals, Signs
 from ohash.core.kernels import project_pair
 from ohash.core.parameters import param
-from ohash.models.base import HasherSpec
+from ohash.models.base import Check, HasherSpec
 from ohash.models.linear import LearnerParams, PairLearner
 from ohash.runtime.compile import inlined, kernel
 
@@ -177,4 +177,5 @@ HASHER = HasherSpec(
     "one. Pairs come as the stream brings them: λ weighs the dissimilar ones, while their program uses it as the "
     "least share of similar pairs in a minibatch. As in their program the losses are scaled to at most 1, and weight "
     "decay replaces the renormalisation of W in the text. It needs many pairs: W moves once per minibatch.",
+    checked=Check("minibatches with inference among all 4^r pairs of codes", "60 pairs", 1e-13),
 )

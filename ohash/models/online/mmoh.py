@@ -12,7 +12,7 @@ from ohash.core.arrays import Reals
 from ohash.core.codes import Codes
 from ohash.core.loss import PairStep
 from ohash.core.parameters import param
-from ohash.models.base import PAPER, HasherSpec
+from ohash.models.base import PAPER, Check, HasherSpec
 from ohash.models.linear import read_only
 from ohash.models.online.oh_params import OHParams, PairTrace
 from ohash.models.online.passive_aggressive import PassiveAggressive
@@ -106,4 +106,5 @@ HASHER = HasherSpec(
     consumes="pairs",
     differs="As OH. Among models with the same smallest loss the first is moved. The paper does not say how T models "
     "rank items: here by the smallest Hamming distance, then by the sum.",
+    checked=Check("Algorithm 1 and Eq. (28), one loop per sum", "60 pairs", 1e-13),
 )

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Reals
 from ohash.core.loss import PairStep
-from ohash.models.base import PAPER, HasherSpec
+from ohash.models.base import PAPER, Check, HasherSpec
 from ohash.models.linear import read_only
 from ohash.models.online.oh_params import OHParams, PairTrace
 from ohash.models.online.passive_aggressive import PassiveAggressive
@@ -90,4 +90,5 @@ HASHER = HasherSpec(
     differs="β r is taken as a whole number where it is one up to rounding; a pair that cannot move W (zero vectors) "
     "is skipped and counted; ties between bits go to the lower index; centring is an explicit choice. The "
     "bound of Theorem 2 is used in a corrected form: as printed it is false.",
+    checked=Check("Algorithm 1, one loop per sum", "60 pairs", 1e-13),
 )

@@ -19,7 +19,7 @@ from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui.parts import catalogue
 from ohash.ui.parts.controls import OnCommit, control
-from ohash.ui.parts.method_names import describe_supervision
+from ohash.ui.parts.method_names import describe_supervision, show_card
 from ohash.ui.session import comparisons, own_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import on_choice, slot
@@ -120,6 +120,7 @@ def _parameters(session: Session, now: Comparison) -> None:
         control(replace(row, live=False), getattr(model, key), _method_setter(session, now, entry))
     if not rows:
         st.caption("The number of bits is its only parameter.")
+    show_card(entry.spec)
 
 
 def _setter(session: Session) -> OnCommit:

@@ -11,7 +11,7 @@ from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui.parts import catalogue
 from ohash.ui.parts.controls import OnCommit, control
-from ohash.ui.parts.method_names import describe_supervision
+from ohash.ui.parts.method_names import describe_supervision, show_card
 from ohash.ui.session import live_run, own_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
@@ -50,6 +50,8 @@ def _rest(session: Session, rows: dict[str, Parameter], values: dict[str, Any]) 
             st.caption(heading)
         for row in here:
             control(row, values[row.key], _committer(session), idle=not row.is_active(values))
+    st.caption("Method")
+    show_card(methods.find(session.params.method))
 
 
 def choose_data(session: Session) -> None:

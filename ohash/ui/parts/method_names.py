@@ -1,10 +1,21 @@
-"""Names of methods in select boxes, with what they learn from."""
+"""Names of methods in select boxes, with what they learn from; and the card of a method."""
+
+import streamlit as st
 
 from ohash.comparison.results import supervision_text
 from ohash.models.base import HasherSpec
+from ohash.ui.workarounds.markdown import escape_markdown
 
 
 def describe_supervision(title: str, spec: HasherSpec) -> str:
     """A method's title, what it learns from, and the package it needs if that is missing."""
     needs = f" · needs {spec.needs}" if spec.missing else ""
     return f"{title} · {supervision_text(spec.supervision)}{needs}"
+
+
+def show_card(spec: HasherSpec) -> None:
+    """Where a method comes from, how it differs from the original, and what its implementation was compared with."""
+    differs = f"Differs from the original: {spec.differs}" if spec.differs else ""
+    for text in (f"{spec.cite}.", differs, spec.checked):
+        if text:
+            st.caption(escape_markdown(text))
