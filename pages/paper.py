@@ -15,12 +15,13 @@ store = run_store.open_store()
 notices.show_store_problem(store.problem)
 st.markdown("#### The paper, reproduced")
 st.caption(
-    "Huang, Yang, Zheng: Online Hashing, IEEE TNNLS 2017. Every number and every verdict is computed from runs on this "
-    "machine; none is copied from the paper. From a shell: `python3 -m ohash paper --html report.html`."
+    "Huang, Yang, Zheng: Online Hashing, IEEE TNNLS 2017. Every number and every verdict is computed from runs of "
+    "ohash; none is copied from the paper. From a shell: `python3 -m ohash paper --html report.html`."
 )
 profile = paper.choose()
 paper.progress(store, profile)
 results = paper.load_results(store, profile)
+paper.source(results)
 part = st.segmented_control(
     "part", list(paper.PARTS), default="claims", key="paper_part", format_func=lambda name: paper.PARTS[name],
     required=True, label_visibility="collapsed",

@@ -7,6 +7,7 @@ Examples:
   python3 -m ohash paper --profile full --cluster tcp://scheduler:8786
   python3 -m ohash paper --html report.html --svg figures/ --latex tables.tex --bibtex refs.bib
   python3 -m ohash paper --only-report --html report.html     (what is in the store, without running anything)
+  python3 -m ohash paper --only-report --recorded --profile full          (what ships with ohash)
 
 Figures are 2 to 8 as in the paper, and "kernel". The data sets of the paper are used if --data has them. Finished cells
 are stored (python3 -m ohash runs), so the same command resumes where it was stopped.
@@ -23,6 +24,7 @@ from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile
 from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import Measurements
+from ohash.paper.recording import read_recording, write_recording
 from ohash.paper.tables import bibtex, claims_table, figure_table
 from ohash.store.store import Store
 from ohash.sweeps.estimate import CellTimer, CostEstimate, estimate_cost
@@ -40,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--svg", metavar="DIR", help="write the figures as SVG")
     parser.add_argument("--latex", metavar="FILE", help="write the tables (booktabs)")
     parser.add_argument("--bibtex", metavar="FILE", help="write the references to cite")
+    parser.add_argument("--record", metavar="FILE", help="write the results, thinned to what the Paper page draws")
+    parser.add_argument("--recorded", action="store_true", help="fill in cells that were not run from the recording")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -60,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
                 code = max(code, run_sweep(figure.sweep(profile), store, where, quiet=options.quiet))
                 if code == 130:
                     return code
-    measurements = Measurements(store, profile)
+    measurements = Measurements(store, profile, read_recording() if options.recorded else None)
     findings = judge_claims(measurements, figures)
     for figure in figures:
         _print_figure(measurements, figure)
@@ -139,6 +143,9 @@ def _write(
         tables = [figure_table(measurements, figure).latex() for figure in figures]
         Path(options.latex).write_text("\n".join([*tables, claims_table(findings).latex()]), encoding="utf-8")
         print(f"wrote {options.latex}")
+    if options.record:
+        count = write_recording(measurements.store, measurements.profile, Path(options.record))
+        print(f"wrote {options.record}, {count:,} cells")
     if options.bibtex:
         Path(options.bibtex).write_text(bibtex(measurements), encoding="utf-8")
         print(f"wrote {options.bibtex}")

@@ -8,11 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.paper.figures import FIGURES, Figure, Profile, variant
+from ohash.paper.recording import Recording
 from ohash.paper.settings import Setting, find_setting
 from ohash.store.store import Store
 from ohash.sweeps.sweep import Cell
 
 Floats = npt.NDArray[np.float64]
+# The same run on another machine may differ by this much mAP: near-ties in float32 fall the other way.
+ROUNDING = 0.01
 
 
 class MissingCellError(Exception):
@@ -35,6 +38,7 @@ class SeedResult:
 
     key: str
     values: dict[str, Any]
+    recorded: bool = False
 
     def score(self, name: str = "map", part: str = "test") -> float:
         """A score on the test (or validation) queries."""
@@ -45,23 +49,54 @@ class SeedResult:
         return float(self.values["numbers"][name])
 
 
-class Measurements:
-    """Reads the cells of one profile; never runs anything."""
+@dataclass(frozen=True)
+class Disagreement:
+    """A cell whose own result is not that of the recording."""
 
-    def __init__(self, store: Store, profile: Profile) -> None:
+    point: FigurePoint
+    own: float
+    recorded: float
+
+
+class Measurements:
+    """Reads the cells of one profile from a store and, where it has none, from a recording; never runs anything."""
+
+    def __init__(self, store: Store, profile: Profile, recording: Recording | None = None) -> None:
         """Nothing is read yet."""
-        self.store, self.profile = store, profile
+        self.store, self.profile, self.recording = store, profile, recording
         self._frames: dict[str, dict[str, Any]] = {}
         self._cells: dict[str, dict[FigurePoint, list[Cell]]] = {}
 
     @cached_property
     def _results(self) -> dict[FigurePoint, list[SeedResult]]:
         cells = {point: cells for figure in FIGURES.values() for point, cells in self.cells(figure).items()}
-        known = self.store.values(cell.key for group in cells.values() for cell in group)
-        return {
-            point: [SeedResult(cell.key, known[cell.key]) for cell in group if _done(known.get(cell.key))]
-            for point, group in cells.items()
-        }
+        keys = [cell.key for group in cells.values() for cell in group]
+        own = {key: values for key, values in self.store.values(keys).items() if values["state"] == "done"}
+        recorded = {} if self.recording is None else self.recording.values(keys)
+        results = {key: SeedResult(key, values, recorded=True) for key, values in recorded.items()}
+        results |= {key: SeedResult(key, values) for key, values in own.items()}
+        return {point: [results[cell.key] for cell in group if cell.key in results] for point, group in cells.items()}
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Cells of one's own, and recorded ones that stand in for others."""
+        seeds = {seed.key: seed.recorded for results in self._results.values() for seed in results}
+        return sum(not recorded for recorded in seeds.values()), sum(seeds.values())
+
+    def disagreements(self) -> list[Disagreement]:
+        """Cells whose own mAP differs from the recorded one by more than another machine's rounding explains."""
+        if self.recording is None:
+            return []
+        rows = []
+        for point, results in self._results.items():
+            own = [seed for seed in results if not seed.recorded]
+            known = self.recording.values(seed.key for seed in own)
+            rows += [
+                Disagreement(point, seed.score(), known[seed.key]["scores/test"]["map"])
+                for seed in own
+                if seed.key in known and abs(seed.score() - known[seed.key]["scores/test"]["map"]) > ROUNDING
+            ]
+        return rows
 
     def cells(self, figure: Figure) -> dict[FigurePoint, list[Cell]]:
         """The cells of a figure by point, finished or not."""
@@ -96,7 +131,8 @@ class Measurements:
     def arrays(self, seed: SeedResult) -> dict[str, Any]:
         """The arrays of a cell, read once."""
         if seed.key not in self._frames:
-            self._frames[seed.key] = self.store.frame(seed.key)[1]
+            recording = self.recording if seed.recorded else None
+            self._frames[seed.key] = self.store.frame(seed.key)[1] if recording is None else recording.arrays(seed.key)
         return self._frames[seed.key]
 
     def ap(self, seeds: list[SeedResult]) -> list[Floats]:
@@ -128,7 +164,3 @@ class Measurements:
         """Total CPU seconds of its finished cells."""
         seeds = [seed for point in self.cells(figure) for seed in self._results[point]]
         return float(sum(seed.values.get("cpu_seconds", seed.values["seconds"]) for seed in seeds))
-
-
-def _done(values: dict[str, Any] | None) -> bool:
-    return values is not None and values["state"] == "done"

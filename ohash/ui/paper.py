@@ -11,9 +11,10 @@ import streamlit as st
 import ohash
 from ohash.engine.narrative import duration
 from ohash.paper.claims import CLAIMS
-from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile
+from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile, variant_title
 from ohash.paper.findings import Finding, judge_claim
-from ohash.paper.measurements import Measurements
+from ohash.paper.measurements import ROUNDING, Measurements
+from ohash.paper.recording import read_recording
 from ohash.paper.tables import bibtex, claims_table, figure_table
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import SIGNS, claims_html, report
@@ -54,7 +55,7 @@ class Results(NamedTuple):
 
 @st.cache_resource(show_spinner="Reading the store …", max_entries=4)
 def _results(folder: str, profile: str, done: int, _store: Store) -> Results:
-    measured = Measurements(_store, PROFILES[profile])
+    measured = Measurements(_store, PROFILES[profile], read_recording())
     return Results(measured, [judge_claim(claim, measured) for claim in CLAIMS])
 
 
@@ -64,10 +65,11 @@ def load_results(store: Store, profile: Profile) -> Results:
 
 
 def choose() -> Profile:
-    """Quick or full."""
-    wanted = st.query_params.get("profile", "quick")
+    """Quick or full; what was recorded is full."""
+    usual = "quick" if read_recording() is None else "full"
+    wanted = st.query_params.get("profile", usual)
     chosen = st.segmented_control(
-        "Profile", list(PROFILES), default=wanted if wanted in PROFILES else "quick", key="paper_profile",
+        "Profile", list(PROFILES), default=wanted if wanted in PROFILES else usual, key="paper_profile",
         format_func=lambda key: PROFILES[key].title, label_visibility="collapsed", required=True,
     )  # fmt: skip
     address.write_query({"profile": chosen})
@@ -86,7 +88,7 @@ def _progress(store: Store, profile: Profile, was_alive: bool) -> None:
         st.rerun()
     cells = {cell.key for figure in FIGURES.values() for cell in figure.sweep(profile).cells}
     done = len(cells & store.done())
-    text = f"**{done} of {len(cells)} experiments** ({profile.describe()})"
+    text = f"**{done} of {len(cells)} experiments run here** ({profile.describe()})"
     if alive:
         text += f"; {alive}"
     st.progress(done / max(1, len(cells)), text=text)
@@ -104,7 +106,7 @@ def _progress(store: Store, profile: Profile, was_alive: bool) -> None:
 
 def _start_button(store: Store, profile: Profile, *, resume: bool) -> None:
     if not st.button(
-        "Resume" if resume else "Reproduce the paper", icon=":material/play_arrow:", type="primary", key="paper_start",
+        "Resume" if resume else "Reproduce here", icon=":material/play_arrow:", type="primary", key="paper_start",
         disabled=not store.writable, help="Runs in a separate process, which continues when this page is closed.",
     ):  # fmt: skip
         return
@@ -128,6 +130,29 @@ def _running(store: Store, profile: Profile) -> str:
             count = f"{current.progress['done']} of {current.progress['total']}"
             return "stopping …" if current.state == "cancelling" else f"running {_name(figure)}, {count}"
     return "starting …" if launch.is_running(store, f"paper-{profile.key}") else ""
+
+
+def source(results: Results) -> None:
+    """Where the numbers come from: recorded, run here, or both, and whether the two agree."""
+    recording, (own, recorded) = results.measured.recording, results.measured.counts
+    if recording is None or not recorded + own:
+        return
+    if not own:
+        st.caption(f"Every number on this page was {recording.text}. Reproduce here replaces them by your own.")
+        return
+    differing = results.measured.disagreements()
+    text = f"{own:,} experiments were run here"
+    text += f", the other {recorded:,} were {recording.text}." if recorded else "."
+    if not differing:
+        st.caption(f"{text} Yours agree with the recording: no mAP differs by more than {ROUNDING:g}.")
+        return
+    worst = max(differing, key=lambda one: abs(one.own - one.recorded))
+    point = worst.point
+    st.warning(
+        f"{text} {len(differing):,} of yours differ from the recording by more than {ROUNDING:g} mAP; the largest "
+        f"difference is figure {point.figure}, {variant_title(point.method)} at {point.x} on {point.setting}: "
+        f"{worst.own:.3f} here, {worst.recorded:.3f} recorded.", icon=":material/difference:",
+    )  # fmt: skip
 
 
 def claims(results: Results) -> None:

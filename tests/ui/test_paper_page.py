@@ -56,7 +56,7 @@ def table(app: AppTest) -> str:
 
 
 def test_claims_are_judged_from_the_store() -> None:
-    app = page()
+    app = page(profile="quick")
     assert "The number of models hardly matters" in table(app) and "T = 4 minus T = 1" in table(app)
     assert any("claims" in one.value and "cannot be decided" in one.value for one in app.markdown)
     before = table(app).count("<tr id=")
@@ -66,7 +66,7 @@ def test_claims_are_judged_from_the_store() -> None:
 
 
 def test_a_figure_has_settings_plots_numbers_and_conclusions() -> None:
-    app = page()
+    app = page(profile="quick")
     app.button_group(key="paper_part").set_value("figures").run()
     app.selectbox(key="paper_figure").set_value("3").run()
     assert not app.exception
@@ -80,13 +80,13 @@ def test_a_figure_has_settings_plots_numbers_and_conclusions() -> None:
 def test_start_and_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
     monkeypatch.setattr(launch, "start_paper", lambda profile, chosen, store: started.append(profile))
-    app = page()
+    app = page(profile="quick")
     app.button(key="paper_start").click().run()
     assert started == ["quick"]
     store, key = Store(), FIGURES["3"].sweep(TINY).key
     claims = CellLeases(store)
     claims.beat(key, "running", 0.0, {"done": 1, "failed": 0, "total": 4})
-    app = page()
+    app = page(profile="quick")
     app.button(key="paper_cancel").click().run()
     assert activity(store)[key].state == "cancelling"
     claims.beat(key, "cancelled", 0.0, {"done": 1, "failed": 0, "total": 4})

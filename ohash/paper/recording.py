@@ -1,0 +1,131 @@
+"""The recorded reproduction: the full profile as it was run once, thinned to what the figures and claims read.
+
+It ships in ``sample_data/paper.parquet``, one row per cell, so that the Paper page is complete before anything is run.
+``python3 -m ohash paper --profile full --record FILE`` writes it from a store. An average precision is kept as a 16-bit
+share; curves keep MOST_POINTS points.
+"""
+
+import json
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.paper.figures import FIGURES, Profile
+from ohash.runtime.environment import environment
+from ohash.runtime.frames import Arrays
+from ohash.store.store import Store
+from ohash.streams.samples import sample_folder
+
+NAME = "paper.parquet"
+NUMBERS = ("cum_R", "required_C", "bound", "share_C", "p0", "updated", "bits")
+VALUES = ("state", "seconds", "cpu_seconds", "state_bytes")
+CURVES = {
+    "5": ("columns/pairs", "columns/cum_R"),
+    "7": ("checkpoints/pairs", "checkpoints/cpu_learn"),
+    "4": ("totals/ratio",),
+}
+MOST_POINTS = 100
+STEPS = 2**16 - 2  # of an average precision; the largest 16-bit number stands for NaN
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Results by key, as a store has them, and where they come from: `made` holds date, machine, versions, commit."""
+
+    made: dict[str, str]
+    _rows: dict[str, dict[str, Any]]
+
+    def __len__(self) -> int:
+        """The number of cells."""
+        return len(self._rows)
+
+    def values(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Numbers and scores of these cells; unknown keys are left out."""
+        return {key: json.loads(self._rows[key]["values"]) for key in keys if key in self._rows}
+
+    def arrays(self, key: str) -> Arrays:
+        """The average precisions and curves of a cell."""
+        row = self._rows[key]
+        arrays: Arrays = {"ap/test": _shares(np.asarray(row["ap_test"], np.uint16))}
+        arrays |= {name: np.asarray(row[name]) for names in CURVES.values() for name in names if row[name] is not None}
+        return arrays
+
+    @cached_property
+    def text(self) -> str:
+        """When and on what it was made."""
+        machine = f"{self.made['cpu']}, {self.made['cores']} cores"
+        commit = f", commit {self.made['commit']}" if self.made["commit"] else ""
+        return f"recorded on {self.made['date']} ({machine}; ohash {self.made['ohash']}{commit})"
+
+
+@lru_cache(maxsize=2)
+def read_recording(path: Path | None = None) -> Recording | None:
+    """The recording that ships with the package, or one in a file; None if there is none."""
+    file = sample_folder() / NAME if path is None else path
+    if not file.is_file():
+        return None
+    import pyarrow.parquet  # noqa: PLC0415 (slow to import)
+
+    table = pyarrow.parquet.read_table(file)
+    made = json.loads(table.schema.metadata[b"made"])
+    return Recording(made, {row["key"]: row for row in table.to_pylist()})
+
+
+def write_recording(store: Store, profile: Profile, path: Path) -> int:
+    """Write every finished cell of a profile; returns their number."""
+    import pyarrow  # noqa: PLC0415
+    import pyarrow.parquet  # noqa: PLC0415
+
+    cells = {figure: [cell.key for cell in FIGURES[figure].sweep(profile).cells] for figure in FIGURES}
+    done = store.done()
+    curves = {key: names for figure, names in CURVES.items() for key in cells[figure]}
+    keys = [key for key in dict.fromkeys(key for group in cells.values() for key in group) if key in done]
+    rows = [_row(store, key, curves.get(key, ())) for key in keys]
+    made = environment() | {"date": time.strftime("%Y-%m-%d"), "profile": profile.key}
+    columns = {name: pyarrow.list_(pyarrow.float64()) for name in _names()}
+    columns |= {"ap_test": pyarrow.list_(pyarrow.uint16()), "key": pyarrow.string(), "values": pyarrow.string()}
+    schema = pyarrow.schema(columns.items(), {"made": json.dumps(made)})
+    table = pyarrow.Table.from_pylist(rows, schema)
+    pyarrow.parquet.write_table(table, path, compression="zstd", compression_level=19, write_statistics=False)
+    return len(rows)
+
+
+def _names() -> list[str]:
+    return [name for names in CURVES.values() for name in names]
+
+
+def _row(store: Store, key: str, curves: Iterable[str]) -> dict[str, Any]:
+    values, arrays = store.frame(key)
+    kept = {name: values[name] for name in VALUES if name in values}
+    kept["numbers"] = {name: values["numbers"][name] for name in NUMBERS if name in values["numbers"]}
+    for part in ("test", "validation"):
+        kept[f"scores/{part}"] = {name: values[f"scores/{part}"][name] for name in ("map", "recall_10")}
+    row: dict[str, Any] = dict.fromkeys(_names())
+    row |= {name: _thinned(arrays[name]) for name in curves if name in arrays}
+    return {**row, "key": key, "values": json.dumps(kept), "ap_test": _steps(arrays["ap/test"])}
+
+
+def _thinned(curve: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    if len(curve) <= MOST_POINTS:
+        return curve.astype(np.float64)
+    some = np.linspace(0, len(curve) - 1, MOST_POINTS).round().astype(int)
+    return np.asarray(curve[some], np.float64)
+
+
+def _steps(ap: npt.NDArray[np.float64]) -> npt.NDArray[np.uint16]:
+    """Average precisions as 16-bit numbers.
+
+    >>> _shares(_steps(np.array([0.0, 0.5, 1.0, np.nan]))).tolist()
+    [0.0, 0.5, 1.0, nan]
+    """
+    return np.where(np.isnan(ap), STEPS + 1, np.round(np.nan_to_num(ap) * STEPS)).astype(np.uint16)
+
+
+def _shares(steps: npt.NDArray[np.uint16]) -> npt.NDArray[np.float64]:
+    return np.where(steps > STEPS, np.nan, steps / STEPS)

@@ -1,0 +1,66 @@
+"""The recorded reproduction: what is written is read again, own runs take its place, and what ships is complete."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ohash.paper import figures
+from ohash.paper.claims import CLAIMS
+from ohash.paper.figures import FIGURES, QUICK
+from ohash.paper.findings import judge_claim
+from ohash.paper.measurements import Measurements
+from ohash.paper.recording import Recording, read_recording, write_recording
+from ohash.paper.settings import EMBEDDED
+from ohash.store.store import Store
+from ohash.sweeps.execution import SweepExecution
+from ohash.sweeps.executors import InlineExecutor
+
+TINY = replace(QUICK, bits=(8, 16), timed_bits=(8, 64), pairs=300)
+DIGITS = EMBEDDED[3]
+
+
+@pytest.fixture(scope="module")
+def run_store(tmp_path_factory):
+    """Figure 3 on digits, run with few pairs."""
+    folder = tmp_path_factory.mktemp("recording")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "settings", lambda: (DIGITS,))
+        SweepExecution(FIGURES["3"].sweep(TINY), Store(folder), InlineExecutor()).run()
+        yield Store(folder)
+
+
+@pytest.fixture
+def recording(run_store, tmp_path):
+    assert write_recording(run_store, TINY, tmp_path / "paper.parquet") == 4
+    return read_recording(tmp_path / "paper.parquet")
+
+
+def test_a_recording_gives_what_the_store_gave(run_store, recording, tmp_path):
+    own = Measurements(run_store, TINY)
+    recorded = Measurements(Store(tmp_path / "empty"), TINY, recording)
+    assert recorded.counts == (0, 4) and own.counts == (4, 0)
+    for T in (1, 4):
+        (mine,), (theirs,) = (one.seeds("3", DIGITS, "mmoh", T) for one in (own, recorded))
+        assert theirs.recorded and theirs.score() == mine.score() and theirs.number("updated") == mine.number("updated")
+        np.testing.assert_allclose(recorded.ap([theirs])[0], own.ap([mine])[0], atol=1e-5)
+    claim = next(one for one in CLAIMS if one.key == "T-labels")
+    verdicts = [judge_claim(claim, one, [DIGITS]) for one in (own, recorded)]
+    assert verdicts[0].verdict == verdicts[1].verdict
+    assert verdicts[0].parts[0].effect.value == pytest.approx(verdicts[1].parts[0].effect.value, abs=1e-5)
+    assert recording.text.startswith("recorded on 20") and "cores" in recording.text
+
+
+def test_own_runs_take_the_place_of_recorded_ones_and_disagreements_are_found(run_store, recording):
+    both = Measurements(run_store, TINY, recording)
+    assert both.counts == (4, 0) and both.disagreements() == []
+    key = both.seeds("3", DIGITS, "mmoh", 4)[0].key
+    row = recording._rows[key]
+    values = row["values"].replace('"scores/test": {"map": 0', '"scores/test": {"map": 1')
+    other = {**recording._rows, key: {**row, "values": values}}
+    (found,) = Measurements(run_store, TINY, Recording(recording.made, other)).disagreements()
+    assert found.point.x == 4 and found.recorded == pytest.approx(found.own + 1)
+
+
+def test_without_a_file_there_is_no_recording(tmp_path):
+    assert read_recording(tmp_path / "none.parquet") is None
