@@ -15,6 +15,7 @@ from typing import Any
 
 from ohash.models.registry import find
 from ohash.paper.settings import Setting, settings
+from ohash.streams.datasets.paper_setting import PAPER_FEATURES, PAPER_MODEL, PAPER_R
 from ohash.sweeps.sweep import Sweep, build_sweep
 
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -22,9 +23,8 @@ CS = (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
 ONLINE = ("oh", "mmoh", "lego", "mlh", "ssbc", "sketch_hash")
 TIMED = ("oh", "mmoh", "mlh", "adapthash", "sketch_hash", "lego", "ssbc")
 UNSUPERVISED, SUPERVISED = ("kernel_lsh", "itq"), ("ksh", "sdh", "fasthash")
-BASE: dict[str, Any] = {"r": 64, "m": 300, "sigma": 1.0, "warm": 300, "judged_at": "ends"}
-COMMON_R = 64  # of the second protocol
-PAIRWISE = {"alpha": 0, "C": 0.1}
+BASE: dict[str, Any] = {"r": PAPER_R, **PAPER_FEATURES, "warm": PAPER_FEATURES["m"], "judged_at": "ends"}
+COMMON_R = PAPER_R  # of the second protocol
 
 
 @dataclass(frozen=True)
@@ -135,15 +135,15 @@ FIGURES = {
             "OH on the kernel features, and on the centred vectors.", "kernel",
         ),
         Figure(
-            "centring", "mAP of OH with and without centring", "Section VII-A",
+            "centring", "mAP of OH with and without centring", "Section III",
             "Data are centred.", "OH with the mean of the warm-up subtracted after the kernel, and without.", "center",
         ),
         Figure(
-            "selection", "mAP of OH with the smallest and the largest δ", "Section IV-B",
+            "selection", "mAP of OH with the smallest and the largest δ", "Section IV",
             "The bits with the smallest potential loss are flipped.", "OH, and OH with the largest instead.", "select",
         ),
         Figure(
-            "rounds", "mAP of OH with one update per pair and with five", "Section V-A",
+            "rounds", "mAP of OH with one update per pair and with five", "Section III-A",
             "One update per pair.", "OH, and OH whose update of each pair is repeated up to five times.", "rounds",
         ),
     )
@@ -212,7 +212,7 @@ def _methods(figure: Figure, profile: Profile, setting: Setting) -> Iterable[str
 def _case(figure: Figure, profile: Profile, setting: Setting, method: str) -> dict[str, Any]:
     case: dict[str, Any] = {**setting.values, "method": method, **profile.lighter.get(method, {})}
     if method in ("oh", "mmoh"):
-        case |= {**PAIRWISE, "beta": setting.beta}
+        case |= {**PAPER_MODEL, "beta": setting.beta}
     if method == "mmoh":
         case["T"] = 4
     case.pop(figure.varies, None)

@@ -223,17 +223,17 @@ QUALITY_CLAIMS = (
         _choice("kernel", "rbf", "none", "RBF minus no kernel"),
     ),
     Claim(
-        "centring", "Centring improves performance.", "Section III-A",
+        "centring", "Centring improves performance.", "Section III",
         "OH with the mean of the warm-up subtracted beats OH without.", ("centring",),
         _choice("centring", "frozen", "none", "centred minus not centred"),
     ),
     Claim(
-        "selection", "The bits with the smallest potential loss are the ones to flip.", "Section IV-B",
+        "selection", "The bits with the smallest potential loss are the ones to flip.", "Section IV",
         "OH beats OH that flips the bits with the largest δ.", ("selection",),
         _choice("selection", "smallest", "largest", "smallest δ minus largest δ"),
     ),
     Claim(
-        "rounds", "Iterating the update on one pair would make the loss more rigorous.", "Section III-B",
+        "rounds", "Iterating the update on one pair would make the loss more rigorous.", "Section III-A",
         "Up to five updates per pair beat one. The paper suggests it in theory, and does not do it.", ("rounds",),
         _repeating,
     ),

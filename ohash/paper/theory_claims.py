@@ -189,7 +189,7 @@ THEORY_CLAIMS = (
         "are wrong.", (), _converges,
     ),
     Claim(
-        "suits-pair", "The updated model suits the current pair.", "Section III-B",
+        "suits-pair", "The updated model suits the current pair.", "Section III-A",
         "More than half of all updates leave their pair with zero loss.", (), _suits_the_pair,
     ),
 )  # fmt: skip

@@ -140,7 +140,7 @@ def test_the_papers_protocol(capsys: pytest.CaptureFixture[str]) -> None:
     few = ["--pairs", "60", "--json"]
     assert main(["run", "--dataset", "digits", "--paper", *few]) == 0
     found = json.loads(capsys.readouterr().out)["params"]
-    assert (found["r"], found["C"], found["beta"], found["sigma"], found["judged_by"]) == (48, 1.0, 0.5, 1.0, "test")
+    assert (found["r"], found["C"], found["beta"], found["sigma"], found["judged_by"]) == (64, 0.1, 0.5, 1.0, "test")
     assert main(["run", "--dataset", "digits", "--paper", "--method", "lsh", "--r", "16", *few]) == 0
     assert "digits is not one of the paper's data sets" in json.loads(capsys.readouterr().out)["notes"][-1]
     assert main(["run", "--dataset", "digits", "--paper", "--pairs", "60", "--quiet"]) == 0

@@ -85,7 +85,7 @@ HASHER = HasherSpec(
     bibtex=PAPER,
     supervision="pairs",
     features="kernel",
-    features_source="Section VII-A of the paper",
+    features_source="Section VII-B of the paper",
     consumes="pairs",
     differs="β r is taken as a whole number where it is one up to rounding; a pair that cannot move W (zero vectors) "
     "is skipped and counted; ties between bits go to the lower index; centring is an explicit choice. The "
