@@ -9,25 +9,33 @@ import numpy.typing as npt
 
 from ohash import tables
 from ohash.comparison.fairness import fairness
-from ohash.comparison.gaps import FLOATS, gap
+from ohash.comparison.gaps import FLOATS, Gap, gap
 from ohash.comparison.params import Comparison
-from ohash.comparison.results import ComparisonSnapshot
+from ohash.comparison.results import TRUTH_SCORES, ComparisonSnapshot
 from ohash.comparison.verdict import verdict
 from ohash.engine.export import PLACEHOLDER_FILES, Files, own_data_code
 from ohash.engine.judge import RERANKED
+from ohash.evaluation.significance import ENOUGH_SEEDS
 from ohash.runtime.environment import environment
 from ohash.streams import registry as datasets
 from ohash.tables import bibliography, escape_latex
 
 Rows = list[dict[str, Any]]
+TRUTH_COLUMNS = {"map": ("map",), "hit_10": ("hit_10", "mrr", "ndcg_10", "auc_later")}
 UNSUPERVISED = "nothing"  # what the exported column `learns_from` says of a method without supervision
-CURVES = ("map", "map_low", "map_high", "precision_10", "recall_10", "recall_100", "recomputed", "flipped",
-          "cpu_learn", "cpu_encode")  # fmt: skip
+CURVES = (
+    "map", "map_low", "map_high", "precision_10", "hit_10", "mrr", "ndcg_10", "auc_later", "recall_10", "recall_100",
+    "recomputed", "flipped", "cpu_learn", "cpu_encode",
+)  # fmt: skip
 
 
 def result_rows(snapshot: ComparisonSnapshot) -> Rows:
-    """One row per method, compared with the first; the float vectors come last, as a reference."""
+    """One row per method, compared with the first; the float vectors come last, as a reference.
+
+    Fewer than three seeds give a difference, but no interval. With clicks there is hit@10 instead of mAP.
+    """
     rows: Rows = []
+    truth = snapshot.truth_column
     for at, name in enumerate(snapshot.names):
         record, cost = snapshot.record(at), snapshot.costs[at] if snapshot.costs else None
         to_first = gap(snapshot, at, 0) if at > 0 and snapshot.judged else None
@@ -37,13 +45,13 @@ def result_rows(snapshot: ComparisonSnapshot) -> Rows:
                 "method": name,
                 "learns_from": snapshot.supervision(at).replace("none", UNSUPERVISED),
                 "bits": snapshot.bits(at) or None,
-                "map": snapshot.score(at, "map"),
-                "map_seed_spread": snapshot.spread(at, "map"),
-                "map_minus_first": math.nan if to_first is None else to_first.difference,
-                "map_minus_first_half": math.nan if to_first is None else to_first.half_width,
-                "map_minus_first_seed_spread": math.nan if to_first is None or to_first.seeds < 2 else to_first.spread,
-                "map_minus_floats": math.nan if to_floats is None else to_floats.difference,
-                "map_minus_floats_half": math.nan if to_floats is None else to_floats.half_width,
+                **{column: snapshot.score(at, column) for column in TRUTH_COLUMNS[truth]},
+                f"{truth}_seed_spread": snapshot.spread(at, truth),
+                f"{truth}_minus_first": math.nan if to_first is None else to_first.difference,
+                f"{truth}_minus_first_half": _half_width(to_first),
+                f"{truth}_minus_first_seed_spread": math.nan if to_first is None else to_first.spread,
+                f"{truth}_minus_floats": math.nan if to_floats is None else to_floats.difference,
+                f"{truth}_minus_floats_half": _half_width(to_floats),
                 "features": snapshot.comparison.features_of(snapshot.entries[at]).text,
                 "recall_10": snapshot.score(at, "recall_10"),
                 "recall_10_of_features": snapshot.ceiling(at),
@@ -61,7 +69,7 @@ def result_rows(snapshot: ComparisonSnapshot) -> Rows:
             }
         )
     empty = dict.fromkeys(rows[0], math.nan) | {"learns_from": UNSUPERVISED, "error": ""}
-    floats = {"method": "float vectors (reference)", "bits": 32 * snapshot.setup.d or None, "map": snapshot.map_float}
+    floats = {"method": "float vectors (reference)", "bits": 32 * snapshot.setup.d or None, truth: snapshot.floats}
     return [
         *rows,
         {
@@ -100,8 +108,8 @@ def code_for(comparison: Comparison, files: Files = PLACEHOLDER_FILES) -> str:
         f"import ohash\n\n{own_data_code(comparison.content, files) if comparison.content else ''}"
         f"results = ohash.compare({', '.join(arguments)})\n"
         "for entry, name in enumerate(results.names):\n"
-        '    scores = results.score(entry, "map"), results.score(entry, "recall_10")\n'
-        '    print(f"{name:>20}  mAP {scores[0]:.3f}  recall@10 {scores[1]:.3f}")\n'
+        '    scores = results.score(entry, results.truth_column), results.score(entry, "recall_10")\n'
+        '    print(f"{name:>20}  {results.truth_column} {scores[0]:.3f}  recall@10 {scores[1]:.3f}")\n'
         "for sentence in ohash.verdict(results):\n"
         '    print(f"{sentence.topic}: {sentence.text}")\n'
     )
@@ -114,14 +122,19 @@ def to_json(snapshot: ComparisonSnapshot) -> str:
         {
             "method": snapshot.names[one.entry],
             "bits": one.bits,
-            "map": _plain(one.map),
+            snapshot.truth_column: _plain(one.truth),
             "recall_10": _plain(one.recall_10),
             **{f"recall_10_reranked_{c}": _plain(value) for c, value in one.reranked.items() if c > 1},
         }
         for one in snapshot.lengths
     ]
     trials = [
-        {"method": snapshot.names[one.entry], "values": dict(one.values), "map": _plain(one.map), "error": one.error}
+        {
+            "method": snapshot.names[one.entry],
+            "values": dict(one.values),
+            "score": _plain(one.truth),
+            "error": one.error,
+        }
         for one in snapshot.trials
     ]
     document = {
@@ -141,18 +154,19 @@ def to_json(snapshot: ComparisonSnapshot) -> str:
 
 def to_latex(snapshot: ComparisonSnapshot) -> str:
     """A booktabs table, one group per supervision; the best of several methods is bold, a reference never."""
-    rows = result_rows(snapshot)
+    rows, truth = result_rows(snapshot), snapshot.truth_column
+    scored = (truth, *RECALLS)
     groups = []
     for kind in ("none", "pairs", "labels"):
         group = [at for at in range(len(snapshot.entries)) if snapshot.supervision(at) == kind]
         rivals = [at for at in group if not snapshot.entries[at].spec.reference]
-        best = {key: _best([rows[at][key] for at in rivals]) for key in SCORED}
+        best = {key: _best([rows[at][key] for at in rivals]) for key in scored}
         if group:
-            groups.append([_cells(rows[at], best if at in rivals else {}) for at in group])
-    header = ("method", "supervision", "bits", "mAP", "recall@10", r"recall@10, 4$\times$", "bytes")
+            groups.append([_cells(rows[at], scored, best if at in rivals else {}) for at in group])
+    header = ("method", "supervision", "bits", TRUTH_SCORES[truth], "recall@10", r"recall@10, 4$\times$", "bytes")
     caption = f"{escape_latex(snapshot.setup.title)}: {escape_latex(fairness(snapshot))}."
     return "% \\usepackage{booktabs}\n" + tables.to_latex(
-        header, [*groups, [_cells(rows[-1], {})]], caption=caption, align="llrrrrr"
+        header, [*groups, [_cells(rows[-1], scored, {})]], caption=caption, align="llrrrrr"
     )
 
 
@@ -163,7 +177,7 @@ def to_bibtex(snapshot: ComparisonSnapshot) -> str:
     return bibliography([*entries, "" if spec is None else spec.bibtex])
 
 
-SCORED = ("map", "recall_10", "recall_10_reranked_4")
+RECALLS = ("recall_10", "recall_10_reranked_4")
 
 
 def _best(scores: list[float]) -> float:
@@ -172,14 +186,19 @@ def _best(scores: list[float]) -> float:
     return max(known) if len(known) > 1 else math.nan
 
 
-def _cells(row: dict[str, Any], best: dict[str, float]) -> list[str]:
+def _half_width(difference: Gap | None) -> float:
+    """Half of the interval of a difference; NaN for fewer than three seeds, which have none."""
+    return math.nan if difference is None or difference.seeds < ENOUGH_SEEDS else difference.half_width
+
+
+def _cells(row: dict[str, Any], scored: tuple[str, ...], best: dict[str, float]) -> list[str]:
     supervision = row["learns_from"].replace(UNSUPERVISED, "none")
     cells = [escape_latex(row["method"]), supervision, "--" if not row["bits"] else str(row["bits"])]
-    for key in SCORED:
+    for key in scored:
         value = row[key]
         shown = _share(value) if math.isfinite(value) else "--"
-        if key == "map" and math.isfinite(row["map_seed_spread"]):
-            shown += rf" $\pm$ {_share(row['map_seed_spread'])}"
+        if math.isfinite(row.get(f"{key}_seed_spread", math.nan)):
+            shown += rf" $\pm$ {_share(row[f'{key}_seed_spread'])}"
         cells.append(rf"\textbf{{{shown}}}" if math.isfinite(value) and best.get(key) == value else shown)
     size = row["bytes"]
     return [*cells, "--" if not math.isfinite(size) else f"{size:.0f}"]

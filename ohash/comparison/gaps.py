@@ -1,4 +1,4 @@
-"""Differences of mAP between two methods of a comparison, paired by query and seed, with their intervals."""
+"""Differences of the truth score (mAP or hit@10) between two methods, paired by query and seed, with intervals."""
 
 import math
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ohash.comparison.results import ComparisonSnapshot
+from ohash.comparison.results import ComparisonSnapshot, truth_scores
 from ohash.evaluation.significance import ENOUGH_SEEDS, difference_over_seeds, seeds_text
 
 FLOATS = -1
@@ -16,7 +16,7 @@ PerSeed = dict[int, npt.NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Gap:
-    """A difference of mAP with its interval; `spread` is over seeds, NaN with one."""
+    """A difference of scores with its interval; `spread` is over seeds, NaN with one."""
 
     difference: float
     low: float
@@ -48,14 +48,16 @@ class Gap:
 
 
 def gap(snapshot: ComparisonSnapshot, one: int, other: int = FLOATS) -> Gap | None:
-    """MAP of a method minus that of another (or of the float vectors), paired by query; None while one is missing."""
-    return gap_over_seeds(ap_by_seed(snapshot, one), ap_by_seed(snapshot, other))
+    """The truth score of a method minus that of another, or of the float vectors; None while one is missing."""
+    return gap_over_seeds(scores_by_seed(snapshot, one), scores_by_seed(snapshot, other))
 
 
-def ap_by_seed(snapshot: ComparisonSnapshot, side: int) -> PerSeed:
+def scores_by_seed(snapshot: ComparisonSnapshot, side: int) -> PerSeed:
+    column = snapshot.truth_column
     if side == FLOATS:
-        return {one.seed: one.ap for one in snapshot.references}
-    return {result.seed: result.record.ap for result in snapshot.results_of(side) if result.record is not None}
+        return {one.seed: one.scores[column] for one in snapshot.references if column in one.scores}
+    results = snapshot.results_of(side)
+    return {one.seed: truth_scores(one.record, column) for one in results if one.record is not None}
 
 
 def gap_over_seeds(one: PerSeed, other: PerSeed) -> Gap | None:

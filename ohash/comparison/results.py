@@ -19,6 +19,8 @@ from ohash.evaluation.ranking import Retrieval
 from ohash.notebook import card_html, curves_html
 
 Floats = npt.NDArray[np.float64]
+CLICKS = ("clicks", "pairs")
+TRUTH_SCORES = {"map": "mAP", "hit_10": "hit@10"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,43 +57,46 @@ class MethodResult:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The float vectors, ranked by the original distance: a reference, not an upper bound."""
+    """The float vectors, ranked by the original distance: a reference, not an upper bound.
+
+    `scores` has the score of every query by column: "map", "hit_10".
+    """
 
     seed: int
-    ap: Floats
+    scores: Mapping[str, Floats]
 
-    @property
-    def map(self) -> float:
+    def mean(self, column: str) -> float:
         """Mean over the queries that have a relevant item."""
-        return float(np.nanmean(self.ap)) if not np.isnan(self.ap).all() else math.nan
+        values = self.scores.get(column, np.full(1, math.nan))
+        return float(np.nanmean(values)) if not np.isnan(values).all() else math.nan
 
 
 @dataclass(frozen=True, eq=False)
 class LengthResult:
-    """A method at one code length, judged at the end of its run."""
+    """A method at one code length, judged at the end of its run; `each` has the truth score of every query."""
 
     entry: int
     bits: int
     bytes: int
-    map: float
+    truth: float
     recall_10: float
-    ap: Floats
+    each: Floats
     reranked: Mapping[int, float]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One tuning trial: its parameters and their mAP on the validation queries; NaN and an error if it failed."""
+    """One tuning trial: its parameters and their truth score on validation queries; NaN and an error if it failed."""
 
     entry: int
     values: tuple[tuple[str, Any], ...]
-    map: float
+    truth: float
     error: str = ""
 
 
 @dataclass(frozen=True)
 class EvaluationSetup:
-    """What the numbers are measured on: the data, the truth, the queries."""
+    """What the numbers are measured on: the data, the truth, the queries; `chance` is hit@10 of a random order."""
 
     title: str = ""
     n: int = 0
@@ -101,6 +106,7 @@ class EvaluationSetup:
     queries: int = 0
     database: int = 0
     database_seen: bool = True
+    chance: float = math.nan
     notes: tuple[str, ...] = ()
 
 
@@ -171,9 +177,17 @@ class ComparisonSnapshot:
         return next((result.bits for result in self.results if result.entry == entry and result.bits), 0)
 
     @property
-    def map_float(self) -> float:
-        """The mAP of the float vectors, averaged over the seeds."""
-        return _mean([one.map for one in self.references])
+    def truth_column(self) -> str:
+        """The score that says how well a method follows the truth: mAP, or hit@10 where the truth is clicks or pairs.
+
+        With one relevant item among thousands mAP is too small to be read.
+        """
+        return truth_column(self.setup.similar_by)
+
+    @property
+    def floats(self) -> float:
+        """The truth score of the float vectors, averaged over the seeds."""
+        return _mean([one.mean(self.truth_column) for one in self.references])
 
     @property
     def errors(self) -> dict[str, str]:
@@ -185,17 +199,23 @@ class ComparisonSnapshot:
         facts = [f"{self.setup.title}: {self.state}"]
         curves = {}
         for at, name in enumerate(self.names):
-            scores = f"mAP {self.score(at, 'map'):.3f}, recall@10 {self.score(at, 'recall_10'):.3f}"
+            truth = f"{TRUTH_SCORES[self.truth_column]} {self.score(at, self.truth_column):.3f}"
+            scores = f"{truth}, recall@10 {self.score(at, 'recall_10'):.3f}"
             facts.append(f"{name} ({self.bits(at) or '–'} bits): {self.errors.get(name, scores)}")
             checkpoints = self.results_of(at)[0].checkpoints if self.results_of(at) else {}
-            if "map" in checkpoints:
-                curves[name] = checkpoints["pairs"], checkpoints["map"]
-        return card_html("Comparison", facts, curves_html("mAP over the pairs", curves))
+            if self.truth_column in checkpoints:
+                curves[name] = checkpoints["pairs"], checkpoints[self.truth_column]
+        title = f"{TRUTH_SCORES[self.truth_column]} over the pairs"
+        return card_html("Comparison", facts, curves_html(title, curves))
 
     @property
     def judged(self) -> list[int]:
         """Methods that have a score, and have learnt something if they learn at all."""
-        return [at for at in range(len(self.entries)) if math.isfinite(self.score(at, "map")) and self._learnt(at)]
+        return [
+            at
+            for at in range(len(self.entries))
+            if math.isfinite(self.score(at, self.truth_column)) and self._learnt(at)
+        ]
 
     def _learnt(self, entry: int) -> bool:
         fixed = self.entries[entry].spec.consumes == "nothing"
@@ -226,6 +246,16 @@ def dips(snapshot: ComparisonSnapshot) -> list[Dip]:
             per_seed = [(level_before(*c, edges[0]), dip(*c, edges[0]), recovery(*c, edges[0])) for c in after]
             rows.append(Dip(name, *(float(value) for value in np.mean(per_seed, axis=0))))
     return rows
+
+
+def truth_column(similar_by: str) -> str:
+    """The column of the score that a truth is followed by."""
+    return "hit_10" if similar_by in CLICKS else "map"
+
+
+def truth_scores(record: Retrieval, column: str) -> Floats:
+    """The truth score of every query."""
+    return record.ap if column == "map" else record.hits[10]
 
 
 def supervision_text(supervision: str, *, several: bool = False) -> str:

@@ -13,7 +13,16 @@ from urllib.parse import parse_qsl, urlsplit
 
 from ohash.comparison.costs import Cost, measure_cost, measure_float_cost
 from ohash.comparison.params import DEFAULT_METHODS, Comparison, Entry, build_comparison, from_query
-from ohash.comparison.results import ComparisonSnapshot, EvaluationSetup, LengthResult, MethodResult, Reference, Trial
+from ohash.comparison.results import (  # fmt: skip
+    ComparisonSnapshot,
+    EvaluationSetup,
+    LengthResult,
+    MethodResult,
+    Reference,
+    Trial,
+    truth_column,
+    truth_scores,
+)
 from ohash.comparison.tuning import draw_entries
 from ohash.core.features import FeatureParams
 from ohash.engine.fitting import WorkerFitter
@@ -176,7 +185,9 @@ class ComparisonRunner(Background):
             ]
             yield from self._run_to_end(method_runs)
             for method_run, (at, entry) in zip(method_runs, trials, strict=True):
-                score = method_run.result().last("map") if not method_run.error else float("nan")
+                run = method_run.run if not method_run.error else None
+                column = truth_column("" if run is None else run.checkpoints.judge.name)
+                score = method_run.result().last(column) if run is not None else math.nan
                 self._trials.append(Trial(at, entry.values, score, method_run.error))
                 if score > best[at][0]:
                     best[at] = score, entry
@@ -209,8 +220,8 @@ class ComparisonRunner(Background):
         if run is None or (again and run.stage == 0):
             return
         self._setup = _setup_of(run)
-        ap = yield from run.checkpoints.judge.float_ap()
-        self._references = [one for one in self._references if one.seed != seed] + [Reference(seed, ap)]
+        scores = yield from run.checkpoints.judge.float_scores()
+        self._references = [one for one in self._references if one.seed != seed] + [Reference(seed, scores)]
 
     def _measure_ceilings(self) -> Iterator[None]:
         """Exact search among the features of each method; methods with the same features share the result."""
@@ -266,10 +277,9 @@ class ComparisonRunner(Background):
         result = method_run.result()
         if result.record is not None and (result.entry, result.bits) not in known:
             known.add((result.entry, result.bits))
-            scores = result.last("map"), result.last("recall_10")
-            self._lengths.append(
-                LengthResult(result.entry, result.bits, result.bytes, *scores, result.record.ap, result.reranked)
-            )
+            column = truth_column(self._setup.similar_by)
+            scores = result.last(column), result.last("recall_10"), truth_scores(result.record, column)
+            self._lengths.append(LengthResult(result.entry, result.bits, result.bytes, *scores, result.reranked))
 
     def _run_to_end(self, method_runs: list[MethodRun]) -> Iterator[None]:
         """Runs that are judged only at their end."""
@@ -371,5 +381,5 @@ def _setup_of(run: Run) -> EvaluationSetup:
     notes = tuple(note for note in (judge.note, data.note) if note)
     return EvaluationSetup(
         data.title, data.n, data.d, data.metric, judge.name, len(judge.queries), len(judge.database),
-        run.world.parts.database_seen, notes,
+        run.world.parts.database_seen, judge.chance_of_a_hit(), notes,
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """The verdict of a comparison in sentences computed from its numbers.
 
 For each need (to follow the labels or clicks, to keep the distance, both) it names the best code at equal bytes, then
-the best that learns online, and what the difference costs. A difference of mAP comes with its interval
+the best that learns online, and what the difference costs. A difference comes with its interval
 (`comparison.gaps`), or with the words "one seed"; what cannot be told apart is not ranked.
 """
 
@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ohash.comparison.gaps import FLOATS, Gap, PerSeed, ap_by_seed, gap, gap_over_seeds, score_text
-from ohash.comparison.results import ComparisonSnapshot, LengthResult, supervision_text
+from ohash.comparison.gaps import FLOATS, Gap, PerSeed, gap, gap_over_seeds, score_text, scores_by_seed
+from ohash.comparison.results import TRUTH_SCORES, ComparisonSnapshot, LengthResult, supervision_text, truth_scores
 from ohash.engine.judge import RERANKED
 from ohash.evaluation.significance import seeds_text
 
@@ -18,7 +18,7 @@ from ohash.evaluation.significance import seeds_text
 TARGET_RECALL = 0.9
 # Re-ranking more than this share of the database proves nothing about the codes.
 MOST_RERANKED = 0.02
-# Codes of another length are mentioned if they gain so much mAP, or this share of a small mAP.
+# Codes of another length are mentioned if they gain so much, or this share of a small score.
 WORTH, WORTH_SHARE = 0.01, 0.1
 # Features whose exact search finds fewer of the neighbours than this are remarked on.
 LOSSLESS = 0.99
@@ -41,14 +41,14 @@ class Sentence:
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """A method at one length: what a sentence can recommend. `aps` has one array per seed."""
+    """A method at one length: what a sentence can recommend. `each` has one array of query scores per seed."""
 
     entry: int
     bits: int
     bytes: float
-    map: float
+    truth: float
     recall: float
-    aps: PerSeed
+    each: PerSeed
 
 
 def verdict(snapshot: ComparisonSnapshot) -> list[Sentence]:
@@ -69,7 +69,7 @@ def truth_name(snapshot: ComparisonSnapshot) -> str:
 def methods_by_supervision(snapshot: ComparisonSnapshot) -> dict[str, list[int]]:
     """Methods with a score by supervision, best first; references are left out."""
     groups: dict[str, list[int]] = {}
-    for at in sorted(snapshot.judged, key=lambda at: -snapshot.score(at, "map")):
+    for at in sorted(snapshot.judged, key=lambda at: -snapshot.score(at, snapshot.truth_column)):
         if not snapshot.entries[at].spec.reference:
             groups.setdefault(snapshot.supervision(at), []).append(at)
     return groups
@@ -91,14 +91,14 @@ def codes_within_budget(snapshot: ComparisonSnapshot) -> list[Code]:
             continue
         result = snapshot.results_of(at)[0]
         if result.bytes <= most:
-            scores = snapshot.score(at, "map"), snapshot.score(at, "recall_10")
-            codes.append(Code(at, result.bits, result.bytes, *scores, ap_by_seed(snapshot, at)))
+            scores = snapshot.score(at, snapshot.truth_column), snapshot.score(at, "recall_10")
+            codes.append(Code(at, result.bits, result.bytes, *scores, scores_by_seed(snapshot, at)))
             continue
         fitting = [one for one in snapshot.lengths if one.entry == at and one.bytes <= most]
         if fitting:
             one = max(fitting, key=lambda length: length.bits)
             first = snapshot.comparison.seeds[0]
-            codes.append(Code(at, one.bits, one.bytes, one.map, one.recall_10, {first: one.ap}))
+            codes.append(Code(at, one.bits, one.bytes, one.truth, one.recall_10, {first: one.each}))
     return codes
 
 
@@ -107,35 +107,36 @@ def leaders(snapshot: ComparisonSnapshot) -> tuple[Code, Code] | None:
     codes = codes_within_budget(snapshot)
     if not codes:
         return None
-    return max(codes, key=lambda code: code.map), max(codes, key=lambda code: code.recall)
+    return max(codes, key=lambda code: code.truth), max(codes, key=lambda code: code.recall)
 
 
 def _following(snapshot: ComparisonSnapshot) -> Sentence:
-    """The best mAP at equal bytes, the best that learns online, and what the difference costs."""
+    """The best truth score at equal bytes, the best that learns online, and what the difference costs."""
     topic = f"To follow {truth_name(snapshot)}"
-    codes = sorted(codes_within_budget(snapshot), key=lambda code: -code.map)
+    codes = sorted(codes_within_budget(snapshot), key=lambda code: -code.truth)
     if not codes:
         return Sentence(topic, f"{_nothing_fits(snapshot)}.")
     best, *others = codes
-    text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, mAP {score_text(best.map)}"
+    score = TRUTH_SCORES[snapshot.truth_column]
+    text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, {score} {score_text(best.truth)}{_chance(snapshot)}"
     equals = [code for code in others if not _told_apart(best, code)]
     if equals:
-        names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.map)})" for code in equals)
+        names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.truth)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
-    floats = gap_over_seeds(best.aps, ap_by_seed(snapshot, FLOATS))
+    floats = gap_over_seeds(best.each, scores_by_seed(snapshot, FLOATS))
     parts = [text]
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
-        apart = gap_over_seeds(best.aps, online.aps)
+        apart = gap_over_seeds(best.each, online.each)
         significant = apart is not None and apart.significant
         behind = f"{apart.magnitude} behind" if apart and significant else "which cannot be told apart from it"
-        parts.append(f"The best that learns online is {_name(snapshot, online)}: {score_text(online.map)}, {behind}")
+        parts.append(f"The best that learns online is {_name(snapshot, online)}: {score_text(online.truth)}, {behind}")
         parts.append(_price(snapshot, best, online))
     elif online is best:
         parts.append("It learns online")
-    if math.isfinite(snapshot.map_float):
+    if math.isfinite(snapshot.floats):
         parts.append(
-            f"Exact search with the float vectors reaches {score_text(snapshot.map_float)}{_told_from_floats(floats)}"
+            f"Exact search with the float vectors reaches {score_text(snapshot.floats)}{_told_from_floats(floats)}"
         )
     left_out = _left_out(snapshot, codes)
     return Sentence(topic, ". ".join(part for part in parts if part) + f".{_other_length(snapshot, best)}{left_out}")
@@ -163,21 +164,24 @@ def _keeping(snapshot: ComparisonSnapshot) -> Sentence | None:
 
 def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
     """The code that keeps most of the best of both; the smaller of its two shares counts."""
-    codes = [code for code in codes_within_budget(snapshot) if math.isfinite(code.recall) and code.map > 0]
+    codes = [code for code in codes_within_budget(snapshot) if math.isfinite(code.recall) and code.truth > 0]
     if len(codes) < 2:
         return None
-    most = max(code.map for code in codes), max(code.recall for code in codes)
+    score = TRUTH_SCORES[snapshot.truth_column]
+    most = max(code.truth for code in codes), max(code.recall for code in codes)
     if min(most) <= 0:
         return None
-    shares = {code.entry: (code.map / most[0], code.recall / most[1]) for code in codes}
+    shares = {code.entry: (code.truth / most[0], code.recall / most[1]) for code in codes}
     best = max(codes, key=lambda code: min(shares[code.entry]))
     followed, kept = shares[best.entry]
     if followed == kept == 1:
         return Sentence("For both at once", f"{_name(snapshot, best)} is best.")
-    text = f"{_name(snapshot, best)} loses least: {followed:.0%} of the best mAP and {kept:.0%} of the best recall@10"
-    follower = max(codes, key=lambda code: code.map)
+    text = (
+        f"{_name(snapshot, best)} loses least: {followed:.0%} of the best {score} and {kept:.0%} of the best recall@10"
+    )
+    follower = max(codes, key=lambda code: code.truth)
     if follower is not best:
-        text += f"; {snapshot.names[follower.entry]}, which has the best mAP, keeps {shares[follower.entry][1]:.0%}"
+        text += f"; {snapshot.names[follower.entry]}, which has the best {score}, keeps {shares[follower.entry][1]:.0%}"
     return Sentence("For both at once", f"{text}.")
 
 
@@ -205,13 +209,21 @@ def _left_out(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
     return f" Larger, and therefore not ranked here: {', '.join(larger)}." if larger else ""
 
 
+def _chance(snapshot: ComparisonSnapshot) -> str:
+    """The level of a random order, where it is not obvious."""
+    chance = snapshot.setup.chance
+    if snapshot.truth_column == "map" or not math.isfinite(chance):
+        return ""
+    return f" (chance {score_text(chance)})"
+
+
 def _nothing_fits(snapshot: ComparisonSnapshot) -> str:
     references = all(snapshot.entries[at].spec.reference for at in snapshot.judged)
     return "only reference methods have been measured" if references else f"no code fits into {_size(snapshot)}"
 
 
 def _told_apart(one: Code, other: Code) -> bool:
-    difference = gap_over_seeds(one.aps, other.aps)
+    difference = gap_over_seeds(one.each, other.each)
     return difference is not None and difference.significant
 
 
@@ -239,7 +251,7 @@ def _one_by_one(snapshot: ComparisonSnapshot, first: int = 0) -> Sentence | None
     if first not in snapshot.judged or not others:
         return None
     groups: dict[str, dict[str, list[str]]] = {AHEAD: {}, INDISTINGUISHABLE: {}, BEHIND: {}}
-    for at in sorted(others, key=lambda at: -snapshot.score(at, "map")):
+    for at in sorted(others, key=lambda at: -snapshot.score(at, snapshot.truth_column)):
         difference = gap(snapshot, first, at)
         if difference is None:
             continue
@@ -265,11 +277,11 @@ def _other_length(snapshot: ComparisonSnapshot, best: Code) -> str:
     lengths = [one for one in snapshot.lengths if one.entry in rivals]
     if not lengths:
         return ""
-    longest = max(lengths, key=lambda one: one.map)
-    if longest.map < best.map + min(WORTH, WORTH_SHARE * best.map):
+    longest = max(lengths, key=lambda one: one.truth)
+    if longest.truth < best.truth + min(WORTH, WORTH_SHARE * best.truth):
         return ""
     method = "it" if longest.entry == best.entry else snapshot.names[longest.entry]
-    return f" At {longest.bits} bits{_first_seed(snapshot)} {method} reaches {score_text(longest.map)}."
+    return f" At {longest.bits} bits{_first_seed(snapshot)} {method} reaches {score_text(longest.truth)}."
 
 
 def _first_seed(snapshot: ComparisonSnapshot) -> str:
@@ -325,8 +337,9 @@ def _codes(snapshot: ComparisonSnapshot) -> list[LengthResult]:
     for at in unsupervised:
         result = snapshot.results_of(at)[0]
         if result.reranked and (at, result.bits) not in known and result.record is not None:
-            scores = result.last("map"), result.last("recall_10")
-            swept.append(LengthResult(at, result.bits, result.bytes, *scores, result.record.ap, result.reranked))
+            column = snapshot.truth_column
+            scores = result.last(column), result.last("recall_10"), truth_scores(result.record, column)
+            swept.append(LengthResult(at, result.bits, result.bytes, *scores, result.reranked))
     return swept
 
 

@@ -21,7 +21,7 @@ from ohash.core.arrays import Array, Bytes, Floats, Rows
 from ohash.core.rows import RowView
 from ohash.engine.world import World
 from ohash.evaluation.distance_ranking import Distances, iter_ranking
-from ohash.evaluation.float_reference import iter_float_ap
+from ohash.evaluation.float_reference import iter_float_scores
 from ohash.evaluation.neighbours import iter_exact_neighbours
 from ohash.evaluation.ranking import Retrieval, iter_retrieval, retrieval
 from ohash.streams.dataset import Dataset
@@ -32,7 +32,7 @@ from ohash.streams.similarity.pair_list import PairListSimilarity, group_partner
 RERANKED = (1, 2, 4, 16)
 # What a checkpoint records; columns of History.
 SCORES = (
-    "map", "map_low", "map_high", "precision_10", "hit_10", "mrr", "recall_10", "recall_100",
+    "map", "map_low", "map_high", "precision_10", "hit_10", "mrr", "ndcg_10", "auc_later", "recall_10", "recall_100",
     *(f"recall_10_x{factor}" for factor in RERANKED[1:]),
 )  # fmt: skip
 NEIGHBOURS = 100
@@ -150,6 +150,8 @@ class Judge:
             "precision_10": ranking.precision_at_k[10],
             "hit_10": ranking.hit_at_k[10],
             "mrr": ranking.mrr,
+            "ndcg_10": ranking.ndcg_at_k[10],
+            "auc_later": ranking.auc,
             "recall_10": recalls[10, 1],
             "recall_100": recalls[NEIGHBOURS, 1],
             **{f"recall_10_x{factor}": recalls[10, factor] for factor in RERANKED[1:]},
@@ -171,16 +173,29 @@ class Judge:
     def float_reference(self) -> Generator[None, None, float]:
         """The mAP of the float vectors themselves, ranked by the original distance: a reference, not a ceiling."""
         each = len(self.database) * self.world.dataset.d
-        ap = yield from self.float_ap(max(FLOAT_QUERIES, FLOAT_WORK // each))
+        scores = yield from self.float_scores(max(FLOAT_QUERIES, FLOAT_WORK // each))
+        ap = scores["map"]
         return float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
 
-    def float_ap(self, most: int | None = None) -> Generator[None, None, npt.NDArray[np.float64]]:
-        """The AP of the float vectors for the first `most` queries, or all; what codes may not find, they may not."""
+    def float_scores(self, most: int | None = None) -> Generator[None, None, dict[str, npt.NDArray[np.float64]]]:
+        """AP and hits of the float vectors for the first `most` queries, or all; what codes may not find is hidden."""
         X, few = self.world.raw(self.stage), slice(0, most)
         own = None if self.own is None else self.own[few]
         hidden = None if self.hidden is None else self.hidden[few]
         sides = X[self.queries[few]], RowView(X, self.database)
-        return (yield from iter_float_ap(*sides, self.relevant[few], self.world.dataset.metric, own, hidden))
+        return (yield from iter_float_scores(*sides, self.relevant[few], self.world.dataset.metric, own, hidden))
+
+    def chance_of_a_hit(self) -> float:
+        """Hit@10 of a random order, averaged over the queries that have a relevant item."""
+        if isinstance(self.relevant, np.ndarray):
+            packed = self.relevant.dtype != bool
+            R = np.bitwise_count(self.relevant).sum(axis=1) if packed else self.relevant.sum(axis=1)
+        else:
+            R = np.array([len(rows) for rows in self.relevant])
+        n = len(self.database) - (self.own is not None)
+        R = R[R > 0][:, None]
+        none = np.prod(np.clip((n - R - np.arange(10)) / (n - np.arange(10)), 0, 1), axis=1) if n > 10 else 0 * R[:, 0]
+        return float(np.mean(1 - none)) if len(R) else float("nan")
 
     def feature_recall(self) -> Generator[None, None, float]:
         """Recall@10 of exact search among the features: what the feature map alone leaves of the original distance.

@@ -31,7 +31,7 @@ def _score_orders(
     flags: Bytes,  # (b, n)
     ks: Integers,  # rising
     harmonic: Floats,  # (n + 1,) 0, 1, 1 + 1/2, ...
-    scores: Floats,  # (b, FIRST_K + 3 len(ks)), filled; NaN where nothing is relevant
+    scores: Floats,  # (b, FIRST_K + PER_K len(ks)), filled; NaN where nothing is relevant
     counts: Counts,  # (LEVELS, 2) int64, added to
     sums: Floats,  # (LEVELS, 2) float64, added to
 ) -> None:
@@ -106,7 +106,7 @@ def iter_ranking(
     flags = relevance_flags(n_queries, n, None, None, relevant, exclude, query_rows)
     size = max(1, BLOCK_WORK // n) if block is None else validation.integer("block", block, 1)
     harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n + 1))])
-    scores = np.empty((n_queries, columns.FIRST_K + 3 * len(ks)))
+    scores = np.empty((n_queries, columns.FIRST_K + columns.PER_K * len(ks)))
     counts, sums = np.zeros((LEVELS, 2), np.int64), np.zeros((LEVELS, 2))
     kernel = score_orders()
     for start in range(0, n_queries, size):

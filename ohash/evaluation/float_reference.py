@@ -29,19 +29,19 @@ def float_mean_ap(
     >>> float_mean_ap(np.array([[0.1]]), X, [[1, 2]], "l2")
     0.5833333333333333
     """
-    ap = drain(iter_float_ap(X_query, X_db, relevant, metric, query_rows))
+    ap = drain(iter_float_scores(X_query, X_db, relevant, metric, query_rows))["map"]
     return float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
 
 
-def iter_float_ap(
+def iter_float_scores(
     X_query: Numbers,
     X_db: Numbers | RowView,
     relevant: Relation,
     metric: str,
     query_rows: npt.ArrayLike | None = None,
     exclude: Relation | None = None,
-) -> Generator[None, None, npt.NDArray[np.float64]]:
-    """The AP of every query, NaN where nothing is relevant: the input of `paired_bootstrap`.
+) -> Generator[None, None, dict[str, npt.NDArray[np.float64]]]:
+    """AP ("map") and "hit_10" of every query, NaN where nothing is relevant: the input of `paired_bootstrap`.
 
     In slices; the generator's return value is the result.
     """
@@ -50,7 +50,7 @@ def iter_float_ap(
     flags = relevance_flags(len(X_query), n, None, None, relevant, exclude, query_rows)
     fast = FastDistances.for_rows(database.X, database.rows, metric)
     step = max(1, HELD_BYTES // (n * fast.dtype.itemsize))
-    ap = np.full(len(X_query), np.nan)
+    ap, hit = np.full((2, len(X_query)), np.nan)
     for start in range(0, len(X_query), step):
         A = fast.prepare(np.asarray(X_query[start : start + step]))
         D = np.empty((len(A), n), fast.dtype)
@@ -65,5 +65,6 @@ def iter_float_ap(
             if hits.any():
                 ranks = np.flatnonzero(hits) + 1
                 ap[row] = (np.arange(1, len(ranks) + 1) / ranks).mean()
+                hit[row] = ranks[0] <= 10
             yield
-    return ap
+    return {"map": ap, "hit_10": hit}

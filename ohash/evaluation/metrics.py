@@ -59,6 +59,15 @@ _ROWS = (
     ),
     Metric("mrr", "MRR", "labels", "Mean of 1/rank of the first relevant item, expected over ties."),
     Metric(
+        "ndcg_at_k", "nDCG@k", "labels",
+        "Discounted gain of the relevant items among the first k, divided by that of the best order; expected over "
+        "ties.",
+    ),
+    Metric(
+        "auc", "AUC", "labels",
+        "Probability that a relevant item is nearer to its query than another one; ties count half, 0.5 is chance.",
+    ),
+    Metric(
         "precision_radius", "precision within ρ", "labels",
         "Share of relevant items among those at Hamming distance ρ or less; 0 if there are none.",
     ),

@@ -10,7 +10,8 @@ Conventions:
 
 - R counts all relevant items of the database; a query with R = 0 is excluded from every mean, and counted.
 - ``ties="stable"`` breaks ties by database index. On a database sorted by class that is badly biased.
-- AP@k divides by min(R, k). Precision@k, AP@k, hit@k and the reciprocal rank are expectations over ties as well. A k
+- AP@k divides by min(R, k), nDCG@k by the gain of min(R, k) relevant items at the top. Precision@k, AP@k, hit@k,
+  nDCG@k, the reciprocal rank and AUC are expectations over ties as well. A k
   beyond the database means all of it.
 - The ball of radius ρ holds all items with D_h <= ρ; precision is 0 in an empty one.
 - T models: ``"min"`` ranks by the least D_h (one positive model is enough), ``"min_sum"`` breaks its ties by the sum,
@@ -54,8 +55,9 @@ class PRCurve:
 class Retrieval:
     """All metrics of one ranking: means over `queries`, without the `excluded` ones that have no relevant item.
 
-    `map_low` and `map_high` are mAP with the relevant items last, and first, in every tie. `ap` and `n_relevant` have
-    one entry per query in the order given, `ap` NaN where excluded; they are the input of `paired_bootstrap`.
+    `map_low` and `map_high` are mAP with the relevant items last, and first, in every tie. `auc` is the chance that a
+    relevant item is nearer than another one, 0.5 for a random order. `ap`, `hits` (by k) and `n_relevant` have one
+    entry per query in the order given, NaN where excluded; they are the input of `paired_bootstrap`.
     """
 
     queries: int
@@ -67,12 +69,15 @@ class Retrieval:
     map_at_k: dict[int, float]
     precision_at_k: dict[int, float]
     hit_at_k: dict[int, float]
+    ndcg_at_k: dict[int, float]
+    auc: float
     radius: int
     precision_radius: float
     recall_radius: float
     empty_ball: float
     curve: PRCurve
     ap: Floats
+    hits: dict[int, Floats]
     n_relevant: npt.NDArray[np.int64]
 
 
@@ -187,7 +192,7 @@ def _records(
     size = problem.block_size(block)
     score = score_queries()
     harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, problem.n + 1))])
-    scores = np.empty((problem.n_queries, columns.FIRST_K + 3 * len(ks)))
+    scores = np.empty((problem.n_queries, columns.FIRST_K + columns.PER_K * len(ks)))
     counts, sums = np.zeros((problem.radii, 2), np.int64), np.zeros((problem.radii, 2))
     for start in range(0, problem.n_queries, size):
         stop = min(start + size, problem.n_queries)
@@ -209,9 +214,14 @@ def make_retrieval(
     def mean(values: Array) -> float:
         return float(values.mean()) if queries else float("nan")
 
-    def by_k(offset: int) -> dict[int, float]:
-        return {k: mean(scored[:, columns.FIRST_K + 3 * at + offset]) for at, k in enumerate(ks)}
+    def column(at: int, offset: int) -> int:
+        return columns.FIRST_K + columns.PER_K * at + offset
 
+    def by_k(offset: int) -> dict[int, float]:
+        return {k: mean(scored[:, column(at, offset)]) for at, k in enumerate(ks)}
+
+    auc = scored[:, columns.AUC]
+    auc = auc[~np.isnan(auc)]  # a query that everything is relevant to has none
     ball, ball_relevant = scored[:, columns.BALL], scored[:, columns.BALL_RELEVANT]
     retrieved, hits = counts[:, columns.RETRIEVED], counts[:, columns.RETRIEVED_RELEVANT]
     return Retrieval(
@@ -224,6 +234,8 @@ def make_retrieval(
         map_at_k=by_k(0),
         precision_at_k=by_k(1),
         hit_at_k=by_k(2),
+        ndcg_at_k=by_k(3),
+        auc=float(auc.mean()) if len(auc) else float("nan"),
         radius=radius,
         precision_radius=mean(ball_relevant / np.maximum(ball, 1)),
         recall_radius=mean(ball_relevant / scored[:, columns.N_RELEVANT]),
@@ -236,5 +248,6 @@ def make_retrieval(
             macro_recall=sums[:, columns.RECALL] / max(queries, 1),
         ),
         ap=scores[:, columns.AP].copy(),
+        hits={k: scores[:, column(at, 2)].copy() for at, k in enumerate(ks)},
         n_relevant=R.astype(np.int64),
     )

@@ -5,6 +5,7 @@ a random order inside each class; N and hits count what lies before a class. Wit
 class of its own, in the order of the database.
 """
 
+import math
 from collections.abc import Callable
 from functools import cache
 
@@ -15,8 +16,9 @@ from ohash.core.arrays import Bytes, Floats, Integers
 from ohash.evaluation.hamming_kernels import CHUNK, MIN_SUM, SUM, array_type, chunk_distances, stable_order
 from ohash.runtime.compile import inlined, kernel_for
 
-# Columns of `scores`; after them, for every k: AP@k, precision@k, hit@k.
-N_RELEVANT, AP, AP_LOW, AP_HIGH, RECIPROCAL_RANK, BALL, BALL_RELEVANT, FIRST_K = range(8)
+# Columns of `scores`; after them, for every k: AP@k, precision@k, hit@k, nDCG@k.
+N_RELEVANT, AP, AP_LOW, AP_HIGH, RECIPROCAL_RANK, AUC, BALL, BALL_RELEVANT, FIRST_K = range(9)
+PER_K = 4
 
 # Columns of `counts` (integers) and of `sums`, one row per radius.
 RETRIEVED, RETRIEVED_RELEVANT = range(2)
@@ -73,6 +75,15 @@ def first_hit(before: int, size: int, hits: int) -> float:
 
 
 @inlined
+def discounted_gain(before: int, share: float, places: int) -> float:
+    """Expected discounted gain of the first places of a class in which a share of the items is relevant."""
+    total = 0.0
+    for t in range(before + 1, before + places + 1):
+        total += 1.0 / math.log2(t + 1.0)
+    return share * total
+
+
+@inlined
 def bounds(n_classes: int, size: Integers, relevant: Integers, harmonic: Floats, scores: Floats) -> None:
     """AP with the relevant items last, and first, inside every tie class."""
     low = high = 0.0
@@ -90,29 +101,41 @@ def bounds(n_classes: int, size: Integers, relevant: Integers, harmonic: Floats,
 def score(
     n_classes: int, size: Integers, relevant: Integers, R: int, ks: Integers, harmonic: Floats, scores: Floats
 ) -> None:
-    """AP, AP@k, precision@k, hit@k and the reciprocal rank from the tie classes; R > 0 relevant items in total."""
+    """AP, AP@k, precision@k, hit@k, nDCG@k, reciprocal rank and AUC from the tie classes; R > 0 relevant items."""
     n_k = ks.shape[0]
-    ap = 0.0
+    ap = dcg = pairs = 0.0
     N = hits = at = 0
+    others = -R
     for c in range(n_classes):
+        others += size[c]
+    for c in range(n_classes):
+        share = relevant[c] / size[c]
         while at < n_k and ks[at] <= N + size[c]:
             k, places = ks[at], ks[at] - N
             part = class_precision(N, hits, size[c], relevant[c], places, harmonic) if relevant[c] > 0 else 0.0
-            column = FIRST_K + 3 * at
+            gain = dcg + discounted_gain(N, share, places) if relevant[c] > 0 else dcg
+            column = FIRST_K + PER_K * at
             scores[column] = (ap + part) / min(R, k)
-            scores[column + 1] = (hits + places * (relevant[c] / size[c])) / k
+            scores[column + 1] = (hits + places * share) / k
             scores[column + 2] = 1.0 if hits > 0 else some_hit(size[c], relevant[c], places)
+            scores[column + 3] = gain / discounted_gain(0, 1.0, min(R, k))
             at += 1
         if relevant[c] > 0:
+            if at < n_k:
+                dcg += discounted_gain(N, share, size[c])
+            behind = others - (N - hits)  # others in this class and after it
+            pairs += relevant[c] * (behind - 0.5 * (size[c] - relevant[c]))
             ap += class_precision(N, hits, size[c], relevant[c], size[c], harmonic)
             if hits == 0:
                 scores[RECIPROCAL_RANK] = first_hit(N, size[c], relevant[c])
         N += size[c]
         hits += relevant[c]
     scores[AP] = ap / R
+    scores[AUC] = pairs / (R * others) if others > 0 else np.nan
     for rest in range(at, n_k):  # k beyond the database: all of it is retrieved
-        column = FIRST_K + 3 * rest
+        column = FIRST_K + PER_K * rest
         scores[column], scores[column + 1], scores[column + 2] = ap / R, R / N, 1.0
+        scores[column + 3] = dcg / discounted_gain(0, 1.0, R)
 
 
 @inlined
@@ -232,7 +255,7 @@ def _score_queries(
     ks: Integers,  # rising
     radius: int,
     harmonic: Floats,  # (n + 1,) 0, 1, 1 + 1/2, ...
-    scores: Floats,  # (b, FIRST_K + 3 len(ks)), filled; NaN where nothing is relevant
+    scores: Floats,  # (b, FIRST_K + PER_K len(ks)), filled; NaN where nothing is relevant
     counts: Integers,  # (radii, 2) int64, added to
     sums: Floats,  # (radii, 2) float64, added to
 ) -> None:

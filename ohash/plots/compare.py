@@ -28,8 +28,9 @@ LEFT = 10
 SUPERVISION = {"none": "unsupervised", "pairs": "from pairs", "labels": "from labels"}
 
 
-def curves(snapshot: ComparisonSnapshot, metric: str = "map", *, over: str = "pairs") -> Chart:
-    """A score of every method over the pairs, or over the CPU time of learning and encoding."""
+def curves(snapshot: ComparisonSnapshot, metric: str = "", *, over: str = "pairs") -> Chart:
+    """A score (by default that of the truth) of every method over the pairs, or over the CPU time it took."""
+    metric = metric or snapshot.truth_column
     score = SCORES[metric]
     results = [result for result in snapshot.results if result.judged]
     x = _cpu_axis(results) if over == "cpu" else _pairs_axis(snapshot)
@@ -43,8 +44,8 @@ def curves(snapshot: ComparisonSnapshot, metric: str = "map", *, over: str = "pa
         if ended:
             drawn.append(_curve(snapshot, at, ended, metric, over, role, x.hi))
     lines = [*_drift_marks(snapshot)] if over == "pairs" else []
-    if metric == "map" and math.isfinite(snapshot.map_float):
-        lines.append(_reference(snapshot.map_float, drawn))
+    if metric == snapshot.truth_column and math.isfinite(snapshot.floats):
+        lines.append(_reference(snapshot.floats, drawn))
     levels = np.array([line.at for line in lines if line.axis == "y"])
     lo, hi = _limits(*(one.y for one in drawn), levels)
     y = Axis(score.name, lo=lo, hi=hi, format="share")
@@ -62,16 +63,16 @@ def truths(snapshot: ComparisonSnapshot) -> Chart:
     for at, role in enumerate(roles(snapshot)):
         results = snapshot.results_of(at)
         if len(results) > 1:
-            pairs = np.array([[one.last("recall_10"), one.last("map")] for one in results])
+            pairs = np.array([[one.last("recall_10"), one.last(snapshot.truth_column)] for one in results])
             drawn.append(_points("each seed", pairs[:, 0], pairs[:, 1], role, listed=False, opacity=FAINT))
         if results:
-            across, up = (np.array([snapshot.score(at, column)]) for column in ("recall_10", "map"))
+            across, up = (np.array([snapshot.score(at, column)]) for column in ("recall_10", snapshot.truth_column))
             drawn.append(_points(snapshot.names[at], across, up, role))
-    if drawn and math.isfinite(snapshot.map_float):
-        one = _points("float vectors", np.array([1.0]), np.array([snapshot.map_float]), "float")
+    if drawn and math.isfinite(snapshot.floats):
+        one = _points("float vectors", np.array([1.0]), np.array([snapshot.floats]), "float")
         drawn.append(one)
     lo, hi = _limits(*(one.y for one in drawn))
-    y = Axis(f"mAP: agreement with {what}", lo=lo, hi=hi, format="share")
+    y = Axis(f"{SCORES[snapshot.truth_column].short}: agreement with {what}", lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing("Neither truth has been measured yet", x, y)
     title = f"Agreement with {what} against agreement with the original distance"
@@ -84,8 +85,9 @@ def truths(snapshot: ComparisonSnapshot) -> Chart:
     return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One point per method.")
 
 
-def by_bits(snapshot: ComparisonSnapshot, metric: str = "map") -> Chart:
-    """A score against the total number of bits, at the end of learning."""
+def by_bits(snapshot: ComparisonSnapshot) -> Chart:
+    """The truth score against the total number of bits, at the end of learning."""
+    metric = snapshot.truth_column
     x = Axis("total bits, T · r", "log", lo=8, hi=1000, format="count")
     drawn = []
     for at, role in enumerate(roles(snapshot)):
@@ -93,14 +95,14 @@ def by_bits(snapshot: ComparisonSnapshot, metric: str = "map") -> Chart:
         if not mine:
             continue
         bits = np.array([one.bits for one in mine], float)
-        values = np.array([getattr(one, metric) for one in mine])
+        values = np.array([one.truth for one in mine])
         name = snapshot.names[at]
         kind: Any = "line" if len(mine) > 1 else "points"
         dash = DASHES[snapshot.supervision(at)]
         drawn.append(Series(name, bits, values, kind, role, dash, theme.THICK, listed=False, label=name))
     lines = []
-    floats = snapshot.references[0].map if snapshot.references else math.nan  # of the first seed, as the rest
-    if metric == "map" and math.isfinite(floats):
+    floats = snapshot.references[0].mean(metric) if snapshot.references else math.nan  # of the first seed, as the rest
+    if math.isfinite(floats):
         lines.append(_reference(floats, drawn))
     lo, hi = _limits(*(one.y for one in drawn), np.array([line.at for line in lines]))
     y = Axis(SCORES[metric].name, lo=lo, hi=hi, format="share")
@@ -203,11 +205,11 @@ def recomputed(snapshot: ComparisonSnapshot) -> Chart:
 
 
 CHARTS = {
-    "mAP": lambda snapshot: curves(snapshot, "map"),
+    "agreement": curves,
     "recall@10": lambda snapshot: curves(snapshot, "recall_10"),
-    "mAP over CPU time": lambda snapshot: curves(snapshot, "map", over="cpu"),
+    "agreement over CPU time": lambda snapshot: curves(snapshot, over="cpu"),
     "two truths": truths,
-    "mAP by bits": by_bits,
+    "agreement by bits": by_bits,
     "precision-recall": precision_recall,
     "radius 2": radius,
     "re-ranking": reranking,

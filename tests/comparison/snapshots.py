@@ -13,7 +13,9 @@ QUERIES = 200
 def record(ap):
     codes = np.random.default_rng(0).integers(0, 256, (8, 2), dtype=np.uint8)
     found = retrieval(codes[:2], codes, relevant=[[1], [2]], r=16)
-    return type(found)(**{**vars(found), "ap": np.asarray(ap), "map": float(np.nanmean(ap))})
+    return type(found)(
+        **{**vars(found), "ap": np.asarray(ap), "hits": {10: np.asarray(ap)}, "map": float(np.nanmean(ap))}
+    )
 
 
 def centred(values):
@@ -31,12 +33,17 @@ def snapshot(maps, *, float_map=0.5, seeds=(0,), reranked=None, noise=0.05, **va
             ap = level + hardness + centred(rng.normal(0, noise, QUERIES)) + 0.01 * seed * (at == 0)
             points = np.array([0.0, 500.0, 1000.0])
             checkpoints = {name: np.full(3, 0.3) for name in ("recall_10", "recomputed", "cpu_learn", "cpu_encode")}
-            checkpoints |= {name: np.full(3, level) for name in ("map_low", "map_high", "precision_10", "recall_100")}
-            checkpoints |= {"pairs": points, "map": np.array([0.2, level, ap.mean()]), "flipped": np.zeros(3)}
+            checkpoints |= {
+                name: np.full(3, level) for name in ("map_low", "map_high", "precision_10", "recall_100", "mrr")
+            }
+            others = ("map_low", "map_high", "precision_10", "recall_100", "mrr", "ndcg_10", "auc_later")
+            checkpoints |= {name: np.full(3, level) for name in others}
+            checkpoints |= {name: np.array([0.2, level, ap.mean()]) for name in ("map", "hit_10")}
+            checkpoints |= {"pairs": points, "flipped": np.zeros(3)}
             near = (reranked or {}).get(entry.method, {1: 0.3, 2: 0.4, 4: 0.5, 16: 0.8})
             params = one.experiment(entry, seed)
             results.append(MethodResult(at, seed, 1000, "done", "", params, checkpoints, record(ap), 64, 8, near))
-    references = tuple(Reference(seed, float_map + hardness) for seed in seeds)
+    references = tuple(Reference(seed, dict.fromkeys(("map", "hit_10"), float_map + hardness)) for seed in seeds)
     setup = EvaluationSetup("Fashion", 2500, 512, "cosine", "label", QUERIES, 20_000, True)
     cost = Cost(64, 8.0, (1e-4, 2e-4), (1e-3, 2e-3), 1e4, 0.5)
     costs = (*(cost for _ in maps), cost)

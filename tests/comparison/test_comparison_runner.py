@@ -60,8 +60,8 @@ def test_the_reference_is_every_query_by_the_original_distance(over):
     precision = np.cumsum(hits, axis=1) / np.arange(1, len(database) + 1)
     expected = (precision * hits).sum(axis=1) / hits.sum(axis=1)
     reference = next(one for one in now.references if one.seed == 0)
-    np.testing.assert_allclose(reference.ap, expected)
-    assert math.isclose(now.map_float, np.mean([one.map for one in now.references]))
+    np.testing.assert_allclose(reference.scores["map"], expected)
+    assert math.isclose(now.floats, np.mean([one.mean("map") for one in now.references]))
 
 
 def test_re_ranking_is_that_of_the_evaluation(over):
@@ -96,7 +96,7 @@ def test_other_lengths_are_learnt_at_the_end(over):
     assert {bits for entry, bits in found if entry == 3} == {8}
     longer = next(one for one in now.lengths if (one.entry, one.bits) == (0, 32))
     alone = straight(over.comparison.experiment(now.entries[0], bits=32))
-    assert longer.map == alone.checkpoints.scores["map"][-1]
+    assert longer.truth == alone.checkpoints.scores["map"][-1]
     assert longer.recall_10 == alone.checkpoints.scores["recall_10"][-1]
 
 
@@ -224,10 +224,10 @@ def test_trials_are_on_validation_and_the_best_are_reported_on_test():
     now = runner.snapshot()
     mine = [trial for trial in now.trials if trial.entry == 0]
     assert [trial.entry for trial in now.trials] == [0, 1, 0, 0, 0]  # nothing of LSH can be tuned
-    best = max(mine, key=lambda trial: trial.map)
+    best = max(mine, key=lambda trial: trial.truth)
     assert now.entries[0].values == best.values
     check = straight(runner.comparison.experiment(now.entries[0]).with_values(judged_by="validation"))
-    assert check.checkpoints.scores["map"][-1] == best.map
+    assert check.checkpoints.scores["map"][-1] == best.truth
     assert {result.params.run.judged_by for result in now.results} == {"test"}
     assert {result.params.model.C for result in now.results if result.entry == 0} == {dict(best.values).get("C", 0.1)}
 
@@ -243,12 +243,12 @@ def test_a_drift_refers_to_the_world_as_it_is_at_the_end():
     now = finished(small(("oh", "lsh"), drift="redefine", drift_at=200, kernel="none")).snapshot()
     run = straight(now.results[0].params)
     assert run.stage == 1
-    work = run.checkpoints.judge.float_ap()
+    work = run.checkpoints.judge.float_scores()
     while True:
         try:
             next(work)
         except StopIteration as done:
-            np.testing.assert_array_equal(now.references[0].ap, done.value)
+            np.testing.assert_array_equal(now.references[0].scores["map"], done.value["map"])
             break
 
 

@@ -34,7 +34,7 @@ def test_a_gap_is_a_paired_bootstrap_over_the_same_queries_widened_for_one_seed(
     assert (difference.low, difference.high) == pytest.approx((expected.low - margin, expected.high + margin))
     assert difference.significant and difference.magnitude.endswith("(one seed)") and "±" not in difference.magnitude
     assert math.isnan(difference.spread)
-    assert gap(now, 0).difference == pytest.approx(np.mean(a - now.references[0].ap))
+    assert gap(now, 0).difference == pytest.approx(np.mean(a - now.references[0].scores["map"]))
 
 
 def test_a_gap_over_seeds_has_their_spread():
@@ -127,6 +127,21 @@ def test_the_first_method_against_each_of_the_others():
     assert alike == "not distinguishable from SDH (learns from labels)"
     assert re.fullmatch(r"behind MMOH by \.(09\d|10\d) ± \.\d+ \(learns from pairs\)", behind)
     assert "OH compared with the others" not in sentences(snapshot({"oh": 0.6}))
+
+
+def test_clicks_are_judged_by_hits_with_the_level_of_chance():
+    now = snapshot({"oh": 0.44, "itq": 0.3})
+    setup = EvaluationSetup("x", 2500, 512, "cosine", "clicks", QUERIES, 20_000, True, 0.0005)
+    clicks = ComparisonSnapshot(**{**vars(now), "setup": setup})
+    text = sentences(clicks)["To follow your clicks"]
+    assert (
+        text.startswith("at 8 bytes per item OH (learns from pairs, 64 bits) is best, hit@10 .44") and "mAP" not in text
+    )
+    assert "(chance .001)" in text or "(chance .000)" in text
+    row = result_rows(clicks)[0]
+    assert {"hit_10", "mrr", "ndcg_10", "auc_later", "hit_10_minus_first"} <= set(row) and "map" not in row
+    assert "hit@10" in to_latex(clicks) and "mAP" not in to_latex(clicks)
+    assert truths(clicks).y.label == "hit@10: agreement with your clicks"
 
 
 def test_references_win_nothing():

@@ -234,7 +234,7 @@ def finished(work):
 def test_the_float_vectors_are_judged_as_codes_are():
     database, values = own_data("clicks")
     judge = Judge(Run(small(dataset="own", **values), database).world, 0, "test")
-    ap = finished(judge.float_ap())
+    ap = finished(judge.float_scores())["map"]
     X = database.X
     for at, query in enumerate(judge.queries):
         hidden = {int(query), *judge.hidden[at].tolist()}
@@ -250,7 +250,7 @@ def test_the_reference_on_live_is_that_of_all_queries(monkeypatch):
     judge = run.checkpoints.judge
     assert len(judge.queries) > 3
     monkeypatch.setattr("ohash.engine.judge.FLOAT_QUERIES", 3)
-    every = finished(judge.float_ap())
+    every = finished(judge.float_scores())["map"]
     assert finished(judge.float_reference()) == np.nanmean(every)
     monkeypatch.setattr("ohash.engine.judge.FLOAT_WORK", 0)
     assert finished(judge.float_reference()) == np.nanmean(every[:3])

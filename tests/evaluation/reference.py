@@ -1,5 +1,6 @@
 """Slow, literal twins: loops over items, and over every order that ties allow."""
 
+import math
 from itertools import permutations, product
 
 import numpy as np
@@ -54,6 +55,20 @@ def hit(order, relevant, k):
 
 def reciprocal_rank(order, relevant):
     return next(1 / rank for rank, item in enumerate(order, start=1) if relevant[item])
+
+
+def ndcg(order, relevant, k):
+    """Discounted gain of the first k over that of the best order."""
+    gains = [1 / math.log2(rank + 1) for rank in range(1, len(order) + 1)]
+    gained = sum(gain for gain, item in zip(gains[:k], order, strict=False) if relevant[item])
+    return gained / sum(gains[: min(sum(relevant), k)])
+
+
+def ranking_auc(order, relevant):
+    """Share of (relevant, other) pairs in the right order."""
+    ranks = {item: rank for rank, item in enumerate(order)}
+    pairs = [(a, b) for a in order for b in order if relevant[a] and not relevant[b]]
+    return sum(ranks[a] < ranks[b] for a, b in pairs) / len(pairs) if pairs else math.nan
 
 
 def tie_aware_ap(ranked_by, relevant):

@@ -95,7 +95,7 @@ def test_bad_input_is_named(call, message):
 
 def test_every_number_of_the_records_has_a_row_for_the_charts():
     shown = {field.name for kind in (Retrieval, CodeDiagnostics, Refresh) for field in dataclasses.fields(kind)}
-    not_metrics = {"queries", "excluded", "radius", "curve", "ap", "n_relevant", "ones", "entropy", "constant"}
+    not_metrics = {"queries", "excluded", "radius", "curve", "ap", "hits", "n_relevant", "ones", "entropy", "constant"}
     assert shown - not_metrics - {"version", "columns"} <= set(METRICS)
     for key, metric in METRICS.items():
         assert metric.key == key and metric.help.endswith(".") and metric.lo < metric.hi

@@ -26,7 +26,18 @@ def test_hamming_distances_give_the_hamming_record(case, hide, block):
     exclude = np.arange(D.shape[1]) % 3 == 1 if hide else None
     expected = ohash.retrieval(queries, database, relevant=relevant, exclude=exclude, k=(1, 3, 100), r=case.r)
     found = ranked(D / 7 - 1, relevant, exclude=exclude, k=(1, 3, 100), block=block)
-    for name in ("map", "map_low", "map_high", "mrr", "map_at_k", "precision_at_k", "hit_at_k", "ap"):
+    for name in (
+        "map",
+        "map_low",
+        "map_high",
+        "mrr",
+        "map_at_k",
+        "precision_at_k",
+        "hit_at_k",
+        "ndcg_at_k",
+        "auc",
+        "ap",
+    ):
         np.testing.assert_equal(getattr(found, name), getattr(expected, name), err_msg=name)
     assert (found.queries, found.excluded) == (expected.queries, expected.excluded)
     assert np.isnan([found.precision_radius, found.recall_radius, found.empty_ball]).all()

@@ -24,7 +24,8 @@ def test_scores_equal_the_mean_over_all_orders(case):
     found = retrieval(
         single(case.queries), single(case.database), case.query_labels, case.db_labels, combine=case.combine, k=ks
     )
-    expected = {name: [] for name in ("ap", "low", "high", "mrr", *((f, k) for f in ("ap", "p", "hit") for k in ks))}
+    by_k = [(name, k) for name in ("ap", "p", "hit", "ndcg") for k in ks]
+    expected = {name: [] for name in ("ap", "low", "high", "mrr", "auc", *by_k)}
     for at, label in enumerate(case.query_labels):
         relevant = [int(other == label) for other in case.db_labels]
         if not any(relevant):
@@ -41,6 +42,10 @@ def test_scores_equal_the_mean_over_all_orders(case):
             expected["ap", k].append(np.mean([reference.average_precision(o, relevant, k) for o in orders]))
             expected["p", k].append(np.mean([reference.precision(o, relevant, k) for o in orders]))
             expected["hit", k].append(np.mean([reference.hit(o, relevant, k) for o in orders]))
+            assert found.hits[k][at] == pytest.approx(expected["hit", k][-1], abs=1e-13)
+            expected["ndcg", k].append(np.mean([reference.ndcg(o, relevant, k) for o in orders]))
+        if not all(relevant):
+            expected["auc"].append(np.mean([reference.ranking_auc(order, relevant) for order in orders]))
     assert found.queries == len(expected["ap"])
     assert found.queries + found.excluded == len(case.query_labels)
     if found.queries:
@@ -52,6 +57,9 @@ def test_scores_equal_the_mean_over_all_orders(case):
             assert found.map_at_k[k] == pytest.approx(np.mean(expected["ap", k]), abs=1e-13)
             assert found.precision_at_k[k] == pytest.approx(np.mean(expected["p", k]), abs=1e-13)
             assert found.hit_at_k[k] == pytest.approx(np.mean(expected["hit", k]), abs=1e-13)
+            assert found.ndcg_at_k[k] == pytest.approx(np.mean(expected["ndcg", k]), abs=1e-12)
+        if expected["auc"]:
+            assert found.auc == pytest.approx(np.mean(expected["auc"]), abs=1e-13)
 
 
 @settings(max_examples=60, deadline=None)

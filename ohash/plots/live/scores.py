@@ -54,6 +54,8 @@ SCORES = {
         Score("precision_10", METRICS["precision_at_k"], 10),
         Score("hit_10", METRICS["hit_at_k"], 10),
         Score("mrr", METRICS["mrr"]),
+        Score("ndcg_10", METRICS["ndcg_at_k"], 10),
+        Score("auc_later", METRICS["auc"]),
         Score("recall_10", METRICS["recall_at_k"], 10),
         Score("recall_100", METRICS["recall_at_k"], 100),
         *(Score(f"recall_10_x{c}", METRICS["recall_with_reranking"], 10, c) for c in RERANKED[1:]),

@@ -6,14 +6,14 @@ import math
 import streamlit as st
 
 from ohash.comparison.costs import SCANNED_ITEMS, Cost
-from ohash.comparison.export import UNSUPERVISED, result_rows
-from ohash.comparison.results import ComparisonSnapshot, dips, supervision_text
+from ohash.comparison.export import TRUTH_COLUMNS, UNSUPERVISED, result_rows
+from ohash.comparison.results import TRUTH_SCORES, ComparisonSnapshot, dips, supervision_text
 from ohash.comparison.runner import LENGTHS
 from ohash.comparison.verdict import TARGET_RECALL, Sentence
 from ohash.engine.judge import RERANKED
-from ohash.evaluation.significance import ENOUGH_SEEDS
 from ohash.plots import formats
 from ohash.plots.compare import roles
+from ohash.plots.live.scores import SCORES
 from ohash.plots.theme import colour
 
 CSS = """
@@ -99,26 +99,29 @@ def _ahead(snapshot: ComparisonSnapshot) -> str:
 def results_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
     """One row per method; differences are from the first method."""
     hues = [*(colour(role, dark) for role in roles(snapshot)), colour("float", dark)]
-    first = snapshot.names[0]
+    first, truth = snapshot.names[0], snapshot.truth_column
+    name, more = TRUTH_SCORES[truth], TRUTH_COLUMNS[truth][1:]
     header = [
-        "method", "supervision", "features", "bits", "mAP", f"mAP − {first}", "recall@10", "at most in its features",
+        "method", "supervision", "features", "bits", name, f"{name} − {first}", *(SCORES[one].short for one in more),
+        "recall@10", "at most in its features",
         *(f"recall@10, re-ranked {c} ×" for c in RERANKED[1:]), "precision, radius 2", "empty balls, radius 2",
         "CPU (s)",
     ]  # fmt: skip
     rows = []
     for hue, row in zip(hues, result_rows(snapshot), strict=True):
-        spread = f" ± {row['map_seed_spread']:.3f}" if math.isfinite(row["map_seed_spread"]) else ""
-        half = row["map_minus_first_half"]
-        difference = f"{row['map_minus_first']:+.3f}" if math.isfinite(half) else "–"
-        if math.isfinite(half) and len(snapshot.comparison.seeds) >= ENOUGH_SEEDS:
-            difference += f" ± {half:.3f}"
+        spread, half = row[f"{truth}_seed_spread"], row[f"{truth}_minus_first_half"]
+        score = _score(row[truth]) + (f" ± {spread:.3f}" if math.isfinite(spread) else "")
+        minus = row[f"{truth}_minus_first"]
+        difference = f"{minus:+.3f}" if math.isfinite(minus) else "–"
+        difference += f" ± {half:.3f}" if math.isfinite(half) else ""
         cells = [
             f'<td><span style="color:{hue}">■</span> {html.escape(row["method"])}</td>',
             f'<td class="words">{row["learns_from"].replace(UNSUPERVISED, "none")}</td>',
             f'<td class="words">{html.escape(row["features"])}</td>',
             _cell(f"{row['bits']:,}" if row["bits"] else "–"),
-            _cell(_score(row["map"]) + spread),
+            _cell(score),
             _cell(difference),
+            *(_cell(_score(row[one])) for one in more),
             _cell(_score(row["recall_10"])),
             _cell(_score(row["recall_10_of_features"])),
             *(_cell(_score(row[f"recall_10_reranked_{c}"])) for c in RERANKED[1:]),

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from ohash.comparison.results import ComparisonSnapshot
+from ohash.comparison.results import TRUTH_SCORES, ComparisonSnapshot
 from ohash.comparison.runner import ComparisonRunner
 from ohash.comparison.verdict import verdict
 from ohash.engine.gallery import nearest
@@ -57,7 +57,7 @@ def verdict_area(session: Session) -> None:
 
 
 def curves_area(session: Session) -> None:
-    """The curves of mAP and recall@10, over pairs or CPU time."""
+    """The curves of both truths, over pairs or CPU time."""
     _ticking(session, "compare_curves", _curves, 0.4)
 
 
@@ -159,7 +159,7 @@ def _curves(session: Session) -> None:
     over = OVER[view_state.view("over") or "pairs"]
     left, right = st.columns(2)
     with left:
-        show(session, charts.curves(snapshot, "map", over=over), "compare_map", 280)
+        show(session, charts.curves(snapshot, over=over), "compare_map", 280)
     with right:
         show(session, charts.curves(snapshot, "recall_10", over=over), "compare_recall", 280)
 
@@ -180,9 +180,9 @@ def _rest(session: Session) -> None:
         st.html(cards.results_html(snapshot, dark=dark()))
         st.caption(
             "± after a difference: 95 % interval, the wider of a bootstrap over the queries and the interval of the "
-            "seeds' mean; fewer than three seeds have none. ± after mAP: spread over seeds. At most in its features: "
-            "recall@10 of exact search on what the method works on. The float vectors are a reference, not an upper "
-            "bound."
+            "seeds' mean; fewer than three seeds have none. ± after a score: spread over seeds. At most in its "
+            "features: recall@10 of exact search on what the method works on. The float vectors are a reference, not "
+            "an upper bound."
         )
     cost = cards.costs_html(snapshot, dark=dark())
     if cost:
@@ -198,9 +198,10 @@ def _tuned(snapshot: ComparisonSnapshot) -> None:
     for at, (name, entry) in enumerate(zip(snapshot.names, snapshot.entries, strict=True)):
         trials = [trial for trial in snapshot.trials if trial.entry == at]
         if trials:
-            best = max((trial.map for trial in trials if trial.map == trial.map), default=float("nan"))
+            best = max((trial.truth for trial in trials if trial.truth == trial.truth), default=float("nan"))
             count = f"{len(trials)} trial{'s' * (len(trials) > 1)}"
-            lines.append(f"{name}: {count}, validation mAP {trials[0].map:.3f} → {best:.3f}, `{entry.text()}`")
+            gain = f"{TRUTH_SCORES[snapshot.truth_column]} {trials[0].truth:.3f} → {best:.3f}"
+            lines.append(f"{name}: {count}, validation {gain}, `{entry.text()}`")
     st.markdown("**Tuned on the validation queries, reported on the test queries**  \n" + "  \n".join(lines))
 
 
