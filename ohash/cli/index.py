@@ -6,6 +6,7 @@ Examples:
   python3 -m ohash index trained/model.npz --features x.npy --export pgvector numpy --out deployed/
   python3 -m ohash index codes.npy --bits 48 --export faiss --out deployed/
 
+int8, product quantisation and RaBitQ have a distance of their own: "numpy" writes their codes and a search with it.
 The index is written as index.npz, for ohash.HammingIndex.load. "numpy" writes encoder.py and encoder.npz, which encode
 queries for the other systems without ohash. Bit k of a code is bit k % 8 of byte k // 8; --bitorder big (Milvus's
 convention) reverses the bits within a byte, for Milvus and the encoder alike.
@@ -22,6 +23,7 @@ import ohash
 from ohash.core.codes import Codes
 from ohash.evaluation.diagnostics import code_diagnostics
 from ohash.index.bit_words import code_length
+from ohash.index.distance_export import ranks_by_own_distance, refuse_hamming, write_search
 from ohash.index.export import TARGETS, check_target_bitorder, write_encoder
 from ohash.streams.readers.own_data import open_files
 
@@ -47,6 +49,8 @@ def run(options: argparse.Namespace) -> int:
     targets = [target for target in options.export if target != "numpy"]
     if "faiss" in targets:  # pgvector is text, without bytes
         check_target_bitorder(options.bitorder, "faiss")
+    if model is not None and ranks_by_own_distance(model):
+        return _export_own_distance(options, model, targets)
     written: list[Path] = []
     if model is not None and "numpy" in options.export:
         written += write_encoder(model, out, options.bitorder, targets)
@@ -66,15 +70,31 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _export_own_distance(options: argparse.Namespace, model: Any, targets: list[str]) -> int:
+    """A method with its own distance: no Hamming index, but its codes and a search in plain NumPy."""
+    if targets or "numpy" not in options.export:
+        refuse_hamming(model, targets)
+    if not options.features:
+        raise ValueError("a model alone has no codes: pass the vectors to encode with --features FILE")
+    out = Path(options.out)
+    written = write_search(model, _mapped(options, model), out)
+    print(f"wrote {', '.join(file.name for file in written)} to {out}")
+    return 0
+
+
+def _mapped(options: argparse.Namespace, model: Any) -> Any:
+    X = open_files(options.features).X
+    feature_map = getattr(model, "feature_map", None)
+    return X if feature_map is None else feature_map.transform(X)
+
+
 def _codes(options: argparse.Namespace, model: Any) -> Codes | None:
     if model is None:
         packed = np.load(options.file, allow_pickle=False)
         return Codes(packed, code_length(packed, packed.shape[-1] if packed.ndim else 0, options.bits), -1)
     if not options.features:
         return None
-    X = open_files(options.features).X
-    feature_map = getattr(model, "feature_map", None)
-    return model.encode(X if feature_map is None else feature_map.transform(X))  # type: ignore[no-any-return]
+    return model.encode(_mapped(options, model))  # type: ignore[no-any-return]
 
 
 def _describe(index: ohash.HammingIndex, codes: Codes) -> None:

@@ -160,7 +160,7 @@ def numpy_encoder(
     steps: list[str] = []
     feature_map: FeatureMap | None = getattr(model, "feature_map", None)
     if feature_map is not None:
-        steps, more = _map_steps(feature_map)
+        steps, more = map_steps(feature_map)
         arrays |= more
     if T == 1:
         arrays = arrays | {"W": arrays["W"][0], "threshold": arrays["threshold"][0]}
@@ -211,7 +211,7 @@ def write_encoder(
     return [folder / "encoder.py", folder / ENCODER_FILE]
 
 
-def _map_steps(feature_map: FeatureMap) -> tuple[list[str], Arrays]:
+def map_steps(feature_map: FeatureMap) -> tuple[list[str], Arrays]:
     """The lines of code of a feature map, and the arrays they read."""
     if feature_map.mean is None:
         raise ValueError("model must have a fitted feature map, got one that is not fitted; fit it, or set it to None")

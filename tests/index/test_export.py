@@ -1,5 +1,6 @@
 """Codes in other systems, and the encoder that runs without ohash."""
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import ohash
+from ohash.cli.main import main
 from ohash.core.codes import pack
 from ohash.index.export import (
     concatenate_models,
@@ -232,3 +234,36 @@ def test_the_encoder_alone_gives_the_codes_of_the_index(tmp_path):
     exec((tmp_path / "out" / "encoder.py").read_text(), space)
     assert code == 0
     np.testing.assert_array_equal(space["encode"](X), ohash.HammingIndex.load(tmp_path / "out" / "index.npz").codes)
+
+
+OWN_DISTANCES = [key for key, spec in registry.hashers().items() if spec.asymmetric]
+
+
+@pytest.mark.parametrize("key", OWN_DISTANCES)
+def test_a_method_with_its_own_distance_is_never_searched_by_hamming_distance(tmp_path, capsys, key):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(400, 16)) + 3).astype(np.float32)
+    np.save(tmp_path / "x.npy", X)
+    model = _fitted(key, X)
+    ohash.save(model, tmp_path / "model.npz")
+    base = ["index", str(tmp_path / "model.npz"), "--features", str(tmp_path / "x.npy"), "--out", str(tmp_path / "out")]
+    for export in ([], ["--export", "milvus"], ["--export", "numpy", "pgvector"]):
+        assert main([*base, *export]) == 2
+        assert "ranks items by its own distance" in capsys.readouterr().err and not (tmp_path / "out").exists()
+    assert main([*base, "--export", "numpy"]) == 0
+    spec = importlib.util.spec_from_file_location("search", tmp_path / "out" / "search.py")
+    searcher = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(searcher)
+    rows, distances = searcher.search(X[:20], 10)
+    expected = model.estimate_distances(X[:20], model.quantise(X))
+    np.testing.assert_allclose(distances, np.sort(expected, axis=1)[:, :10], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(np.take_along_axis(expected, rows, axis=1), distances, rtol=1e-3, atol=1e-3)
+
+
+def _fitted(key, X):
+    model = registry.hashers()[key].build(registry.hashers()[key].params(r=32))
+    if registry.hashers()[key].consumes == "batch":
+        model.fit(X, None)
+    else:
+        model.warm_up(X)
+    return model

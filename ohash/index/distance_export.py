@@ -1,0 +1,106 @@
+"""Codes whose Hamming distance means nothing, exported with the distance of their method: plain NumPy, no ohash.
+
+int8, product quantisation and RaBitQ rank by an estimated distance from the float query to the stored item. A Hamming
+index of their bytes finds a fraction of what they find, so they are written as items.npz and search.py instead, with
+``search(queries, k)``. The rows it returns are those of the method's own distance, up to ties within rounding.
+"""
+
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from ohash.core.arrays import Reals
+from ohash.index.export import map_steps
+from ohash.models.base import AsymmetricHasher, DecodingHasher, OnlineHasher
+from ohash.models.registry import find
+from ohash.runtime.frames import Arrays
+
+ITEMS_FILE = "items.npz"
+# Per method: the lines that turn queries Q (mapped) and a slice of items into squared distances D.
+DECODED = [
+    'rows = P["low"] + P["step"] * P["codes"][some].astype(np.float32)',
+    "D = (Q * Q).sum(axis=1)[:, None] - 2 * Q @ rows.T + (rows * rows).sum(axis=1)",
+]
+FLOATS = [
+    'rows = P["codes"][some]',
+    "D = (Q * Q).sum(axis=1)[:, None] - 2 * Q @ rows.T + (rows * rows).sum(axis=1)",
+]
+TABLES = [
+    'M, _, width = P["centroids"].shape',
+    "parts = np.pad(Q, ((0, 0), (0, M * width - Q.shape[1]))).reshape(len(Q), M, 1, width)",
+    'tables = ((parts - P["centroids"]) ** 2).sum(axis=3)  # (queries, parts, centroids)',
+    'D = sum(tables[:, m, P["numbers"][some, m]] for m in range(M))',
+]
+ROTATED = [
+    'Q0 = Q - P["mean"]',
+    "norm = np.linalg.norm(Q0, axis=1, keepdims=True)",
+    'rotated = (Q0 / np.where(norm > 0, norm, 1)) @ P["R"]',
+    'signs = 2.0 * np.unpackbits(P["codes"][some], axis=1, count=rotated.shape[1], bitorder="little") - 1',
+    'cosine = rotated @ signs.T / (np.sqrt(rotated.shape[1]) * P["alignment"][some])',
+    'D = norm**2 + P["norm"][some] ** 2 - 2 * norm * P["norm"][some] * cosine',
+]
+
+
+def ranks_by_own_distance(model: OnlineHasher) -> bool:
+    """Whether a model's codes are to be searched with its own distance."""
+    key = str(getattr(model, "key", ""))
+    return bool(key) and find(key).asymmetric
+
+
+def refuse_hamming(model: OnlineHasher, targets: list[str]) -> None:
+    """Explain why the codes of such a model cannot go to a Hamming index."""
+    if not ranks_by_own_distance(model):
+        return
+    title = find(str(model.key)).title
+    where = f"{', '.join(targets)} would rank" if targets else "a Hamming index would rank"
+    raise ValueError(
+        f"{title} ranks items by its own distance to the float query, and {where} its codes by Hamming distance, which "
+        "finds far fewer of the neighbours; use --export numpy, which writes the codes and a search with that distance"
+    )
+
+
+def write_search(model: OnlineHasher, Z: Reals, folder: str | Path) -> list[Path]:
+    """Write search.py and items.npz for mapped rows Z into `folder`."""
+    steps, arrays = _distance(model, Z)
+    feature_map: Any = getattr(model, "feature_map", None)
+    first: list[str] = []
+    if feature_map is not None:
+        first, more = map_steps(feature_map)
+        arrays |= {("map_mean" if name == "mean" else name): value for name, value in more.items()}
+        first = [step.replace('P["mean"]', 'P["map_mean"]') for step in first]
+    lines = [
+        "import pathlib", "import numpy as np", "",
+        f'P = dict(np.load(pathlib.Path(__file__).with_name("{ITEMS_FILE}")))', f"N, BLOCK = {len(Z)}, 65536", "", "",
+        "def search(queries, k):",
+        f'    """Rows and squared distances of the k nearest, by the distance of {find(str(model.key)).title}."""',
+        "    X = np.asarray(queries, np.float32)", *(f"    {step}" for step in first), "    Q = X.astype(np.float64)",
+        "    found = np.empty((len(Q), N), np.float32)", "    for start in range(0, N, BLOCK):",
+        "        some = slice(start, start + BLOCK)", *(f"        {step}" for step in steps),
+        "        found[:, some] = D", "    rows = np.argsort(found, axis=1, kind='stable')[:, :k]",
+        "    return rows, np.take_along_axis(found, rows, axis=1)",
+    ]  # fmt: skip
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "search.py").write_text("\n".join(lines) + "\n")
+    with (folder / ITEMS_FILE).open("wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
+    return [folder / "search.py", folder / ITEMS_FILE]
+
+
+def _distance(model: Any, Z: Reals) -> tuple[list[str], Arrays]:
+    """The lines of a method's distance, and the arrays they read."""
+    if hasattr(model, "centroids"):
+        return TABLES, {"centroids": model.centroids, "numbers": model.numbers(np.asarray(model.encode(Z)))}
+    if hasattr(model, "estimate"):
+        stored = model.quantise(Z)
+        alignment = np.where(stored.alignment > 0, stored.alignment, np.inf)
+        R = np.asarray(model.hyperplanes[0][0]).T
+        arrays = {"codes": np.asarray(stored.codes), "alignment": alignment, "norm": stored.norm, "R": R}
+        return ROTATED, arrays | {"mean": model.mean}
+    if hasattr(model, "step") and model.params.dims == "all":
+        return DECODED, {"codes": np.asarray(model.encode(Z)), "low": model.low, "step": model.step}
+    if find(str(model.key)).hamming:
+        raise ValueError(f"{model.key} has its own distance, and no export in plain NumPy; keep it as model.npz")
+    decoded = cast(DecodingHasher, cast(AsymmetricHasher, model)).decode(np.asarray(model.encode(Z)))
+    return FLOATS, {"codes": decoded}
