@@ -1,12 +1,41 @@
-"""No test touches the store of the person who runs it."""
+"""No test touches the store or the environment of the person who runs it, and what is made once is made once."""
+
+import gc
+import os
+from collections.abc import Iterator
+from unittest import mock
 
 import pytest
 
 from ohash.runtime.folders import HOME
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """One worker per core: a second BLAS thread of each would only wait for a core."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Nothing that collection makes is garbage, now or later: the collector need not look at it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def own_home(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(HOME, str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def own_environment():
+    """What a command sets, such as the data folder of ``--data``, ends with its test."""
+    with mock.patch.dict(os.environ):
         yield

@@ -26,6 +26,7 @@ FLAGS: dict[str, Any] = {
     "cache": True,
     "fastmath": {"reassoc", "contract", "nsz"},
     "error_model": "numpy",
+    "no_cfunc_wrapper": True,  # nothing calls a kernel from C
 }
 
 

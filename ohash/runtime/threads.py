@@ -4,9 +4,11 @@ On a busy machine with two cores the 50 rounds of ITQ took 0.2 s with one thread
 multiplies a little every now and then, the second thread of OpenBLAS is never told to sleep: it took half a core.
 """
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 _lock = threading.Lock()
@@ -24,10 +26,8 @@ def one_blas_thread_for_ever() -> None:
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS of this process to one thread; the limit ends with the last of the loops that overlap."""
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
-
     with _lock:
-        _inside.append(_inside[0] if _inside else threadpool_limits(1, user_api="blas"))
+        _inside.append(_inside[0] if _inside else _libraries(len(sys.modules)).limit(limits=1, user_api="blas"))
     try:
         yield
     finally:
@@ -35,3 +35,11 @@ def one_blas_thread() -> Iterator[None]:
             limit = _inside.pop()
             if not _inside:
                 limit.restore_original_limits()
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> Any:
+    """The libraries loaded now, which takes milliseconds to find out; another one comes with a further module only."""
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 (comes with scikit-learn)
+
+    return ThreadpoolController()

@@ -59,7 +59,7 @@ def test_the_subspace_is_that_of_pca(sketch):
     X = rng.normal(size=(640, 5)) @ rng.normal(size=(5, 32)) + 3
     model = SketchHash(SketchHashParams(r=5, rows=20, chunk=64, sketch=sketch, dtype="float64"))
     model.learn_points(X, np.arange(640))
-    V = np.linalg.svd(X - X.mean(axis=0))[2][:5].T
+    V = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:5].T
     assert subspace_angles(model.hyperplanes[0][0].T, V).max() < 1e-6
     W = model.hyperplanes[0][0]
     np.testing.assert_allclose(W @ W.T, np.eye(5), atol=1e-10)
@@ -72,7 +72,7 @@ def test_the_strongest_directions_are_found(sketch):
     model = SketchHash(SketchHashParams(r=4, rows=40, chunk=128, sketch=sketch, dtype="float64"))
     model.learn_points(X, np.arange(2000))
     X = X[: 2000 // 128 * 128]
-    V = np.linalg.svd(X - X.mean(axis=0))[2][:4].T
+    V = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:4].T
     captured = np.linalg.norm(X @ model.hyperplanes[0][0].T) ** 2 / np.linalg.norm(X @ V) ** 2
     assert captured > (0.98 if sketch == "fd" else 0.9)
 

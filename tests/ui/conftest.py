@@ -3,8 +3,18 @@
 from collections.abc import Iterator
 
 import pytest
+from streamlit.components.v2 import manifest_scanner  # noqa: TID251
 
 from ohash.ui.session import comparisons, live_run
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_scan() -> Iterator[None]:
+    """AppTest reads the metadata of every installed package for every app; once is enough."""
+    manifests = manifest_scanner.scan_component_manifests()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", lambda: list(manifests))
+        yield
 
 
 @pytest.fixture(autouse=True)
