@@ -44,6 +44,28 @@ def figure_table(measurements: Measurements, figure: Figure) -> Table:
     return Table(f"{figure.title} ({what}; {figure.place})", header, tuple(rows))
 
 
+def data_table(figures: Sequence[Figure]) -> Table:
+    """The data of the paper, and what stands in for them here."""
+    rows = []
+    for setting in dict.fromkeys(setting for figure in figures for setting in figure.settings()):
+        data = datasets.load_by_key(setting.dataset)
+        validation, test = data.queries
+        what = "the paper's own data" if setting.real else "stands in for it"
+        similar = {"tracks": "one track", "metric": "among the nearest 5 %", "labels": "the same label"}[setting.kind]
+        rows.append((setting.paper, data.title, what, f"{data.n:,} × {data.d}", f"{validation} + {test}", similar))
+    header = ("the paper's data", "here", "", "rows × columns", "validation + test queries", "similar means")
+    return Table("Data of the paper and of this reproduction", header, tuple(rows))
+
+
+def methods_table(figures: Sequence[Figure]) -> Table:
+    """Every method: the features it was made for, how it differs from the original, what it was checked against."""
+    rows = []
+    for key in dict.fromkeys(method for figure in figures for method in figure.methods):
+        spec = methods.find(key)
+        rows.append((spec.title, spec.features_text, spec.differs or "As published.", str(spec.checked or "–")))
+    return Table("Methods", ("method", "features", "differs from the original", "checked"), tuple(rows))
+
+
 def claims_table(findings: Sequence[Finding]) -> Table:
     """One row per claim and data set."""
     rows = []

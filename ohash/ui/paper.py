@@ -15,7 +15,7 @@ from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile, variant_titl
 from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import ROUNDING, Measurements
 from ohash.paper.recording import read_recording
-from ohash.paper.tables import bibtex, claims_table, figure_table
+from ohash.paper.tables import bibtex, claims_table, data_table, figure_table
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import SIGNS, claims_html, report
 from ohash.plots.svg import to_svg
@@ -153,6 +153,13 @@ def source(results: Results) -> None:
         f"difference is figure {point.figure}, {variant_title(point.method)} at {point.x} on {point.setting}: "
         f"{worst.own:.3f} here, {worst.recorded:.3f} recorded.", icon=":material/difference:",
     )  # fmt: skip
+
+
+def data() -> None:
+    """The paper's data, and what stands in for them."""
+    table = data_table(list(FIGURES.values()))
+    with st.expander("Data: what the paper used, and what stands in for it here"):
+        st.html(items.table_html(list(table.header), [list(row) for row in table.rows]))
 
 
 def claims(results: Results) -> None:

@@ -14,8 +14,8 @@ def describe_supervision(title: str, spec: HasherSpec) -> str:
 
 
 def show_card(spec: HasherSpec) -> None:
-    """Where a method comes from, how it differs from the original, and what its implementation was compared with."""
+    """Where a method comes from, what it was made for, how it differs from the original, what it was compared with."""
     differs = f"Differs from the original: {spec.differs}" if spec.differs else ""
-    for text in (f"{spec.cite}.", differs, spec.checked):
+    for text in (f"{spec.cite}.", f"Made for {spec.features_text}.", differs, spec.checked):
         if text:
             st.caption(escape_markdown(text))
