@@ -33,6 +33,7 @@ SIMILARITY_TEXTS = {
     "pairs": "similar as your pairs say",
     "clicks": "similar if clicked together; negatives are sampled",
 }
+ONE_SIDED_TEXT = "similar if the second is among the first's nearest 5 %"
 LEAST_ROWS = 4
 # A memory-mapped matrix of up to this many bytes is checked for NaN when it is opened.
 SEARCHED = 256 * 2**20
@@ -48,6 +49,7 @@ class Dataset:
     `tracks` groups views of one thing. `queries` declares how many (validation, test) queries are split off.
     `kernel` is the feature map that suits the vectors: "rbf" for descriptors, "none" for learnt embeddings.
     `natural` is the similarity meant by "auto", such as "topk"; if empty, the first of `similarities`.
+    `one_sided`: by distance, only the nearest 5 % of the first point (the query) count, not of either of the two.
     """
 
     key: str
@@ -69,6 +71,7 @@ class Dataset:
     fixed_test: Rows | None = None
     superclasses: npt.NDArray[np.int64] | None = None
     natural: str = ""
+    one_sided: bool = False
     presets: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -86,7 +89,7 @@ class Dataset:
             names = tuple(self.class_names[c] if self.class_names else str(c) for c in classes.tolist())
         facts = [
             f"{self.n:,} x {self.d:,} {self.X.dtype}" + (f", {len(sizes):,} classes" if len(sizes) else ""),
-            f"two items are {SIMILARITY_TEXTS[self.similarities[0]]}; distance: {self.metric}",
+            f"two items are {self.explain(self.similarities[0])}; distance: {self.metric}",
             "; ".join(text for text in (self.cite, self.licence) if text),
         ]
         pictures = "" if self.thumbnails is None else thumbnails_html(self.thumbnails[rows])
@@ -127,6 +130,10 @@ class Dataset:
     def similarities(self) -> tuple[str, ...]:
         """What "similar" can mean here, the natural meaning first."""
         return tuple(sorted(self._similarities, key=lambda name: name != self.natural))
+
+    def explain(self, similarity: str) -> str:
+        """What a similarity means here, as the end of the sentence "two items are ..."."""
+        return ONE_SIDED_TEXT if similarity == "metric" and self.one_sided else SIMILARITY_TEXTS[similarity]
 
     @property
     def _similarities(self) -> tuple[str, ...]:
@@ -201,6 +208,7 @@ class Dataset:
             if value is not None and len(value):
                 digest.update(f"{name}".encode() + np.ascontiguousarray(value).tobytes())
         digest.update(f"{self.queries}".encode())
+        digest.update(b"one-sided" if self.one_sided else b"")
         if self.similarities != self._similarities and self.key not in NATURAL_NOT_HASHED:
             digest.update(f"natural {self.natural}".encode())
         if self.pairs is not None:

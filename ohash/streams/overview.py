@@ -1,6 +1,6 @@
 """The overview of a data set before a run: class sizes, norms, a projection to the plane, examples of similar pairs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -236,12 +236,13 @@ def draw_examples(dataset: Dataset, similar_by: str = "auto", count: int = 3, se
     if name in ("metric", "topk") and dataset.n > POOL:
         rows = np.sort(rng.choice(dataset.n, POOL, replace=False))
         part = Dataset.from_arrays(gather(dataset.X, rows), metric=dataset.metric)
+        part = replace(part, one_sided=dataset.one_sided)
         k = max(1, round(TOP_K * POOL / dataset.n))
         note = f"measured among {POOL:,} of {dataset.n:,} rows"
     source = make_similarity(part, split(part, seed), name, top_k=k)
     return SimilarityExamples(
         name=name,
-        words=explain_similarity(name),
+        words=explain_similarity(dataset, name),
         share=source.natural_share,
         similar=_row_pairs(source.draw_similar(rng, count), rows),
         dissimilar=_row_pairs(source.draw_dissimilar(rng, count), rows),

@@ -3,7 +3,7 @@
 Up to `WHOLE` values, all rows are measured; beyond that, a seeded sample, and `sampled` says how many.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ohash.core.rows import gather
 from ohash.core.validation import find_long_row, long_row_message
-from ohash.streams.dataset import SIMILARITY_TEXTS, Dataset, split
+from ohash.streams.dataset import Dataset, split
 from ohash.streams.readers.table import first_not_finite
 from ohash.streams.similarity import TOP_K, make_similarity
 from ohash.streams.similarity.base import stream_share
@@ -39,6 +39,7 @@ class Summary:
     smallest_class: int
     pairs: int
     similar_by: str
+    similar_if: str
     similar_share: float | None
     norms: tuple[float, float, float]
     duplicates: int
@@ -79,7 +80,7 @@ class Summary:
         if self.pairs:
             alone = f"; {self.self_pairs:,} pairs of a row with itself were left out" if self.self_pairs else ""
             lines.append(f"pairs: {self.pairs:,}{alone}")
-        lines.append(f"similarity: {self.similar_by}, {explain_similarity(self.similar_by)}{self._share_text}")
+        lines.append(f"similarity: {self.similar_by}, {self.similar_if}{self._share_text}")
         lines.append(f"original distance: {DISTANCES[self.metric]}")
         lines.append(
             "feature map: RBF kernel, suited to descriptors such as pixels and GIST"
@@ -157,6 +158,7 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
     else:
         share, mixed, problem = _share(dataset, similar_by, seed)
     counts = _class_sizes(dataset)
+    name = dataset.similarities[0] if similar_by == "auto" else similar_by
     return Summary(
         title=dataset.title,
         rows=dataset.n,
@@ -166,7 +168,8 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
         smallest_class=int(counts.min()) if len(counts) else 0,
         pairs=0 if dataset.pairs is None else len(dataset.pairs),
         self_pairs=0 if dataset.pairs is None else dataset.pairs.left_out,
-        similar_by=dataset.similarities[0] if similar_by == "auto" else similar_by,
+        similar_by=name,
+        similar_if=explain_similarity(dataset, name),
         similar_share=share,
         norms=(float(norms.min()), float(np.median(norms)), float(norms.max())),
         duplicates=duplicates,
@@ -194,9 +197,9 @@ def _dominant_column(values: npt.NDArray[np.float32]) -> tuple[int, float] | Non
     return (column, share) if share > DOMINANT else None
 
 
-def explain_similarity(similar_by: str) -> str:
+def explain_similarity(dataset: Dataset, similar_by: str) -> str:
     """What a similarity means, as the end of the sentence "two items are ..."."""
-    return SIMILARITY_TEXTS[similar_by].replace("nearest k", f"nearest {TOP_K}")
+    return dataset.explain(similar_by).replace("nearest k", f"nearest {TOP_K}")
 
 
 def _share(dataset: Dataset, similar_by: str, seed: int) -> tuple[float | None, float | None, str]:
@@ -205,7 +208,8 @@ def _share(dataset: Dataset, similar_by: str, seed: int) -> tuple[float | None, 
     if name in ("metric", "topk") and dataset.n > POOL:
         some = np.sort(np.random.default_rng(seed).choice(dataset.n, POOL, replace=False))
         k = max(1, round(TOP_K * POOL / dataset.n))
-        dataset = Dataset.from_arrays(gather(dataset.X, some), metric=dataset.metric)
+        few = Dataset.from_arrays(gather(dataset.X, some), metric=dataset.metric)
+        dataset = replace(few, one_sided=dataset.one_sided)
     try:
         source = make_similarity(dataset, split(dataset, seed), name, top_k=k)
         share = source.natural_share

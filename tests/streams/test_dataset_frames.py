@@ -75,6 +75,7 @@ def full() -> dict[str, Any]:
         "fixed_test": np.arange(5, 15),
         "superclasses": np.arange(n) % 2,
         "natural": "topk",
+        "one_sided": True,
         "presets": {"C": 0.1},
     }
 

@@ -1,12 +1,13 @@
 """Similar by distance: either of two is among the nearest of the other."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ohash.core.distances import pair_distances
-from ohash.streams.dataset import Dataset, split
+from ohash.streams.dataset import Dataset, dataset_from_frame, dataset_to_frame, split
 from ohash.streams.similarity import make_similarity
 from ohash.streams.similarity import metric as metric_module
 from ohash.streams.similarity.metric import MetricSimilarity
@@ -20,6 +21,35 @@ def either_of_two(X, pool, database, neighbours, metric):
     D = np.array([pair_distances(np.repeat(X[a : a + 1], n, axis=0), X, metric) for a in range(n)])
     radius = np.array([np.sort(D[a, database[database != a]])[neighbours - 1] for a in range(n)])
     return D <= np.maximum(radius[:, None], radius)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_one_sided_is_the_plain_nearest_share_of_the_first_point(listed, monkeypatch):
+    """GIST1M in the paper: every point has exactly 5 % neighbours, whoever else counts it among theirs."""
+    if not listed:
+        monkeypatch.setattr(metric_module, "LISTED", 0)
+    X = np.random.default_rng(6).normal(size=(216, 5))
+    dataset = replace(Dataset.from_arrays(X, queries=(8, 8)), one_sided=True)
+    parts = split(dataset, 1)
+    source = make_similarity(dataset, parts, "metric")
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    nearest = {a: set(parts.database[np.argsort(D[a, parts.database])][:10]) for a in parts.test}
+    relevant = source.relevant(parts.test, parts.database)
+    assert (relevant.sum(axis=1) == 10).all()
+    assert all(set(parts.database[row]) == nearest[a] for a, row in zip(parts.test, relevant, strict=True))
+    i, j = all_pairs(parts.train)
+    near = source.is_similar(i, j)
+    assert near.mean() == pytest.approx(10 / 199) and (near != source.is_similar(j, i)).any()
+    if listed:
+        assert source.natural_share == pytest.approx(near.mean())
+    for draw, kind in ((source.draw_similar, True), (source.draw_dissimilar, False)):
+        assert (source.is_similar(*draw(np.random.default_rng(0), 500)) == kind).all()
+    both = make_similarity(Dataset.from_arrays(X, queries=(8, 8)), parts, "metric")
+    assert np.array_equal(both.is_similar(i, j), near | source.is_similar(j, i))
+    assert dataset.explain("metric") == "similar if the second is among the first's nearest 5 %"
+    assert dataset.explain("topk") == "similar if either is among the other's nearest k"
+    assert dataset.fingerprint() != replace(dataset, one_sided=False).fingerprint()
+    assert dataset_from_frame(*dataset_to_frame(dataset)).one_sided
 
 
 @pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])

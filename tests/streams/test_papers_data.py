@@ -11,7 +11,10 @@ import scipy.io
 
 from ohash.streams import data_folder
 from ohash.streams.dataset import split
+from ohash.streams.overview import draw_examples
 from ohash.streams.registry import datasets, load_by_key
+from ohash.streams.similarity import make_similarity
+from ohash.streams.summary import summarize
 from tests.streams.listed import absent, problem
 
 RNG = np.random.default_rng(6)
@@ -30,6 +33,11 @@ def test_gist1m(root: Path) -> None:
     assert (datasets()["gist1m"].n, datasets()["gist1m"].d) == (200, 4)
     assert dataset.presets["beta"] == 0.4
     assert dataset.similarities[0] == "metric"
+    parts = split(dataset, 0)
+    relevant = make_similarity(dataset, parts).relevant(parts.test, parts.database)
+    assert (relevant.sum(axis=1) == round(0.05 * len(parts.database))).all(), "the plain nearest 5 %"
+    assert "among the first's nearest 5 %" in "\n".join(summarize(dataset).lines())
+    assert draw_examples(dataset).words == dataset.explain("metric") and "among the first" in dataset._repr_html_()
 
 
 def test_gist1m_takes_half_a_million_of_a_real_size_without_reading_it(root: Path) -> None:

@@ -22,6 +22,7 @@ def small_sources():
         "multi": MultiLabelSimilarity(flags, rows.train),
         "metric": MetricSimilarity(labelled, rows.train, rows.database, share=0.2),
         "topk": MetricSimilarity(labelled, rows.train, rows.database, k=3),
+        "one-sided": MetricSimilarity(labelled, rows.train, rows.database, share=0.2, one_sided=True),
         "multi-dataset": make_similarity(multi, rows, "label"),
     }
 
@@ -35,7 +36,7 @@ def test_draws_are_uniform_over_the_pairs_of_their_kind(name, similar):
     assert uniform_p(draw(rng, 20_000), kind_of(source, similar)) > 1e-4
 
 
-@pytest.mark.parametrize("name", ["label", "metric", "topk"])
+@pytest.mark.parametrize("name", ["label", "metric", "topk", "one-sided"])
 def test_natural_share_is_exact(name):
     source = small_sources()[name]
     assert source.natural_share == pytest.approx(source.is_similar(*all_pairs(source.pool)).mean(), abs=1e-12)

@@ -1,15 +1,16 @@
 """GIST1M: a million 960-d GIST vectors of the TEXMEX site, memory-mapped from gist_base.fvecs (3.8 GB).
 
 Differs from the paper: 500,000 training points and the queries are the first rows of the file instead of a random
-choice, which would have to be copied out of the map. Neighbours are the nearest 5 % of the actual database, so the
-files gist_query.fvecs and gist_groundtruth.ivecs are not needed. Without gist_base.fvecs, gist_learn.fvecs is used.
+choice, which would have to be copied out of the map. Neighbours of a point are its nearest 5 %, as in the paper, of the
+actual database: gist_query.fvecs and gist_groundtruth.ivecs are not needed. Without gist_base.fvecs, gist_learn.fvecs
+is used.
 """
 
 from pathlib import Path
 
 from ohash.streams.data_folder import find_file_set, peek_size
 from ohash.streams.dataset import Dataset, DatasetSpec
-from ohash.streams.datasets.paper_setting import EITHER_OF_TWO, VALIDATION, how_to_get, paper_params, paper_queries
+from ohash.streams.datasets.paper_setting import NEAREST_SHARE, VALIDATION, how_to_get, paper_params, paper_queries
 from ohash.streams.readers.formats import read_path
 
 TRAIN, TEST = 500_000, 1_000
@@ -66,6 +67,7 @@ def load() -> Dataset:
         title=DATASET.title,
         X=X,
         queries=paper_queries(len(X), TEST),
+        one_sided=True,
         licence=DATASET.licence,
         cite=DATASET.cite,
         note=f"the first {len(X):,} rows of {file.name}",
@@ -87,7 +89,7 @@ DATASET = DatasetSpec(
     status=status,
     group="paper",
     similar_by="metric",
-    similar_share=EITHER_OF_TWO,
+    similar_share=NEAREST_SHARE,
     presets=PARAMS,
     measure_size=measure_size,
 )

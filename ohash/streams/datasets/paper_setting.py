@@ -8,6 +8,8 @@ from ohash.streams.dataset import default_queries
 VALIDATION = 1000
 
 
+# Share of similar pairs where those are the nearest 5 % of a point.
+NEAREST_SHARE = 0.05
 # Either of two points among the nearest 5 %: between all neighbours mutual and none.
 EITHER_OF_TWO = (0.05, 0.1)
 

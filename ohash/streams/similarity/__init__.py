@@ -43,4 +43,4 @@ def make_similarity(
         return GroupSimilarity(dataset.labels, split.train)
     if name == "topk":
         return MetricSimilarity(dataset, split.train, split.database, k=top_k)
-    return MetricSimilarity(dataset, split.train, split.database)
+    return MetricSimilarity(dataset, split.train, split.database, one_sided=dataset.one_sided)

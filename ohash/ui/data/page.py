@@ -6,7 +6,7 @@ from ohash.core.rows import gather
 from ohash.engine.params import OWN
 from ohash.plots import data as charts
 from ohash.streams import registry as datasets
-from ohash.streams.dataset import SIMILARITY_TEXTS, Dataset
+from ohash.streams.dataset import Dataset
 from ohash.streams.overview import Overview, SimilarityExamples, draw_examples, item_label, make_overview
 from ohash.streams.similarity import TOP_K
 from ohash.streams.summary import Summary, summarize
@@ -119,7 +119,7 @@ def _samples(dataset: Dataset, overview: Overview) -> None:
 def _similarity(key: str, dataset: Dataset) -> None:
     st.markdown("##### What “similar” means here")
     by = dataset.similarities[0]
-    others = [SIMILARITY_TEXTS[name] for name in dataset.similarities]
+    others = [dataset.explain(name) for name in dataset.similarities]
     if len(others) > 1:
         by = st.segmented_control(
             "similar by", dataset.similarities, default=by, key=f"view_by {key}", required=True,
