@@ -130,7 +130,8 @@ def results_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
             _cell(formats.number(row["cpu_seconds"], 2)),
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in header)
+    classes = {"supervision": ' class="words"', "features": ' class="words"'}
+    head = "".join(f'<th scope="col"{classes.get(text, "")}>{html.escape(text)}</th>' for text in header)
     table = f'<table class="ohash-compare"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     return f'<div class="ohash-scroll">{table}</div>'
 
