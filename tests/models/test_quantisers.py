@@ -111,9 +111,10 @@ def test_what_is_missing_is_said(monkeypatch):
         build("pq").fit(X, None)
 
 
-def test_float_vectors_rank_by_exact_cosine():
-    model = taught("float")
-    found = model.estimate_distances(X[:5], model.quantise(X))
-    expected = [[1 - q @ x / np.sqrt((q @ q) * (x @ x)) for x in X.astype(float)] for q in X[:5].astype(float)]
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
-    assert model.r == 640 and np.array_equal(model.decode(model.encode(X)), X)
+@pytest.mark.parametrize("offset", [0, 1000])
+def test_float_vectors_rank_by_exact_distance_wherever_the_origin_is(offset):
+    model, rows = taught("float"), X + np.float32(offset)
+    squares = model.estimate_distances(rows[:5], model.quantise(rows))
+    expected = [[((q - x) ** 2).sum() for x in rows.astype(float)] for q in rows[:5].astype(float)]
+    np.testing.assert_allclose(squares, expected, rtol=1e-3, atol=1e-3)
+    assert model.r == 640 and np.array_equal(model.decode(model.encode(rows)), rows)

@@ -92,9 +92,10 @@ class Int8(Reconstruction):
         rows, codes = self.rows(queries), np.ascontiguousarray(stored)
         squares = np.empty((len(rows), len(codes)), np.float32)
         if len(rows) > FEW or self.params.dims != "all":
+            middle = self.low + 127.5 * self.step  # distances from there lose less to cancellation
             for start in range(0, len(codes), BLOCK):
                 some = slice(start, start + BLOCK)
-                squares[:, some] = distances(rows - self.low, self.decode(codes[some]) - self.low, "l2")
+                squares[:, some] = distances(rows - middle, self.decode(codes[some]) - middle, "l2")
         else:
             byte_distances()(rows, codes, self.low, self.step, squares)
         return squares
