@@ -92,7 +92,7 @@ class Int8(Reconstruction):
         rows, codes = self.rows(queries), np.ascontiguousarray(stored)
         squares = np.empty((len(rows), len(codes)), np.float32)
         if len(rows) > FEW or self.params.dims != "all":
-            middle = self.low + 127.5 * self.step  # distances from there lose less to cancellation
+            middle = self.decode(codes[:BLOCK]).mean(axis=0)  # distances from there lose less to cancellation
             for start in range(0, len(codes), BLOCK):
                 some = slice(start, start + BLOCK)
                 squares[:, some] = distances(rows - middle, self.decode(codes[some]) - middle, "l2")
