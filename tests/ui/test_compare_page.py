@@ -181,6 +181,16 @@ def test_data_that_are_not_here_are_a_message_with_a_way_out() -> None:
     assert runner(app).comparison.dataset == "blobs2d"
 
 
+def test_own_data_are_compared_on_three_splits_unless_they_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = page().session_state["ohash"]
+    X, labels = vectors()
+    content = own_data.add(session, Dataset.from_arrays(X, labels=labels))
+    assert comparisons.default_comparison(session, "own", content).seeds == (0, 1, 2)
+    monkeypatch.setattr(comparisons, "SMALL", X.size - 1)
+    assert comparisons.default_comparison(session, "own", content).seeds == (0,)
+    assert comparisons.default_comparison(session, "digits").seeds == (0,)
+
+
 def test_a_method_that_cannot_learn_here_is_a_message() -> None:
     X, _ = vectors()
     i = np.random.default_rng(0).integers(0, 100, 300)

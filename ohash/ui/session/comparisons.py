@@ -14,6 +14,8 @@ from ohash.ui.session.session import Session
 
 MAX_COMPARISONS = int(os.environ.get("OHASH_MAX_COMPARISONS", "8"))
 
+SMALL = 5_000_000  # numbers in own data up to which a comparison takes three splits: minutes on two cores
+
 
 @st.cache_resource
 def hub() -> Hub[ComparisonRunner]:
@@ -47,7 +49,12 @@ def choose(session: Session, comparison: Comparison, *, restart: bool = False) -
 
 
 def default_comparison(session: Session, dataset: str, content: str = "") -> Comparison:
-    """The comparison that data are opened with; own data with pairs get methods that learn from clicks."""
+    """The comparison that data are opened with.
+
+    Own data get three splits unless they are large, because one seed decides little, and own data with pairs get
+    methods that learn from clicks.
+    """
     own = session.own.get(content) if dataset == OWN else None
     entries = comparisons.CLICK_METHODS if own is not None and own.pairs is not None else comparisons.DEFAULT_METHODS
-    return comparisons.build_comparison(dataset, entries, content=content)
+    seeds = (0, 1, 2) if own is not None and own.n * own.d <= SMALL else (0,)
+    return comparisons.build_comparison(dataset, entries, seeds, content=content)
