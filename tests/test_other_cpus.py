@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[1]
 
 # What our own kernels compute, and what goes through BLAS: chosen to take less than a minute, compiling included.
 OURS = (
-    "core/test_equations.py", "core/test_twin.py", "core/test_frozen_loss.py", "models/test_determinism.py",
-    "evaluation/test_code_table.py",
+    "core/test_equations.py", "core/test_twin.py", "core/test_ties.py", "core/test_frozen_loss.py",
+    "models/test_determinism.py", "evaluation/test_code_table.py",
 )  # fmt: skip
 BLAS = (
     "core/test_features.py", "evaluation/test_neighbours.py", "evaluation/test_code_table.py",
@@ -27,6 +27,8 @@ BLAS = (
 X86 = {"HASWELL": "AVX2", "SKYLAKEX": "AVX512F"}
 ARM = {"ARMV8": "ASIMD", "NEOVERSEN1": "ASIMDDP"}
 CORES = {"x86_64": X86, "amd64": X86, "aarch64": ARM, "arm64": ARM}.get(platform.machine().lower(), {})
+
+NO_VECTORS = {"NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
 
 pytestmark = pytest.mark.slow
 
@@ -52,11 +54,38 @@ def assert_pass(tests: tuple[str, ...], home: Path, **changed: str) -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    [{"NUMBA_CPU_NAME": "generic"}, {"NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}],
+    [{"NUMBA_CPU_NAME": "generic"}, NO_VECTORS],
     ids=["any CPU", "no vectors"],
 )
 def test_kernels_of_another_vector_width_pass(changed: dict[str, str], tmp_path: Path) -> None:
     assert_pass(OURS, tmp_path, **changed)
+
+
+DECISIONS = """
+import hashlib, numpy as np
+from tests.core.test_ties import SETTINGS, decisions, recurring_stream
+import ohash
+for T, r, alpha, beta, C, n, d, noise, unit in SETTINGS:
+    for seed in range(10):
+        stream = recurring_stream(seed, n=n, d=d, noise=noise, unit=unit)
+        model = ohash.MMOH(T=T, r=r, alpha=alpha, beta=beta, C=C, seed=seed, dtype="float64")
+        decided = b"".join(np.ascontiguousarray(column).tobytes() for column in decisions(model, *stream))
+        print(hashlib.sha256(decided).hexdigest(), hashlib.sha256(model.W.tobytes()).hexdigest())
+"""
+
+
+def test_streams_full_of_ties_are_decided_alike_by_kernels_of_another_vector_width(tmp_path: Path) -> None:
+    decided, weights = [], []
+    for name, changed in {"here": {}, "any": {"NUMBA_CPU_NAME": "generic"}, "none": NO_VECTORS}.items():
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / name), **changed}
+        done = subprocess.run(
+            [sys.executable, "-c", DECISIONS], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+        )
+        lines = [line.split() for line in done.stdout.splitlines()]
+        decided.append([line[0] for line in lines])
+        weights.append([line[1] for line in lines])
+    assert decided[0] == decided[1] == decided[2]
+    assert len(decided[0]) == 70 and weights[0] != weights[2], "the kernels do not differ: the test proves nothing"
 
 
 @pytest.mark.parametrize("core", CORES)

@@ -18,7 +18,7 @@ def score_pairs(
 
     A similar pair counts its best model only, a dissimilar one counts all, as MMOH would update them. Algorithms 2 and
     3 are those of `kernels.select_flips`, but only the sum of the margins is needed here; they are written out, because
-    a call with array arguments costs as much as the sum.
+    a call with array arguments costs as much as the sum. Which of two tied bits is taken does not matter to it.
     """
     T, r = P.shape[1], P.shape[2]
     margins = np.empty(r + 1, P.dtype)

@@ -35,6 +35,9 @@ NONE, FROZEN, RUNNING, EMA = range(4)
 # `clock` counts pairs, points in the mean, and changes of the hash (W, mean).
 N_PAIRS, N_MEAN, VERSION = range(3)
 
+# A projection is checked for being 0 up to rounding if its size is at most NEAR · zero times the mean size.
+NEAR = 1e3
+
 # Up to this many bits a sorted list is faster than quickselect.
 MAX_SORTED = 16
 
@@ -72,6 +75,23 @@ def project_pair(Wt: Reals, x_i: Reals, x_j: Reals, p_i: Reals, p_j: Reals) -> N
             b0 += w0[c] * x_j[c]
         p_i[k], p_j[k] = a0, b0
         k += 1
+
+
+@inlined
+def settle_zeros(Wt: Reals, x_i: Reals, x_j: Reals, p_i: Reals, p_j: Reals, near: float, zero: float) -> int:
+    """Set projections that are 0 up to rounding to 0, looking only at those within `near` of it; return D_h."""
+    for x, p in ((x_i, p_i), (x_j, p_j)):
+        for k in range(p.shape[0]):
+            if abs(p[k]) <= near:
+                scale = 0.0
+                for c in range(x.shape[0]):
+                    scale += abs(np.float64(Wt[k, c]) * np.float64(x[c]))
+                if abs(p[k]) <= zero * scale:
+                    p[k] = 0
+    D = 0
+    for k in range(p_i.shape[0]):
+        D += (p_i[k] >= 0) != (p_j[k] >= 0)
+    return D
 
 
 @inlined
@@ -123,8 +143,31 @@ def smallest_first(delta: Reals, pool: Integers, size: int, p0: int) -> None:
 
 
 @inlined
+def settle_ties(delta: Reals, pool: Integers, p0: int, tie: float) -> None:
+    """Let the lower bits win among those level with the cut, pool[p0 - 1]; delta is infinite outside the pool."""
+    cut = np.float64(delta[pool[p0 - 1]])
+    lo, hi = cut - tie * abs(cut), cut + tie * abs(cut)
+    below = up_to = 0
+    for k in range(delta.shape[0]):
+        below += delta[k] < lo
+        up_to += delta[k] <= hi
+    if up_to == p0:
+        return
+    room = p0 - below
+    at = 0
+    for k in range(delta.shape[0]):
+        if delta[k] < lo:
+            pool[at] = k
+            at += 1
+        elif delta[k] <= hi and room > 0:
+            pool[at] = k
+            at += 1
+            room -= 1
+
+
+@inlined
 def select_flips(
-    p_i: Reals, p_j: Reals, s: int, p0: int, largest: bool, delta: Reals, pool: Integers, on_i: Flags
+    p_i: Reals, p_j: Reals, s: int, p0: int, largest: bool, tie: float, delta: Reals, pool: Integers, on_i: Flags
 ) -> tuple[float, int]:
     """Algorithms 2 and 3: pool[:p0] are the bits to flip, on_i[k] tells whether side i of bit k is flipped.
 
@@ -133,13 +176,15 @@ def select_flips(
     size = 0
     for k in range(p_i.shape[0]):  # branch-free: half of the bits are in the pool, unpredictably
         margin_i, margin_j = abs(p_i[k]), abs(p_j[k])
-        margin = min(margin_i, margin_j)  # Eq. (19)
-        delta[k] = -margin if largest else margin
-        on_i[k] = margin_i <= margin_j  # Eq. (20)
+        on_i[k] = margin_i <= margin_j + tie * margin_j  # Eq. (20)
+        margin = margin_i if on_i[k] else margin_j  # Eq. (19)
+        member = ((p_i[k] >= 0) != (p_j[k] >= 0)) == (s > 0)
+        delta[k] = (-margin if largest else margin) if member else np.inf
         pool[size] = k
-        size += ((p_i[k] >= 0) != (p_j[k] >= 0)) == (s > 0)
+        size += member
     if p0 < size:
         smallest_first(delta, pool, size, p0)
+        settle_ties(delta, pool, p0, tie)
     total = 0.0
     n_i = 0
     for q in range(p0):
@@ -166,6 +211,8 @@ def _learn_pairs(
     rounds: int,
     centring: int,
     ema: float,
+    tie: float,
+    zero: float,
     D_h: Counts,  # from here on: (pairs, T) columns to fill
     R: Floats,
     loss: Floats,
@@ -184,6 +231,7 @@ def _learn_pairs(
     pool = np.empty(r, np.int64)
     on_i = np.empty(r, np.bool_)
     ceil_br = int(np.ceil(br))
+    near_share = NEAR * zero / (2 * r)
 
     for t in range(i.shape[0]):
         row_i, row_j, similar = X[i[t]], X[j[t]], s[t] > 0
@@ -206,6 +254,12 @@ def _learn_pairs(
                 D += (P_i[m, k] >= 0) != (P_j[m, k] >= 0)
             if not size < np.inf:
                 return t
+            near = dtype.type(size * near_share)
+            n_near = 0
+            for k in range(r):
+                n_near += min(abs(P_i[m, k]), abs(P_j[m, k])) <= near
+            if n_near > 0:
+                D = settle_zeros(Wt[m], x_i, x_j, P_i[m], P_j[m], float(near), zero)
             D_h[t, m] = D
             R[t, m] = max(0.0, D - alpha) if similar else max(0.0, br - D)  # Eq. (3)
             if R[t, m] < R[t, best]:
@@ -221,7 +275,7 @@ def _learn_pairs(
             R_now = R[t, m]
             for turn in range(rounds):
                 bits = D - alpha if similar else ceil_br - D  # Eq. (17)
-                total, n_i = select_flips(P_i[m], P_j[m], s[t], bits, largest, delta, pool, on_i)
+                total, n_i = select_flips(P_i[m], P_j[m], s[t], bits, largest, tie, delta, pool, on_i)
                 n = 4.0 * (n_i * square_i + (bits - n_i) * square_j)
                 root = np.sqrt(R_now)
                 if n == 0.0:
@@ -265,9 +319,7 @@ def _learn_pairs(
                         P_j[m, k] += change * (i_j if on_i[k] else square_j)
                 if turn + 1 < rounds:
                     project_pair(Wt[m], x_i, x_j, P_i[m], P_j[m])
-                    D = 0
-                    for k in range(r):
-                        D += (P_i[m, k] >= 0) != (P_j[m, k] >= 0)
+                    D = settle_zeros(Wt[m], x_i, x_j, P_i[m], P_j[m], np.inf, zero)
                     R_now = max(0.0, D - alpha) if similar else max(0.0, br - D)
                     if R_now == 0:
                         break
@@ -293,8 +345,9 @@ def _learn_pairs(
     return -1
 
 
-def _project(Wt: Reals, x_i: Reals, x_j: Reals, p_i: Reals, p_j: Reals) -> None:
+def _project(Wt: Reals, x_i: Reals, x_j: Reals, p_i: Reals, p_j: Reals, zero: float) -> None:
     project_pair(Wt, x_i, x_j, p_i, p_j)
+    settle_zeros(Wt, x_i, x_j, p_i, p_j, np.inf, zero)
 
 
 def _array(dtype: Any, ndim: int, *, readonly: bool = False) -> Any:
@@ -310,7 +363,7 @@ def learn_pairs(dtype: str) -> Callable[..., int]:
     signature = numba.types.int64(
         _array(real, 3), _array(f8, 1), _array(f8, 2), _array(i8, 1), _array(f8, 2), _array(i8, 2),
         _array(real, 2, readonly=True), index, index, _array(numba.types.int8, 1, readonly=True),
-        i8, f8, f8, flag, i8, i8, f8,
+        i8, f8, f8, flag, i8, i8, f8, f8, f8,
         _array(i8, 2), *[_array(f8, 2)] * 5, _array(i8, 2), _array(flag, 2),
     )  # fmt: skip
     return kernel_for(signature, _learn_pairs)
@@ -321,4 +374,4 @@ def project(dtype: str) -> Callable[..., None]:
     """The projections of one pair exactly as the learning kernel computes them."""
     real = getattr(numba.types, dtype)
     vector = _array(real, 1)
-    return kernel_for(numba.types.void(_array(real, 2), vector, vector, vector, vector), _project)
+    return kernel_for(numba.types.void(_array(real, 2), *[vector] * 4, numba.types.float64), _project)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Reals, Signs
-from ohash.core.codes import sgn
+from ohash.core.codes import TIE, ZERO, sgn
 
 Vector = Reals
 Matrix = Reals
@@ -33,7 +33,7 @@ def update(W: Matrix, x_i: Vector, x_j: Vector, s: int, *, alpha: int = 0, beta:
            [ 1.  ,  0.  ,  2.  ]])
     """
     br = dissimilar_threshold(beta, W.shape[1])
-    p_i, p_j = W.T @ x_i, W.T @ x_j
+    p_i, p_j = project(W, x_i), project(W, x_j)
     h_i, h_j = sgn(p_i), sgn(p_j)  # Eq. (1)
     R = similarity_loss(int((h_i != h_j).sum()), s, alpha, br)  # Eq. (3)
     if R == 0:
@@ -47,6 +47,21 @@ def update(W: Matrix, x_i: Vector, x_j: Vector, s: int, *, alpha: int = 0, beta:
         return W
     tau = min(C, loss / norm2)  # Eq. (16)
     return W + tau * direction  # Eq. (10)
+
+
+def project(W: Matrix, x: Vector) -> Vector:
+    """Wᵀx, and exactly 0 where it is 0 up to rounding.
+
+    >>> W, x = np.array([[0.1], [0.2], [-0.3]]), np.ones(3)
+    >>> x @ W, project(W, x)
+    (array([5.55111512e-17]), array([0.]))
+    """
+    p = W.T @ x
+    return np.where(np.abs(p) <= _share(ZERO, p) * (np.abs(W).T @ np.abs(x)), p.dtype.type(0), p)
+
+
+def _share(tolerance: dict[str, float], p: Vector) -> float:
+    return tolerance["float32" if p.dtype == np.float32 else "float64"]
 
 
 def dissimilar_threshold(beta: float, r: int) -> float:
@@ -102,14 +117,31 @@ def zero_loss_codes(p_i: Vector, p_j: Vector, s: int, alpha: int, br: float, *, 
     pool = np.flatnonzero(differ if s == 1 else ~differ)  # K_1, K_0
     p0 = max(0, D_h - alpha if s == 1 else math.ceil(br) - D_h)  # Eq. (17)
     margin_i, margin_j = np.abs(p_i[pool]).astype(np.float64), np.abs(p_j[pool]).astype(np.float64)
-    delta = np.minimum(margin_i, margin_j)  # Eq. (19): h·p is |p|
-    chosen = np.sort(np.argsort(-delta if largest else delta, kind="stable")[:p0])
-    bits = pool[chosen]
-    on_i = margin_i[chosen] <= margin_j[chosen]  # Eq. (20)
+    tie = _share(TIE, p_i)
+    first = margin_i <= margin_j + tie * margin_j  # Eq. (20)
+    delta = np.where(first, margin_i, margin_j)  # Eq. (19): h·p is |p|
+    chosen = _smallest(-delta if largest else delta, p0, tie)
+    bits, on_i = pool[chosen], first[chosen]
     g_i, g_j = h_i.copy(), h_j.copy()
     g_i[bits[on_i]] *= -1
     g_j[bits[~on_i]] *= -1
     return Flips(pool, delta, bits, tuple("i" if side else "j" for side in on_i), g_i, g_j)
+
+
+def _smallest(delta: npt.NDArray[np.float64], p0: int, tie: float) -> npt.NDArray[np.int64]:
+    """Positions of the p0 smallest; of those within a share `tie` of the p0-th smallest, the first.
+
+    >>> _smallest(np.array([3.0, 1 + 1e-12, 0.5, 1.0]), 2, tie=1e-9)
+    array([1, 2])
+    """
+    if p0 == 0:
+        return np.arange(0)
+    cut = np.sort(delta)[p0 - 1]
+    margin = tie * abs(cut)
+    chosen = delta < cut - margin
+    level = np.flatnonzero(~chosen & (delta <= cut + margin))
+    chosen[level[: p0 - chosen.sum()]] = True
+    return np.flatnonzero(chosen)
 
 
 @dataclass(frozen=True)

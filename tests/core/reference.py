@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+TIE = 1e-9  # margins this near to each other, relative to their size, are equal (PAPER_NOTES 3, row 15)
+ZERO = 1e-12  # a projection Σ w x this small, relative to Σ |w x|, is 0
 COLUMNS = ("D_h", "R", "loss", "ratio", "tau", "norm2", "p0", "updated", "degenerate")
 
 
@@ -24,10 +26,16 @@ def dot(a, b):
     return total
 
 
+def project(w, x):
+    """wᵀx; what is 0 up to rounding is 0."""
+    total = dot(w, x)
+    return 0.0 if abs(total) <= ZERO * dot([abs(v) for v in w], [abs(v) for v in x]) else total
+
+
 def hash_code(W, x):
     """Eq. (1), bit by bit: h_k = 1 if w_kᵀx >= 0, else -1."""
     x = floats(x)
-    return [1 if dot(w, x) >= 0 else -1 for w in floats(W.T)]
+    return [1 if project(w, x) >= 0 else -1 for w in floats(W.T)]
 
 
 def hamming(a, b):
@@ -55,6 +63,16 @@ def similarity_loss(h_i, h_j, s, alpha, beta):
     return max(0.0, threshold(beta, len(h_i)) - D)
 
 
+def flipped_bits(delta, p0, select):
+    """The p0 bits with the smallest (or largest) delta; those level with the p0-th of them in the order of the bits."""
+    if p0 == 0:
+        return []
+    cut = sorted(delta.values(), reverse=select == "largest")[p0 - 1]
+    level = sorted(k for k in delta if abs(delta[k] - cut) <= TIE * cut)
+    clear = [k for k in delta if k not in level and (delta[k] < cut if select == "smallest" else delta[k] > cut)]
+    return clear + level[: p0 - len(clear)]
+
+
 def zero_loss_pair(W, x_i, x_j, h_i, h_j, s, alpha, beta, select="smallest"):
     """Algorithm 2 (dissimilar) or 3 (similar): (g_i, g_j, p0)."""
     D = hamming(h_i, h_j)
@@ -65,13 +83,13 @@ def zero_loss_pair(W, x_i, x_j, h_i, h_j, s, alpha, beta, select="smallest"):
         pool = [k for k in range(len(h_i)) if h_i[k] != h_j[k]]  # K_1
         p0 = D - alpha
     w, x_i, x_j = floats(W.T), floats(x_i), floats(x_j)
-    potential_i = {k: h_i[k] * dot(w[k], x_i) for k in pool}
-    potential_j = {k: h_j[k] * dot(w[k], x_j) for k in pool}
-    delta = {k: min(potential_i[k], potential_j[k]) for k in pool}  # Eq. (19)
-    order = sorted(pool, key=lambda k: delta[k] if select == "smallest" else -delta[k])  # sorted() is stable
+    potential_i = {k: h_i[k] * project(w[k], x_i) for k in pool}
+    potential_j = {k: h_j[k] * project(w[k], x_j) for k in pool}
+    side = {k: "i" if potential_i[k] <= potential_j[k] * (1 + TIE) else "j" for k in pool}  # Eq. (20)
+    delta = {k: potential_i[k] if side[k] == "i" else potential_j[k] for k in pool}  # Eq. (19)
     g_i, g_j = list(h_i), list(h_j)
-    for k in order[: max(0, p0)]:
-        if potential_i[k] <= potential_j[k]:  # Eq. (20)
+    for k in flipped_bits(delta, max(0, p0), select):
+        if side[k] == "i":
             g_i[k] = -h_i[k]
         else:
             g_j[k] = -h_j[k]
@@ -181,14 +199,27 @@ class Reference:
 
 
 def random_stream(seed, d=7, pairs=200, similar=0.5, zeros=0.0, offset=0.0):
-    """(X, i, j, s): Gaussian points shifted by `offset`, a share `zeros` of them the zero vector.
-
-    Every point comes once. A full step leaves every bit it flips, for p0 = 1, at the same margin sqrt(R)/2: points that
-    come again would tie up to rounding, and two right implementations could part there.
-    """
+    """(X, i, j, s): Gaussian points shifted by `offset`, a share `zeros` of them the zero vector; each comes once."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(2 * pairs, d)) + offset
     X[rng.random(2 * pairs) < zeros] = 0.0
     i, j = rng.permutation(2 * pairs).reshape(2, pairs)
     s = np.where(rng.random(pairs) < similar, 1, -1)
+    return X, i, j, s
+
+
+def recurring_stream(seed, n=20, d=20, pairs=2000, noise=0.1, unit=False):
+    """(X, i, j, s): pairs of n points of five classes, a share `noise` of them mislabelled.
+
+    A full step leaves every bit that it flips alone, p0 = 1, at the margin sqrt(R)/2. Here the points come again, so
+    bits tie up to rounding all the time.
+    """
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 5, n)
+    X = rng.normal(size=(5, d))[labels] + rng.normal(size=(n, d))
+    if unit:
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+    i = rng.integers(0, n, pairs)
+    j = (i + rng.integers(1, n, pairs)) % n
+    s = np.where((labels[i] == labels[j]) != (rng.random(pairs) < noise), 1, -1)
     return X, i, j, s

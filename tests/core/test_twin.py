@@ -90,7 +90,7 @@ def test_live_changes_of_C_and_beta():
     both(3, 2, X, i, j, s, r=20, alpha=2, beta=0.5, C=0.1, center="running", changes=changes)
 
 
-@settings(deadline=None, max_examples=40, derandomize=True)  # a near-tie must not come up by chance in CI
+@settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_random_parameters(data):
     r = data.draw(st.integers(1, 20), "r")
@@ -107,7 +107,7 @@ def test_random_parameters(data):
         "rounds": data.draw(st.sampled_from([1, 1, 1, 2, 5]), "rounds"),
     }
     seed = data.draw(st.integers(0, 2**32 - 1), "seed")
-    d = data.draw(st.integers(2, 9), "d")  # at d = 1 all margins of a point are proportional, and tie
+    d = data.draw(st.integers(1, 9), "d")  # at d = 1 all margins of a point are proportional, and tie
     stream = random_stream(
         seed,
         d=d,

@@ -88,7 +88,7 @@ HASHER = HasherSpec(
     features_source="Section VII-B of the paper",
     consumes="pairs",
     differs="β r is taken as a whole number where it is one up to rounding; a pair that cannot move W (zero vectors) "
-    "is skipped and counted; ties between bits go to the lower index; centring is an explicit choice. The "
-    "bound of Theorem 2 is used in a corrected form: as printed it is false.",
+    "is skipped and counted; of bits whose margins are equal up to rounding the lower is flipped; centring is an "
+    "explicit choice. The bound of Theorem 2 is used in a corrected form: as printed it is false.",
     checked=Check("Algorithm 1, one loop per sum", "60 pairs", 1e-13),
 )

@@ -74,7 +74,7 @@ class OHParams:
     )  # fmt: skip
     dtype: str = param(
         "float32", symbol="", title="precision", choices=("float32", "float64"),
-        help="float32 is fast; float64 is the archival mode: runs agree across machines to about 1e-10.",
+        help="float32 is fast; float64 is the archival mode: on every machine the same decisions, and W to 1e-10.",
     )  # fmt: skip
     seed: int = param(
         0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first W. Same seed, same run.",

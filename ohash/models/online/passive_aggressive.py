@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ohash.core import certificate, kernels, validation
 from ohash.core.arrays import Floats, Numbers, Reals, Rows
 from ohash.core.certificate import Certificate
-from ohash.core.codes import Codes, sgn
+from ohash.core.codes import TIE, ZERO, Codes, sgn
 from ohash.core.features import FeatureMap
 from ohash.core.loss import PairStep, dissimilar_threshold, explain, similarity_loss
 from ohash.models.linear import GATHER, LinearLearner, Planes, read_only
@@ -192,6 +192,7 @@ class PassiveAggressive(LinearLearner):
                     self._Wt, self._mean, self._W_mean, self._clock, self._sums, self._bit_updates,
                     rows, row_i, row_j, signs[start:stop], params.alpha, dissimilar_threshold(params.beta, params.r),
                     params.C, params.select == "largest", params.rounds, CENTRING[params.center], params.ema,
+                    TIE[params.dtype], ZERO[params.dtype],
                     D_h[start:stop], R[start:stop], loss[start:stop], ratio[start:stop], tau[start:stop],
                     norm2[start:stop], p0[start:stop], degenerate[start:stop],
                 )  # fmt: skip
@@ -255,7 +256,7 @@ class PassiveAggressive(LinearLearner):
     def _project(self, m: int, u: Reals, v: Reals) -> tuple[Reals, Reals]:
         """(Wᵀu, Wᵀv) of model m, with exactly the rounding of the learning kernel."""
         p_u, p_v = np.empty(self.r, self.params.dtype), np.empty(self.r, self.params.dtype)
-        kernels.project(self.params.dtype)(self._Wt[m], u, v, p_u, p_v)
+        kernels.project(self.params.dtype)(self._Wt[m], u, v, p_u, p_v, ZERO[self.params.dtype])
         return p_u, p_v
 
     def _encode(self, X: npt.ArrayLike) -> Codes:
