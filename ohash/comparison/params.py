@@ -16,10 +16,9 @@ from typing import Any
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, param, parameter_table, table_with_defaults, validate
 from ohash.engine.links import Limits, content_of, dataset_of, parsed
-from ohash.engine.params import SEED, ExperimentParams, RunParams, experiment, kernel_for
+from ohash.engine.params import SEED, ExperimentParams, RunParams, default_features, experiment, kernel_for
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
-from ohash.streams import registry as datasets
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
 
@@ -250,9 +249,8 @@ def _rows(dataset: str) -> dict[str, Parameter]:
 
 
 def _parts(dataset: str) -> tuple[Any, ...]:
-    kernel = datasets.find_dataset(dataset).kernel if dataset in datasets.datasets() else "none"
     run = RunParams(pairs=20_000, judged_by="test")
-    return ComparisonOptions(), FeatureParams(kernel=kernel), StreamParams(), DriftParams(), run
+    return ComparisonOptions(), default_features(dataset), StreamParams(), DriftParams(), run
 
 
 def _bounds(limits: Limits | None) -> dict[str, int]:

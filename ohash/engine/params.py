@@ -216,6 +216,14 @@ def rows_of(params: ExperimentParams) -> dict[str, Parameter]:
     return {**rows, "seed": SEED}
 
 
+def default_features(dataset: str) -> FeatureParams:
+    """The features that suit the vectors of a data set."""
+    known = datasets.datasets().get(dataset)
+    if known is None:
+        return FeatureParams(kernel="none")
+    return FeatureParams(kernel=known.kernel, normalize=known.normalize)
+
+
 def kernel_for(spec: HasherSpec, suits_data: str) -> str:
     """The kernel of a method's features: `suits_data`, if the method was made for a kernel, or else none."""
     return {"kernel": suits_data, "vectors": "none", "distance": "given"}[spec.features]
@@ -231,9 +239,10 @@ def _defaults(dataset: str, method: str) -> tuple[Any, ...]:
     model = spec.params()
     if "center" in spec.table and "frozen" in spec.table["center"].choices:
         model = replace(model, center="frozen")
-    suits_data = datasets.find_dataset(dataset).kernel if dataset in datasets.datasets() else "none"
+    features = default_features(dataset)
+    features = replace(features, kernel=kernel_for(spec, features.kernel))
     run = RunParams(judged_at="tenths") if spec.consumes == "batch" else RunParams()  # every judgement needs a fit
-    return model, FeatureParams(kernel=kernel_for(spec, suits_data)), StreamParams(), DriftParams(), run
+    return model, features, StreamParams(), DriftParams(), run
 
 
 def _build(values: dict[str, Any], changes: tuple[Change, ...], content: str) -> ExperimentParams:

@@ -267,8 +267,9 @@ class DatasetSpec:
 
     `missing` says how to get it, or "" if it is here; `status` then completes "the data set ...". `size` is
     the size of its file in bytes, 0 without one. `similar_share` is the natural share of similar pairs, or its bounds
-    where it depends on the files. `presets` are the paper's parameters for the features of the data set `paper_key`.
-    `measure_size` gives (n, d) of files that may differ from what is declared; `size_note` says so if they do.
+    where it depends on the files. `kernel` and `normalize` are the features that suit its vectors. `presets` are the
+    paper's parameters for the features of the data set `paper_key`. `measure_size` gives (n, d) of files that may
+    differ from what is declared; `size_note` says so if they do.
     """
 
     key: str
@@ -286,6 +287,7 @@ class DatasetSpec:
     similar_share: float | tuple[float, float] | None = None
     size: int = 0
     kernel: Literal["rbf", "none"] = "rbf"
+    normalize: bool = True
     status: Callable[[], str] = lambda: "is not here"
     presets: Mapping[str, Any] = field(default_factory=dict, hash=False)
     paper_key: str = ""
