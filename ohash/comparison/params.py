@@ -16,7 +16,15 @@ from typing import Any
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, param, parameter_table, table_with_defaults, validate
 from ohash.engine.links import Limits, content_of, dataset_of, parsed
-from ohash.engine.params import SEED, ExperimentParams, RunParams, default_features, experiment, kernel_for
+from ohash.engine.params import (
+    FIRST_DATASET,
+    SEED,
+    ExperimentParams,
+    RunParams,
+    default_features,
+    experiment,
+    kernel_for,
+)
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
 from ohash.streams.drift import DriftParams
@@ -175,7 +183,7 @@ class Comparison:
 
 
 def build_comparison(
-    dataset: str = "fashion",
+    dataset: str = FIRST_DATASET,
     methods: Iterable[str | Entry] = DEFAULT_METHODS,
     seeds: Iterable[int] = (0,),
     content: str = "",
@@ -217,7 +225,7 @@ def parse_entry(text: str) -> Entry:
 def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[Comparison, list[str]]:
     """A comparison from a link, and messages about what was ignored or replaced."""
     problems: list[str] = []
-    dataset = dataset_of(query, "fashion", problems)
+    dataset = dataset_of(query, FIRST_DATASET, problems)
     values: dict[str, Any] = {"content": content_of(query, dataset, problems)}
     values |= parsed(_rows(dataset), query, problems)
     for key, most in _bounds(limits).items():

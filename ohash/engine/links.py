@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ohash.core.parameters import Parameter
-from ohash.engine.params import MOST_CHANGES, OWN, Change, ExperimentParams, experiment, flat, rows_of
+from ohash.engine.params import FIRST_DATASET, MOST_CHANGES, OWN, Change, ExperimentParams, experiment, flat, rows_of
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 
@@ -27,7 +27,7 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     """An experiment from a link, and what had to be ignored or replaced, in words."""
     problems: list[str] = []
     values: dict[str, Any] = {}
-    values["dataset"] = dataset_of(query, "digits", problems)
+    values["dataset"] = dataset_of(query, FIRST_DATASET, problems)
     values["method"] = _one_of("method", methods.hashers(), query, "oh", problems)
     rows = rows_of(experiment(**values))
     values |= parsed(rows, query, problems)

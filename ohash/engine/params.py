@@ -21,6 +21,8 @@ from ohash.streams.pairs import StreamParams
 MOST_CHANGES = 64
 # The dataset key of a user's own data; `content` then says which.
 OWN = "own"
+# What the dashboard opens with, and what a link that names no dataset is about.
+FIRST_DATASET = "fashion"
 
 
 # Kinds of queries: tuned on the first, reported on the second.

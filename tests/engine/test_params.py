@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from ohash.core.parameters import parameter_table
 from ohash.engine.links import Limits, from_query
-from ohash.engine.params import MOST_CHANGES, Change, ExperimentParams, experiment, flat, from_json, rows_of
+from ohash.engine.params import (
+    FIRST_DATASET,
+    MOST_CHANGES,
+    Change,
+    ExperimentParams,
+    experiment,
+    flat,
+    from_json,
+    rows_of,
+)
 from ohash.models.registry import hashers
 
 METHODS = sorted(hashers())
@@ -146,7 +155,7 @@ def test_what_does_not_fit_together_goes_back_to_its_default():
 
 def test_unknown_dataset_and_method_are_named():
     params, problems = from_query({"dataset": "x" * 10_000, "method": "md5"})
-    assert (params.dataset, params.method) == ("digits", "oh")
+    assert (params.dataset, params.method) == (FIRST_DATASET, "oh")
     assert len(problems) == 2 and all(len(problem) < 400 for problem in problems)
 
 
@@ -270,20 +279,20 @@ def test_a_method_without_live_parameters_takes_no_change():
 )
 def test_bad_changes_of_a_link_are_named_and_ignored(text):
     params, problems = from_query({"r": "24", "changes": text})
-    assert params == experiment(r=24)
+    assert params == experiment(FIRST_DATASET, r=24)
     assert len(problems) == 1 and problems[0].startswith(f"change {text!r} ignored: ")
 
 
 def test_one_bad_change_of_a_link_costs_only_itself():
     params, problems = from_query({"changes": "5:beta:0.4,7:beta:2,9:C:0.01"})
-    assert params == experiment(changes=[Change(5, "beta", 0.4), Change(9, "C", 0.01)])
+    assert params == experiment(FIRST_DATASET, changes=[Change(5, "beta", 0.4), Change(9, "C", 0.01)])
     assert len(problems) == 1 and "7:beta:2" in problems[0]
     many, problems = from_query({"changes": ",".join(f"{t}:C:0.01" for t in range(140))})
     assert len(many.changes) == MOST_CHANGES and "at most 64" in problems[0]
 
 
 def test_from_json_refuses_what_it_does_not_know():
-    values = json.loads(experiment().to_json())
+    values = json.loads(experiment(FIRST_DATASET).to_json())
     with pytest.raises(ValueError, match="unknown parameter colour"):
         from_json(json.dumps(values | {"colour": 1}))
     with pytest.raises(ValueError, match="seed must be"):
@@ -292,10 +301,10 @@ def test_from_json_refuses_what_it_does_not_know():
 
 
 def test_changes_may_be_plain_triples_and_natural_share_none():
-    given = experiment(changes=[(500, "C", 0.01)], similar_share=None)
-    assert given == experiment(changes=(Change(500, "C", 0.01),), similar_share=-1)
+    given = experiment(FIRST_DATASET, changes=[(500, "C", 0.01)], similar_share=None)
+    assert given == experiment(FIRST_DATASET, changes=(Change(500, "C", 0.01),), similar_share=-1)
     with pytest.raises(ValueError, match=r"a change must be \(pair index, name, value\), got \(5,\)"):
-        experiment(changes=[(5,)])
+        experiment(FIRST_DATASET, changes=[(5,)])
 
 
 def test_values_that_do_not_go_together_are_named_in_a_link():
@@ -306,11 +315,11 @@ def test_values_that_do_not_go_together_are_named_in_a_link():
     ):
         params, problems = from_query(query)
         assert message in problems[0]
-        assert params == experiment(**left)
+        assert params == experiment(FIRST_DATASET, **left)
 
 
 def test_what_does_not_go_together_costs_nothing_else():
     params, problems = from_query({"similar_share": "-0.5", "C": "0.5", "sigma": "2", "noise": "0.1"})
-    assert params == experiment(C=0.5, sigma=2.0, noise=0.1) and len(problems) == 1
+    assert params == experiment(FIRST_DATASET, C=0.5, sigma=2.0, noise=0.1) and len(problems) == 1
     params, problems = from_query({"database": "seen", "train": "disjoint", "C": "0.5"})
     assert params.model.C == 0.5 and len(problems) == 1

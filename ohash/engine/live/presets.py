@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from ohash.engine.params import ExperimentParams, experiment
+from ohash.engine.params import FIRST_DATASET, ExperimentParams, experiment
 from ohash.engine.snapshot import Snapshot
 
 
@@ -28,13 +28,13 @@ class Preset:
 
     def params(self) -> ExperimentParams:
         """The experiment."""
-        return experiment(**{"dataset": "fashion", "method": "oh", **self.values})
+        return experiment(**{"dataset": FIRST_DATASET, "method": "oh", **self.values})
 
     def companion_params(self, seed: int = 0) -> ExperimentParams | None:
         """The experiment to compare with, if there is one; on the same stream, hence of the same seed."""
         if self.beside is None:
             return None
-        values = {"dataset": "fashion", "method": "oh", "seed": seed, **self.values, **self.beside.values}
+        values = {"dataset": FIRST_DATASET, "method": "oh", "seed": seed, **self.values, **self.beside.values}
         return experiment(**{key: value for key, value in values.items() if value is not None})
 
     def conclusion(self, now: Snapshot, beside: Snapshot | None = None) -> str:
