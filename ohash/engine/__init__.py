@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from ohash.engine.history import History
     from ohash.engine.judge import Judge
     from ohash.engine.links import from_query
-    from ohash.engine.narrative import headline, health
+    from ohash.engine.narrative import headline
     from ohash.engine.params import Change, ExperimentParams, experiment
     from ohash.engine.run import Run
+    from ohash.engine.run_health import health
     from ohash.engine.snapshot import Snapshot
     from ohash.engine.state import RunState
     from ohash.engine.world import World
@@ -44,7 +45,7 @@ __getattr__, __dir__ = lazy.attach(
         "experiment": "params",
         "from_query": "links",
         "headline": "narrative",
-        "health": "narrative",
+        "health": "run_health",
         "nearest": "gallery",
     },
 )

@@ -1,8 +1,6 @@
-"""Sentences about a run, with its own numbers: what is happening, what differs, whether it is healthy."""
+"""Sentences about a run, with its own numbers: what is happening and what differs."""
 
 import math
-from dataclasses import dataclass
-from typing import Literal
 
 from ohash.core.parameters import Parameter
 from ohash.engine.params import ExperimentParams, flat, rows_of
@@ -11,7 +9,6 @@ from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
 from ohash.streams import registry as datasets
 
-Health = Literal["healthy", "look", "ill"]
 NAMED = ("dataset", "method")
 
 
@@ -79,56 +76,6 @@ def settings_that_differ(here: ExperimentParams, there: ExperimentParams) -> str
         if mine.get(key) != value
     ]
     return ", ".join(parts)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One sign of health: what was measured, whether it is fine, and what to do."""
-
-    title: str
-    value: str
-    fine: bool
-    advice: str = ""
-
-
-def findings(now: Snapshot) -> list[Finding]:
-    """Everything the health dot stands for."""
-    n = now.numbers
-    signs = []
-    gap = n.get("gap", math.nan)
-    if math.isfinite(gap):
-        limit = 1e-9 if getattr(now.params.model, "dtype", "") == "float64" else 1e-3
-        advice = "float32 has drifted: run in float64 (precision) to be sure" if gap >= limit else ""
-        signs.append(Finding("certificate gap", f"{gap:.1e}", gap < limit, advice))
-    if "required_C" in n and math.isfinite(n["required_C"]):
-        share = n.get("share_C", 1.0)
-        signs.append(Finding("C required by the bound", f"{n['required_C']:.2g}, met at {share:.0%} of updates", True))
-    degenerate = n.get("degenerate", 0.0) / max(1, now.t)
-    signs.append(
-        Finding(
-            "degenerate pairs",
-            f"{degenerate:.1%}",
-            degenerate < 0.01,
-            "zero vectors: look at the Data page" if degenerate >= 0.01 else "",
-        )
-    )
-    kernel = n.get("mean_kernel", math.nan)
-    if math.isfinite(kernel):
-        fine = 1e-3 <= kernel <= 0.99
-        signs.append(Finding("mean kernel value", f"{kernel:.3f}", fine, "" if fine else "set σ to auto"))
-    if "map_low" in n and math.isfinite(n["map_low"]):
-        spread = n["map_high"] - n["map_low"]
-        signs.append(
-            Finding("ties", f"mAP between {n['map_low']:.3f} and {n['map_high']:.3f}", spread < 0.2,
-                    "codes have collapsed: many items share one" if spread >= 0.2 else "")
-        )  # fmt: skip
-    return signs
-
-
-def health(now: Snapshot) -> Health:
-    """One dot for all findings."""
-    bad = sum(not finding.fine for finding in findings(now))
-    return "healthy" if bad == 0 else "look" if bad == 1 else "ill"
 
 
 def _title(dataset: str) -> str:

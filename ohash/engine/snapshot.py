@@ -125,6 +125,8 @@ def snapshot_of(
     }
     if done:
         numbers |= evaluated.code_numbers()
+    if evaluated.last_record is not None:
+        numbers["map_chance"] = float(np.mean(evaluated.last_record.n_relevant)) / len(evaluated.judge.database)
     if evaluated.map_float is not None:
         numbers["map_float"] = evaluated.map_float
     learns = hasattr(run.hasher, "bit_updates")

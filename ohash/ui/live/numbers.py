@@ -3,7 +3,8 @@
 import html
 import math
 
-from ohash.engine.narrative import findings, health, pairs_in_words
+from ohash.engine.narrative import pairs_in_words
+from ohash.engine.run_health import findings, health
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
 from ohash.plots.theme import colour
