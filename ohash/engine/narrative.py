@@ -57,7 +57,7 @@ def difference(old: ExperimentParams, new: ExperimentParams) -> str:
     before, after = flat(old), flat(new)
     rows = {**rows_of(old), **rows_of(new)}
     parts = [
-        f"{_name(rows.get(key), key)} {_from(key, before.get(key))}{_value(key, after[key])}".strip()
+        f"{_name(rows.get(key), key)} {_from(rows, key, before.get(key))}{_value(rows, key, after[key])}".strip()
         for key in after
         if before.get(key) != after[key]
     ]
@@ -71,7 +71,7 @@ def settings_that_differ(here: ExperimentParams, there: ExperimentParams) -> str
     mine, theirs = flat(here.in_force()), flat(there.in_force())
     rows = {**rows_of(here), **rows_of(there)}
     parts = [
-        _value(key, value) if key in NAMED else f"{_name(rows.get(key), key)} = {_value(key, value)}"
+        _value(rows, key, value) if key in NAMED else f"{_name(rows.get(key), key)} = {_value(rows, key, value)}"
         for key, value in theirs.items()
         if mine.get(key) != value
     ]
@@ -109,11 +109,15 @@ def _name(row: Parameter | None, key: str) -> str:
     return "" if key in NAMED else key if row is None else row.symbol or row.title
 
 
-def _from(key: str, value: object) -> str:
-    return "= " if value is None else f"{_value(key, value)} → "
+def _from(rows: dict[str, Parameter], key: str, value: object) -> str:
+    return "= " if value is None else f"{_value(rows, key, value)} → "
 
 
-def _value(key: str, value: object) -> str:
+def _value(rows: dict[str, Parameter], key: str, value: object) -> str:
+    """A value as a reader knows it: "auto" or "natural" where that is what the number stands for."""
+    row = rows.get(key)
+    if row is not None and row.alias and value == row.lo:
+        return row.alias
     if isinstance(value, bool):
         return "on" if value else "off"
     if key == "method":

@@ -3,7 +3,7 @@
 import pytest
 
 from ohash.engine.gallery import nearest
-from ohash.engine.narrative import headline
+from ohash.engine.narrative import difference, headline, settings_that_differ
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from tests.engine.runs import finish, own_data, small
@@ -33,3 +33,8 @@ def test_what_nobody_has_said_is_not_known_to_be_wrong(kind, judged):
     run = finish(Run(experiment(mine, "oh", r=8, pairs=200, **values), mine))
     assert nearest(run, 0).judged is judged
     assert ("few pairs are labelled" in headline(run.snapshot("done"), run.params, "done")) is not judged
+
+
+def test_a_number_that_stands_for_a_word_is_the_word():
+    assert difference(experiment("digits"), experiment("digits", sigma=0.5)) == "σ auto → 0.5"
+    assert "natural" in settings_that_differ(experiment("digits", similar_share=0.5), experiment("digits"))

@@ -48,7 +48,8 @@ class OHParams:
     )  # fmt: skip
     C: float = param(
         0.1, symbol="C", title="aggressiveness", lo=0, hi=1e6, lo_open=True, slider=(1e-5, 10), scale="log", live=True,
-        help="Cap on the step size τ. Below 0.01 learning is slow; above 0.1 little changes.", eq="Eq. (10)",
+        help="Cap on the step size τ. On kernel features little changes above 0.1; vectors without a kernel often ask "
+        "for longer steps, and the health of a run says when nearly all of them are capped.", eq="Eq. (10)",
         tex=r"W \leftarrow W + \tau\, x (g - h)^{T},\quad \tau = \min\{C,\ \ell / \lVert x (g - h)^{T} \rVert_F^2\}",
     )  # fmt: skip
     center: str = param(
