@@ -44,7 +44,7 @@ def in_order(function: Callable[P, R]) -> Callable[P, R]:
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a small function that other kernels call; LLVM inlines it."""
-    compiled: Callable[P, R] = numba.njit(**{**FLAGS, "cache": False})(function)
+    compiled: Callable[P, R] = _by_type(numba.njit(**{**FLAGS, "cache": False})(function))
     return compiled
 
 
@@ -54,6 +54,19 @@ def kernel_for(signature: Any, function: Callable[P, R]) -> Callable[P, R]:
     compiled.compile(signature)
     compiled.disable_compile()
     return compiled  # type: ignore[no-any-return]
+
+
+def _by_type(dispatcher: Any) -> Any:
+    """Compile for types alone: numba takes the literal 0 that a counter starts from for a type of its own as well."""
+    template = dispatcher.get_call_template
+    type_of: Callable[[Any], Any] = numba.types.unliteral
+
+    @functools.wraps(template)
+    def template_of_types(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        return template(tuple(map(type_of, args)), {name: type_of(one) for name, one in keywords.items()})
+
+    dispatcher.get_call_template = template_of_types
+    return dispatcher
 
 
 def _once(dispatcher: Any) -> Any:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ohash.runtime.compile import inlined, kernel
+
 ROOT = Path(__file__).parents[2]
 LEARN = """
 import time, ohash
@@ -28,3 +30,18 @@ def test_of_two_processes_one_compiles_and_the_other_loads(tmp_path):
     assert [one.returncode for one in both] == [0, 0]
     assert sorted(misses)[0] < sorted(misses)[1], "both compiled the same kernels"
     assert list(tmp_path.rglob("*.nbi"))
+
+
+def test_a_counter_that_starts_from_zero_is_no_second_type():
+    @inlined
+    def twice(n):
+        return 2 * n
+
+    @kernel
+    def count(n):
+        total = 0
+        for _ in range(n):
+            total = twice(total) + 1
+        return total
+
+    assert count(5) == 31 and len(twice.signatures) == 1

@@ -150,8 +150,10 @@ def _offer(
                 at = j
         if key <= kept_keys[at]:
             return
-    kept[at] = x
-    kept_words[at] = word
+    for c in range(x.shape[0]):  # kept[at] = x takes seconds longer to compile
+        kept[at, c] = x[c]
+    for c in range(word.shape[0]):
+        kept_words[at, c] = word[c]
     kept_keys[at] = key
     for k in range(Wt.shape[0]):
         projected[at, k] = dot(Wt[k], x)
