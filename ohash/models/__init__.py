@@ -33,6 +33,7 @@ if _TYPE_CHECKING:
     from ohash.models.online.okh_style import OKHStyle
     from ohash.models.online.sketch_hash import SketchHash
     from ohash.models.online.ssbc import SSBC
+    from ohash.models.online.unifdiag import UnifDiag
     from ohash.models.quantizers.float_vectors import FloatVectors
     from ohash.models.quantizers.int8 import Int8
     from ohash.models.quantizers.lsh import LSH, KernelLSH
@@ -48,7 +49,7 @@ __all__ = [
     "BSODH", "HCOH", "HMOH", "ITQ", "KLSH", "KSH", "LEGO", "LSH", "MLH", "MMOH", "OECC", "OH", "PQ", "SDH", "SSBC",
     "AdaptHash", "ClickWhitening", "FastHash", "FloatVectors", "Hasher", "HasherSpec", "HashingEstimator", "Int8",
     "KernelLSH", "MIHash", "OKHStyle", "OnlineHasher", "RaBitQ", "RandomCodes", "Rotated", "Sign", "SketchHash",
-    "Trace", "find", "hashers", "load", "param", "save",
+    "Trace", "UnifDiag", "find", "hashers", "load", "param", "save",
 ]  # fmt: skip
 
 _SHARED = {

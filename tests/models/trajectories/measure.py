@@ -6,7 +6,7 @@ import numpy as np
 
 from ohash import models
 from tests.core.reference import Reference
-from tests.models.trajectories import adapthash, bsodh, hcoh, hmoh, ksh, mihash, mlh, oecc, sdh, sketch_hash
+from tests.models.trajectories import adapthash, bsodh, hcoh, hmoh, ksh, mihash, mlh, oecc, sdh, sketch_hash, unifdiag
 
 D, R, N = 10, 8, 60
 
@@ -123,6 +123,16 @@ def measure_sketch_hash(seed):
     return chunks(
         seed, lambda W, them: sketch_hash.follow(W, [X for X, _ in them], 16),
         lambda W: models.SketchHash(W=W, r=R, rows=16, chunk=10, dtype="float64"),
+    )  # fmt: skip
+
+
+def measure_unifdiag(seed):
+    return max(
+        points(
+            seed, lambda W, them, memory=memory: unifdiag.follow(W, [x for x, _ in them], memory),
+            lambda W, memory=memory: models.UnifDiag(W=W, r=R, memory=memory, dtype="float64"),
+        )
+        for memory in (1.0, 0.95)
     )  # fmt: skip
 
 
