@@ -33,6 +33,7 @@ with st.container(key="stage" if session.present else "desk"):
         sharing.buttons(session)
     with bar:
         transport.bar(session, runner)
+        rail.chips(session)
     with left, st.container(key="rail"):
         rail.controls(session)
     with right, st.container(key="results"):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ohash.engine.snapshot import Snapshot
 
-Health = Literal["healthy", "look", "ill"]
+Health = Literal["early", "healthy", "look", "ill"]
 MIN_PAIRS, MIN_UPDATES = 2_000, 200
 CAPPED = 0.95  # share of recent updates whose step is C
 FALLEN = 0.01  # mAP below its start
@@ -41,9 +41,11 @@ def findings(now: Snapshot) -> list[Finding]:
 
 
 def health(now: Snapshot) -> Health:
-    """One dot for all findings."""
+    """One dot for all findings; a run that has just begun is not called healthy."""
     bad = sum(not finding.fine for finding in findings(now))
-    return "healthy" if bad == 0 else "look" if bad == 1 else "ill"
+    if bad == 0:
+        return "healthy" if now.t >= MIN_PAIRS or now.state == "done" else "early"
+    return "look" if bad == 1 else "ill"
 
 
 def _finding(title: str, value: str, fine: bool, advice: str) -> Finding:

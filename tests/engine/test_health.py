@@ -53,6 +53,7 @@ def test_a_dead_kernel_is_noticed():
 def test_nothing_is_said_of_learning_before_there_was_time():
     run = Run(experiment("digits", pairs=200, judged_at="ends", C=1e-5))
     run.step(200)
+    assert health(run.snapshot("running")) == "early"
     assert {finding.title for finding in findings(run.snapshot("running"))} <= {
         "certificate gap", "C required by the bound", "degenerate pairs", "mean kernel value", "ties"
     }  # fmt: skip

@@ -10,7 +10,8 @@ from ohash.models import registry as methods
 from ohash.plots.theme import colour
 
 HEALTH = {
-    "healthy": ("healthy", "similar"), "look": ("worth a look", "dissimilar"), "ill": ("not healthy", "wrong"),
+    "early": ("too early to tell", "reference"), "healthy": ("healthy", "similar"),
+    "look": ("worth a look", "dissimilar"), "ill": ("not healthy", "wrong"),
 }  # fmt: skip
 
 

@@ -10,12 +10,12 @@ from ohash.engine.params import experiment, flat, rows_of
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui.parts import catalogue
-from ohash.ui.parts.controls import OnCommit, control
+from ohash.ui.parts.controls import OnCommit, control, format_value
 from ohash.ui.parts.method_names import describe_supervision, show_card
 from ohash.ui.session import live_run, own_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
-from ohash.ui.workarounds.slots import on_choice, slot
+from ohash.ui.workarounds.slots import on_choice, once, slot
 
 VISIBLE = ("beta", "C", "r", "T")
 KEPT_ON_OTHER_DATA = ("r", "T", "alpha", "beta", "C", "seed", "pairs")
@@ -52,6 +52,24 @@ def _rest(session: Session, rows: dict[str, Parameter], values: dict[str, Any]) 
             control(row, values[row.key], _committer(session), idle=not row.is_active(values))
     st.caption("Method")
     show_card(methods.find(session.params.method))
+
+
+def chips(session: Session) -> None:
+    """Every setting of the closed panel that is not at its default, to be reset with one click."""
+    rows, values = rows_of(session.params), flat(session.params)
+    hidden = [key for keys in MORE.values() for key in keys if key in rows and values[key] != rows[key].default]
+    shown = [key for key in hidden if rows[key].is_active(values)]
+    if not shown:
+        return
+    with st.container(horizontal=True, key="chips", vertical_alignment="center"):
+        st.caption("Not at their defaults:", width="content")
+        for key in shown:
+            row = rows[key]
+            st.button(
+                f"{row.title} {format_value(row, values[key])}", icon=":material/close:", key=f"chip_{key}",
+                type="tertiary", on_click=once(_commit), args=(session, key, row.default),
+                help=f"Back to {format_value(row, row.default)}. Starts a new run.",
+            )  # fmt: skip
 
 
 def choose_data(session: Session) -> None:
