@@ -1,11 +1,8 @@
-"""Photo patches GIST-512, embedded: 500 points of photos in five views each. Synthetic warps of real photos.
-
-The stand-in for Photo Tourism, where the views are real photos.
-
-Photo patches GIST-512: 500 points of 11 photos, five views of each. Synthetic warps of real photos.
+"""Photo patches GIST-512, embedded: 500 points of 11 photos, five views of each. Synthetic warps of real photos.
 
 The stand-in for Photo Tourism, where the views are real: here each view is the same corner of a photo seen through a
 random warp (rotation, scale, affine, shift) with its own blur, gamma, gain and noise. Views of one track are similar.
+`viewpoints` has real views, from a folder of the user's.
 
 Only photos whose licence in the wheel is clear are used: CC0, public domain (NASA), or CC BY 2.0 with credit. Left out,
 with the reason: coins and immunohistochemistry ("no known copyright restrictions" is no licence), moon and page (no
@@ -24,6 +21,7 @@ from ohash.core.arrays import Floats
 from ohash.core.gist import gist512
 from ohash.runtime.frames import Arrays
 from ohash.streams.dataset import Dataset, DatasetSpec
+from ohash.streams.datasets.corners import SIDE, cut_patches, deal, find_corners, to_grey
 from ohash.streams.samples import (
     SourceMissingError,
     code_sqrt,
@@ -78,7 +76,7 @@ DATASET = DatasetSpec(
 )
 
 NOTE = "synthetic warps of real photos"
-TRACKS, VIEWS, SIDE = 500, 5, 32
+TRACKS, VIEWS = 500, 5
 SEED = 2017
 # Points closer than this would share most of their patch, and two tracks would be one.
 SPACING = 16
@@ -115,7 +113,7 @@ def build(sources: Path | None = None) -> Arrays:
     """Find points, warp them, describe them; the same arrays on every run. `sources` is not needed."""
     rng = np.random.default_rng(SEED)
     photos = [_grey(photo) for photo in PHOTOS]
-    points = [_points(image) for image in photos]
+    points = [find_corners(image, SPACING, border=SIDE) for image in photos]
     share = _shares([len(corners) for corners in points])
     patches: list[npt.NDArray[np.uint8]] = []
     origins: list[int] = []
@@ -141,18 +139,10 @@ def build(sources: Path | None = None) -> Arrays:
 
 
 def _shares(available: list[int]) -> list[int]:
-    """TRACKS dealt to the photos one by one, as evenly as their points allow, so that no photo holds most of them.
-
-    >>> _shares([10, 1000, 1000])
-    [10, 245, 245]
-    """
+    """How many tracks each photo gives, so that no photo holds most of them."""
     if sum(available) < TRACKS:
         raise ValueError(f"the photos must hold {TRACKS} points, got {sum(available)}")
-    share = [0] * len(available)
-    while (left := TRACKS - sum(share)) > 0:
-        for i in [i for i, most in enumerate(available) if share[i] < most][:left]:
-            share[i] += 1
-    return share
+    return deal(available, TRACKS)
 
 
 def _grey(photo: Photo) -> Floats:
@@ -171,19 +161,7 @@ def _grey(photo: Photo) -> Floats:
             f"photo {photo.name!r} of {photo.package} cannot be read ({error}). "
             "Get it with: pip install 'ohash[samples]' (scikit-image and scikit-learn carry the photos)"
         ) from error
-    grey: Floats = np.asarray(image, np.float64) / 255
-    return grey.mean(axis=2) if grey.ndim == 3 else grey
-
-
-def _points(image: Floats) -> npt.NDArray[np.int64]:
-    """Harris corners (row, column), strongest first, with room for a warped patch around them."""
-    from skimage.feature import corner_harris, corner_peaks  # noqa: PLC0415
-
-    strength = corner_harris(image, sigma=2)  # type: ignore[no-untyped-call, unused-ignore]
-    corners: npt.NDArray[np.int64] = corner_peaks(  # type: ignore[no-untyped-call, unused-ignore]
-        strength, min_distance=SPACING, threshold_rel=1e-4, exclude_border=SIDE
-    )
-    return corners
+    return to_grey(image)
 
 
 def _view(image: Floats, point: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.uint8]:
@@ -194,8 +172,7 @@ def _view(image: Floats, point: npt.NDArray[np.int64], rng: np.random.Generator)
     rotation = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     warp = np.exp(log_scale) * rotation @ (np.eye(2) + rng.normal(0, 0.08, (2, 2)))
     centre = point + rng.normal(0, 1.2, 2)
-    grid = np.indices((SIDE, SIDE)).reshape(2, -1) - (SIDE - 1) / 2
-    patch = ndimage.map_coordinates(image, warp @ grid + centre[:, None], order=1, mode="reflect").reshape(SIDE, SIDE)
+    patch = cut_patches(image, centre[None], warp)[0]
     patch = ndimage.gaussian_filter(patch, rng.uniform(0, 0.8))
     patch = np.clip(patch, 0, 1) ** np.exp(rng.normal(0, 0.2))
     patch = patch * np.exp(rng.normal(0, 0.15)) + rng.normal(0, 0.015, patch.shape)
