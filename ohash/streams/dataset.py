@@ -269,7 +269,7 @@ class DatasetSpec:
     the size of its file in bytes, 0 without one. `similar_share` is the natural share of similar pairs, or its bounds
     where it depends on the files. `kernel` and `normalize` are the features that suit its vectors. `presets` are the
     paper's parameters for the features of the data set `paper_key`. `measure_size` gives (n, d) of files that may
-    differ from what is declared; `size_note` says so if they do.
+    differ from what is declared, n = 0 if the rows are not counted yet; `size_note` says so if they do.
     """
 
     key: str

@@ -49,8 +49,7 @@ def cached_rows(
     `version` names source and recipe: another version is another file.
     """
     dtype = np.dtype(dtype)
-    tag = hashlib.sha256(f"{version} {shape} {dtype}".encode()).hexdigest()[:12]
-    file = cache_folder() / f"{re.sub(r'[^A-Za-z0-9._-]', '_', name)[:80]}-{tag}.npy"
+    file = _file(name, version, shape, dtype)
     array = _load(file, shape, dtype)
     if array is None:
         _build(file, shape, dtype, blocks)
@@ -58,6 +57,12 @@ def cached_rows(
     if array is None:
         raise ValueError(f"cache file {file} cannot be read back after it was written; is the disk full or faulty?")
     return array
+
+
+def find_cached_rows(name: str, version: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array | None:
+    """The array that `cached_rows` has built before, or None."""
+    dtype = np.dtype(dtype)
+    return _load(_file(name, version, shape, dtype), shape, dtype)
 
 
 def cached_gist(name: str, version: str, count: int, images: Callable[[int, int], Array]) -> npt.NDArray[np.float32]:
@@ -69,6 +74,11 @@ def cached_gist(name: str, version: str, count: int, images: Callable[[int, int]
             yield gist512(images(start, min(count, start + GIST_BLOCK)))
 
     return cached_rows(f"{name}-gist512", f"{version} gist512 1", (count, DIMENSIONS), np.float32, blocks)
+
+
+def _file(name: str, version: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Path:
+    tag = hashlib.sha256(f"{version} {shape} {dtype}".encode()).hexdigest()[:12]
+    return cache_folder() / f"{re.sub(r'[^A-Za-z0-9._-]', '_', name)[:80]}-{tag}.npy"
 
 
 def _load(file: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array | None:

@@ -12,8 +12,9 @@ from ohash.streams.readers.own_data import open_files
 
 # The key of data that a user brought.
 OWN = "own"
+UNKNOWN_SIZE = "rows are counted when it is first loaded"
 # Groups whose files may lie in the data folder.
-FOUND_IN_THE_FOLDER = ("paper", "package")
+FOUND_IN_THE_FOLDER = ("paper", "package", "pictures")
 
 
 def named_datasets() -> dict[str, DatasetSpec]:
@@ -40,7 +41,8 @@ def _with_actual_sizes(specs: tuple[DatasetSpec, ...], folder: tuple[FileState, 
             n, d = spec.measure_size()
             if (n, d) != (spec.n, spec.d):
                 partly = f"{n:,} x {d:,} are here, the paper's are {spec.n:,} x {spec.d:,}"
-                resized[spec.key] = replace(spec, n=n, d=d, size_note=partly)
+                note = UNKNOWN_SIZE if n == 0 else partly if spec.group == "paper" else ""
+                resized[spec.key] = replace(spec, n=n, d=d, size_note=note)
     return resized
 
 
@@ -88,6 +90,8 @@ def load_dataset(
 @lru_cache(maxsize=16)
 def _loaded(spec: DatasetSpec, folder: tuple[FileState, ...]) -> Dataset:
     dataset = spec.load()
+    if not spec.n:
+        _with_actual_sizes.cache_clear()  # the rows have been counted
     if not isinstance(dataset, Dataset):
         raise ValueError(f"load of dataset {spec.key!r} must return a Dataset, got {type(dataset).__name__}")
     declares_its_size = spec.group != "folder" and spec.measure_size is None

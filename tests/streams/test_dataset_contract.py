@@ -15,8 +15,16 @@ from ohash.streams.similarity import NAMES, make_similarity
 from ohash.streams.summary import summarize
 
 # Only these may take more than a moment; GIST of 70,000 pictures is tried in tests marked slow.
-SLOW = {"fashion-mnist-gist", "mnist-gist", "mnist5k-gist", "cifar10-gist", "phototourism", "phototourism-m50"}
-GROUPS = {"synthetic", "embedded", "package", "paper"}
+SLOW = {
+    "fashion-mnist-gist",
+    "mnist-gist",
+    "mnist5k-gist",
+    "cifar10-gist",
+    "phototourism",
+    "phototourism-m50",
+    "viewpoints",
+}
+GROUPS = {"synthetic", "embedded", "package", "paper", "pictures"}
 KEYS = [pytest.param(key, marks=pytest.mark.slow) if key in SLOW else key for key in named_datasets()]
 
 

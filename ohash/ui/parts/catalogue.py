@@ -17,6 +17,7 @@ GROUPS = {
     "synthetic": "Generated from a fixed seed",
     "package": "From an optional package",
     "paper": "The paper's four data sets",
+    "pictures": "From pictures in your data folder",
     "folder": "Your data folder",
     "plugin": "From your plugins",
 }
@@ -35,7 +36,8 @@ def titles(session: Session) -> dict[str, str]:
         f"{OWN}:{content}": f"{own.title} · {own.n:,} × {own.d:,} · uploaded" for content, own in session.own.items()
     }
     for group in by_group().values():
-        available |= {spec.key: f"{spec.title} · {spec.n:,} × {spec.d:,}" for spec in group if not spec.missing()}
+        here = [spec for spec in group if not spec.missing()]
+        available |= {spec.key: spec.title + (f" · {spec.n:,} × {spec.d:,}" if spec.n else "") for spec in here}
     return distinct(available)
 
 
@@ -62,7 +64,8 @@ def choose(session: Session, name: str, dataset: str, content: str, on_pick: Cal
     short = {key_of(OWN, content): own.title for content, own in session.own.items()}
     for group, specs in by_group().items():
         here = [spec for spec in specs if not spec.missing()]
-        short |= {spec.key: spec.title if group == "embedded" else f"{spec.title}, {spec.n:,}" for spec in here}
+        without_size = {spec.key for spec in here if group == "embedded" or not spec.n}
+        short |= {spec.key: spec.title + ("" if spec.key in without_size else f", {spec.n:,}") for spec in here}
     current = key_of(dataset, content)
     if current not in short:
         short = {current: "not available here", **short}
