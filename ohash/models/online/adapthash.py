@@ -16,7 +16,7 @@ from ohash.core.arrays import Counts, Flags, Reals, Signs
 from ohash.core.kernels import dot, project_pair
 from ohash.core.parameters import param
 from ohash.models.base import Check, HasherSpec
-from ohash.models.linear import LearnerParams, PairLearner
+from ohash.models.learners import LearnerParams, PairLearner
 from ohash.runtime.compile import inlined, kernel
 from ohash.runtime.threads import one_blas_thread
 

@@ -14,7 +14,7 @@ from ohash.core.arrays import Array, Reals
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
 from ohash.models.base import Check, HasherSpec
-from ohash.models.linear import LearnerParams, LinearLearner, PointLearner
+from ohash.models.learners import LearnerParams, LinearLearner, PointLearner
 
 Matrix = npt.NDArray[np.float64]
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Array, Counts, Floats, Labels, Reals
 from ohash.core.kernels import dot
 from ohash.models import supervision as labels
-from ohash.models.linear import LinearLearner, PointLearner
+from ohash.models.learners import LinearLearner, PointLearner
 from ohash.runtime.compile import inlined, kernel
 
 Words = npt.NDArray[np.int8]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ohash.core.arrays import Reals
 from ohash.core.parameters import param
 from ohash.models.base import Check, HasherSpec
-from ohash.models.linear import LearnerParams
+from ohash.models.learners import LearnerParams
 from ohash.models.online.codewords import CodewordLearner, Words, hadamard_words, learn_hcoh
 
 

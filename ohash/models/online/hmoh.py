@@ -9,7 +9,8 @@ import numpy.typing as npt
 from ohash.core.arrays import Reals
 from ohash.core.parameters import param
 from ohash.models.base import Check, HasherSpec
-from ohash.models.linear import LearnerParams, Planes
+from ohash.models.learners import LearnerParams
+from ohash.models.linear import Planes
 from ohash.models.online.codewords import CodewordLearner, Words, hadamard_words, learn_hmoh
 
 

@@ -17,7 +17,8 @@ from ohash.core.arrays import Counts, Flags, Floats, Reals, Signs
 from ohash.core.kernels import dot
 from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
-from ohash.models.linear import LearnerParams, PairLearner, Planes
+from ohash.models.learners import LearnerParams, PairLearner
+from ohash.models.linear import Planes
 from ohash.runtime.compile import inlined, kernel
 
 LEAST = 1e-12  # squared distances below are treated as 0

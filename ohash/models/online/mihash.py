@@ -20,7 +20,7 @@ from ohash.core.kernels import dot
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
 from ohash.models.base import Check, HasherSpec
-from ohash.models.linear import LearnerParams, LinearLearner, PointLearner
+from ohash.models.learners import LearnerParams, LinearLearner, PointLearner
 from ohash.runtime.compile import inlined, kernel
 
 RESYNC = 1024

@@ -11,7 +11,7 @@ import numpy as np
 from ohash.core.arrays import Reals
 from ohash.core.parameters import param
 from ohash.models.base import Check, HasherSpec
-from ohash.models.linear import LearnerParams
+from ohash.models.learners import LearnerParams
 from ohash.models.online.codewords import CodewordLearner, Words, class_indices, learn_oecc, random_words
 
 

@@ -16,7 +16,8 @@ from ohash.core.codes import Codes
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
 from ohash.models.hasher import Hasher
-from ohash.models.linear import first_matrix, read_only
+from ohash.models.learners import first_matrix
+from ohash.models.linear import read_only
 from ohash.models.online.oh import OH
 from ohash.models.online.oh_params import PairTrace
 from ohash.runtime.frames import Arrays

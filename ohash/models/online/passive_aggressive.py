@@ -13,7 +13,8 @@ from ohash.core.certificate import Certificate
 from ohash.core.codes import TIE, ZERO, Codes, sgn
 from ohash.core.features import FeatureMap
 from ohash.core.loss import PairStep, dissimilar_threshold, explain, similarity_loss
-from ohash.models.linear import GATHER, LinearLearner, Planes, read_only
+from ohash.models.learners import GATHER, LinearLearner
+from ohash.models.linear import Planes, read_only
 from ohash.models.online.oh_params import OHParams, PairTrace
 from ohash.runtime.frames import Arrays
 

@@ -11,7 +11,7 @@ import numpy as np
 from ohash.core.arrays import Reals
 from ohash.core.parameters import param, validate
 from ohash.models.base import Check, HasherSpec
-from ohash.models.linear import LinearLearner
+from ohash.models.learners import LinearLearner
 from ohash.models.online.sketching import SketchLearner
 
 

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Labels, Reals
 from ohash.models.batch.itq import nearest_rotation
-from ohash.models.linear import Planes, PointLearner
+from ohash.models.learners import PointLearner
+from ohash.models.linear import Planes
 from ohash.models.quantizers.rotated import random_rotation
 
 Matrix = npt.NDArray[np.float64]

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Counts, Floats, Labels, Reals
 from ohash.core.parameters import param, validate
 from ohash.models.base import Check, HasherSpec
-from ohash.models.linear import LinearLearner, PointLearner
+from ohash.models.learners import LinearLearner, PointLearner
 from ohash.models.quantizers.rotated import random_rotation
 from ohash.runtime.compile import kernel
 
