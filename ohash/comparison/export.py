@@ -109,7 +109,7 @@ def code_for(comparison: Comparison, files: Files = PLACEHOLDER_FILES) -> str:
         f"results = ohash.compare({', '.join(arguments)})\n"
         "for entry, name in enumerate(results.names):\n"
         '    scores = results.score(entry, results.truth_column), results.score(entry, "recall_10")\n'
-        '    print(f"{name:>20}  {results.truth_column} {scores[0]:.3f}  recall@10 {scores[1]:.3f}")\n'
+        '    print(f"{name:>20}  {results.truth_label} {scores[0]:.3f}  recall@10 {scores[1]:.3f}")\n'
         "for sentence in ohash.verdict(results):\n"
         '    print(f"{sentence.topic}: {sentence.text}")\n'
     )

@@ -185,6 +185,11 @@ class ComparisonSnapshot:
         return truth_column(self.setup.similar_by)
 
     @property
+    def truth_label(self) -> str:
+        """The name of that score."""
+        return TRUTH_SCORES[self.truth_column]
+
+    @property
     def floats(self) -> float:
         """The truth score of the float vectors, averaged over the seeds."""
         return _mean([one.mean(self.truth_column) for one in self.references])
@@ -199,13 +204,13 @@ class ComparisonSnapshot:
         facts = [f"{self.setup.title}: {self.state}"]
         curves = {}
         for at, name in enumerate(self.names):
-            truth = f"{TRUTH_SCORES[self.truth_column]} {self.score(at, self.truth_column):.3f}"
+            truth = f"{self.truth_label} {self.score(at, self.truth_column):.3f}"
             scores = f"{truth}, recall@10 {self.score(at, 'recall_10'):.3f}"
             facts.append(f"{name} ({self.bits(at) or '–'} bits): {self.errors.get(name, scores)}")
             checkpoints = self.results_of(at)[0].checkpoints if self.results_of(at) else {}
             if self.truth_column in checkpoints:
                 curves[name] = checkpoints["pairs"], checkpoints[self.truth_column]
-        title = f"{TRUTH_SCORES[self.truth_column]} over the pairs"
+        title = f"{self.truth_label} over the pairs"
         return card_html("Comparison", facts, curves_html(title, curves))
 
     @property

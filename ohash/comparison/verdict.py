@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ohash.comparison.gaps import FLOATS, Gap, PerSeed, gap, gap_over_seeds, score_text, scores_by_seed
-from ohash.comparison.results import TRUTH_SCORES, ComparisonSnapshot, LengthResult, supervision_text, truth_scores
+from ohash.comparison.results import ComparisonSnapshot, LengthResult, supervision_text, truth_scores
 from ohash.engine.judge import RERANKED
 from ohash.evaluation.significance import seeds_text
 
@@ -117,7 +117,7 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
     if not codes:
         return Sentence(topic, f"{_nothing_fits(snapshot)}.")
     best, *others = codes
-    score = TRUTH_SCORES[snapshot.truth_column]
+    score = snapshot.truth_label
     text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, {score} {score_text(best.truth)}{_chance(snapshot)}"
     equals = [code for code in others if not _told_apart(best, code)]
     if equals:
@@ -167,7 +167,7 @@ def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
     codes = [code for code in codes_within_budget(snapshot) if math.isfinite(code.recall) and code.truth > 0]
     if len(codes) < 2:
         return None
-    score = TRUTH_SCORES[snapshot.truth_column]
+    score = snapshot.truth_label
     most = max(code.truth for code in codes), max(code.recall for code in codes)
     if min(most) <= 0:
         return None

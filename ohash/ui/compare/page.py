@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from ohash.comparison.results import TRUTH_SCORES, ComparisonSnapshot
+from ohash.comparison.results import ComparisonSnapshot
 from ohash.comparison.runner import ComparisonRunner
 from ohash.comparison.verdict import verdict
 from ohash.engine.gallery import nearest
@@ -200,7 +200,7 @@ def _tuned(snapshot: ComparisonSnapshot) -> None:
         if trials:
             best = max((trial.truth for trial in trials if trial.truth == trial.truth), default=float("nan"))
             count = f"{len(trials)} trial{'s' * (len(trials) > 1)}"
-            gain = f"{TRUTH_SCORES[snapshot.truth_column]} {trials[0].truth:.3f} → {best:.3f}"
+            gain = f"{snapshot.truth_label} {trials[0].truth:.3f} → {best:.3f}"
             lines.append(f"{name}: {count}, validation {gain}, `{entry.text()}`")
     st.markdown("**Tuned on the validation queries, reported on the test queries**  \n" + "  \n".join(lines))
 
