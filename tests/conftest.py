@@ -6,8 +6,13 @@ from collections.abc import Iterator
 from unittest import mock
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from ohash.runtime.folders import HOME
+
+# How long an example takes tells of the machine and its load, not of the code.
+settings.register_profile("any machine", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -18,12 +23,13 @@ def pytest_xdist_setupnodes() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Nothing that collection makes is garbage, now or later: the collector need not look at it."""
+    """Nothing that collection makes is garbage, now or later: the collector need not look at it, and less often."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000)
         gc.enable()
 
 

@@ -214,7 +214,7 @@ def test_one_bit_is_sklearns_passive_aggressive_classifier(C):
     peer.partial_fit(X[:1], [1], classes=[-1, 1])  # only to make coef_ exist
     peer.coef_ = 2 * w.T.copy()
     updates = clipped = 0
-    for i, j in rng.integers(0, n, (1500, 2)):
+    for i, j in rng.integers(0, n, (900, 2)):
         p_i, p_j = float(X[i] @ model.W[:, 0]), float(X[j] @ model.W[:, 0])
         trace = model.learn(X, [i], [j], [-1])
         if (p_i >= 0) == (p_j >= 0):

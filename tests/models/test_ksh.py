@@ -100,7 +100,8 @@ def test_as_many_labels_as_anchors_are_not_learnt_by_heart():
     assert fitted_map("ksh", 0, "rbf", labelled=300) > 0.87
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
 def test_digits(seed):
     """BASELINES section 5: 0.963 at 32 bits with 500 labels, centred, unit-norm, 300 RBF anchors."""
     assert fitted_map("ksh", seed, "rbf", labelled=500) > 0.903

@@ -73,7 +73,7 @@ def test_boosting_equals_its_formula():
     np.testing.assert_allclose(model._Wt.T, W, atol=1e-9)
 
 
-@pytest.mark.parametrize("r", [32, 128])
+@pytest.mark.parametrize("r", [32, pytest.param(128, marks=pytest.mark.slow)])
 def test_boosting_keeps_W_of_order_one(r):
     """1,000 digits of unit length: the guard against overflow is never needed."""
     _, _, X, y = split(0)
