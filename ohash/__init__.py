@@ -45,6 +45,7 @@ if _TYPE_CHECKING:
     from ohash.engine.params import Change, ExperimentParams, experiment
     from ohash.engine.run import Run, run
     from ohash.engine.snapshot import Snapshot
+    from ohash.evaluation.metrics import METRICS as metrics  # noqa: N811
     from ohash.evaluation.neighbours import exact_neighbours, recall_at_k
     from ohash.evaluation.ranking import mean_ap, retrieval
     from ohash.index.hamming_index import HammingIndex
@@ -66,8 +67,8 @@ __all__ = [
     "MMOH", "OH", "Change", "Comparison", "ComparisonSnapshot", "Dataset", "ExperimentParams", "FeatureMap",
     "HammingIndex", "History", "KernelWarning", "Run", "Runner", "Snapshot", "Store", "Sweep", "SweepResults",
     "compare", "datasets", "exact_neighbours", "experiment", "gist512", "load", "load_dataset", "load_model",
-    "mean_ap", "methods", "models", "pair_stream", "recall_at_k", "retrieval", "run", "save", "save_model", "sweep",
-    "verdict",
+    "mean_ap", "methods", "metrics", "models", "pair_stream", "recall_at_k", "retrieval", "run", "save", "save_model",
+    "sweep", "verdict",
 ]  # fmt: skip
 
 # The public face: name -> module, or module:name there. Imported when first asked for: a notebook that only hashes
@@ -100,6 +101,7 @@ _FACE = {
     "load_model": "models.storage:load",
     "mean_ap": "evaluation.ranking",
     "methods": "models.registry:hashers",
+    "metrics": "evaluation.metrics:METRICS",
     "pair_stream": "streams.pairs",
     "recall_at_k": "evaluation.neighbours",
     "retrieval": "evaluation.ranking",

@@ -5,6 +5,7 @@ import html.parser
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ FACE = {
     "MMOH", "OH", "Change", "Comparison", "ComparisonSnapshot", "Dataset", "ExperimentParams", "FeatureMap",
     "HammingIndex", "History", "KernelWarning", "Run", "Runner", "Snapshot", "Store", "Sweep", "SweepResults",
     "compare", "datasets", "exact_neighbours", "experiment", "gist512", "load", "load_dataset", "load_model", "mean_ap",
-    "methods", "models", "pair_stream", "recall_at_k", "retrieval", "run", "save", "save_model", "sweep", "verdict",
+    "methods", "metrics", "models", "pair_stream", "recall_at_k", "retrieval", "run", "save", "save_model",
+    "sweep", "verdict",
 }  # fmt: skip
 PACKAGES = {
     "core", "runtime", "models", "streams", "evaluation", "index", "engine", "store", "comparison", "sweeps", "paper",
@@ -53,6 +55,24 @@ def test_every_name_of_the_face_is_there_and_explained(name: str) -> None:
 
 def test_the_aliases_are_the_same() -> None:
     assert ohash.load is ohash.load_model and ohash.save is ohash.save_model
+
+
+def test_metrics_say_how_each_number_is_shown() -> None:
+    assert {"map", "recall_at_k", "pair_auc", "learn_seconds"} <= ohash.metrics.keys()
+    for key, metric in ohash.metrics.items():
+        assert metric.key == key and metric.label and metric.help.endswith(".") and metric.lo < metric.hi
+    assert (ohash.metrics["map_at_k"].name(10), ohash.metrics["learn_seconds"].better) == ("mAP@10 (min)", "lower")
+
+
+@pytest.mark.parametrize("use", [ohash.experiment, ohash.load_dataset, lambda key: ohash.compare(key, ["oh", "lsh"])])
+def test_a_misspelt_dataset_is_named_at_once(use: Callable[[str], object]) -> None:
+    with pytest.raises(ValueError, match=r"got 'digitz' \(did you mean 'digits'\?\)"):
+        use("digitz")
+
+
+def test_a_sweep_of_a_misspelt_dataset_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"got 'digitz' \(did you mean 'digits'\?\)"):
+        ohash.sweep(base={"dataset": "digitz"}, grid={"C": [0.1, 1.0]}, store=tmp_path)
 
 
 def test_importing_ohash_is_light() -> None:

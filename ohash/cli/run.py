@@ -32,7 +32,7 @@ import numpy as np
 from ohash.cli import own_files
 from ohash.cli.progress import ProgressBar
 from ohash.core.features import FeatureParams
-from ohash.core.parameters import Parameter, parameter_table
+from ohash.core.parameters import Parameter, parameter_table, unknown_parameter
 from ohash.engine import saving
 from ohash.engine.checkpoints import NAMES
 from ohash.engine.export import PLACEHOLDER_FILES, summary, write
@@ -198,7 +198,7 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
         name = key.removeprefix("value_")
         if key.startswith("value_") and value is not None:
             if name not in rows:
-                raise ValueError(f"{params.method} has no parameter {name}; it has {', '.join(sorted(rows))}")
+                raise unknown_parameter(params.method, name, sorted(rows))
             values[name] = rows[name].parse(value)
     return with_changes(params.with_values(**values), options.changes or "")
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ohash.core.features import FeatureParams
-from ohash.core.parameters import Parameter, param, parameter_table, table_with_defaults, validate
+from ohash.core.parameters import Parameter, param, parameter_table, table_with_defaults, unknown_parameter, validate
 from ohash.engine.links import Limits, content_of, dataset_of, parsed
 from ohash.engine.params import (
     FIRST_DATASET,
@@ -24,6 +24,7 @@ from ohash.engine.params import (
     default_features,
     experiment,
     kernel_for,
+    unchecked_experiment,
 )
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
@@ -126,7 +127,7 @@ class Comparison:
         features = self.features_of(entry)
         shared |= {key: getattr(features, key) for key in parameter_table(features)}
         values = {**shared, **model, "seed": self.seeds[0] if seed is None else seed}
-        return experiment(self.dataset, spec.key, content=self.content, **values)
+        return unchecked_experiment(self.dataset, spec.key, content=self.content, **values)
 
     def features_of(self, entry: Entry) -> FeatureParams:
         """The features a method works on in this comparison; all wait for the same warm-up."""
@@ -215,8 +216,8 @@ def parse_entry(text: str) -> Entry:
     for pair in pairs:
         key, _, value = pair.partition("=")
         if key not in spec.table or key == "seed":
-            known = ", ".join(key for key in spec.table if key != "seed")
-            raise ValueError(f"{spec.title} has no parameter {key[:40]!r}; it has {known}")
+            known = [key for key in spec.table if key != "seed"]
+            raise unknown_parameter(spec.title, key, known)
         values[key] = replace(spec.table[key], default=None).parse(value[:60])
     kept = ((key, values[key]) for key in spec.table if key in values)
     return Entry(spec.key, tuple((key, value) for key, value in kept if key == "r" or value != getattr(defaults, key)))

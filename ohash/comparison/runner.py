@@ -36,6 +36,7 @@ from ohash.engine.world import World, world_of
 from ohash.models.registry import find
 from ohash.runtime.background import Background
 from ohash.streams.dataset import Dataset
+from ohash.streams.registry import find_dataset
 
 PUBLISH_SECONDS = 0.15
 LENGTHS = (16, 32, 64, 128, 256)
@@ -370,6 +371,8 @@ def compare(
         data, values = what, {"content": what.fingerprint(), **values}
         what = OWN
     if isinstance(what, str):
+        if what != OWN and data is None:
+            find_dataset(what)
         what = build_comparison(what, tuple(methods) or DEFAULT_METHODS, **values)
     runner = ComparisonRunner(what, data)
     runner.finish()

@@ -4,9 +4,10 @@ A method's parameters are a frozen dataclass whose fields are made by `param`. R
 """
 
 import dataclasses
+import difflib
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -183,6 +184,27 @@ def validate(params: Any) -> None:
     """Validate every declared field in place; call it from ``__post_init__`` of the frozen dataclass."""
     for key, row in parameter_table(params).items():
         object.__setattr__(params, key, row.convert(getattr(params, key)))
+
+
+def did_you_mean(name: str, known: Collection[str], most: int = 1) -> str:
+    """The known names nearest to one that is not known, as a question in brackets; empty if none is near.
+
+    >>> did_you_mean("betta", ["alpha", "beta"]), did_you_mean("c", ["C", "beta"]), did_you_mean("x", ["beta"])
+    (" (did you mean 'beta'?)", " (did you mean 'C'?)", '')
+    """
+    by_lower = {one.lower(): one for one in known}
+    near = [by_lower[one] for one in difflib.get_close_matches(name.lower(), by_lower, most)]
+    return f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+
+
+def unknown_parameter(owner: str, name: str, known: Collection[str]) -> ValueError:
+    """The error for a parameter that `owner` does not have.
+
+    >>> str(unknown_parameter("OH", "betta", ["C", "beta"]))
+    "OH has no parameter 'betta' (did you mean 'beta'?); its parameters are C, beta"
+    """
+    hint = did_you_mean(name, known)
+    return ValueError(f"{owner} has no parameter {name[:40]!r}{hint}; its parameters are {', '.join(known)}")
 
 
 def _type_name(annotation: Any) -> str:

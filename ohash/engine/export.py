@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.engine.params import OWN, ExperimentParams, experiment, flat
+from ohash.engine.params import OWN, ExperimentParams, flat, unchecked_experiment
 from ohash.engine.snapshot import Snapshot
 from ohash.models.base import OnlineHasher
 from ohash.models.storage import save
@@ -51,7 +51,7 @@ PLACEHOLDER_FILES: Files = ("your vectors.npy", None, None, None)
 
 def code_for(params: ExperimentParams, files: Files = PLACEHOLDER_FILES) -> str:
     """Python that repeats this run with the package; `files` are the user's own, if the run is on those."""
-    base = flat(experiment(params.dataset, params.method))
+    base = flat(unchecked_experiment(params.dataset, params.method))
     values = {key: value for key, value in flat(params).items() if value != base.get(key)}
     arguments = [repr(params.dataset), repr(params.method), *(f"{key}={value!r}" for key, value in values.items())]
     if params.changes:

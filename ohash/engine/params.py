@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ohash.core.features import FeatureParams
-from ohash.core.parameters import Parameter, param, parameter_table, table_with_defaults, validate
+from ohash.core.parameters import Parameter, did_you_mean, param, parameter_table, table_with_defaults, validate
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
 from ohash.streams import registry as datasets
@@ -21,6 +21,7 @@ from ohash.streams.pairs import StreamParams
 MOST_CHANGES = 64
 # The dataset key of a user's own data; `content` then says which.
 OWN = "own"
+OWN_KEYS = (OWN, "user")  # "user" is the key of `Dataset.from_arrays`
 # What the dashboard opens with, and what a link that names no dataset is about.
 FIRST_DATASET = "fashion"
 
@@ -145,7 +146,7 @@ class ExperimentParams:
 
     def to_query(self) -> dict[str, str]:
         """The link: what differs from the defaults, as text."""
-        base = experiment(dataset=self.dataset, method=self.method)
+        base = unchecked_experiment(self.dataset, self.method)
         rows = rows_of(self)
         mine, theirs = flat(self), flat(base)
         query = {"dataset": self.dataset, "method": self.method}
@@ -178,6 +179,13 @@ def experiment(dataset: str | Dataset = "digits", method: str = "oh", **values: 
     >>> experiment(r=32, beta=0.4, changes=[(500, "C", 0.01)]).to_query()
     {'dataset': 'digits', 'method': 'oh', 'r': '32', 'beta': '0.4', 'changes': '500:C:0.01'}
     """
+    if isinstance(dataset, str) and dataset not in OWN_KEYS and not values.get("content"):
+        datasets.find_dataset(dataset)
+    return unchecked_experiment(dataset, method, **values)
+
+
+def unchecked_experiment(dataset: str | Dataset = "digits", method: str = "oh", **values: Any) -> ExperimentParams:
+    """The same for a data set that may be unknown here, as that of a stored run may be."""
     changes = tuple(map(_change, values.pop("changes", ())))
     content = values.pop("content", "")
     if isinstance(dataset, Dataset):
@@ -257,6 +265,7 @@ def _build(values: dict[str, Any], changes: tuple[Change, ...], content: str) ->
         parts.append(replace(part, **mine))
     if values:
         known = sorted(key for part in _defaults(dataset, method) for key in parameter_table(part))
-        raise ValueError(f"unknown parameter {', '.join(sorted(values))}; {method} knows {', '.join(known)}")
+        hint = did_you_mean(min(values), known)
+        raise ValueError(f"unknown parameter {', '.join(sorted(values))}{hint}; {method} knows {', '.join(known)}")
     model, features, stream, drift, run = parts
     return ExperimentParams(dataset, method, model, features, stream, drift, run, seed, content, changes)

@@ -25,6 +25,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from ohash.core.arrays import Bytes, Labels, Numbers, Rows, Signs
 from ohash.core.codes import unpack
+from ohash.core.parameters import unknown_parameter
 from ohash.models import registry
 from ohash.models.base import BatchHasher, HasherSpec, OnlineHasher, PairHasher, PointHasher
 
@@ -108,6 +109,18 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.pairs_per_row = pairs_per_row
         self._params = params
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The method, and what differs from the defaults.
+
+        >>> HashingEstimator(r=8, output="packed"), HashingEstimator("oh", r=48)
+        (HashingEstimator('itq', output='packed', r=8), HashingEstimator('oh'))
+        """
+        defaults = {"output": "pm1", "pairs_per_row": 2, **self._defaults()}
+        values = {name: value for name, value in self.get_params().items() if name != "method"}
+        changed = [f"{name}={value!r}" for name, value in values.items() if repr(value) != repr(defaults.get(name))]
+        text = ", ".join([repr(self.method), *changed])[: N_CHAR_MAX or None]
+        return f"{type(self).__name__}({text})"
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters of the estimator, then those of the method, with its defaults filled in."""
         own = {"method": self.method, "output": self.output, "pairs_per_row": self.pairs_per_row}
@@ -129,10 +142,8 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         known = self._defaults()
         for name in params:
             if known and name not in known:
-                raise ValueError(
-                    f"{self.method} has no parameter {name!r}; its parameters are {', '.join(known)}, "
-                    "and those of the estimator method, output, pairs_per_row"
-                )
+                problem = unknown_parameter(self.method, name, list(known))
+                raise ValueError(f"{problem}, and those of the estimator method, output, pairs_per_row")
         self._params = self._params | params
         return self
 
@@ -199,7 +210,7 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"output must be one of {', '.join(map(repr, OUTPUTS))}, got {self.output!r}")
         unknown = [name for name in self._params if name not in spec.table]
         if unknown:
-            raise ValueError(f"{spec.key} has no parameter {unknown[0]!r}; its parameters are {', '.join(spec.table)}")
+            raise unknown_parameter(spec.key, unknown[0], list(spec.table))
         return spec
 
     def _checked(

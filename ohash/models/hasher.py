@@ -18,6 +18,7 @@ from ohash.core import validation
 from ohash.core.arrays import Array
 from ohash.core.codes import Codes
 from ohash.core.features import FeatureMap
+from ohash.core.parameters import unknown_parameter
 from ohash.models import registry
 from ohash.models.storage import save
 from ohash.notebook import bars_html, card_html
@@ -32,28 +33,37 @@ class Hasher:
     VALUES: ClassVar[tuple[str, ...]] = ("_version",)
     ARRAYS: ClassVar[tuple[str, ...]] = ()
     params: Any
+    __signature__: ClassVar[inspect.Signature]
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Show the parameters of the method as the signature of its class."""
         super().__init_subclass__(**options)
-        written = inspect.signature(cls.__init__).parameters.values()
-        if "Params" in vars(cls) and any(one.kind is inspect.Parameter.VAR_KEYWORD for one in written):
-            keyword = inspect.Parameter.KEYWORD_ONLY
+        if not hasattr(cls, "Params") or not {"Params", "__init__"} & set(vars(cls)):
+            return
+        written = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        either, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+        if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in written):
             declared = [
                 inspect.Parameter(field.name, keyword, default=field.default, annotation=field.type)
                 for field in fields(cls.Params)
             ]
-            more = [one for one in written if one.kind is keyword]
-            cls.__signature__ = inspect.Signature([*declared, *more])  # type: ignore[attr-defined]
+            if "Params" not in vars(cls):  # the keywords go to the constructor of the base
+                declared = [one.replace(kind=keyword) for one in cls.__signature__.parameters.values()]
+            own = {one.name: one for one in written if one.kind in (either, keyword)}
+            declared = [one for one in declared if one.name not in own]
+            written = sorted([*declared, *own.values()], key=lambda one: one.kind)
+        cls.__signature__ = inspect.Signature(written)
+
+    def __new__(cls, *args: Any, **keywords: Any) -> Self:
+        """Refuse a keyword that the method does not have, before a constructor that is spelt out does."""
+        known = inspect.signature(cls).parameters
+        for name in keywords:
+            if name not in known:
+                raise unknown_parameter(cls.__name__, name, list(known))
+        return super().__new__(cls)
 
     def __init__(self, params: Any = None, /, **keywords: Any) -> None:
         """Validate the keywords (see `Params`); the number of columns is known when the first data come."""
-        known = [field.name for field in fields(self.Params)]
-        for name in keywords:
-            if name not in known:
-                raise TypeError(
-                    f"{type(self).__name__} has no parameter {name!r}; its parameters are {', '.join(known)}"
-                )
         if params is not None and (keywords or not isinstance(params, self.Params)):
             raise TypeError(
                 f"{type(self).__name__} takes keywords or one {self.Params.__name__}, got {params!r}"

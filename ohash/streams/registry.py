@@ -5,6 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
+from ohash.core.parameters import did_you_mean
 from ohash.models.registry import declared, plugin_modules, scan
 from ohash.streams.data_folder import FileState, folder_specs, folder_state
 from ohash.streams.dataset import Dataset, DatasetSpec, Metric
@@ -50,7 +51,8 @@ def find_dataset(key: str) -> DatasetSpec:
     """What is known about a data set without loading it."""
     known = datasets()
     if key not in known:
-        raise ValueError(f"dataset must be one of {', '.join(sorted(known))}, got {key!r}")
+        hint = did_you_mean(key, known, most=3)
+        raise ValueError(f"dataset must be one of {', '.join(sorted(known))}, got {key!r}{hint}")
     return known[key]
 
 

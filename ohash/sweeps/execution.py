@@ -24,7 +24,7 @@ from ohash.sweeps.files import save_sweep
 from ohash.sweeps.leases import CellLeases
 from ohash.sweeps.own_data import load_own_data, save_own_data, with_own_data
 from ohash.sweeps.results import SweepResults
-from ohash.sweeps.sweep import SPEC_KEYS, Cell, Sweep, build_sweep, read_sweep
+from ohash.sweeps.sweep import SPEC_KEYS, Cell, Sweep, build_sweep, check_datasets, read_sweep
 
 BEAT_SECONDS = 1.0
 WAIT_SECONDS = 0.2
@@ -184,6 +184,7 @@ def sweep(
     if data is not None:
         described = with_own_data(described, data)
         save_own_data(opened, data)
+    check_datasets(described)
     executor = InlineExecutor() if workers == 1 else WorkerPool(workers)
     with executor:
         SweepExecution(described, opened, executor).run()

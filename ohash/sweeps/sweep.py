@@ -32,7 +32,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ohash.engine.params import OWN, ExperimentParams, experiment
+from ohash.engine.params import OWN, ExperimentParams, unchecked_experiment
 from ohash.streams import registry as datasets
 
 Values = tuple[tuple[str, Any], ...]
@@ -71,7 +71,8 @@ class Sweep:
             for point in product(*(values for _, values in self.grid)):
                 settings = dict(case) | dict(zip((key for key, _ in self.grid), point, strict=True))
                 for seed in self.seeds:
-                    cell = Cell(experiment(**{**dict(self.base), **settings, "seed": seed}), tuple(settings.items()))
+                    params = unchecked_experiment(**{**dict(self.base), **settings, "seed": seed})
+                    cell = Cell(params, tuple(settings.items()))
                     cells.setdefault(cell.key, cell)
         return tuple(cells.values())
 

@@ -105,7 +105,7 @@ def test_exported_model_encodes_raw_vectors(tmp_path: Path, capsys: pytest.Captu
         (["run", "--beta", "7"], "beta must be a number in (0, 1], got 7"),
         (["run", "--method", "nothing"], "method must be one of"),
         (["run", "--dataset", "nothing"], "dataset must be one of"),
-        (["run", "--T", "3"], "oh has no parameter T"),
+        (["run", "--T", "3"], "oh has no parameter 'T'"),
         (["run", "--labels", "y.npy"], "belong to --features"),
         (["run", "--features", "missing.npy"], "missing.npy"),
         (["--data", "/nowhere", "data"], "--data must be a folder"),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohash.core.parameters import parameter_table
+from ohash.engine.export import code_for
 from ohash.engine.links import Limits, from_query
 from ohash.engine.params import (
     FIRST_DATASET,
@@ -114,11 +115,32 @@ def test_one_seed_draws_everything():
 
 def test_method_names_are_forgiving_and_datasets_of_ones_own_are_allowed():
     assert experiment(method="Online Hashing").method == "oh"
-    assert experiment("my-file").features.kernel == "none"
+    for params in (experiment("own"), experiment("user"), experiment("my-file", content="1f")):
+        assert params.features.kernel == "none"
+    assert experiment("cifar10").dataset == "cifar10"  # known, here or not
     with pytest.raises(ValueError, match="method must be one of"):
         experiment(method="sha256")
     with pytest.raises(ValueError, match="unknown parameter colour; oh knows C, alpha"):
         experiment(colour=3)
+    with pytest.raises(ValueError, match=r"unknown parameter betta \(did you mean 'beta'\?\); oh knows C, alpha"):
+        experiment(betta=1)
+
+
+def test_an_unknown_dataset_is_refused_at_once_with_the_nearest_names():
+    with pytest.raises(ValueError, match=r"dataset must be one of .*, got 'digitz' \(did you mean 'digits'\?\)"):
+        experiment("digitz")
+    with pytest.raises(ValueError, match=r"got 'Fashon' \(did you mean 'fashion'"):
+        experiment("Fashon")
+    with pytest.raises(ValueError, match=r"dataset must be one of .*, got 'zzzz'$"):
+        experiment("zzzz")
+
+
+def test_a_stored_experiment_may_be_of_a_dataset_that_is_gone():
+    text = experiment(r=32).to_json().replace('"digits"', '"folder:gone"')
+    params = from_json(text)
+    assert params.dataset == "folder:gone" and params.to_query()["r"] == "32"
+    assert params.with_values(r=16).model.r == 16
+    assert "experiment('folder:gone', 'oh', " in code_for(params)
 
 
 # -- links from anywhere -------------------------------------------------------------------------------------------

@@ -139,3 +139,12 @@ def test_another_method_drops_the_defaults_of_the_old_one():
         ValueError, match="lsh has no parameter 'iterations'; its parameters are r, center, dtype, seed"
     ):
         model.set_params(iterations=3)
+
+
+def test_its_repr_names_the_method_and_what_was_set():
+    assert repr(HashingEstimator()) == "HashingEstimator('itq')"
+    assert repr(HashingEstimator("oh", r=8, output="packed")) == "HashingEstimator('oh', output='packed', r=8)"
+    assert repr(HashingEstimator("nothing", bits=8)) == "HashingEstimator('nothing', bits=8)"
+    assert repr(HashingEstimator(method=None)) == "HashingEstimator(None)"
+    again = eval(repr(HashingEstimator("mmoh", T=2, beta=0.4)))
+    assert again.get_params() == HashingEstimator("mmoh", T=2, beta=0.4).get_params()

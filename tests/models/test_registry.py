@@ -1,10 +1,12 @@
 """Methods are found by scan and from plugins; importing ohash stays light."""
 
+import inspect
 import os
 import subprocess
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import ohash
@@ -211,3 +213,22 @@ def test_importing_ohash_is_light(tmp_path, code):
     done = python(probe, tmp_path, OHASH_PLUGINS="")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
+
+
+def test_a_subclass_may_add_keywords_of_its_own():
+    class Scaled(models.OH):
+        def __init__(self, scale=2.0, **keywords):
+            super().__init__(**keywords)
+            self.scale = scale
+
+    class Named(models.ITQ):
+        def __init__(self, name):
+            super().__init__(r=8)
+
+    assert (Scaled(scale=3, r=8).scale, Scaled(r=8).r, Named(name="a").r) == (3, 8, 8)
+    assert Scaled(3.0, r=2, W=np.ones((4, 2))).d == 4
+    for kind in (Scaled, Named):
+        with pytest.raises(ValueError, match=f"{kind.__name__} has no parameter 'size'; its parameters are"):
+            kind(size=1)
+    assert list(inspect.signature(models.OH).parameters)[:4] == ["r", "alpha", "beta", "C"]
+    assert models.OH(16, 1).params.alpha == 1
