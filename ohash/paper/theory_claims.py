@@ -67,12 +67,12 @@ def _step(W: Floats, x_i: Floats, x_j: Floats, s: int, C: float) -> Step | None:
 
 def _first_steps(C: float) -> Iterator[Step]:
     """First updates of TRIALS random models, each on the first pair it can learn from."""
-    rng, found = np.random.default_rng(0), 0
-    while found < TRIALS:
+    rng, steps = np.random.default_rng(0), 0
+    while steps < TRIALS:
         W, x_i, x_j = rng.normal(size=(D, R_BITS)), rng.normal(size=D), rng.normal(size=D)
         step = _step(W, x_i, x_j, 1 if rng.random() < 0.5 else -1, C)
         if step is not None:
-            found += 1
+            steps += 1
             yield step
 
 

@@ -137,11 +137,11 @@ class Chart:
 
 
 def _distinct(names: list[str]) -> list[str]:
-    found: list[str] = []
+    distinct: list[str] = []
     for name in names:
-        again = sum(other == name or other.startswith(f"{name} (") for other in found)
-        found.append(name if name not in found else f"{name} ({again + 1})")
-    return found
+        again = sum(other == name or other.startswith(f"{name} (") for other in distinct)
+        distinct.append(name if name not in distinct else f"{name} ({again + 1})")
+    return distinct
 
 
 @dataclass(frozen=True, eq=False)

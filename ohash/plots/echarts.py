@@ -57,9 +57,9 @@ def framed(chart: Chart, width: int, height: int, size: int, *, heading: int, le
     (lo, hi), y = layout.limits(chart, "x"), layout.limits(chart, "y")
     labels = [layout.tick_label(tick, chart.y) for tick in layout.ticks(*y, chart.y)]
     wide = max((layout.text_width(text, size) for text in labels), default=20)
-    beside = max((layout.text_width(one.label, size) + 10 for one in layout.labelled(chart)), default=0)
+    label_width = max((layout.text_width(one.label, size) + 10 for one in layout.labelled(chart)), default=0)
     end = layout.text_width(layout.tick_label(hi, chart.x), size) / 2 + 2  # the last tick's label
-    left, right = round(wide + size + 18), max(16, round(end), round(min(beside, 0.3 * width)))
+    left, right = round(wide + size + 18), max(16, round(end), round(min(label_width, 0.3 * width)))
     inner = max(60, width - left - right)
     upright = [mark for mark in chart.marks if mark.axis == "x"]
     placed = layout.place(upright, lambda at: layout.position(at, lo, hi, chart.x.scale), inner, size)
@@ -200,8 +200,8 @@ def option(
     heading = wrapped(chart.title, max(20, int(width / (0.5 * (size + 2))))) if title else []
     frame = framed(chart, width, height, size, heading=len(heading) * (size + 6), legend=len(listed) > 1)
     lines = [_series(one, at, place, chart, dark) for at, (one, place) in enumerate(zip(series, places, strict=True))]
-    beside = layout.labels(chart, frame.inner, frame.plot, frame.size)
-    _add_labels(chart, lines, frame, beside, dark)
+    labels = layout.labels(chart, frame.inner, frame.plot, frame.size)
+    _add_labels(chart, lines, frame, labels, dark)
     drawn: Option = {
         "animation": False,
         "backgroundColor": ground.background,
@@ -211,7 +211,7 @@ def option(
         "yAxis": axis_option(chart, "y", frame, ground),
         "tooltip": _tooltip(chart, ground, size),
         "dataset": datasets,
-        "series": [*lines, marks_option(chart, frame, beside, dark)],
+        "series": [*lines, marks_option(chart, frame, labels, dark)],
     }
     titles = _heading(heading, ground, size) + _placeholder(chart, ground, size, width)
     if titles:
@@ -285,22 +285,22 @@ def _series(one: Series, at: int, place: tuple[int, int], chart: Chart, dark: bo
     return drawn
 
 
-def _add_labels(chart: Chart, lines: list[Option], frame: Frame, found: list[layout.Beside], dark: bool) -> None:
-    for beside in found:
-        if isinstance(beside.of, Mark):
+def _add_labels(chart: Chart, lines: list[Option], frame: Frame, labels: list[layout.Beside], dark: bool) -> None:
+    for label in labels:
+        if isinstance(label.of, Mark):
             continue
-        hue = theme.colour(beside.of.role, dark)
-        across = min(1.0, layout.position(beside.at[0], *frame.x, chart.x.scale))
+        hue = theme.colour(label.of.role, dark)
+        across = min(1.0, layout.position(label.at[0], *frame.x, chart.x.scale))
         room = frame.right + (1 - across) * frame.inner - 9
-        words = layout.fitted(beside.of.label, room, frame.size)
+        words = layout.fitted(label.of.label, room, frame.size)
         text = {"show": True, "formatter": words, "color": hue, "fontSize": frame.size, "fontWeight": 600}
-        at = next(at for at, one in enumerate(chart.series) if one is beside.of)
+        at = next(at for at, one in enumerate(chart.series) if one is label.of)
         if lines[at]["type"] == "scatter":
-            lines[at]["label"] = {**text, "position": "right", "offset": [0, -beside.up]}
+            lines[at]["label"] = {**text, "position": "right", "offset": [0, -label.up]}
         else:
             end = layout.position(float(drawable(chart.series[at], chart).x[-1]), *frame.x, chart.x.scale)
             away = (1 - min(1.0, end)) * frame.inner
-            lines[at]["endLabel"] = {**text, "distance": 6, "offset": [away, -beside.up]}
+            lines[at]["endLabel"] = {**text, "distance": 6, "offset": [away, -label.up]}
 
 
 # -- around the points ---------------------------------------------------------------------

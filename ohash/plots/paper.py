@@ -76,7 +76,7 @@ def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
         curves += _curve(variant_title(method), x, y, sd, look, width=theme.THICK if method in OURS else theme.NORMAL)
         ends[method, float(x[-1])] = float(y[-1])
         last = max(last, float(x[-1]))
-    beside = _second_protocol(measured, figure, setting)
+    second = _second_protocol(measured, figure, setting)
     title = setting.title
     whole = [place for place in ends if place[1] == last]
     if whole:
@@ -86,7 +86,7 @@ def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
         if best[0] != "oh" and ("oh", last) in ends:
             title += f"; OH {formats.share(ends['oh', last])}"
     note = f" Faint points at r = {COMMON_R}: the same methods on OH's RBF map; of OH: without the kernel."
-    return _share_chart(title, figure, [*curves, *beside], note if beside else "")
+    return _share_chart(title, figure, [*curves, *second], note if second else "")
 
 
 def _second_protocol(measured: Measurements, figure: Figure, setting: Setting) -> list[Series]:

@@ -39,9 +39,11 @@ class _Figure:
         self.x_ends, self.y_ends = layout.limits(chart, "x"), layout.limits(chart, "y")
         self.y_ticks = layout.ticks(*self.y_ends, chart.y)
         wide = max((layout.text_width(layout.tick_label(at, chart.y), size) for at in self.y_ticks), default=0)
-        beside = max((layout.text_width(one.label, size) + 0.6 * size for one in layout.labelled(chart)), default=0)
+        label_width = max(
+            (layout.text_width(one.label, size) + 0.6 * size for one in layout.labelled(chart)), default=0
+        )
         end = layout.text_width(layout.tick_label(layout.limits(chart, "x")[1], chart.x), size) / 2 + 2
-        self.left, self.right = wide + 2.1 * size, width - max(1.2 * size, end, min(beside, 0.4 * width))
+        self.left, self.right = wide + 2.1 * size, width - max(1.2 * size, end, min(label_width, 0.4 * width))
         self.listed = [one for one in chart.series if one.listed and len(one.x)]
         self.rows = self._legend_rows() if len(self.listed) > 1 else []
         upright = [mark for mark in chart.marks if mark.axis == "x"]

@@ -106,12 +106,12 @@ def apart(keys: Sequence[str]) -> list[str]:
     (['method:oh', 'method:itq'], 4)
     """
     free = [f"palette:{at}" for at in range(len(_PALETTE))]
-    found: list[str] = []
+    roles: list[str] = []
     for key in keys:
-        taken = {colour(role) for role in found}
+        taken = {colour(role) for role in roles}
         wanted = [of_method(key), *free]
-        found.append(next((role for role in wanted if colour(role) not in taken), wanted[0]))
-    return found
+        roles.append(next((role for role in wanted if colour(role) not in taken), wanted[0]))
+    return roles
 
 
 def colour(role: str, dark: bool = False) -> str:

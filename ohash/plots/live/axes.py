@@ -67,13 +67,13 @@ def share_limits(*parts: Floats) -> tuple[float, float]:
 
 
 def marks(now: Snapshot) -> tuple[Mark, ...]:
-    """Live changes and drift so far, one mark a pair count."""
+    """Live changes and drift so far, one mark per pair count."""
     rows = rows_of(now.params)
-    found: dict[int, list[str]] = {}
+    values_at: dict[int, list[str]] = {}
     for change in now.params.changes:
         if change.at <= now.t:
-            found.setdefault(change.at, []).append(f"{rows[change.name].symbol} = {formats.number(change.value)}")
-    changes = [Mark(max(1, at), ", ".join(parts), role="change", dash="dotted") for at, parts in found.items()]
+            values_at.setdefault(change.at, []).append(f"{rows[change.name].symbol} = {formats.number(change.value)}")
+    changes = [Mark(max(1, at), ", ".join(parts), role="change", dash="dotted") for at, parts in values_at.items()]
     return (*changes, *_drift_marks(now))
 
 
