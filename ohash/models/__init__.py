@@ -30,7 +30,9 @@ if _TYPE_CHECKING:
     from ohash.models.online.mmoh import MMOH
     from ohash.models.online.oecc import OECC
     from ohash.models.online.oh import OH
+    from ohash.models.online.ohweu import OHWEU
     from ohash.models.online.okh_style import OKHStyle
+    from ohash.models.online.sdoh import SDOH
     from ohash.models.online.sketch_hash import SketchHash
     from ohash.models.online.ssbc import SSBC
     from ohash.models.online.unifdiag import UnifDiag
@@ -46,10 +48,10 @@ if _TYPE_CHECKING:
     from ohash.models.storage import load, save
 
 __all__ = [
-    "BSODH", "HCOH", "HMOH", "ITQ", "KLSH", "KSH", "LEGO", "LSH", "MLH", "MMOH", "OECC", "OH", "PQ", "SDH", "SSBC",
-    "AdaptHash", "ClickWhitening", "FastHash", "FloatVectors", "Hasher", "HasherSpec", "HashingEstimator", "Int8",
-    "KernelLSH", "MIHash", "OKHStyle", "OnlineHasher", "RaBitQ", "RandomCodes", "Rotated", "Sign", "SketchHash",
-    "Trace", "UnifDiag", "find", "hashers", "load", "param", "save",
+    "BSODH", "HCOH", "HMOH", "ITQ", "KLSH", "KSH", "LEGO", "LSH", "MLH", "MMOH", "OECC", "OH", "OHWEU", "PQ", "SDH",
+    "SDOH", "SSBC", "AdaptHash", "ClickWhitening", "FastHash", "FloatVectors", "Hasher", "HasherSpec",
+    "HashingEstimator", "Int8", "KernelLSH", "MIHash", "OKHStyle", "OnlineHasher", "RaBitQ", "RandomCodes", "Rotated",
+    "Sign", "SketchHash", "Trace", "UnifDiag", "find", "hashers", "load", "param", "save",
 ]  # fmt: skip
 
 _SHARED = {

@@ -11,7 +11,7 @@ from ohash.models import registry
 
 KEYS = (
     "mihash", "hcoh", "sketch_hash", "mlh", "hmoh", "oecc", "adapthash", "bsodh", "okh_style", "lego", "ssbc",
-    "unifdiag",
+    "unifdiag", "sdoh", "ohweu",
 )  # fmt: skip
 # Small chunks, so that a short stream fills several.
 SMALL = {"chunk": 30, "batch": 7, "reservoir": 40, "rows": 24, "features": 40, "past": 50, "block": 16}

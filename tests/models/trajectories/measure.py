@@ -6,7 +6,21 @@ import numpy as np
 
 from ohash import models
 from tests.core.reference import Reference
-from tests.models.trajectories import adapthash, bsodh, hcoh, hmoh, ksh, mihash, mlh, oecc, sdh, sketch_hash, unifdiag
+from tests.models.trajectories import (
+    adapthash,
+    bsodh,
+    hcoh,
+    hmoh,
+    ksh,
+    mihash,
+    mlh,
+    oecc,
+    ohweu,
+    sdh,
+    sdoh,
+    sketch_hash,
+    unifdiag,
+)
 
 D, R, N = 10, 8, 60
 
@@ -126,6 +140,20 @@ def measure_sketch_hash(seed):
     )  # fmt: skip
 
 
+def measure_ohweu(seed):
+    X, y, _ = data(seed)
+    model = models.OHWEU(r=R, seed=seed, C=0.1, dtype="float64")
+    model.warm_up(X[:30])
+    reader = models.OHWEU(r=R, seed=seed, dtype="float64")
+    reader.learn_points(X, np.arange(N), y)  # draws the targets
+    targets = np.where(reader._book[[list(reader._classes).index(label) for label in y]] >= 0, 1, -1)
+    worst = 0.0
+    for t, P in enumerate(ohweu.follow(np.array(model.P), list(zip(model._map(X), targets, strict=True)), 0.1)):
+        model.learn_points(X, [t], [y[t]])
+        worst = max(worst, np.abs(model.P - P).max() / np.abs(P).max())
+    return float(worst)
+
+
 def measure_unifdiag(seed):
     return max(
         points(
@@ -141,6 +169,13 @@ def measure_bsodh(seed):
     return chunks(
         seed, lambda W, them: bsodh.follow(W, them, **weights, sigma=0.5, lambda_=0.6, sweeps=3),
         lambda W: models.BSODH(W=W, r=R, chunk=10, past=1000, dtype="float64", **weights),
+    )  # fmt: skip
+
+
+def measure_sdoh(seed):
+    return chunks(
+        seed, lambda W, them: sdoh.follow(W, them, 20.0, 0.3, 1e-3),
+        lambda W: models.SDOH(W=W, r=R, chunk=10, eta=20.0, threshold=1e-3, dtype="float64"),
     )  # fmt: skip
 
 
