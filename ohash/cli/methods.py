@@ -12,6 +12,7 @@ may have several names in the literature: aliases work, too.
 import argparse
 import textwrap
 
+from ohash.models.absent import ABSENT
 from ohash.models.base import HasherSpec
 from ohash.models.registry import find, hashers
 from ohash.tables import bibliography
@@ -44,6 +45,10 @@ def run(options: argparse.Namespace) -> int:
                 print(textwrap.indent(textwrap.fill(row.help, 90), " " * 32))
     if options.name is not None:
         print(_rest(specs[0]))
+        return 0
+    print()
+    for absent in ABSENT:
+        print(textwrap.fill(str(absent), 110))
     return 0
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ohash.models.absent import ABSENT
 from ohash.models.base import HasherSpec, OnlineHasher
 
 PLUGINS = "OHASH_PLUGINS"
@@ -83,6 +84,9 @@ def find(name: str) -> HasherSpec:
     for spec in hashers().values():
         if _plain(name) in (_plain(other) for other in (spec.key, spec.title, *spec.aliases)):
             return spec
+    for absent in ABSENT:
+        if _plain(name) in (_plain(other) for other in (absent.title, *absent.aliases)):
+            raise ValueError(f"{absent} The methods are {', '.join(sorted(hashers()))}")
     raise ValueError(f"method must be one of {', '.join(sorted(hashers()))}, got {name!r}")
 
 

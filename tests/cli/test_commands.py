@@ -15,6 +15,7 @@ from ohash.engine import saving
 from ohash.engine.checkpoints import Checkpoints
 from ohash.engine.run import Run
 from ohash.models import hashers
+from ohash.models.absent import ABSENT
 from ohash.streams.registry import load_by_key
 
 
@@ -161,6 +162,15 @@ def test_bench_index_prints_the_crossover(monkeypatch, capsys):
     assert main(["bench", "index", "--codes", "1e4"]) == 0
     printed = capsys.readouterr().out
     assert "10,000" in printed and "multi-index hashing is faster in" in printed and "cost model" in printed
+
+
+def test_methods_that_are_not_here_are_listed_with_the_reason(capsys):
+    assert main(["methods"]) == 0
+    listed = " ".join(capsys.readouterr().out.split())
+    for absent in ABSENT:
+        assert str(absent) in listed and absent.title.lower() not in hashers()
+        assert main(["methods", absent.aliases[0]]) == 2
+        assert f"{absent.title} (" in (error := capsys.readouterr().err) and "is not here, because" in error
 
 
 def test_methods_shows_a_card_by_any_name(capsys):

@@ -19,7 +19,7 @@ from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui.parts import catalogue
 from ohash.ui.parts.controls import OnCommit, control
-from ohash.ui.parts.method_names import describe_supervision, show_card
+from ohash.ui.parts.method_names import describe_supervision, show_card, with_absent
 from ohash.ui.session import comparisons, own_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import on_choice, slot
@@ -102,7 +102,7 @@ def _choose_methods(session: Session, now: Comparison) -> None:
     st.multiselect(
         "Methods", offered, picked.initial, key=picked.key, format_func=describe,
         max_selections=MOST_METHODS, on_change=on_choice(picked, lambda texts: _pick_methods(session, texts)),
-        help=f"Up to {MOST_METHODS} methods. The others are compared with the first one.",
+        help=with_absent(f"Up to {MOST_METHODS} methods. The others are compared with the first one."),
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui.parts import catalogue
 from ohash.ui.parts.controls import OnCommit, control, format_value
-from ohash.ui.parts.method_names import describe_supervision, show_card
+from ohash.ui.parts.method_names import describe_supervision, show_card, with_absent
 from ohash.ui.session import live_run, own_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
@@ -93,7 +93,7 @@ def choose_method(session: Session) -> None:
         "Method", order, method.index, key=method.key,
         format_func=lambda key: describe_supervision(specs[key].title, specs[key]),
         on_change=on_choice(method, partial(_commit, session, "method")),
-        help="OH learns one model. MMOH learns several, and each pair updates one of them.",
+        help=with_absent("OH learns one model. MMOH learns several, and each pair updates one of them."),
     )  # fmt: skip
 
 

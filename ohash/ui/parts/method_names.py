@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ohash.comparison.results import supervision_text
+from ohash.models.absent import ABSENT
 from ohash.models.base import HasherSpec
 from ohash.ui.workarounds.markdown import escape_markdown
 
@@ -11,6 +12,11 @@ def describe_supervision(title: str, spec: HasherSpec) -> str:
     """A method's title, what it learns from, and the package it needs if that is missing."""
     needs = f" · needs {spec.needs}" if spec.missing else ""
     return f"{title} · {supervision_text(spec.supervision)}{needs}"
+
+
+def with_absent(text: str) -> str:
+    """The help of a list of methods: `text`, and which methods are not in the list and why."""
+    return "\n\n".join([text, *(escape_markdown(str(absent)) for absent in ABSENT)])
 
 
 def show_card(spec: HasherSpec) -> None:
