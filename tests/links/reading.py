@@ -106,14 +106,15 @@ def comparison(address: str) -> Reading:
             }
             for result in snapshot.results
         ],
-        "references": [_fields(one) | {"map": one.map} for one in snapshot.references],
+        "references": [_fields(one) | {"map": one.mean("map")} for one in snapshot.references],
         "costs": [
             None if cost is None else {"bits": cost.bits, "bytes": cost.bytes, "recomputed": cost.recomputed}
             for cost in snapshot.costs
         ],
         "lengths": [_fields(one) for one in snapshot.lengths],
-        "trials": [{"entry": one.entry, "values": dict(one.values), "map": one.map} for one in snapshot.trials],
+        "trials": [{"entry": one.entry, "values": dict(one.values), "truth": one.truth} for one in snapshot.trials],
         "ground": {name: value for name, value in vars(snapshot.setup).items() if name not in ("title", "notes")},
+        "ceilings": list(snapshot.ceilings),
         "results": [
             {key: value for key, value in _timeless(row).items() if key not in ("method", "error")} for row in rows
         ],
