@@ -9,7 +9,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ohash.comparison.gaps import FLOATS, Gap, PerSeed, gap, gap_over_seeds, score_text, scores_by_seed
+from ohash.comparison.equal_bytes import Code, budget, codes_within_budget
+from ohash.comparison.gaps import FLOATS, Gap, gap, gap_over_seeds, score_text, scores_by_seed
 from ohash.comparison.results import ComparisonSnapshot, LengthResult, supervision_text, truth_scores
 from ohash.engine.judge import RERANKED
 from ohash.evaluation.significance import seeds_text
@@ -39,18 +40,6 @@ class Sentence:
     text: str
 
 
-@dataclass(frozen=True, eq=False)
-class Code:
-    """A method at one length: what a sentence can recommend. `each` has one array of query scores per seed."""
-
-    entry: int
-    bits: int
-    bytes: float
-    truth: float
-    recall: float
-    each: PerSeed
-
-
 def verdict(snapshot: ComparisonSnapshot) -> list[Sentence]:
     """Sentences, most important first; none until there are numbers."""
     if not snapshot.judged:
@@ -76,38 +65,6 @@ def methods_by_supervision(snapshot: ComparisonSnapshot) -> dict[str, list[int]]
 
 
 # -- the best code at equal bytes ----------------------------------------------------------------------------------
-
-
-def budget(snapshot: ComparisonSnapshot) -> int:
-    """Bytes per item of a code of the comparison's length."""
-    return -(-snapshot.comparison.options.bits // 8)
-
-
-def codes_within_budget(snapshot: ComparisonSnapshot) -> list[Code]:
-    """One code per method, no larger than the budget: the comparison's own, or else the longest other that fits."""
-    most, codes = budget(snapshot), []
-    for at in snapshot.judged:
-        if snapshot.entries[at].spec.reference:
-            continue
-        result = snapshot.results_of(at)[0]
-        if result.bytes <= most:
-            scores = snapshot.score(at, snapshot.truth_column), snapshot.score(at, "recall_10")
-            codes.append(Code(at, result.bits, result.bytes, *scores, scores_by_seed(snapshot, at)))
-            continue
-        fitting = [one for one in snapshot.lengths if one.entry == at and one.bytes <= most]
-        if fitting:
-            one = max(fitting, key=lambda length: length.bits)
-            first = snapshot.comparison.seeds[0]
-            codes.append(Code(at, one.bits, one.bytes, one.truth, one.recall_10, {first: one.each}))
-    return codes
-
-
-def leaders(snapshot: ComparisonSnapshot) -> tuple[Code, Code] | None:
-    """At equal bytes, the code that follows the truth best and the one that keeps the distance best."""
-    codes = codes_within_budget(snapshot)
-    if not codes:
-        return None
-    return max(codes, key=lambda code: code.truth), max(codes, key=lambda code: code.recall)
 
 
 def _following(snapshot: ComparisonSnapshot) -> Sentence:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.comparison.equal_bytes import budget, leaders
 from ohash.comparison.fairness import fairness
 from ohash.comparison.results import ComparisonSnapshot, MethodResult
-from ohash.comparison.verdict import budget, leaders, methods_by_supervision, truth_name
+from ohash.comparison.verdict import methods_by_supervision, truth_name
 from ohash.engine.judge import RERANKED
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Dash, Mark, Series
