@@ -9,8 +9,9 @@ Examples:
   python3 -m ohash paper --only-report --html report.html     (what is in the store, without running anything)
   python3 -m ohash paper --only-report --recorded --profile full          (what ships with ohash)
 
-Figures are 2 to 8 as in the paper, and "kernel". The data sets of the paper are used if --data has them. Finished cells
-are stored (python3 -m ohash runs), so the same command resumes where it was stopped.
+Figures are 2 to 8 as in the paper, and kernel, centring, selection and rounds, which test its design. The data sets of
+the paper are used if --data has them. Finished cells are stored (python3 -m ohash runs), so the same command resumes
+where it was stopped.
 """
 
 import argparse

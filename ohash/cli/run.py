@@ -244,7 +244,9 @@ def _progress_text(current: Run, elapsed: float, fitted: float = 0.0) -> str:
     """Pairs, speed and the last scores; `fitted` is the progress of a running fit."""
     pairs, scores, judged = f"{current.t:,} / {current.end:,} pairs", "", current.checkpoints.scores
     if len(judged):
-        scores = f"  mAP {judged['map'][-1]:.3f}  recall@10 {judged['recall_10'][-1]:.3f}"
+        clicks = current.checkpoints.judge.name in ("clicks", "pairs")
+        truth = f"hit@10 {judged['hit_10'][-1]:.3f}" if clicks else f"mAP {judged['map'][-1]:.3f}"
+        scores = f"  {truth}  recall@10 {judged['recall_10'][-1]:.3f}"
     if (
         current.spec.consumes == "batch"
         and current.evaluating
@@ -293,9 +295,9 @@ def _click_lines(n: dict[str, float], test: dict[str, float], similar_by: str) -
     """Where clicks are the truth: whether the clicked item is among the first results."""
     if similar_by not in ("clicks", "pairs") or not {"hit_10", "mrr"} <= test.keys():
         return []
-    return [
-        f"later pairs: hit@10 {n['hit_10']:.3f}, MRR {n['mrr']:.3f}; on test {test['hit_10']:.3f}, {test['mrr']:.3f}"
-    ]
+    names = {"hit_10": "hit@10", "mrr": "MRR", "ndcg_10": "nDCG@10"}
+    scores = ", ".join(f"{name} {n[key]:.3f} (on test {test[key]:.3f})" for key, name in names.items() if key in test)
+    return [f"later pairs: {scores}"]
 
 
 def _batch_notes(current: Run) -> list[str]:
@@ -312,7 +314,7 @@ def _paper_notes(options: argparse.Namespace) -> list[str]:
     name = options.features or options.dataset
     known = ", ".join(key for key, spec in sorted(datasets().items()) if spec.group == "paper")
     return [
-        f"{name} is not one of the paper's data sets ({known}): it gets the parameters of Table I, with beta = "
+        f"{name} is not one of the paper's data sets ({known}): it gets the parameters of Section VII-B, with beta = "
         f"{DEFAULTS_FOR_OTHER_DATA['beta']:g} and its own similarity"
     ]
 
@@ -326,11 +328,12 @@ def _update_rate(now: Snapshot) -> str:
 
 def _report(now: Snapshot, test: dict[str, float], metric: str) -> str:
     n, judged, title = now.numbers, now.params.run.judged_by, hashers()[now.params.method].title
+    column, truth = ("hit_10", "hit@10") if now.similar_by in ("clicks", "pairs") else ("map", "mAP")
     lines = [
         f"{title}: {pairs_in_words(now.t)}, {n['bits']:.0f} bits ({n['bytes']:.0f} bytes per item), "
         f"{_update_rate(now)}pair-AUC {n['auc']:.3f}",
-        f"agreement with {truth_of(now)}: mAP {n['map_start']:.3f} -> {n['map']:.3f} ({judged}), "
-        f"{test['map']:.3f} on {test['queries']} test queries",
+        f"agreement with {truth_of(now)}: {truth} {n[f'{column}_start']:.3f} -> {n[column]:.3f} ({judged}), "
+        f"{test[column]:.3f} on {test['queries']} test queries",
         *_click_lines(n, test, now.similar_by),
         f"agreement with the original distance ({metric}): recall@10 {n['recall_10_start']:.3f} -> "
         f"{n['recall_10']:.3f} ({judged}), {test['recall_10']:.3f} on test",

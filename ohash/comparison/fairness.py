@@ -16,7 +16,7 @@ def fairness(snapshot: ComparisonSnapshot, *, first_seed: bool = False) -> str:
         return str(snapshot.bits(at) or "–")
 
     def features(at: int) -> str:
-        return snapshot.comparison.features_of(snapshot.entries[at]).text
+        return snapshot.comparison.features_of(snapshot.entries[at]).in_metric(snapshot.setup.metric).text
 
     topics = {"total bits": bits, "supervision": snapshot.supervision, "features": features}
     parts = [f"{topic}: {_grouped(entries, value, snapshot)}" for topic, value in topics.items()]

@@ -28,10 +28,12 @@ from ohash.engine.params import (
 )
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
+from ohash.streams.dataset import Dataset
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
 
 MOST_METHODS = 6
+SMALL = 5_000_000  # numbers in own data up to which a comparison takes three splits: minutes on two cores
 MOST_SEEDS = 5
 DEFAULT_METHODS = ("oh", "itq", "sign", "rotated", "lsh")
 # Click whitening is a closed-form method for clicks, which an online learner must beat.
@@ -205,6 +207,11 @@ def build_comparison(
     entries = tuple(one if isinstance(one, Entry) else parse_entry(one) for one in methods)
     options, features, stream, drift, run = parts
     return Comparison(dataset, entries, options, features, stream, drift, run, tuple(seeds), content)
+
+
+def default_seeds(own: Dataset | None) -> tuple[int, ...]:
+    """Three splits of own data unless they are large, because one seed decides little; one of the others."""
+    return (0, 1, 2) if own is not None and own.n * own.d <= SMALL else (0,)
 
 
 def parse_entry(text: str) -> Entry:

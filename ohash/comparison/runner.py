@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from ohash.comparison.costs import Cost, measure_cost, measure_float_cost
-from ohash.comparison.params import DEFAULT_METHODS, Comparison, Entry, build_comparison, from_query
+from ohash.comparison.params import DEFAULT_METHODS, Comparison, Entry, build_comparison, default_seeds, from_query
 from ohash.comparison.results import (  # fmt: skip
     ComparisonSnapshot,
     EvaluationSetup,
@@ -368,7 +368,7 @@ def compare(
         if problems:
             raise ValueError(f"the link must describe a comparison: {'; '.join(problems)}")
     if isinstance(what, Dataset):
-        data, values = what, {"content": what.fingerprint(), **values}
+        data, values = what, {"content": what.fingerprint(), "seeds": default_seeds(what), **values}
         what = OWN
     if isinstance(what, str):
         if what != OWN and data is None:

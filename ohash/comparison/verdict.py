@@ -107,7 +107,7 @@ def _keeping(snapshot: ComparisonSnapshot) -> Sentence | None:
     codes.sort(key=lambda code: -code.recall)
     best, *others = codes
     ceiling = snapshot.ceiling(best.entry)
-    limit = f", of at most {score_text(ceiling)} in its features" if ceiling < LOSSLESS else ""
+    limit = f" (exact search in its features: {score_text(ceiling)})" if ceiling < LOSSLESS else ""
     text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, recall@10 {score_text(best.recall)}{limit}"
     equals = [code for code in others if abs(best.recall - code.recall) < _recall_error(snapshot, best, code)]
     if equals:
@@ -116,7 +116,8 @@ def _keeping(snapshot: ComparisonSnapshot) -> Sentence | None:
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
         text += f". The best that learns online is {_name(snapshot, online)}: {score_text(online.recall)}"
-    return Sentence(f"To keep {DISTANCES[snapshot.setup.metric]}", f"{text}.")
+    seeds = seeds_text(len(snapshot.comparison.seeds))
+    return Sentence(f"To keep {DISTANCES[snapshot.setup.metric]}", f"{text} ({seeds}).")
 
 
 def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
@@ -146,13 +147,15 @@ def _price(snapshot: ComparisonSnapshot, best: Code, online: Code) -> str:
     """What the better code asks for that the one that learns online does not."""
     spec, other = (snapshot.entries[code.entry].spec for code in (best, online))
     asks = []
-    if spec.supervision == "labels" and other.supervision == "pairs":
-        asks.append("the labels themselves (which say more than pairs)")
+    if spec.supervision == "labels" and other.supervision != "labels":
+        asks.append("the labels themselves" + (" (which say more than pairs)" if other.supervision == "pairs" else ""))
+    if spec.supervision == "pairs" and other.supervision == "none":
+        asks.append("pairs that say what is similar")
     if spec.consumes == "batch":
         asks.append("all points at once, to be fitted again when they change")
     if spec.consumes == "nothing":
         return f"{snapshot.names[best.entry]} does not learn, so it cannot follow a change"
-    return f"For that {snapshot.names[best.entry]} needs {' and '.join(asks)}" if asks else ""
+    return f"{snapshot.names[best.entry]} needs {' and '.join(asks)}" if asks else ""
 
 
 def _left_out(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
@@ -273,7 +276,9 @@ def _compression(snapshot: ComparisonSnapshot) -> Sentence | None:
     if c > 1:
         text += ", which must be kept for re-ranking"
     most = max(row[1] for row in candidates)
-    shortfall = "" if enough else f"; no code here reaches {TARGET_RECALL:.0%} {_with_at_most(most, snapshot)}"
+    shortfall = (
+        "" if enough else f"; no unsupervised code here reaches {TARGET_RECALL:.0%} {_with_at_most(most, snapshot)}"
+    )
     return Sentence(topic, f"{text}{shortfall}.")
 
 

@@ -200,7 +200,8 @@ class Judge:
     def feature_recall(self) -> Generator[None, None, float]:
         """Recall@10 of exact search among the features: what the feature map alone leaves of the original distance.
 
-        Codes of these features may exceed it only by luck. Measured on the first queries if there is much to multiply.
+        What codes of these features keep can hardly exceed it. Measured on the first queries if there is much to
+        multiply.
         """
         Z = yield from self.world.iter_mapped(self.stage)
         exact = yield from self.exact_neighbours()

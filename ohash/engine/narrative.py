@@ -22,10 +22,13 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
     if len(now.checkpoints["pairs"]) < 2:  # before the first pair
         return sentence + "; the first evaluation is under way."
     if "map" in n and math.isfinite(n["map"]):
-        labelled = now.similar_by in ("clicks", "pairs") and math.isfinite(n["auc"])
-        apart = f" (pair-AUC {n['auc']:.2f}, few pairs are labelled)" if labelled else ""
+        clicks = now.similar_by in ("clicks", "pairs")
+        column = "hit_10" if clicks else "map"
+        apart = (
+            f" (hit@10; pair-AUC {n['auc']:.2f}, few pairs are labelled)" if clicks and math.isfinite(n["auc"]) else ""
+        )
         sentence += (
-            f": agreement with {truth_of(now)} {_from_to(n['map_start'], n['map'])}{apart}, "
+            f": agreement with {truth_of(now)} {_from_to(n[f'{column}_start'], n[column])}{apart}, "
             f"with the original distance it {_from_to(n['recall_10_start'], n['recall_10'])}"
         )
     flat = now.state == "done" and now.params.run.stop_when_flat and now.t < n.get("end", 0)

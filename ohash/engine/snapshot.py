@@ -104,7 +104,7 @@ def snapshot_of(
     checkpoints = evaluated.scores.snapshot()
     checkpoints |= {f"{name}_mean": moving_mean(checkpoints[name]) for name in ("map", "recall_10")}
     numbers = {name: float(column[-1]) for name, column in checkpoints.items() if len(column) and name != "pairs"}
-    for name in ("map", "recall_10"):
+    for name in ("map", "recall_10", "hit_10"):
         if len(checkpoints[name]):
             numbers[f"{name}_start"] = float(checkpoints[name][0])
     recent = observer.recent

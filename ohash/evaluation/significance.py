@@ -10,7 +10,7 @@ from ohash.core import validation
 
 DRAWS_AT_ONCE = 2_000_000
 ENOUGH_SEEDS = 3  # for a t interval of their mean
-# A large standard deviation over seeds of a difference of mAP; a slow test measures that it is not larger.
+# A large standard deviation over seeds of a difference of mAP; a slow test measures it to within a factor of 1.5.
 SEED_SPREAD = 0.03
 # With fewer seeds an effect must exceed so many standard errors of their mean, taken from SEED_SPREAD.
 FEW_SEEDS_FACTOR = 3.0

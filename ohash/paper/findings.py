@@ -44,7 +44,8 @@ class Finding:
         """On how many data sets the claim holds, as text; empty for one data set."""
         names = dict.fromkeys(part.setting for part in self.decisive)
         held = sum(all(part.verdict == "holds" for part in self.decisive if part.setting == name) for name in names)
-        return f"holds on {held} of {len(names)}" if len(names) > 1 else ""
+        undecided = all(part.effect is None and part.verdict == "cannot tell" for part in self.decisive)
+        return f"holds on {held} of {len(names)}" if len(names) > 1 and not undecided else ""
 
     @property
     def interval(self) -> str:

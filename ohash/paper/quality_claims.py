@@ -219,7 +219,7 @@ QUALITY_CLAIMS = (
         "The longest codes beat the shortest.", ("6",), _more_bits("6", ("oh", "mmoh")),
     ),
     Claim(
-        "kernel", "The RBF kernel helps OH.", "Section VII-B", "OH with the kernel beats OH without it.", ("kernel",),
+        "kernel", "The RBF kernel helps OH.", "Section III-C", "OH with the kernel beats OH without it.", ("kernel",),
         _choice("kernel", "rbf", "none", "RBF minus no kernel"),
     ),
     Claim(
@@ -233,7 +233,7 @@ QUALITY_CLAIMS = (
         _choice("selection", "smallest", "largest", "smallest δ minus largest δ"),
     ),
     Claim(
-        "rounds", "Iterating the update on one pair would make the loss more rigorous.", "Section III-A",
+        "rounds", "Iterating the update on one pair may further improve the model.", "Section III-A",
         "Up to five updates per pair beat one. The paper suggests it in theory, and does not do it.", ("rounds",),
         _repeating,
     ),

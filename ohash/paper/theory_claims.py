@@ -14,14 +14,19 @@ import numpy as np
 from ohash.core.arrays import Floats
 from ohash.core.codes import sgn
 from ohash.core.loss import code_score, dissimilar_threshold, similarity_loss, update, zero_loss_codes
+from ohash.engine.params import experiment
+from ohash.engine.world import world_of
 from ohash.paper.findings import Claim
 from ohash.paper.measurements import Measurements
-from ohash.paper.settings import Setting
+from ohash.paper.settings import EMBEDDED, Setting
 from ohash.paper.verdicts import Effect, Part, Verdict, above
+from ohash.streams.datasets.paper_setting import PAPER_FEATURES, PAPER_MODEL, PAPER_R
 
 TRIALS, D, R_BITS, BETA = 200, 12, 16, 0.5
 DRAWN = "random pairs"
 SETTLED = 0.1
+ENSURED = 0.95
+PAIRS_TRIED = 500
 
 
 @dataclass(frozen=True)
@@ -154,18 +159,39 @@ def _converges(measurements: Measurements, setting: Setting) -> Iterable[Part]:
         yield Part(f"{100 * noise:g} % wrong labels", "path of W in the last tenth / in the first", effect, verdict)
 
 
+@cache
+def _share_at_zero_loss(dataset: str, similar_by: str, beta: float) -> tuple[float, int]:
+    """Share of updates after which OH, as in the paper, gives the pair zero loss; and the number of updates."""
+    params = experiment(dataset, "oh", r=PAPER_R, beta=beta, similar_by=similar_by, **PAPER_MODEL, **PAPER_FEATURES)
+    world = world_of(params)
+    i, j, s = world.pairs(0, PAIRS_TRIED)
+    Z = world.mapped()
+    Z = Z - Z[world.warm_rows].mean(axis=0)
+    W: Floats = np.random.default_rng(0).normal(size=(Z.shape[1], PAPER_R))
+    br = dissimilar_threshold(beta, PAPER_R)
+    updates = zero = 0
+    for a, b, sign in zip(i, j, s, strict=True):
+        x_i, x_j = Z[a].astype(np.float64), Z[b].astype(np.float64)
+        after = np.asarray(update(W, x_i, x_j, int(sign), beta=beta, C=PAPER_MODEL["C"]), np.float64)
+        if after is not W and not np.array_equal(after, W):
+            updates += 1
+            D_h = int((sgn(after.T @ x_i) != sgn(after.T @ x_j)).sum())
+            zero += similarity_loss(D_h, int(sign), 0, br) == 0
+        W = after
+    return zero / max(1, updates), updates
+
+
 def _suits_the_pair(measurements: Measurements, setting: Setting) -> Iterable[Part]:
-    _, _, after = _long_run(0.0)
-    known = after[~np.isnan(after)]
-    share = float((known == 0).mean())
-    half = 1.96 * float(np.sqrt(share * (1 - share) / len(known)))
-    effect = Effect(share, share - half, min(1.0, share + half), "share", interval="95 %, binomial")
-    yield Part("two classes", "updates after which the pair has zero loss", effect, above(effect, 0.5))
+    for one in EMBEDDED:
+        share, updates = _share_at_zero_loss(one.dataset, one.similar_by, one.beta)
+        half = 1.96 * float(np.sqrt(share * (1 - share) / max(1, updates)))
+        effect = Effect(share, share - half, min(1.0, share + half), "share", interval="95 %, binomial")
+        yield Part(one.title, "updates after which the pair has zero loss", effect, above(effect, ENSURED))
 
 
 THEORY_CLAIMS = (
     Claim(
-        "theorem-2-printed", "Theorem 2: the cumulative loss of OH is bounded (as printed).", "Theorem 2, Eq. (26)",
+        "theorem-2-printed", "Theorem 2: the cumulative loss of OH is bounded (as printed).", "Theorem 2",
         "Count the one-step streams that violate it, for the U of the counter-example.", (),
         lambda measurements, setting: _as_printed(""),
     ),
@@ -179,6 +205,11 @@ THEORY_CLAIMS = (
         lambda measurements, setting: _as_printed(", T = 1"),
     ),
     Claim(
+        "theorem-3", "Theorem 3, corrected: a U of its own for each model, and its loss clipped at 0.", "Theorem 3",
+        "With T = 1 it is Theorem 2, corrected, on the same streams; every further model adds a term of at least 0 to "
+        "the right side.", (), lambda measurements, setting: _corrected(),
+    ),
+    Claim(
         "bounded-constant", "The cumulative loss is bounded by a constant.", "Section V-A",
         "The second half of a long stream adds less than a tenth of ΣR, also where some labels are wrong.", (),
         _bounded_by_a_constant,
@@ -189,7 +220,8 @@ THEORY_CLAIMS = (
         "are wrong.", (), _converges,
     ),
     Claim(
-        "suits-pair", "The updated model suits the current pair.", "Section III-A",
-        "More than half of all updates leave their pair with zero loss.", (), _suits_the_pair,
+        "suits-pair", "The update ensures that the model suits the current pair.", "Section VIII",
+        f"At least {ENSURED:.0%} of the updates by {PAIRS_TRIED:,} pairs leave their pair with zero loss.", (),
+        _suits_the_pair,
     ),
 )  # fmt: skip

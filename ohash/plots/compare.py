@@ -272,17 +272,21 @@ def _drift_marks(snapshot: ComparisonSnapshot) -> tuple[Mark, ...]:
 
 
 def _ranking(snapshot: ComparisonSnapshot, metric: str) -> str:
-    """The leader of each kind of supervision."""
+    """The leader of each kind of supervision, of codes no larger than the comparison's length."""
     score = SCORES[metric]
     parts = []
+    most = budget(snapshot)
     for kind, several in methods_by_supervision(snapshot).items():
-        best = max(several, key=lambda at: snapshot.score(at, metric))
+        fitting = [at for at in several if snapshot.results_of(at)[0].bytes <= most]
+        if not fitting:
+            continue
+        best = max(fitting, key=lambda at: snapshot.score(at, metric))
         value = _share(snapshot.score(best, metric))
         parts.append((snapshot.score(best, metric), f"{snapshot.names[best]} {value} ({SUPERVISION[kind]})"))
     ordered = [text for _, text in sorted(parts, reverse=True)]
     if not ordered:
-        return f"{score.short} before anything was learnt"
-    return f"Best {score.short}: {', '.join(ordered)}"
+        return f"{score.short} of every method" if snapshot.judged else f"{score.short} before anything was learnt"
+    return f"Best {score.short} at {most} bytes: {', '.join(ordered)}"
 
 
 def _share(value: float) -> str:

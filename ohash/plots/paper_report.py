@@ -64,7 +64,7 @@ def report(measured: Measurements, figures: Sequence[Figure], findings: Sequence
         "<h1>Online Hashing, reproduced</h1>",
         "<p>Huang, Yang, Zheng: Online Hashing, IEEE TNNLS 2017. Every number below was measured.</p>",
         f"<dl><dt>profile</dt><dd>{_e(measured.profile.title)} ({_e(measured.profile.describe())})</dd>"
-        f"<dt>made</dt><dd>{time.strftime('%Y-%m-%d %H:%M')}</dd><dt>with</dt><dd>{_e(where)}</dd></dl>",
+        f"<dt>written</dt><dd>{time.strftime('%Y-%m-%d %H:%M')}</dd><dt>on</dt><dd>{_e(where)}</dd></dl>",
         f"<h2>Claims</h2><p>{_e(lead)}</p>", claims_html(findings), "<h2>Protocol</h2>", _protocol(measured),
         "<h2>Data</h2>", _html(data_table(figures)), "<h2>Figures</h2>",
         *(_figure(measured, figure) for figure in figures), "<h2>Deviations from the published methods</h2>",

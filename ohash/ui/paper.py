@@ -138,7 +138,10 @@ def source(results: Results) -> None:
     if recording is None or not recorded + own:
         return
     if not own:
-        st.caption(f"Every number on this page was {recording.text}. Reproduce here replaces them by your own.")
+        st.caption(
+            f"The experiments behind this page were {recording.text}; theory and the search of a million codes are "
+            "computed here. Reproduce here replaces them by your own."
+        )
         return
     differing = results.measured.disagreements()
     text = f"{own:,} experiments were run here"

@@ -107,7 +107,7 @@ def test_keeping_the_distance_names_the_best_and_the_ceiling_of_its_features():
     now = ComparisonSnapshot(**{**vars(now), "results": results, "ceilings": (0.5, 0.75)})
     told = sentences(now)
     assert told["To keep cosine"].startswith(
-        "at 8 bytes per item ITQ (unsupervised, 64 bits) is best, recall@10 .600, of at most .750 in its features"
+        "at 8 bytes per item ITQ (unsupervised, 64 bits) is best, recall@10 .600 (exact search in its features: .750)"
     )
     assert "learns online is OH (learns from pairs, 64 bits): .300" in told["To keep cosine"]
     assert re.match(
@@ -168,7 +168,9 @@ def test_re_ranking_much_of_a_small_database_proves_nothing():
     )
     text = sentences(small)["The smallest code for cosine"]
     assert "with 2 × re-ranking finds 70%" in text
-    assert "no code here reaches 90% with at most 2 × re-ranking (4 × would re-rank 3% of the items)" in text
+    assert (
+        "no unsupervised code here reaches 90% with at most 2 × re-ranking (4 × would re-rank 3% of the items)" in text
+    )
 
 
 def test_more_bits_are_worth_a_word():
@@ -213,7 +215,7 @@ def test_the_fairness_line_names_everything():
     text = fairness(snapshot({"oh": 0.6, "sdh": 0.7, "itq": 0.5, "sign": 0.4}, seeds=(0, 1)))
     assert "total bits: 64 ·" in text
     assert "supervision: pairs (OH), labels (SDH), none (ITQ, Sign)" in text
-    assert "vectors as given (Sign), RBF, 300 anchors (OH, SDH)" in text
+    assert "vectors of unit length (Sign), RBF, 300 anchors (OH, SDH)" in text
     assert "database seen in training" in text
     assert "SDH, ITQ fitted to the points so far" in text
     assert "200 test queries, 2 seeds" in text

@@ -142,7 +142,7 @@ def test_steps_below_the_cap_are_counted_at_every_c_from_a_tenth_on(shares, expe
 def test_flat_in_r_is_an_equivalence_with_a_stated_margin(monkeypatch, times, expected):
     few = [1.0] * len(times)
     monkeypatch.setattr(
-        cost_claims, "seconds_per_pair", lambda m, s, method, r: few if r == QUICK.timed_bits[0] else times
+        cost_claims, "seconds_per_pair", lambda m, s, method, r: few if r == QUICK.timed_bits[1] else times
     )
     found = judge_claim(claim("time-lego-flat"), Told({}), [data.EMBEDDED[0]])
     assert found.verdict == expected and f"{cost_claims.FLAT:g}" in found.claim.test
@@ -280,7 +280,8 @@ def test_many_comparisons_ask_for_more():
 def test_theorems_fail_as_printed_and_hold_as_corrected():
     findings = {one.key: judge_claim(one, Told({})) for one in CLAIMS if not one.figures}
     assert findings["theorem-2-printed"].verdict == findings["theorem-3-printed"].verdict == "does not hold"
-    assert findings["theorem-2"].verdict == findings["suits-pair"].verdict == "holds"
+    assert findings["theorem-2"].verdict == findings["theorem-3"].verdict == "holds"
+    assert findings["suits-pair"].verdict == "does not hold", "most updates do not reach zero loss"
     noisy = findings["bounded-constant"].parts[1]
     assert noisy.setting == "20 % wrong labels" and noisy.verdict == "does not hold" and noisy.effect.value > 0.3
     assert findings["converges"].parts[0].verdict == "holds" and findings["search"].verdict == "holds"

@@ -79,7 +79,7 @@ def test_faint_seeds_and_a_thick_mean():
 
 def test_titles_rank_only_those_that_were_told_the_same():
     title = charts.curves(full()).title
-    assert title == "Best mAP: SDH .80 (from labels), OH .70 (from pairs), ITQ .55 (unsupervised)"
+    assert title == "Best mAP at 8 bytes: SDH .80 (from labels), OH .70 (from pairs), ITQ .55 (unsupervised)"
 
 
 def test_all_that_make_the_table_compute_as_much_are_named():

@@ -186,7 +186,7 @@ def test_own_data_are_compared_on_three_splits_unless_they_are_large(monkeypatch
     X, labels = vectors()
     content = own_data.add(session, Dataset.from_arrays(X, labels=labels))
     assert comparisons.default_comparison(session, "own", content).seeds == (0, 1, 2)
-    monkeypatch.setattr(comparisons, "SMALL", X.size - 1)
+    monkeypatch.setattr("ohash.comparison.params.SMALL", X.size - 1)
     assert comparisons.default_comparison(session, "own", content).seeds == (0,)
     assert comparisons.default_comparison(session, "digits").seeds == (0,)
 

@@ -103,7 +103,7 @@ def results_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
     name, more = TRUTH_SCORES[truth], TRUTH_COLUMNS[truth][1:]
     header = [
         "method", "supervision", "features", "bits", name, f"{name} − {first}", *(SCORES[one].short for one in more),
-        "recall@10", "at most in its features",
+        "recall@10", "exact search in its features",
         *(f"recall@10, re-ranked {c} ×" for c in RERANKED[1:]), "precision, radius 2", "empty balls, radius 2",
         "CPU (s)",
     ]  # fmt: skip

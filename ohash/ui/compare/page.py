@@ -180,9 +180,9 @@ def _rest(session: Session) -> None:
         st.html(cards.results_html(snapshot, dark=dark()))
         st.caption(
             "± after a difference: 95 % interval, the wider of a bootstrap over the queries and the interval of the "
-            "seeds' mean; fewer than three seeds have none. ± after a score: spread over seeds. At most in its "
-            "features: recall@10 of exact search on what the method works on. The float vectors are a reference, not "
-            "an upper bound."
+            "seeds' mean; fewer than three seeds have none. ± after a score: spread over seeds. Exact search in its "
+            "features: recall@10 of the features a method works on, uncompressed. The float vectors are a reference, "
+            "not an upper bound."
         )
     cost = cards.costs_html(snapshot, dark=dark())
     if cost:

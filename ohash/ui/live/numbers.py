@@ -19,7 +19,9 @@ def numbers_html(now: Snapshot) -> str:
     """Both quality measures with their gain, storage, speed."""
     n = now.numbers
     entries = [
-        _score("mAP · by labels or pairs", n.get("map"), n.get("map_start")),
+        _score("hit@10 · by your pairs", n.get("hit_10"), n.get("hit_10_start"))
+        if now.similar_by in ("clicks", "pairs")
+        else _score("mAP · by labels or pairs", n.get("map"), n.get("map_start")),
         _score("recall@10 · by distance", n.get("recall_10"), n.get("recall_10_start")),
         _entry("pair-AUC · recent pairs", _number(n.get("auc"))),
         _entry("total bits · bytes per item", f"{n['bits']:.0f} · {n['bytes']:.0f}"),

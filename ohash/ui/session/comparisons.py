@@ -14,8 +14,6 @@ from ohash.ui.session.session import Session
 
 MAX_COMPARISONS = int(os.environ.get("OHASH_MAX_COMPARISONS", "8"))
 
-SMALL = 5_000_000  # numbers in own data up to which a comparison takes three splits: minutes on two cores
-
 
 @st.cache_resource
 def hub() -> Hub[ComparisonRunner]:
@@ -56,5 +54,5 @@ def default_comparison(session: Session, dataset: str, content: str = "") -> Com
     """
     own = session.own.get(content) if dataset == OWN else None
     entries = comparisons.CLICK_METHODS if own is not None and own.pairs is not None else comparisons.DEFAULT_METHODS
-    seeds = (0, 1, 2) if own is not None and own.n * own.d <= SMALL else (0,)
+    seeds = comparisons.default_seeds(own)
     return comparisons.build_comparison(dataset, entries, seeds, content=content)
