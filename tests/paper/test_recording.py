@@ -7,7 +7,7 @@ import pytest
 
 from ohash.paper import figures
 from ohash.paper.claims import CLAIMS
-from ohash.paper.figures import FIGURES, QUICK
+from ohash.paper.figures import FIGURES, FULL, QUICK
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.recording import Recording, read_recording, write_recording
@@ -64,3 +64,13 @@ def test_own_runs_take_the_place_of_recorded_ones_and_disagreements_are_found(ru
 
 def test_without_a_file_there_is_no_recording(tmp_path):
     assert read_recording(tmp_path / "none.parquet") is None
+
+
+def test_what_ships_has_every_cell_of_the_full_profile():
+    recording = read_recording()
+    assert recording is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "settings", lambda: EMBEDDED)
+        wanted = {cell.key for figure in FIGURES.values() for cell in figure.sweep(FULL).cells}
+    missing = wanted - set(recording.values(wanted))
+    assert not missing, f"{len(missing)} cells; record again: python3 -m ohash paper --profile full --record FILE"
