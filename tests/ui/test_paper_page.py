@@ -95,8 +95,9 @@ def test_start_and_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_profile_is_in_the_address() -> None:
     app = page(profile="full")
     assert app.query_params["profile"] == "full"
+    assert any("recorded on 20" in one.value for one in app.caption), "what ships stands in for runs"
     assert app.button_group(key="paper_profile").value in ("full", ["full"])
-    assert page(profile="nonsense").query_params["profile"] == "quick"
+    assert page(profile="nonsense").query_params["profile"] == "full"
 
 
 def test_the_files_hold_what_was_measured(home: Path) -> None:
