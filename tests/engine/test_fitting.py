@@ -105,7 +105,7 @@ def _data(run):
 @pytest.mark.parametrize("method", ["ksh", pytest.param("fasthash", marks=pytest.mark.slow)])
 def test_where_no_labels_say_it_a_method_is_told_what_is_similar(method):
     few = {"trees": 2} if method == "fasthash" else {}
-    params = experiment("tiny", method, m=32, r=4, pairs=300, similar_by="metric", labelled=60, **few)
+    params = experiment("tiny", method, kernel="rbf", m=32, r=4, pairs=300, similar_by="metric", labelled=60, **few)
     going = finish(Run(params))
     found = going.training_set.data()
     assert found["X"].shape == (60, 32) and "y" not in found and not going.notes
@@ -124,7 +124,9 @@ def _reopened(going, folder):
 @pytest.mark.usefixtures("always_elsewhere")
 @pytest.mark.parametrize("method", ["itq", "sdh", pytest.param("fasthash", marks=pytest.mark.slow)])
 def test_a_fit_elsewhere_makes_no_difference(method):
-    params = experiment("tiny", method, m=32, r=4, pairs=300, **({"trees": 3} if method == "fasthash" else {}))
+    params = experiment(
+        "tiny", method, kernel="rbf", m=32, r=4, pairs=300, **({"trees": 3} if method == "fasthash" else {})
+    )
     fitter = Thread()
     going = Run(params, fitter=fitter)
     while not going.done:

@@ -250,7 +250,7 @@ def paper(address: str) -> Reading:
         for one in sweeps.values():
             SweepExecution(one, store, InlineExecutor()).run()
         cells = {name: _cells(one, store)[0] for name, one in sweeps.items()}
-        found = [judge_claim(claim, measured, (setting,)) for claim in CLAIMS]
+        found = [judge_claim(claim, measured, (setting,)) for claim in CLAIMS if claim.key != "search"]  # a timing
         tables = [figure_table(measured, figure) for figure in figures]
         drawn, words = _charts(chart for figure in figures for chart in paper_charts.charts(measured, figure))
         texts: Words = {
