@@ -19,7 +19,7 @@ def simulated(rng, seeds, effect, seed_spread, query_spread=0.25):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seeds", [1, 2, 3, 5])
-@pytest.mark.parametrize("seed_spread", [0.0, 0.01, SEED_SPREAD])
+@pytest.mark.parametrize("seed_spread", [0.0, SEED_SPREAD])
 def test_intervals_cover_simulated_effects(seeds, seed_spread):
     rng, trials = np.random.default_rng([seeds, int(1000 * seed_spread)]), 300
     covered = 0
@@ -31,11 +31,11 @@ def test_intervals_cover_simulated_effects(seeds, seed_spread):
 
 @pytest.mark.slow
 def test_real_seeds_vary_no_more_than_few_seeds_are_allowed_for():
-    """Differences between two methods over eight seeds, on data where seeds matter most."""
+    """Differences between two methods over six seeds, on data where seeds matter most."""
     spreads = {}
     for dataset, method in (("fashion", "itq"), ("patches", "itq"), ("digits", "lsh")):
         gains = []
-        for seed in range(8):
+        for seed in range(6):
             scores = []
             for key in ("oh", method):
                 run = Run(experiment(dataset, key, seed=seed, pairs=5_000, judged_at="ends", r=32))
