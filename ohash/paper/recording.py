@@ -107,12 +107,13 @@ def _row(store: Store, key: str, curves: Iterable[str]) -> dict[str, Any]:
     for part in ("test", "validation"):
         kept[f"scores/{part}"] = {name: values[f"scores/{part}"][name] for name in ("map", "recall_10")}
     row: dict[str, Any] = dict.fromkeys(_names())
-    row |= {name: _thinned(arrays[name]) for name in curves if name in arrays}
+    row |= {name: thinned(name, arrays[name]) for name in curves if name in arrays}
     return {**row, "key": key, "values": json.dumps(kept), "ap_test": _steps(arrays["ap/test"])}
 
 
-def _thinned(curve: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    if len(curve) <= MOST_POINTS:
+def thinned(name: str, curve: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """A curve over pairs with fewer points; a histogram (totals) is kept whole."""
+    if len(curve) <= MOST_POINTS or name.startswith("totals/"):
         return curve.astype(np.float64)
     some = np.linspace(0, len(curve) - 1, MOST_POINTS).round().astype(int)
     return np.asarray(curve[some], np.float64)

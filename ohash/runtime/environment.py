@@ -6,7 +6,9 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-PACKAGES = ("ohash", "numpy", "numba", "scipy", "scikit-learn")
+from ohash._version import __version__
+
+PACKAGES = ("numpy", "numba", "scipy", "scikit-learn")
 
 
 @cache
@@ -21,6 +23,7 @@ def environment() -> dict[str, str]:
         "cpu": _cpu(),
         "cores": str(os.cpu_count() or 1),
         "commit": _commit(),
+        "ohash": __version__,
         **{name: version(name) for name in PACKAGES},
     }
 
