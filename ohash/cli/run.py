@@ -36,7 +36,7 @@ from ohash.core.parameters import Parameter, parameter_table, unknown_parameter
 from ohash.engine import saving
 from ohash.engine.checkpoints import NAMES
 from ohash.engine.export import PLACEHOLDER_FILES, summary, write
-from ohash.engine.judge import RERANKED
+from ohash.engine.judge import CLICKS, RERANKED, TRUTH_SCORES, truth_column
 from ohash.engine.links import from_query, with_changes
 from ohash.engine.narrative import pairs_in_words, truth_of
 from ohash.engine.paper_protocol import DEFAULTS_FOR_OTHER_DATA, paper_key, protocol
@@ -244,9 +244,8 @@ def _progress_text(current: Run, elapsed: float, fitted: float = 0.0) -> str:
     """Pairs, speed and the last scores; `fitted` is the progress of a running fit."""
     pairs, scores, judged = f"{current.t:,} / {current.end:,} pairs", "", current.checkpoints.scores
     if len(judged):
-        clicks = current.checkpoints.judge.name in ("clicks", "pairs")
-        truth = f"hit@10 {judged['hit_10'][-1]:.3f}" if clicks else f"mAP {judged['map'][-1]:.3f}"
-        scores = f"  {truth}  recall@10 {judged['recall_10'][-1]:.3f}"
+        column = truth_column(current.checkpoints.judge.name)
+        scores = f"  {TRUTH_SCORES[column]} {judged[column][-1]:.3f}  recall@10 {judged['recall_10'][-1]:.3f}"
     if (
         current.spec.consumes == "batch"
         and current.evaluating
@@ -293,7 +292,7 @@ def _drift_lines(now: Snapshot) -> list[str]:
 
 def _click_lines(n: dict[str, float], test: dict[str, float], similar_by: str) -> list[str]:
     """Where clicks are the truth: whether the clicked item is among the first results."""
-    if similar_by not in ("clicks", "pairs") or not {"hit_10", "mrr"} <= test.keys():
+    if similar_by not in CLICKS or not {"hit_10", "mrr"} <= test.keys():
         return []
     names = {"hit_10": "hit@10", "mrr": "MRR", "ndcg_10": "nDCG@10"}
     scores = ", ".join(f"{name} {n[key]:.3f} (on test {test[key]:.3f})" for key, name in names.items() if key in test)
@@ -328,12 +327,12 @@ def _update_rate(now: Snapshot) -> str:
 
 def _report(now: Snapshot, test: dict[str, float], metric: str) -> str:
     n, judged, title = now.numbers, now.params.run.judged_by, hashers()[now.params.method].title
-    column, truth = ("hit_10", "hit@10") if now.similar_by in ("clicks", "pairs") else ("map", "mAP")
+    column = truth_column(now.similar_by)
     lines = [
         f"{title}: {pairs_in_words(now.t)}, {n['bits']:.0f} bits ({n['bytes']:.0f} bytes per item), "
         f"{_update_rate(now)}pair-AUC {n['auc']:.3f}",
-        f"agreement with {truth_of(now)}: {truth} {n[f'{column}_start']:.3f} -> {n[column]:.3f} ({judged}), "
-        f"{test[column]:.3f} on {test['queries']} test queries",
+        f"agreement with {truth_of(now)}: {TRUTH_SCORES[column]} {n[f'{column}_start']:.3f} -> {n[column]:.3f} "
+        f"({judged}), {test[column]:.3f} on {test['queries']} test queries",
         *_click_lines(n, test, now.similar_by),
         f"agreement with the original distance ({metric}): recall@10 {n['recall_10_start']:.3f} -> "
         f"{n['recall_10']:.3f} ({judged}), {test['recall_10']:.3f} on test",

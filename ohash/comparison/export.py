@@ -11,7 +11,7 @@ from ohash import tables
 from ohash.comparison.fairness import fairness
 from ohash.comparison.gaps import FLOATS, Gap, gap
 from ohash.comparison.params import Comparison
-from ohash.comparison.results import TRUTH_SCORES, ComparisonSnapshot
+from ohash.comparison.results import ComparisonSnapshot
 from ohash.comparison.verdict import verdict
 from ohash.engine.export import PLACEHOLDER_FILES, Files, own_data_code
 from ohash.engine.judge import RERANKED
@@ -163,7 +163,7 @@ def to_latex(snapshot: ComparisonSnapshot) -> str:
         best = {key: _best([rows[at][key] for at in rivals]) for key in scored}
         if group:
             groups.append([_cells(rows[at], scored, best if at in rivals else {}) for at in group])
-    header = ("method", "supervision", "bits", TRUTH_SCORES[truth], "recall@10", r"recall@10, 4$\times$", "bytes")
+    header = ("method", "supervision", "bits", snapshot.truth_label, "recall@10", r"recall@10, 4$\times$", "bytes")
     caption = f"{escape_latex(snapshot.setup.title)}: {escape_latex(fairness(snapshot))}."
     return "% \\usepackage{booktabs}\n" + tables.to_latex(
         header, [*groups, [_cells(rows[-1], scored, {})]], caption=caption, align="llrrrrr"

@@ -13,14 +13,13 @@ import numpy.typing as npt
 
 from ohash.comparison.costs import Cost
 from ohash.comparison.params import Comparison, Entry
+from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.params import ExperimentParams
 from ohash.evaluation.drift_metrics import dip, level_before, recovery
 from ohash.evaluation.ranking import Retrieval
 from ohash.notebook import card_html, curves_html
 
 Floats = npt.NDArray[np.float64]
-CLICKS = ("clicks", "pairs")
-TRUTH_SCORES = {"map": "mAP", "hit_10": "hit@10"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,10 +177,7 @@ class ComparisonSnapshot:
 
     @property
     def truth_column(self) -> str:
-        """The score that says how well a method follows the truth: mAP, or hit@10 where the truth is clicks or pairs.
-
-        With one relevant item among thousands mAP is too small to be read.
-        """
+        """The score that says how well a method follows the truth: mAP, or hit@10 for clicks and pairs."""
         return truth_column(self.setup.similar_by)
 
     @property
@@ -251,11 +247,6 @@ def dips(snapshot: ComparisonSnapshot) -> list[Dip]:
             per_seed = [(level_before(*c, edges[0]), dip(*c, edges[0]), recovery(*c, edges[0])) for c in after]
             rows.append(Dip(name, *(float(value) for value in np.mean(per_seed, axis=0))))
     return rows
-
-
-def truth_column(similar_by: str) -> str:
-    """The column of the score that a truth is followed by."""
-    return "hit_10" if similar_by in CLICKS else "map"
 
 
 def truth_scores(record: Retrieval, column: str) -> Floats:

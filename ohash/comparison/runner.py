@@ -20,13 +20,12 @@ from ohash.comparison.results import (  # fmt: skip
     MethodResult,
     Reference,
     Trial,
-    truth_column,
     truth_scores,
 )
 from ohash.comparison.tuning import draw_entries
 from ohash.core.features import FeatureParams
 from ohash.engine.fitting import WorkerFitter
-from ohash.engine.judge import RERANKED
+from ohash.engine.judge import RERANKED, truth_column
 from ohash.engine.live.pace import Chunker
 from ohash.engine.live.runner import COMPUTING, PREPARING
 from ohash.engine.params import OWN, ExperimentParams

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Counts, Singles
 from ohash.engine.frozen import Estimates, FrozenEstimates
+from ohash.engine.judge import CLICKS
 from ohash.engine.run import Run
 from ohash.evaluation.hamming_search import search
 from ohash.models.base import AsymmetricHasher
@@ -62,7 +63,7 @@ def nearest(run: Run, number: int, k: int = 10, *, row: int | None = None, befor
         distances=distance[0][keep],
         relevant=judge.is_relevant(int(asked), items),
         t=0 if before else run.t,
-        judged=run.world.stream(run.stage).similarity.name not in ("clicks", "pairs"),
+        judged=run.world.stream(run.stage).similarity.name not in CLICKS,
     )
 
 

@@ -35,6 +35,9 @@ SCORES = (
     "map", "map_low", "map_high", "precision_10", "hit_10", "mrr", "ndcg_10", "auc_later", "recall_10", "recall_100",
     *(f"recall_10_x{factor}" for factor in RERANKED[1:]),
 )  # fmt: skip
+# Where the truth is clicks or pairs, one item of thousands is relevant, and mAP is too small to be read.
+CLICKS = ("clicks", "pairs")
+TRUTH_SCORES = {"map": "mAP", "hit_10": "hit@10"}
 NEIGHBOURS = 100
 # The reference line is measured on all queries, or on so many of them that this many products of floats suffice.
 FLOAT_WORK = 5 * 10**10
@@ -43,6 +46,11 @@ FLOAT_QUERIES = 100
 DENSE = 2**27
 # Later clicks may come from as many rows as there are; a checkpoint asks this many of them.
 MOST_QUERIES = 1000
+
+
+def truth_column(similar_by: str) -> str:
+    """The column of the score that says how well codes follow a truth; TRUTH_SCORES has its name."""
+    return "hit_10" if similar_by in CLICKS else "map"
 
 
 class Judge:

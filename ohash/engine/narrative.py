@@ -3,6 +3,7 @@
 import math
 
 from ohash.core.parameters import Parameter
+from ohash.engine.judge import CLICKS, truth_column
 from ohash.engine.params import ExperimentParams, flat, rows_of
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
@@ -22,8 +23,7 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
     if len(now.checkpoints["pairs"]) < 2:  # before the first pair
         return sentence + "; the first evaluation is under way."
     if "map" in n and math.isfinite(n["map"]):
-        clicks = now.similar_by in ("clicks", "pairs")
-        column = "hit_10" if clicks else "map"
+        clicks, column = now.similar_by in CLICKS, truth_column(now.similar_by)
         apart = (
             f" (hit@10; pair-AUC {n['auc']:.2f}, few pairs are labelled)" if clicks and math.isfinite(n["auc"]) else ""
         )

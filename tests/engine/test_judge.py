@@ -254,3 +254,36 @@ def test_the_reference_on_live_is_that_of_all_queries(monkeypatch):
     assert finished(judge.float_reference()) == np.nanmean(every)
     monkeypatch.setattr("ohash.engine.judge.FLOAT_WORK", 0)
     assert finished(judge.float_reference()) == np.nanmean(every[:3])
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "none", "given"])
+def test_what_the_features_leave_of_the_distance_is_that_of_a_literal_search(kernel):
+    run = Run(small(kernel=kernel, dtype="float64"))
+    judge, Z, X = run.checkpoints.judge, run.Z, run.world.dataset.X.astype(float)
+    shares = []
+    for query in judge.queries:
+        near, exact = (
+            np.argsort(((rows[judge.database] - rows[query]) ** 2).sum(axis=1), kind="stable")[:10] for rows in (Z, X)
+        )
+        shares.append(len(set(near) & set(exact)) / 10)
+    assert finished(judge.feature_recall()) == pytest.approx(np.mean(shares), abs=1e-12)
+    if kernel == "given":
+        assert np.mean(shares) == 1
+
+
+def test_the_chance_of_a_hit_is_that_of_random_orders():
+    database, values = own_data("clicks")
+    judge = Judge(Run(small(dataset="own", **values), database).world, 0, "test")
+    rng, n, hits = np.random.default_rng(0), len(judge.database) - 1, []
+    for rows in judge.relevant:
+        if len(rows):
+            hits += [bool((rng.permutation(n)[:10] < len(rows)).any()) for _ in range(200)]
+    assert judge.chance_of_a_hit() == pytest.approx(np.mean(hits), abs=4 * np.std(hits) / np.sqrt(len(hits)))
+
+
+def test_a_method_that_estimates_a_distance_refuses_the_dot_product():
+    X = np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32)
+    data = ohash.Dataset.from_arrays(X, labels=np.arange(300) % 3, metric="dot")
+    with pytest.raises(ValueError, match="estimates the L2 distance or cosine of vectors, got data whose distance is"):
+        Run(ohash.experiment(data, "int8", pairs=50), data)
+    assert straight(ohash.experiment(data, "oh", r=8, pairs=50), data).t == 50

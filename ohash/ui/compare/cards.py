@@ -7,7 +7,7 @@ import streamlit as st
 
 from ohash.comparison.costs import SCANNED_ITEMS, Cost
 from ohash.comparison.export import TRUTH_COLUMNS, UNSUPERVISED, result_rows
-from ohash.comparison.results import TRUTH_SCORES, ComparisonSnapshot, dips, supervision_text
+from ohash.comparison.results import ComparisonSnapshot, dips, supervision_text
 from ohash.comparison.runner import LENGTHS
 from ohash.comparison.verdict import TARGET_RECALL, Sentence
 from ohash.engine.judge import RERANKED
@@ -100,7 +100,7 @@ def results_html(snapshot: ComparisonSnapshot, *, dark: bool) -> str:
     """One row per method; differences are from the first method."""
     hues = [*(colour(role, dark) for role in roles(snapshot)), colour("float", dark)]
     first, truth = snapshot.names[0], snapshot.truth_column
-    name, more = TRUTH_SCORES[truth], TRUTH_COLUMNS[truth][1:]
+    name, more = snapshot.truth_label, TRUTH_COLUMNS[truth][1:]
     header = [
         "method", "supervision", "features", "bits", name, f"{name} − {first}", *(SCORES[one].short for one in more),
         "recall@10", "exact search in its features",

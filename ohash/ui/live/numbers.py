@@ -3,6 +3,7 @@
 import html
 import math
 
+from ohash.engine.judge import CLICKS
 from ohash.engine.narrative import pairs_in_words
 from ohash.engine.run_health import findings, health
 from ohash.engine.snapshot import Snapshot
@@ -20,7 +21,7 @@ def numbers_html(now: Snapshot) -> str:
     n = now.numbers
     entries = [
         _score("hit@10 · by your pairs", n.get("hit_10"), n.get("hit_10_start"))
-        if now.similar_by in ("clicks", "pairs")
+        if now.similar_by in CLICKS
         else _score("mAP · by labels or pairs", n.get("map"), n.get("map_start")),
         _score("recall@10 · by distance", n.get("recall_10"), n.get("recall_10_start")),
         _entry("pair-AUC · recent pairs", _number(n.get("auc"))),
