@@ -17,8 +17,12 @@ settings.load_profile("any machine")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
-    """One worker per core: a second BLAS thread of each would only wait for a core."""
+    """One worker per core: a second BLAS thread of each would only wait for a core.
+
+    The programs that tests start find the modules compiled, even where the environment asks not to keep them.
+    """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.hookimpl(wrapper=True)

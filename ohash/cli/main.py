@@ -20,8 +20,8 @@ def commands() -> dict[str, ModuleType]:
     return {name: module for name, module in sorted(modules.items()) if hasattr(module, "add_arguments")}
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+def parser(command: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands; with the options of one of them only, if it is named."""
     top = argparse.ArgumentParser(
         prog="python3 -m ohash",
         description="Online Hashing from the command line. The dashboard is: python3 -m streamlit run app.py",
@@ -31,14 +31,15 @@ def parser() -> argparse.ArgumentParser:
     subparsers = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in commands().items():
         text = (module.__doc__ or "").strip()
-        command = subparsers.add_parser(
+        subparser = subparsers.add_parser(
             name,
             help=text.splitlines()[0].rstrip("."),
             description=text,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        module.add_arguments(command)
-        _add_common(command, after_command=True)
+        if command in (None, name):
+            module.add_arguments(subparser)
+            _add_common(subparser, after_command=True)
     return top
 
 
@@ -64,12 +65,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; a user's mistake is one line on standard error, not a traceback."""
     command = "ohash"
     try:
-        early, _ = _add_common(argparse.ArgumentParser(add_help=False)).parse_known_args(arguments)
+        early, rest = _add_common(argparse.ArgumentParser(add_help=False)).parse_known_args(arguments)
         if early.data:
             use_data_folder(early.data)
         for file in early.plugin:
             registry.add_plugin(file)
-        options = parser().parse_args(arguments)  # after the plugins, whose methods have options
+        words = (word for word in rest if not word.startswith("-"))
+        options = parser(next(words, "")).parse_args(arguments)  # after the plugins, whose methods have options
         command = f"ohash {options.command}"
         with nullcontext() if _quiet(options) else report_progress_to(RowProgress()):
             return int(commands()[options.command].run(options))

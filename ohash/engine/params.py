@@ -7,6 +7,7 @@ dataset and the method; `ohash.engine.links` reads it again.
 import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from ohash.core.features import FeatureParams
@@ -245,11 +246,14 @@ def _parts(params: ExperimentParams) -> tuple[Any, ...]:
 
 def _defaults(dataset: str, method: str) -> tuple[Any, ...]:
     """What a run starts from: the classes' own defaults, frozen centring, the map and the judging that suit them."""
-    spec = methods.find(method)
+    return _defaults_of(methods.find(method), default_features(dataset))
+
+
+@lru_cache(maxsize=256)
+def _defaults_of(spec: HasherSpec, features: FeatureParams) -> tuple[Any, ...]:
     model = spec.params()
     if "center" in spec.table and "frozen" in spec.table["center"].choices:
         model = replace(model, center="frozen")
-    features = default_features(dataset)
     features = replace(features, kernel=kernel_for(spec, features.kernel))
     run = RunParams(judged_at="tenths") if spec.consumes == "batch" else RunParams()  # every judgement needs a fit
     return model, features, StreamParams(), DriftParams(), run

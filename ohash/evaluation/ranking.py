@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
-from ohash.core.arrays import Array, Floats
+from ohash.core.arrays import Floats
 from ohash.evaluation import ranking_kernels as columns
 from ohash.evaluation.packed_codes import Combine, cutoffs, search_problem
 from ohash.evaluation.ranking_kernels import score_queries
@@ -208,38 +208,35 @@ def make_retrieval(
 ) -> Retrieval:
     """Metrics from what a scoring kernel has filled in: means over the queries that have a relevant item."""
     R = scores[:, columns.N_RELEVANT]
-    scored = scores[R > 0]
-    queries = len(scored)
-
-    def mean(values: Array) -> float:
-        return float(values.mean()) if queries else float("nan")
-
-    def column(at: int, offset: int) -> int:
-        return columns.FIRST_K + columns.PER_K * at + offset
+    scored = np.ascontiguousarray(scores[R > 0].T)  # one row per metric
+    queries = scored.shape[1]
+    ball, ball_relevant = scored[columns.BALL], scored[columns.BALL_RELEVANT]
+    in_radius = (ball_relevant / np.maximum(ball, 1), ball_relevant / scored[columns.N_RELEVANT], ball == 0)
+    means = scored.mean(axis=1).tolist() if queries else [float("nan")] * len(scored)
+    precision, recall, empty = np.mean(in_radius, axis=1).tolist() if queries else [float("nan")] * 3
 
     def by_k(offset: int) -> dict[int, float]:
-        return {k: mean(scored[:, column(at, offset)]) for at, k in enumerate(ks)}
+        return {k: means[columns.FIRST_K + columns.PER_K * at + offset] for at, k in enumerate(ks)}
 
-    auc = scored[:, columns.AUC]
+    auc = scored[columns.AUC]
     auc = auc[~np.isnan(auc)]  # a query that everything is relevant to has none
-    ball, ball_relevant = scored[:, columns.BALL], scored[:, columns.BALL_RELEVANT]
     retrieved, hits = counts[:, columns.RETRIEVED], counts[:, columns.RETRIEVED_RELEVANT]
     return Retrieval(
         queries=queries,
         excluded=len(scores) - queries,
-        map=mean(scored[:, columns.AP]),
-        map_low=mean(scored[:, columns.AP_LOW]),
-        map_high=mean(scored[:, columns.AP_HIGH]),
-        mrr=mean(scored[:, columns.RECIPROCAL_RANK]),
+        map=means[columns.AP],
+        map_low=means[columns.AP_LOW],
+        map_high=means[columns.AP_HIGH],
+        mrr=means[columns.RECIPROCAL_RANK],
         map_at_k=by_k(0),
         precision_at_k=by_k(1),
         hit_at_k=by_k(2),
         ndcg_at_k=by_k(3),
         auc=float(auc.mean()) if len(auc) else float("nan"),
         radius=radius,
-        precision_radius=mean(ball_relevant / np.maximum(ball, 1)),
-        recall_radius=mean(ball_relevant / scored[:, columns.N_RELEVANT]),
-        empty_ball=mean(ball == 0),
+        precision_radius=precision,
+        recall_radius=recall,
+        empty_ball=empty,
         curve=PRCurve(
             radius=np.arange(len(counts)),
             precision=hits / np.maximum(retrieved, 1),
@@ -248,6 +245,6 @@ def make_retrieval(
             macro_recall=sums[:, columns.RECALL] / max(queries, 1),
         ),
         ap=scores[:, columns.AP].copy(),
-        hits={k: scores[:, column(at, 2)].copy() for at, k in enumerate(ks)},
+        hits={k: scores[:, columns.FIRST_K + columns.PER_K * at + 2].copy() for at, k in enumerate(ks)},
         n_relevant=R.astype(np.int64),
     )

@@ -1,7 +1,9 @@
 """Experiments of every kind, small."""
 
+from functools import cache
+
 from ohash.engine.params import Change
-from tests.engine.runs import small
+from tests.engine.runs import small, straight
 
 CHANGES = (Change(0, "C", 0.05), Change(137, "beta", 0.9), Change(400, "C", 0.2), Change(400, "beta", 0.6))
 CASES = {
@@ -39,4 +41,7 @@ def case(name):
     return small(values.pop("method", "oh"), **values)
 
 
-# -- nothing but the parameters ------------------------------------------------------------------------------------
+@cache
+def finished_run(name):
+    """The run of a case with few checkpoints, driven straight to its end: shared, so only to be compared with."""
+    return straight(case(name))

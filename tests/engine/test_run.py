@@ -9,7 +9,7 @@ from ohash.core.loss import dissimilar_threshold
 from ohash.engine.params import MOST_CHANGES, Change, experiment
 from ohash.engine.run import Run, run
 from ohash.models.registry import find
-from tests.engine.cases import CASES, CHANGES, OWN, case
+from tests.engine.cases import CASES, CHANGES, OWN, case, finished_run
 from tests.engine.runs import advance, assert_same, finish, own_data, small, straight
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
@@ -17,11 +17,9 @@ pytestmark = pytest.mark.usefixtures("few_checkpoints")
 
 @pytest.mark.parametrize("name", CASES)
 def test_results_do_not_depend_on_chunks(name):
-    params = case(name)
-    whole = straight(params)
     for seed in range(2):
         chunks = np.random.default_rng(seed).integers(1, 90, 50)
-        assert_same(whole, finish(Run(params), chunks))
+        assert_same(finished_run(name), finish(Run(case(name)), chunks))
 
 
 @pytest.mark.parametrize("kind", OWN)
@@ -61,7 +59,7 @@ def test_looking_at_a_run_does_not_change_it():
 
 @pytest.mark.parametrize("name", ["plain", "every", "rotate", "lsh"])
 def test_the_judge_does_not_change_what_is_learnt(name):
-    judged, unjudged = straight(case(name)), straight(case(name), judge=False)
+    judged, unjudged = finished_run(name), straight(case(name), judge=False)
     assert len(unjudged.checkpoints.scores) == 0
     for column in judged.observer.columns.names:
         one, other = (going.observer.columns[column] for going in (judged, unjudged))

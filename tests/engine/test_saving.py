@@ -11,8 +11,8 @@ from ohash.engine.params import Change, experiment
 from ohash.engine.run import Run
 from ohash.models.registry import hashers
 from ohash.streams.dataset import Dataset
+from tests.engine.cases import CASES, OWN, case, finished_run
 from tests.engine.runs import advance, assert_same, finish, own_data, small, straight
-from tests.engine.test_run import CASES, OWN, case
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
 
@@ -20,7 +20,6 @@ pytestmark = pytest.mark.usefixtures("few_checkpoints")
 @pytest.mark.parametrize("name", CASES)
 def test_saved_in_the_middle_and_resumed_equals_the_straight_run(name, tmp_path):
     params = case(name)
-    whole = straight(params)
     going = Run(params)
     stops = (0, 31, 100, 401) if going.end > 401 else (0, 10, 31)
     for at in stops:
@@ -30,7 +29,7 @@ def test_saved_in_the_middle_and_resumed_equals_the_straight_run(name, tmp_path)
         going = saving.load(tmp_path / "run.npz")
         assert going.t == at and going.params == params
         going.step(1)
-    assert_same(finish(going, [37]), whole)
+    assert_same(finish(going, [37]), finished_run(name))
 
 
 @pytest.mark.parametrize("kind", OWN)
