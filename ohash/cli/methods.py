@@ -12,9 +12,8 @@ may have several names in the literature: aliases work, too.
 import argparse
 import textwrap
 
-from ohash.models.absent import ABSENT
 from ohash.models.base import HasherSpec
-from ohash.models.registry import find, hashers
+from ohash.models.registry import ABSENT, find, hashers
 from ohash.tables import bibliography
 
 

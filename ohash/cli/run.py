@@ -39,8 +39,17 @@ from ohash.engine.export import PLACEHOLDER_FILES, summary, write
 from ohash.engine.judge import CLICKS, RERANKED, TRUTH_SCORES, truth_column
 from ohash.engine.links import from_query, with_changes
 from ohash.engine.narrative import pairs_in_words, truth_of
-from ohash.engine.paper_protocol import DEFAULTS_FOR_OTHER_DATA, paper_key, protocol
-from ohash.engine.params import SEED, ExperimentParams, RunParams, experiment, flat, rows_of
+from ohash.engine.params import (
+    DEFAULTS_FOR_OTHER_DATA,
+    SEED,
+    ExperimentParams,
+    RunParams,
+    experiment,
+    flat,
+    paper_key,
+    protocol,
+    rows_of,
+)
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.evaluation.drift_metrics import detection, dip, most_forgotten, recovery, stale_gap

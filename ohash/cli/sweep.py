@@ -41,7 +41,7 @@ from ohash.store.store import Store, StoreError
 from ohash.sweeps.estimate import CellTimer, estimate_cost
 from ohash.sweeps.execution import Progress, SweepExecution
 from ohash.sweeps.executors import DaskExecutor, InlineExecutor
-from ohash.sweeps.own_data import load_own_data, save_own_data, with_own_data
+from ohash.sweeps.files import load_own_data, save_own_data, with_own_data
 from ohash.sweeps.results import BestPoint, Point, best_points, collect_points, to_csv
 from ohash.sweeps.sweep import Sweep, check_datasets, read_sweep
 

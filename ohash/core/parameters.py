@@ -182,7 +182,7 @@ def _rows_of(params: type) -> dict[str, Parameter]:
 
 def validate(params: Any) -> None:
     """Validate every declared field in place; call it from ``__post_init__`` of the frozen dataclass."""
-    for key, row in _rows_of(type(params)).items():
+    for key, row in parameter_table(params).items():
         object.__setattr__(params, key, row.convert(getattr(params, key)))
 
 

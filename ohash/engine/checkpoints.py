@@ -22,7 +22,7 @@ from ohash.evaluation.ranking import Retrieval
 from ohash.models.base import AsymmetricHasher, HasherSpec, OnlineHasher
 from ohash.runtime.clock import CPU_COLUMNS
 from ohash.runtime.frames import Arrays
-from ohash.runtime.slices import drain
+from ohash.runtime.progress import drain
 
 NAMES = ("balance", "mean_entropy", "correlation", "distinct")
 CORRELATED = 4000  # rows over which bits are correlated

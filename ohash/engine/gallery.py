@@ -10,7 +10,7 @@ from ohash.core.arrays import Counts, Singles
 from ohash.engine.frozen import Estimates, FrozenEstimates
 from ohash.engine.judge import CLICKS
 from ohash.engine.run import Run
-from ohash.evaluation.hamming_search import search
+from ohash.evaluation.packed_codes import search
 from ohash.models.base import AsymmetricHasher
 
 

@@ -20,8 +20,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Array, Bytes, Floats, Rows
 from ohash.core.rows import RowView
 from ohash.engine.world import World
-from ohash.evaluation.distance_ranking import Distances, iter_ranking
-from ohash.evaluation.float_reference import iter_float_scores
+from ohash.evaluation.distance_ranking import Distances, iter_float_scores, iter_ranking
 from ohash.evaluation.neighbours import iter_exact_neighbours
 from ohash.evaluation.ranking import Retrieval, iter_retrieval, retrieval
 from ohash.streams.dataset import Dataset

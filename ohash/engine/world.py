@@ -17,7 +17,7 @@ from ohash.core.arrays import Numbers, Reals
 from ohash.core.features import BLOCK, FeatureMap
 from ohash.core.rows import gather
 from ohash.engine.params import OWN, ExperimentParams
-from ohash.runtime.slices import drain
+from ohash.runtime.progress import drain
 from ohash.streams import registry
 from ohash.streams.dataset import Dataset, split
 from ohash.streams.drift import Drift

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from ohash.evaluation.code_table import CodeTable, Refresh
     from ohash.evaluation.diagnostics import CodeDiagnostics, code_diagnostics
     from ohash.evaluation.drift_detectors import ADWIN, DriftMonitor, PageHinkley
-    from ohash.evaluation.hamming_search import search
     from ohash.evaluation.metrics import METRICS, Metric
     from ohash.evaluation.neighbours import exact_neighbours, recall_at_k, recall_with_reranking
+    from ohash.evaluation.packed_codes import search
     from ohash.evaluation.pair_auc import PairAUC, area_under, checkpoint_mean
     from ohash.evaluation.ranking import PRCurve, Retrieval, iter_retrieval, mean_ap, retrieval
     from ohash.evaluation.significance import Difference, difference_over_seeds, paired_bootstrap
@@ -54,6 +54,6 @@ __getattr__, __dir__ = lazy.attach(
         "recall_at_k": "neighbours",
         "recall_with_reranking": "neighbours",
         "retrieval": "ranking",
-        "search": "hamming_search",
+        "search": "packed_codes",
     },
 )

@@ -18,7 +18,7 @@ from ohash.core.rows import RowView
 from ohash.evaluation.packed_codes import Combine, code_array
 from ohash.evaluation.ranking import retrieval
 from ohash.evaluation.relevance import own_rows
-from ohash.runtime.slices import drain
+from ohash.runtime.progress import drain
 
 Metric = Literal["cosine", "l2", "dot"]
 

@@ -1,6 +1,6 @@
-"""Checks of packed codes, and their layout for the kernels."""
+"""Checks of packed codes, their layout for the kernels, and the nearest codes of each query, exactly."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
-from ohash.evaluation.hamming_kernels import MIN, MIN_SUM, SUM
+from ohash.core.arrays import Rows
+from ohash.evaluation.hamming_kernels import MIN, MIN_SUM, SUM, search_queries
 
 Combine = Literal["min_sum", "min", "sum"]
 Flags = npt.NDArray[np.uint8]
@@ -116,3 +117,43 @@ def cutoffs(name: str, k: int | Sequence[int]) -> tuple[int, ...]:
     """One k or several, in ascending order without repetition."""
     values = [k] if isinstance(k, (int, np.integer)) else list(k)
     return tuple(sorted({validation.integer(name, value, 1) for value in values}))
+
+
+def search(
+    query_codes: npt.NDArray[np.uint8],
+    db_codes: npt.NDArray[np.uint8],
+    k: int = 10,
+    combine: Combine = "min_sum",
+) -> tuple[Rows, Rows]:
+    """(indices, distances), both (n_queries, k): nearest first, ties by database index.
+
+    `distances` are those that define the ranking: the least over T models, or their sum for ``combine="sum"``.
+
+    >>> indices, distances = search(np.uint8([[0b011]]), np.uint8([[0b100], [0b111], [0b001], [0b011]]), k=3)
+    >>> indices, distances
+    (array([[3, 1, 2]]), array([[0, 1, 1]]))
+    """
+    parts = list(iter_search(query_codes, db_codes, k, combine))
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def iter_search(
+    query_codes: npt.NDArray[np.uint8],
+    db_codes: npt.NDArray[np.uint8],
+    k: int = 10,
+    combine: Combine = "min_sum",
+    block: int | None = None,
+) -> Iterator[tuple[Rows, Rows]]:
+    """`search`, a block of queries at a time (about 10 ms without `block`)."""
+    problem = search_problem(query_codes, db_codes, combine)
+    k = validation.integer("k", k, 1)
+    if k > problem.n:
+        raise ValueError(f"k must be at most the number of db_codes, {problem.n}, got {k}")
+    size = problem.block_size(block)
+    kernel = search_queries()
+    for start in range(0, problem.n_queries, size):
+        queries = problem.query_block(start, min(start + size, problem.n_queries))
+        indices = np.empty((queries.shape[1], k), np.int64)
+        distances = np.empty_like(indices)
+        kernel(queries, problem.database, problem.combine, indices, distances)
+        yield indices, distances

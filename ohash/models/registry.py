@@ -1,5 +1,7 @@
 """Methods are discovered, not listed: every method file, plugin file and entry point that defines HASHER.
 
+Methods of the field that are not here are listed, each with the reason: nothing is written from guesses.
+
 A user's method comes from a file named in OHASH_PLUGINS (several are separated as in PATH), from ``--plugin FILE``, or
 from an installed package's entry point in the group ``ohash.plugins``. Plugins are code, and are executed.
 """
@@ -10,13 +12,47 @@ import importlib.util
 import os
 import pkgutil
 import sys
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ohash.models.absent import ABSENT
 from ohash.models.base import HasherSpec, OnlineHasher
+
+
+@dataclass(frozen=True)
+class AbsentMethod:
+    """A published method without an implementation; `reason` ends the sentence "not here, because ..."."""
+
+    title: str
+    aliases: tuple[str, ...]
+    cite: str
+    reason: str
+
+    def __str__(self) -> str:
+        """One sentence."""
+        return f"{self.title} ({self.cite}) is not here, because {self.reason}."
+
+
+ABSENT = (
+    AbsentMethod(
+        "FCOH",
+        ("fast class-wise updating for online hashing",),
+        "Lin, Ji, Sun, Zhang, Huang, Tian, Tao: Fast Class-wise Updating for Online Hashing, TPAMI 2022",
+        "neither the text of its paper nor a program of its authors was at hand, and the abstract does not determine "
+        "its updates",
+    ),
+    AbsentMethod(
+        "FOH",
+        ("fast online hashing", "fast online hashing with multi-label projection"),
+        "Jia, Cao, Liu, Gui: Fast Online Hashing with Multi-Label Projection, AAAI 2023",
+        "the text of its paper was not at hand, and the authors' program does not settle it: in the step for the codes "
+        "of the past the label projection has a sign that pushes codes away from it, and the loop for several labels "
+        "is left out",
+    ),
+)
+
 
 PLUGINS = "OHASH_PLUGINS"
 ENTRY_POINTS = "ohash.plugins"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ohash.runtime.folders import home
     from ohash.runtime.frames import read_frame, write_frame
     from ohash.runtime.pool import WorkerPool
-    from ohash.runtime.slices import drain
+    from ohash.runtime.progress import drain
     from ohash.runtime.worker import Worker
 
 __all__ = [
@@ -32,7 +32,7 @@ __getattr__, __dir__ = lazy.attach(
         "Clock": "clock",
         "Worker": "worker",
         "WorkerPool": "pool",
-        "drain": "slices",
+        "drain": "progress",
         "home": "folders",
         "read_archive": "archive",
         "read_frame": "frames",

@@ -1,8 +1,12 @@
-"""How far a long fit is: loops report, and a caller may listen."""
+"""Long work: how far it is, which loops report and a caller may hear, and how to do all slices of it at once.
 
-from collections.abc import Callable, Iterator
+Work in slices of a few milliseconds is a generator that yields after each and returns the result.
+"""
+
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
 
 Listener = Callable[[float], None]
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
@@ -31,3 +35,22 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+Result = TypeVar("Result")
+
+
+def drain(work: Generator[object, None, Result]) -> Result:
+    """Do all slices at once, and give the result.
+
+    >>> def work():
+    ...     yield
+    ...     return 3
+    >>> drain(work())
+    3
+    """
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]

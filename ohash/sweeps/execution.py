@@ -20,9 +20,8 @@ from ohash.runtime.worker import TaskError
 from ohash.store.store import Store, StoreError
 from ohash.streams.dataset import Dataset
 from ohash.sweeps.executors import InlineExecutor, cancel_all, capacity, submit_cell
-from ohash.sweeps.files import save_sweep
+from ohash.sweeps.files import load_own_data, save_own_data, save_sweep, with_own_data
 from ohash.sweeps.leases import CellLeases
-from ohash.sweeps.own_data import load_own_data, save_own_data, with_own_data
 from ohash.sweeps.results import SweepResults
 from ohash.sweeps.sweep import SPEC_KEYS, Cell, Sweep, build_sweep, check_datasets, read_sweep
 

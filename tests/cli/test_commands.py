@@ -15,7 +15,7 @@ from ohash.engine import saving
 from ohash.engine.checkpoints import Checkpoints
 from ohash.engine.run import Run
 from ohash.models import hashers
-from ohash.models.absent import ABSENT
+from ohash.models.registry import ABSENT
 from ohash.streams.registry import load_by_key
 
 

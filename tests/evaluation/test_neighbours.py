@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from ohash.core.codes import pack
 from ohash.core.rows import RowView
 from ohash.evaluation import neighbours
-from ohash.evaluation.hamming_search import iter_search, search
 from ohash.evaluation.neighbours import exact_neighbours, iter_exact_neighbours, recall_at_k, recall_with_reranking
+from ohash.evaluation.packed_codes import iter_search, search
 from tests.evaluation import reference
 from tests.evaluation.strategies import cases
 

@@ -26,8 +26,7 @@ from ohash.comparison.runner import compare
 from ohash.comparison.verdict import verdict
 from ohash.engine import export
 from ohash.engine.narrative import headline, title_of
-from ohash.engine.paper_protocol import protocol
-from ohash.engine.params import ExperimentParams
+from ohash.engine.params import ExperimentParams, protocol
 from ohash.engine.run import Run
 from ohash.engine.run_health import findings, health
 from ohash.engine.snapshot import Snapshot

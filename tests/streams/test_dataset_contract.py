@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohash.engine.paper_protocol import protocol
+from ohash.engine.params import protocol
 from ohash.models.registry import add_plugin, plugin_modules
 from ohash.streams.dataset import Dataset, DatasetSpec, split
 from ohash.streams.pairs import pair_stream

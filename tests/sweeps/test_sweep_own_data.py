@@ -7,7 +7,7 @@ from ohash.engine.run import run
 from ohash.runtime.pool import WorkerPool
 from ohash.store.store import Store
 from ohash.sweeps import estimate as sweep_cost
-from ohash.sweeps import own_data as own
+from ohash.sweeps import files as own
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.files import delete_sweep, save_sweep

@@ -15,9 +15,8 @@ from ohash.store.store import Store
 from ohash.sweeps import launch
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
-from ohash.sweeps.files import list_sweeps
+from ohash.sweeps.files import list_sweeps, with_own_data
 from ohash.sweeps.leases import CellLeases, activity
-from ohash.sweeps.own_data import with_own_data
 from ohash.sweeps.results import best_points, collect_points
 from ohash.sweeps.sweep import Sweep, build_sweep
 from ohash.ui.session import own_data as session_data

@@ -14,8 +14,7 @@ from ohash.core.loss import PairStep
 from ohash.core.parameters import param
 from ohash.models.base import PAPER, Check, HasherSpec
 from ohash.models.linear import read_only
-from ohash.models.online.oh_params import OHParams, PairTrace
-from ohash.models.online.passive_aggressive import PassiveAggressive
+from ohash.models.online.passive_aggressive import OHParams, PairTrace, PassiveAggressive
 
 
 @dataclass(frozen=True)

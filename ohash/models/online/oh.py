@@ -10,8 +10,7 @@ from ohash.core.arrays import Reals
 from ohash.core.loss import PairStep
 from ohash.models.base import PAPER, Check, HasherSpec
 from ohash.models.linear import read_only
-from ohash.models.online.oh_params import OHParams, PairTrace
-from ohash.models.online.passive_aggressive import PassiveAggressive
+from ohash.models.online.passive_aggressive import OHParams, PairTrace, PassiveAggressive
 
 
 class OH(PassiveAggressive):

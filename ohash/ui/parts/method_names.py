@@ -3,8 +3,8 @@
 import streamlit as st
 
 from ohash.comparison.results import supervision_text
-from ohash.models.absent import ABSENT
 from ohash.models.base import HasherSpec
+from ohash.models.registry import ABSENT
 from ohash.ui.workarounds.markdown import escape_markdown
 
 

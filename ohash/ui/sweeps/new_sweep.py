@@ -13,7 +13,7 @@ from ohash.models import registry as methods
 from ohash.store.store import Store
 from ohash.streams.dataset import Dataset
 from ohash.sweeps.estimate import CellTimer, CostEstimate, estimate_cost
-from ohash.sweeps.own_data import with_own_data
+from ohash.sweeps.files import with_own_data
 from ohash.sweeps.sweep import Sweep, build_sweep
 from ohash.ui.parts import catalogue
 from ohash.ui.parts.controls import label_of

@@ -9,12 +9,11 @@ import streamlit as st
 from ohash.engine.narrative import duration
 from ohash.engine.params import OWN
 from ohash.store.store import Store
-from ohash.sweeps import launch, own_data
-from ohash.sweeps.export import code_for
-from ohash.sweeps.files import delete_sweep, list_sweeps
+from ohash.sweeps import launch
+from ohash.sweeps.files import delete_sweep, list_sweeps, load_own_dataset, own_fingerprints, save_own_data
 from ohash.sweeps.leases import Activity, activity, cancel
 from ohash.sweeps.results import Point, best_points, collect_points, to_csv
-from ohash.sweeps.sweep import Sweep
+from ohash.sweeps.sweep import Sweep, code_for
 from ohash.ui.parts.notices import show_error
 from ohash.ui.session import own_data as session_data
 from ohash.ui.session.session import Session
@@ -158,11 +157,11 @@ def start(session: Session, store: Store, sweep: Sweep) -> None:
         return
 
     def launch_sweep() -> None:
-        for content in own_data.own_fingerprints(sweep):
+        for content in own_fingerprints(sweep):
             if content in session.own:
-                own_data.save_own_data(store, session.own[content])
+                save_own_data(store, session.own[content])
             else:
-                own_data.load_own_dataset(store, content)  # raises if the data are not here
+                load_own_dataset(store, content)  # raises if the data are not here
         st.query_params.from_dict({"sweep": sweep.key})
         launch.start_sweep(sweep, store)
 

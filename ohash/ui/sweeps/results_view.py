@@ -11,7 +11,7 @@ from ohash.plots import sweeps as charts
 from ohash.plots.html_legend import legend_html
 from ohash.plots.plotly import heat_figure, many, pickable
 from ohash.store.store import Store
-from ohash.sweeps import own_data
+from ohash.sweeps.files import load_own_dataset
 from ohash.sweeps.results import BestPoint, Point
 from ohash.sweeps.sweep import Sweep
 from ohash.ui.parts.notices import show_error
@@ -33,7 +33,7 @@ def open_on_live(session: Session, store: Store, point: Point) -> None:
     cell = next(cell for cell in point.cells if cell.key in done)
     try:
         if cell.params.dataset == OWN and cell.params.content not in session.own:
-            session_data.add(session, own_data.load_own_dataset(store, cell.params.content))
+            session_data.add(session, load_own_dataset(store, cell.params.content))
         live_run.run_stored(session, store.get(cell.key), cell.params.with_values(judged_at="curve"))
     except ValueError as error:
         show_error(error)
