@@ -21,7 +21,8 @@ Scale = Literal["linear", "log"]
 class Parameter:
     """One row of the table. `lo` and `hi` bound what is accepted, `slider` what a slider offers.
 
-    `alias` is a name for the value `lo` where that is not meant as a number: "auto", "natural". `tex` is the equation
+    `alias` is a name for the value `lo` where that is not meant as a number: "auto", "natural"; `lo` is then accepted
+    even if it is open. `tex` is the equation
     the parameter appears in. `active_if` names another parameter, and its values with which this one has an effect. A
     `default` of None depends on other parameters.
     """
@@ -87,7 +88,7 @@ class Parameter:
                 return value
         elif not isinstance(value, bool) and isinstance(value, numbers.Real) and _is_finite(value):
             number = float(value)
-            above = number > self.lo if self.lo_open else number >= self.lo
+            above = number > self.lo or (number == self.lo and (not self.lo_open or bool(self.alias)))
             if above and number <= self.hi and (self.kind is float or number.is_integer()):
                 return self.kind(value)
         got = value.item() if isinstance(value, np.generic) else value
@@ -158,6 +159,16 @@ def param(
 def parameter_table(params: Any) -> dict[str, Parameter]:
     """The declared rows of a params dataclass (or of an instance of it), by key, in order."""
     return dict(_rows_of(params if isinstance(params, type) else type(params)))
+
+
+def values_by_name(params: Any) -> dict[str, Any]:
+    """The fields of a params dataclass as a person writes them: "auto" where that is what the number stands for."""
+    rows = parameter_table(params)
+    values = {field.name: getattr(params, field.name) for field in dataclasses.fields(params)}
+    return {
+        key: rows[key].alias if key in rows and rows[key].alias and value == rows[key].lo else value
+        for key, value in values.items()
+    }
 
 
 def table_with_defaults(params: Any) -> dict[str, Parameter]:

@@ -13,7 +13,7 @@ from ohash.core.arrays import Reals
 from ohash.core.codes import unpack
 from ohash.engine.frozen import Estimates, Frozen, FrozenEstimates
 from ohash.engine.history import History
-from ohash.engine.judge import LAST_POINTS, SCORES, ClassScores, Judge, sliding_map
+from ohash.engine.judge import ERRORS, LAST_POINTS, SCORES, ClassScores, Judge, sliding_map
 from ohash.engine.state import RunState
 from ohash.evaluation.code_table import CodeTable
 from ohash.evaluation.diagnostics import code_diagnostics
@@ -37,7 +37,7 @@ def code_numbers(codes: npt.NDArray[np.uint8], r: int, spec: HasherSpec) -> dict
 
 
 CHECKPOINT_COLUMNS = (
-    *SCORES, "map_fresh", "map_prequential", "recomputed", "flipped", "gap", "bound", "required_C", "share_C",
+    *SCORES, *ERRORS, "map_fresh", "map_prequential", "recomputed", "flipped", "gap", "bound", "required_C", "share_C",
     "W_norm2", *CPU_COLUMNS,
 )  # fmt: skip
 FLAT = 0.005
@@ -215,6 +215,7 @@ def with_models(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 
 
 PER_DECADE = 8
+EARLY = (10, 21, 46)  # three per decade, while a few pairs still change every code
 FIRST_CHECKPOINT = 100
 REGULAR = 40
 
@@ -225,13 +226,14 @@ def checkpoint_pairs(pairs: int, at: str = "curve") -> list[int]:
     A regular one that would fall within half a step of the last is left out.
 
     >>> checkpoint_pairs(100_000)[:6], checkpoint_pairs(100_000)[-3:]
-    ([0, 100, 133, 177, 237, 316], [94998, 97498, 100000])
+    ([0, 10, 21, 46, 100, 133], [94998, 97498, 100000])
     """
     if at != "curve":
         tenths = 10 if at == "tenths" else 1
         return sorted({pairs * k // tenths for k in range(tenths + 1)})
     step = max(1, pairs // REGULAR)
-    due, t = [0], float(min(FIRST_CHECKPOINT, pairs))
+    due = [0, *(early for early in EARLY if early < pairs)]
+    t = float(min(FIRST_CHECKPOINT, pairs))
     while t < pairs - step / 2:
         due.append(int(t))
         t = min(t * 10 ** (1 / PER_DECADE), t + step)

@@ -23,6 +23,7 @@ from ohash.engine.world import World
 from ohash.evaluation.distance_ranking import Distances, iter_float_scores, iter_ranking
 from ohash.evaluation.neighbours import iter_exact_neighbours
 from ohash.evaluation.ranking import Retrieval, iter_retrieval, retrieval
+from ohash.evaluation.significance import half_width
 from ohash.streams.dataset import Dataset
 from ohash.streams.similarity.base import Similarity
 from ohash.streams.similarity.pair_list import PairListSimilarity, group_partners
@@ -34,6 +35,8 @@ SCORES = (
     "map", "map_low", "map_high", "precision_10", "hit_10", "mrr", "ndcg_10", "auc_later", "recall_10", "recall_100",
     *(f"recall_10_x{factor}" for factor in RERANKED[1:]),
 )  # fmt: skip
+# Half widths of the 95 % intervals of three of them, over the queries.
+ERRORS = ("map_error", "hit_10_error", "recall_10_error")
 # Where the truth is clicks or pairs, one item of thousands is relevant, and mAP is too small to be read.
 CLICKS = ("clicks", "pairs")
 TRUTH_SCORES = {"map": "mAP", "hit_10": "hit@10"}
@@ -142,7 +145,7 @@ class Judge:
             return _last(iter_ranking(some, len(self.queries), len(keep), query_rows=own, **given))
 
         ranking = yield from rank(relevant=relevant, exclude=hidden, k=10)
-        recalls = {}
+        recalls, recall_error = {}, float("nan")
         for k, factors in ((10, RERANKED), (NEIGHBOURS, (1,))):
             few = min(k, exact.shape[1])
             # the share of the k exact neighbours among the c k nearest: `recall_with_reranking`, in slices
@@ -150,6 +153,8 @@ class Judge:
             for factor in factors:
                 share = near.precision_at_k[factor * few] * factor
                 recalls[k, factor] = share if factor * few < len(keep) else 1.0
+            if k == 10:
+                recall_error = half_width(near.precisions[few])
         return {
             "map": ranking.map,
             "map_low": ranking.map_low,
@@ -162,6 +167,9 @@ class Judge:
             "recall_10": recalls[10, 1],
             "recall_100": recalls[NEIGHBOURS, 1],
             **{f"recall_10_x{factor}": recalls[10, factor] for factor in RERANKED[1:]},
+            "map_error": half_width(ranking.ap),
+            "hit_10_error": half_width(ranking.hits[10]),
+            "recall_10_error": recall_error,
             "record": ranking,
         }
 

@@ -6,6 +6,7 @@ dataset and the method; `ohash.engine.links` reads it again.
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -14,6 +15,7 @@ from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, did_you_mean, param, parameter_table, table_with_defaults, validate
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
+from ohash.models.online.passive_aggressive import OHParams
 from ohash.streams import registry as datasets
 from ohash.streams.dataset import Dataset
 from ohash.streams.datasets.paper_setting import paper_params
@@ -116,6 +118,8 @@ class ExperimentParams:
                 raise ValueError(f"changes may set {live} of {self.method}, got {change.name!r}")
             if isinstance(change.at, bool) or not isinstance(change.at, int) or change.at < 0:
                 raise ValueError(f"a change must happen at a pair number >= 0, got {change.at!r}")
+            if rows[change.name].alias and change.value in (rows[change.name].alias, rows[change.name].lo):
+                raise ValueError(f"a change of {change.name} must be a number, got {rows[change.name].alias!r}")
             changes.append(Change(change.at, change.name, rows[change.name].convert(change.value)))
         object.__setattr__(self, "changes", tuple(sorted(changes, key=lambda change: change.at)))
         model = self.model
@@ -233,7 +237,14 @@ def default_features(dataset: str) -> FeatureParams:
     known = datasets.datasets().get(dataset)
     if known is None:
         return FeatureParams(kernel="none")
-    return FeatureParams(kernel=known.kernel, normalize=known.normalize)
+    features = FeatureParams(kernel=known.kernel, normalize=known.normalize)
+    return replace(features, **{key: known.defaults[key] for key in known.defaults if key in parameter_table(features)})
+
+
+def _chosen_model(dataset: str) -> Mapping[str, Any]:
+    """What suits a data set among the parameters of OH and MMOH; for data that nobody has tried, the warm-up's C."""
+    known = datasets.datasets().get(dataset)
+    return known.defaults if known is not None and known.group not in ("folder", "plugin") else {"C": "auto"}
 
 
 def kernel_for(spec: HasherSpec, suits_data: str) -> str:
@@ -247,14 +258,17 @@ def _parts(params: ExperimentParams) -> tuple[Any, ...]:
 
 def _defaults(dataset: str, method: str) -> tuple[Any, ...]:
     """What a run starts from: the classes' own defaults, frozen centring, the map and the judging that suit them."""
-    return _defaults_of(methods.find(method), default_features(dataset))
+    return _defaults_of(methods.find(method), default_features(dataset), tuple(_chosen_model(dataset).items()))
 
 
 @lru_cache(maxsize=256)
-def _defaults_of(spec: HasherSpec, features: FeatureParams) -> tuple[Any, ...]:
+def _defaults_of(spec: HasherSpec, features: FeatureParams, chosen: tuple[tuple[str, Any], ...]) -> tuple[Any, ...]:
     model = spec.params()
     if "center" in spec.table and "frozen" in spec.table["center"].choices:
         model = replace(model, center="frozen")
+    if isinstance(model, OHParams):
+        values: dict[str, Any] = {key: value for key, value in chosen if key in spec.table}
+        model = replace(model, **values)
     features = replace(features, kernel=kernel_for(spec, features.kernel))
     run = RunParams(judged_at="tenths") if spec.consumes == "batch" else RunParams()  # every judgement needs a fit
     return model, features, StreamParams(), DriftParams(), run

@@ -23,6 +23,7 @@ from ohash.engine.snapshot import Snapshot, snapshot_of
 from ohash.engine.state import KeptStates, RunState
 from ohash.engine.world import World, world_of
 from ohash.models.base import DecodingHasher, HasherSpec, MappedHasher, OnlineHasher, PairHasher, PointHasher, Trace
+from ohash.models.online.passive_aggressive import PassiveAggressive
 from ohash.runtime.clock import working_seconds
 from ohash.runtime.frames import Arrays
 from ohash.streams.dataset import Dataset
@@ -209,6 +210,8 @@ class Run(RunState):
             self.hasher.warm_up(warm)
         elif hasattr(self.hasher, "start"):
             self.hasher.start(self.Z.shape[1])
+        if isinstance(self.hasher, PassiveAggressive) and self.hasher.C == 0:  # auto
+            self.auto_C = self.hasher.choose_C(self.Z, *self.world.warm_up_pairs)
         if self.spec.consumes == "batch":
             self.fitting.fit_first()
         self.frozen = (

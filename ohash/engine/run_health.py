@@ -1,4 +1,4 @@
-"""The health of a run: a short list of computed findings, each with what to do about it.
+"""The health of a run: a short list of computed findings, each with what to do about it and the setting that does it.
 
 A run is judged only after it had a chance: MIN_PAIRS pairs and MIN_UPDATES updates. Thresholds are far from what
 healthy runs of the embedded data show.
@@ -6,7 +6,7 @@ healthy runs of the embedded data show.
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,34 +22,51 @@ SAME_AS_CHANCE = 0.55  # pair-AUC of recent pairs
 IDLE_BITS = 0.25  # share of bits that no update has moved, after MIN_UPDATES updates per bit
 TIES = 0.2  # mAP between relevant last and relevant first in ties
 GAP = {"float64": 1e-9}  # of the certificate; elsewhere 1e-3
+CONSTANT = 0.99  # share of one value in a bit that tells nothing apart
+CONSTANT_BITS = 0.1  # share of such bits
+RECOVERED = 1.25  # times the loss per pair before R rose again
+BEFORE_ALARM = 1_000  # pairs over which that loss is taken
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A setting that a finding asks for."""
+
+    key: str
+    value: Any
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One sign of health: what was measured, whether it is fine, and what to do."""
+    """One sign of health: what was measured, whether it is fine, what to do, and the setting that does it."""
 
     title: str
     value: str
     fine: bool
     advice: str = ""
+    remedy: Remedy | None = None
 
 
 def findings(now: Snapshot) -> list[Finding]:
     """Everything the health dot stands for."""
-    signs = (*_numerics(now), *_learning(now), *_codes(now))
-    return [sign for sign in signs if sign is not None]
+    return [*_numerics(now), *_learning(now), *_scores(now), *_drift(now), *_codes(now)]
+
+
+def complaints(now: Snapshot) -> list[Finding]:
+    """The findings that are not fine."""
+    return [finding for finding in findings(now) if not finding.fine]
 
 
 def health(now: Snapshot) -> Health:
     """One dot for all findings; a run that has just begun is not called healthy."""
-    bad = sum(not finding.fine for finding in findings(now))
+    bad = len(complaints(now))
     if bad == 0:
         return "healthy" if now.t >= MIN_PAIRS or now.state == "done" else "early"
     return "look" if bad == 1 else "ill"
 
 
-def _finding(title: str, value: str, fine: bool, advice: str) -> Finding:
-    return Finding(title, value, fine, "" if fine else advice)
+def _finding(title: str, value: str, fine: bool, advice: str, remedy: Remedy | None = None) -> Finding:
+    return Finding(title, value, fine, "" if fine else advice, None if fine else remedy)
 
 
 def _numerics(now: Snapshot) -> list[Finding]:
@@ -57,8 +74,8 @@ def _numerics(now: Snapshot) -> list[Finding]:
     gap = n.get("gap", math.nan)
     if math.isfinite(gap):
         limit = GAP.get(getattr(now.params.model, "dtype", ""), 1e-3)
-        advice = "float32 has drifted: run in float64 (precision) to be sure"
-        signs.append(_finding("certificate gap", f"{gap:.1e}", gap < limit, advice))
+        advice = "float32 has drifted: run in float64 to be sure"
+        signs.append(_finding("certificate gap", f"{gap:.1e}", gap < limit, advice, Remedy("dtype", "float64")))
     if "required_C" in n and math.isfinite(n["required_C"]):
         share = n.get("share_C", 1.0)
         signs.append(Finding("C required by the bound", f"{n['required_C']:.2g}, met at {share:.0%} of updates", True))
@@ -67,7 +84,8 @@ def _numerics(now: Snapshot) -> list[Finding]:
     signs.append(_finding("degenerate pairs", f"{degenerate:.1%}", degenerate < 0.01, advice))
     kernel = n.get("mean_kernel", math.nan)
     if math.isfinite(kernel):
-        signs.append(_finding("mean kernel value", f"{kernel:.3f}", 1e-3 <= kernel <= 0.99, "set σ to auto"))
+        fine, auto = 1e-3 <= kernel <= 0.99, Remedy("sigma", 0.0)
+        signs.append(_finding("mean kernel value", f"{kernel:.3f}", fine, "set σ to auto", auto))
     return signs
 
 
@@ -76,29 +94,81 @@ def _learning(now: Snapshot) -> list[Finding]:
     if now.t < MIN_PAIRS:
         return []
     moved = n.get("updated", 0.0)
-    if hasattr(now.params.model, "C") and moved >= MIN_UPDATES:
+    C = getattr(now.model_at(now.t), "C", None)
+    # Where the truth is the distance itself, short steps keep more of it: word vectors learn best with all capped.
+    follows_labels = now.similar_by not in ("metric", "topk")
+    if C is not None and moved >= MIN_UPDATES and "clipped_rate" in now.columns and follows_labels:
         capped = n["clipped_rate"]
-        advice = f"raise C above {now.params.in_force().model.C:g}: hardly any step is as long as its pair asks for"
-        signs.append(_finding("updates capped by C", f"{capped:.0%} of recent ones", capped < CAPPED, advice))
+        advice = f"raise C above {C:g}: hardly any step is as long as its pair asks for"
+        remedy = Remedy("C", larger_C(now)) if larger_C(now) > C else None
+        signs.append(_finding("updates capped by C", f"{capped:.0%} of recent ones", capped < CAPPED, advice, remedy))
+    lower = Remedy("C", float(f"{C / 10:.1g}")) if C else None
     if n.get("cum_R_frozen", 0.0) > 0 and moved:
         ratio = n["cum_R"] / n["cum_R_frozen"]
         advice = "learning costs more than not learning: lower C, or check what the pairs call similar"
         value = f"{ratio:.2f} times that of the first codes"
-        signs.append(_finding("cumulative loss", value, ratio < ABOVE_FROZEN, advice))
+        signs.append(_finding("cumulative loss", value, ratio < ABOVE_FROZEN, advice, lower))
     auc = n.get("auc", math.nan)
     if math.isfinite(auc):
         advice = "similar and dissimilar pairs are not told apart: are the labels noisy, or the features too poor?"
-        signs.append(_finding("pair-AUC of recent pairs", f"{auc:.2f}", auc > SAME_AS_CHANCE, advice))
-    start, end = n.get("map_start", math.nan), n.get("map", math.nan)
-    if math.isfinite(start) and math.isfinite(end) and moved:
-        advice = "it ends below its start: try another β, C or kernel, or more bits"
-        signs.append(_finding("mAP", f"{start:.3f} at the start, {end:.3f} now", end > start - FALLEN, advice))
-        chance = n.get("map_chance", math.nan)
-        if math.isfinite(chance):
-            advice = "codes rank like chance: try a kernel, or switch unit length off"
-            fine = end > min(NEAR_CHANCE * chance, 0.95)
-            signs.append(_finding("mAP of a random order", f"{chance:.3f}", fine, advice))
+        signs.append(_finding("pair-AUC of recent pairs", f"{auc:.2f}", auc > SAME_AS_CHANCE, advice, lower))
     return signs
+
+
+def larger_C(now: Snapshot) -> float:
+    """Twice the median step of the recent updates, in one digit: with it most steps are taken in full."""
+    steps = now.columns.get("ratio_q50", np.empty(0))
+    steps = steps[np.isfinite(steps)]
+    return float(f"{2 * steps[-1]:.1g}") if len(steps) else 0.0
+
+
+def _scores(now: Snapshot) -> list[Finding]:
+    n, signs = now.numbers, []
+    start, end = n.get("map_start", math.nan), n.get("map", math.nan)
+    if now.t < MIN_PAIRS or not (math.isfinite(start) and math.isfinite(end) and n.get("updated", 0.0)):
+        return []
+    advice = "it is below its start: try another β, C or kernel, or more bits"
+    signs.append(
+        _finding("mAP", f"{start:.3f} at the start, {end:.3f} now", end > start - FALLEN, advice, _features(now))
+    )
+    chance = n.get("map_chance", math.nan)
+    if math.isfinite(chance):
+        advice = "codes rank like chance: try a kernel, or switch unit length off"
+        fine = end > min(NEAR_CHANCE * chance, 0.95)
+        signs.append(_finding("mAP of a random order", f"{chance:.3f}", fine, advice, _features(now)))
+    return signs
+
+
+def _features(now: Snapshot) -> Remedy | None:
+    """Other features: a kernel where there is none, or the vectors' own lengths; nothing if both are tried."""
+    features = now.params.features
+    if features.kernel == "none":
+        return Remedy("kernel", "rbf")
+    return Remedy("normalize", False) if features.kernel == "rbf" and features.normalize else None
+
+
+def _drift(now: Snapshot) -> list[Finding]:
+    """R has risen again, and has not come back to what it was."""
+    alarms = now.alarms.get("page_hinkley_R", ())
+    if not alarms:
+        return []
+    at = alarms[-1]
+    before, after = loss_per_pair(now, at - 2 * BEFORE_ALARM, at - BEFORE_ALARM), loss_per_pair(now, at, now.t)
+    recent = loss_per_pair(now, max(at, now.t - BEFORE_ALARM), now.t)
+    fine = bool(recent <= RECOVERED * before or not math.isfinite(before + after))
+    value = f"R rose again near pair {at:,}" + (", and has come down since" if fine else "")
+    remedy = Remedy("center", "ema") if getattr(now.params.model, "center", "ema") != "ema" else None
+    advice = "the stream has changed: a mean that forgets follows it, and a larger C learns it faster"
+    return [_finding("drift", value, fine, advice, remedy)]
+
+
+def loss_per_pair(now: Snapshot, start: int, stop: int) -> float:
+    """The mean of R over pairs start to stop, from the rows that were kept; NaN without two of them."""
+    pairs, total = now.columns["pairs"], now.columns.get("cum_R", np.empty(0))
+    if len(pairs) < 2 or len(total) != len(pairs) or stop <= max(0, start):
+        return math.nan
+    a, b = np.interp([max(0, start), stop], pairs, total)
+    return float((b - a) / (stop - max(0, start)))
 
 
 def _codes(now: Snapshot) -> list[Finding]:
@@ -111,4 +181,12 @@ def _codes(now: Snapshot) -> list[Finding]:
     if updates.size and updates.sum() >= MIN_UPDATES * updates.size:
         idle = float(np.mean(updates == 0))
         signs.append(_finding("bits that never moved", f"{idle:.0%}", idle < IDLE_BITS, "fewer bits would do the same"))
+    ones = now.bit_ones
+    if ones.size and now.t >= MIN_PAIRS:
+        constant = float(np.mean(np.maximum(ones, 1 - ones) > CONSTANT))
+        remedy = Remedy("center", "frozen") if getattr(now.params.model, "center", "") == "none" else None
+        advice = "these bits tell nothing apart: centre the vectors, or use fewer bits"
+        signs.append(
+            _finding("bits that are the same in all codes", f"{constant:.0%}", constant < CONSTANT_BITS, advice, remedy)
+        )
     return signs

@@ -5,7 +5,7 @@ numbers and the environment; arrays hold the curves ("columns/...", "checkpoints
 "totals/...") and what else a picture of the run needs.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -67,6 +67,12 @@ class Snapshot:
     class_map: Floats = field(default_factory=lambda: np.empty((0, 0)))
     bit_ones: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
+    def model_at(self, t: int) -> Any:
+        """The model's parameters in force for pair t, with C as a number where the warm-up chose it."""
+        model = self.params.model_at(t)
+        chosen = self.numbers.get("auto_C")
+        return replace(model, C=chosen) if chosen is not None and not model.C else model
+
     def __repr__(self) -> str:
         """One line, without the columns."""
         map_ = self.numbers.get("map", float("nan"))
@@ -123,6 +129,8 @@ def snapshot_of(
         "similar_share": run.world.stream(run.stage).similar_share,
         "mean_kernel": run.world.feature_map.mean_kernel,
     }
+    if run.auto_C is not None:
+        numbers["auto_C"] = run.auto_C
     if done:
         numbers |= evaluated.code_numbers()
     if evaluated.last_record is not None:

@@ -33,6 +33,7 @@ class RunState:
         self.stage = 0
         self.Z = world.mapped(0)
         self.clock = Clock()
+        self.auto_C: float | None = None  # C as the warm-up chose it, if it was to
         self.seen = np.zeros(world.dataset.n, dtype=bool)
         self.seen[world.warm_rows] = True
 

@@ -85,6 +85,11 @@ class World:
         return self.stream(self.drift.stage(start)).take(self.consumed + start, self.consumed + stop)
 
     @property
+    def warm_up_pairs(self) -> Pairs:
+        """The pairs that brought the warm-up points; they are never learnt."""
+        return self.stream().take(0, self.consumed)
+
+    @property
     def length(self) -> int | None:
         """How many pairs there are, None for an endless stream."""
         length = self.stream().length

@@ -56,8 +56,8 @@ class Retrieval:
     """All metrics of one ranking: means over `queries`, without the `excluded` ones that have no relevant item.
 
     `map_low` and `map_high` are mAP with the relevant items last, and first, in every tie. `auc` is the chance that a
-    relevant item is nearer than another one, 0.5 for a random order. `ap`, `hits` (by k) and `n_relevant` have one
-    entry per query in the order given, NaN where excluded; they are the input of `paired_bootstrap`.
+    relevant item is nearer than another one, 0.5 for a random order. `ap`, `hits` and `precisions` (by
+    k) and `n_relevant` have one entry per query in the order given, NaN where excluded; `paired_bootstrap` takes them.
     """
 
     queries: int
@@ -78,6 +78,7 @@ class Retrieval:
     curve: PRCurve
     ap: Floats
     hits: dict[int, Floats]
+    precisions: dict[int, Floats]
     n_relevant: npt.NDArray[np.int64]
 
 
@@ -246,5 +247,6 @@ def make_retrieval(
         ),
         ap=scores[:, columns.AP].copy(),
         hits={k: scores[:, columns.FIRST_K + columns.PER_K * at + 2].copy() for at, k in enumerate(ks)},
+        precisions={k: scores[:, columns.FIRST_K + columns.PER_K * at + 1].copy() for at, k in enumerate(ks)},
         n_relevant=R.astype(np.int64),
     )

@@ -82,6 +82,17 @@ def difference_over_seeds(
     return Difference(queries.difference, min(queries.low, middle - half), max(queries.high, middle + half))
 
 
+def half_width(values: npt.ArrayLike) -> float:
+    """Half the width of the 95 % interval of the mean of one value per query; NaN for fewer than two.
+
+    >>> round(half_width([0.0, 1.0, 0.0, 1.0, float("nan")]), 3)
+    0.566
+    """
+    known = np.asarray(values, np.float64)
+    known = known[~np.isnan(known)]
+    return 1.96 * float(known.std(ddof=1)) / float(np.sqrt(known.size)) if known.size > 1 else float("nan")
+
+
 def few_seeds_margin(seeds: int) -> float:
     """How far fewer than ENOUGH_SEEDS seeds widen an interval of mAP on either side; 0 for enough of them.
 

@@ -18,7 +18,7 @@ from ohash.core import validation
 from ohash.core.arrays import Array
 from ohash.core.codes import Codes
 from ohash.core.features import FeatureMap
-from ohash.core.parameters import unknown_parameter
+from ohash.core.parameters import unknown_parameter, values_by_name
 from ohash.models import registry
 from ohash.models.storage import save
 from ohash.notebook import bars_html, card_html
@@ -81,12 +81,12 @@ class Hasher:
     @classmethod
     def from_params(cls, params: Any) -> Self:
         """A new model with these parameters."""
-        return cls(**asdict(params))
+        return cls(**values_by_name(params))
 
     @classmethod
     def restore(cls, values: dict[str, Any], arrays: Arrays) -> Self:
         """The model whose `state` this was."""
-        model = cls(**values["params"])
+        model = cls.from_params(cls.Params(**values["params"]))
         model.resume(values, arrays)
         return model
 

@@ -51,8 +51,8 @@ class Series:
     """One curve. `most` bounds the points drawn live; `listed` says whether the legend names it.
 
     `label` are words beside its last point; labels of several series are kept apart.
-    `spread` is the half width of a band around it; `marker` the shape of its points; series of one `group` stand
-    together in the legend: all three are for what stands still (Plotly and SVG).
+    `spread` is the half width of a band around it. `marker` is the shape of its points, and series of one `group` stand
+    together in the legend: both are for what stands still (Plotly and SVG).
     """
 
     name: str

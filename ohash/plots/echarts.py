@@ -200,6 +200,9 @@ def option(
     heading = wrapped(chart.title, max(20, int(width / (0.5 * (size + 2))))) if title else []
     frame = framed(chart, width, height, size, heading=len(heading) * (size + 6), legend=len(listed) > 1)
     lines = [_series(one, at, place, chart, dark) for at, (one, place) in enumerate(zip(series, places, strict=True))]
+    bands = [
+        part for at, one in enumerate(series) if one.spread is not None for part in _band(one, at, places[at], dark)
+    ]
     labels = layout.labels(chart, frame.inner, frame.plot, frame.size)
     _add_labels(chart, lines, frame, labels, dark)
     drawn: Option = {
@@ -211,7 +214,7 @@ def option(
         "yAxis": axis_option(chart, "y", frame, ground),
         "tooltip": _tooltip(chart, ground, size),
         "dataset": datasets,
-        "series": [*lines, marks_option(chart, frame, labels, dark)],
+        "series": [*lines, *bands, marks_option(chart, frame, labels, dark)],
     }
     titles = _heading(heading, ground, size) + _placeholder(chart, ground, size, width)
     if titles:
@@ -240,6 +243,9 @@ def _datasets(series: list[Series], chart: Chart) -> tuple[list[Option], list[tu
         if powers:
             frame[_free(f"log₁₀ {one.name}", frame)] = _small(np.log10(one.y))
         frame[name] = _small(one.y)
+        if one.spread is not None:
+            frame[_free(f"{name} low", frame)] = _small(one.y - one.spread)
+            frame[_free(f"{name} width", frame)] = _small(2 * one.spread)
     return [{"source": pa.table(frame)} for frame in frames.values()], places
 
 
@@ -283,6 +289,19 @@ def _series(one: Series, at: int, place: tuple[int, int], chart: Chart, dark: bo
     if one.fill or one.kind == "area":
         drawn["areaStyle"] = {"color": hue, "opacity": one.fill or 0.25}
     return drawn
+
+
+def _band(one: Series, at: int, place: tuple[int, int], dark: bool) -> list[Option]:
+    """What lies within the spread of a curve: a line nobody sees, and upon it an area of the band's width."""
+    dataset, column = place
+    parts: list[Option] = []
+    for nth, fill in ((1, 0.0), (2, 0.16)):
+        parts.append({
+            "name": f"{one.name} ±", "type": "line", "datasetIndex": dataset, "encode": {"x": 0, "y": column + nth},
+            "stack": f"band {at}", "stackStrategy": "all", "symbol": "none", "silent": True, "tooltip": {"show": False},
+            "lineStyle": {"opacity": 0}, "areaStyle": {"color": theme.colour(one.role, dark), "opacity": fill}, "z": 1,
+        })  # fmt: skip
+    return parts
 
 
 def _add_labels(chart: Chart, lines: list[Option], frame: Frame, labels: list[layout.Beside], dark: bool) -> None:

@@ -30,6 +30,7 @@ def drawable(series: Series, chart: Chart) -> Series:
     x, y = np.asarray(series.x, np.float64), np.asarray(series.y, np.float64)
     fine = np.isfinite(x)
     if chart.x.scale == "log":
+        fine &= x >= (chart.x.lo or 0) * (1 - 1e-9)
         fine &= x > 0
     known = np.isfinite(y)
     if chart.y.scale == "log":

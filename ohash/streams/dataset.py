@@ -267,7 +267,8 @@ class DatasetSpec:
 
     `missing` says how to get it, or "" if it is here; `status` then completes "the data set ...". `size` is
     the size of its file in bytes, 0 without one. `similar_share` is the natural share of similar pairs, or its bounds
-    where it depends on the files. `kernel` and `normalize` are the features that suit its vectors. `presets` are the
+    where it depends on the files. `kernel` and `normalize` are the features that suit its vectors, `defaults` the
+    other parameters of OH and its features that do, `defaults_note` why (see `chosen_defaults`). `presets` are the
     paper's parameters for the features of the data set `paper_key`. `measure_size` gives (n, d) of files that may
     differ from what is declared, n = 0 if the rows are not counted yet; `size_note` says so if they do.
     """
@@ -288,6 +289,8 @@ class DatasetSpec:
     size: int = 0
     kernel: Literal["rbf", "none"] = "rbf"
     normalize: bool = True
+    defaults: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    defaults_note: str = ""
     status: Callable[[], str] = lambda: "is not here"
     presets: Mapping[str, Any] = field(default_factory=dict, hash=False)
     paper_key: str = ""

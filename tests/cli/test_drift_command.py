@@ -10,7 +10,7 @@ def test_a_drift_a_dataset_cannot_do_is_skipped_with_the_reason(capsys: pytest.C
     assert main(["drift", "--datasets", "moons", "blobs2d", "--kinds", "redefine", *few]) == 0
     said = capsys.readouterr().out
     assert "moons    redefine         skipped: drift='redefine' joins classes in twos and needs 3" in said
-    assert "blobs2d  redefine          " in said and "all runs together" in said
+    assert "blobs2d  redefine         " in said and "all runs together" in said
     assert main(["drift", "--datasets", "moons", "--kinds", "redefine", *few]) == 2
     assert "all were skipped" in capsys.readouterr().err
 

@@ -137,7 +137,7 @@ def test_the_default_that_is_named_is_the_one_that_is_used(query):
     [
         (
             {"methods": "oh:C=99999999999,itq"},
-            ["method 'oh:C=99999999999' is left out: C must be a number in (0, 1000000], got 99999999999.0"],
+            ["method 'oh:C=99999999999' is left out: C must be a number in (0, 1000000] or 'auto', got 99999999999.0"],
         ),
         (
             {"methods": "oh:q=1"},

@@ -12,7 +12,7 @@ SMALL = {"m": 32, "r": 16, "pairs": 700}
 
 
 def small(method="oh", dataset="tiny", **values):
-    known = {"alpha": 0} if method in ("oh", "mmoh") else {}
+    known = {"alpha": 0, "C": 0.1} if method in ("oh", "mmoh") else {}
     return experiment(dataset, method, **{**SMALL, **known, **values})
 
 

@@ -5,49 +5,53 @@ import pytest
 
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
-from ohash.engine.run_health import findings, health
+from ohash.engine.run_health import complaints, findings, health
 from ohash.streams.dataset import Dataset
 
 
-def finished(*given, dataset=None, **values):
-    run = Run(experiment(*given, pairs=3_000, judged_at="ends", **values), dataset)
+def finished(*given, dataset=None, pairs=3_000, **values):
+    run = Run(experiment(*given, pairs=pairs, judged_at="ends", **values), dataset)
     while not run.done:
         run.step(3_000)
     return run.snapshot("done")
 
 
-def complaints(now):
-    return {finding.title: finding.advice for finding in findings(now) if not finding.fine}
+def told(now):
+    return {finding.title: finding.advice for finding in complaints(now)}
+
+
+def remedies(now):
+    return {finding.title: finding.remedy for finding in complaints(now) if finding.remedy is not None}
 
 
 @pytest.mark.parametrize("dataset", ["digits", "fashion", "moons", "rings", "blobs"])
 def test_calm_when_all_is_well(dataset):
     for seed in range(2):
         now = finished(dataset, seed=seed)
-        assert complaints(now) == {} and health(now) == "healthy"
+        assert told(now) == {} and health(now) == "healthy"
 
 
 def test_steps_that_are_all_capped_ask_for_a_larger_c():
-    told = complaints(finished("digits", C=1e-5))
-    assert told["updates capped by C"].startswith("raise C above 1e-05")
+    said = told(finished("digits", C=1e-5))
+    assert said["updates capped by C"].startswith("raise C above 1e-05")
 
 
 def test_noise_for_labels_is_noticed():
     rng = np.random.default_rng(0)
     noise = Dataset.from_arrays(rng.normal(size=(600, 16)).astype(np.float32), labels=rng.integers(0, 4, 600))
     now = finished(noise, dataset=noise)
-    told = complaints(now)
-    assert "pair-AUC of recent pairs" in told and "are the labels noisy" in told["pair-AUC of recent pairs"]
-    assert "mAP of a random order" in told and health(now) == "ill"
+    said = told(now)
+    assert "pair-AUC of recent pairs" in said and "are the labels noisy" in said["pair-AUC of recent pairs"]
+    assert "mAP of a random order" in said and health(now) == "ill"
 
 
 def test_rings_at_unit_length_rank_like_chance():
-    assert "unit length" in complaints(finished("rings", normalize=True))["mAP of a random order"]
+    assert "unit length" in told(finished("rings", normalize=True))["mAP of a random order"]
 
 
 def test_a_dead_kernel_is_noticed():
     with pytest.warns(UserWarning, match="dead"):
-        assert complaints(finished("digits", sigma=0.01))["mean kernel value"] == "set σ to auto"
+        assert told(finished("digits", sigma=0.01))["mean kernel value"] == "set σ to auto"
 
 
 def test_nothing_is_said_of_learning_before_there_was_time():
@@ -57,3 +61,47 @@ def test_nothing_is_said_of_learning_before_there_was_time():
     assert {finding.title for finding in findings(run.snapshot("running"))} <= {
         "certificate gap", "C required by the bound", "degenerate pairs", "mean kernel value", "ties"
     }  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dataset", ["digits", "fashion", "moons", "rings", "blobs2d", "blobs"])
+def test_fifty_healthy_runs_are_left_in_peace(dataset):
+    for seed in range(9):
+        assert told(finished(dataset, seed=seed)) == {}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "sick", "title"),
+    [
+        ("digits", {"C": 1e-4}, "updates capped by C"),
+        ("rings", {"normalize": True}, "mAP of a random order"),
+        ("blobs2d", {"kernel": "none", "pairs": 10_000}, "mAP"),
+        ("digits", {"center": "none", "kernel": "given", "C": 1e-6}, "bits that are the same in all codes"),
+    ],
+)
+def test_the_remedy_of_a_finding_ends_it(dataset, sick, title):
+    remedy = remedies(finished(dataset, **sick))[title]
+    assert title not in told(finished(dataset, **{**sick, remedy.key: remedy.value}))
+
+
+@pytest.mark.filterwarnings("ignore:the mean kernel value")
+def test_the_remedy_of_a_dead_kernel_is_auto():
+    remedy = remedies(finished("digits", sigma=0.01))["mean kernel value"]
+    assert "mean kernel value" not in told(finished("digits", **{remedy.key: remedy.value}))
+
+
+def test_drift_is_dated_and_forgotten_once_learnt():
+    moving = {"drift": "redefine", "drift_at": 4_000}
+    now = finished("digits", pairs=4_600, **moving)
+    drift = next(finding for finding in findings(now) if finding.title == "drift")
+    assert not drift.fine and drift.remedy.key == "center"
+    at = int(drift.value.removeprefix("R rose again near pair ").replace(",", ""))
+    assert 4_000 <= at <= 4_600
+    later = next(
+        finding for finding in findings(finished("digits", pairs=40_000, **moving)) if finding.title == "drift"
+    )
+    assert later.fine and later.value.endswith("has come down since")
+
+
+def test_noisy_pairs_are_not_called_healthy():
+    assert health(finished("digits", noise=0.5)) != "healthy"

@@ -8,6 +8,7 @@ import pytest
 from ohash.plots import formats
 from ohash.plots.live import charts
 from ohash.plots.live.scores import _stages, moving_average
+from ohash.plots.thinning import thinned
 from tests.plots.moments import picture
 from tests.plots.parts import curve, labels, names
 
@@ -22,7 +23,8 @@ def test_quality_tells_start_now_and_pairs():
     )
     assert names(chart) == ["each checkpoint", "moving average"]
     assert curve(chart, "each checkpoint").y.tolist() == values.tolist()
-    assert curve(chart, "each checkpoint").x[0] == 1  # pair 0 at the left edge
+    assert curve(chart, "each checkpoint").x[0] == 0 and chart.x.lo == 10 and chart.x.hi == 1_500
+    assert thinned(curve(chart, "each checkpoint"), chart).x[:4].tolist() == [10, 21, 46, 100]  # pair 0 is a line
     assert labels(chart) == [f"LSH start {formats.share(values[0])}", "float .72"]
     assert chart.x.scale == "log" and charts.quality(now, log=False).x.scale == "linear"
     assert chart.y.lo <= min(values.min(), 0.72) and chart.y.hi >= values.max()
@@ -47,7 +49,7 @@ def test_drift_and_changes_are_marked_and_told():
     assert [label for label in labels(slowly) if "drift" in label] == ["drift begins", "drift ends"]
     changed = charts.quality(picture("changes"))
     marks = [mark for mark in changed.marks if mark.role == "change"]
-    assert [(mark.at, mark.label) for mark in marks] == [(1, "C = 0.01"), (110, "C = 0.0005"), (130, "β = 0.3, C = 1")]
+    assert [(mark.at, mark.label) for mark in marks] == [(10, "C = 0.01"), (110, "C = 0.0005"), (130, "β = 0.3, C = 1")]
 
 
 def test_moving_average_does_not_cross_a_drift():

@@ -14,7 +14,7 @@ from ohash.core.loss import PairStep
 from ohash.core.parameters import param
 from ohash.models.base import PAPER, Check, HasherSpec
 from ohash.models.linear import read_only
-from ohash.models.online.passive_aggressive import OHParams, PairTrace, PassiveAggressive
+from ohash.models.online.passive_aggressive import OHParams, PairTrace, PassiveAggressive, check_C
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class MMOH(PassiveAggressive):
         r: int = 48,
         alpha: int = 0,
         beta: float = 0.5,
-        C: float = 0.1,
+        C: float | str = 0.1,
         seed: int = 0,
         dtype: str = "float32",
         center: str = "none",
@@ -60,8 +60,8 @@ class MMOH(PassiveAggressive):
     ) -> None:
         """See `MMOHParams` for every parameter; `W` (T, d, r) replaces the random start."""
         params = MMOHParams(
-            T=T, r=r, alpha=alpha, beta=beta, C=C, seed=seed, dtype=dtype, center=center, ema=ema, select=select,
-            rounds=rounds,
+            T=T, r=r, alpha=alpha, beta=beta, C=check_C(C), seed=seed, dtype=dtype, center=center, ema=ema,
+            select=select, rounds=rounds,
         )  # fmt: skip
         super().__init__(params, W)
 

@@ -10,7 +10,7 @@ from ohash.core.arrays import Reals
 from ohash.core.loss import PairStep
 from ohash.models.base import PAPER, Check, HasherSpec
 from ohash.models.linear import read_only
-from ohash.models.online.passive_aggressive import OHParams, PairTrace, PassiveAggressive
+from ohash.models.online.passive_aggressive import OHParams, PairTrace, PassiveAggressive, check_C
 
 
 class OH(PassiveAggressive):
@@ -32,7 +32,7 @@ class OH(PassiveAggressive):
         r: int = 48,
         alpha: int = 0,
         beta: float = 0.5,
-        C: float = 0.1,
+        C: float | str = 0.1,
         seed: int = 0,
         dtype: str = "float32",
         center: str = "none",
@@ -45,8 +45,8 @@ class OH(PassiveAggressive):
         """See `OHParams` for every parameter; `W` (d, r) replaces the random start."""
         super().__init__(
             OHParams(
-                r=r, alpha=alpha, beta=beta, C=C, seed=seed, dtype=dtype, center=center, ema=ema, select=select,
-                rounds=rounds,
+                r=r, alpha=alpha, beta=beta, C=check_C(C), seed=seed, dtype=dtype, center=center, ema=ema,
+                select=select, rounds=rounds,
             ),
             W,
         )  # fmt: skip

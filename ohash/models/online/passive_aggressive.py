@@ -16,7 +16,7 @@ from ohash.core.certificate import Certificate
 from ohash.core.codes import TIE, ZERO, Codes, sgn
 from ohash.core.features import FeatureMap
 from ohash.core.loss import PairStep, dissimilar_threshold, explain, similarity_loss
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import param, parameter_table, validate
 from ohash.models.base import Trace
 from ohash.models.learners import GATHER, LinearLearner
 from ohash.models.linear import Planes, read_only
@@ -61,8 +61,9 @@ class OHParams:
     )  # fmt: skip
     C: float = param(
         0.1, symbol="C", title="aggressiveness", lo=0, hi=1e6, lo_open=True, slider=(1e-5, 10), scale="log", live=True,
-        help="Cap on the step size τ. On kernel features little changes above 0.1; vectors without a kernel often ask "
-        "for longer steps, and the health of a run says when nearly all of them are capped.", eq="Eq. (10)",
+        alias="auto", help="Cap on the step size τ; auto = twice the median step that the warm-up pairs ask for. The "
+        "paper uses 0.1, which suits its kernel features; vectors without one often ask for longer steps.",
+        eq="Eq. (10)",
         tex=r"W \leftarrow W + \tau\, x (g - h)^{T},\quad \tau = \min\{C,\ \ell / \lVert x (g - h)^{T} \rVert_F^2\}",
     )  # fmt: skip
     center: str = param(
@@ -111,6 +112,11 @@ def check_thresholds(r: int, alpha: int, beta: float) -> None:
 
 
 CENTRING = {"none": kernels.NONE, "frozen": kernels.FROZEN, "running": kernels.RUNNING, "ema": kernels.EMA}
+
+USUAL_C = 0.1  # the paper's
+# C = auto in units of the median step: 0.1 on the paper's kind of features, and beyond it nothing is gained elsewhere.
+AUTO_FACTOR = 2.0
+NO_STEP = 1e-12  # a C with which W stays as it is
 
 
 class PassiveAggressive(LinearLearner):
@@ -181,7 +187,18 @@ class PassiveAggressive(LinearLearner):
 
     @C.setter
     def C(self, value: float) -> None:
-        self.params = replace(self.params, C=value)
+        self.params = replace(self.params, C=check_C(value))
+
+    def choose_C(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> float:
+        """Set C to AUTO_FACTOR times the median step l/norm2 that some pairs ask for, in two digits; nothing is learnt.
+
+        Steps are those of the present W, before the cap. C becomes USUAL_C if no pair has a loss.
+        """
+        with self._all_or_nothing(undo=True):
+            trace = self._learn(X, i, j, s, replace(self.params, C=NO_STEP))
+        asked = trace.ratio[trace.updated]
+        self.C = float(f"{AUTO_FACTOR * np.median(asked):.2g}") if len(asked) else USUAL_C
+        return self.C
 
     # -- state ---------------------------------------------------------------------------------------------------
 
@@ -272,6 +289,10 @@ class PassiveAggressive(LinearLearner):
         X = validation.matrix("X", X, d=self.d)
         at_i, at_j, signs = validation.pairs(i, j, s, len(X))
         self._need_mean()
+        if params.C == 0:
+            raise ValueError(
+                "C must be a number before pairs are learnt, got 'auto'; call choose_C with a few pairs first"
+            )
         shape = (len(at_i), self.T)
         D_h, p0 = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         R, loss, ratio, tau, norm2 = (np.zeros(shape) for _ in range(5))
@@ -320,7 +341,7 @@ class PassiveAggressive(LinearLearner):
             raise ValueError(f"x_j must have the shape of x_i, {x_i.shape}, got {x_j.shape}")
         if np.ndim(s) != 0 or s not in (-1, 1):
             raise ValueError(f"s must be +1 (similar) or -1 (dissimilar), got {s!r}")
-        given: dict[str, Any] = {"alpha": alpha, "beta": beta, "C": C}
+        given: dict[str, Any] = {"alpha": alpha, "beta": beta, "C": None if C is None else check_C(C)}
         params = replace(self.params, **{key: value for key, value in given.items() if value is not None})
         X = validation.cast(np.stack([x_i, x_j]), params.dtype)
         for name, x in zip(("x_i", "x_j"), X, strict=True):
@@ -356,6 +377,14 @@ class PassiveAggressive(LinearLearner):
         X = validation.matrix("X", X, d=self.d)
         self._need_mean()
         return super()._encode(X)
+
+
+def check_C(value: float | str) -> Any:
+    """Refuse 0 as a number: it is how "auto" is stored, and whoever writes 0 means no learning."""
+    if not isinstance(value, str) and np.isscalar(value) and value == 0:
+        allowed = parameter_table(OHParams)["C"].allowed
+        raise ValueError(f"C must be {allowed}, got {value!r}; the default is {USUAL_C:g}")
+    return value
 
 
 def _not_finite(X: Numbers, i: int, j: int, pair: int) -> str:

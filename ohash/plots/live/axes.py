@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ohash.engine.checkpoints import EARLY, FIRST_CHECKPOINT
 from ohash.engine.params import rows_of
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry
@@ -20,9 +21,19 @@ FINE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
 def pairs_axis(now: Snapshot, *, log: bool = True) -> Axis:
-    """Pairs learnt; the upper end grows in steps, so that the axis rarely moves."""
-    hi = rounded_up(max(100, now.t), COARSE if log else FINE)
-    return Axis("pairs", "log" if log else "linear", lo=1 if log else 0, hi=hi, format="count")
+    """Pairs learnt: from the first checkpoint to the known end if logarithmic, or else growing in steps."""
+    if not log:
+        return Axis("pairs", lo=0, hi=rounded_up(max(100, now.t), FINE), format="count")
+    return Axis("pairs", "log", lo=first_x(now), hi=_end(now), format="count")
+
+
+def first_x(now: Snapshot) -> int:
+    """Where a logarithmic axis begins: at the first checkpoint after the start, or at pair 1 of a short run."""
+    return EARLY[0] if _end(now) > FIRST_CHECKPOINT else 1
+
+
+def _end(now: Snapshot) -> float:
+    return max(now.t, now.numbers.get("end", 0.0), 2.0)
 
 
 def rounded_up(value: float, steps: tuple[float, ...] = FINE) -> float:
@@ -52,8 +63,8 @@ def decades(*values: float) -> tuple[float, float]:
 
 
 def x_of(columns: Mapping[str, Floats]) -> Floats:
-    """The pair counts as drawn: pair 0 stands at 1, the left end of a logarithmic axis."""
-    return np.maximum(1, columns["pairs"])
+    """The pair counts; a logarithmic axis leaves out pair 0, whose value a dashed line shows."""
+    return np.asarray(columns["pairs"])
 
 
 def share_limits(*parts: Floats) -> tuple[float, float]:
@@ -73,7 +84,9 @@ def marks(now: Snapshot) -> tuple[Mark, ...]:
     for change in now.params.changes:
         if change.at <= now.t:
             values_at.setdefault(change.at, []).append(f"{rows[change.name].symbol} = {formats.number(change.value)}")
-    changes = [Mark(max(1, at), ", ".join(parts), role="change", dash="dotted") for at, parts in values_at.items()]
+    changes = [
+        Mark(max(first_x(now), at), ", ".join(parts), role="change", dash="dotted") for at, parts in values_at.items()
+    ]
     return (*changes, *_drift_marks(now))
 
 
@@ -86,7 +99,7 @@ def _drift_marks(now: Snapshot) -> list[Mark]:
 
 def current(now: Snapshot) -> Any:
     """The model's parameters after the changes so far."""
-    return now.params.model_at(now.t)
+    return now.model_at(now.t)
 
 
 def title_of(now: Snapshot) -> str:

@@ -22,6 +22,8 @@ from ohash.plots.live.ghosts import MAX_POINTS, Ghost, comparable
 Floats = npt.NDArray[Any]
 # Checkpoints on each side that a moving average takes in.
 REACH = 2
+# Fewest pairs whose AUC is drawn.
+AUC_PAIRS = 100
 TRUTHS = {"labels": "Labels", "distance": "Distance", "stream": "Stream", "codes": "Codes", "cost": "Cost"}
 
 
@@ -71,11 +73,12 @@ def quality(
     ghosts: Sequence[Ghost] = (),
     reference: float | None = None,
     pinned: Ghost | None = None,
+    seeds: Sequence[Ghost] = (),
     log: bool = True,
 ) -> Chart:
-    """A score over the pairs: now, its start, a float reference, the pinned run and the earlier ones.
+    """A score over the pairs: now, its start, a float reference, the pinned run, the earlier ones and other seeds.
 
-    Without `reference`, mAP has that of the run itself.
+    Without `reference`, mAP has that of the run itself. `seeds` are runs of the same experiment with other seeds.
     """
     if metric not in SCORES:
         raise ValueError(f"metric must be one of {', '.join(SCORES)}, got {metric!r}")
@@ -86,7 +89,8 @@ def quality(
     y = source.get(metric, np.empty(0))
     runs = [(ghost, _of_run(ghost, score, "ghost", theme.THIN)) for ghost in ghosts]
     runs += [(pinned, _of_run(pinned, score, "pinned", theme.NORMAL))] if pinned else []
-    present = _present(now, score)
+    over_seeds = _over_seeds(now, score, seeds)
+    present = [*over_seeds, *_present(now, score)]
     scaled = [*present, *(series for ghost, series in runs if comparable(ghost, now.params))]
     curves = [series for series in (*(series for _, series in runs), *present) if len(series.x)]
     lines = [*marks(now)]
@@ -101,6 +105,7 @@ def quality(
     levels = [np.array([line.at for line in lines if line.axis == "y"])]
     lo, hi = share_limits(*(series.y for series in scaled), *levels)
     y_axis = Axis(score.name, lo=lo, hi=hi, format="share")
+    y = _known(now, "auc") if metric == "auc" else y
     if not np.isfinite(y).any():
         empty = nothing(f"{of}: {score.short} has not been measured yet", x, y_axis)
         return Chart(empty.title, x, y_axis, tuple(curves), tuple(lines), empty.caption, empty.alt)
@@ -109,7 +114,11 @@ def quality(
         title = f"{of}: {score.short} of recent pairs is {formats.share(recent)}, with W frozen {formats.share(frozen)}"
     else:
         title = f"{of}: {score.short} {_story(now, y)}"
-    return Chart(title, x, y_axis, tuple(curves), tuple(lines), score.metric.help, f"{title}. Line chart over pairs.")
+    caption = score.metric.help
+    for one in over_seeds:
+        title += f"; {one.name} {formats.share(last(one.y))}"
+        caption += " The grey band is one standard deviation over the seeds."
+    return Chart(title, x, y_axis, tuple(curves), tuple(lines), caption, f"{title}. Line chart over pairs.")
 
 
 def both_truths(now: Snapshot, *, log: bool = True) -> Chart:
@@ -140,7 +149,7 @@ def prequential(now: Snapshot, *, log: bool = True) -> Chart:
     """Test, then train: what the points and pairs that have just come say of the codes before they are learnt."""
     x, source = pairs_axis(now, log=log), now.checkpoints
     y_axis = Axis("score", lo=0, hi=1, format="share")
-    points, pairs = source["map_prequential"], now.columns.get("auc", np.empty(0))
+    points, pairs = source["map_prequential"], _known(now, "auc")
     curves = []
     parts = []
     if np.isfinite(pairs).any():
@@ -223,17 +232,39 @@ def _present(now: Snapshot, score: Score) -> list[Series]:
     if score.column == "auc":
         x = x_of(now.columns)
         return [
-            Series("W frozen", x, now.columns["auc_frozen"], role="frozen", dash="dashed", width=theme.NORMAL),
-            Series(f"{score.name}, last {WINDOW:,}", x, now.columns["auc"], role=role, width=theme.THICK),
+            Series("W frozen", x, _known(now, "auc_frozen"), role="frozen", dash="dashed", width=theme.NORMAL),
+            Series(f"{score.name}, last {WINDOW:,}", x, _known(now, "auc"), role=role, width=theme.THICK),
         ]
     x, y = x_of(now.checkpoints), now.checkpoints.get(score.column, np.empty(0))
     if len(y) != len(x):
         return []
     smooth = moving_average(y, _stages(now.checkpoints["pairs"], now.params))
+    error = now.checkpoints.get(f"{score.column}_error")
     return [
         Series("each checkpoint", x, y, role=role, width=theme.THIN, opacity=0.55),
-        Series("moving average", x, smooth, role=role, width=theme.THICK),
+        Series("moving average", x, smooth, role=role, width=theme.THICK, spread=error),
     ]
+
+
+def _over_seeds(now: Snapshot, score: Score, seeds: Sequence[Ghost]) -> list[Series]:
+    """The median over this run and other seeds of it at the checkpoints that all have reached, and their spread."""
+    if score.column == "auc" or not seeds:
+        return []
+    columns: list[Mapping[str, Floats]] = [now.checkpoints, *(seed.checkpoints for seed in seeds)]
+    shared = min(float(one["pairs"][-1]) if len(one["pairs"]) else -1.0 for one in columns)
+    x = now.checkpoints["pairs"][now.checkpoints["pairs"] <= shared]
+    if len(x) < 2 or any(score.column not in one for one in columns):
+        return []
+    curves = np.array([np.interp(x, one["pairs"], one[score.column]) for one in columns])
+    name, smooth = f"median of {len(columns)} seeds", moving_average(np.median(curves, axis=0))
+    spread = curves.std(axis=0, ddof=1)
+    return [Series(name, x, smooth, role="reference", dash="dashed", width=theme.NORMAL, spread=spread, label=name)]
+
+
+def _known(now: Snapshot, column: str) -> Floats:
+    """The pair AUC from AUC_PAIRS pairs on; of fewer it says little."""
+    values = now.columns.get(column, np.empty(0))
+    return np.where(now.columns["pairs"] >= AUC_PAIRS, values, np.nan) if len(values) else values
 
 
 def _of_run(run: Ghost, score: Score, role: str, width: float) -> Series:

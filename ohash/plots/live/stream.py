@@ -225,8 +225,8 @@ def _bound(now: Snapshot, per_pair: bool, caption: str) -> tuple[Series, str]:
 
 def _cap(now: Snapshot) -> Series:
     """C over the pairs."""
-    changes = [change for change in now.params.changes if change.name == "C" and change.at <= now.t]
-    values = {1: float(getattr(now.params.model, "C", math.nan))}
+    changes = [change for change in now.params.changes if change.name == "C" and 0 < change.at <= now.t]
+    values = {1: float(getattr(now.model_at(0), "C", math.nan))}
     values |= {max(1, change.at): change.value for change in changes}
     at, C = list(values), list(values.values())
     if now.t > at[-1]:

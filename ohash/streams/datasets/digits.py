@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ohash.streams.chosen_defaults import chosen_defaults
 from ohash.streams.dataset import Dataset, DatasetSpec
 
 BIBTEX = """@misc{alpaydin1998digits,
@@ -43,4 +44,5 @@ DATASET = DatasetSpec(
     load=load,
     group="embedded",
     similar_share=0.1,
+    **chosen_defaults("digits"),
 )

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ohash.core.gist import gist512
 from ohash.runtime.frames import Arrays
+from ohash.streams.chosen_defaults import chosen_defaults
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.datasets.fashion_mnist import BIBTEX, KINDS
 from ohash.streams.samples import code_sqrt, find_source, missing_sample, read_sample, sample_folder, sample_status
@@ -55,6 +56,7 @@ DATASET = DatasetSpec(
     status=partial(sample_status, FILE),
     group="embedded",
     similar_share=0.1,
+    **chosen_defaults("fashion"),
 )
 
 PER_CLASS, SIDE = 250, 28

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Floats
 from ohash.core.gist import gist512
 from ohash.runtime.frames import Arrays
+from ohash.streams.chosen_defaults import chosen_defaults
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.datasets.corners import SIDE, cut_patches, deal, find_corners, to_grey
 from ohash.streams.samples import (
@@ -73,6 +74,7 @@ DATASET = DatasetSpec(
     group="embedded",
     similar_by="track",
     similar_share=4 / 2499,
+    **chosen_defaults("patches"),
 )
 
 NOTE = "synthetic warps of real photos"

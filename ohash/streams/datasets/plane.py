@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from ohash.streams.chosen_defaults import chosen_defaults
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.datasets.blobs import BIBTEX, CITE
 
@@ -65,7 +66,7 @@ DATASET = tuple(
         load=partial(load, key),
         group="synthetic",
         similar_share=1 / len(names),
-        normalize=False,  # at unit length all rings are one circle, and both moons lie on it
+        **chosen_defaults(key),  # at unit length all rings are one circle, and both moons lie on it
     )
     for key, (_, title, names, like) in KINDS.items()
 )

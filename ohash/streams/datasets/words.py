@@ -16,6 +16,7 @@ from typing import IO
 import numpy as np
 
 from ohash.runtime.frames import Arrays
+from ohash.streams.chosen_defaults import chosen_defaults
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.samples import code_linear, find_source, missing_sample, read_sample, sample_folder, sample_status
 
@@ -39,7 +40,7 @@ def load() -> Dataset:
         ids=sample["words"],
         metric="cosine",
         queries=(200, 400),
-        kernel="none",
+        kernel=DATASET.kernel,
         natural="topk",
         licence=DATASET.licence,
         cite=DATASET.cite,
@@ -62,7 +63,7 @@ DATASET = DatasetSpec(
     group="embedded",
     similar_by="topk",
     similar_share=0.0044,
-    kernel="none",
+    **chosen_defaults("words"),
 )
 
 WORDS, DIMENSIONS = 4000, 100

@@ -1,4 +1,4 @@
-"""Below the charts, closed at first: more charts, theory and health, tables, runs so far, code for this run."""
+"""Below the charts, closed at first: more charts, theory, tables, runs so far, code for this run."""
 
 from functools import partial
 from typing import TypeGuard
@@ -10,7 +10,6 @@ from ohash.engine.narrative import pairs_in_words, settings_that_differ
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.chart import Chart
 from ohash.plots.live import charts
-from ohash.ui.live.numbers import health_markdown
 from ohash.ui.parts.live_chart import RESTING, live_chart
 from ohash.ui.parts.run_table import COLUMNS, run_frame
 from ohash.ui.session import live_run, own_data, view_state
@@ -32,7 +31,7 @@ MORE = {
         "both_truths",
         "cost",
     ),
-    "Theory and health": ("certificate",),
+    "Theory": ("certificate",),
 }
 
 
@@ -48,8 +47,6 @@ def _draw(session: Session) -> None:
     for title, names in MORE.items():
         with st.expander(title, key=f"open_{names[0]}", on_change="rerun") as more:
             if more.open and _is_ready(now):
-                if "certificate" in names:
-                    st.markdown(health_markdown(now))
                 _charts(now, names)
     with st.expander("Tables: the data behind every chart", key="open_tables", on_change="rerun") as tables:
         if tables.open and _is_ready(now):

@@ -4,8 +4,8 @@ import html
 import math
 
 from ohash.engine.judge import CLICKS
-from ohash.engine.narrative import pairs_in_words
-from ohash.engine.run_health import findings, health
+from ohash.engine.narrative import pairs_in_words, truth_of
+from ohash.engine.run_health import complaints, health
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
 from ohash.plots.theme import colour
@@ -18,12 +18,12 @@ HEALTH = {
 
 def numbers_html(now: Snapshot) -> str:
     """Both quality measures with their gain, storage, speed."""
-    n = now.numbers
+    n, queries = now.numbers, f"{now.params.run.judged_by} queries"
     entries = [
-        _score("hit@10 · by your pairs", n.get("hit_10"), n.get("hit_10_start"))
+        _score(f"hit@10 · by your pairs, {queries}", now, "hit_10")
         if now.similar_by in CLICKS
-        else _score("mAP · by labels or pairs", n.get("map"), n.get("map_start")),
-        _score("recall@10 · by distance", n.get("recall_10"), n.get("recall_10_start")),
+        else _score(f"mAP · by {truth_of(now)}, {queries}", now, "map"),
+        _score(f"recall@10 · by distance, {queries}", now, "recall_10"),
         _entry("pair-AUC · recent pairs", _number(n.get("auc"))),
         _entry("total bits · bytes per item", f"{n['bits']:.0f} · {n['bytes']:.0f}"),
         _entry("pairs per CPU second", _speed(now)),
@@ -38,23 +38,16 @@ def headline_html(sentence: str, now: Snapshot | None, badge: str, *, dark: bool
     return f'<div class="ohash-words"><p class="ohash-headline">{html.escape(sentence)}</p>{status}</div>'
 
 
-def health_markdown(now: Snapshot) -> str:
-    """The findings behind the health dot."""
-    parts = []
-    for finding in findings(now):
-        advice = f" — {finding.advice}" if finding.advice else ""
-        parts.append(f"{'✓' if finding.fine else '!'} **{finding.title}**: {finding.value}{advice}")
-    return "\n\n".join(parts)
-
-
 def _status(now: Snapshot, badge: str, *, dark: bool) -> str:
     """Pairs, recent update rate, health, state."""
     text, role = HEALTH[health(now)]
+    told = "; ".join(f"{finding.title}: {finding.value}" for finding in complaints(now))
+    dot = f'<span title="{html.escape(told)}"><span style="color:{colour(role, dark=dark)}">●</span> {text}</span>'
     count, pairs = pairs_in_words(now.t).split()
     return (
         f'<div class="ohash-status" data-seq="{now.seq}" data-pairs="{now.t}" '
         f'data-changes="{len(now.params.changes)}"><b>{count}</b> {pairs} · {_update_rate(now)}'
-        f'<span style="color:{colour(role, dark=dark)}">●</span> {text} · {badge}</div>'
+        f"{dot} · {badge}</div>"
     )
 
 
@@ -69,10 +62,14 @@ def _speed(now: Snapshot) -> str:
     return f"{pairs[-1] / seconds[-1]:,.0f}" if len(seconds) and seconds[-1] > 0 else "–"
 
 
-def _score(title: str, value: float | None, start: float | None) -> str:
+def _score(title: str, now: Snapshot, column: str) -> str:
+    """A score with the half width of its 95 % interval, and its gain since the start."""
+    n = now.numbers
+    value, start, error = n.get(column), n.get(f"{column}_start"), n.get(f"{column}_error", math.nan)
     if value is None or start is None or not math.isfinite(value):
         return _entry(title, _number(value))
-    return _entry(title, f"{_number(value)}<i>{round(value - start, 3) + 0.0:+.3f}</i>")
+    sure = f"<small> ± {error:.3f}</small>" if math.isfinite(error) else ""
+    return _entry(title, f"{_number(value)}{sure}<i>{round(value - start, 3) + 0.0:+.3f}</i>")
 
 
 def _trained_on_database(now: Snapshot) -> str:

@@ -17,7 +17,7 @@ from ohash.ui.live import reference_runs
 from ohash.ui.live.numbers import headline_html, numbers_html
 from ohash.ui.parts.gallery import gallery_html
 from ohash.ui.parts.live_chart import NARROW, RESTING, LiveChart, live_chart
-from ohash.ui.session import address, live_run, view_state
+from ohash.ui.session import address, live_run, seeds, view_state
 from ohash.ui.session.recording import recording_of
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
@@ -65,6 +65,7 @@ def _draw(session: Session) -> None:
     hub = live_run.hub()
     hub.poll(session.id)
     hub.tend()
+    seeds.follow_seeds(session)
     if live_run.replace_bad_link(session):
         st.rerun()
     now = displayed_snapshot(session, runner)
@@ -98,7 +99,7 @@ def _draw(session: Session) -> None:
 
 def _update_sliders(session: Session, now: Snapshot) -> None:
     """Redraw the page when a change scheduled in the link has moved a value that a slider shows."""
-    model = now.params.model_at(now.t)
+    model = now.model_at(now.t)
     values = {key: float(getattr(model, key)) for key in session.slider_values if hasattr(model, key)}
     if values != session.slider_values and not session.pending:
         session.slider_values = values

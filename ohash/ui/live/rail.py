@@ -5,9 +5,11 @@ from typing import Any
 
 import streamlit as st
 
-from ohash.core.parameters import Parameter
-from ohash.engine.params import experiment, flat, rows_of
+from ohash.core.parameters import Parameter, parameter_table
+from ohash.engine.params import ExperimentParams, experiment, flat, rows_of, unchecked_experiment
 from ohash.models import registry as methods
+from ohash.models.online.mmoh import MMOHParams
+from ohash.models.online.passive_aggressive import USUAL_C, OHParams
 from ohash.streams import registry as datasets
 from ohash.ui.parts import catalogue
 from ohash.ui.parts.controls import OnCommit, control, format_value
@@ -18,6 +20,7 @@ from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.slots import on_choice, once, slot
 
 VISIBLE = ("beta", "C", "r", "T")
+AUTO_C = "twice the median step of the warm-up pairs, so that few steps are capped."
 KEPT_ON_OTHER_DATA = ("r", "T", "alpha", "beta", "C", "seed", "pairs")
 # The rest in the order a reader expects, under their headings.
 MORE = {
@@ -35,12 +38,68 @@ def controls(session: Session) -> None:
     choose_method(session)
     rows, values = rows_of(session.params), flat(session.params)
     fragment(partial(_live_controls, session), key="live_controls")
+    for chosen in _chosen_C(session).values():
+        st.caption(f"C = {chosen:g}: {AUTO_C}")
+        st.button(
+            f"Use the paper's {USUAL_C:g}", key="usual_C", on_click=once(live_run.apply), args=(session, "C", USUAL_C)
+        )
+    several = isinstance(session.params.model, OHParams)
     for key in VISIBLE:
-        if key in rows and not rows[key].live:
+        if key in rows and not rows[key].live and not (key == "T" and several):
             control(rows[key], values[key], _committer(session))
+    if several:
+        _number_of_models(session)
     with st.expander("Stream and features", key="open_features", on_change="rerun") as more:
         if more.open:  # thirty widgets would slow down every frame
             _rest(session, rows, values)
+
+
+def _number_of_models(session: Session) -> None:
+    """T, always in sight: one model is OH, several are MMOH, which equals OH bit for bit at T = 1."""
+    model = session.params.model
+    T = getattr(model, "T", 1)
+    control(parameter_table(MMOHParams)["T"], T, lambda _, value: _change_T(session, value))
+    left, right = st.columns(2, vertical_alignment="center")
+    with left:
+        st.caption(f"{T} × {model.r} = **{T * model.r} bits in all**" if T > 1 else f"**{model.r} bits in all**")
+    with right:
+        equal = slot("equal_bits", session.equal_bits)
+        st.toggle(
+            "equal bits", equal.initial, key=equal.key, on_change=on_choice(equal, partial(_keep_bits, session)),
+            help="Change r with T, so that T · r, the storage, stays as it is: the fair comparison.",
+        )  # fmt: skip
+
+
+def _keep_bits(session: Session, value: bool) -> None:
+    session.equal_bits = value
+
+
+def _change_T(session: Session, T: int) -> None:
+    """Another number of models: OH with one, MMOH with several, with the other settings as they are."""
+    current = live_run.in_force(session)
+    before, r = getattr(current.model, "T", 1), int(current.model.r)
+    if before == T:
+        return
+    method = "oh" if T == 1 else "mmoh"
+    values = _own_settings(current, method)
+    values["r"] = max(1, round(before * r / T)) if session.equal_bits else r
+    if method == "mmoh":
+        values["T"] = T
+    _start(session, current, method, values)
+
+
+def _own_settings(current: ExperimentParams, method: str) -> dict[str, Any]:
+    """The settings another method takes over: those it has and that are not at their defaults, as it has its own."""
+    defaults = flat(unchecked_experiment(current.dataset, current.method))
+    rows = rows_of(unchecked_experiment(current.dataset, method))
+    return {key: value for key, value in flat(current).items() if key in rows and value != defaults.get(key)}
+
+
+def _start(session: Session, current: ExperimentParams, method: str, values: dict[str, Any]) -> None:
+    try:
+        live_run.commit(session, experiment(current.dataset, method, content=current.content, **values))
+    except ValueError as error:
+        session.warnings = [str(error)]
 
 
 def _rest(session: Session, rows: dict[str, Parameter], values: dict[str, Any]) -> None:
@@ -100,7 +159,7 @@ def choose_method(session: Session) -> None:
 def _live_controls(session: Session) -> None:
     """β and C act on the running model, or start a new run if it has finished; only they are redrawn then."""
     rows = rows_of(session.params)
-    values = flat(live_run.in_force(session)) | session.pending
+    values = flat(live_run.in_force(session)) | _chosen_C(session) | session.pending
     session.slider_values = {key: values[key] for key in VISIBLE if key in rows and rows[key].live}
 
     def change(key: str, value: Any) -> None:
@@ -125,6 +184,14 @@ def _live_controls(session: Session) -> None:
             control(rows[key], values[key], change)
 
 
+def _chosen_C(session: Session) -> dict[str, float]:
+    """C as the warm-up of the live run chose it; nothing if it is set."""
+    now = live_run.latest_snapshot(session)
+    if now is None or getattr(now.params.model_at(now.t), "C", True):
+        return {}
+    return {"C": now.numbers["auto_C"]} if "auto_C" in now.numbers else {}
+
+
 def _committer(session: Session) -> OnCommit:
     return lambda key, value: _commit(session, key, value)
 
@@ -133,15 +200,11 @@ def _commit(session: Session, key: str, value: Any) -> None:
     current = live_run.in_force(session)
     if flat(current).get(key) == value:
         return  # nothing changed: a widget that reappears reports its value, too
+    if key == "method":
+        _start(session, current, value, _own_settings(current, value))
+        return
     try:
-        if key == "method":
-            defaults = flat(experiment(current.dataset, current.method))  # the other method has its own
-            rows = rows_of(experiment(current.dataset, value))
-            kept = {k: v for k, v in flat(current).items() if k in rows and v != defaults.get(k)}
-            params = experiment(session.params.dataset, value, content=session.params.content, **kept)
-        else:
-            params = current.with_values(**{key: value})
-        live_run.commit(session, params)
+        live_run.commit(session, current.with_values(**{key: value}))
     except ValueError as error:
         session.warnings = [str(error)]
 
@@ -149,7 +212,12 @@ def _commit(session: Session, key: str, value: Any) -> None:
 def _pick_data(session: Session, key: str) -> None:
     dataset, content = catalogue.split_key(key)
     rows = rows_of(experiment("digits", session.params.method))
-    values = {k: v for k, v in flat(live_run.in_force(session)).items() if k in KEPT_ON_OTHER_DATA and k in rows}
+    defaults = flat(unchecked_experiment(session.params.dataset, session.params.method))
+    values = {
+        k: v
+        for k, v in flat(live_run.in_force(session)).items()
+        if k in KEPT_ON_OTHER_DATA and k in rows and v != defaults[k]
+    }
     if (dataset, content) == (session.params.dataset, session.params.content):
         return
     try:

@@ -9,6 +9,7 @@ from ohash.engine.snapshot import Snapshot
 from ohash.plots.chart import Chart
 from ohash.plots.live import charts
 from ohash.ui.session import live_run
+from ohash.ui.session.seeds import seed_snapshots
 from ohash.ui.session.session import EarlierRun, Session
 
 
@@ -18,12 +19,14 @@ def quality(session: Session, now: Snapshot, metric: str) -> Chart:
     pinned = None if reference is None else _pinned(reference, now)
     ghosts = [*_earlier(session, now, reference), *_companions(session)]
     float_map = now.numbers.get("map_float") if metric == "map" else None
-    return charts.quality(now, metric, ghosts=ghosts, reference=float_map, pinned=pinned)
+    others = [charts.ghost_of(one, "") for one in seed_snapshots(session)]
+    return charts.quality(now, metric, ghosts=ghosts, reference=float_map, pinned=pinned, seeds=others)
 
 
 def companion_snapshots(session: Session) -> list[Snapshot]:
     """The newest snapshots of the runs that accompany the live one."""
-    snapshots = [runner.snapshot() for runner in live_run.hub().lease(session.id).companions]
+    companions = [one for one in live_run.hub().lease(session.id).companions if one not in session.seed_runners]
+    snapshots = [runner.snapshot() for runner in companions]
     return [snapshot for snapshot in snapshots if snapshot is not None and snapshot.t > 0]
 
 

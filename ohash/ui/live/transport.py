@@ -11,7 +11,7 @@ from ohash.engine.live.runner import Runner
 from ohash.models.registry import find
 from ohash.plots.live.ghosts import comparable
 from ohash.ui.live import page
-from ohash.ui.live.numbers import health_markdown
+from ohash.ui.live.health import health_area
 from ohash.ui.session import live_run, view_state
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import on_choice, once, slot
@@ -86,6 +86,11 @@ def bar(session: Session, runner: Runner) -> None:
 def _more(session: Session, runner: Runner) -> None:
     """Seed, pace, what the first chart shows, views, health."""
     st.button("New seed", icon=":material/casino:", on_click=once(_new_seed), args=(session,), key="new_seed")
+    five = slot("five_seeds", session.five_seeds)
+    st.toggle(
+        "Five seeds", five.initial, key=five.key, on_change=on_choice(five, partial(_five_seeds, session)),
+        help="Run four more seeds in the background: the first chart then shows their median and spread.",
+    )  # fmt: skip
     pace = slot("pace", _pace_name(session.pace), tuple(PACES))
     st.selectbox(
         "pace", pace.options, pace.index, key=pace.key, label_visibility="collapsed", width=150,
@@ -101,7 +106,11 @@ def _more(session: Session, runner: Runner) -> None:
     with st.popover("Health", icon=":material/monitor_heart:", key="health", on_change="rerun") as popover:
         now = runner.snapshot() if popover.open else None
         if now is not None:
-            st.markdown(health_markdown(now))
+            health_area(session, now)
+
+
+def _five_seeds(session: Session, value: bool) -> None:
+    session.five_seeds = value
 
 
 def gallery_bar(session: Session) -> None:

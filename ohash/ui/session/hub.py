@@ -109,6 +109,16 @@ class Hub(Generic[W]):
             lease.polled_at = self._clock()
             self.tend()
 
+    def replace_companions(self, session: str, old: list[W], new: list[W]) -> None:
+        """Stop some companions of a session's run and start others."""
+        with self._lock:
+            lease = self.lease(session)
+            for runner in old:
+                runner.stop(wait=0)
+            lease.companions = [*(one for one in lease.companions if one not in old), *new]
+            for runner in new if lease.started else ():
+                runner.start()
+
     def poll(self, session: str) -> None:
         """The viewer has asked for a frame."""
         with self._lock:

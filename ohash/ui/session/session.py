@@ -7,6 +7,7 @@ from ohash.comparison.params import Comparison
 from ohash.comparison.runner import ComparisonRunner
 from ohash.engine.export import Files
 from ohash.engine.live.pace import Pace
+from ohash.engine.live.runner import Runner
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.live.charts import Ghost
@@ -66,6 +67,9 @@ class Session:
     warnings: list[str] = field(default_factory=list)
     difference: str = ""
     present: bool = False
+    five_seeds: bool = False  # four more seeds run in the background
+    seed_runners: list[Runner] = field(default_factory=list)
+    equal_bits: bool = False  # r changes with T, so that T · r stays as it is
     query: int = 0
     query_row: int | None = None  # of a gallery item used as the query
     before: bool = False  # the gallery shows the codes from before learning

@@ -1,0 +1,67 @@
+"""How sure a score is: the interval over its queries, and the spread over seeds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ohash.engine.params import experiment
+from ohash.engine.run import Run
+from ohash.evaluation.significance import half_width
+from ohash.plots import echarts
+from ohash.plots.live import charts
+from ohash.plots.live.scores import AUC_PAIRS
+from tests.plots.moments import picture
+from tests.plots.parts import curve, names
+
+
+def test_a_checkpoint_knows_how_sure_it_is():
+    run = Run(experiment("digits", pairs=120, judged_at="ends"))
+    while not run.done:
+        run.step(120)
+    record, row = run.checkpoints.last_record, run.snapshot("done").checkpoints
+    assert row["map_error"][-1] == pytest.approx(1.96 * record.ap.std(ddof=1) / np.sqrt(len(record.ap)))
+    assert row["hit_10_error"][-1] == pytest.approx(half_width(record.hits[10]))
+    assert 0 < row["recall_10_error"][-1] < 0.1
+    assert record.precisions[10].mean() == pytest.approx(record.precision_at_k[10])
+
+
+def test_the_curve_has_the_band_of_its_queries():
+    now = picture("oh")
+    for metric in ("map", "recall_10"):
+        line = curve(charts.quality(now, metric), "moving average")
+        assert line.spread.tolist() == now.checkpoints[f"{metric}_error"].tolist() and (line.spread > 0).all()
+    assert curve(charts.quality(now, "recall_100"), "moving average").spread is None
+
+
+def test_a_band_is_drawn_live_as_an_area_upon_its_lower_edge():
+    chart = charts.quality(picture("oh"))
+    option = echarts.option(chart)
+    band = [one for one in option["series"] if one["name"] == "moving average ±"]
+    table = option["dataset"][band[0]["datasetIndex"]]["source"]
+    low, width = (table.column(one["encode"]["y"]).to_numpy() for one in band)
+    line = curve(chart, "moving average")
+    np.testing.assert_allclose(low, (line.y - line.spread)[1:], rtol=1e-5)
+    np.testing.assert_allclose(width, 2 * line.spread[1:], rtol=1e-5)
+    assert len({one["stack"] for one in band}) == 1 and band[1]["areaStyle"]["opacity"] > 0
+
+
+def test_other_seeds_give_a_median_and_its_spread_as_far_as_all_have_come():
+    now = picture("oh")
+    pairs = now.checkpoints["pairs"]
+    ghosts = []
+    for shift, reached in ((0.1, None), (-0.1, -3)):
+        columns = {**now.checkpoints, "map": now.checkpoints["map"] + shift}
+        ghosts.append(charts.ghost_of(replace(now, checkpoints={k: v[:reached] for k, v in columns.items()}), ""))
+    chart = charts.quality(now, seeds=ghosts)
+    line = curve(chart, "median of 3 seeds")
+    assert line.x.tolist() == pairs[:-3].tolist()
+    np.testing.assert_allclose(line.spread, 0.1, atol=1e-6)
+    assert "; median of 3 seeds ." in chart.title
+    assert "median of 3 seeds" not in names(charts.quality(now))
+
+
+def test_the_auc_of_a_few_pairs_is_not_drawn():
+    now = picture("oh")
+    drawn = curve(charts.quality(now, "auc"), "pair AUC, last 2,048")
+    assert np.isnan(drawn.y[drawn.x < AUC_PAIRS]).all() and np.isfinite(drawn.y[drawn.x >= AUC_PAIRS]).all()

@@ -1,0 +1,48 @@
+"""T in sight, equal bits, C from the warm-up, five seeds."""
+
+from ohash.ui.session import live_run
+from tests.ui.live_app import SMALL, moving, opened, session_of, until, widget
+
+
+def test_the_number_of_models_turns_oh_into_mmoh_and_back_at_equal_bits() -> None:
+    app = opened(**SMALL, noise="0.1")
+    slider = widget(app.slider, "T")
+    assert slider.value == 1
+    widget(app.toggle, "equal_bits").set_value(True).run()
+    widget(app.slider, "T").set_value(4).run()
+    params = session_of(app).params
+    assert not app.exception and (params.method, params.model.T, params.model.r) == ("mmoh", 4, 4)
+    assert params.stream.noise == 0.1, "the other settings stay"
+    assert any("4 × 4 = **16 bits in all**" in caption.value for caption in app.caption)
+    widget(app.slider, "T").set_value(1).run()
+    params = session_of(app).params
+    assert (params.method, params.model.r) == ("oh", 16) and not hasattr(params.model, "T")
+
+
+def test_five_seeds_run_beside_and_follow_a_change() -> None:
+    app = opened(**{**SMALL, "pairs": "300"})
+    widget(app.toggle, "five_seeds").set_value(True).run()
+    session = session_of(app)
+
+    def seeds() -> list[int]:
+        return [runner.params.seed for runner in live_run.hub().lease(session.id).companions]
+
+    until(app, lambda: seeds() == [1, 2, 3, 4] and all(r.snapshot() for r in session.seed_runners))
+    first = list(session.seed_runners)
+    widget(app.select_slider, "r").set_value(24).run()
+    until(app, lambda: seeds() == [1, 2, 3, 4] and session.seed_runners != first)
+    assert {runner.params.model.r for runner in session.seed_runners} == {24}
+    assert all(runner.finished.wait(20) for runner in first), "runs of the old experiment are stopped"
+    widget(app.toggle, "five_seeds").set_value(False).run()
+    until(app, lambda: seeds() == [])
+
+
+def test_the_remedy_of_a_finding_is_one_press() -> None:
+    app = opened(**{**SMALL, "dataset": "digits", "C": "0.00001", "pairs": "2500", "judged_at": "ends"})
+    until(app, lambda: moving(app) and live_run.runner(session_of(app)).state == "done")
+    app.session_state["health"] = True
+    app.run()
+    button = next(one for one in app.button if str(one.key).startswith("remedy_C_"))
+    wanted = float(str(button.key).removeprefix("remedy_C_"))
+    button.click().run()
+    assert not app.exception and session_of(app).params.model.C == wanted > 1e-5
