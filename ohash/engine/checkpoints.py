@@ -40,6 +40,7 @@ CHECKPOINT_COLUMNS = (
     *SCORES, *ERRORS, "map_fresh", "map_prequential", "recomputed", "flipped", "gap", "bound", "required_C", "share_C",
     "W_norm2", *CPU_COLUMNS,
 )  # fmt: skip
+TEST_SCORES = ("map", "map_error", "hit_10", "hit_10_error", "recall_10", "recall_10_error", "queries")
 FLAT = 0.005
 # The balance of the bits is taken over about so many codes.
 ROWS_OF_BALANCE = 4096
@@ -57,6 +58,7 @@ class Checkpoints:
         self.class_scores = ClassScores(run.world.dataset)
         self.table_at = 0  # the pair count at which the table was made
         self.map_float: float | None = None
+        self.test_scores: dict[str, float] = {}
         self.recomputed = self.flipped = 0
         self._diagnosed: tuple[tuple[int, int, int], dict[str, float]] | None = None
         self._scored: tuple[tuple[int, int, int], dict[str, Any]] | None = None
@@ -169,6 +171,12 @@ class Checkpoints:
             return {**scores, "queries": 0, "queries_without_relevant_items": 0}, np.empty(0)
         counts = {"queries": record.queries, "queries_without_relevant_items": record.excluded}
         return {**scores, **counts}, np.asarray(record.ap)
+
+    def evaluate_test(self) -> None:
+        """Score the final codes on the test queries: once, at the end, for the snapshot of a finished run."""
+        if self._run.params.run.judged_by == "validation" and not self.test_scores:
+            scores, _ = self.evaluate_on("test")
+            self.test_scores = {f"test_{name}": float(scores[name]) for name in TEST_SCORES if name in scores}
 
     def _record(self, scores: dict[str, Any]) -> None:
         run = self._run

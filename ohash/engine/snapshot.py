@@ -132,7 +132,7 @@ def snapshot_of(
     if run.auto_C is not None:
         numbers["auto_C"] = run.auto_C
     if done:
-        numbers |= evaluated.code_numbers()
+        numbers |= evaluated.code_numbers() | evaluated.test_scores
     if evaluated.last_record is not None:
         numbers["map_chance"] = float(np.mean(evaluated.last_record.n_relevant)) / len(evaluated.judge.database)
     if evaluated.map_float is not None:

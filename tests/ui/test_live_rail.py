@@ -46,3 +46,14 @@ def test_the_remedy_of_a_finding_is_one_press() -> None:
     wanted = float(str(button.key).removeprefix("remedy_C_"))
     button.click().run()
     assert not app.exception and session_of(app).params.model.C == wanted > 1e-5
+
+
+def test_a_finished_run_is_scored_on_test_once() -> None:
+    app = opened(**{**SMALL, "pairs": "300"})
+    until(app, lambda: live_run.runner(session_of(app)).state == "done")
+    now = live_run.runner(session_of(app)).snapshot()
+    assert now is not None and now.numbers["test_queries"] == 200
+    app.run()
+    html = "".join(one.proto.body for one in app.get("html"))
+    assert f"{now.numbers['test_map']:.3f} ± {now.numbers['test_map_error']:.3f} on 200 test queries" in html
+    assert f"± {now.numbers['map_error']:.3f}" in html and "validation queries" in html

@@ -194,6 +194,8 @@ class Runner(Background):
                     if owed and not behind and switches == self._switches:  # not those before `step` was called
                         self._steps -= learnt
             if run.done:
+                with COMPUTING, self._held:
+                    run.checkpoints.evaluate_test()
                 self.state = "done"
                 return
             idle = not run.evaluating and limit < 1

@@ -68,8 +68,18 @@ def _score(title: str, now: Snapshot, column: str) -> str:
     value, start, error = n.get(column), n.get(f"{column}_start"), n.get(f"{column}_error", math.nan)
     if value is None or start is None or not math.isfinite(value):
         return _entry(title, _number(value))
-    sure = f"<small> ± {error:.3f}</small>" if math.isfinite(error) else ""
-    return _entry(title, f"{_number(value)}{sure}<i>{round(value - start, 3) + 0.0:+.3f}</i>")
+    sure = f"<i>± {error:.3f}</i>" if math.isfinite(error) else ""
+    gain = f"<em>{round(value - start, 3) + 0.0:+.3f} since the start</em>"
+    return _entry(title, f"{_number(value)}{sure}", gain + _test(n, column))
+
+
+def _test(n: dict[str, float], column: str) -> str:
+    """The same score of the finished run on the test queries."""
+    value, error = n.get(f"test_{column}", math.nan), n.get(f"test_{column}_error", math.nan)
+    if not math.isfinite(value):
+        return ""
+    sure = f" ± {error:.3f}" if math.isfinite(error) else ""
+    return f"<em>{value:.3f}{sure} on {n['test_queries']:.0f} test queries</em>"
 
 
 def _trained_on_database(now: Snapshot) -> str:
@@ -78,8 +88,8 @@ def _trained_on_database(now: Snapshot) -> str:
     return "yes" if now.database_seen else "no"
 
 
-def _entry(title: str, text: str) -> str:
-    return f"<div><small>{title}</small><b>{text}</b></div>"
+def _entry(title: str, text: str, more: str = "") -> str:
+    return f"<div><small>{title}</small><b>{text}</b>{more}</div>"
 
 
 def _number(value: float | None) -> str:

@@ -44,6 +44,7 @@ CSS = """
 .ohash-numbers div {line-height: 1.15; padding: .22rem 0;}
 .ohash-numbers small {opacity: .72; display: block; font-size: .74rem;}
 .ohash-numbers b {font-size: 1.25rem; font-weight: 600;}
+.ohash-numbers em {display: block; font-style: normal; font-size: .74rem;}
 .ohash-numbers i {font-style: normal; font-size: .8rem; opacity: .85; margin-left: .3rem;}
 .ohash-gallery {display: flex; gap: .5rem; align-items: flex-start; overflow-x: auto; padding: .1rem 0 .3rem 0;}
 .ohash-gallery figure {margin: 0; text-align: center; flex: 0 0 auto; font-size: .74rem; line-height: 1.25;}
