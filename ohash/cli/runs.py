@@ -1,4 +1,4 @@
-"""List, show, export or delete stored runs: cells of sweeps, and live runs that were saved.
+"""List, show, export, delete or restore stored runs: cells of sweeps, and live runs that were saved.
 
 Examples:
   python3 -m ohash runs
@@ -6,6 +6,7 @@ Examples:
   python3 -m ohash runs show 1f0c
   python3 -m ohash runs export --method oh --out oh.csv
   python3 -m ohash runs delete 1f0c 77ab --yes
+  python3 -m ohash runs restore 1f0c
 
 The newest come first. They are stored in the folder OHASH_HOME, or in the user's data directory; the Runs page shows
 the same runs.
@@ -31,7 +32,7 @@ LOST = "[curves lost] "
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The action, and which runs."""
-    parser.add_argument("action", nargs="?", default="list", choices=("list", "show", "export", "delete"))
+    parser.add_argument("action", nargs="?", default="list", choices=("list", "show", "export", "delete", "restore"))
     parser.add_argument("keys", nargs="*", metavar="KEY", help="keys of runs, or their first characters")
     for name, text in (
         ("dataset", "on this data set"),
@@ -50,6 +51,8 @@ def run(options: argparse.Namespace) -> int:
     store = Store(options.store)
     if store.problem:
         print(f"note: {store.problem}", file=sys.stderr)
+    if options.action == "restore":
+        return _restore(store, options.keys)
     rows = _select(store, options)
     if options.action == "list":
         _print(rows, store)
@@ -131,6 +134,23 @@ def _note_lost(row: RunRow, now: Snapshot) -> None:
         print(f"note: {row.key[:SHOWN]} has numbers but no curves: {'; '.join(now.notes)}", file=sys.stderr)
 
 
+def _restore(store: Store, keys: list[str]) -> int:
+    """Bring deleted runs back; without keys, list those that can be."""
+    buried = store.list_trash()
+    if not keys:
+        for row in buried:
+            print(f"{row.key[:SHOWN]:{SHOWN}} {row.method[:10]:10} {row.data[:24]:24} {row.changed_settings}")
+        print(f"{len(buried)} deleted run{'s' * (len(buried) != 1)} can be restored: python3 -m ohash runs restore KEY")
+        return 0
+    chosen = [[row.key for row in buried if row.key.startswith(key)] for key in keys]
+    for key, matching in zip(keys, chosen, strict=True):
+        if len(matching) != 1:
+            raise ValueError(f"KEY must begin one key of the trash, got {key!r}, which begins {len(matching)} of them")
+    store.restore(key for matching in chosen for key in matching)
+    print(f"restored {len(keys)} run{'s' * (len(keys) != 1)}")
+    return 0
+
+
 def _delete(store: Store, rows: list[RunRow], options: argparse.Namespace) -> None:
     if not (options.keys or options.dataset or options.method or options.state or options.kind):
         raise ValueError("delete needs keys, or a filter such as --dataset digits")
@@ -140,4 +160,7 @@ def _delete(store: Store, rows: list[RunRow], options: argparse.Namespace) -> No
             print("nothing was deleted")
             return
     store.delete(row.key for row in rows)
-    print(f"deleted {len(rows)} run{'s' if len(rows) != 1 else ''}")
+    print(
+        f"deleted {len(rows)} run{'s' if len(rows) != 1 else ''}; for a month they can be brought back: "
+        f"python3 -m ohash runs restore {' '.join(row.key for row in rows[:3])}{' ...' * (len(rows) > 3)}"
+    )

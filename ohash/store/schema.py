@@ -36,6 +36,21 @@ MIGRATIONS = (
         progress TEXT NOT NULL
     );
     """,
+    """
+    CREATE TABLE trash (
+        key TEXT PRIMARY KEY,
+        kind TEXT NOT NULL,
+        dataset TEXT NOT NULL,
+        method TEXT NOT NULL,
+        seed INTEGER NOT NULL,
+        state TEXT NOT NULL,
+        t INTEGER NOT NULL,
+        created REAL NOT NULL,
+        record TEXT NOT NULL,
+        deleted REAL NOT NULL
+    );
+    CREATE TABLE remarks (key TEXT PRIMARY KEY, tags TEXT NOT NULL, note TEXT NOT NULL);
+    """,
 )
 VERSION = len(MIGRATIONS)
 

@@ -6,10 +6,11 @@ none is stored twice, because its key is its name.
 """
 
 import json
+import math
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,16 +18,22 @@ from typing import Any, TypeVar
 
 from ohash.engine.params import from_json
 from ohash.engine.snapshot import Snapshot, to_frame, to_snapshot
+from ohash.models import registry
 from ohash.runtime.folders import HOME, home
 from ohash.runtime.frames import Arrays, Frame
+from ohash.store import trash
 from ohash.store.listing import RunRow, make_row_from
 from ohash.store.schema import DamagedError, NewerError, connected, prepare, transaction
 from ohash.store.traces import looks_complete, read_trace, read_values, write_trace
 
 DATABASE, TRACES = "runs.sqlite3", "traces"
 LIVE_RUN, CELL = "live", "cell"
+SCORES = {
+    "map_start": "map_start", "map": "map", "recall_start": "recall_10_start", "recall": "recall_10", "auc": "auc",
+}  # fmt: skip
 Rows = list[tuple[Any, ...]]
 Result = TypeVar("Result")
+LONGEST_REMARK = 2_000  # characters
 FULL = 2**18  # free bytes below which the disk counts as full: one run and the database need more
 
 
@@ -42,6 +49,7 @@ class Store:
         self.folder = home() if folder is None else Path(folder)
         self.problem, self.writable, self._readable = "", True, True
         self._database, self._traces = self.folder / DATABASE, self.folder / TRACES
+        self._trash = self.folder / trash.FOLDER
         try:
             self._traces.mkdir(parents=True, exist_ok=True)
             self._open()
@@ -65,11 +73,33 @@ class Store:
         return to_snapshot(*self.frame(key))
 
     def delete(self, keys: Iterable[str]) -> None:
-        """Delete these runs and their files."""
+        """Move these runs to the trash, where they stay for a month; `restore` brings them back."""
         keys = list(keys)
-        for key in keys:
-            self.write(partial(self.trace(key).unlink, missing_ok=True))
-        self.transact(lambda db: db.executemany("DELETE FROM runs WHERE key = ?", [(key,) for key in keys]))
+        buried = self.transact(lambda db: trash.bury(db, keys))
+        self.write(lambda: trash.move_files(buried, self._traces, self._trash))
+
+    def restore(self, keys: Iterable[str]) -> None:
+        """Bring runs back from the trash; keys that are not in it are ignored."""
+        keys = list(keys)
+        self.write(lambda: trash.move_files(keys, self._trash, self._traces))
+        self.transact(lambda db: trash.unbury(db, keys))
+
+    def list_trash(self) -> Sequence[RunRow]:
+        """The runs in the trash, the one deleted last at the end."""
+        rows = self.rows("SELECT key, record FROM trash ORDER BY deleted, key")
+        return [_row(key, json.loads(record)) for key, record in rows]
+
+    # -- remarks ----------------------------------------------------------------------------------------------------
+
+    def remark(self, key: str, *, tags: str = "", note: str = "") -> None:
+        """Replace the tags (words separated by commas) and the note of a run."""
+        words = ", ".join(dict.fromkeys(word.strip() for word in tags.split(",") if word.strip()))
+        sql = "INSERT OR REPLACE INTO remarks (key, tags, note) VALUES (?, ?, ?)"
+        self.transact(lambda db: db.execute(sql, (key, words[:LONGEST_REMARK], note.strip()[:LONGEST_REMARK])))
+
+    def remarks(self) -> dict[str, tuple[str, str]]:
+        """Tags and note of every run that has some."""
+        return {key: (tags, note) for key, tags, note in self.rows("SELECT key, tags, note FROM remarks")}
 
     # -- runs as values and arrays ----------------------------------------------------------------------------------
 
@@ -110,6 +140,7 @@ class Store:
         if values["state"] != "error" and key not in self.done():
             self.write(lambda: write_trace(self.trace(key), values, arrays))
         self.transact(lambda db: _insert(db, key, values))
+        (self._trash / f"{key}.parquet").unlink(missing_ok=True)
 
     def save_snapshot(self, now: Snapshot, *, kind: str = LIVE_RUN) -> str:
         """Save the state of a run; returns its key."""
@@ -137,6 +168,11 @@ class Store:
     def _adopt(self) -> None:
         """Add files that the database misses, left by a process that died or by a damaged database."""
         known = {key for (key,) in self.rows("SELECT key FROM runs")}
+        buried = {key for (key,) in self.rows("SELECT key FROM trash")} - known
+        trash.move_files(buried, self._traces, self._trash)  # a process died before it could
+        if self.rows("SELECT 1 FROM trash WHERE deleted < ? LIMIT 1", time.time() - trash.KEPT_SECONDS):
+            for key in self.transact(lambda db: trash.expired(db, time.time())):
+                (self._trash / f"{key}.parquet").unlink(missing_ok=True)
         for file in sorted(self._traces.glob("*.parquet")):
             if file.stem in known:
                 continue
@@ -223,13 +259,23 @@ def _insert(db: sqlite3.Connection, key: str, values: dict[str, Any]) -> None:
         (*row, values["created"], json.dumps(record)),
     )
     db.execute("DELETE FROM claims WHERE key = ?", (key,))
+    db.execute("DELETE FROM trash WHERE key = ?", (key,))  # the same run again: its file has been written anew
 
 
 def _row(key: str, values: dict[str, Any]) -> RunRow:
     numbers, t, state = values["numbers"], values["t"], values["state"]
     try:
         return make_row_from(key, from_json(values["params"]), numbers, t, state)
-    except ValueError as error:  # from a missing plugin, or from another version
+    except ValueError:  # from a missing plugin, or from another version
         params = json.loads(values["params"])
-        no_scores = dict.fromkeys(("map_start", "map", "recall_start", "recall", "auc"))
-        return RunRow(key, params["method"], params["dataset"], str(error), t, state, bits=0, **no_scores)
+        method, data = params["method"], params["dataset"]
+        told = f"{method} is not here: give its file with --plugin"
+        if method in registry.hashers():
+            told = "made by another version"
+        scores = {name: _known(numbers, column) for name, column in SCORES.items()}
+        return RunRow(key, method, data, told, t, state, bits=round(numbers.get("bits", 0) or 0), **scores)
+
+
+def _known(numbers: dict[str, float], column: str) -> float | None:
+    value = numbers.get(column)
+    return value if value is not None and math.isfinite(value) else None

@@ -121,7 +121,13 @@ def test_delete_asks_first(folder, capsys, monkeypatch):
     assert code == 2 and "needs keys" in err
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
     assert "nothing was deleted" in said(capsys, "delete", "--store", folder, "--method", "lsh")[1]
-    assert "deleted 1" in said(capsys, "delete", "--store", folder, "--method", "lsh", "--yes")[1]
+    told = said(capsys, "delete", "--store", folder, "--method", "lsh", "--yes")[1]
+    assert "deleted 1" in told and "runs restore " in told
+    key = told.split()[-1]
+    assert key[:12] in said(capsys, "restore", "--store", folder)[1]
+    assert "restored 1 run" in said(capsys, "restore", key, "--store", folder)[1]
+    assert "KEY must begin one key of the trash" in said(capsys, "restore", key, "--store", folder)[2]
+    said(capsys, "delete", "--store", folder, "--method", "lsh", "--yes")
     assert [line.method for line in Store(folder).list()] == ["OH"]
 
 

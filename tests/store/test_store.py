@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ohash.engine.snapshot import to_frame
+from ohash.store import trash
 from ohash.store.listing import RunStore, make_row
 from ohash.store.store import CELL, Store
 from tests.store.stored import assert_same_picture, numbered
@@ -64,4 +65,54 @@ def test_a_run_of_a_method_that_is_gone_is_listed_with_the_reason(store, picture
     params = json.loads(values["params"]) | {"method": "gone"}
     store.save("a", {**values, "params": json.dumps(params)}, arrays)
     (line,) = store.list()
-    assert (line.method, line.pairs) == ("gone", 400) and "method must be one of" in line.changed_settings
+    assert (line.method, line.pairs) == (
+        "gone",
+        400,
+    ) and "gone is not here: give its file with --plugin" in line.changed_settings
+
+
+def test_a_deleted_run_can_be_restored_whole(store, picture):
+    keys = [numbered(store, picture, at) for at in range(2)]
+    store.delete(keys)
+    assert store.list() == [] and store.done() == set() and [row.key for row in store.list_trash()] == keys
+    again = Store(store.folder)
+    again.restore([keys[0], "not there"])
+    assert [row.key for row in again.list()] == [keys[0]] and [row.key for row in again.list_trash()] == [keys[1]]
+    assert_same_picture(again.get(keys[0]), picture)
+
+
+def test_the_trash_forgets_after_a_month(store, picture, monkeypatch):
+    key = numbered(store, picture, 0)
+    store.delete([key])
+    file = store.folder / trash.FOLDER / f"{key}.parquet"
+    assert file.exists() and Store(store.folder).list_trash()
+    monkeypatch.setattr(trash, "KEPT_SECONDS", -1.0)
+    assert not Store(store.folder).list_trash() and not file.exists()
+
+
+def test_a_kill_between_list_and_file_neither_loses_nor_revives_a_run(store, picture, monkeypatch):
+    key = numbered(store, picture, 0)
+    monkeypatch.setattr(trash, "move_files", lambda *_: None)
+    store.delete([key])
+    monkeypatch.undo()
+    again = Store(store.folder)
+    assert again.list() == [] and not again.trace(key).exists()
+    again.restore([key])
+    assert_same_picture(again.get(key), picture)
+
+
+def test_a_run_made_again_leaves_the_trash(store, picture):
+    key = numbered(store, picture, 0)
+    store.delete([key])
+    numbered(store, picture, 0)
+    assert [row.key for row in store.list()] == [key] and not store.list_trash()
+    assert not (store.folder / trash.FOLDER / f"{key}.parquet").exists()
+
+
+def test_tags_and_notes_stay_with_their_run(store, picture):
+    key = numbered(store, picture, 0)
+    store.remark(key, tags=" good,  good, to show ", note="  with a larger C ")
+    assert Store(store.folder).remarks() == {key: ("good, to show", "with a larger C")}
+    store.delete([key])
+    store.restore([key])
+    assert key in store.remarks()

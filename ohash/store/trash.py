@@ -1,0 +1,52 @@
+"""The trash of a store: runs that were deleted stay for a month and can be restored.
+
+A deleted run leaves the list first, in one transaction; its file follows. A process that dies in between leaves a file
+that the trash claims when the store is next opened.
+"""
+
+import sqlite3
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+KEPT_SECONDS = 30 * 86_400.0
+FOLDER = "trash"
+COLUMNS = "key, kind, dataset, method, seed, state, t, created, record"
+
+
+def bury(db: sqlite3.Connection, keys: Iterable[str]) -> list[str]:
+    """Move these runs from the list to the trash; returns those that were there."""
+    listed = [key for key in keys if db.execute("SELECT 1 FROM runs WHERE key = ?", (key,)).fetchone()]
+    for key in listed:
+        _move(db, key, "runs", "trash", f"{COLUMNS}, deleted", f"{COLUMNS}, {time.time()!r}")
+    return listed
+
+
+def unbury(db: sqlite3.Connection, keys: Iterable[str]) -> list[str]:
+    """Move these runs back to the list; returns those that were in the trash."""
+    buried = [key for key in keys if db.execute("SELECT 1 FROM trash WHERE key = ?", (key,)).fetchone()]
+    for key in buried:
+        _move(db, key, "trash", "runs", COLUMNS, COLUMNS)
+    return buried
+
+
+def expired(db: sqlite3.Connection, now: float) -> list[str]:
+    """Drop the runs that were deleted longer than KEPT_SECONDS ago; returns their keys."""
+    keys = [key for (key,) in db.execute("SELECT key FROM trash WHERE deleted < ?", (now - KEPT_SECONDS,))]
+    db.executemany("DELETE FROM trash WHERE key = ?", [(key,) for key in keys])
+    db.executemany("DELETE FROM remarks WHERE key = ?", [(key,) for key in keys])
+    return keys
+
+
+def move_files(keys: Iterable[str], source: Path, target: Path) -> None:
+    """Move the traces of these runs; a run that failed has none."""
+    target.mkdir(parents=True, exist_ok=True)
+    for key in keys:
+        file = source / f"{key}.parquet"
+        if file.exists():
+            file.replace(target / file.name)
+
+
+def _move(db: sqlite3.Connection, key: str, source: str, target: str, into: str, values: str) -> None:
+    db.execute(f"INSERT OR REPLACE INTO {target} ({into}) SELECT {values} FROM {source} WHERE key = ?", (key,))
+    db.execute(f"DELETE FROM {source} WHERE key = ?", (key,))
