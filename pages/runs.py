@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from ohash.ui import runs
 from ohash.ui.parts import items, notices
+from ohash.ui.runs import actions, comparison, deletion, filters, table
 from ohash.ui.session import address, live_run, run_store, tab
 from ohash.ui.workarounds import style
 
@@ -16,6 +16,7 @@ saved = run_store.open_store()
 notices.show_store_problem(saved.problem)
 store = run_store.AllRuns(session, saved)
 lines = store.list()
+deletion.ask(session, store)
 if not lines:
     st.markdown("#### No runs yet")
     st.markdown("Runs of this tab appear here from their first pairs on; you can then compare, save and export them.")
@@ -27,6 +28,9 @@ st.caption(
     "Select rows to compare, click a column to sort. Runs last as long as this tab unless you save them. Saved runs "
     "and the experiments of sweeps are on disk; `python3 -m ohash runs` lists them, too."
 )
-selected = [(lines[row], store.get(lines[row].key)) for row in runs.table(session, lines)]
-runs.actions(session, store, selected)
-runs.compare(lines, selected)
+view = filters.choose_view(lines)
+if not view.lines:
+    st.markdown("No run passes these filters.")
+selected = [(line, store.get(line.key)) for line in table.show_table(session, view)] if view.lines else []
+actions.actions(session, store, selected)
+comparison.compare(lines, selected)

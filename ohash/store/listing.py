@@ -5,8 +5,9 @@ curves; `get` returns the whole snapshot.
 """
 
 import json
+import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,6 +40,18 @@ class RunRow:
     recall: float | None
     auc: float | None
     bits: int
+    map_error: float | None = None  # half widths of the 95 % intervals over the queries
+    recall_error: float | None = None
+    seed: int = 0
+    group: str = ""  # the settings without the seed: equal for runs that differ in nothing else
+    created: float = 0.0  # when it was stored; 0 if it is not
+    origin: str = "this tab"
+    tags: str = ""
+    note: str = ""
+
+    def is_younger_than(self, days: float | None) -> bool:
+        """Whether it was stored within so many days; always if it is not stored, or without a limit."""
+        return days is None or not self.created or self.created > time.time() - 86_400 * days
 
     @property
     def name(self) -> str:
@@ -80,6 +93,10 @@ def make_row_from(key: str, params: ExperimentParams, numbers: dict[str, float],
         recall=n.get("recall_10"),
         auc=n.get("auc"),
         bits=round(n.get("bits", 0)),
+        map_error=n.get("map_error"),
+        recall_error=n.get("recall_10_error"),
+        seed=params.seed,
+        group=changed_settings(replace(params, seed=0)),
     )
 
 

@@ -12,6 +12,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -66,7 +67,8 @@ class Store:
         chosen = {name: value for name, value in filters.items() if value}
         where = " AND ".join(f"{name} = ?" for name in chosen) or "1"
         rows = self.rows(f"SELECT key, record FROM runs WHERE {where} ORDER BY created, key", *chosen.values())
-        return [_row(key, json.loads(record)) for key, record in rows]
+        remarks = self.remarks()
+        return [_row(key, json.loads(record), *remarks.get(key, ("", ""))) for key, record in rows]
 
     def get(self, key: str) -> Snapshot:
         """The last snapshot of a run; KeyError if it is not stored. Without its trace it has numbers but no curves."""
@@ -262,7 +264,13 @@ def _insert(db: sqlite3.Connection, key: str, values: dict[str, Any]) -> None:
     db.execute("DELETE FROM trash WHERE key = ?", (key,))  # the same run again: its file has been written anew
 
 
-def _row(key: str, values: dict[str, Any]) -> RunRow:
+def _row(key: str, values: dict[str, Any], tags: str = "", note: str = "") -> RunRow:
+    row = _bare_row(key, values)
+    origin = "a sweep" if values.get("kind") == CELL else "Live"
+    return replace(row, created=values.get("created", 0.0), origin=origin, tags=tags, note=note)
+
+
+def _bare_row(key: str, values: dict[str, Any]) -> RunRow:
     numbers, t, state = values["numbers"], values["t"], values["state"]
     try:
         return make_row_from(key, from_json(values["params"]), numbers, t, state)
@@ -272,7 +280,7 @@ def _row(key: str, values: dict[str, Any]) -> RunRow:
         told = f"{method} is not here: give its file with --plugin"
         if method in registry.hashers():
             told = "made by another version"
-        scores = {name: _known(numbers, column) for name, column in SCORES.items()}
+        scores: dict[str, Any] = {name: _known(numbers, column) for name, column in SCORES.items()}
         return RunRow(key, method, data, told, t, state, bits=round(numbers.get("bits", 0) or 0), **scores)
 
 

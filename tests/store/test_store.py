@@ -1,6 +1,7 @@
 """The store gives back what it was given."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ def test_a_run_comes_back_as_it_was(store, picture):
     key = store.save_snapshot(picture)
     assert_same_picture(Store(store.folder).get(key), picture)
     (line,) = store.list()
-    assert line == make_row(key, picture)
+    assert replace(line, created=0.0, origin="this tab") == make_row(key, picture)
     (values,) = store.values([key, "unknown"]).values()
     assert values["environment"]["numpy"] == np.__version__ and values["environment"]["cpu"] and values["created"] > 0
 

@@ -16,7 +16,8 @@ from ohash.plots.runs import overlay
 from ohash.runtime.folders import HOME
 from ohash.store.listing import RunRow, RunStore, changed_settings, differences, make_row, to_csv, to_json
 from ohash.store.store import Store
-from ohash.ui.runs import link
+from ohash.ui.runs.actions import link
+from ohash.ui.runs.comparison import difference_text
 from ohash.ui.session import live_run
 from ohash.ui.session.run_store import AllRuns, SessionRuns, open_store
 from ohash.ui.session.session import EarlierRun, Session
@@ -42,11 +43,11 @@ def pictures() -> list[Snapshot]:
     return [made(), made(C=1.0), made(seed=5)]
 
 
-def page(pictures: list[Snapshot], *selected: int) -> AppTest:
+def page(pictures: list[Snapshot], *selected: int, stored: str = "") -> AppTest:
     app = AppTest.from_file(APP, default_timeout=30)
     session = Session(id="a session of the tests of runs", params=experiment("blobs2d"))
     session.earlier = [EarlierRun(f"{now.params.key()}-{now.t}", "OH", now) for now in pictures]
-    session.selection.keys = [session.earlier[at].key for at in selected]
+    session.selection.keys = [stored] if stored else [session.earlier[at].key for at in selected]
     app.session_state["ohash"] = session
     app.switch_page("pages/runs.py")
     app.run()
@@ -77,14 +78,14 @@ def test_the_table_lists_every_run_with_start_and_end(pictures: list[Snapshot]) 
 
 
 def test_selected_runs_are_drawn_and_compared(pictures: list[Snapshot]) -> None:
-    app = page(pictures)
+    app = page(pictures, 0, 1, 2)
     assert any(element.value.startswith("**Labels: mAP ends at") for element in app.markdown)
     compared = app.dataframe[1].value
     assert list(compared["parameter"]) == ["C · aggressiveness", "seed"]
 
 
 def test_one_run_can_be_pinned_opened_and_deleted(pictures: list[Snapshot]) -> None:
-    app = page(pictures[:1])
+    app = page(pictures[:1], 0)
     session = app.session_state["ohash"]
     app.button(key="run_pin").click().run()
     assert session.pinned == session.earlier[0].key
@@ -96,8 +97,12 @@ def test_one_run_can_be_pinned_opened_and_deleted(pictures: list[Snapshot]) -> N
     lease.stop()
     app.run()
     app.button(key="run_delete").click().run()
+    assert len(session.earlier) == 1, "it asks first"
+    app.button(key="delete_yes").click().run()
     assert session.earlier == []
     assert session.pinned == ""
+    app.button(key="delete_undo").click().run()
+    assert [run.now.params for run in session.earlier] == [pictures[0].params]
 
 
 def test_what_was_selected_stays_selected_when_it_is_kept(pictures: list[Snapshot]) -> None:
@@ -130,7 +135,7 @@ def test_a_live_run_that_is_over_is_kept_once_and_stays_selected(pictures: list[
 
 
 def test_what_is_opened_again_stands_beside_what_was_kept(pictures: list[Snapshot]) -> None:
-    app = page(pictures[:1])
+    app = page(pictures[:1], 0)
     session = app.session_state["ohash"]
     app.button(key="run_open").click().run()
     (pinned,) = (run for run in session.earlier if run.key == session.pinned)
@@ -139,7 +144,7 @@ def test_what_is_opened_again_stands_beside_what_was_kept(pictures: list[Snapsho
 
 
 def test_a_run_without_curves_can_be_opened_again(pictures: list[Snapshot]) -> None:
-    app = page([Snapshot(**{**vars(pictures[0]), "checkpoints": {}})])
+    app = page([Snapshot(**{**vars(pictures[0]), "checkpoints": {}})], 0)
     session = app.session_state["ohash"]
     app.button(key="run_open").click().run()
     assert not app.exception and session.params == pictures[0].params and session.pinned == ""
@@ -147,7 +152,7 @@ def test_a_run_without_curves_can_be_opened_again(pictures: list[Snapshot]) -> N
 
 def test_open_again_without_its_data_is_a_message(pictures: list[Snapshot]) -> None:
     lost = Snapshot(**{**vars(pictures[0]), "params": experiment("own", "oh", content="00ff")})
-    app = page([lost])
+    app = page([lost], 0)
     app.button(key="run_open").click().run()
     assert not app.exception
     assert "00ff" in app.error[0].value
@@ -211,7 +216,7 @@ def test_overlay_ranks_only_what_is_over_and_as_long(pictures: list[Snapshot]) -
 
 
 def test_a_kept_run_outlives_the_tab(pictures: list[Snapshot]) -> None:
-    app = page(pictures[:1])
+    app = page(pictures[:1], 0)
     app.button(key="run_keep").click().run()
     assert list(app.dataframe[0].value["state"]) == ["done, saved"]
     assert app.button(key="run_keep").disabled
@@ -219,11 +224,16 @@ def test_a_kept_run_outlives_the_tab(pictures: list[Snapshot]) -> None:
     assert line.map == pictures[0].numbers["map"]
     another = page([])
     assert list(another.dataframe[0].value["state"]) == ["done, saved"]
+    assert another.session_state["ohash"].selection.keys == [] and another.button(key="run_delete").disabled
+    another = page([], stored=line.key)
     another.button(key="run_pin").click().run()
     assert another.session_state["ohash"].pinned == line.key == another.session_state["ohash"].earlier[0].key
     another.button(key="run_delete").click().run()
+    another.button(key="delete_yes").click().run()
     assert not another.exception and Store().list() == []
-    assert "No runs yet" in another.markdown[0].value
+    assert any("No runs yet" in one.value for one in another.markdown)
+    another.button(key="delete_undo").click().run()
+    assert [one.key for one in Store().list()] == [line.key]
 
 
 def test_a_folder_that_cannot_be_written_is_a_message(
@@ -231,7 +241,7 @@ def test_a_folder_that_cannot_be_written_is_a_message(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(HOME, str(tmp_path / "file" / "home"))
-    app = page(pictures[:1])
+    app = page(pictures[:1], 0)
     assert app.warning[0].value.startswith("Nothing can be saved")
     app.button(key="run_keep").click().run()
     assert not app.exception and "nothing can be saved" in app.error[0].value
@@ -250,3 +260,68 @@ def test_both_stores_in_one_list(pictures: list[Snapshot]) -> None:
     assert both.get(keys[0]).params == pictures[0].params and both.get(keys[2]) is pictures[2]
     both.delete(keys[1:])
     assert [line.key for line in both.list()] == keys[:1] and session.earlier == []
+
+
+def test_nothing_is_selected_until_somebody_does(pictures: list[Snapshot]) -> None:
+    app = page(pictures)
+    assert app.session_state["ohash"].selection.keys == []
+    assert app.button(key="run_delete").disabled and app.button(key="run_open").disabled
+    assert any(one.value == "Select rows to compare their curves." for one in app.markdown)
+
+
+def test_after_a_delete_nothing_else_slides_under_the_button(pictures: list[Snapshot]) -> None:
+    app = page(pictures, 2)
+    session = app.session_state["ohash"]
+    app.button(key="run_delete").click().run()
+    assert any("Delete 1 run? OH, r = 16, seed = 5, n = 300" in one.value for one in app.markdown)
+    app.button(key="delete_no").click().run()
+    assert len(session.earlier) == 3
+    app.button(key="run_delete").click().run()
+    app.button(key="delete_yes").click().run()
+    assert len(session.earlier) == 2 and session.selection.keys == [] and app.button(key="run_delete").disabled
+
+
+def test_the_table_is_filtered_by_any_setting(pictures: list[Snapshot]) -> None:
+    app = page(pictures)
+    app.text_input(key="runs_words").set_value("c = 1").run()
+    assert list(app.dataframe[0].value["changed from default"]) == ["r = 16, C = 1, n = 300"]
+    app.text_input(key="runs_words").set_value("nothing like it").run()
+    assert not app.exception and any(one.value == "No run passes these filters." for one in app.markdown)
+    app.text_input(key="runs_words").set_value("").run()
+    app.multiselect(key="runs_method").set_value(["OH"]).run()
+    assert len(app.dataframe[0].value) == 3
+
+
+def test_seeds_stand_together_with_mean_and_spread(pictures: list[Snapshot]) -> None:
+    app = page(pictures)
+    app.session_state["runs_grouping"] = "seeds together"
+    app.run()
+    table = app.dataframe[0].value
+    scores = [pictures[at].numbers["map"] for at in (0, 2)]
+    assert list(table["seeds"]) == [2, 1] and list(table["changed from default"]) == [
+        "r = 16, n = 300", "r = 16, C = 1, n = 300"
+    ]  # fmt: skip
+    mean, sd = sum(scores) / 2, abs(scores[0] - scores[1]) / 2**0.5
+    assert table["mAP end"][0] == f"{mean:.3f} ± {sd:.3f}"
+
+
+def test_two_runs_are_told_apart_with_an_interval(pictures: list[Snapshot]) -> None:
+    text = difference_text("a", pictures[0], "b", pictures[1])
+    a, b = (now.numbers for now in pictures[:2])
+    error = (a["map_error"] ** 2 + b["map_error"] ** 2) ** 0.5
+    assert f"mAP {a['map'] - b['map']:+.3f} ± {error:.3f}" in text and text.endswith("on validation queries.")
+    other = replace(pictures[0], params=experiment("moons"))
+    assert "not compared" in difference_text("a", pictures[0], "b", other)
+
+
+def test_a_saved_run_takes_tags_and_a_note(pictures: list[Snapshot]) -> None:
+    disk = Store()
+    key = disk.save_snapshot(pictures[0])
+    app = page([], stored=key)
+    tags, note = (next(one for one in app.text_input if one.label == label) for label in ("Tags", "Note"))
+    tags.set_value("good")
+    note.set_value("for the talk")
+    next(one for one in app.button if one.label == "Save remarks").click().run()
+    assert Store().remarks() == {key: ("good", "for the talk")}
+    app.text_input(key="runs_words").set_value("talk").run()
+    assert len(app.dataframe[0].value) == 1

@@ -91,6 +91,14 @@ class AllRuns:
         self._tab.delete(keys)
         self._store.delete(keys)
 
+    def restore(self, keys: Iterable[str]) -> None:
+        """Bring back what was deleted from disk."""
+        self._store.restore(keys)
+
+    def remark(self, key: str, tags: str, note: str) -> None:
+        """Replace the tags and the note of a stored run."""
+        self._store.remark(key, tags=tags, note=note)
+
     def values(self, runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
         """What is stored about the runs besides their snapshots."""
         return self._store.values(line.key for line, _ in runs)

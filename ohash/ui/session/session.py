@@ -62,6 +62,8 @@ class Session:
     earlier: list[EarlierRun] = field(default_factory=list)
     pinned: str = ""
     selection: Selection = field(default_factory=lambda: Selection(""))
+    deleting: list[str] = field(default_factory=list)  # runs that wait for the answer to "Delete?"
+    deleted: tuple[list[str], list[EarlierRun]] | None = None  # the last ones, to be undone
     own: dict[str, Dataset] = field(default_factory=dict)
     files: dict[str, Files] = field(default_factory=dict)  # that the own data were read from
     warnings: list[str] = field(default_factory=list)

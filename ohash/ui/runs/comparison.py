@@ -1,0 +1,65 @@
+"""The selected runs in one chart each, the parameters that differ, and the difference of two of them."""
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from ohash.engine.snapshot import Snapshot
+from ohash.plots.runs import MAX_RUNS, overlay
+from ohash.store.listing import RunRow, differences
+from ohash.ui.parts import static_chart
+from ohash.ui.session.run_store import Run
+
+LONGEST_NAME = 42
+
+
+def compare(lines: list[RunRow], runs: list[Run]) -> None:
+    """Curves of mAP and recall@10, and what differs."""
+    if not runs:
+        st.markdown("Select rows to compare their curves.")
+        return
+    numbers = {line.key: at for at, line in enumerate(lines, 1)}
+    named = [(f"{numbers[line.key]} · {_shorten(line.name)}", now) for line, now in runs]
+    if len(runs) == 2:
+        st.markdown(difference_text(*named[0], *named[1]))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        static_chart.show(overlay(named, "map"), "overlay_map", 320)
+    with right:
+        static_chart.show(overlay(named, "recall_10"), "overlay_recall", 320)
+    if len(named) > MAX_RUNS:
+        st.caption(f"Only the first {MAX_RUNS} of {len(named)} selected runs are drawn.")
+    if len(runs) > 1:
+        _show_differences(named)
+
+
+def difference_text(one: str, first: Snapshot, other: str, second: Snapshot) -> str:
+    """How far two runs are apart, with an interval that treats their queries as independent: it is rather too wide."""
+    if first.params.dataset != second.params.dataset or first.params.run.judged_by != second.params.run.judged_by:
+        return "The two runs are of different data or queries, so their scores are not compared."
+    parts = []
+    for title, column in (("mAP", "map"), ("recall@10", "recall_10")):
+        a, b = first.numbers.get(column, math.nan), second.numbers.get(column, math.nan)
+        errors = [now.numbers.get(f"{column}_error", math.nan) for now in (first, second)]
+        if math.isfinite(a) and math.isfinite(b):
+            sure = f" ± {math.hypot(*errors):.3f}" if all(map(math.isfinite, errors)) else ""
+            parts.append(f"{title} {a - b:+.3f}{sure}")
+    return f"**{one}** less **{other}**: {', '.join(parts)} on {first.params.run.judged_by} queries." if parts else ""
+
+
+def _show_differences(named: list[tuple[str, Snapshot]]) -> None:
+    different = differences([now.params for _, now in named])
+    if not different:
+        st.markdown("The selected runs have the same parameters.")
+        return
+    st.markdown("**Parameters that differ**")
+    columns = {name: [values[at] for values in different.values()] for at, (name, _) in enumerate(named)}
+    st.dataframe(
+        pd.DataFrame({"parameter": list(different), **columns}), hide_index=True, key="run_differences",
+        alt="Parameters that differ between the selected runs",
+    )  # fmt: skip
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"

@@ -1,0 +1,111 @@
+"""The table of runs, one row per run or per experiment; nothing is selected at first, and no selection moves."""
+
+import hashlib
+import time
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ohash.store.listing import LIVE, RunRow
+from ohash.ui.parts.run_table import COLUMNS, COUNT, run_frame
+from ohash.ui.runs.filters import View
+from ohash.ui.session.run_store import SessionRuns
+from ohash.ui.session.session import Selection, Session
+
+MORE_COLUMNS = {
+    "created": st.column_config.DatetimeColumn(format="localized", width="medium"),
+    "from": st.column_config.TextColumn(width="small"),
+    "tags": st.column_config.TextColumn(width="medium"),
+    "note": st.column_config.TextColumn(width="medium"),
+    "key": st.column_config.TextColumn(width="medium", help="For `python3 -m ohash runs show KEY`."),
+}
+SHOWN_AT_FIRST = tuple(COLUMNS | {"method": None})
+SPREAD = "{:.3f} ± {:.3f}"
+
+
+def show_table(session: Session, view: View) -> list[RunRow]:
+    """A sortable table; returns the selected runs, all seeds of a selected experiment."""
+    if view.grouped:
+        return _show_groups(session, view.lines)
+    rows = {line.key: len(view.lines) - 1 - at for at, line in enumerate(view.lines)}
+    frame = _full_frame(session, view.lines)
+    columns = _choose_columns([str(name) for name in frame])
+    selected = _select(session, list(rows), rows, frame[columns], "single")
+    return [view.lines[len(view.lines) - 1 - row] for row in sorted(selected, reverse=True)]
+
+
+def _choose_columns(every: list[str]) -> list[str]:
+    with st.popover("Columns", icon=":material/view_column:", key="runs_columns_open"):
+        chosen = st.pills(
+            "Columns", every, selection_mode="multi", key="runs_columns", label_visibility="collapsed",
+            default=[name for name in every if name in SHOWN_AT_FIRST],
+        )  # fmt: skip
+    return [name for name in every if name in chosen] or every[:1]
+
+
+def _full_frame(session: Session, lines: list[RunRow]) -> pd.DataFrame:
+    frame, newest_first = run_frame(session, lines), lines[::-1]
+    made = [time.localtime(line.created)[:6] if line.created else None for line in newest_first]
+    frame["created"] = [pd.NaT if at is None else pd.Timestamp(*at) for at in made]
+    for name, values in (
+        ("from", [line.origin for line in newest_first]),
+        ("tags", [line.tags for line in newest_first]),
+        ("note", [line.note for line in newest_first]),
+        ("key", [line.key for line in newest_first]),
+    ):
+        frame[name] = values
+    return frame
+
+
+def _show_groups(session: Session, lines: list[RunRow]) -> list[RunRow]:
+    groups: dict[tuple[str, str, str, int], list[RunRow]] = {}
+    for line in lines[::-1]:
+        groups.setdefault((line.method, line.data, line.group, line.pairs), []).append(line)
+    members = list(groups.values())
+    frame = pd.DataFrame(
+        {
+            "seeds": [len(runs) for runs in members],
+            "method": [runs[0].method for runs in members],
+            "data": [runs[0].data for runs in members],
+            "changed from default": [runs[0].group or "nothing" for runs in members],
+            "pairs": [runs[0].pairs for runs in members],
+            "mAP end": [_over_seeds([run.map for run in runs]) for runs in members],
+            "recall@10 end": [_over_seeds([run.recall for run in runs]) for runs in members],
+            "bits": [runs[0].bits for runs in members],
+        }
+    )
+    rows = {",".join(run.key for run in runs): at for at, runs in enumerate(members)}
+    selected = _select(session, list(rows), rows, frame, "groups")
+    return [run for at in sorted(selected) for run in members[at]]
+
+
+def _over_seeds(scores: list[float | None]) -> str:
+    """Mean and standard deviation; of one run its score.
+
+    >>> _over_seeds([0.5, 0.7]), _over_seeds([0.5]), _over_seeds([None])
+    ('0.600 ± 0.141', '0.500', '–')
+    """
+    known = np.array([score for score in scores if score is not None])
+    if len(known) > 1:
+        return SPREAD.format(known.mean(), known.std(ddof=1))
+    return f"{known[0]:.3f}" if len(known) else "–"
+
+
+def _select(session: Session, keys: list[str], rows: dict[str, int], frame: pd.DataFrame, kind: str) -> list[int]:
+    """The selected rows of the table. Its key changes with the list: a row number must not outlive its row."""
+    listed = hashlib.sha256("\n".join((kind, *keys)).encode()).hexdigest()[:16]
+    if session.selection.listed != listed:
+        finished = SessionRuns(session).live_key()  # saved or pinned, a finished live run has a key of its own
+        before = [finished if key == LIVE and LIVE not in rows else key for key in session.selection.keys]
+        session.selection = Selection(listed, sorted(rows[key] for key in before if key in rows))
+    event = st.dataframe(
+        frame, key=f"runs_{listed}", hide_index=True, column_config=COLUMNS | MORE_COLUMNS | {"seeds": COUNT},
+        on_select="rerun", selection_mode="multi-row",
+        selection_default={"selection": {"rows": session.selection.first}},
+        alt="The runs with their parameters and scores",
+    )  # fmt: skip
+    selected = [row for row in event["selection"]["rows"] if row < len(keys)]
+    names = {row: key for key, row in rows.items()}
+    session.selection.keys = [names[row] for row in sorted(selected, reverse=True)]
+    return selected
