@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from ohash.ui.server_start import lifespan
+from ohash.ui.server_start import MIDDLEWARE, lifespan
 from ohash.ui.workarounds.router import mark_routed
 from ohash.ui.workarounds.style import ICON, LOGO
 
 if not st.runtime.exists():  # `streamlit run` imports this file once, before it serves
-    app = st.App(__file__, lifespan=lifespan)
+    app = st.App(__file__, lifespan=lifespan, middleware=MIDDLEWARE)
 else:
     st.set_page_config(page_title="ohash", page_icon=ICON, layout="wide")
     mark_routed()

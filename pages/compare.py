@@ -5,9 +5,7 @@ import streamlit as st
 from ohash.ui.compare import cards, page, rail, sharing
 from ohash.ui.parts import notices
 from ohash.ui.session import address, comparisons, live_run, tab, viewer
-from ohash.ui.workarounds import style
 
-style.apply()
 cards.apply()
 session = tab.current_session()
 live_run.hub().poll(session.id)

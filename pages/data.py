@@ -5,11 +5,9 @@ import streamlit as st
 from ohash.ui.data import all_datasets, page, upload_panel
 from ohash.ui.parts import catalogue, items, notices
 from ohash.ui.session import address, live_run, own_data, tab, view_state
-from ohash.ui.workarounds import style
 
 PARTS = {"look": "Explore", "all": "All data sets", "own": "Upload your own"}
 
-style.apply()
 items.apply()
 session = tab.current_session()
 live_run.hub().poll(session.id)

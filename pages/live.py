@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from ohash.ui.live import page, rail, sharing, transport
+from ohash.ui.live import dock, on_charts, page, rail, sharing, transport
 from ohash.ui.live.details import details_area
 from ohash.ui.parts import notices
 from ohash.ui.session import address, live_run, tab, viewer
-from ohash.ui.workarounds import style
 
-style.apply()
 session = tab.current_session()
 try:
     runner = live_run.runner(session)
@@ -26,13 +24,17 @@ with st.container(key="stage" if session.present else "desk"):
     top = st.container(horizontal=True, key="top", vertical_alignment="center")
     bar = st.container()
     left, right = st.columns([1, 4])
+    with right:
+        row = st.container()
     with right, st.container(key="moving"):  # first: the browser fetches the chart library when it sees a chart
         page.live_area(session)
+        on_charts.switches(session)
     with top:
         transport.presets(session)
         sharing.buttons(session)
     with bar:
         transport.bar(session, runner)
+    with row:
         rail.chips(session)
     with left, st.container(key="rail"):
         rail.controls(session)
@@ -42,3 +44,4 @@ with st.container(key="stage" if session.present else "desk"):
         page.gallery_area(session)
     with st.container(key="details"):
         details_area(session)
+    dock.strip(session, runner)

@@ -5,9 +5,7 @@ import streamlit as st
 from ohash.ui.parts import items, notices
 from ohash.ui.session import live_run, run_store, tab
 from ohash.ui.sweeps import new_sweep, page
-from ohash.ui.workarounds import style
 
-style.apply()
 items.apply()
 session = tab.current_session()
 live_run.hub().poll(session.id)

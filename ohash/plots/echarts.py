@@ -9,9 +9,7 @@ The frame of an ECharts chart: margins, axes and reference lines, so placed that
 
 import math
 import re
-import textwrap
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -20,12 +18,14 @@ import pyarrow as pa
 
 from ohash.plots import layout, theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
+from ohash.plots.responsive import media, wrapped
 from ohash.plots.thinning import drawable, thinned
 
 Option = dict[str, Any]
 DASHES = {"solid": "solid", "dashed": [6, 4], "dotted": [2, 3]}
 LEGEND = 22
 LANE = 15
+LOW = 240  # px
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,8 @@ def framed(chart: Chart, width: int, height: int, size: int, *, heading: int, le
     left, right = round(wide + size + 18), max(16, round(end), round(min(label_width, 0.3 * width)))
     inner = max(60, width - left - right)
     upright = [mark for mark in chart.marks if mark.axis == "x"]
-    placed = layout.place(upright, lambda at: layout.position(at, lo, hi, chart.x.scale), inner, size)
+    most = 1 if height < LOW else 3  # lanes of labels take from the plot
+    placed = layout.place(upright, lambda at: layout.position(at, lo, hi, chart.x.scale), inner, size, most)
     lanes = max((one.lane + 1 for one in placed if one.lane is not None), default=0)
     top = heading + (LEGEND if legend else 6) + lanes * LANE
     bottom = 2 * size + 18
@@ -176,12 +177,6 @@ STEP = {"step": "middle", "hold": "end"}
 ICONS = {"solid": [(0, 180)], "dashed": [(0, 70), (110, 70)], "dotted": [(0, 20), (53, 20), (106, 20), (160, 20)]}
 
 
-@lru_cache(maxsize=256)
-def wrapped(text: str, width: int) -> list[str]:
-    """Lines; most pictures repeat the titles of the one before."""
-    return textwrap.wrap(text, width)
-
-
 def option(
     chart: Chart,
     *,
@@ -191,14 +186,26 @@ def option(
     size: int = theme.SIZE,
     title: bool = False,
     toolbox: bool = False,
+    title_lines: int = 0,
+    beside_title: int = 0,
+    title_width: int | None = None,
 ) -> Option:
-    """The option; `width` and `height` in pixels are only used to keep labels apart, the chart fits its container."""
+    """The option; `width` and `height` in pixels are only used to keep labels apart, the chart fits its container.
+
+    The title has room for `title_lines` at least, so that nothing moves when it gets shorter, and is expected to be
+    `title_width` wide; `beside_title` pixels to its right belong to something else.
+    """
     ground = theme.ground(dark)
     series = [thinned(one, chart) for one in chart.series]
     datasets, places = _datasets(series, chart)
     listed = {one.name: _icon(one) for one in series if one.listed and len(one.x)}
-    heading = wrapped(chart.title, max(20, int(width / (0.5 * (size + 2))))) if title else []
-    frame = framed(chart, width, height, size, heading=len(heading) * (size + 6), legend=len(listed) > 1)
+    heading = (
+        wrapped(chart.title, max(20, int(((title_width or width) - beside_title) / (0.5 * (size + 2)))))
+        if title
+        else []
+    )
+    room = max(len(heading), title_lines if title else 0) * (size + 6)
+    frame = framed(chart, width, height, size, heading=room, legend=len(listed) > 1)
     lines = [_series(one, at, place, chart, dark) for at, (one, place) in enumerate(zip(series, places, strict=True))]
     bands = [
         part for at, one in enumerate(series) if one.spread is not None for part in _band(one, at, places[at], dark)
@@ -219,11 +226,15 @@ def option(
     titles = _heading(heading, ground, size) + _placeholder(chart, ground, size, width)
     if titles:
         drawn["title"] = titles
+    if title_lines and heading:
+        drawn["title"][0]["text"] = chart.title
     if len(listed) > 1:
         drawn["legend"] = _legend(listed, frame, ground, toolbox)
     if toolbox:
         name = re.sub(r"\W+", "-", chart.title.lower()).strip("-")[:60]
         drawn["toolbox"] = {"top": 0, "right": 0, "feature": {"saveAsImage": {"name": name, "pixelRatio": 3}}}
+    if title_lines:
+        drawn["media"] = media(drawn, chart.title if heading else "", size, beside_title)
     return drawn
 
 
@@ -376,6 +387,6 @@ def _placeholder(chart: Chart, ground: theme.Ground, size: int, width: int) -> l
     """Words in the middle where there is nothing to draw."""
     if not chart.empty:
         return []
-    text = "\n".join(wrapped(chart.caption, max(20, int(0.7 * width / (0.5 * size)))))
+    text = "\n".join(wrapped(chart.caption, 0.7 * width / (0.5 * size)))
     style = {"color": ground.faint, "fontSize": size + 1, "fontWeight": "normal", "lineHeight": size + 6}
     return [{"text": text, "left": "center", "top": "middle", "padding": 0, "textStyle": style}]

@@ -5,10 +5,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 from ohash.engine.live.warm_up import warm
 from ohash.ui.live import details  # noqa: F401 (import the Live page early)
 from ohash.ui.session.recording import recording
+from ohash.ui.workarounds.first_paint import AddToPage
+from ohash.ui.workarounds.script import SCRIPT
+from ohash.ui.workarounds.style import CSS
+
+MIDDLEWARE = [Middleware(AddToPage, html=CSS + SCRIPT)]
 
 
 @asynccontextmanager

@@ -48,7 +48,7 @@ def test_a_past_run_is_pinned_below_the_charts() -> None:
     app = opened(**SMALL)
     until(app, lambda: moving(app))
     widget(app.select_slider, "r").set_value(32).run()
-    app.session_state["open_runs"] = True
+    app.session_state["view_details"] = "Runs so far"
     app.run()
     reference = widget(app.selectbox, "pinned")
     assert reference.value == "" and len(reference.options) == 2 and reference.options[0] == "none"

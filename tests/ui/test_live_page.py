@@ -8,7 +8,7 @@ import pytest
 from ohash.engine.live.presets import PRESETS, Preset
 from ohash.engine.params import experiment
 from ohash.engine.run import run
-from ohash.ui.live import page, reference_runs
+from ohash.ui.live import headline, page, reference_runs
 from ohash.ui.session import live_run
 from ohash.ui.session.session import Session
 from tests.ui.live_app import SMALL, link_of, more, moving, opened, session_of, until, widget
@@ -120,7 +120,7 @@ def test_a_story_is_told_when_both_runs_are_over_and_as_the_preset_says(monkeypa
         (replace(now, params=now.params.changed(600, C=1.0)), now, False),
     ):
         monkeypatch.setattr(reference_runs, "companion_snapshots", lambda _, other=other: [other])
-        assert bool(page._conclusion(session, mine)) == told
+        assert bool(headline.conclusion(session, mine)) == told
 
 
 def test_it_ticks_until_the_run_beside_it_rests(monkeypatch: pytest.MonkeyPatch) -> None:

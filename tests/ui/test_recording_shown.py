@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ohash.engine.live.presets import PRESETS
-from ohash.ui.live import page
+from ohash.ui.live import headline, page
 from ohash.ui.session import live_run
 from ohash.ui.session.recording import recording_of
 from ohash.ui.session.session import Session, WatchTime
@@ -44,7 +44,7 @@ def test_the_recording_stays_until_the_live_run_is_as_far() -> None:
     assert page.displayed_snapshot(replace(session, watch_time=WatchTime()), late) is None, (
         "and who waits for Play sees none"
     )
-    assert " has seen " in page._headline(session, page.displayed_snapshot(session, late), "paused")
+    assert " has seen " in headline.sentence(session, page.displayed_snapshot(session, late), "paused")
     session.playing, late.state = True, "starting"
     first = page.displayed_snapshot(session, late)
     assert first is not None and first.state == "recording" and 2500 < first.t < 3200

@@ -20,6 +20,13 @@ WATCH = """() => {
   new PerformanceObserver((list) => list.getEntries().forEach((e) => { window.long += e.duration; }))
     .observe({entryTypes: ['longtask']});
 }"""
+SIZES = ((1280, 800), (1024, 768))
+SHIFTS = """(() => {
+  window.shift = 0;
+  new PerformanceObserver((list) => list.getEntries().forEach((e) => {
+    if (!e.hadRecentInput) window.shift += e.value;
+  })).observe({type: 'layout-shift', buffered: true});
+})()"""
 
 
 def measure(minutes: float) -> int:
@@ -38,6 +45,7 @@ def measure(minutes: float) -> int:
             if minutes:
                 _pace(page, "10,000/s")  # an unlimited run would end too early
                 _memory(page, server.process.pid, minutes)
+            _layout_shift(browser, server.url)
             _five(browser, server.url, page)
             _closing(browser, page, server.process.pid)
     finally:
@@ -125,6 +133,33 @@ def _server_cost(page: Any, pid: int) -> None:
     hertz, _ = _over(page, SECONDS)
     spent = _cpu(pid) - _cpu_of_runs(pid) - start
     _print_result("server CPU per update, without the run", f"{1000 * spent / max(1, hertz * SECONDS):.1f} ms", "<= 20")
+
+
+def _layout_shift(browser: Any, url: str) -> None:
+    """All that moved without being asked to: while it opens and runs, after three sliders, with the panel open."""
+    shifts = []
+    for width, height in SIZES:
+        page = browser.new_page(viewport={"width": width, "height": height})
+        shifts.append(layout_shift(page, f"{url}/"))
+        page.close()
+    sizes = " and ".join(f"{width} x {height}" for width, height in SIZES)
+    _print_result(f"layout shift at {sizes}", " / ".join(f"{shift:.3f}" for shift in shifts), "< 0.1")
+
+
+def layout_shift(page: Any, url: str, seconds: float = SECONDS) -> float:
+    """The cumulative layout shift of a visit to the Live page, with a new page."""
+    page.set_default_timeout(120_000)
+    page.add_init_script(SHIFTS)
+    page.goto(url)
+    page.wait_for_function("Number(document.querySelector('.ohash-status')?.dataset.pairs) > 0")
+    page.wait_for_timeout(500 * seconds)
+    for at in range(3):  # beta, C, r
+        page.locator(".st-key-rail [data-testid=stSlider] input[type=range]").nth(at).focus()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(1500)
+    page.locator(".st-key-rail [data-testid=stExpander] summary").click()
+    page.wait_for_timeout(500 * seconds)
+    return float(page.evaluate("window.shift"))
 
 
 def _five(browser: Any, url: str, first: Any) -> None:

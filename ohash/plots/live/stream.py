@@ -29,6 +29,7 @@ from ohash.plots.live.axes import (
 Floats = npt.NDArray[Any]
 # Bars of a histogram of distances: longer codes have several distances a bar.
 MOST_BARS = 128
+SYMBOLS = {"R": "R", "loss": "ℓ"}
 
 
 def hills(now: Snapshot) -> Chart:
@@ -84,7 +85,8 @@ def loss(
         x = np.append(x, reached)
     parts = x if per_pair else np.ones(len(x))
     label = f"{names[what]} per pair" if per_pair else f"cumulative {names[what]}"
-    y_axis = Axis(label, "log" if log or bound else "linear", lo=None if log or bound else 0)
+    short = f"{SYMBOLS[what]} per pair" if per_pair else f"cumulative {SYMBOLS[what]}"
+    y_axis = Axis(short, "log" if log or bound else "linear", lo=None if log or bound else 0)
     y_axis = replace(y_axis, format="number" if per_pair else "count")
     if not len(x):
         return nothing(f"No {names[what]} yet", x_axis, y_axis)

@@ -1,4 +1,4 @@
-"""Below the charts, closed at first: more charts, theory, tables, runs so far, code for this run."""
+"""Below the charts, in tabs: how to read them, more charts, theory, tables, runs so far, code."""
 
 from functools import partial
 from typing import TypeGuard
@@ -33,30 +33,49 @@ MORE = {
     ),
     "Theory": ("certificate",),
 }
+READING, TABLES, RUNS, CODE = "How to read this", "Tables", "Runs so far", "Code for this run"
+TABS = [READING, *MORE, TABLES, RUNS, CODE]
+MOVING = {*MORE, TABLES, RUNS}
+KEY = "view_details"
+HOW_TO_READ = """
+- **Score** (top left): how well the codes agree with the labels (mAP) or with the original distance (recall@10),
+  measured on queries that are never learnt. The dashed line is where it started.
+- **Hills** (top right): how many bits the recent pairs differ in. Learning draws the similar pairs (blue) to the left
+  of α and the dissimilar ones (orange) to the right of β·r.
+- **Loss** (below): every pair is scored before it is learnt. The gap to the dashed line, the same pairs scored by the
+  first hash, is what learning has saved.
+- **Step size** (beside it): how far each pair asks the model to move. C cuts off what lies to its right.
+- **Gallery**: one query and the ten items whose codes differ least from its own; ✓ marks those that are relevant.
+"""
 
 
 def details_area(session: Session) -> None:
-    """Expanders that cost next to nothing while they are closed, and follow the run while they are open."""
-    session.details_open = _any_open()
-    every = 1.0 if session.details_open and live_run.runner(session).state not in RESTING else None
+    """Tabs: only the open one is computed, and follows the run if it shows what moves."""
+    session.details_tab = _open_tab()
+    every = 1.0 if session.details_tab in MOVING and live_run.runner(session).state not in RESTING else None
     fragment(partial(_draw, session), key="details", every=every)
 
 
 def _draw(session: Session) -> None:
     now = live_run.runner(session).snapshot()
+    tabs = dict(zip(TABS, st.tabs(TABS, key=KEY, on_change="rerun"), strict=True))
+    with tabs[READING] as tab:
+        if tab.open:
+            st.markdown(HOW_TO_READ)
     for title, names in MORE.items():
-        with st.expander(title, key=f"open_{names[0]}", on_change="rerun") as more:
-            if more.open and _is_ready(now):
+        with tabs[title] as tab:
+            if tab.open and _is_ready(now):
                 _charts(now, names)
-    with st.expander("Tables: the data behind every chart", key="open_tables", on_change="rerun") as tables:
-        if tables.open and _is_ready(now):
+    with tabs[TABLES] as tab:
+        if tab.open and _is_ready(now):
+            st.caption("The data behind every chart.")
             for name, draw in charts.CHARTS.items():
                 chart: Chart = draw(now)
                 if not chart.empty:
                     st.caption(chart.title)
                     st.dataframe(chart.table(), height=200, key=f"table_{name}", hide_index=True, alt=chart.alt)
-    with st.expander("Runs so far", key="open_runs", on_change="rerun") as so_far:
-        if so_far.open:
+    with tabs[RUNS] as tab:
+        if tab.open:
             lines = SessionRuns(session).list()
             st.dataframe(
                 run_frame(session, lines), key="runs_so_far", hide_index=True, column_config=COLUMNS,
@@ -64,10 +83,10 @@ def _draw(session: Session) -> None:
             )  # fmt: skip
             _choose_reference(session)
             st.page_link("pages/runs.py", label="Compare, save and export them on the Runs page")
-    with st.expander("Code for this run", key="open_code", on_change="rerun") as code:
-        if code.open:
+    with tabs[CODE] as tab:
+        if tab.open:
             st.code(code_for(session.params, own_data.files_of(session, session.params.content)), language="python")
-    if _any_open() != session.details_open or session.redraw:  # the timer must start or stop, or a run was pinned
+    if _open_tab() != session.details_tab or session.redraw:  # the timer must start or stop, or a run was pinned
         session.redraw = False
         st.rerun()
 
@@ -95,8 +114,8 @@ def _pin(session: Session, key: str) -> None:
     session.redraw = True
 
 
-def _any_open() -> bool:
-    return view_state.any_open(*(f"open_{names[0]}" for names in MORE.values()), "open_tables", "open_runs")
+def _open_tab() -> str:
+    return str(view_state.view("details") or READING)
 
 
 def _is_ready(now: Snapshot | None) -> TypeGuard[Snapshot]:

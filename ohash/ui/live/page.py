@@ -1,21 +1,22 @@
 """The ticking part of the Live page: one fragment that polls the newest snapshot and draws it."""
 
-from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
-from ohash.engine.gallery import nearest
-from ohash.engine.live.presets import preset
+from ohash.engine.gallery import Neighbours, nearest
 from ohash.engine.live.runner import Runner
-from ohash.engine.narrative import headline
+from ohash.engine.observer import WINDOW
+from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
+from ohash.engine.typical_query import typical_query
 from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.live import charts
-from ohash.ui.live import reference_runs
+from ohash.ui.live import headline, reference_runs
 from ohash.ui.live.numbers import headline_html, numbers_html
-from ohash.ui.parts.gallery import gallery_html
+from ohash.ui.parts.gallery import gallery_html, ties_note
 from ohash.ui.parts.live_chart import NARROW, RESTING, LiveChart, live_chart
 from ohash.ui.session import address, live_run, seeds, view_state
 from ohash.ui.session.recording import recording_of
@@ -26,6 +27,7 @@ from ohash.ui.workarounds.style import dark
 
 RUN_RESTS, ALL_REST = 1, 2
 PHONE_SECONDS = 0.5
+WIDE = 610, 270  # pixels of the first chart, and what its switch takes from its title
 QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
 
 
@@ -75,7 +77,7 @@ def _draw(session: Session) -> None:
             address.write(now.params)
         _update_sliders(session, now)
     badge = "recording" if now is not None and now.state == "recording" else runner.state
-    top = headline_html(_headline(session, now, runner.state), now, badge, dark=dark())
+    top = headline_html(headline.sentence(session, now, runner.state), now, badge, dark=dark())
     # compute everything before sending anything: the browser redraws its whole page at every gap
     drawings = [] if now is None else _stage_charts(session, now) if session.present else _charts(session, now)
     numbers = "" if now is None or session.present else numbers_html(now)
@@ -110,11 +112,19 @@ def _charts(session: Session, now: Snapshot) -> list[LiveChart]:
     """A to D."""
     per_pair, log, bound = (bool(view_state.view(name)) for name in ("per_pair", "log_loss", "bound"))
     return [
-        live_chart(_quality(session, now), "chart_a", 235, NARROW if session.narrow else 610),
-        live_chart(charts.hills(now), "chart_b", 235, NARROW),
-        live_chart(charts.loss(now, per_pair=per_pair, log=log, bound=bound), "chart_c", 195, NARROW),
-        live_chart(charts.tau(now), "chart_d", 195, NARROW),
+        _chart(session, now, _quality(session, now), "chart_a", 212, *((NARROW, 0) if session.narrow else WIDE)),
+        _chart(session, now, charts.hills(now), "chart_b", 212),
+        _chart(session, now, charts.loss(now, per_pair=per_pair, log=log, bound=bound), "chart_c", 178),
+        _chart(session, now, charts.tau(now), "chart_d", 178),
     ]
+
+
+def _chart(
+    session: Session, now: Snapshot, chart: Chart, key: str, height: int, width: int = NARROW, beside_title: int = 0
+) -> LiveChart:
+    """With its caption, on axes that only grow."""
+    steady = session.axis_ranges.widen(key, chart, remember=now.t >= WINDOW)
+    return live_chart(steady, key, height, width, beside_title=beside_title, caption=True)
 
 
 def _stage_charts(session: Session, now: Snapshot) -> list[LiveChart]:
@@ -122,8 +132,8 @@ def _stage_charts(session: Session, now: Snapshot) -> list[LiveChart]:
     if session.narrow:
         return _charts(session, now)[:2]
     return [
-        live_chart(_quality(session, now), "chart_a", 400, 760, theme.SIZE_STAGE),
-        live_chart(charts.hills(now), "chart_b", 400, 425, theme.SIZE_STAGE),
+        live_chart(_quality(session, now), "chart_a", 400, 760, theme.SIZE_STAGE, caption=True),
+        live_chart(charts.hills(now), "chart_b", 400, 425, theme.SIZE_STAGE, caption=True),
     ]
 
 
@@ -145,29 +155,25 @@ def _gallery(session: Session) -> None:
             st.caption("The gallery appears when the live run starts.")
         return
     with runner.between_steps():
-        result = nearest(runner.run, session.query, row=session.query_row, before=session.before)
+        if session.query == 0:  # until the user asks for another one
+            session.opening_query = typical_query(runner.run, session.opening_query)
+        number = session.opening_query if session.query == 0 else session.query
+        result = nearest(runner.run, number or 0, row=session.query_row, before=session.before)
         dataset = runner.run.world.dataset
-    st.html(gallery_html(result, dataset, dark=dark()))
+        note = _gallery_note(runner.run, result)
+    st.html(gallery_html(result, dataset, dark=dark(), note=note))
 
 
-def _headline(session: Session, now: Snapshot | None, state: str) -> str:
-    """The sentence above the charts."""
-    if now is not None and now.state == "recording":
-        if session.pending:
-            return "A recording plays while kernels compile; your change takes effect when the live run takes over."
-        if now.t == now.numbers["end"]:
-            return "The recording ends here; the live run takes over as soon as its kernels are compiled."
-        if not session.playing:
-            return headline(replace(now, state="paused"), session.params, state)
-    return _conclusion(session, now) or headline(now, session.params, state)
-
-
-def _conclusion(session: Session, now: Snapshot | None) -> str:
-    """The conclusion of a preset in the run's own numbers; none if parameters were changed on the way."""
-    if not session.preset or now is None or now.state != "done" or now.params.changes:
-        return ""
-    finished = [other for other in reference_runs.companion_snapshots(session) if other.state == "done"]
-    return preset(session.preset).conclusion(now, finished[0] if finished else None)
+def _gallery_note(run: Run, result: Neighbours) -> str:
+    """How the mean of all queries went, and why some items share a distance."""
+    precision = run.checkpoints.scores.snapshot().get("precision_10", np.empty(0))
+    known = precision[np.isfinite(precision)]
+    queries = len(run.checkpoints.judge.queries)
+    mean = ""
+    if len(known) and result.judged:
+        start, end = (f"{10 * known[at]:.1f}" for at in (0, -1))
+        mean = f"Right of ten, mean of all {queries:,} queries: {start} at the start, {end} now."
+    return f"{mean} {ties_note(result, int(run.hasher.r), int(getattr(run.hasher, 'T', 1)))}".strip()
 
 
 def _waiting(session: Session) -> str:

@@ -118,9 +118,9 @@ def chips(session: Session) -> None:
     rows, values = rows_of(session.params), flat(session.params)
     hidden = [key for keys in MORE.values() for key in keys if key in rows and values[key] != rows[key].default]
     shown = [key for key in hidden if rows[key].is_active(values)]
-    if not shown:
-        return
-    with st.container(horizontal=True, key="chips", vertical_alignment="center"):
+    with st.container(horizontal=True, key="chips", vertical_alignment="center"):  # always: its row is reserved
+        if not shown:
+            return
         st.caption("Not at their defaults:", width="content")
         for key in shown:
             row = rows[key]
@@ -162,26 +162,35 @@ def _live_controls(session: Session) -> None:
     values = flat(live_run.in_force(session)) | _chosen_C(session) | session.pending
     session.slider_values = {key: values[key] for key in VISIBLE if key in rows and rows[key].live}
 
-    def change(key: str, value: Any) -> None:
-        if live_run.runner(session).finished.is_set():
-            session.playing = session.redraw = True
-            _commit(session, key, value)
-            return
-        try:
-            live_run.set_live(session, key, value)
-            session.slider_values[key] = value
-        except ValueError as error:
-            session.warnings = [str(error)]  # a toast from a fragment's callback would replace the top of the page
-            session.redraw = True
-            return
-        st.rerun("live")
-
     if session.redraw:  # a new run or a warning concerns the whole page
         session.redraw = False
         st.rerun()
     for key in VISIBLE:
         if key in rows and rows[key].live:
-            control(rows[key], values[key], change)
+            control(rows[key], values[key], partial(_change_in_fragment, session))
+
+
+def change(session: Session, key: str, value: Any) -> None:
+    """A slider was moved: β and C act on the running model, whatever else starts a new run."""
+    if not rows_of(session.params)[key].live or live_run.runner(session).finished.is_set():
+        session.playing = True
+        _commit(session, key, value)
+        return
+    try:
+        live_run.set_live(session, key, value)
+        session.slider_values[key] = value
+    except ValueError as error:
+        session.warnings = [str(error)]  # a toast from a fragment's callback would replace the top of the page
+
+
+def _change_in_fragment(session: Session, key: str, value: Any) -> None:
+    """The same for a slider that is redrawn by itself; a new run and a warning concern the whole page."""
+    over = live_run.runner(session).finished.is_set()
+    change(session, key, value)
+    if over or session.warnings:
+        session.redraw = True
+    else:
+        st.rerun("live")
 
 
 def _chosen_C(session: Session) -> dict[str, float]:

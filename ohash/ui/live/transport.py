@@ -1,4 +1,4 @@
-"""Presets, play and pause, step, reset, seed, pace, the views of the charts, and the buttons of the gallery."""
+"""Presets, play and pause, step, reset, seed, pace, and the buttons of the gallery."""
 
 import secrets
 from functools import partial
@@ -10,7 +10,6 @@ from ohash.engine.live.presets import PRESETS, Preset, preset
 from ohash.engine.live.runner import Runner
 from ohash.models.registry import find
 from ohash.plots.live.ghosts import comparable
-from ohash.ui.live import page
 from ohash.ui.live.health import health_area
 from ohash.ui.session import live_run, view_state
 from ohash.ui.session.session import Session
@@ -22,6 +21,7 @@ PACES: dict[str, Pace] = {
 }  # fmt: skip
 STEPS = (1, 10, 100, 1000)
 BUTTONS = 3  # presets shown as buttons
+OVER = ("done", "error", "stopped")
 
 
 def presets(session: Session) -> None:
@@ -53,13 +53,13 @@ def _story(session: Session) -> str:
 
 def bar(session: Session, runner: Runner) -> None:
     """Play, step, reset and the rest; present mode hides all but what a lecturer needs."""
-    over = runner.state in ("done", "error", "stopped")
-    playing = session.playing and not over
+    over = runner.state in OVER
+    playing = is_playing(session, runner)
     with st.container(horizontal=True, key="transport", vertical_alignment="center"):
         st.button(
             "Pause" if playing else "Play again" if over else "Play", type="primary",
             icon=":material/pause:" if playing else ":material/play_arrow:",
-            on_click=once(_play_pause), args=(session, runner), key="play",
+            on_click=once(play_pause), args=(session, runner), key="play",
             help="Run it again from the first pair, with every change made during the run." if over else None,
         )  # fmt: skip
         st.button(
@@ -84,7 +84,7 @@ def bar(session: Session, runner: Runner) -> None:
 
 
 def _more(session: Session, runner: Runner) -> None:
-    """Seed, pace, what the first chart shows, views, health."""
+    """Seed, pace, health."""
     st.button("New seed", icon=":material/casino:", on_click=once(_new_seed), args=(session,), key="new_seed")
     five = slot("five_seeds", session.five_seeds)
     st.toggle(
@@ -96,13 +96,6 @@ def _more(session: Session, runner: Runner) -> None:
         "pace", pace.options, pace.index, key=pace.key, label_visibility="collapsed", width=150,
         on_change=on_choice(pace, partial(_set_pace, session)),
     )  # fmt: skip
-    st.segmented_control(
-        "quality", list(page.QUALITY), default="mAP", key="view_quality", label_visibility="collapsed", required=True
-    )
-    with st.popover("Views", icon=":material/tune:"):
-        st.toggle("Loss: average per pair", key="view_per_pair")
-        st.toggle("Loss: logarithmic axes", key="view_log_loss")
-        st.toggle("Loss: bound of the certificate", key="view_bound")
     with st.popover("Health", icon=":material/monitor_heart:", key="health", on_change="rerun") as popover:
         now = runner.snapshot() if popover.open else None
         if now is not None:
@@ -118,8 +111,8 @@ def gallery_bar(session: Session) -> None:
     with st.container(horizontal=True, key="gallery_bar", vertical_alignment="center"):
         own = session.own.get(session.params.content)
         signs = "✓ relevant, ✗ not relevant" if own is None or own.pairs is None else "✓ known to be similar, ? unknown"
-        unit = "estimated distance" if find(session.params.method).asymmetric else "Hamming distance in bits"
-        st.markdown(f"**A query and its ten nearest items** · {signs} · {unit}")
+        unit = "estimated distance" if find(session.params.method).asymmetric else "distance in bits"
+        st.markdown(f"**A query and its ten nearest items** · {signs} · {unit}", width="content")
         st.button(
             "Next query",
             icon=":material/shuffle:",
@@ -147,8 +140,14 @@ def _start(session: Session, one: Preset) -> None:
     view_state.close("open_presets")
 
 
-def _play_pause(session: Session, runner: Runner) -> None:
-    if runner.state in ("done", "error", "stopped"):
+def is_playing(session: Session, runner: Runner) -> bool:
+    """Whether the run goes on."""
+    return session.playing and runner.state not in OVER
+
+
+def play_pause(session: Session, runner: Runner) -> None:
+    """Pause or go on; a run that is over begins again."""
+    if runner.state in OVER:
         session.playing = True
         live_run.commit(session, session.params, preset=session.preset, keep_ghost=False)
         return

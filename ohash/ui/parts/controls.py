@@ -18,26 +18,36 @@ HALVES = (1.0, 1.5)
 
 
 def control(
-    row: Parameter, value: Any, on_commit: OnCommit, *, options: tuple[str, ...] | None = None, idle: bool = False
+    row: Parameter,
+    value: Any,
+    on_commit: OnCommit,
+    *,
+    options: tuple[str, ...] | None = None,
+    idle: bool = False,
+    name: str = "",
+    label: bool = True,
 ) -> None:
     """One widget for one declared parameter; `on_commit(key, value)` is called when the user has changed it.
 
-    An `idle` parameter has no effect with the current values of the others: its widget is disabled.
+    An `idle` parameter has no effect with the current values of the others: its widget is disabled. A second widget
+    of the same parameter has its own `name`; without `label` only screen readers are told what it is.
     """
-    label, shown = label_of(row), slot(row.key, value, _options(row, value, options))
+    shown = slot(name or row.key, value, _options(row, value, options))
     on_change = on_choice(shown, partial(on_commit, row.key))
-    common: dict[str, Any] = {"key": shown.key, "help": help_of(row), "on_change": on_change, "disabled": idle}
+    common: dict[str, Any] = {"key": shown.key, "on_change": on_change, "disabled": idle}
+    common |= {"help": help_of(row)} if label else {"label_visibility": "collapsed"}
+    text = label_of(row)
     if row.kind is bool:
-        st.toggle(label, shown.initial, **common)
+        st.toggle(text, shown.initial, **common)
     elif row.choices:
-        st.selectbox(label, shown.options, shown.index, format_func=lambda choice: choice.replace("_", " "), **common)
+        st.selectbox(text, shown.options, shown.index, format_func=lambda choice: choice.replace("_", " "), **common)
     elif row.slider is None:
-        st.number_input(label, int(row.lo), int(row.hi), shown.initial, step=1, **common)
+        st.number_input(text, int(row.lo), int(row.hi), shown.initial, step=1, **common)
     elif row.scale == "log" or row.alias:
-        st.select_slider(label, shown.options, shown.initial, format_func=lambda v: format_value(row, v), **common)
+        st.select_slider(text, shown.options, shown.initial, format_func=lambda v: format_value(row, v), **common)
     else:
         lo, hi = shown.options
-        st.slider(label, lo, hi, shown.initial, step=row.kind(row.step or 1), **common)
+        st.slider(text, lo, hi, shown.initial, step=row.kind(row.step or 1), **common)
 
 
 def _options(row: Parameter, value: Any, options: tuple[str, ...] | None) -> tuple[Any, ...]:

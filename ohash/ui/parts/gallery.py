@@ -13,20 +13,41 @@ from ohash.plots.theme import colour
 from ohash.streams.dataset import Dataset
 
 
-def gallery_html(result: Neighbours, dataset: Dataset, *, dark: bool) -> str:
-    """One query and its nearest items."""
-    parts = [f'<figure class="query">{_item(dataset, result.query, "")}<span>query<br>&nbsp;</span></figure>']
+def gallery_html(result: Neighbours, dataset: Dataset, *, dark: bool, note: str = "") -> str:
+    """One query and its nearest items; the note stands beside them."""
+    count = f"<b>{right_of(result)}</b>" if len(result.rows) else "&nbsp;"
+    parts = [f'<figure class="query">{_item(dataset, result.query, "")}<span>query<br>{count}</span></figure>']
     for row, distance, relevant in zip(result.rows, result.distances, result.relevant, strict=True):
         edge = colour("right" if relevant else "wrong" if result.judged else "reference", dark=dark)
         sign = "✓" if relevant else "✗" if result.judged else "?"
         state = "relevant" if relevant else "not relevant" if result.judged else "relevance unknown"
         parts.append(
             f'<figure role="button" tabindex="0" data-row="{row}" title="Use as query" '
-            f'aria-label="item {row}: {state}; use as query">'
+            f'aria-label="{html.escape(_name(dataset, int(row)))}: {state}, {_distance(distance)}; use as query">'
             f'{_item(dataset, int(row), edge)}<span style="color:{edge}"><b>{sign}</b></span> '
             f"<span>{_distance(distance)}</span></figure>"
         )
-    return f'<div class="ohash-gallery" role="group" aria-label="{html.escape(_alt(result))}">{"".join(parts)}</div>'
+    row = f'<div class="ohash-gallery" role="group" aria-label="{html.escape(_alt(result))}">{"".join(parts)}</div>'
+    return (
+        f'<div class="ohash-gallery-row">{row}<p class="ohash-caption">{html.escape(note)}</p></div>' if note else row
+    )
+
+
+def right_of(result: Neighbours) -> str:
+    """How many of those shown are relevant."""
+    word = "right" if result.judged else "known"
+    return f"{int(result.relevant.sum())} of {len(result.rows)} {word}"
+
+
+def ties_note(result: Neighbours, r: int, T: int = 1) -> str:
+    """Why several items are at 0 bits; "" where fewer than two are, or a distance is no count of bits."""
+    if not np.issubdtype(result.distances.dtype, np.integer) or (equal := int((result.distances == 0).sum())) < 2:
+        return ""
+    where = " in one of the models" if T > 1 else ""
+    return (
+        f"{equal} of them have exactly the query's code{where}: at 0 of {r} bits nothing tells them apart, and they "
+        "stand in the order of the data."
+    )
 
 
 def _distance(distance: np.generic) -> str:
@@ -40,10 +61,16 @@ def _item(dataset: Dataset, row: int, edge: str) -> str:
     style = f' style="border-color:{edge}"' if edge else ""
     if dataset.thumbnails is not None:
         return f'<img alt="item {row}" src="data:image/png;base64,{png_base64(dataset.thumbnails[row])}"{style}>'
-    name = str(dataset.ids[row]) if dataset.ids is not None else f"row {row}"
-    if dataset.ids is None and dataset.labels is not None and not dataset.multi_label and dataset.class_names:
-        name = dataset.class_names[int(dataset.labels[row])]
-    return f'<div class="word"{style}>{html.escape(name[:24])}</div>'
+    return f'<div class="word"{style}>{html.escape(_name(dataset, row)[:24])}</div>'
+
+
+def _name(dataset: Dataset, row: int) -> str:
+    """What an item is called: its id, its class, or its row."""
+    if dataset.ids is not None:
+        return str(dataset.ids[row])
+    if dataset.labels is not None and not dataset.multi_label and dataset.class_names:
+        return dataset.class_names[int(dataset.labels[row])]
+    return f"row {row}"
 
 
 def png_base64(pixels: npt.NDArray[np.uint8]) -> str:

@@ -1,5 +1,6 @@
 """Charts that are redrawn while a run goes on: ECharts with a stable key."""
 
+import html
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from ohash.ui.workarounds.style import dark
 
 RESTING = ("paused", "done", "error", "stopped")  # states of a run in which charts need no timer
 NARROW = 340  # px: a phone, or half a laptop
+TITLE_SHARE = 0.78  # of that width a small laptop has
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,13 +24,28 @@ class LiveChart:
     spec: dict[str, Any]
     height: int
     alt: str
+    caption: str
 
     def send(self) -> None:
-        """Send it to the browser."""
+        """Send it to the browser, with its caption under it."""
         st.echarts_chart(self.spec, key=self.key, height=self.height, alt=self.alt)
+        if self.caption:
+            st.html(f'<p class="ohash-caption">{html.escape(self.caption)}</p>')
 
 
-def live_chart(chart: Chart, key: str, height: int, width: int = 380, size: int = theme.SIZE_COMPACT) -> LiveChart:
-    """`width` is roughly what the chart will have, to wrap its title."""
-    spec = option(chart, dark=dark(), height=height, width=width, size=size, title=True)
-    return LiveChart(key, spec, height, chart.alt)
+def live_chart(
+    chart: Chart,
+    key: str,
+    height: int,
+    width: int = 380,
+    size: int = theme.SIZE_COMPACT,
+    *,
+    beside_title: int = 0,
+    caption: bool = False,
+) -> LiveChart:
+    """`width` is roughly what the chart will have; `beside_title` is the room for a switch on it."""
+    spec = option(
+        chart, dark=dark(), height=height, width=width, size=size, title=True, title_lines=2,
+        beside_title=beside_title, title_width=round(TITLE_SHARE * width),
+    )  # fmt: skip
+    return LiveChart(key, spec, height, chart.alt, chart.caption if caption and not chart.empty else "")

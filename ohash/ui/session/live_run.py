@@ -10,6 +10,7 @@ from ohash.engine.live.warm_up import compile_in_worker
 from ohash.engine.narrative import difference
 from ohash.engine.params import ExperimentParams, experiment, flat, rows_of
 from ohash.engine.snapshot import Snapshot
+from ohash.plots.axis_ranges import AxisRanges
 from ohash.runtime.threads import one_blas_thread_for_ever
 from ohash.ui.session import earlier_runs, own_data
 from ohash.ui.session.address import IGNORED
@@ -52,7 +53,7 @@ def commit(session: Session, params: ExperimentParams, *, preset: str = "", keep
         until = None if params.changes == session.params.changes else last.t
         session.difference = difference(session.params.in_force(until), params.in_force()) if keep_ghost else ""
     if (session.params.dataset, session.params.content) != (params.dataset, params.content):
-        session.query_row = None
+        session.query_row = session.opening_query = None
     session.params, session.preset, session.warnings, session.pending = params, preset, [], {}
     session.from_link = False
     _start(session)
@@ -125,6 +126,8 @@ def in_force(session: Session) -> ExperimentParams:
 def next_query(session: Session) -> None:
     """Show the next query in the gallery."""
     session.query, session.query_row = session.query + 1, None
+    if session.query == session.opening_query:  # it has been seen
+        session.query += 1
 
 
 def run_stored(session: Session, now: Snapshot, params: ExperimentParams) -> None:
@@ -146,6 +149,7 @@ def remember_live_run(session: Session) -> str:
 
 def _start(session: Session) -> None:
     session.watch_time = watch_time = WatchTime()
+    session.axis_ranges = AxisRanges()
     companions: list[Runner] = []
     preset = next((one for one in PRESETS if one.key == session.preset), None)
     other = preset.companion_params(session.params.seed) if preset is not None else None

@@ -10,6 +10,7 @@ from ohash.engine.live.pace import Pace
 from ohash.engine.live.runner import Runner
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
+from ohash.plots.axis_ranges import AxisRanges
 from ohash.plots.live.charts import Ghost
 from ohash.streams.dataset import Dataset
 
@@ -72,7 +73,8 @@ class Session:
     five_seeds: bool = False  # four more seeds run in the background
     seed_runners: list[Runner] = field(default_factory=list)
     equal_bits: bool = False  # r changes with T, so that T · r stays as it is
-    query: int = 0
+    query: int = 0  # how often the user asked for the next one
+    opening_query: int | None = None  # shown until then
     query_row: int | None = None  # of a gallery item used as the query
     before: bool = False  # the gallery shows the codes from before learning
     watch_time: WatchTime = field(default_factory=WatchTime)
@@ -82,11 +84,13 @@ class Session:
     slider_values: dict[str, float] = field(default_factory=dict)  # of the running model
     resting: int = 0
     redraw: bool = False
+    axis_ranges: AxisRanges = field(default_factory=AxisRanges)  # of the live run's charts
     viewed_dataset: str = ""
     data_part: str = ""  # of the Data page
     narrow: bool = False
+    docked: str = ""  # the parameter whose slider a phone keeps in view
     reduced_motion: bool = False
-    details_open: bool = False
+    details_tab: str = ""
     comparison: Comparison | None = None
     comparison_runner: ComparisonRunner | None = None
     sides: tuple[int, int] = (0, 1)

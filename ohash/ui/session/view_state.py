@@ -22,11 +22,6 @@ def show_data_part(name: str) -> None:
     st.session_state["view_part"] = name
 
 
-def any_open(*keys: str) -> bool:
-    """Whether any of these expanders is open."""
-    return any(st.session_state.get(key) for key in keys)
-
-
 def close(key: str) -> None:
     """Close a popover; for callbacks."""
     st.session_state[key] = False

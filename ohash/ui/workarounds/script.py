@@ -9,8 +9,6 @@ Read-outs: ECharts drops its own with every new frame; the pointer's last positi
 is painted.
 """
 
-import streamlit as st
-
 SCRIPT = """
 <script>
 if (!window.ohashKeys) {
@@ -63,8 +61,3 @@ if (!window.ohashKeys) {
 }
 </script>
 """
-
-
-def send() -> None:
-    """Send it to the browser, which runs it once per load."""
-    st.html(SCRIPT, unsafe_allow_javascript=True)

@@ -2,8 +2,6 @@
 
 import streamlit as st
 
-from ohash.ui.workarounds import script
-
 # Eight bits of a code. Material icons and emoji would be fetched from the network.
 BITS = '<rect width="32" height="32" rx="6" fill="#1f5fa8"/>' + "".join(
     f'<rect x="{4 + 6 * (bit % 4)}" y="{8 + 9 * (bit // 4)}" width="5" height="7" rx="1" '
@@ -20,7 +18,7 @@ LOGO = (
 
 CSS = """
 <style>
-[data-testid="stMainBlockContainer"] {padding: 3.4rem 1.2rem 2rem 1.2rem; max-width: 1800px;}
+[data-testid="stMainBlockContainer"] {padding: 3.9rem 1.2rem 2rem 1.2rem; max-width: 1800px; width: 100%;}
 [data-testid="stMain"] {font-variant-numeric: tabular-nums;}
 .st-key-rail {gap: .3rem;}
 .st-key-rail [data-testid="stSliderTickBar"] {transform: translateY(-.5rem);}
@@ -32,14 +30,74 @@ CSS = """
 .st-key-top [data-testid="stCaptionContainer"] {margin: 0; padding: 0;}
 .st-key-top [data-testid="stCaptionContainer"] p {margin: 0;}
 .ohash-headline {margin: 0; line-height: 1.3;}
-.ohash-words {display: flex; gap: .2rem 1.2rem; align-items: baseline; justify-content: space-between;
-  min-height: 2.6rem;}
+.ohash-caption {margin: 0; font-size: .76rem; line-height: 1.2; min-height: 2.4em; opacity: .8;}
 .st-key-play button {min-width: 9.7rem;}
 .st-key-play button::after {content: "Space"; opacity: .6; font-size: .9rem; margin-left: .5rem;}
 .st-key-moving {min-height: 20rem;}
-:is(.st-key-desk, .st-key-stage) .st-key-moving {min-height: 31rem;}
+:is(.st-key-desk, .st-key-stage) .st-key-moving {min-height: 33rem; position: relative;}
+.st-key-moving [data-testid="stColumn"] > [data-testid="stVerticalBlock"] {gap: 0;}
+:is(.st-key-top, .st-key-transport) button {min-height: 2.1rem; padding-block: .1rem;}
+.st-key-ohash_client {position: absolute;}
+.st-key-desk :is(.st-key-chart_a, .st-key-chart_b) {min-height: 212px;}
+.st-key-desk :is(.st-key-chart_c, .st-key-chart_d) {min-height: 178px;}
+.st-key-rail [class*="st-key-w_"]:not([data-testid="stExpander"] *) {min-height: 63px;}
 .st-key-results {min-height: 9.6rem;}
-.ohash-status {font-variant-numeric: tabular-nums; opacity: .9; font-size: .9rem; white-space: nowrap;}
+.ohash-status {font-variant-numeric: tabular-nums; opacity: .9; font-size: .9rem; white-space: nowrap;
+  text-align: right;}
+.st-key-chips {min-height: 1.6rem; gap: .1rem .5rem;}
+.st-key-chips button {min-height: 1.6rem; padding: 0 .3rem; font-size: .82rem;}
+.st-key-chips [data-testid="stCaptionContainer"], .st-key-chips [data-testid="stCaptionContainer"] p,
+.st-key-gallery_bar [data-testid="stMarkdownContainer"], .st-key-gallery_bar [data-testid="stMarkdownContainer"] p {
+  margin: 0;}
+[data-testid="stCaptionContainer"] {color: inherit; opacity: .8;}
+[data-testid="stBaseButton-primary"] {background-color: #1f6fb4; border-color: #1f6fb4; color: #fff;}
+.st-key-top [data-testid="stElementContainer"]:has([data-testid="stCaptionContainer"]) {flex: 1 1 0; min-width: 0;}
+.st-key-top [data-testid="stCaptionContainer"] p {font-size: .82rem; line-height: 1.2; display: -webkit-box;
+  -webkit-line-clamp: 2; -webkit-box-orient: vertical; overflow: hidden;}
+.st-key-gallery_bar {flex-wrap: nowrap;}
+.st-key-gallery_bar > :has([data-testid="stMarkdownContainer"]):first-child {flex: 0 1 auto; min-width: 0;}
+.st-key-gallery_bar button {min-height: 1.9rem; padding-block: .05rem;}
+:is(.st-key-on_quality, .st-key-on_loss) {gap: .2rem; min-height: 1.5rem;}
+:is(.st-key-on_quality, .st-key-on_loss) button {min-height: 1.5rem; height: 1.5rem; padding: 0 .4rem;}
+:is(.st-key-on_quality, .st-key-on_loss) button :is(p, span) {font-size: .76rem;}
+@supports (anchor-name: --a) {
+  .st-key-chart_a {anchor-name: --quality;}
+  .st-key-chart_c {anchor-name: --loss;}
+  [data-testid="stLayoutWrapper"]:has(> :is(.st-key-on_quality, .st-key-on_loss)) {position: absolute; width: auto;
+    top: anchor(top); right: anchor(right); z-index: 1;}
+  [data-testid="stLayoutWrapper"]:has(> .st-key-on_quality) {position-anchor: --quality;}
+  [data-testid="stLayoutWrapper"]:has(> .st-key-on_loss) {position-anchor: --loss; top: auto; bottom: anchor(bottom);}
+  .st-key-moving:not(:has(.st-key-chart_a)) [data-testid="stLayoutWrapper"]:has(> .st-key-on_quality),
+  .st-key-moving:not(:has(.st-key-chart_c)) [data-testid="stLayoutWrapper"]:has(> .st-key-on_loss) {
+    visibility: hidden; top: 0; right: 0; bottom: auto;}
+}
+@media (min-width: 641px) {
+  /* Streamlit draws a container when it has an element, and a grey box where an element is still to come: the room of
+     whatever stands above the charts is reserved, so that nothing moves while a page fills. */
+  :is(.st-key-top, .st-key-transport) {flex-wrap: nowrap;}
+  .st-key-desk {position: relative; padding-top: 5.3rem;}
+  .st-key-desk > [data-testid="stLayoutWrapper"]:has(> .st-key-top),
+  .st-key-desk > [data-testid="stLayoutWrapper"]:has(> * > * > .st-key-transport) {
+    position: absolute; left: 0; right: 0; height: 2.5rem; top: 0;}
+  .st-key-desk > [data-testid="stLayoutWrapper"]:has(> * > * > .st-key-transport) {top: 2.65rem;}
+  .st-key-desk [data-testid="stColumn"]:has(> * > * > .st-key-moving) > [data-testid="stVerticalBlock"] {
+    position: relative; padding-top: 1.55rem;}
+  .st-key-desk [data-testid="stLayoutWrapper"]:has(> * > * > .st-key-chips) {
+    position: absolute; top: 0; left: 0; right: 23rem;}
+  .st-key-desk .ohash-words {position: relative;}
+  .st-key-desk .ohash-status {position: absolute; right: 0; bottom: calc(100% + .35rem);}
+  .st-key-moving [data-testid="stSkeleton"] {height: var(--words);}
+  .st-key-moving [data-testid="stColumn"] [data-testid="stSkeleton"] {height: 1.83rem;}
+  .st-key-moving :is(.st-key-on_quality, .st-key-on_loss) [data-testid="stSkeleton"] {display: none;}
+  .ohash-words {min-height: var(--words);}
+  .st-key-moving {--words: 1.35rem;}
+  .st-key-desk [data-testid="stColumn"]:has(> * > * > .st-key-rail) {
+    position: sticky; top: 3.9rem; align-self: flex-start;
+    max-height: calc(100vh - 10rem); overflow-y: auto; scrollbar-width: thin; padding-right: .4rem;}
+}
+@media (min-width: 641px) and (max-width: 1199px) {
+  .st-key-moving {--words: 2.6rem;}
+}
 .ohash-numbers {display: grid; grid-template-columns: 1fr 1fr; gap: .1rem .8rem; font-variant-numeric: tabular-nums;}
 .ohash-numbers div {line-height: 1.15; padding: .22rem 0;}
 .ohash-numbers small {opacity: .72; display: block; font-size: .74rem;}
@@ -47,6 +105,10 @@ CSS = """
 .ohash-numbers em {display: block; font-style: normal; font-size: .74rem;}
 .ohash-numbers i {font-style: normal; font-size: .8rem; opacity: .85; margin-left: .3rem;}
 .ohash-gallery {display: flex; gap: .5rem; align-items: flex-start; overflow-x: auto; padding: .1rem 0 .3rem 0;}
+.ohash-gallery-row {display: flex; flex-wrap: wrap; gap: 0 1rem;}
+.ohash-gallery-row .ohash-gallery {flex: 0 1 auto; min-width: 0; max-width: 100%;}
+.ohash-gallery-row .ohash-caption {flex: 1 1 13rem; min-height: 0; align-self: center;}
+.ohash-gallery .query span {white-space: nowrap;}
 .ohash-gallery figure {margin: 0; text-align: center; flex: 0 0 auto; font-size: .74rem; line-height: 1.25;}
 .ohash-gallery [data-row] {cursor: pointer;}
 .ohash-gallery [data-row]:hover {opacity: .75;}
@@ -75,7 +137,6 @@ CSS = """
   [data-testid="stColumn"]:has(.st-key-moving) > [data-testid="stVerticalBlock"] {display: contents;}
   [data-testid="stColumn"]:has(.st-key-rail) {order: 2; width: 100%;}
   [data-testid="stLayoutWrapper"]:has(> :is(.st-key-results, .st-key-details)) {order: 3;}
-  .ohash-words {display: block;}
   :is(.st-key-top, .st-key-transport, .st-key-more) {flex-wrap: nowrap;}
   :is(.st-key-top, .st-key-transport, .st-key-more) > * {flex: 0 0 auto;}
   :is(.st-key-top, .st-key-transport):not(.st-key-top *) {overflow-x: auto; scrollbar-width: none;
@@ -93,17 +154,21 @@ CSS = """
   .ohash-status {white-space: normal;}
   .st-key-stage .ohash-headline {font-size: 1.15rem;}
 }
+.st-key-dock {display: none;}
+@media (max-width: 640px) {
+  [data-testid="stLayoutWrapper"]:has(> .st-key-dock) {position: fixed; left: 0; right: 0; bottom: 0; z-index: 99;
+    background: light-dark(#fff, #171614); border-top: 1px solid rgba(128,128,128,.4); padding: .3rem .8rem;}
+  .st-key-desk .st-key-chart_a {margin-top: 1.8rem;}
+  [data-testid="stLayoutWrapper"]:has(> .st-key-on_quality) {top: auto; bottom: anchor(top);}
+  .st-key-dock {display: flex; flex-wrap: nowrap; gap: .6rem;}
+  .st-key-dock > :last-child {flex: 1 1 auto; width: auto; min-width: 0;}
+  [data-testid="stMainBlockContainer"]:has(.st-key-dock) {padding-bottom: 5rem;}
+}
 @media (hover: none), (max-width: 640px) {
   [data-testid="stButton"] kbd, .st-key-play button::after {display: none;}
 }
 </style>
 """
-
-
-def apply() -> None:
-    """Send the style sheet and the script."""
-    st.html(CSS)
-    script.send()
 
 
 def dark() -> bool:

@@ -1,0 +1,71 @@
+"""The sentence above the charts: what is happening, in words; the numbers are on the charts."""
+
+import math
+from dataclasses import replace
+
+from ohash.engine.judge import truth_column
+from ohash.engine.live.presets import preset
+from ohash.engine.narrative import headline, title_of, truth_of
+from ohash.engine.snapshot import Snapshot
+from ohash.models import registry as methods
+from ohash.models.base import HasherSpec
+from ohash.ui.live import reference_runs
+from ohash.ui.session.session import Session
+
+LEARNING = {"done": "has learnt from", "paused": "has seen", "stopped": "has seen"}
+
+
+def sentence(session: Session, now: Snapshot | None, state: str) -> str:
+    """What is happening, or what a preset has shown."""
+    if now is not None and now.state == "recording":
+        if session.pending:
+            return "A recording plays while kernels compile; your change takes effect when the live run takes over."
+        if now.t == now.numbers["end"]:
+            return "The recording ends here; the live run takes over as soon as its kernels are compiled."
+        if not session.playing:
+            now = replace(now, state="paused")
+    return conclusion(session, now) or situation(session, now, state)
+
+
+def situation(session: Session, now: Snapshot | None, state: str) -> str:
+    """What the method does, and whether its codes agree better than at the start."""
+    if now is None or now.t == 0:
+        return headline(now, session.params, state)
+    spec = methods.find(now.params.method)
+    doing = f"{spec.title} {_doing(spec, now.state)} {title_of(session.params)}"
+    column = truth_column(now.similar_by)
+    pairs, numbers = now.checkpoints["pairs"], now.numbers
+    if len(pairs) < 2:  # before the first pair
+        return f"{doing}; the first evaluation is under way."
+    if spec.consumes == "nothing" or not math.isfinite(numbers.get(column, math.nan)):
+        return f"{doing}."
+    labels = _compare(numbers[f"{column}_start"], numbers[column])
+    distance = _compare(numbers["recall_10_start"], numbers["recall_10"])
+    both = f"{labels} with {truth_of(now)} than at the start, and {distance} with the original distance"
+    if labels == distance:
+        both = f"{labels} than at the start, with {truth_of(now)} and with the original distance"
+    flat = now.state == "done" and now.params.run.stop_when_flat and now.t < numbers.get("end", 0)
+    return f"{doing}: its codes agree {both}{'; mAP is flat, so it stopped' if flat else ''}."
+
+
+def _doing(spec: HasherSpec, state: str) -> str:
+    if spec.consumes == "nothing":
+        return "does not learn; it has seen pairs of"
+    if spec.consumes == "batch":
+        return "was fitted to the points of pairs of"
+    return f"{LEARNING.get(state, 'is learning from')} pairs of"
+
+
+def _compare(start: float, end: float) -> str:
+    """As the two are read on the charts."""
+    if f"{start:.2f}" == f"{end:.2f}":
+        return "no better"
+    return "better" if end > start else "worse"
+
+
+def conclusion(session: Session, now: Snapshot | None) -> str:
+    """The conclusion of a preset in the run's own numbers; none if parameters were changed on the way."""
+    if not session.preset or now is None or now.state != "done" or now.params.changes:
+        return ""
+    finished = [other for other in reference_runs.companion_snapshots(session) if other.state == "done"]
+    return preset(session.preset).conclusion(now, finished[0] if finished else None)

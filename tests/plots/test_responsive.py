@@ -1,0 +1,60 @@
+"""Charts keep their plot and their type: live changes, growing axes, the full screen, titles of numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ohash.plots.axis_ranges import AxisRanges
+from ohash.plots.chart import Axis, Chart, Mark, Series
+from ohash.plots.echarts import option
+from ohash.plots.responsive import LARGER
+
+
+def chart(top: float = 10.0, title: str = "Cumulative loss is 28,800; with W frozen 33,200: 13 % less") -> Chart:
+    x = np.arange(1, 6)
+    curves = tuple(Series(name, x, top * x / 5) for name in ("W frozen", "learning"))
+    return Chart(title, Axis("pairs"), Axis("loss"), curves)
+
+
+def test_five_live_changes_leave_the_chart_its_plot() -> None:
+    marks = tuple(Mark(at, f"β = 0.5{at}, C = 0.{at}") for at in range(1, 6))
+    drawn = option(replace(chart(), marks=marks), height=178, width=340, size=11, title=True, title_lines=2)
+    grid = drawn["grid"]
+    assert 178 - grid["top"] - grid["bottom"] > 60
+    labels = [line["label"].get("formatter", "") for line in drawn["series"][-1]["markLine"]["data"]]
+    assert any("0.51 … 0.55" in text for text in labels), "they share a label"
+
+
+def test_axes_grow_and_do_not_snap_back() -> None:
+    ranges = AxisRanges()
+    tops = [ranges.widen("b", chart(top)).y.hi for top in (10.0, 40.0, 5.0)]
+    assert tops == [10.0, 40.0, 40.0]
+    assert AxisRanges().widen("b", chart(5.0)).y.hi == 5.0, "another run begins anew"
+    assert ranges.widen("b", replace(chart(5.0), y=Axis("share"))).y.hi == 5.0, "so does another score"
+
+
+def test_the_first_pairs_do_not_count() -> None:
+    ranges = AxisRanges()
+    assert ranges.widen("b", chart(100.0), remember=False).y.hi == 100.0
+    assert ranges.widen("b", chart(10.0)).y.hi == 10.0
+
+
+def test_a_title_keeps_its_height_and_its_numbers_whole() -> None:
+    short, long = (
+        option(chart(title=title), height=178, width=340, size=11, title=True, title_lines=2)
+        for title in ("Loss is 1", "Cumulative loss is 28,800; with W frozen 33,200: 13 % less")
+    )
+    assert short["grid"]["top"] == long["grid"]["top"]
+    texts = [one["option"]["title"][0]["text"] for one in long["media"][:-1]]
+    assert any("\n" in text for text in texts)
+    assert all("28,800" in text and "33,200" in text for text in texts)
+
+
+def test_type_is_larger_on_the_full_screen() -> None:
+    drawn = option(chart(), height=178, width=340, size=11, title=True, title_lines=2)
+    full = drawn["media"][-1]
+    assert full["query"]["minHeight"] > 400, "higher than any chart inside a page"
+    for one, axis in ((full["option"]["xAxis"], drawn["xAxis"]), (full["option"]["yAxis"], drawn["yAxis"])):
+        assert one["axisLabel"]["fontSize"] == pytest.approx(LARGER * axis["axisLabel"]["fontSize"], abs=1)
+    assert full["option"]["title"][0]["textStyle"]["fontSize"] >= 20
