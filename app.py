@@ -4,15 +4,14 @@ import streamlit as st
 
 from ohash.ui.server_start import MIDDLEWARE, lifespan
 from ohash.ui.workarounds.router import mark_routed
-from ohash.ui.workarounds.style import ICON, LOGO
+from ohash.ui.workarounds.style import ICON, LOGO, unseen_heading
 
 if not st.runtime.exists():  # `streamlit run` imports this file once, before it serves
     app = st.App(__file__, lifespan=lifespan, middleware=MIDDLEWARE)
 else:
-    st.set_page_config(page_title="ohash", page_icon=ICON, layout="wide")
     mark_routed()
     st.logo(LOGO, size="medium")
-    st.navigation(
+    page = st.navigation(
         {
             "": [
                 st.Page("pages/live.py", title="Live", default=True),
@@ -26,4 +25,7 @@ else:
             ],
         },
         position="top",
-    ).run()
+    )
+    st.set_page_config(page_title=f"{page.title} · ohash", page_icon=ICON, layout="wide")
+    unseen_heading(page.title)
+    page.run()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui.live import dock, on_charts, page, rail, sharing, transport
+from ohash.ui.live import dock, introduction, on_charts, page, rail, sharing, transport
 from ohash.ui.live.details import details_area
 from ohash.ui.parts import notices
 from ohash.ui.session import address, live_run, tab, viewer
@@ -21,6 +21,7 @@ notices.show_warnings(session)
 # Both modes have the same elements, and the style hides some: a frame under way finds its place, and no widget
 # disappears, whose last message would then count as a choice.
 with st.container(key="stage" if session.present else "desk"):
+    introduction.show()
     top = st.container(horizontal=True, key="top", vertical_alignment="center")
     bar = st.container()
     left, right = st.columns([1, 4])

@@ -35,7 +35,7 @@ LIGHT = Ground(background="#ffffff", ink="#1f2430", faint="#5b6270", grid="#e6e8
 DARK = Ground(background="#171614", ink="#edebe8", faint="#b0aea8", grid="#33312d")
 
 _BLUE = ("#1666b0", "#5cb3ee")
-_ORANGE = ("#c55a00", "#f5a142")
+_ORANGE = ("#bb5500", "#f5a142")
 _PURPLE = ("#8b3fa0", "#cf93e0")
 _TEAL = ("#00776b", "#3fc2ae")
 _GREY = ("#646b78", "#9aa2af")

@@ -35,7 +35,7 @@ def numbers_html(now: Snapshot) -> str:
 def headline_html(sentence: str, now: Snapshot | None, badge: str, *, dark: bool) -> str:
     """What is happening, with the status next to it; the sentence may hold the name of an uploaded file."""
     status = "" if now is None else _status(now, badge, dark=dark)
-    return f'<div class="ohash-words">{status}<p class="ohash-headline">{html.escape(sentence)}</p></div>'
+    return f'<div class="ohash-words">{status}<h2 class="ohash-headline">{html.escape(sentence)}</h2></div>'
 
 
 def _status(now: Snapshot, badge: str, *, dark: bool) -> str:

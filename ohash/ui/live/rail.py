@@ -18,6 +18,7 @@ from ohash.ui.session import live_run, own_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.slots import on_choice, once, slot
+from ohash.ui.workarounds.style import unseen_heading
 
 VISIBLE = ("beta", "C", "r", "T")
 AUTO_C = "twice the median step of the warm-up pairs, so that few steps are capped."
@@ -34,6 +35,7 @@ MORE = {
 
 def controls(session: Session) -> None:
     """Data, method, β, C, r, T, and the rest."""
+    unseen_heading("Settings", 2)
     choose_data(session)
     choose_method(session)
     rows, values = rows_of(session.params), flat(session.params)

@@ -112,7 +112,8 @@ def gallery_bar(session: Session) -> None:
         own = session.own.get(session.params.content)
         signs = "✓ relevant, ✗ not relevant" if own is None or own.pairs is None else "✓ known to be similar, ? unknown"
         unit = "estimated distance" if find(session.params.method).asymmetric else "distance in bits"
-        st.markdown(f"**A query and its ten nearest items** · {signs} · {unit}", width="content")
+        title = "<b>A query and its ten nearest items</b>"
+        st.html(f'<h2 class="ohash-heading">{title} · {signs} · {unit}</h2>', width="content")
         st.button(
             "Next query",
             icon=":material/shuffle:",

@@ -4,7 +4,8 @@ Keys: Streamlit reserves R (it runs the script again, which does no harm), so a 
 the key Space takes it away from every other control reached with the keyboard.
 History: Streamlit adds an entry at every change of the address, and Back would meet the server, which writes its own
 address again: the user could never leave. An experiment replaces the one before it, and Back leads to the page before.
-Clicks: an item of the gallery becomes the query.
+Clicks: an item of the gallery becomes the query; the introduction is closed, and remembered as seen.
+Live region: the headline is redrawn five times a second; a screen reader is told when its words change.
 Read-outs: ECharts drops its own with every new frame; the pointer's last position is sent again before the next frame
 is painted.
 """
@@ -33,6 +34,23 @@ if (!window.ohashKeys) {
     if (button) { event.preventDefault(); if (!event.repeat) button.click(); }
   }, true);
   document.addEventListener("keyup", (event) => { if (plays(event)) event.preventDefault(); }, true);
+  if (localStorage.getItem("ohash.intro")) document.documentElement.dataset.intro = "seen";
+  document.addEventListener("click", (event) => {
+    const pressed = event.target.closest && event.target.closest(".ohash-intro button");
+    if (!pressed) return;
+    localStorage.setItem("ohash.intro", "seen");
+    document.documentElement.dataset.intro = "seen";
+    const lesson = pressed.dataset.press && document.querySelector(pressed.dataset.press);
+    if (lesson) lesson.click();
+  });
+  const says = document.createElement("div");
+  says.className = "ohash-unseen ohash-says";
+  says.setAttribute("role", "status");
+  document.body.append(says);
+  setInterval(() => {
+    const headline = document.querySelector(".ohash-headline");
+    if (headline && says.textContent !== headline.textContent) says.textContent = headline.textContent;
+  }, 1000);
   const push = history.pushState;
   history.pushState = function (state, unused, url) {
     const here = new URL(url || "", location.href).pathname === location.pathname;

@@ -1,5 +1,7 @@
 """The CSS that Streamlit's theme has no option for: a tight top, tabular figures, the gallery, present mode."""
 
+import html
+
 import streamlit as st
 
 # Eight bits of a code. Material icons and emoji would be fetched from the network.
@@ -29,10 +31,10 @@ CSS = """
 .st-key-top, .st-key-transport {gap: .5rem;}
 .st-key-top [data-testid="stCaptionContainer"] {margin: 0; padding: 0;}
 .st-key-top [data-testid="stCaptionContainer"] p {margin: 0;}
-.ohash-headline {margin: 0; line-height: 1.3;}
+.ohash-headline {margin: 0; padding: 0; line-height: 1.3; font-size: 1rem; font-weight: 400; letter-spacing: 0;}
 .ohash-caption {margin: 0; font-size: .76rem; line-height: 1.2; min-height: 2.4em; opacity: .8;}
 .st-key-play button {min-width: 9.7rem;}
-.st-key-play button::after {content: "Space"; opacity: .6; font-size: .9rem; margin-left: .5rem;}
+.st-key-play button::after {content: "Space"; opacity: .9; font-size: .9rem; margin-left: .5rem;}
 .st-key-moving {min-height: 20rem;}
 :is(.st-key-desk, .st-key-stage) .st-key-moving {min-height: 33rem; position: relative;}
 .st-key-moving [data-testid="stColumn"] > [data-testid="stVerticalBlock"] {gap: 0;}
@@ -47,15 +49,24 @@ CSS = """
 .st-key-chips {min-height: 1.6rem; gap: .1rem .5rem;}
 .st-key-chips button {min-height: 1.6rem; padding: 0 .3rem; font-size: .82rem;}
 .st-key-chips [data-testid="stCaptionContainer"], .st-key-chips [data-testid="stCaptionContainer"] p,
-.st-key-gallery_bar [data-testid="stMarkdownContainer"], .st-key-gallery_bar [data-testid="stMarkdownContainer"] p {
-  margin: 0;}
+.st-key-gallery_bar [data-testid="stMarkdownContainer"], .st-key-gallery_bar p {margin: 0;}
 [data-testid="stCaptionContainer"] {color: inherit; opacity: .8;}
-[data-testid="stBaseButton-primary"] {background-color: #1f6fb4; border-color: #1f6fb4; color: #fff;}
+/* Text of at least 4.5 : 1 on its ground, light and dark. */
+[data-testid="stBaseButton-primary"], [data-testid="stMultiSelect"] [data-tag] {
+  background-color: #1f6fb4; border-color: #1f6fb4; color: #fff;}
+[data-testid="stBaseButton-primary"] kbd {color: #fff; opacity: 1;}
+[data-testid="stCode"] :is(.token.string, .token.boolean) {color: light-dark(#0b6b2d, #4fd97c);}
+[data-testid="stCode"] .token.comment {color: light-dark(#5b6270, #a4a8b5);}
+.ohash-unseen {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); margin: 0;
+  white-space: nowrap;}
+[data-testid="stLayoutWrapper"]:has(> :is(.st-key-unseen_1, .st-key-unseen_2)) {position: absolute;}
+:is(.st-key-unseen_1, .st-key-unseen_2) [data-testid="stSkeleton"] {display: none;}
+.ohash-heading {font-size: 1rem; font-weight: 400; margin: 0; padding: 0; line-height: 1.3;}
 .st-key-top [data-testid="stElementContainer"]:has([data-testid="stCaptionContainer"]) {flex: 1 1 0; min-width: 0;}
 .st-key-top [data-testid="stCaptionContainer"] p {font-size: .82rem; line-height: 1.2; display: -webkit-box;
   -webkit-line-clamp: 2; -webkit-box-orient: vertical; overflow: hidden;}
 .st-key-gallery_bar {flex-wrap: nowrap;}
-.st-key-gallery_bar > :has([data-testid="stMarkdownContainer"]):first-child {flex: 0 1 auto; min-width: 0;}
+.st-key-gallery_bar > :first-child {flex: 0 1 auto; min-width: 0;}
 .st-key-gallery_bar button {min-height: 1.9rem; padding-block: .05rem;}
 :is(.st-key-on_quality, .st-key-on_loss) {gap: .2rem; min-height: 1.5rem;}
 :is(.st-key-on_quality, .st-key-on_loss) button {min-height: 1.5rem; height: 1.5rem; padding: 0 .4rem;}
@@ -154,6 +165,24 @@ CSS = """
   .ohash-status {white-space: normal;}
   .st-key-stage .ohash-headline {font-size: 1.15rem;}
 }
+.ohash-intro {position: fixed; z-index: 999991; top: .45rem; left: 27.5rem; right: 7rem; min-height: 2.8rem;
+  max-height: 2.9rem; overflow: auto; padding: .15rem .6rem; border-radius: .5rem; font-size: .78rem; line-height: 1.2;
+  display: flex; gap: .6rem; align-items: center; background: light-dark(#e8f1fa, #14283b);}
+.ohash-intro p {margin: 0; flex: 1 1 auto; font-size: inherit; line-height: inherit;}
+.ohash-intro button {flex: 0 0 auto; font: inherit; color: inherit; background: none; cursor: pointer;
+  border: 1px solid rgba(128,128,128,.5); border-radius: .4rem; padding: .15rem .5rem;}
+.ohash-intro .lesson {background: #1f6fb4; color: #fff; border-color: #1f6fb4;}
+:root[data-intro="seen"] .ohash-intro, .st-key-stage .ohash-intro {display: none;}
+.st-key-intro [data-testid="stSkeleton"] {display: none;}
+@media (min-width: 641px) and (max-width: 1199px) {
+  .ohash-intro {font-size: .7rem; right: 3.6rem; left: 26.5rem; padding: .1rem .5rem;}
+}
+@media (min-width: 641px) {
+  [data-testid="stLayoutWrapper"]:has(> .st-key-intro) {position: absolute; width: 0;}
+}
+@media (max-width: 640px) {
+  .ohash-intro {position: static; max-height: none; flex-wrap: wrap; font-size: .85rem; padding: .5rem .7rem;}
+}
 .st-key-dock {display: none;}
 @media (max-width: 640px) {
   [data-testid="stLayoutWrapper"]:has(> .st-key-dock) {position: fixed; left: 0; right: 0; bottom: 0; z-index: 99;
@@ -169,6 +198,12 @@ CSS = """
 }
 </style>
 """
+
+
+def unseen_heading(title: str, level: int = 1) -> None:
+    """A heading for screen readers, where a page says in other ways what a part of it is."""
+    with st.container(key=f"unseen_{level}"):
+        st.html(f'<h{level} class="ohash-unseen">{html.escape(title)}</h{level}>')
 
 
 def dark() -> bool:

@@ -1,0 +1,82 @@
+"""No serious finding of axe-core on any page, light and dark; headings, titles, and what a screen reader is told."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from ohash.cli.browser import Dashboard
+from tests.browser.waiting import until
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+# Where each page is, its title, and what it shows when it is ready.
+PAGES = {
+    "?dataset=digits&method=oh&pairs=300": ("Live", ".ohash-gallery figure:nth-child(11)"),
+    "compare?methods=lsh,itq&dataset=digits": ("Compare", "[data-testid=stMultiSelect] [data-tag]"),
+    "data": ("Data", ".ohash-items figure"),
+    "data?view=all": ("Data", ".ohash-table"),
+    "data?view=own": ("Data", "[data-testid=stCode] .token"),
+    "runs": ("Runs", "[data-testid=stMainBlockContainer] button"),
+    "sweeps": ("Sweeps", "[data-testid=stMultiSelect] [data-tag]"),
+    "paper": ("Paper", "[data-testid=stMainBlockContainer] button"),
+}
+STALE = "[...document.querySelectorAll('[data-stale=true]')].length"
+
+
+GROUND = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Any) -> Iterator[Any]:
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    page.set_default_timeout(90_000)
+    yield page
+    context.close()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_axe_has_nothing_serious_to_say(tab: Any, server: Dashboard, path: str) -> None:
+    title, ready = PAGES[path]
+    tab.emulate_media(color_scheme="light")
+    tab.goto(f"{server.url}/{path}")
+    tab.wait_for_selector(ready)
+    until(lambda: tab.title() == f"{title} · ohash", "its own title")
+    assert tab.locator("h1").all_inner_texts() == [title]
+    assert not serious_findings(tab, "light")
+    tab.emulate_media(color_scheme="dark")
+    assert not serious_findings(tab, "dark")
+
+
+def serious_findings(tab: Any, scheme: str) -> list[tuple[str, str]]:
+    until(lambda: (tab.evaluate(GROUND) == "rgb(255, 255, 255)") == (scheme == "light"), f"it is {scheme}")
+    until(lambda: tab.evaluate(STALE) == 0, "nothing is faded because it is being drawn again")
+    return [
+        (one["id"], node["html"][:160])
+        for one in Axe().run(tab).response["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
+
+
+def test_a_screen_reader_is_told_the_headline_and_the_distance_of_an_item(page: Any, server: Dashboard) -> None:
+    page.goto(f"{server.url}/?dataset=digits&method=oh&pairs=300")
+    page.wait_for_selector(".ohash-gallery figure:nth-child(11)")
+    headline = page.locator(".ohash-headline")
+    said = page.locator(".ohash-says[role=status]")
+    until(lambda: "has learnt from pairs of" in said.inner_text() == headline.inner_text(), "the words, politely")
+    name = page.locator(".ohash-gallery [data-row]").first.get_attribute("aria-label")
+    assert "relevant, " in name and " bit" in name
+
+
+def test_the_introduction_leads_to_a_lesson_and_does_not_come_back(page: Any, server: Dashboard) -> None:
+    page.goto(f"{server.url}/?dataset=digits&method=oh&pairs=300")
+    words = page.get_by_text("A hash code is a short row of bits")
+    words.wait_for()
+    page.wait_for_selector(".st-key-preset_timid button")
+    page.get_by_role("button", name="First lesson").click()
+    until(lambda: "C=1e-05" in page.evaluate("location.search") and not words.is_visible(), "the lesson begins")
+    page.reload()
+    page.wait_for_selector(".ohash-intro", state="attached")
+    assert not words.is_visible()
