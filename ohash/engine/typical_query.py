@@ -4,7 +4,7 @@ import numpy as np
 
 from ohash.core.arrays import Floats
 from ohash.engine.run import Run
-from ohash.evaluation.hamming_search import search
+from ohash.evaluation.packed_codes import search
 
 TEN = 10
 ONE_ITEM = 0.101  # of ten

@@ -36,7 +36,7 @@ def media(drawn: Option, title: str, size: int, beside_title: int) -> list[Optio
     larger["series"] = [
         {"name": one["name"], "type": one["type"]}
         | {part: _scaled(one[part]) for part in ("label", "endLabel", "markLine") if part in one}
-        | ({"lineStyle": {"width": LARGER * one["lineStyle"]["width"]}} if "lineStyle" in one else {})
+        | ({"lineStyle": {"width": LARGER * one["lineStyle"]["width"]}} if "width" in one.get("lineStyle", {}) else {})
         for one in drawn["series"]
     ]
     return [*by_width, {"query": {"minHeight": FULL_SCREEN}, "option": larger}]

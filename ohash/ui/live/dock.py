@@ -5,10 +5,9 @@ from functools import partial
 import streamlit as st
 
 from ohash.engine.live.runner import Runner
-from ohash.engine.params import flat, rows_of
+from ohash.engine.params import rows_of
 from ohash.ui.live import rail, transport
 from ohash.ui.parts.controls import control
-from ohash.ui.session import live_run
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import on_choice, once, slot
 
@@ -32,8 +31,13 @@ def strip(session: Session, runner: Runner) -> None:
             format_func=lambda key: rows[key].symbol, on_change=on_choice(chosen, partial(_choose, session)),
         )  # fmt: skip
         row = rows[session.docked]
-        values = flat(live_run.in_force(session)) | session.pending
-        control(row, values[row.key], partial(rail.change, session), name=f"dock_{row.key}", label=False)
+        control(
+            row,
+            rail.current_values(session)[row.key],
+            partial(rail.change, session),
+            name=f"dock_{row.key}",
+            label=False,
+        )
 
 
 def _choose(session: Session, key: str) -> None:

@@ -61,10 +61,11 @@ def _number_of_models(session: Session) -> None:
     model = session.params.model
     T = getattr(model, "T", 1)
     control(parameter_table(MMOHParams)["T"], T, lambda _, value: _change_T(session, value))
-    left, right = st.columns(2, vertical_alignment="center")
-    with left:
-        st.caption(f"{T} × {model.r} = **{T * model.r} bits in all**" if T > 1 else f"**{model.r} bits in all**")
-    with right:
+    with st.container(horizontal=True, key="bits", vertical_alignment="center"):
+        st.caption(
+            f"{T} × {model.r} = **{T * model.r} bits in all**" if T > 1 else f"**{model.r} bits in all**",
+            width="stretch",
+        )
         equal = slot("equal_bits", session.equal_bits)
         st.toggle(
             "equal bits", equal.initial, key=equal.key, on_change=on_choice(equal, partial(_keep_bits, session)),
@@ -161,7 +162,7 @@ def choose_method(session: Session) -> None:
 def _live_controls(session: Session) -> None:
     """β and C act on the running model, or start a new run if it has finished; only they are redrawn then."""
     rows = rows_of(session.params)
-    values = flat(live_run.in_force(session)) | _chosen_C(session) | session.pending
+    values = current_values(session)
     session.slider_values = {key: values[key] for key in VISIBLE if key in rows and rows[key].live}
 
     if session.redraw:  # a new run or a warning concerns the whole page
@@ -170,6 +171,11 @@ def _live_controls(session: Session) -> None:
     for key in VISIBLE:
         if key in rows and rows[key].live:
             control(rows[key], values[key], partial(_change_in_fragment, session))
+
+
+def current_values(session: Session) -> dict[str, Any]:
+    """Every parameter as the sliders show it: with live changes, and C as the warm-up chose it."""
+    return flat(live_run.in_force(session)) | _chosen_C(session) | session.pending
 
 
 def change(session: Session, key: str, value: Any) -> None:

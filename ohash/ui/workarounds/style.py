@@ -42,7 +42,9 @@ CSS = """
 .st-key-ohash_client {position: absolute;}
 .st-key-desk :is(.st-key-chart_a, .st-key-chart_b) {min-height: 212px;}
 .st-key-desk :is(.st-key-chart_c, .st-key-chart_d) {min-height: 178px;}
-.st-key-rail [class*="st-key-w_"]:not([data-testid="stExpander"] *) {min-height: 63px;}
+.st-key-rail [class*="st-key-w_"]:not([data-testid="stExpander"] *, .st-key-bits *) {min-height: 63px;}
+.st-key-bits {flex-wrap: wrap; gap: 0 .5rem;}
+.st-key-bits [data-testid="stCaptionContainer"], .st-key-bits p {margin: 0;}
 .st-key-results {min-height: 9.6rem;}
 .ohash-status {font-variant-numeric: tabular-nums; opacity: .9; font-size: .9rem; white-space: nowrap;
   text-align: right;}
