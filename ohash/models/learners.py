@@ -3,7 +3,7 @@
 ============= =====================================================================
 Learner       has a random state, a clock, arrays of its own
 LinearLearner a learner of half-spaces: ``W=`` replaces its random start
-PointLearner  learns rows in blocks, `_learn_block`
+PointLearner  learns rows in blocks, `_learn_block` (`chunks.ChunkLearner`: labelled, in chunks)
 PairLearner   learns pairs in blocks, `_learn_pair_block`
 ============= =====================================================================
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ohash.models import registry
 from ohash.models.online.sdoh import SDOH, divergence_step, pair_probabilities
 from tests.models.digits import mean_map
 
@@ -75,3 +76,14 @@ def test_a_single_step_of_any_length_is_taken():
 @pytest.mark.slow
 def test_digits():
     assert mean_map("sdoh") > 0.8
+
+
+@pytest.mark.parametrize(("method", "names"), [
+    ("bsodh", {"buffer", "buffer_words", "waiting", "codes", "words", "keys", "form"}),
+    ("sdoh", {"buffer", "buffer_labels", "waiting", "form"}),
+])  # fmt: skip
+def test_chunks_have_the_names_that_saved_models_know(method, names):
+    learner = registry.find(method).build(registry.find(method).params(chunk=10))
+    X = np.random.default_rng(0).normal(size=(25, 4))
+    learner.learn_points(X, np.arange(25), np.arange(25) % 3)
+    assert names <= set(learner.state()[1])

@@ -179,7 +179,7 @@ HASHER = HasherSpec(
 }""",
     supervision="pairs",
     features="vectors",
-    features_source="a linear map of the vectors",
+    features_source="a linear map of the vectors (BASELINES.md, section 2b)",
     consumes="pairs",
     differs="The originals keep floats; here weights, a random rotation and the sign follow. "
     "C is shrunk, and starts from as many pairs of isotropic noise as there are dimensions. It is updated from "

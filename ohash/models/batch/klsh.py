@@ -151,7 +151,7 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     features="vectors",
-    features_source="its kernel is its own, computed from the vectors",
+    features_source="its kernel is its own, computed from the vectors (BASELINES.md, section 2.2)",
     consumes="nothing",
     linear=False,
     differs="Its kernel is applied to the output of the feature map, which therefore has none by default. "

@@ -5,7 +5,7 @@ of the chunk by discrete steps, bit by bit, then codes B_e of the past, then W b
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,8 @@ from ohash.core.arrays import Array, Reals
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
 from ohash.models.base import Check, HasherSpec
-from ohash.models.learners import LearnerParams, LinearLearner, PointLearner
+from ohash.models.chunks import ChunkLearner
+from ohash.models.learners import LearnerParams
 
 Matrix = npt.NDArray[np.float64]
 
@@ -73,53 +74,31 @@ def objective(B_s: Matrix, B_e: Matrix, S: Matrix, WX: Matrix, fit: float) -> fl
     return float(((B_s.T @ B_e - len(B_s) * S) ** 2).sum() + fit * ((B_s - WX) ** 2).sum())
 
 
-class BSODH(PointLearner, LinearLearner):
+class BSODH(ChunkLearner):
     """Chunks of labelled points against a sample of the past."""
 
     key = "bsodh"
     Params = BSODHParams
     params: BSODHParams
-    ARRAYS: ClassVar[tuple[str, ...]] = (
-        *PointLearner.ARRAYS, "_buffer", "_buffer_words", "_waiting", "_codes", "_words", "_keys", "_form",
-    )  # fmt: skip
+    LABELS: ClassVar[str] = "_buffer_words"
+    ARRAYS: ClassVar[tuple[str, ...]] = (*ChunkLearner.ARRAYS, LABELS, "_codes", "_words", "_keys")
 
     def _begin(self, d: int) -> None:
         super()._begin(d)
-        self._buffer = np.zeros((self.params.chunk, d), self.params.dtype)
-        self._buffer_words = np.zeros((self.params.chunk, 1), np.int64)
-        self._waiting = np.zeros(1, np.int64)
         self._codes = np.zeros((self.r, 0), np.int8)
-        self._words = np.zeros((0, 1), np.int64)
         self._keys = np.zeros(0)
-        self._form = np.zeros(1, np.int64)
 
-    def _check_labels(self, y: npt.ArrayLike | None, n: int) -> Array:
-        first = self._form[0] == labels.UNKNOWN
-        checked, self._form[0] = labels.check(y, n, int(self._form[0]), type(self).__name__)
-        words = labels.pack_labels(checked)
-        if first:
-            self._buffer_words = np.zeros((self.params.chunk, words.shape[1]), np.int64)
-            self._words = np.zeros((0, words.shape[1]), np.int64)
-        return words
+    def _start_labels(self, width: int) -> None:
+        super()._start_labels(width)
+        self._words = np.zeros((0, width), np.int64)
 
-    def _learn_block(self, rows: Reals, labels: Any) -> None:
-        at = 0
-        while at < len(rows):
-            waiting = int(self._waiting[0])
-            stop = at + min(len(rows) - at, len(self._buffer) - waiting)
-            self._buffer[waiting : waiting + stop - at] = rows[at:stop]
-            self._buffer_words[waiting : waiting + stop - at] = labels[at:stop]
-            self._waiting[0] += stop - at
-            self._clock[0] += stop - at
-            at = stop
-            if self._waiting[0] == len(self._buffer):
-                self._waiting[0] = 0
-                self._learn_chunk(self._buffer.astype(np.float64))
+    def _label_rows(self, checked: Array) -> npt.NDArray[np.int64]:
+        return labels.pack_labels(checked)
 
     def _learn_chunk(self, X: Matrix) -> None:
         p = self.params
         W: Reals = self._Wt.astype(np.float64)
-        words = self._buffer_words
+        words = self._chunk_labels
         B_s = np.where(W @ X.T >= 0, 1.0, -1.0)
         if self._codes.shape[1]:
             B_e, past = self._codes.astype(np.float64), self._words
@@ -170,7 +149,7 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     features="vectors",
-    features_source="linear hash functions of the vectors",
+    features_source="linear hash functions of the vectors (BASELINES.md, section 3.11)",
     consumes="chunks",
     differs="The steps follow from the printed objective; the published program multiplies by r twice and leaves out "
     "sigma. The past is a uniform sample of bounded size, where the paper keeps every code: memory and time "

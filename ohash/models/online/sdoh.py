@@ -12,16 +12,16 @@ steps down the gradient of KL(P || Q) until it falls by less than a threshold.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Array, Reals
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
 from ohash.models.base import Check, HasherSpec
-from ohash.models.learners import LearnerParams, LinearLearner, PointLearner
+from ohash.models.chunks import ChunkLearner
+from ohash.models.learners import LearnerParams
 
 Matrix = npt.NDArray[np.float64]
 SMALLEST = float(np.finfo(np.float64).tiny)  # probabilities are at least this, for their logarithm
@@ -75,42 +75,13 @@ def divergence_step(X: Matrix, W: Matrix, H: Matrix, P: Matrix) -> tuple[float, 
     return float((P * np.log(P / Q)).sum()), X.T @ (towards * (1.0 - H * H))
 
 
-class SDOH(PointLearner, LinearLearner):
+class SDOH(ChunkLearner):
     """Chunks of labelled points, each learnt by gradient steps."""
 
     key = "sdoh"
     Params = SDOHParams
     params: SDOHParams
-    ARRAYS: ClassVar[tuple[str, ...]] = (*PointLearner.ARRAYS, "_buffer", "_buffer_labels", "_waiting", "_form")
-
-    def _begin(self, d: int) -> None:
-        super()._begin(d)
-        self._buffer = np.zeros((self.params.chunk, d), self.params.dtype)
-        self._buffer_labels = np.zeros((self.params.chunk, 1), np.int64)
-        self._waiting = np.zeros(1, np.int64)
-        self._form = np.zeros(1, np.int64)
-
-    def _check_labels(self, y: npt.ArrayLike | None, n: int) -> Array:
-        first = self._form[0] == labels.UNKNOWN
-        checked, self._form[0] = labels.check(y, n, int(self._form[0]), type(self).__name__)
-        rows = np.asarray(checked, np.int64).reshape(n, -1)
-        if first:
-            self._buffer_labels = np.zeros((self.params.chunk, rows.shape[1]), np.int64)
-        return rows
-
-    def _learn_block(self, rows: Reals, labels: Any) -> None:
-        at = 0
-        while at < len(rows):
-            waiting = int(self._waiting[0])
-            stop = at + min(len(rows) - at, len(self._buffer) - waiting)
-            self._buffer[waiting : waiting + stop - at] = rows[at:stop]
-            self._buffer_labels[waiting : waiting + stop - at] = labels[at:stop]
-            self._waiting[0] += stop - at
-            self._clock[0] += stop - at
-            at = stop
-            if self._waiting[0] == len(self._buffer):
-                self._waiting[0] = 0
-                self._learn_chunk(self._buffer.astype(np.float64))
+    ARRAYS: ClassVar[tuple[str, ...]] = (*ChunkLearner.ARRAYS, ChunkLearner.LABELS)
 
     def _learn_chunk(self, X: Matrix) -> None:
         p = self.params
@@ -130,7 +101,7 @@ class SDOH(PointLearner, LinearLearner):
 
     def _similarity(self) -> Matrix:
         """Of the labels in the buffer: the Gaussian for one class per point, the cosine for flags."""
-        given = self._buffer_labels
+        given = self._chunk_labels
         if self._form[0] == labels.SINGLE:
             return np.where(given == given.T, 1.0, np.exp(-0.5 / self.params.width**2))
         flags: Matrix = given.astype(np.float64)
@@ -153,7 +124,7 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     features="vectors",
-    features_source="linear hash functions of the vectors",
+    features_source="linear hash functions of the vectors (the author's program)",
     consumes="chunks",
     differs="Written from the abstract and the program of one of the authors, Shen Chen; the text of the paper was not "
     "at hand. The program can scale distances of similar and of dissimilar pairs apart; here both scales are 1, as the "

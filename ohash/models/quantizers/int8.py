@@ -132,7 +132,7 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     features="distance",
-    features_source="it rounds the vectors themselves",
+    features_source="it rounds the vectors themselves (BASELINES.md, section 2.2, Features)",
     consumes="nothing",
     linear=False,
     asymmetric=True,

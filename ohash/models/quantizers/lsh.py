@@ -94,7 +94,7 @@ HASHER = (
         bibtex=CHARIKAR,
         supervision="none",
         features="vectors",
-        features_source="random hyperplanes keep the angles of the vectors",
+        features_source="random hyperplanes keep the angles of the vectors (BASELINES.md, section 2.1)",
         consumes="nothing",
         differs="As published; the mean of the warm-up may be subtracted first.",
     ),
@@ -106,7 +106,7 @@ HASHER = (
         bibtex=f"{PAPER}\n\n{CHARIKAR}",
         supervision="none",
         features="kernel",
-        features_source="the paper names an RBF kernel for it, Section VII-C",
+        features_source="an RBF map (Online Hashing, Section VII-C)",
         consumes="nothing",
         differs="The paper says only 'RBF kernel, W randomly sampled': read as LSH on the mapped features. Without "
         "a kernel it is LSH.",

@@ -171,7 +171,7 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     features="distance",
-    features_source="it approximates the vectors themselves",
+    features_source="it approximates the vectors themselves (BASELINES.md, section 2.2, Features)",
     consumes="batch",
     linear=False,
     asymmetric=True,
