@@ -6,7 +6,8 @@ Examples:
   python3 -m ohash index trained/model.npz --features x.npy --export pgvector numpy --out deployed/
   python3 -m ohash index codes.npy --bits 48 --export faiss --out deployed/
 
-int8, product quantisation and RaBitQ have a distance of their own: "numpy" writes their codes and a search with it.
+int8, product quantisation and RaBitQ have a distance of their own: "numpy" writes their codes and a search with it,
+"faiss" an index that ranks by it (RaBitQ: for r = d) and queries.py, which prepares queries for it.
 The index is written as index.npz, for ohash.HammingIndex.load. "numpy" writes encoder.py and encoder.npz, which encode
 queries for the other systems without ohash. Bit k of a code is bit k % 8 of byte k // 8; --bitorder big (Milvus's
 convention) reverses the bits within a byte, for Milvus and the encoder alike.
@@ -25,6 +26,7 @@ from ohash.evaluation.diagnostics import code_diagnostics
 from ohash.index.bit_words import code_length
 from ohash.index.distance_export import ranks_by_own_distance, refuse_hamming, write_search
 from ohash.index.export import TARGETS, check_target_bitorder, write_encoder
+from ohash.index.faiss_export import write_faiss
 from ohash.streams.readers.own_data import open_files
 
 
@@ -71,13 +73,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _export_own_distance(options: argparse.Namespace, model: Any, targets: list[str]) -> int:
-    """A method with its own distance: no Hamming index, but its codes and a search in plain NumPy."""
-    if targets or "numpy" not in options.export:
-        refuse_hamming(model, targets)
+    """A method with its own distance: no Hamming index, but a search in plain NumPy, or a faiss index with it."""
+    others = [target for target in targets if target != "faiss"]
+    if others or not options.export:
+        refuse_hamming(model, others)
     if not options.features:
         raise ValueError("a model alone has no codes: pass the vectors to encode with --features FILE")
-    out = Path(options.out)
-    written = write_search(model, _mapped(options, model), out)
+    out, Z = Path(options.out), _mapped(options, model)
+    written = write_faiss(model, Z, out) if "faiss" in targets else []
+    written += write_search(model, Z, out) if "numpy" in options.export else []
     print(f"wrote {', '.join(file.name for file in written)} to {out}")
     return 0
 

@@ -56,7 +56,8 @@ def refuse_hamming(model: OnlineHasher, targets: list[str]) -> None:
     where = f"{', '.join(targets)} would rank" if targets else "a Hamming index would rank"
     raise ValueError(
         f"{title} ranks items by its own distance to the float query, and {where} its codes by Hamming distance, which "
-        "finds far fewer of the neighbours; use --export numpy, which writes the codes and a search with that distance"
+        "finds far fewer of the neighbours; use --export numpy, which writes a search with that distance, or "
+        "faiss, where it has one with that distance"
     )
 
 

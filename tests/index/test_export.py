@@ -11,6 +11,7 @@ import pytest
 import ohash
 from ohash.cli.main import main
 from ohash.core.codes import pack
+from ohash.core.features import FeatureMap
 from ohash.index.export import (
     concatenate_models,
     numpy_encoder,
@@ -20,6 +21,7 @@ from ohash.index.export import (
     write_codes,
     write_encoder,
 )
+from ohash.index.faiss_export import faiss_index
 from ohash.models import registry
 
 RNG = np.random.default_rng(0)
@@ -260,10 +262,50 @@ def test_a_method_with_its_own_distance_is_never_searched_by_hamming_distance(tm
     np.testing.assert_allclose(np.take_along_axis(expected, rows, axis=1), distances, rtol=1e-3, atol=1e-3)
 
 
-def _fitted(key, X):
-    model = registry.hashers()[key].build(registry.hashers()[key].params(r=32))
+def _fitted(key, X, r=32):
+    model = registry.hashers()[key].build(registry.hashers()[key].params(r=r))
     if registry.hashers()[key].consumes == "batch":
         model.fit(X, None)
     else:
         model.warm_up(X)
     return model
+
+
+@pytest.mark.parametrize(("key", "r"), [("int8", 48), ("pq", 48), ("pq", 20), ("rabitq", 16), ("float", 48)])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_faiss_ranks_by_the_distance_of_the_method(tmp_path, key, r, normalize):
+    faiss = pytest.importorskip("faiss")
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(500, 16)) * rng.uniform(0.2, 3, 16) + 3).astype(np.float32)
+    queries = X[:40] + rng.normal(size=(40, 16)).astype(np.float32) / 2
+    np.save(tmp_path / "x.npy", X)
+    feature_map = FeatureMap("none", normalize=normalize)
+    feature_map.fit(X)
+    Z = feature_map.transform(X)
+    model = _fitted(key, Z, r)
+    model.feature_map = feature_map
+    ohash.save(model, tmp_path / "model.npz")
+    out = tmp_path / "out"
+    command = ["index", str(tmp_path / "model.npz"), "--features", str(tmp_path / "x.npy"), "--out", str(out)]
+    assert main([*command, "--export", "faiss"]) == 0
+    spec = importlib.util.spec_from_file_location("queries", out / "queries.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    squares, rows = faiss.read_index(str(out / "index.faiss")).search(module.prepare(queries), 10)
+    expected = model.estimate_distances(feature_map.transform(queries), model.quantise(Z))
+    expected = np.maximum(expected, 0)  # an estimate may be negative, and faiss cuts it off
+    np.testing.assert_allclose(squares, np.sort(expected, axis=1)[:, :10], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(np.take_along_axis(expected, rows, axis=1), squares, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize(("key", "params", "reason"), [
+    ("rabitq", {"r": 8}, "agree only for r = d, got r = 8 and d = 16"),
+    ("int8", {"r": 36, "dims": "first r"}, "fewer than 8 bits"),
+])  # fmt: skip
+def test_what_faiss_cannot_hold_is_refused_with_the_reason(key, params, reason):
+    pytest.importorskip("faiss")
+    X = np.random.default_rng(0).normal(size=(60, 16)).astype(np.float32)
+    model = registry.hashers()[key].build(registry.hashers()[key].params(**params))
+    model.warm_up(X)
+    with pytest.raises(ValueError, match=reason):
+        faiss_index(model, X)
