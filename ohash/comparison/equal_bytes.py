@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass
 
-from ohash.comparison.gaps import PerSeed, scores_by_seed
+from ohash.comparison.gaps import PerSeed, recalls_by_seed, scores_by_seed
 from ohash.comparison.results import ComparisonSnapshot
 
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """A method at one length: what a sentence can recommend. `each` has one array of query scores per seed."""
+    """A method at one length: what a sentence can recommend.
+
+    `each` and `recalls` have one array of query scores per seed: of the truth, and recall@10 of the exact neighbours.
+    """
 
     entry: int
     bits: int
@@ -16,6 +19,7 @@ class Code:
     truth: float
     recall: float
     each: PerSeed
+    recalls: PerSeed
 
 
 def budget(snapshot: ComparisonSnapshot) -> int:
@@ -32,13 +36,15 @@ def codes_within_budget(snapshot: ComparisonSnapshot) -> list[Code]:
         result = snapshot.results_of(at)[0]
         if result.bytes <= most:
             scores = snapshot.score(at, snapshot.truth_column), snapshot.score(at, "recall_10")
-            codes.append(Code(at, result.bits, result.bytes, *scores, scores_by_seed(snapshot, at)))
+            each = scores_by_seed(snapshot, at), recalls_by_seed(snapshot, at)
+            codes.append(Code(at, result.bits, result.bytes, *scores, *each))
             continue
         fitting = [one for one in snapshot.lengths if one.entry == at and one.bytes <= most]
         if fitting:
             one = max(fitting, key=lambda length: length.bits)
             first = snapshot.comparison.seeds[0]
-            codes.append(Code(at, one.bits, one.bytes, one.truth, one.recall_10, {first: one.each}))
+            recalls = {} if one.recalls is None else {first: one.recalls}
+            codes.append(Code(at, one.bits, one.bytes, one.truth, one.recall_10, {first: one.each}, recalls))
     return codes
 
 

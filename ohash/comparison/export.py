@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash import tables
+from ohash.comparison.equal_bytes import budget
 from ohash.comparison.fairness import fairness
 from ohash.comparison.gaps import FLOATS, Gap, gap
 from ohash.comparison.params import Comparison
@@ -153,13 +154,16 @@ def to_json(snapshot: ComparisonSnapshot) -> str:
 
 
 def to_latex(snapshot: ComparisonSnapshot) -> str:
-    """A booktabs table, one group per supervision; the best of several methods is bold, a reference never."""
+    """A booktabs table, one group per supervision; the best of several codes of equal bytes is bold, a reference never.
+
+    Equal means no larger than a code of the comparison's length.
+    """
     rows, truth = result_rows(snapshot), snapshot.truth_column
     scored = (truth, *RECALLS)
     groups = []
     for kind in ("none", "pairs", "labels"):
         group = [at for at in range(len(snapshot.entries)) if snapshot.supervision(at) == kind]
-        rivals = [at for at in group if not snapshot.entries[at].spec.reference]
+        rivals = [at for at in group if not snapshot.entries[at].spec.reference and _fits(snapshot, at)]
         best = {key: _best([rows[at][key] for at in rivals]) for key in scored}
         if group:
             groups.append([_cells(rows[at], scored, best if at in rivals else {}) for at in group])
@@ -184,6 +188,12 @@ def _best(scores: list[float]) -> float:
     """The best of two or more scores; a single score has no rival."""
     known = [score for score in scores if math.isfinite(score)]
     return max(known) if len(known) > 1 else math.nan
+
+
+def _fits(snapshot: ComparisonSnapshot, entry: int) -> bool:
+    """Whether a method's code is no larger than one of the comparison's length."""
+    results = snapshot.results_of(entry)
+    return bool(results) and results[0].bytes <= budget(snapshot)
 
 
 def _half_width(difference: Gap | None) -> float:

@@ -1,4 +1,4 @@
-"""Differences of the truth score (mAP or hit@10) between two methods, paired by query and seed, with intervals."""
+"""Differences of a score (mAP, hit@10, recall@10) between two methods, paired by query and seed, with intervals."""
 
 import math
 from dataclasses import dataclass
@@ -49,10 +49,12 @@ class Gap:
 
 def gap(snapshot: ComparisonSnapshot, one: int, other: int = FLOATS) -> Gap | None:
     """The truth score of a method minus that of another, or of the float vectors; None while one is missing."""
-    return gap_over_seeds(scores_by_seed(snapshot, one), scores_by_seed(snapshot, other))
+    sides = scores_by_seed(snapshot, one), scores_by_seed(snapshot, other)
+    return gap_over_seeds(*sides, snapshot.truth_column)
 
 
 def scores_by_seed(snapshot: ComparisonSnapshot, side: int) -> PerSeed:
+    """The truth score of every query, by seed."""
     column = snapshot.truth_column
     if side == FLOATS:
         return {one.seed: one.scores[column] for one in snapshot.references if column in one.scores}
@@ -60,18 +62,28 @@ def scores_by_seed(snapshot: ComparisonSnapshot, side: int) -> PerSeed:
     return {one.seed: truth_scores(one.record, column) for one in results if one.record is not None}
 
 
-def gap_over_seeds(one: PerSeed, other: PerSeed) -> Gap | None:
-    """The gap on the seeds and queries that both sides have."""
+def recalls_by_seed(snapshot: ComparisonSnapshot, entry: int) -> PerSeed:
+    """Recall@10 of the exact neighbours of every query, by seed."""
+    records = {one.seed: one.record for one in snapshot.results_of(entry)}
+    return {
+        seed: record.neighbour_recall
+        for seed, record in records.items()
+        if record is not None and record.neighbour_recall is not None
+    }
+
+
+def gap_over_seeds(one: PerSeed, other: PerSeed, score: str) -> Gap | None:
+    """The gap of a score (as in `significance.SEED_SPREADS`) on the seeds and queries that both sides have."""
     seeds = [seed for seed in one if seed in other and len(one[seed]) == len(other[seed])]
-    return _gap([one[seed] for seed in seeds], [other[seed] for seed in seeds])
+    return _gap([one[seed] for seed in seeds], [other[seed] for seed in seeds], score)
 
 
-def _gap(ones: list[npt.NDArray[np.float64]], others: list[npt.NDArray[np.float64]]) -> Gap | None:
+def _gap(ones: list[npt.NDArray[np.float64]], others: list[npt.NDArray[np.float64]], score: str) -> Gap | None:
     if not ones:
         return None
     if np.isnan(np.concatenate(ones) - np.concatenate(others)).all():
         return None
-    pooled = difference_over_seeds(ones, others, resamples=RESAMPLES)
+    pooled = difference_over_seeds(ones, others, resamples=RESAMPLES, score=score)
     means = [float(np.nanmean(one - other)) for one, other in zip(ones, others, strict=True)]
     spread = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
     return Gap(pooled.difference, pooled.low, pooled.high, len(means), spread)

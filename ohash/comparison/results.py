@@ -72,7 +72,10 @@ class Reference:
 
 @dataclass(frozen=True, eq=False)
 class LengthResult:
-    """A method at one code length, judged at the end of its run; `each` has the truth score of every query."""
+    """A method at one code length, judged at the end of its run.
+
+    `each` has the truth score of every query, `recalls` its recall@10 of the exact neighbours.
+    """
 
     entry: int
     bits: int
@@ -81,6 +84,7 @@ class LengthResult:
     recall_10: float
     each: Floats
     reranked: Mapping[int, float]
+    recalls: Floats | None = None
 
 
 @dataclass(frozen=True)

@@ -279,7 +279,10 @@ class ComparisonRunner(Background):
             known.add((result.entry, result.bits))
             column = truth_column(self._setup.similar_by)
             scores = result.last(column), result.last("recall_10"), truth_scores(result.record, column)
-            self._lengths.append(LengthResult(result.entry, result.bits, result.bytes, *scores, result.reranked))
+            recalls = result.record.neighbour_recall
+            self._lengths.append(
+                LengthResult(result.entry, result.bits, result.bytes, *scores, result.reranked, recalls)
+            )
 
     def _run_to_end(self, method_runs: list[MethodRun]) -> Iterator[None]:
         """Runs that are judged only at their end."""

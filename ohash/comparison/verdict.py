@@ -76,17 +76,16 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
     best, *others = codes
     score = snapshot.truth_label
     text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, {score} {score_text(best.truth)}{_chance(snapshot)}"
-    equals = [code for code in others if not _told_apart(best, code)]
+    column = snapshot.truth_column
+    equals = [code for code in others if not _told_apart(gap_over_seeds(best.each, code.each, column))]
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.truth)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
-    floats = gap_over_seeds(best.each, scores_by_seed(snapshot, FLOATS))
+    floats = gap_over_seeds(best.each, scores_by_seed(snapshot, FLOATS), column)
     parts = [text]
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
-        apart = gap_over_seeds(best.each, online.each)
-        significant = apart is not None and apart.significant
-        behind = f"{apart.magnitude} behind" if apart and significant else "which cannot be told apart from it"
+        behind = _behind(gap_over_seeds(best.each, online.each, column))
         parts.append(f"The best that learns online is {_name(snapshot, online)}: {score_text(online.truth)}, {behind}")
         parts.append(_price(snapshot, best, online))
     elif online is best:
@@ -109,13 +108,14 @@ def _keeping(snapshot: ComparisonSnapshot) -> Sentence | None:
     ceiling = snapshot.ceiling(best.entry)
     limit = f" (exact search in its features: {score_text(ceiling)})" if ceiling < LOSSLESS else ""
     text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, recall@10 {score_text(best.recall)}{limit}"
-    equals = [code for code in others if abs(best.recall - code.recall) < _recall_error(snapshot, best, code)]
+    equals = [code for code in others if not _told_apart(gap_over_seeds(best.recalls, code.recalls, "recall_10"))]
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.recall)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
-        text += f". The best that learns online is {_name(snapshot, online)}: {score_text(online.recall)}"
+        behind = _behind(gap_over_seeds(best.recalls, online.recalls, "recall_10"))
+        text += f". The best that learns online is {_name(snapshot, online)}: {score_text(online.recall)}, {behind}"
     seeds = seeds_text(len(snapshot.comparison.seeds))
     return Sentence(f"To keep {DISTANCES[snapshot.setup.metric]}", f"{text} ({seeds}).")
 
@@ -132,15 +132,28 @@ def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
     shares = {code.entry: (code.truth / most[0], code.recall / most[1]) for code in codes}
     best = max(codes, key=lambda code: min(shares[code.entry]))
     followed, kept = shares[best.entry]
-    if followed == kept == 1:
-        return Sentence("For both at once", f"{_name(snapshot, best)} is best.")
-    text = (
-        f"{_name(snapshot, best)} loses least: {followed:.0%} of the best {score} and {kept:.0%} of the best recall@10"
-    )
-    follower = max(codes, key=lambda code: code.truth)
-    if follower is not best:
-        text += f"; {snapshot.names[follower.entry]}, which has the best {score}, keeps {shares[follower.entry][1]:.0%}"
-    return Sentence("For both at once", f"{text}.")
+    text = f"{_name(snapshot, best)} is best"
+    if not followed == kept == 1:
+        text = (
+            f"{_name(snapshot, best)} loses least: {followed:.0%} of the best {score} and {kept:.0%} of the best "
+            "recall@10"
+        )
+        follower = max(codes, key=lambda code: code.truth)
+        if follower is not best:
+            text += (
+                f"; {snapshot.names[follower.entry]}, which has the best {score}, keeps {shares[follower.entry][1]:.0%}"
+            )
+    parts = [text]
+    learners = [code for code in codes if _learns_online(snapshot, code)]
+    online = max(learners, key=lambda code: min(shares[code.entry]), default=None)
+    if online is best:
+        parts.append("It learns online")
+    elif online is not None:
+        followed, kept = shares[online.entry]
+        name = _name(snapshot, online)
+        parts.append(f"The best that learns online is {name}: {followed:.0%} and {kept:.0%}")
+        parts.append(_price(snapshot, best, online))
+    return Sentence("For both at once", f"{'. '.join(part for part in parts if part)}.")
 
 
 def _price(snapshot: ComparisonSnapshot, best: Code, online: Code) -> str:
@@ -182,9 +195,15 @@ def _nothing_fits(snapshot: ComparisonSnapshot) -> str:
     return "only reference methods have been measured" if references else f"no code fits into {_size(snapshot)}"
 
 
-def _told_apart(one: Code, other: Code) -> bool:
-    difference = gap_over_seeds(one.each, other.each)
+def _told_apart(difference: Gap | None) -> bool:
     return difference is not None and difference.significant
+
+
+def _behind(difference: Gap | None) -> str:
+    """How far the best that learns online is behind the best."""
+    if difference is None or not difference.significant:
+        return "which cannot be told apart from it"
+    return f"{difference.magnitude} behind"
 
 
 def _told_from_floats(floats: Gap | None) -> str:
@@ -193,12 +212,6 @@ def _told_from_floats(floats: Gap | None) -> str:
     if not floats.significant:
         return ", which cannot be told apart from the best code"
     return f", {'lower' if floats.difference > 0 else 'higher'} by {floats.magnitude}"
-
-
-def _recall_error(snapshot: ComparisonSnapshot, one: Code, other: Code) -> float:
-    """Half of a 95 % interval of a difference of recalls, at most: as if all ten neighbours were found or none."""
-    variance = sum(code.recall * (1 - code.recall) for code in (one, other))
-    return 1.96 * math.sqrt(variance / max(1, snapshot.setup.queries))
 
 
 def _learns_online(snapshot: ComparisonSnapshot, code: Code) -> bool:

@@ -11,6 +11,7 @@ database, each without itself. Their mAP follows a drift of the stream even wher
 """
 
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -154,7 +155,8 @@ class Judge:
                 share = near.precision_at_k[factor * few] * factor
                 recalls[k, factor] = share if factor * few < len(keep) else 1.0
             if k == 10:
-                recall_error = half_width(near.precisions[few])
+                each = near.precisions[few] if few < len(keep) else np.ones(len(self.queries))
+                recall_error = half_width(each)
         return {
             "map": ranking.map,
             "map_low": ranking.map_low,
@@ -170,7 +172,7 @@ class Judge:
             "map_error": half_width(ranking.ap),
             "hit_10_error": half_width(ranking.hits[10]),
             "recall_10_error": recall_error,
-            "record": ranking,
+            "record": replace(ranking, neighbour_recall=each),
         }
 
     def exact_neighbours(self) -> Generator[None, None, Rows]:

@@ -56,8 +56,9 @@ class Retrieval:
     """All metrics of one ranking: means over `queries`, without the `excluded` ones that have no relevant item.
 
     `map_low` and `map_high` are mAP with the relevant items last, and first, in every tie. `auc` is the chance that a
-    relevant item is nearer than another one, 0.5 for a random order. `ap`, `hits` and `precisions` (by
-    k) and `n_relevant` have one entry per query in the order given, NaN where excluded; `paired_bootstrap` takes them.
+    relevant item is nearer than another one, 0.5 for a random order. `ap`, `hits` and `precisions` (by k) and
+    `n_relevant` have one entry per query in the order given, NaN where excluded; `paired_bootstrap` takes them. So does
+    it `neighbour_recall`, the share of the ten exact neighbours among the ten nearest, where a judge has asked for it.
     """
 
     queries: int
@@ -80,6 +81,7 @@ class Retrieval:
     hits: dict[int, Floats]
     precisions: dict[int, Floats]
     n_relevant: npt.NDArray[np.int64]
+    neighbour_recall: Floats | None = None
 
 
 def mean_ap(

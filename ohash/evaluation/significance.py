@@ -10,9 +10,10 @@ from ohash.core import validation
 
 DRAWS_AT_ONCE = 2_000_000
 ENOUGH_SEEDS = 3  # for a t interval of their mean
-# A large standard deviation over seeds of a difference of mAP; a slow test measures it to within a factor of 1.5.
-SEED_SPREAD = 0.03
-# With fewer seeds an effect must exceed so many standard errors of their mean, taken from SEED_SPREAD.
+# Per score, a large standard deviation over seeds of a difference between two methods; slow tests measure it to within
+# a factor of 1.5 (`tests/evaluation/test_significance.py`).
+SEED_SPREADS = {"map": 0.03, "hit_10": 0.03, "recall_10": 0.03}
+# With fewer seeds an effect must exceed so many standard errors of their mean, taken from SEED_SPREADS.
 FEW_SEEDS_FACTOR = 3.0
 
 
@@ -57,13 +58,18 @@ def paired_bootstrap(
 
 
 def difference_over_seeds(
-    a: Sequence[npt.NDArray[np.float64]], b: Sequence[npt.NDArray[np.float64]], *, resamples: int = 2000
+    a: Sequence[npt.NDArray[np.float64]],
+    b: Sequence[npt.NDArray[np.float64]],
+    *,
+    resamples: int = 2000,
+    score: str = "map",
 ) -> Difference:
-    """MAP of a less that of b, given one array of average precisions per seed, for the same queries on both sides.
+    """Mean score of a less that of b, given one array of scores per seed, for the same queries on both sides.
 
     The 95 % interval is that of a paired bootstrap over the queries of all seeds. Queries do not show how much models
     vary between seeds, so with ENOUGH_SEEDS the interval is at least the t interval of the seeds' mean, and with fewer
-    it is widened on both sides by `few_seeds_margin`: one seed proves only what no other seed would overturn.
+    it is widened on both sides by `few_seeds_margin`: one seed proves only what no other seed would overturn. `score`
+    is one of SEED_SPREADS: average precision, hit@10 or recall@10 of the exact neighbours.
 
     >>> ap = [np.array([0.5, 0.7]), np.array([0.3, 0.5]), np.array([0.6, 0.8])]
     >>> wide, narrow = difference_over_seeds(ap, [np.zeros(2)] * 3), paired_bootstrap(np.concatenate(ap), np.zeros(6))
@@ -71,7 +77,7 @@ def difference_over_seeds(
     '0.19 0.43'
     """
     queries = paired_bootstrap(np.concatenate(a), np.concatenate(b), resamples=resamples)
-    margin = few_seeds_margin(len(a))
+    margin = few_seeds_margin(len(a), score)
     if margin:
         return Difference(queries.difference, queries.low - margin, queries.high + margin)
     from scipy.stats import t  # noqa: PLC0415 (slow to import)
@@ -93,13 +99,13 @@ def half_width(values: npt.ArrayLike) -> float:
     return 1.96 * float(known.std(ddof=1)) / float(np.sqrt(known.size)) if known.size > 1 else float("nan")
 
 
-def few_seeds_margin(seeds: int) -> float:
-    """How far fewer than ENOUGH_SEEDS seeds widen an interval of mAP on either side; 0 for enough of them.
+def few_seeds_margin(seeds: int, score: str = "map") -> float:
+    """How far fewer than ENOUGH_SEEDS seeds widen an interval of a score on either side; 0 for enough of them.
 
     >>> [round(few_seeds_margin(seeds), 3) for seeds in (1, 2, 3)]
     [0.09, 0.064, 0.0]
     """
-    return FEW_SEEDS_FACTOR * SEED_SPREAD / float(np.sqrt(seeds)) if seeds < ENOUGH_SEEDS else 0.0
+    return FEW_SEEDS_FACTOR * SEED_SPREADS[score] / float(np.sqrt(seeds)) if seeds < ENOUGH_SEEDS else 0.0
 
 
 def seeds_text(seeds: int) -> str:

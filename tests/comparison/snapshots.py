@@ -1,5 +1,7 @@
 """Made-up standings with known answers."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ohash.comparison.costs import Cost
@@ -10,12 +12,28 @@ from ohash.evaluation.ranking import retrieval
 QUERIES = 200
 
 
-def record(ap):
+def record(ap, recalls=None):
     codes = np.random.default_rng(0).integers(0, 256, (8, 2), dtype=np.uint8)
     found = retrieval(codes[:2], codes, relevant=[[1], [2]], r=16)
     return type(found)(
-        **{**vars(found), "ap": np.asarray(ap), "hits": {10: np.asarray(ap)}, "map": float(np.nanmean(ap))}
+        **{
+            **vars(found),
+            "ap": np.asarray(ap),
+            "hits": {10: np.asarray(ap)},
+            "map": float(np.nanmean(ap)),
+            "neighbour_recall": recalls,
+        }
     )
+
+
+def with_recalls(now, recalls):
+    """The same snapshot with these recalls@10, one per result."""
+    results = []
+    for one, recall in zip(now.results, recalls, strict=True):
+        checkpoints = {**one.checkpoints, "recall_10": np.array([0.1, recall])}
+        each = recall + centred(np.random.default_rng(len(results)).normal(0, 0.05, QUERIES))
+        results.append(replace(one, checkpoints=checkpoints, record=replace(one.record, neighbour_recall=each)))
+    return replace(now, results=tuple(results))
 
 
 def centred(values):
@@ -42,7 +60,8 @@ def snapshot(maps, *, float_map=0.5, seeds=(0,), reranked=None, noise=0.05, **va
             checkpoints |= {"pairs": points, "flipped": np.zeros(3)}
             near = (reranked or {}).get(entry.method, {1: 0.3, 2: 0.4, 4: 0.5, 16: 0.8})
             params = one.experiment(entry, seed)
-            results.append(MethodResult(at, seed, 1000, "done", "", params, checkpoints, record(ap), 64, 8, near))
+            ranking = record(ap, 0.3 + centred(rng.normal(0, noise, QUERIES)))
+            results.append(MethodResult(at, seed, 1000, "done", "", params, checkpoints, ranking, 64, 8, near))
     references = tuple(Reference(seed, dict.fromkeys(("map", "hit_10"), float_map + hardness)) for seed in seeds)
     setup = EvaluationSetup("Fashion", 2500, 512, "cosine", "label", QUERIES, 20_000, True)
     cost = Cost(64, 8.0, (1e-4, 2e-4), (1e-3, 2e-3), 1e4, 0.5)

@@ -18,7 +18,7 @@ from ohash.comparison.verdict import methods_by_supervision, verdict
 from ohash.evaluation.significance import few_seeds_margin, paired_bootstrap
 from ohash.plots.compare import by_bits, truths
 from ohash.tables import to_csv
-from tests.comparison.snapshots import QUERIES, snapshot
+from tests.comparison.snapshots import QUERIES, snapshot, with_recalls
 
 
 def sentences(now):
@@ -99,20 +99,25 @@ def test_larger_codes_are_not_ranked_with_smaller_ones():
 
 
 def test_keeping_the_distance_names_the_best_and_the_ceiling_of_its_features():
-    now = snapshot({"oh": 0.7, "itq": 0.5})
-    results = tuple(
-        MethodResult(**{**vars(one), "checkpoints": {**one.checkpoints, "recall_10": np.array([0.1, recall])}})
-        for one, recall in zip(now.results, (0.3, 0.6), strict=True)
-    )
-    now = ComparisonSnapshot(**{**vars(now), "results": results, "ceilings": (0.5, 0.75)})
+    now = with_recalls(snapshot({"oh": 0.7, "itq": 0.5}), (0.3, 0.6))
+    now = ComparisonSnapshot(**{**vars(now), "ceilings": (0.5, 0.75)})
     told = sentences(now)
     assert told["To keep cosine"].startswith(
         "at 8 bytes per item ITQ (unsupervised, 64 bits) is best, recall@10 .600 (exact search in its features: .750)"
     )
-    assert "learns online is OH (learns from pairs, 64 bits): .300" in told["To keep cosine"]
+    assert "learns online is OH (learns from pairs, 64 bits): .300, .300 (one seed) behind" in told["To keep cosine"]
+    assert "cannot be told apart" not in told["To keep cosine"]
+    near = sentences(with_recalls(now, (0.55, 0.6)))["To keep cosine"]
+    assert "OH (.550) cannot be told apart from it" in near, "one seed, and 0.05 is no more than seeds change"
     assert re.match(
         r"ITQ .* loses least: 7\d% of the best mAP and 100% of the best recall@10; OH", told["For both at once"]
     )
+    assert told["For both at once"].endswith(
+        "The best that learns online is OH (learns from pairs, 64 bits): 100% and 50%. ITQ needs all points at once, "
+        "to be fitted again when they change."
+    )
+    online = sentences(with_recalls(now, (0.6, 0.3)))["For both at once"]
+    assert online == "OH (learns from pairs, 64 bits) is best. It learns online."
     title = truths(now).title
     assert title == "At 8 bytes per item OH follows your labels best, ITQ keeps the distance best"
 
@@ -276,6 +281,15 @@ def test_latex_praises_no_reference_and_nobody_who_is_alone():
         "ITQ"
     ]
     assert in_bold(to_latex(snapshot({"oh": 0.7, "sdh": 0.8, "float": 0.9, "itq": 0.5}))) == []
+
+
+def test_latex_compares_only_codes_of_equal_bytes():
+    now = snapshot({"itq": 0.5, "lsh": 0.4, "int8": 0.9})
+    large = tuple(
+        MethodResult(**{**vars(one), "bytes": 512, "bits": 4096}) if one.entry == 2 else one for one in now.results
+    )
+    assert in_bold(to_latex(now)) == ["int8"]
+    assert in_bold(to_latex(ComparisonSnapshot(**{**vars(now), "results": large}))) == ["ITQ"]
 
 
 def test_latex_writes_a_spread_as_it_writes_the_score():
