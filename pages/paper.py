@@ -20,7 +20,7 @@ profile = paper.choose()
 paper.progress(store, profile)
 results = paper.load_results(store, profile)
 paper.source(results)
-paper.data()
+paper.data(results)
 part = st.segmented_control(
     "part", list(paper.PARTS), default="claims", key="paper_part", format_func=lambda name: paper.PARTS[name],
     required=True, label_visibility="collapsed",

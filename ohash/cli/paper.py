@@ -8,34 +8,47 @@ Examples:
   python3 -m ohash paper --html report.html --svg figures/ --latex tables.tex --bibtex refs.bib
   python3 -m ohash paper --only-report --html report.html     (what is in the store, without running anything)
   python3 -m ohash paper --only-report --recorded --profile full          (what ships with ohash)
+  python3 -m ohash paper --features x.npy --labels y.npy --seeds 3 --without fasthash   (the claims on your own data)
 
-Figures are 2 to 8 as in the paper, and kernel, centring, selection and rounds, which test its design. The data sets of
-the paper are used if --data has them. Finished cells are stored (python3 -m ohash runs), so the same command resumes
-where it was stopped.
+Figures are 2 to 8 as in the paper; kernel, centring, selection and rounds, which test its design; arrival and change,
+which test what it says about new data; and methods, every method here. The data sets of the paper are used if --data
+has them; --features puts your own in place of all others. Finished cells are stored (python3 -m ohash runs), so the
+same command resumes where it was stopped.
 """
 
 import argparse
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from ohash.cli import own_files
 from ohash.cli.sweep import EstimateProgress, add_execution_options, core_count, executor, run_sweep, shutting_down
+from ohash.core import validation
 from ohash.engine.narrative import duration
+from ohash.models.registry import find
 from ohash.paper.claims import CLAIMS
-from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile
+from ohash.paper.figures import FIGURES, PROFILES, Figure, Omission
 from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.recording import read_recording, write_recording
 from ohash.paper.tables import bibtex, claims_table, figure_table
 from ohash.store.store import Store
+from ohash.streams.dataset import Dataset
 from ohash.sweeps.estimate import CellTimer, CostEstimate, estimate_cost
+from ohash.sweeps.files import save_own_data
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help=f"{', '.join(FIGURES)} (default: all)")
     parser.add_argument("--profile", choices=sorted(PROFILES), default="quick", help="quick (default) or full")
+    parser.add_argument("--seeds", type=int, metavar="N", help="another number of seeds than the profile's")
+    parser.add_argument(
+        "--without", nargs="+", default=[], metavar="METHOD", help="methods to leave out, such as fasthash ssbc"
+    )
     add_execution_options(parser)
+    own_files.add_own_data_options(parser)
     parser.add_argument("--estimate", action="store_true", help="print how long it will take, and stop")
     parser.add_argument("--only-report", action="store_true", help="run nothing, report what is in the store")
     parser.add_argument("--quiet", action="store_true", help="no progress")
@@ -52,20 +65,32 @@ def run(options: argparse.Namespace) -> int:
     unknown = [name for name in options.figures if name not in FIGURES]
     if unknown:
         raise ValueError(f"FIGURE must be one of {', '.join(FIGURES)}, got {', '.join(unknown)}")
-    figures = [FIGURES[name] for name in options.figures or FIGURES]
+    own = _own_data(options)
     profile, store = PROFILES[options.profile], Store(options.store)
+    if options.seeds is not None:
+        profile = replace(profile, seeds=validation.integer("--seeds", options.seeds, 1))
+    omitted = tuple(Omission(find(method).key, "--without") for method in options.without)
+    if {one.method for one in omitted} & {"oh", "mmoh"}:
+        raise ValueError("--without may leave out any method but OH and MMOH, which the claims are about")
+    profile = replace(profile, left_out=(*profile.left_out, *omitted))
+    measurements = Measurements(store, profile, read_recording() if options.recorded else None, own)
+    figures = [FIGURES[name] for name in options.figures or FIGURES if measurements.settings(FIGURES[name])]
+    if not figures:
+        raise ValueError(f"none of these figures can be drawn for {own.title if own else 'the data here'}")
     if options.estimate:
-        _print_estimate(figures, profile, store, core_count(options))
+        _print_estimate(figures, measurements, core_count(options))
         return 0
+    if own is not None:
+        save_own_data(store, own)
     code = 0
     if not options.only_report:
         with shutting_down(executor(options)) as where:
             for figure in figures:
                 print(f"{figure.place}: {figure.title}")
-                code = max(code, run_sweep(figure.sweep(profile), store, where, quiet=options.quiet))
+                sweep = figure.sweep(profile, measurements.data)
+                code = max(code, run_sweep(sweep, store, where, quiet=options.quiet))
                 if code == 130:
                     return code
-    measurements = Measurements(store, profile, read_recording() if options.recorded else None)
     findings = judge_claims(measurements, figures)
     for figure in figures:
         _print_figure(measurements, figure)
@@ -74,13 +99,23 @@ def run(options: argparse.Namespace) -> int:
     return code
 
 
-def _print_estimate(figures: Sequence[Figure], profile: Profile, store: Store, cores: int) -> None:
+def _own_data(options: argparse.Namespace) -> Dataset | None:
+    """The data of --features."""
+    if options.metric and not options.features:
+        raise ValueError("--metric belongs to --features FILE; a named data set declares its own distance")
+    if options.features and (options.recorded or options.record or options.pairs_file):
+        raise ValueError("--features goes with neither --recorded nor --record nor --pairs-file here")
+    return own_files.open_dataset(options, None)
+
+
+def _print_estimate(figures: Sequence[Figure], measurements: Measurements, cores: int) -> None:
     """The estimated time per figure and in total; a cell that two figures share counts once."""
     counted: set[str] = set()
     costs = []
-    timer = CellTimer(on_cell=EstimateProgress())
+    own, profile, store = measurements.own, measurements.profile, measurements.store
+    timer = CellTimer({} if own is None else {own.fingerprint(): own}, on_cell=EstimateProgress())
     for figure in figures:
-        cells = [cell for cell in figure.sweep(profile).cells if cell.key not in counted]
+        cells = [cell for cell in figure.sweep(profile, measurements.data).cells if cell.key not in counted]
         counted |= {cell.key for cell in cells}
         costs.append(estimate_cost(cells, store, timer))
         name = figure.place.partition(",")[0] if figure.key.isdigit() else figure.title
@@ -94,9 +129,11 @@ def _estimate_text(cost: CostEstimate, cells: int, cores: int) -> str:
 
 
 def judge_claims(measurements: Measurements, figures: Sequence[Figure]) -> list[Finding]:
-    """Judge the claims that these figures decide."""
+    """Judge the claims that these figures decide; on data of one's own, those about such data."""
     shown = {figure.key for figure in figures}
-    return [judge_claim(claim, measurements) for claim in CLAIMS if set(claim.figures) <= shown]
+    decided = [claim for claim in CLAIMS if set(claim.figures) <= shown and (claim.figures or measurements.own is None)]
+    findings = [judge_claim(claim, measurements) for claim in decided]
+    return [finding for finding in findings if finding.parts]
 
 
 def _print_figure(measurements: Measurements, figure: Figure) -> None:

@@ -57,8 +57,8 @@ class Retrieval:
 
     `map_low` and `map_high` are mAP with the relevant items last, and first, in every tie. `auc` is the chance that a
     relevant item is nearer than another one, 0.5 for a random order. `ap`, `hits` and `precisions` (by k) and
-    `n_relevant` have one entry per query in the order given, NaN where excluded; `paired_bootstrap` takes them. So does
-    it `neighbour_recall`, the share of the ten exact neighbours among the ten nearest, where a judge has asked for it.
+    `n_relevant` have one entry per query in the order given, NaN where excluded; `paired_bootstrap` takes them.
+    `neighbour_recall` is the same for the share of the ten exact neighbours among the ten nearest, if it was measured.
     """
 
     queries: int

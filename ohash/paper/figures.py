@@ -1,21 +1,26 @@
-"""The paper's figures 2 to 8, and the effect of what it recommends, each as a sweep.
+"""The paper's figures 2 to 8, the effect of what it recommends, two claims it does not test, and every method here.
 
 Common to all: α = 0, C = 0.1, r = 64, unit-length vectors centred with the mean of a warm-up of 300 points, unless a
-figure varies it. Codes are judged before the first and after the last pair.
+figure varies it. Codes are judged before the first and after the last pair. Every parameter that a data set may have a
+default for is set here, so the cells do not depend on what the dashboard opens a data set with.
 
 Two protocols. "As recommended", which decides the verdicts: each method works on the features its authors made it for,
 as its spec declares; for OH, MMOH and the other kernel methods that is an RBF map of σ = 1 on 300 anchors. Beside it at
 r = 64, "all on RBF": every method on that map. OH without the kernel is shown beside OH, too.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from ohash.core.features import FeatureParams
+from ohash.engine.params import RunParams, kernel_for
 from ohash.models.registry import find
 from ohash.paper.settings import Setting, settings
 from ohash.streams.datasets.paper_setting import PAPER_FEATURES, PAPER_MODEL, PAPER_R
+from ohash.streams.drift import DriftParams
+from ohash.streams.pairs import StreamParams
 from ohash.sweeps.sweep import Sweep, build_sweep
 
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -23,8 +28,52 @@ CS = (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
 ONLINE = ("oh", "mmoh", "lego", "mlh", "ssbc", "sketch_hash")
 TIMED = ("oh", "mmoh", "mlh", "adapthash", "sketch_hash", "lego", "ssbc")
 UNSUPERVISED, SUPERVISED = ("kernel_lsh", "itq"), ("ksh", "sdh", "fasthash")
-BASE: dict[str, Any] = {"r": PAPER_R, **PAPER_FEATURES, "warm": PAPER_FEATURES["m"], "judged_at": "ends"}
+SKETCHES = ("sketch_hash", "ssbc")
+# Every method with codes of r bits: those of float, int8 and sign are as long as the vectors.
+EVERY = (
+    "oh", "mmoh", "okh_style", "adapthash", "mlh", "lego", "click_whitening", "mihash", "oecc", "hcoh", "hmoh", "bsodh",
+    "sdoh", "ohweu", "sketch_hash", "ssbc", "unifdiag", "ksh", "sdh", "fasthash", "itq", "lsh", "kernel_lsh", "klsh",
+    "rotated", "rabitq", "pq",
+)  # fmt: skip
+# What no data set decides: how pairs come, what a run does, and the features but for the kernel, which is the method's.
+BASE: dict[str, Any] = {
+    **asdict(FeatureParams()), **asdict(StreamParams()), **asdict(DriftParams()), **asdict(RunParams()),
+    **PAPER_FEATURES, "r": PAPER_R, "warm": PAPER_FEATURES["m"], "judged_at": "ends",
+}  # fmt: skip
+# Parameters of a method that a data set may have a default for.
+OF_DATA = ("alpha", "beta", "C", "center")
 COMMON_R = PAPER_R  # of the second protocol
+LEAST_CLASSES = 6  # of data whose classes arrive one after another
+BEFORE_NEW, AFTER_NEW = 10_000, 30_000  # pairs after which half of the classes, and all of them, have arrived
+EARLY, LATE, AFTER_CHANGE = 500, 10_000, 2_000  # pairs before the change of figure "change", and after it
+
+
+@dataclass(frozen=True)
+class Omission:
+    """Cells that a profile leaves out, and why: a method on kinds of data, at code lengths (empty: all).
+
+    The figure of training times has them all.
+    """
+
+    method: str
+    reason: str
+    kinds: tuple[str, ...] = ()
+    bits: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        """In words.
+
+        >>> str(Omission("fasthash", "too slow", ("tracks",))), str(Omission("ssbc", "too slow", bits=(32, 128)))
+        ('FastHash on tracks (too slow)', 'SSBC at 32 and 128 bits (too slow)')
+        """
+        where = f" on {' and '.join(self.kinds)}" if self.kinds else ""
+        where += f" at {' and '.join(map(str, self.bits))} bits" if self.bits else ""
+        return f"{variant_title(self.method)}{where} ({self.reason})"
+
+    def covers(self, method: str, setting: Setting, r: int) -> bool:
+        """Whether a cell is left out."""
+        here = (not self.kinds or setting.kind in self.kinds) and (not self.bits or r in self.bits)
+        return here and method == self.method
 
 
 @dataclass(frozen=True)
@@ -38,12 +87,16 @@ class Profile:
     timed_bits: tuple[int, ...]
     pairs: int
     lighter: dict[str, dict[str, Any]] = field(compare=False)
-    left_out: tuple[tuple[str, str], ...] = ()
+    left_out: tuple[Omission, ...] = ()
 
     def describe(self) -> str:
         """The profile on one line."""
         bits = ", ".join(map(str, self.bits))
         return f"{self.seeds} seed{'s' if self.seeds > 1 else ''}, r in {{{bits}}}, {self.pairs:,} pairs"
+
+    def leaves_out(self, method: str, setting: Setting, r: int) -> bool:
+        """Whether a cell is not run."""
+        return any(one.covers(method, setting, r) for one in self.left_out)
 
 
 QUICK = Profile(
@@ -52,10 +105,16 @@ QUICK = Profile(
         "ksh": {"labelled": 500, "iterations": 50},
         "fasthash": {"labelled": 500, "trees": 5, "neighbours": 10, "sweeps": 1},
     },
-    left_out=(("fasthash", "tracks"),),  # a graph cut for each of hundreds of tracks and each bit takes minutes
+    left_out=(Omission("fasthash", "a graph cut per track and bit takes minutes", ("tracks",)),),
 )  # fmt: skip
-FULL = Profile(
-    "full", "Full: five seeds", 5, (16, 64), (16, 64, 128), 10_000, QUICK.lighter, QUICK.left_out
+FULL = replace(
+    QUICK, key="full", title="Full: five seeds", seeds=5, bits=(16, 32, 64, 128),
+    left_out=(
+        *QUICK.left_out,
+        Omission("fasthash", "half an hour for five seeds", bits=(32, 128)),
+        Omission("ssbc", "the slowest of the online methods", bits=(32, 128)),
+        Omission("sketch_hash", "the next slowest", bits=(32, 128)),
+    ),
 )  # fmt: skip
 PROFILES = {profile.key: profile for profile in (QUICK, FULL)}
 
@@ -73,14 +132,19 @@ class Figure:
     methods: tuple[str, ...] = ("oh",)
     only: tuple[str, ...] = ()  # kinds of data
     two_protocols: bool = False
+    most_seeds: int = 100
 
-    def settings(self) -> tuple[Setting, ...]:
-        """The settings it is drawn for."""
-        return tuple(one for one in settings() if not self.only or one.kind in self.only)
+    def settings(self, data: Sequence[Setting] | None = None) -> tuple[Setting, ...]:
+        """The settings it is drawn for, of `data` or of all that are available."""
+        return tuple(
+            one
+            for one in (settings() if data is None else data)
+            if (not self.only or one.kind in self.only) and (self.key != "arrival" or one.classes >= LEAST_CLASSES)
+        )
 
-    def sweep(self, profile: Profile) -> Sweep:
+    def sweep(self, profile: Profile, data: Sequence[Setting] | None = None) -> Sweep:
         """The figure as a sweep."""
-        return _sweep(self, profile, self.settings())
+        return _sweep(self, profile, self.settings(data))
 
 
 FIGURES = {
@@ -109,7 +173,8 @@ FIGURES = {
             "6", "mAP of the online methods against r", "Figure 6, Section VII-C",
             "LEGO-LSH, MLH, SSBC, OSH, OH, and MMOH with T = 4; r from 16 to 128.",
             "The same methods, each with its published parameters and on the features it was made for; all see the "
-            "same stream of pairs. Beside it at r = 64: all on OH's RBF map, and OH without the kernel.",
+            "same stream of pairs; SSBC and OSH at 16 and 64 bits. Beside it at r = 64: all on OH's RBF map, and OH "
+            "without the kernel.",
             "r", ONLINE, two_protocols=True,
         ),
         Figure(
@@ -124,8 +189,9 @@ FIGURES = {
             "KLSH, ITQ, KSH, FastHash, SDH, OH, MMOH; r from 16 to 128; SDH only where there are labels.",
             "The same; SDH only where there are labels or tracks; elsewhere KSH and FastHash learn which points of a "
             "sample are near. Batch methods are fitted to all points of the stream; to save hours KSH learns from 500 "
-            "labels in 50 iterations, FastHash from 500 with 5 trees per bit, and not on tracks. Each method on the "
-            "features it was made for; beside it at r = 64: all on OH's RBF map, and OH without the kernel.",
+            "labels in 50 iterations, FastHash from 500 with 5 trees per bit, at 16 and 64 bits, and not on tracks. "
+            "Each method on the features it was made for; beside it at r = 64: all on OH's RBF map, and OH without "
+            "kernel.",
             "r", (*UNSUPERVISED, *SUPERVISED, "oh", "mmoh"), two_protocols=True,
         ),
         Figure(
@@ -144,6 +210,32 @@ FIGURES = {
         Figure(
             "rounds", "mAP of OH with one update per pair and with five", "Section III-A",
             "One update per pair.", "OH, and OH whose update of each pair is repeated up to five times.", "rounds",
+        ),
+        Figure(
+            "arrival", "mAP on new classes, before and after they arrive", "Section I",
+            "Stated without an experiment: where new data differ much from those collected, hashing fitted to the "
+            "latter loses its efficiency on them.",
+            f"Classes (or tracks) arrive one after another. Judged after {BEFORE_NEW:,} pairs, when half of them have "
+            f"arrived, and after {AFTER_NEW:,}, when all have; on test queries of those that had not arrived at first. "
+            "Batch methods are fitted to the points that had arrived by then. The features (mean, anchors) are those "
+            "of the warm-up, so of the first two classes.",
+            "pairs", ("ksh", "sdh", "itq", "oh", "mmoh"), ("labels", "tracks"),
+        ),
+        Figure(
+            "change", "mAP after an early and after a late change of the data", "Section II",
+            "Stated without an experiment: a sketch keeps what it has seen, so it may not adapt well to new data after "
+            "many samples.",
+            f"The feature space is rotated at random after {EARLY:,} or {LATE:,} pairs; judged on the rotated data, "
+            f"{AFTER_CHANGE:,} pairs later in both cases.",
+            "drift_at", (*SKETCHES, "oh", "mmoh"),
+        ),
+        Figure(
+            "methods", "Every method here at 64 bits", "not in the paper",
+            "Compares seven online and six other methods.",
+            "Every method of this package with codes of 64 bits in total (MMOH: 4 models of 16), on the features it "
+            "was made for, after the same stream; batch methods are fitted to all of its points. RaBitQ adds two "
+            "floats per item. Methods that need labels are left out where there are none. One seed.",
+            "method", EVERY, most_seeds=1,
         ),
     )
 }  # fmt: skip
@@ -170,28 +262,42 @@ def _sweep(figure: Figure, profile: Profile, data: tuple[Setting, ...]) -> Sweep
     base = {**BASE, "pairs": {"5": 1_000_000, "7": 20_000}.get(figure.key, profile.pairs)}
     if figure.key == "7":
         base["judged_at"] = "tenths"
+    if figure.key == "arrival":
+        base["order"] = "class"
+    if figure.key == "change":
+        base["drift"] = "rotate"
     cases = [
-        {**_case(figure, profile, setting, method), figure.varies: x}
+        {**_case(figure, profile, setting, method), **_values(figure, x)}
         for setting in data
-        for method in _methods(figure, profile, setting)
-        for x in _values(figure, profile)
+        for method in _methods(figure, setting)
+        for x in _xs(figure, profile, method)
+        if figure.key == "7" or not profile.leaves_out(method, setting, x if figure.varies == "r" else PAPER_R)
     ]
     if figure.two_protocols:
         cases += [
             {**_case(figure, profile, setting, method), "r": COMMON_R, "kernel": kernel}
             for setting in data
-            for method in _methods(figure, profile, setting)
+            for method in _methods(figure, setting)
             for kernel in _other_kernels(method)
+            if not profile.leaves_out(method, setting, COMMON_R)
         ]
-    return build_sweep(f"paper {figure.key} ({profile.key})", base=base, cases=cases, seeds=profile.seeds)
+    seeds = min(profile.seeds, figure.most_seeds)
+    return build_sweep(f"paper {figure.key} ({profile.key})", base=base, cases=cases, seeds=seeds)
 
 
-def _values(figure: Figure, profile: Profile) -> tuple[Any, ...]:
+def _xs(figure: Figure, profile: Profile, method: str) -> tuple[Any, ...]:
+    """The values of the parameter that a figure varies."""
     values: dict[str, tuple[Any, ...]] = {
         "beta": BETAS, "C": CS, "T": (1, 2, 3, 4), "r": profile.timed_bits if figure.key == "7" else profile.bits,
         "kernel": ("rbf", "none"), "center": ("frozen", "none"), "select": ("smallest", "largest"), "rounds": (1, 5),
+        "pairs": (BEFORE_NEW, AFTER_NEW), "drift_at": (EARLY, LATE), "method": (method,),
     }  # fmt: skip
     return values[figure.varies]
+
+
+def _values(figure: Figure, x: Any) -> dict[str, Any]:
+    """The parameters of one point."""
+    return {figure.varies: x, **({"pairs": x + AFTER_CHANGE} if figure.varies == "drift_at" else {})}
 
 
 def _other_kernels(method: str) -> tuple[str, ...]:
@@ -201,18 +307,44 @@ def _other_kernels(method: str) -> tuple[str, ...]:
     return ("rbf",) if find(method).features != "kernel" else ()
 
 
-def _methods(figure: Figure, profile: Profile, setting: Setting) -> Iterable[str]:
+def _methods(figure: Figure, setting: Setting) -> Iterable[str]:
+    """The methods that can learn from this data set."""
     for method in figure.methods:
-        without_labels = setting.kind == "metric" and method in SUPERVISED and not find(method).pairwise
-        if not without_labels and (method, setting.kind) not in profile.left_out:
+        spec = find(method)
+        if setting.kind != "metric" or spec.supervision != "labels" or spec.pairwise:
             yield method
 
 
 def _case(figure: Figure, profile: Profile, setting: Setting, method: str) -> dict[str, Any]:
-    case: dict[str, Any] = {**setting.values, "method": method, **profile.lighter.get(method, {})}
+    spec = find(method)
+    own = spec.params()
+    case: dict[str, Any] = {**setting.values, "method": method, "kernel": own_kernel(method)}
+    case |= {key: getattr(own, key) for key in OF_DATA if key in spec.table}
+    if "frozen" in getattr(spec.table.get("center"), "choices", ()):
+        case["center"] = "frozen"
+    case |= profile.lighter.get(method, {})
     if method in ("oh", "mmoh"):
         case |= {**PAPER_MODEL, "beta": setting.beta}
     if method == "mmoh":
         case["T"] = 4
+        if figure.key == "methods":
+            case["r"] = PAPER_R // case["T"]
+    if figure.key == "arrival":
+        case["period"] = arrival_period(setting.classes)
     case.pop(figure.varies, None)
     return case
+
+
+def own_kernel(method: str) -> str:
+    """The kernel of the features that a method was made for."""
+    return kernel_for(find(method), "rbf")
+
+
+def arrival_period(classes: int) -> int:
+    """Pairs between two new classes, so that half of them have arrived after BEFORE_NEW pairs, a warm-up included.
+
+    >>> period = arrival_period(10)
+    >>> [2 + (pairs + warm_up) // period for pairs in (BEFORE_NEW, AFTER_NEW) for warm_up in (150, 1000)]
+    [5, 5, 12, 12]
+    """
+    return int(BEFORE_NEW / (classes / 2 - 1.5))

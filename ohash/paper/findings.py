@@ -71,7 +71,8 @@ def judge_claim(claim: Claim, measurements: Measurements, data: Sequence[Setting
     if not claim.figures:
         parts += claim.judge(measurements, EMBEDDED[0])
         return Finding(claim, all_of([part.verdict for part in parts]), tuple(parts))
-    for setting in settings() if data is None else data:
+    known = settings() if measurements.data is None else measurements.data
+    for setting in known if data is None else data:
         if claim.kinds and setting.kind not in claim.kinds:
             continue
         try:

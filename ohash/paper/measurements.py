@@ -7,15 +7,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.paper.figures import FIGURES, Figure, Profile, variant
+from ohash.paper.figures import BEFORE_NEW, FIGURES, Figure, Profile, own_kernel, variant
 from ohash.paper.recording import Recording
-from ohash.paper.settings import Setting, find_setting
+from ohash.paper.settings import Setting, own_settings
 from ohash.store.store import Store
+from ohash.streams import registry
+from ohash.streams.dataset import Dataset, split
+from ohash.streams.pairs import make_stream
 from ohash.sweeps.sweep import Cell
 
 Floats = npt.NDArray[np.float64]
 # The same run on another machine may differ by this much mAP: near-ties in float32 fall the other way.
 ROUNDING = 0.01
+# Pairs that a warm-up may take before the first pair of a run; classes that arrive meanwhile are not new.
+MOST_WARM_UP = 1000
 
 
 class MissingCellError(Exception):
@@ -61,9 +66,12 @@ class Disagreement:
 class Measurements:
     """Reads the cells of one profile from a store and, where it has none, from a recording; never runs anything."""
 
-    def __init__(self, store: Store, profile: Profile, recording: Recording | None = None) -> None:
-        """Nothing is read yet."""
-        self.store, self.profile, self.recording = store, profile, recording
+    def __init__(
+        self, store: Store, profile: Profile, recording: Recording | None = None, own: Dataset | None = None
+    ) -> None:
+        """Nothing is read yet. `own` are data of one's own, which then take the place of all others."""
+        self.store, self.profile, self.recording, self.own = store, profile, recording, own
+        self.data = None if own is None else own_settings(own)
         self._frames: dict[str, dict[str, Any]] = {}
         self._cells: dict[str, dict[FigurePoint, list[Cell]]] = {}
 
@@ -98,16 +106,25 @@ class Measurements:
             ]
         return rows
 
+    def settings(self, figure: Figure) -> tuple[Setting, ...]:
+        """The data sets that a figure is drawn for."""
+        return figure.settings(self.data)
+
+    def dataset(self, setting: Setting) -> Dataset:
+        """The data of a setting."""
+        return self.own if self.own is not None else registry.load_by_key(setting.dataset)
+
     def cells(self, figure: Figure) -> dict[FigurePoint, list[Cell]]:
         """The cells of a figure by point, finished or not."""
         if figure.key in self._cells:
             return self._cells[figure.key]
         cells: dict[FigurePoint, list[Cell]] = {}
-        for cell in figure.sweep(self.profile).cells if figure.settings() else ():
+        known = {(one.dataset, one.similar_by): one for one in self.settings(figure)}
+        for cell in figure.sweep(self.profile, self.data).cells if known else ():
             settings = dict(cell.at)
-            setting = find_setting(cell.params.dataset, cell.params.stream.similar_by)
+            setting = known[cell.params.dataset, cell.params.stream.similar_by]
             method = cell.params.method
-            if "kernel" in settings and figure.varies != "kernel":
+            if figure.varies != "kernel" and settings["kernel"] != own_kernel(method):
                 method = variant(method, settings["kernel"])
             point = FigurePoint(figure.key, setting.key, method, settings[figure.varies])
             cells.setdefault(point, []).append(cell)
@@ -143,6 +160,15 @@ class Measurements:
                 "the trace of a cell is lost: delete it with `ohash runs delete` and run the figure again"
             )
         return [np.asarray(ap) for ap in aps]
+
+    def new_queries(self, setting: Setting, seed: SeedResult) -> npt.NDArray[np.bool_]:
+        """Of the test queries of figure "arrival", those whose class had not arrived when it was first judged."""
+        params = next(cell.params for group in self.cells(FIGURES["arrival"]).values()
+                      for cell in group if cell.key == seed.key)  # fmt: skip
+        data = self.dataset(setting)
+        stream = make_stream(data, params.stream, params.seed)
+        test = split(data, params.seed, train=params.stream.train).test
+        return np.asarray(stream.arrivals(test) > BEFORE_NEW + MOST_WARM_UP)
 
     def best(self, figure: str, setting: Setting, choices: list[tuple[str, Any]]) -> tuple[str, Any]:
         """The (method, x) with the highest mAP on validation queries, of those that were run."""

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ohash.evaluation.significance import ENOUGH_SEEDS
-from ohash.paper.figures import BETAS, CS
+from ohash.paper.figures import BETAS, CS, FIGURES
 from ohash.paper.findings import Claim, Judge
-from ohash.paper.measurements import Measurements
-from ohash.paper.settings import EMBEDDED, Setting
+from ohash.paper.measurements import Measurements, MissingCellError
+from ohash.paper.settings import Setting
 from ohash.paper.verdicts import (  # fmt: skip
     EQUAL,
     Effect,
@@ -81,7 +81,14 @@ def _more_stable(measurements: Measurements, setting: Setting) -> Iterable[Part]
 
 def _models_help_distances_more(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     gain = map_gain(measurements, setting, "3", ("mmoh", 4), ("mmoh", 1))
-    for tracks in (one for one in EMBEDDED if one.kind == "tracks"):
+    by_track = [
+        one
+        for one in measurements.settings(FIGURES["3"])
+        if one.kind == "tracks" and measurements.has("3", one, "mmoh")
+    ]
+    if not by_track:
+        raise MissingCellError("there are no data with tracks to compare with")
+    for tracks in by_track:
         other = map_gain(measurements, tracks, "3", ("mmoh", 4), ("mmoh", 1))
         half = float(np.hypot(gain.high - gain.low, other.high - other.low)) / 2
         value = gain.value - other.value
@@ -90,8 +97,10 @@ def _models_help_distances_more(measurements: Measurements, setting: Setting) ->
 
 
 def _equal_bits(measurements: Measurements, setting: Setting) -> Iterable[Part]:
-    effect = map_gain(measurements, setting, "6", ("mmoh", 16), ("oh", 64))
-    yield Part.tested(setting.title, "MMOH of 4 × 16 bits minus OH of 64 bits", effect, above)
+    bits = measurements.profile.bits
+    for r in (r for r in bits if 4 * r in bits):
+        effect = map_gain(measurements, setting, "6", ("mmoh", r), ("oh", 4 * r))
+        yield Part.tested(setting.title, f"MMOH of 4 × {r} bits minus OH of {4 * r} bits", effect, above)
 
 
 def _slight_gain(measurements: Measurements, setting: Setting) -> Iterable[Part]:
@@ -191,7 +200,8 @@ QUALITY_CLAIMS = (
     ),
     Claim(
         "T-bits", "MMOH is worth its models at equal bits in all (the paper compares it at T times the bits).",
-        "Section VII-C, Figure 6", "Four models of 16 bits beat OH of 64 bits.", ("6",), _equal_bits,
+        "Section VII-C, Figure 6", "Four models of 16 bits beat OH of 64 bits, and four of 32 beat OH of 128.", ("6",),
+        _equal_bits,
     ),
     Claim(
         "beta-updates", "A larger β causes more updates.", "Section VII-B1",

@@ -11,6 +11,7 @@ from ohash.paper.cost_claims import seconds_per_pair
 from ohash.paper.figures import FIGURES, Figure, variant_title
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
+from ohash.paper.new_data_claims import new_ap
 from ohash.paper.settings import Setting
 from ohash.streams import registry as datasets
 from ohash.tables import bibliography, escape_latex, to_latex
@@ -32,25 +33,50 @@ class Table:
 
 def figure_table(measurements: Measurements, figure: Figure) -> Table:
     """One row per data set and method, one column per value of the varied parameter; mean ± sd over seeds."""
+    if figure.varies == "method":
+        return _methods_by_data(measurements, figure)
     cells = measurements.cells(figure)
     columns = list(dict.fromkeys(point.x for point in cells))
     rows = []
-    for setting in figure.settings():
+    for setting in measurements.settings(figure):
         for method in dict.fromkeys(point.method for point in cells if point.setting == setting.key):
             texts = [_cell(measurements, figure, setting, method, x) for x in columns]
             rows.append((setting.title, variant_title(method), *texts))
-    what = {"5": "cumulative similarity loss", "7": "µs per pair"}.get(figure.key, "mAP on test queries")
-    header = ("data", "method", *(f"{figure.varies} = {x:g}" if not isinstance(x, str) else x for x in columns))
+    what = {"5": "cumulative similarity loss", "7": "µs per pair", "arrival": "on test queries of the new ones"}.get(
+        figure.key, "mAP on test queries"
+    )
+    header = ("data", "method", *(_column(figure, x) for x in columns))
     return Table(f"{figure.title} ({what}; {figure.place})", header, tuple(rows))
 
 
-def data_table(figures: Sequence[Figure]) -> Table:
+def _column(figure: Figure, x: Any) -> str:
+    if figure.varies in ("pairs", "drift_at"):
+        return f"{'after' if figure.varies == 'pairs' else 'change after'} {x:,} pairs"
+    return x if isinstance(x, str) else f"{figure.varies} = {x:g}"
+
+
+def _methods_by_data(measurements: Measurements, figure: Figure) -> Table:
+    """One row per method, one column per data set."""
+    settings, rows = measurements.settings(figure), []
+    for method in figure.methods:
+        spec = methods.find(method)
+        texts = [_cell(measurements, figure, setting, method, method) for setting in settings]
+        learns = {"none": "no labels", "pairs": "pairs", "labels": "labels"}[spec.supervision]
+        how = {"batch": "all at once", "nothing": "nothing to learn"}.get(spec.consumes, "online")
+        rows.append((variant_title(method), learns, how, *texts))
+    header = ("method", "learns from", "learns", *(setting.title for setting in settings))
+    return Table(f"{figure.title} (mAP on test queries; {figure.place})", header, tuple(rows))
+
+
+def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
     """The data of the paper, and what stands in for them here."""
     rows = []
-    for setting in dict.fromkeys(setting for figure in figures for setting in figure.settings()):
-        data = datasets.load_by_key(setting.dataset)
+    for setting in dict.fromkeys(setting for figure in figures for setting in measurements.settings(figure)):
+        data = measurements.dataset(setting)
         validation, test = data.queries
-        what = "the paper's own data" if setting.real else "stands in for it"
+        what = (
+            "the paper's own data" if setting.real else "yours, in its place" if setting.content else "stands in for it"
+        )
         similar = {"tracks": "one track", "metric": "among the nearest 5 %", "labels": "the same label"}[setting.kind]
         rows.append((setting.paper, data.title, what, f"{data.n:,} × {data.d}", f"{validation} + {test}", similar))
     header = ("the paper's data", "here", "", "rows × columns", "validation + test queries", "similar means")
@@ -91,8 +117,11 @@ def bibtex(measurements: Measurements) -> str:
     points = [point for figure in FIGURES.values() for point in measurements.cells(figure)]
     entries = [methods.find("oh").bibtex]
     entries += [methods.find(key).bibtex for key in dict.fromkeys(point.method.partition("@")[0] for point in points)]
-    known = {one.key: one.dataset for figure in FIGURES.values() for one in figure.settings()}
-    entries += [datasets.find_dataset(known[key]).bibtex for key in dict.fromkeys(point.setting for point in points)]
+    known = {one.key: one.dataset for figure in FIGURES.values() for one in measurements.settings(figure)}
+    if measurements.own is None:
+        entries += [
+            datasets.find_dataset(known[key]).bibtex for key in dict.fromkeys(point.setting for point in points)
+        ]
     return bibliography(entries)
 
 
@@ -114,4 +143,6 @@ def _values(
         return [seed.number("cum_R") for seed in seeds]
     if figure.key == "7":
         return [1e6 * value for value in seconds_per_pair(measurements, setting, method, x)]
+    if figure.key == "arrival":
+        return [float(np.nanmean(ap)) for ap in new_ap(measurements, setting, seeds)]
     return [seed.score() for seed in seeds]

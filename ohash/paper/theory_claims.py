@@ -162,7 +162,8 @@ def _converges(measurements: Measurements, setting: Setting) -> Iterable[Part]:
 @cache
 def _share_at_zero_loss(dataset: str, similar_by: str, beta: float) -> tuple[float, int]:
     """Share of updates after which OH, as in the paper, gives the pair zero loss; and the number of updates."""
-    params = experiment(dataset, "oh", r=PAPER_R, beta=beta, similar_by=similar_by, **PAPER_MODEL, **PAPER_FEATURES)
+    features = {**PAPER_FEATURES, "kernel": "rbf", "normalize": True}
+    params = experiment(dataset, "oh", r=PAPER_R, beta=beta, similar_by=similar_by, **PAPER_MODEL, **features)
     world = world_of(params)
     i, j, s = world.pairs(0, PAIRS_TRIED)
     Z = world.mapped()

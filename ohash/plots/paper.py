@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ohash.models.registry import find
 from ohash.paper.cost_claims import seconds_per_pair
-from ohash.paper.figures import COMMON_R, ONLINE, TIMED, Figure, variant_title
+from ohash.paper.figures import AFTER_NEW, BEFORE_NEW, COMMON_R, ONLINE, TIMED, Figure, variant_title
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
+from ohash.paper.new_data_claims import new_ap
 from ohash.paper.settings import Setting
 from ohash.plots import formats, theme
-from ohash.plots.chart import Axis, Chart, Series
+from ohash.plots.chart import Axis, Chart, Marker, Series
 from ohash.plots.live.axes import share_limits
 from ohash.plots.theme import Look, distinct_looks, of_methods
 
@@ -21,24 +23,30 @@ OURS = ("oh", "mmoh")
 SYMBOLS = {
     "beta": "β", "T": "T (models)", "C": "C", "r": "r (bits)", "kernel": "kernel (0 = none, 1 = RBF)",
     "center": "centring (0 = none, 1 = mean of the warm-up)", "select": "bits to flip (0 = largest δ, 1 = smallest δ)",
-    "rounds": "updates per pair",
+    "rounds": "updates per pair", "pairs": "pairs", "drift_at": "pairs before the change",
 }  # fmt: skip
 PLACES = {"none": 0.0, "rbf": 1.0, "frozen": 1.0, "largest": 0.0, "smallest": 1.0}
 FAINT = 0.45
+LEARNS = {"pairs": "now", "labels": "dissimilar", "none": "reference"}
+ONLINE_INPUTS = ("pairs", "points", "chunks")
 
 
 def charts(measured: Measurements, figure: Figure) -> list[Chart]:
     """Everything that is drawn for one figure."""
     if figure.key == "5":
-        return [_losses(measured, figure, setting) for setting in figure.settings()]
+        return [_losses(measured, figure, setting) for setting in measured.settings(figure)]
     if figure.key == "7":
         return [
             chart
-            for setting in figure.settings()
+            for setting in measured.settings(figure)
             for chart in (_time_of_samples(measured, figure, setting), _time_of_bits(measured, figure, setting))
         ]
+    if figure.key == "methods":
+        return [_every_method(measured, figure, setting) for setting in measured.settings(figure)]
+    if figure.key == "arrival":
+        return [_arrival(measured, figure, setting) for setting in measured.settings(figure)]
     if len(figure.methods) > 1:
-        return [_methods(measured, figure, setting) for setting in figure.settings()]
+        return [_methods(measured, figure, setting) for setting in measured.settings(figure)]
     return [_datasets(measured, figure)]
 
 
@@ -46,7 +54,7 @@ def _datasets(measured: Measurements, figure: Figure) -> Chart:
     """One method, one line a dataset."""
     (method,) = figure.methods
     curves, peaks = [], []
-    for setting, look in zip(figure.settings(), distinct_looks(len(figure.settings())), strict=True):
+    for setting, look in zip(measured.settings(figure), distinct_looks(len(measured.settings(figure))), strict=True):
         x, y, sd = _points(measured, figure, setting, method)
         curves += _curve(setting.title, x, y, sd, look, beside=False)
         if len(y) and figure.varies in ("beta", "C", "T"):
@@ -82,11 +90,78 @@ def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     if whole:
         best = measured.best(figure.key, setting, whole)
         winner, score = variant_title(best[0]), formats.share(ends[best])
-        title += f": {winner} is best on validation queries at r = {last:g}, test mAP {score}"
+        where = f"r = {last:g}" if figure.varies == "r" else f"{last:,.0f} {SYMBOLS[figure.varies]}"
+        title += f": {winner} is best on validation queries at {where}, test mAP {score}"
         if best[0] != "oh" and ("oh", last) in ends:
             title += f"; OH {formats.share(ends['oh', last])}"
     note = f" Faint points at r = {COMMON_R}: the same methods on OH's RBF map; of OH: without the kernel."
     return _share_chart(title, figure, [*curves, *second], note if second else "")
+
+
+def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
+    """Every method as a point: recall@10 by the original distance, and mAP; named are OH, MMOH and the best."""
+    scores, recalls = {}, {}
+    for method in figure.methods:
+        try:
+            seeds = measured.seeds(figure.key, setting, method, method)
+        except MissingCellError:
+            continue
+        scores[method] = float(np.mean([seed.score() for seed in seeds]))
+        recalls[method] = float(np.mean([seed.score("recall_10") for seed in seeds]))
+    title, named = f"{setting.title}, 64 bits", set(OURS)
+    if scores:
+        best, _ = measured.best(figure.key, setting, [(one, one) for one in scores])
+        learners = [one for one in scores if find(one).consumes in ONLINE_INPUTS]
+        online, _ = measured.best(figure.key, setting, [(one, one) for one in learners])
+        named |= {best, online, max(recalls, key=lambda one: recalls[one])}
+        title += f": {variant_title(best)} is best on validation queries, test mAP {formats.share(scores[best])}"
+        if online != best:
+            title += f"; of those that learn online {variant_title(online)}, {formats.share(scores[online])}"
+    drawn = [_method_point(method, recalls[method], scores[method], named=method in named) for method in scores]
+    lo, hi = share_limits(*(series.y for series in drawn))
+    caption = (
+        "mAP on test queries against recall@10 by the original distance, means over seeds; the numbers of all are in "
+        "the table. Diamonds learn online, circles are fitted at once or learn nothing. Blue learns from pairs, "
+        "orange from labels, grey from neither."
+    )
+    x_axis = Axis("recall@10: agreement with the original distance", lo=0, hi=1, format="share")
+    y_axis = Axis("mAP", lo=lo, hi=hi, format="share")
+    return Chart(title, x_axis, y_axis, tuple(drawn), (), caption, f"{title}. One point per method.")
+
+
+def _method_point(method: str, recall: float, score: float, *, named: bool) -> Series:
+    spec, name = find(method), variant_title(method)
+    marker: Marker = "diamond" if spec.consumes in ONLINE_INPUTS else "circle"
+    return Series(
+        name, np.array([recall]), np.array([score]), "points", LEARNS[spec.supervision], label=name if named else "",
+        listed=False, marker=marker,
+    )  # fmt: skip
+
+
+def _arrival(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
+    """MAP on queries of the new classes, before and after they arrive; one line per method."""
+    curves, gains = [], {}
+    for method, look in looks_of(figure).items():
+        x, y, sd = [], [], []
+        for pairs in (BEFORE_NEW, AFTER_NEW):
+            try:
+                seeds = measured.seeds(figure.key, setting, method, pairs)
+            except MissingCellError:
+                continue
+            each = [float(np.nanmean(ap)) for ap in new_ap(measured, setting, seeds)]
+            x.append(pairs)
+            y.append(float(np.mean(each)))
+            sd.append(float(np.std(each, ddof=1)) if len(each) > 1 else np.nan)
+        if x:
+            curves += _curve(variant_title(method), np.array(x, float), np.array(y), np.array(sd), look)
+        if len(x) > 1:
+            gains[method] = y[1] - y[0]
+    name = "tracks" if setting.kind == "tracks" else "classes"
+    title = f"{setting.title}: mAP on queries of new {name}"
+    if gains:
+        most = max(gains, key=lambda method: abs(gains[method]))
+        title += f"; their arrival changes {variant_title(most)} most, {gains[most]:+.2f}"
+    return _share_chart(title, figure, curves, f" Only queries of {name} that arrive after {BEFORE_NEW:,} pairs.")
 
 
 def _second_protocol(measured: Measurements, figure: Figure, setting: Setting) -> list[Series]:

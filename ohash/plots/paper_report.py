@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ohash._version import __version__
 from ohash.engine.narrative import duration
-from ohash.paper.figures import Figure
+from ohash.paper.figures import PROFILES, Figure
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements
 from ohash.paper.tables import Table, bibtex, claims_table, data_table, figure_table, methods_table
@@ -66,7 +66,7 @@ def report(measured: Measurements, figures: Sequence[Figure], findings: Sequence
         f"<dl><dt>profile</dt><dd>{_e(measured.profile.title)} ({_e(measured.profile.describe())})</dd>"
         f"<dt>written</dt><dd>{time.strftime('%Y-%m-%d %H:%M')}</dd><dt>on</dt><dd>{_e(where)}</dd></dl>",
         f"<h2>Claims</h2><p>{_e(lead)}</p>", claims_html(findings), "<h2>Protocol</h2>", _protocol(measured),
-        "<h2>Data</h2>", _html(data_table(figures)), "<h2>Figures</h2>",
+        "<h2>Data</h2>", _html(data_table(measured, figures)), "<h2>Figures</h2>",
         *(_figure(measured, figure) for figure in figures), "<h2>Deviations from the published methods</h2>",
         _html(methods_table(figures)), "<h2>To repeat</h2>", f"<pre>{_e(_commands(measured))}</pre>",
         f"<h2>To cite</h2><pre>{_e(TOOL_BIBTEX)}</pre>",
@@ -92,15 +92,21 @@ def _protocol(measured: Measurements) -> str:
     source = f"{own:,} experiments were run on this machine"
     if measured.recording is not None and recorded:
         source += f"; {recorded:,} were {measured.recording.text}"
-    return "".join(f"<p>{_e(text)}</p>" for text in (*texts, f"{source}."))
+    omitted = f"Not run, to save time: {'; '.join(map(str, measured.profile.left_out))}."
+    return "".join(f"<p>{_e(text)}</p>" for text in (*texts, omitted, f"{source}."))
 
 
 def _commands(measured: Measurements) -> str:
-    profile = measured.profile.key
+    profile = f"--profile {measured.profile.key}"
+    usual = PROFILES.get(measured.profile.key, measured.profile)
+    if measured.profile.seeds != usual.seeds:
+        profile += f" --seeds {measured.profile.seeds}"
+    if measured.own is not None:
+        profile += " --features FILE"
     return (
         "python3 -m pip install -e .\n"
-        f"python3 -m ohash paper --profile {profile} --estimate    # how long it takes here\n"
-        f"python3 -m ohash paper --profile {profile} --html report.html"
+        f"python3 -m ohash paper {profile} --estimate    # how long it takes here\n"
+        f"python3 -m ohash paper {profile} --html report.html"
     )
 
 

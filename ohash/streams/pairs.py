@@ -98,6 +98,7 @@ class PairStream:
         self._blocks: dict[int, Pairs] = {}  # the latest; replaced, never changed: threads of other runs share it
         if params.order == "class":
             classes = _classes(dataset, source)
+            self._first_rows = np.array([rows[0] for rows in classes])
             self._members = np.concatenate(classes)
             self._size = np.array([len(rows) for rows in classes])
             self._start = np.cumsum(self._size) - self._size
@@ -124,6 +125,15 @@ class PairStream:
         offset = start // BLOCK * BLOCK
         i, j, s = (np.concatenate(columns)[start - offset : stop - offset] for columns in zip(*parts, strict=True))
         return i, j, s
+
+    def arrivals(self, rows: Rows) -> npt.NDArray[np.float64]:
+        """With order 'class': the pair at which the class of each row joins the stream; infinite if it never does."""
+        if self.params.order != "class":
+            raise ValueError(f"classes arrive only with order='class', got {self.params.order!r}")
+        groups: npt.NDArray[np.int64] = self.similarity.groups  # type: ignore[attr-defined]
+        joins = np.maximum(0, np.arange(len(self._first_rows)) - 1) * self.params.period
+        of_group = dict(zip(groups[self._first_rows].tolist(), joins.tolist(), strict=True))
+        return np.array([of_group.get(group, np.inf) for group in groups[rows].tolist()])
 
     def __iter__(self) -> Iterator[tuple[int, int, int]]:
         """One pair after another."""

@@ -158,9 +158,9 @@ def source(results: Results) -> None:
     )  # fmt: skip
 
 
-def data() -> None:
+def data(results: Results) -> None:
     """The paper's data, and what stands in for them."""
-    table = data_table(list(FIGURES.values()))
+    table = data_table(results.measured, list(FIGURES.values()))
     with st.expander("Data: what the paper used, and what stands in for it here"):
         st.html(items.table_html(list(table.header), [list(row) for row in table.rows]))
 

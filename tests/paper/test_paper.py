@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from ohash.cli.main import main
 from ohash.engine.history import LogBins
 from ohash.evaluation.significance import few_seeds_margin
-from ohash.models.registry import find
-from ohash.paper import cost_claims, figures
+from ohash.models.registry import find, hashers
+from ohash.paper import cost_claims, figures, method_claims
 from ohash.paper import settings as data
 from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES, FULL, QUICK
 from ohash.paper.findings import Claim, Finding, judge_claim
-from ohash.paper.measurements import Measurements, MissingCellError
+from ohash.paper.measurements import FigurePoint, Measurements, MissingCellError, SeedResult
 from ohash.paper.tables import bibtex, claims_table, figure_table
 from ohash.paper.verdicts import (  # fmt: skip
     Effect,
@@ -38,6 +38,9 @@ from ohash.paper.verdicts import (  # fmt: skip
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import claims_html, report
 from ohash.store.store import Store
+from ohash.streams import registry
+from ohash.streams.dataset import split
+from ohash.streams.pairs import make_stream
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
 
@@ -179,7 +182,7 @@ def test_every_figure_of_the_paper_is_there_for_every_embedded_dataset(profile):
         assert {where.method for where in places if "@" not in where.method} == set(figure.methods)
         beside = {where.method: where.x for where in places if "@" in where.method}
         assert set(beside.values()) == ({64} if figure.two_protocols else set())
-        assert all(len(cells) == profile.seeds for cells in places.values())
+        assert all(len(cells) == min(profile.seeds, figure.most_seeds) for cells in places.values())
     assert {one.dataset for one in data.EMBEDDED} == {"patches", "fashion", "digits"}
 
 
@@ -187,6 +190,43 @@ def test_every_claim_names_its_figures_place_and_test():
     assert len({claim.key for claim in CLAIMS}) == len(CLAIMS) >= 30
     for claim in CLAIMS:
         assert set(claim.figures) <= set(FIGURES) and claim.test and re.search(r"Section|Theorem", claim.place)
+
+
+def test_every_method_here_is_in_one_figure_or_has_no_codes_of_r_bits():
+    embedded = {key for key, spec in hashers().items() if spec.hasher.__module__.startswith("ohash.")}
+    assert embedded - set(figures.EVERY) == {"float", "int8", "sign", "random_codes"}
+    for cell in FIGURES["methods"].sweep(QUICK).cells:
+        assert cell.params.model.r * getattr(cell.params.model, "T", 1) == 64
+    learn_labels = {key for key in figures.EVERY if find(key).supervision == "labels" and not find(key).pairwise}
+    by_distance = {where.method for where in Measurements(Store(), QUICK).cells(FIGURES["methods"])
+                   if where.setting == "fashion-metric"}  # fmt: skip
+    assert by_distance == set(figures.EVERY) - learn_labels
+
+
+def test_cells_do_not_depend_on_the_defaults_of_a_data_set(monkeypatch):
+    wanted = {key: [cell.key for cell in FIGURES[key].sweep(QUICK).cells] for key in ("4", "8", "arrival")}
+    known = registry.datasets()
+    chosen = {"C": 1.0, "beta": 0.9, "r": 8, "sigma": 3.0, "m": 77}
+    other = {key: replace(spec, kernel="none", normalize=False, defaults=chosen) for key, spec in known.items()}
+    monkeypatch.setattr(registry, "datasets", lambda: other)
+    figures._sweep.cache_clear()
+    assert wanted == {key: [cell.key for cell in FIGURES[key].sweep(QUICK).cells] for key in wanted}
+    figures._sweep.cache_clear()
+
+
+def test_what_a_profile_leaves_out_is_said_and_not_asked_for():
+    cells = [(cell.params.method, cell.params.model.r) for cell in FIGURES["8"].sweep(FULL).cells]
+    assert ("fasthash", 64) in cells and ("fasthash", 128) not in cells and ("ksh", 128) in cells
+    assert all(str(one).startswith(("FastHash", "SSBC", "OSH")) for one in FULL.left_out)
+    told = {("6", "mmoh", r): 0.6 for r in FULL.bits} | {("6", "ssbc", r): 0.5 for r in (16, 64)}
+    measured = Told(told)
+    measured.profile = replace(FULL, seeds=3)
+    parts = list(method_claims._versus("6", "mmoh", "ssbc")(measured, data.EMBEDDED[3]))
+    assert [part.what for part in parts if part.decisive] == ["r = 16", "r = 64"]
+    told = {("6", method, r): 0.5 for method in figures.ONLINE for r in (64, 128)} | {("6", "mmoh", 64): 0.7}
+    measured.told = told | {("6", "mmoh", 128): 0.7}
+    parts = judge_claim(claim("mmoh-first"), measured, [data.EMBEDDED[3]]).parts
+    assert [(part.decisive, "not run" in part.what) for part in parts[:2]] == [(True, False), (False, True)]
 
 
 def test_nothing_run_is_nothing_told():
@@ -216,6 +256,9 @@ class Told(Measurements):
     def ap(self, seeds):
         rng = np.random.default_rng(zlib.crc32(repr(seeds[0][:3]).encode()))
         return [self.told[seed[:3]] + rng.normal(0, 0.02, 200) for seed in seeds]
+
+    def new_queries(self, setting, seed):
+        return np.arange(200) % 2 == 0
 
     def best(self, figure, setting, choices):
         known = {choice: self.told[figure, *choice] for choice in choices if (figure, *choice) in self.told}
@@ -315,6 +358,57 @@ def test_c():
     }
     assert verdict("C-small", values) == verdict("C-best", values) == verdict("C-large", values) == "holds"
     assert verdict("C-large", {**values, ("4", "oh", 10.0): 0.4}) == "does not hold"
+
+
+def test_new_data():
+    pairs = {("arrival", method, at): 0.5 for method in ("itq", "ksh", "sdh", "oh", "mmoh")
+             for at in (figures.BEFORE_NEW, figures.AFTER_NEW)}  # fmt: skip
+    worse = pairs | {("arrival", method, figures.BEFORE_NEW): 0.3 for method in ("itq", "ksh", "sdh")}
+    assert verdict("new-data", pairs) == "does not hold" and verdict("new-data", worse) == "holds"
+    assert verdict("new-data", worse | {("arrival", "itq", figures.BEFORE_NEW): 0.5}) == "does not hold"
+    change = {("change", method, at): 0.5 for method in ("sketch_hash", "ssbc", "oh", "mmoh")
+              for at in (figures.EARLY, figures.LATE)}  # fmt: skip
+    late = change | {("change", method, figures.LATE): 0.4 for method in figures.SKETCHES}
+    assert verdict("sketch-late", change) == "does not hold" and verdict("sketch-late", late) == "holds"
+    assert verdict("sketch-late", change | {("change", "oh", figures.LATE): 0.1}) == "does not hold", "OH is beside"
+
+
+def test_new_queries_are_of_classes_that_had_not_arrived():
+    measured = Measurements(Store(), QUICK)
+    digits = data.EMBEDDED[3]
+    cell = measured.cells(FIGURES["arrival"])[FigurePoint("arrival", "digits", "itq", figures.BEFORE_NEW)][0]
+    new = measured.new_queries(digits, SeedResult(cell.key, {}))
+    points = registry.load_by_key("digits")
+    labels = points.labels[split(points, 0).test]
+    assert set(labels[new]) == {5, 6, 7, 8, 9} and set(labels[~new]) == {0, 1, 2, 3, 4}
+    stream = make_stream(points, cell.params.stream, 0)
+    i, j, _ = stream.take(0, figures.BEFORE_NEW + 1000)
+    assert set(points.labels[np.concatenate([i, j])]) == {0, 1, 2, 3, 4}
+    i, j, _ = stream.take(0, figures.AFTER_NEW)
+    assert len(set(points.labels[np.concatenate([i, j])])) == 10
+
+
+def test_the_claims_on_data_of_ones_own(monkeypatch, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    labels = np.arange(600) % 4
+    np.save(tmp_path / "x.npy", (rng.normal(size=(600, 8)) + 2 * rng.normal(size=(4, 8))[labels]).astype(np.float32))
+    np.save(tmp_path / "y.npy", labels)
+    tiny = replace(QUICK, key="quick", title="Tiny", pairs=200, bits=(8, 16))
+    monkeypatch.setitem(figures.PROFILES, "quick", tiny)
+    monkeypatch.setitem(figures.BASE, "m", 50)
+    monkeypatch.setitem(figures.BASE, "warm", 50)
+    own = ["--features", str(tmp_path / "x.npy"), "--labels", str(tmp_path / "y.npy"), "--store", str(tmp_path / "s")]
+    figures._sweep.cache_clear()
+    page = tmp_path / "report.html"
+    assert main(["paper", "3", "7", "arrival", "kernel", "--inline", "--quiet", "--html", str(page), *own]) == 0
+    figures._sweep.cache_clear()
+    out = capsys.readouterr().out
+    assert "x.npy by label" in out and "x.npy by distance" in out and "Digits" not in out
+    assert "The RBF kernel helps OH" in out and "Theorem" not in out
+    assert "Training time" not in out and "new classes" not in out, "there are no tracks, and too few classes"
+    assert "yours, in its place" in page.read_text() and "--features FILE" in page.read_text()
+    assert main(["paper", "7", *own]) == 2 and main(["paper", "3", "--recorded", *own]) == 2
+    assert main(["paper", "3", "--without", "oh"]) == 2
 
 
 def test_held_is_counted_by_dataset():
