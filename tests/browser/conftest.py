@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -29,10 +30,17 @@ def browser() -> Iterator[Any]:
         yield opened
 
 
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
+@contextmanager
+def new_page(browser: Any) -> Iterator[Any]:
+    """A tab of a visitor who has never been here."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
     opened = context.new_page()
     opened.set_default_timeout(PATIENCE)
     yield opened
     context.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    with new_page(browser) as opened:
+        yield opened

@@ -2,25 +2,36 @@
 
 import csv
 import io
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ohash.cli.browser import Dashboard
+from tests.browser.conftest import new_page
 from tests.browser.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SMALL = "?dataset=digits&methods=oh,itq,sign&bits=32&pairs=3000"
 
 
+@pytest.fixture(scope="module")
+def tab(browser: Any, server: Dashboard) -> Iterator[Any]:
+    """One tab with a small comparison that is over, for all tests of its results."""
+    with new_page(browser) as page:
+        page.goto(f"{server.url}/compare{SMALL}")
+        page.get_by_text("Costs, measured on this machine").wait_for()
+        page.locator(".ohash-verdict[data-state=done]").wait_for()
+        yield page
+
+
 @pytest.fixture
-def compared(page: Any, server: Dashboard) -> Any:
-    """A small comparison that is over."""
-    page.goto(f"{server.url}/compare{SMALL}")
-    page.get_by_text("Costs, measured on this machine").wait_for()
-    page.locator(".ohash-verdict[data-state=done]").wait_for()
-    return page
+def compared(tab: Any) -> Any:
+    """The comparison, with no popover open."""
+    tab.keyboard.press("Escape")
+    tab.locator(".ohash-verdict[data-state=done]").wait_for()
+    return tab
 
 
 def test_a_verdict_results_and_costs(compared: Any) -> None:
