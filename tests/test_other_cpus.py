@@ -29,17 +29,25 @@ ARM = {"ARMV8": "ASIMD", "NEOVERSEN1": "ASIMDDP"}
 CORES = {"x86_64": X86, "amd64": X86, "aarch64": ARM, "arm64": ARM}.get(platform.machine().lower(), {})
 
 NO_VECTORS = {"NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
+KERNELS = {"any CPU": {"NUMBA_CPU_NAME": "generic"}, "no vectors": NO_VECTORS}
 
 pytestmark = pytest.mark.slow
 
 
-def assert_pass(tests: tuple[str, ...], home: Path, **changed: str) -> None:
-    """In a process of its own, with kernels compiled anew."""
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]:
+    """The environment of each kind of kernel, with a folder of its own to compile into."""
+    home = tmp_path_factory.mktemp("kernels")
+    return {name: {"NUMBA_CACHE_DIR": str(home / name), **changed} for name, changed in KERNELS.items()}
+
+
+def assert_pass(tests: tuple[str, ...], **changed: str) -> None:
+    """In a process of its own."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", *(f"tests/{test}" for test in tests)],
         cwd=ROOT,
-        env={**inherited, "NUMBA_CACHE_DIR": str(home / "kernels"), **changed},
+        env={**inherited, **changed},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -52,13 +60,9 @@ def assert_pass(tests: tuple[str, ...], home: Path, **changed: str) -> None:
     assert passed is not None and int(passed[1]) > 10 * len(tests), f"{changed}: hardly anything was run\n{tail}"
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [{"NUMBA_CPU_NAME": "generic"}, NO_VECTORS],
-    ids=["any CPU", "no vectors"],
-)
-def test_kernels_of_another_vector_width_pass(changed: dict[str, str], tmp_path: Path) -> None:
-    assert_pass(OURS, tmp_path, **changed)
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_of_another_vector_width_pass(name: str, kernels: dict[str, dict[str, str]]) -> None:
+    assert_pass(OURS, **kernels[name])
 
 
 DECISIONS = """
@@ -74,10 +78,12 @@ for T, r, alpha, beta, C, n, d, noise, unit in SETTINGS:
 """
 
 
-def test_streams_full_of_ties_are_decided_alike_by_kernels_of_another_vector_width(tmp_path: Path) -> None:
+def test_streams_full_of_ties_are_decided_alike_by_kernels_of_another_vector_width(
+    kernels: dict[str, dict[str, str]],
+) -> None:
     decided, weights = [], []
-    for name, changed in {"here": {}, "any": {"NUMBA_CPU_NAME": "generic"}, "none": NO_VECTORS}.items():
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / name), **changed}
+    for changed in ({}, *kernels.values()):
+        environment = {**os.environ, **changed}
         done = subprocess.run(
             [sys.executable, "-c", DECISIONS], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
         )
@@ -89,7 +95,7 @@ def test_streams_full_of_ties_are_decided_alike_by_kernels_of_another_vector_wid
 
 
 @pytest.mark.parametrize("core", CORES)
-def test_another_core_of_blas_passes(core: str, tmp_path: Path) -> None:
+def test_another_core_of_blas_passes(core: str) -> None:
     if not __cpu_features__.get(CORES[core]):
         pytest.skip(f"this CPU lacks {CORES[core]}")
     code = "import numpy, threadpoolctl; print(*(one.get('architecture') for one in threadpoolctl.threadpool_info()))"
@@ -97,4 +103,4 @@ def test_another_core_of_blas_passes(core: str, tmp_path: Path) -> None:
     used = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     if used.stdout.split() != [core.lower()]:
         pytest.skip(f"this NumPy has no choice of BLAS kernels: {used.stdout}")
-    assert_pass(BLAS, tmp_path, OPENBLAS_CORETYPE=core)
+    assert_pass(BLAS, OPENBLAS_CORETYPE=core)
