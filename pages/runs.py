@@ -14,8 +14,8 @@ saved = run_store.open_store()
 notices.show_store_problem(saved.problem)
 store = run_store.AllRuns(session, saved)
 lines = store.list()
-deletion.ask(session, store)
 if not lines:
+    deletion.ask(session, store)
     st.markdown("#### No runs yet")
     st.markdown("Runs of this tab appear here from their first pairs on; you can then compare, save and export them.")
     if st.button("Start a run on Live", type="primary", icon=":material/play_arrow:", key="runs_start"):
@@ -31,4 +31,5 @@ if not view.lines:
     st.markdown("No run passes these filters.")
 selected = [(line, store.get(line.key)) for line in table.show_table(session, view)] if view.lines else []
 actions.actions(session, store, selected)
+deletion.ask(session, store)
 comparison.compare(lines, selected)

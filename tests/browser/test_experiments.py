@@ -51,3 +51,28 @@ def test_the_paper_shows_claims_figures_and_a_report(page: Any, server: Dashboar
     page.get_by_text("Figures", exact=True).first.click()
     page.get_by_text("The paper").first.wait_for()
     assert page.get_by_text("Traceback").count() == 0
+
+
+def test_deleting_a_run_asks_first_touches_only_what_was_chosen_and_is_undone(page: Any, server: Dashboard) -> None:
+    page.goto(f"{server.url}/?dataset=blobs2d&method=oh&r=8&pairs=300")
+    page.locator(".ohash-status:has-text('done')").wait_for()
+    for _ in range(2):
+        before = page.evaluate("location.search")
+        page.get_by_role("button", name="New seed").click()
+        until(lambda old=before: page.evaluate("location.search") != old, "another seed")
+        page.locator(".ohash-status:has-text('done')").wait_for()
+    page.get_by_text("Experiments").first.click()
+    page.get_by_text("Runs", exact=True).first.click()
+    page.get_by_text("3 runs", exact=True).wait_for()
+    delete = page.locator(".st-key-run_delete button")
+    assert delete.is_disabled(), "nothing is selected at first"
+    table = page.locator("[data-testid=stDataFrame]").first.bounding_box()
+    page.mouse.click(table["x"] + 18, table["y"] + 87)  # the second row; the first is the live run
+    until(delete.is_enabled, "one run is selected")
+    delete.click()
+    page.get_by_text("Delete 1 run?").wait_for()
+    page.locator(".st-key-delete_yes button").click()
+    page.get_by_text("2 runs", exact=True).wait_for()
+    assert delete.is_disabled(), "no other run has slid under the button"
+    page.locator(".st-key-delete_undo button").click()
+    page.get_by_text("3 runs", exact=True).wait_for()

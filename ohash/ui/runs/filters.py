@@ -24,7 +24,7 @@ def choose_view(lines: list[RunRow]) -> View:
     """A row of filters; each offers only what occurs."""
     with st.container(horizontal=True, key="run_filters", vertical_alignment="bottom"):
         words = st.text_input(
-            "Search", key="runs_words", placeholder="C = 1, or a tag or note", width=220,
+            "Search", key="runs_words", placeholder="C = 1, or a tag or note", width=190,
             help="Runs whose settings, tags, note or key contain this.",
         )  # fmt: skip
         data = _choice("Data", (line.data for line in lines))
@@ -32,7 +32,7 @@ def choose_view(lines: list[RunRow]) -> View:
         state = _choice("State", (line.state for line in lines))
         origin = _choice("From", (line.origin for line in lines))
         days = st.selectbox(
-            "Saved", list(DAYS), key="runs_days", width=150, help="Runs that are not saved are always listed."
+            "Saved", list(DAYS), key="runs_days", width=125, help="Runs that are not saved are always listed."
         )
         grouping = st.segmented_control(
             "Rows", list(GROUPINGS), default=GROUPINGS[0], key="runs_grouping", required=True,
@@ -56,7 +56,7 @@ DAYS: dict[str, float | None] = {"any time": None, "today": 1, "this week": 7, "
 
 
 def _choice(title: str, values: Iterable[str]) -> list[str]:
-    return st.multiselect(title, sorted(set(values)), key=f"runs_{title.lower()}", placeholder="all", width=190)
+    return st.multiselect(title, sorted(set(values)), key=f"runs_{title.lower()}", placeholder="all", width=145)
 
 
 def _contains(line: RunRow, words: str) -> bool:
