@@ -64,15 +64,15 @@ def test_deleting_a_run_asks_first_touches_only_what_was_chosen_and_is_undone(pa
     page.get_by_text("Experiments").first.click()
     page.get_by_text("Runs", exact=True).first.click()
     page.get_by_text("3 runs", exact=True).wait_for()
-    delete = page.locator(".st-key-run_delete button")
+    delete = page.locator(".st-key-run_delete button").first  # a stale copy fades out after a rerun
     assert delete.is_disabled(), "nothing is selected at first"
     table = page.locator("[data-testid=stDataFrame]").first.bounding_box()
     page.mouse.click(table["x"] + 18, table["y"] + 87)  # the second row; the first is the live run
     until(delete.is_enabled, "one run is selected")
     delete.click()
     page.get_by_text("Delete 1 run?").wait_for()
-    page.locator(".st-key-delete_yes button").click()
+    page.locator(".st-key-delete_yes button").first.click()
     page.get_by_text("2 runs", exact=True).wait_for()
     assert delete.is_disabled(), "no other run has slid under the button"
-    page.locator(".st-key-delete_undo button").click()
+    page.locator(".st-key-delete_undo button").first.click()
     page.get_by_text("3 runs", exact=True).wait_for()
