@@ -230,8 +230,8 @@ FIGURES = {
             "drift_at", (*SKETCHES, "oh", "mmoh"),
         ),
         Figure(
-            "methods", "Every method here at 64 bits", "not in the paper",
-            "Compares seven online and six other methods.",
+            "methods", "Every method here at 64 bits", "Section VII-C",
+            "Compares seven online and five other methods.",
             "Every method of this package with codes of 64 bits in total (MMOH: 4 models of 16), on the features it "
             "was made for, after the same stream; batch methods are fitted to all of its points. RaBitQ adds two "
             "floats per item. Methods that need labels are left out where there are none. One seed.",

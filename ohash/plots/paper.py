@@ -76,24 +76,25 @@ def looks_of(figure: Figure) -> dict[str, Look]:
 
 def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """One data set, one line per method."""
-    curves, ends, last = [], {}, 0.0
+    curves: list[Series] = []
+    scores: dict[tuple[str, float], float] = {}
     for method, look in looks_of(figure).items():
         x, y, sd = _points(measured, figure, setting, method)
         if not len(y):
             continue
         curves += _curve(variant_title(method), x, y, sd, look, width=theme.THICK if method in OURS else theme.NORMAL)
-        ends[method, float(x[-1])] = float(y[-1])
-        last = max(last, float(x[-1]))
+        scores |= {(method, float(at)): float(value) for at, value in zip(x, y, strict=True)}
     second = _second_protocol(measured, figure, setting)
     title = setting.title
-    whole = [place for place in ends if place[1] == last]
-    if whole:
-        best = measured.best(figure.key, setting, whole)
-        winner, score = variant_title(best[0]), formats.share(ends[best])
+    if scores:
+        places = [at for _, at in scores]
+        last = max(places, key=lambda at: (places.count(at), at))  # the longest codes that most methods were run with
+        best = measured.best(figure.key, setting, [place for place in scores if place[1] == last])
+        winner, score = variant_title(best[0]), formats.share(scores[best])
         where = f"r = {last:g}" if figure.varies == "r" else f"{last:,.0f} {SYMBOLS[figure.varies]}"
         title += f": {winner} is best on validation queries at {where}, test mAP {score}"
-        if best[0] != "oh" and ("oh", last) in ends:
-            title += f"; OH {formats.share(ends['oh', last])}"
+        if best[0] != "oh" and ("oh", last) in scores:
+            title += f"; OH {formats.share(scores['oh', last])}"
     note = f" Faint points at r = {COMMON_R}: the same methods on OH's RBF map; of OH: without the kernel."
     return _share_chart(title, figure, [*curves, *second], note if second else "")
 
@@ -119,10 +120,11 @@ def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> C
             title += f"; of those that learn online {variant_title(online)}, {formats.share(scores[online])}"
     drawn = [_method_point(method, recalls[method], scores[method], named=method in named) for method in scores]
     lo, hi = share_limits(*(series.y for series in drawn))
+    means = "one seed" if figure.most_seeds == 1 else "means over seeds"
     caption = (
-        "mAP on test queries against recall@10 by the original distance, means over seeds; the numbers of all are in "
-        "the table. Diamonds learn online, circles are fitted at once or learn nothing. Blue learns from pairs, "
-        "orange from labels, grey from neither."
+        f"mAP on test queries against recall@10 by the original distance, {means}; all numbers are in the table. "
+        "Diamonds learn online, circles are fitted at once or learn nothing. Blue learns from pairs, orange from "
+        "labels, grey from neither."
     )
     x_axis = Axis("recall@10: agreement with the original distance", lo=0, hi=1, format="share")
     y_axis = Axis("mAP", lo=lo, hi=hi, format="share")
