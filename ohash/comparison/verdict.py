@@ -112,12 +112,13 @@ def _keeping(snapshot: ComparisonSnapshot) -> Sentence | None:
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.recall)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
+    text += f" ({seeds_text(len(snapshot.comparison.seeds))})"
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
-        behind = _behind(gap_over_seeds(best.recalls, online.recalls, "recall_10"))
+        apart = gap_over_seeds(best.recalls, online.recalls, "recall_10")
+        behind = f"{apart.size} behind" if apart is not None and apart.significant else _behind(apart)
         text += f". The best that learns online is {_name(snapshot, online)}: {score_text(online.recall)}, {behind}"
-    seeds = seeds_text(len(snapshot.comparison.seeds))
-    return Sentence(f"To keep {DISTANCES[snapshot.setup.metric]}", f"{text} ({seeds}).")
+    return Sentence(f"To keep {DISTANCES[snapshot.setup.metric]}", f"{text}.")
 
 
 def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
