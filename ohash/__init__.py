@@ -51,6 +51,7 @@ if _TYPE_CHECKING:
     from ohash.index.hamming_index import HammingIndex
     from ohash.models.online.mmoh import MMOH
     from ohash.models.online.oh import OH
+    from ohash.models.online.passive_aggressive import UncentredWarning
     from ohash.models.registry import hashers as methods
     from ohash.models.storage import load, save
     from ohash.models.storage import load as load_model
@@ -66,8 +67,8 @@ if _TYPE_CHECKING:
 __all__ = [
     "MMOH", "OH", "Change", "Comparison", "ComparisonSnapshot", "Dataset", "ExperimentParams", "FeatureMap",
     "HammingIndex", "History", "KernelWarning", "Run", "Runner", "Snapshot", "Store", "Sweep", "SweepResults",
-    "compare", "datasets", "exact_neighbours", "experiment", "gist512", "load", "load_dataset", "load_model",
-    "mean_ap", "methods", "metrics", "models", "pair_stream", "recall_at_k", "retrieval", "run", "save", "save_model",
+    "UncentredWarning", "compare", "datasets", "exact_neighbours", "experiment", "gist512", "load", "load_dataset",
+    "load_model", "mean_ap", "methods", "metrics", "models", "pair_stream", "recall_at_k", "retrieval", "run", "save", "save_model",
     "sweep", "verdict",
 ]  # fmt: skip
 
@@ -83,6 +84,7 @@ _FACE = {
     "HammingIndex": "index.hamming_index",
     "History": "engine.history",
     "KernelWarning": "core.features",
+    "UncentredWarning": "models.online.passive_aggressive",
     "MMOH": "models.online.mmoh",
     "OH": "models.online.oh",
     "Run": "engine.run",

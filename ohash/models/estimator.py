@@ -200,7 +200,12 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _defaults(self) -> dict[str, Any]:
         spec = _find(self.method)
-        return {} if spec is None else {name: row.default for name, row in spec.table.items()}
+        if spec is None:
+            return {}
+        defaults = {name: row.default for name, row in spec.table.items()}
+        if "center" in spec.table and "frozen" in spec.table["center"].choices:
+            defaults["center"] = "frozen"  # as everywhere: the mean of the first rows
+        return defaults
 
     def _spec(self) -> HasherSpec:
         spec = registry.find(str(self.method))

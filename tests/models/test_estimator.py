@@ -94,7 +94,7 @@ def test_methods_without_a_stream_have_no_partial_fit():
 
 def test_labels_reach_the_model_as_they_would_by_hand():
     fitted = HashingEstimator("hcoh", r=16).fit(X, y)
-    by_hand = registry.find("hcoh").hasher(r=16)
+    by_hand = registry.find("hcoh").hasher(r=16, center="frozen")
     by_hand.warm_up(X)
     by_hand.learn_points(X, np.arange(len(X)), y)
     assert np.array_equal(fitted.hasher_.encode(X), by_hand.encode(X))

@@ -51,19 +51,23 @@ class MMOH(PassiveAggressive):
         C: float | str = 0.1,
         seed: int = 0,
         dtype: str = "float32",
-        center: str = "none",
+        center: str | None = None,
         W: npt.ArrayLike | None = None,
         *,
         ema: float = 0.01,
         select: str = "smallest",
         rounds: int = 1,
     ) -> None:
-        """See `MMOHParams` for every parameter; `W` (T, d, r) replaces the random start."""
+        """See `MMOHParams` for every parameter; `W` (T, d, r) replaces the random start.
+
+        center=None is "none", with an `UncentredWarning` if the vectors need centring.
+        """
         params = MMOHParams(
-            T=T, r=r, alpha=alpha, beta=beta, C=check_C(C), seed=seed, dtype=dtype, center=center, ema=ema,
+            T=T, r=r, alpha=alpha, beta=beta, C=check_C(C), seed=seed, dtype=dtype, center=center or "none", ema=ema,
             select=select, rounds=rounds,
         )  # fmt: skip
         super().__init__(params, W)
+        self._centring_chosen = center is not None
 
     @property
     def W(self) -> Reals:

@@ -35,21 +35,25 @@ class OH(PassiveAggressive):
         C: float | str = 0.1,
         seed: int = 0,
         dtype: str = "float32",
-        center: str = "none",
+        center: str | None = None,
         W: npt.ArrayLike | None = None,
         *,
         ema: float = 0.01,
         select: str = "smallest",
         rounds: int = 1,
     ) -> None:
-        """See `OHParams` for every parameter; `W` (d, r) replaces the random start."""
+        """See `OHParams` for every parameter; `W` (d, r) replaces the random start.
+
+        center=None is "none", with an `UncentredWarning` if the vectors need centring.
+        """
         super().__init__(
             OHParams(
-                r=r, alpha=alpha, beta=beta, C=check_C(C), seed=seed, dtype=dtype, center=center, ema=ema,
+                r=r, alpha=alpha, beta=beta, C=check_C(C), seed=seed, dtype=dtype, center=center or "none", ema=ema,
                 select=select, rounds=rounds,
             ),
             W,
         )  # fmt: skip
+        self._centring_chosen = center is not None
 
     @property
     def W(self) -> Reals:

@@ -67,7 +67,7 @@ class OKHStyle(Hasher):
 
     def _oh(self, W: Reals | None) -> OH:
         p = self.params
-        return OH(r=p.r, alpha=0, beta=p.ratio, C=p.C, seed=p.seed, dtype=p.dtype, W=W)
+        return OH(r=p.r, alpha=0, beta=p.ratio, C=p.C, seed=p.seed, dtype=p.dtype, center="none", W=W)
 
     @property
     def W(self) -> Reals:

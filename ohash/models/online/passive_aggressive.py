@@ -3,6 +3,7 @@
 Their parameters, the columns that learning pairs gives, state, step and explanation.
 """
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
@@ -116,6 +117,8 @@ CENTRING = {"none": kernels.NONE, "frozen": kernels.FROZEN, "running": kernels.R
 USUAL_C = 0.1  # the paper's
 # C = auto in units of the median step: 0.1 on the paper's kind of features, and beyond it nothing is gained elsewhere.
 AUTO_FACTOR = 2.0
+UNCENTRED = 0.25  # share of the squared length that is the mean's
+UNCENTRED_PAIRS = 200  # fewest pairs of a first call that are worth a warning, and how many are looked at
 NO_STEP = 1e-12  # a C with which W stays as it is
 
 
@@ -131,6 +134,7 @@ class PassiveAggressive(LinearLearner):
     WARM_UP_DTYPE: ClassVar[str] = ""
     UNIT: ClassVar[str] = "pairs"
     params: OHParams
+    _centring_chosen = True
 
     def __init__(self, params: OHParams, W: npt.ArrayLike | None) -> None:
         """Keep the validated parameters; start at once if W is given."""
@@ -293,6 +297,8 @@ class PassiveAggressive(LinearLearner):
             raise ValueError(
                 "C must be a number before pairs are learnt, got 'auto'; call choose_C with a few pairs first"
             )
+        if not self._centring_chosen and not self.seen and len(at_i) >= UNCENTRED_PAIRS:
+            warn_if_uncentred(X, at_i[:UNCENTRED_PAIRS])
         shape = (len(at_i), self.T)
         D_h, p0 = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         R, loss, ratio, tau, norm2 = (np.zeros(shape) for _ in range(5))
@@ -377,6 +383,26 @@ class PassiveAggressive(LinearLearner):
         X = validation.matrix("X", X, d=self.d)
         self._need_mean()
         return super()._encode(X)
+
+
+class UncentredWarning(UserWarning):
+    """The vectors lie far from the origin and nothing centres them: many hyperplanes miss them all."""
+
+
+def warn_if_uncentred(X: Numbers, rows: Rows) -> None:
+    """Say once, at the first pairs, that the mean is long beside the vectors themselves."""
+    some = np.asarray(X[rows], np.float64)
+    squares = float(np.einsum("ij,ij->", some, some)) / len(some)
+    mean = some.mean(axis=0)
+    share = float(mean @ mean) / squares if squares > 0 and np.isfinite(squares) else 0.0
+    if share > UNCENTRED:
+        warnings.warn(
+            f"the mean of the vectors has {share:.0%} of their squared length and nothing centres them, so that many "
+            "hyperplanes miss the data; pass center='frozen' and call warm_up(X) first, as the dashboard does, or pass "
+            "center='none' if it is meant",
+            UncentredWarning,
+            stacklevel=4,
+        )
 
 
 def check_C(value: float | str) -> Any:
