@@ -68,8 +68,8 @@ __all__ = [
     "MMOH", "OH", "Change", "Comparison", "ComparisonSnapshot", "Dataset", "ExperimentParams", "FeatureMap",
     "HammingIndex", "History", "KernelWarning", "Run", "Runner", "Snapshot", "Store", "Sweep", "SweepResults",
     "UncentredWarning", "compare", "datasets", "exact_neighbours", "experiment", "gist512", "load", "load_dataset",
-    "load_model", "mean_ap", "methods", "metrics", "models", "pair_stream", "recall_at_k", "retrieval", "run", "save", "save_model",
-    "sweep", "verdict",
+    "load_model", "mean_ap", "methods", "metrics", "models", "pair_stream", "recall_at_k", "retrieval", "run", "save",
+    "save_model", "sweep", "verdict",
 ]  # fmt: skip
 
 # The public face: name -> module, or module:name there. Imported when first asked for: a notebook that only hashes

@@ -18,7 +18,8 @@ from ohash.engine.export import code_for as run_code
 ROOT = Path(__file__).parents[1]
 FACE = {
     "MMOH", "OH", "Change", "Comparison", "ComparisonSnapshot", "Dataset", "ExperimentParams", "FeatureMap",
-    "HammingIndex", "History", "KernelWarning", "Run", "Runner", "Snapshot", "Store", "Sweep", "SweepResults", "UncentredWarning",
+    "HammingIndex", "History", "KernelWarning", "Run", "Runner", "Snapshot", "Store", "Sweep", "SweepResults",
+    "UncentredWarning",
     "compare", "datasets", "exact_neighbours", "experiment", "gist512", "load", "load_dataset", "load_model", "mean_ap",
     "methods", "metrics", "models", "pair_stream", "recall_at_k", "retrieval", "run", "save", "save_model",
     "sweep", "verdict",
