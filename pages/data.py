@@ -23,7 +23,7 @@ if part != "look":
 if part == "own":
     upload_panel.panel(session)
 elif part == "all":
-    all_datasets.show_all()
+    all_datasets.show_all(session)
 else:
     key = page.choose(session)
     address.write_query(page.query_of(key))

@@ -1,7 +1,7 @@
 """A chart as a Plotly figure: for what stands still and for standalone HTML. The only module that imports plotly."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,19 +88,34 @@ def pickable(chart: Chart, dark: bool = False) -> go.Figure:
     return fig
 
 
-def to_html(charts: Chart | Sequence[Chart], dark: bool = False, title: str = "ohash") -> str:
-    """A page that needs no network: every figure with its caption, the library once."""
+def to_html(
+    charts: Chart | Sequence[Chart], dark: bool = False, title: str = "ohash", facts: Mapping[str, str] | None = None
+) -> str:
+    """A page that needs no network: what it is about, every figure with its caption, the library once.
+
+    `facts` are named texts, such as the data set and the seed; an address becomes a link.
+    """
     several = [charts] if isinstance(charts, Chart) else list(charts)
     ground = theme.ground(dark)
     style = f"body{{font-family:{theme.FONT};max-width:60rem;margin:2rem auto;padding:0 1rem;"
     style += f"color:{ground.ink};background:{ground.background}}}p{{color:{ground.faint}}}"
+    style += "h1{font-size:1.3rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dd{margin:0}"
+    style += "a{overflow-wrap:anywhere}"
     parts = ["<!doctype html>", '<html lang="en"><head><meta charset="utf-8">', f"<title>{html.escape(title)}</title>"]
     parts.append(f"<style>{style}</style></head><body>")
+    if facts:
+        lines = "".join(f"<dt>{html.escape(name)}</dt><dd>{_fact(text)}</dd>" for name, text in facts.items())
+        parts.append(f"<h1>{html.escape(title)}</h1><dl>{lines}</dl>")
     for at, chart in enumerate(several):
         body = figure(chart, dark).to_html(include_plotlyjs=at == 0, full_html=False)
         label = html.escape(chart.alt or chart.title, quote=True)
         parts.append(f'<figure role="img" aria-label="{label}">{body}<p>{html.escape(chart.caption)}</p></figure>')
     return "\n".join([*parts, "</body></html>"])
+
+
+def _fact(text: str) -> str:
+    shown = html.escape(text)
+    return f'<a href="{shown}">{shown}</a>' if text.startswith(("http://", "https://")) else shown
 
 
 def _trace(one: Series, chart: Chart, dark: bool) -> Any:

@@ -187,6 +187,11 @@ def test_share_shows_the_link(live: LivePage) -> None:
     code = live.page.get_by_alt_text("QR code of the link")
     code.wait_for()
     assert code.evaluate("image => image.naturalWidth") > 60
+    code.click()
+    large = live.page.locator(".ohash-qr-screen img")
+    live.until(lambda: large.bounding_box()["height"] > 600, what="the code fills the screen")
+    live.page.keyboard.press("Escape")
+    live.until(lambda: large.count() == 0, what="and goes away")
 
 
 def test_preset_tells_its_story(live: LivePage) -> None:

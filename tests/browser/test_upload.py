@@ -9,6 +9,7 @@ import pytest
 from ohash.cli.browser import Dashboard
 from tests.browser.live_page import LivePage
 from tests.browser.waiting import until
+from tests.streams.test_picture_files import png, zipped
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ROWS, COLUMNS = 600, 12
@@ -60,3 +61,35 @@ def test_a_pickle_is_refused_with_words(page: Any, server: Dashboard, tmp_path: 
     message.wait_for()
     assert "x.npy" in message.inner_text() and "pickle" in message.inner_text()
     assert page.get_by_text("Traceback").count() == 0
+
+
+def test_a_reload_finds_the_file_and_a_stranger_is_asked_for_it(
+    page: Any, browser: Any, server: Dashboard, vectors: Path
+) -> None:
+    bring(page, server, vectors / "x.npy")
+    page.get_by_role("button", name="Watch OH learn this").click()
+    live = LivePage(page)
+    live.until(lambda: "dataset=own" in live.query and live.pairs > 0, what="it learns")
+    page.reload()
+    again = LivePage(page)
+    again.until(lambda: again.pairs > 0, what="it learns again")
+    stranger = browser.new_context().new_page()
+    stranger.goto(f"{server.url}/{live.query}")
+    stranger.locator("[data-testid=stAlert]").filter(has_text="x.npy").wait_for(timeout=60_000)
+    stranger.context.close()
+
+
+def test_a_zip_of_pictures_is_described_and_shown(page: Any, server: Dashboard, tmp_path: Path) -> None:
+    (tmp_path / "pets.zip").write_bytes(zipped(**{f"{at % 2}/{at}.png": png(at) for at in range(300)}))
+    page.goto(f"{server.url}/data?view=own")
+    page.locator("[data-testid=stFileUploader] input[type=file]").nth(3).set_input_files(str(tmp_path / "pets.zip"))
+    page.get_by_text("300 rows").first.wait_for()
+    page.get_by_role("button", name="Watch OH learn this").click()
+    page.locator(".ohash-gallery [data-row] img").first.wait_for()
+
+
+def test_a_row_of_the_list_opens_the_data_set(page: Any, server: Dashboard) -> None:
+    page.goto(f"{server.url}/data?view=all")
+    page.locator(".ohash-list [role=link]").filter(has_text="Digits").first.click()
+    page.get_by_text("What “similar” means here").wait_for()
+    until(lambda: "dataset=digits" in page.evaluate("location.search"), "its own address")

@@ -10,7 +10,7 @@ from ohash.comparison.results import ComparisonSnapshot
 from ohash.engine.export import Files, to_parquet
 from ohash.plots.compare import CHARTS
 from ohash.tables import rows_to_csv, to_csv
-from ohash.ui.parts.sharing import JSON, link_here, offer_file, qr_html
+from ohash.ui.parts.sharing import JSON, file_stem, link_here, offer_file, qr_html
 from ohash.ui.session import own_data
 from ohash.ui.session.session import Session
 
@@ -37,7 +37,9 @@ def _export(comparison: Comparison, snapshot: ComparisonSnapshot, files: Files) 
     if not snapshot.judged:
         st.caption("There is nothing to export yet.")
         return
-    name = f"ohash-compare-{comparison.key()}"
+    methods = [entry.method for entry in comparison.entries]
+    several = [f"{len(methods)} methods"] if len(methods) > 4 else methods
+    name = file_stem("compare", comparison.dataset, *several, f"seeds {comparison.seeds}")
     offer_file("Results (CSV)", lambda: rows_to_csv(report.result_rows(snapshot)), f"{name}.csv", "text/csv")
     offer_file("Curves (CSV)", lambda: to_csv(report.columns(snapshot)), f"{name}-curves.csv", "text/csv")
     offer_file(

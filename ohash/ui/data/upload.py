@@ -1,11 +1,13 @@
 """Read uploaded files, within hard limits."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import streamlit as st
 
 from ohash.engine.export import Files
 from ohash.streams.dataset import Dataset, Metric
+from ohash.streams.readers import picture_files
 from ohash.streams.readers.own_data import DataOptions, dataset_from_sources
 from ohash.streams.readers.source import UPLOAD, Source
 from ohash.streams.summary import Summary
@@ -39,6 +41,31 @@ def read(vectors: File, labels: File | None, pairs: File | None, metric: Metric 
         return _read(ids, title, metric, sources)
     except MemoryError:
         raise ValueError(f"{sources[0].name} does not fit into the memory of this server; take fewer rows") from None
+
+
+def read_pictures(files: Sequence[File]) -> tuple[Dataset, Summary]:
+    """A dataset of uploaded pictures, with a progress bar while they are described; ValueError says what is wrong."""
+    title = files[0].name if len(files) == 1 else f"{len(files):,} files with {files[0].name}"
+    read = _place_of(tuple(file.file_id for file in files))
+    if not read:
+        place = st.empty()
+
+        def progress(done: int, total: int) -> None:
+            place.progress(done / total, f"Describing your pictures by GIST-512: {done:,} of {total:,}.")
+
+        try:
+            place.progress(0.0, "Reading your pictures.")
+            dataset = picture_files.read_pictures([(file.name, file.getvalue()) for file in files], title, progress)
+            read.append((dataset, check_data(dataset)))
+        finally:
+            place.empty()
+    return read[0]
+
+
+@st.cache_resource(scope="session", max_entries=2, show_spinner=False)
+def _place_of(ids: tuple[str, ...]) -> list[tuple[Dataset, Summary]]:
+    """Where the dataset of some pictures is kept; a cached function cannot show its progress."""
+    return []
 
 
 def names_of(vectors: File, labels: File | None, pairs: File | None, metric: Metric | None) -> Files:

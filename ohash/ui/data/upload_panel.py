@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import streamlit as st
 
+from ohash.engine.export import PLACEHOLDER_FILES
 from ohash.engine.params import OWN
 from ohash.streams.dataset import METRICS
+from ohash.streams.readers.picture_files import SUFFIXES
 from ohash.ui.data import actions, upload
 from ohash.ui.parts import items
 from ohash.ui.session import own_data, view_state
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
-from ohash.ui.workarounds.slots import once
+from ohash.ui.workarounds.slots import distinct, once
 
 FROM_FILE = "file"
 DISTANCES: dict[str, str] = {
@@ -27,6 +29,10 @@ PAIRS = (
     "Rows i, j that belong together, such as clicks. A third column may hold s = 1 (similar) or -1 (dissimilar), a "
     "fourth the time."
 )
+PICTURES = (
+    "A zip of pictures, or several pictures at once: they are described by GIST-512, and the gallery shows them. "
+    "Folders in a zip become labels."
+)
 EXAMPLE = """np.save("x.npy", X)    # vectors, one row per item: this alone is enough
 np.save("y.npy", y)    # optional: one label per row, as numbers or text
 pd.DataFrame({"i": clicked, "j": together_with}).to_csv("clicks.csv", index=False)    # optional: row numbers or ids"""
@@ -38,26 +44,33 @@ def panel(session: Session) -> None:
     wanted = "" if linked is None else linked.content
     request = st.empty()
     if wanted and wanted not in session.own:
+        known = own_data.name_of(wanted)
+        file = f"the file {known}" if known else "an uploaded file"
         request.info(
-            f"The link you opened needs an uploaded file with fingerprint {escape_markdown(wanted)}. Upload that file "
-            "here, with its labels or pairs if it had any.",
+            f"The link you opened needs {escape_markdown(file)} with fingerprint {escape_markdown(wanted)}. Upload "
+            "that file here, with its labels or pairs if it had any.",
             icon=":material/link:",
         )
     limit = st.get_option("server.maxUploadSize")
     st.markdown(
-        "Your vectors stay on this server and are discarded when this session ends. No file is ever unpickled. Files "
-        f"larger than {limit} MB can be opened from a shell: `ohash-lab vectors.npy`."
+        "Your data stay in the memory of this server, for this browser only, until it is restarted or newer uploads "
+        "take their place; only their names are kept. No file is ever unpickled. Files larger than "
+        f"{limit} MB can be opened from a shell: `ohash-lab vectors.npy`."
     )
-    first, second, third = st.columns(3)
+    first, second, third, fourth = st.columns(4)
     vectors = first.file_uploader("Vectors", key="upload_vectors", help=VECTORS)
     labels = second.file_uploader("Labels (optional)", key="upload_labels", help=LABELS)
     pairs = third.file_uploader("Pairs or clicks (optional)", key="upload_pairs", help=PAIRS)
+    pictures = fourth.file_uploader(
+        "Or pictures", key="upload_pictures", help=PICTURES, accept_multiple_files=True,
+        type=["zip", *(suffix[1:] for suffix in SUFFIXES)],
+    )  # fmt: skip
     chosen = st.segmented_control(
         "Distance", tuple(DISTANCES), default=FROM_FILE, required=True, key="view_metric",
         format_func=lambda name: DISTANCES[name], help=DISTANCE,
     )  # fmt: skip
     metric = next((one for one in METRICS if one == chosen), None)
-    if vectors is None:
+    if vectors is None and not pictures:
         if labels is not None or pairs is not None:
             st.info("Labels and pairs need vectors: upload those, too.", icon=":material/upload_file:")
         else:
@@ -65,12 +78,17 @@ def panel(session: Session) -> None:
         _list_uploads(session)
         return
     try:
-        dataset, summary = upload.read(vectors, labels, pairs, metric)
+        if vectors is None:
+            dataset, summary = upload.read_pictures(pictures)
+            files = PLACEHOLDER_FILES
+        else:
+            dataset, summary = upload.read(vectors, labels, pairs, metric)
+            files = upload.names_of(vectors, labels, pairs, metric)
     except ValueError as error:
         st.error(f"{escape_markdown(error)}.".replace("..", "."), icon=":material/error:")
         _list_uploads(session)
         return
-    content = own_data.add(session, dataset, upload.names_of(vectors, labels, pairs, metric))
+    content = own_data.add(session, dataset, files)
     st.success(f"{summary.lines()[0]}. You can now choose it on Live and Compare.", icon=":material/check_circle:")
     if content == wanted:
         request.info("This is the file your link needs.", icon=":material/link:")
@@ -99,7 +117,8 @@ def _list_uploads(session: Session) -> None:
     if not session.own:
         return
     st.markdown("##### Uploaded in this session")
-    rows = [[own.title, f"{own.n:,}", f"{own.d:,}", content] for content, own in session.own.items()]
+    titles = distinct({content: own.title for content, own in session.own.items()})
+    rows = [[titles[content], f"{own.n:,}", f"{own.d:,}", content] for content, own in session.own.items()]
     st.html(items.table_html(["data", "rows", "columns", "fingerprint"], rows, numbers=frozenset({1, 2})))
 
 

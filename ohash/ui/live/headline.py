@@ -39,13 +39,12 @@ def situation(session: Session, now: Snapshot | None, state: str) -> str:
         return f"{doing}; the first evaluation is under way."
     if spec.consumes == "nothing" or not math.isfinite(numbers.get(column, math.nan)):
         return f"{doing}."
-    labels = _compare(numbers[f"{column}_start"], numbers[column])
-    distance = _compare(numbers["recall_10_start"], numbers["recall_10"])
-    both = f"{labels} with {truth_of(now)} than at the start, and {distance} with the original distance"
+    labels, distance = _compare(numbers, column), _compare(numbers, "recall_10")
+    both = f"{labels} with {truth_of(now)} and {distance} with the original distance"
     if labels == distance:
-        both = f"{labels} than at the start, with {truth_of(now)} and with the original distance"
+        both = f"{labels} with {truth_of(now)} and with the original distance"
     flat = now.state == "done" and now.params.run.stop_when_flat and now.t < numbers.get("end", 0)
-    return f"{doing}: its codes agree {both}{'; mAP is flat, so it stopped' if flat else ''}."
+    return f"{doing}: compared with the start, its codes agree {both}{'; mAP is flat, so it stopped' if flat else ''}."
 
 
 def _doing(spec: HasherSpec, state: str) -> str:
@@ -56,10 +55,11 @@ def _doing(spec: HasherSpec, state: str) -> str:
     return f"{LEARNING.get(state, 'is learning from')} pairs of"
 
 
-def _compare(start: float, end: float) -> str:
-    """As the two are read on the charts."""
-    if f"{start:.2f}" == f"{end:.2f}":
-        return "no better"
+def _compare(numbers: dict[str, float], column: str) -> str:
+    """Better or worse only where the change is larger than the score is uncertain, and can be read on the chart."""
+    start, end, error = numbers[f"{column}_start"], numbers[column], numbers.get(f"{column}_error", 0.0)
+    if f"{start:.2f}" == f"{end:.2f}" or abs(end - start) <= (error if math.isfinite(error) else 0.0):
+        return "about as well"
     return "better" if end > start else "worse"
 
 

@@ -8,12 +8,18 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from ohash._version import __version__
 from ohash.engine.export import code_for, summary, to_parquet
+from ohash.engine.narrative import title_of
+from ohash.engine.params import ExperimentParams, flat, rows_of
+from ohash.engine.snapshot import Snapshot
+from ohash.models.registry import find
 from ohash.models.storage import save
 from ohash.plots.live import charts
 from ohash.tables import to_csv
 from ohash.ui.live import reference_runs
-from ohash.ui.parts.sharing import JSON, LOCAL_HOSTS, link_here, offer_file, on_network, qr_html
+from ohash.ui.parts.controls import format_value
+from ohash.ui.parts.sharing import JSON, LOCAL_HOSTS, file_stem, link_here, offer_file, on_network, qr_html
 from ohash.ui.session import live_run, own_data
 from ohash.ui.session.session import Session
 
@@ -61,19 +67,54 @@ def _export(session: Session) -> None:
         "loss": charts.loss(now),
         "tau": charts.tau(now),
     }
-    name = f"ohash-{now.params.key()}"
+    name = _file_stem(now.params)
     binary = "application/octet-stream"
     offer_file("History (CSV)", lambda: to_csv(now.columns), f"{name}-history.csv", "text/csv")
     offer_file("Checkpoints (CSV)", lambda: to_csv(now.checkpoints), f"{name}-checkpoints.csv", "text/csv")
     offer_file("History (Parquet)", lambda: to_parquet(now.columns), f"{name}-history.parquet", binary)
     offer_file("Parameters and numbers (JSON)", lambda: json.dumps(summary(now), indent=2), f"{name}.json", JSON)
-    offer_file("Figures (HTML)", lambda: to_html(list(figures.values())), f"{name}.html", "text/html")
+    facts = _facts(session, now)
+    offer_file(
+        "Figures (HTML)", lambda: to_html(list(figures.values()), title=facts["run"], facts=facts), f"{name}.html",
+        "text/html",
+    )  # fmt: skip
     for title, chart in figures.items():
         offer_file(f"Figure {title} (SVG)", partial(to_svg, chart), f"{name}-{title}.svg", "image/svg+xml")
     files = own_data.files_of(session, now.params.content)
     offer_file("Code for this run", lambda: code_for(now.params, files), f"{name}.py", "text/x-python")
     if run is not None:
         offer_file("Model (npz)", lambda: _model(session), f"{name}.npz", binary)
+
+
+def _file_stem(params: ExperimentParams) -> str:
+    model = params.model
+    T = [f"T{model.T}"] if getattr(model, "T", 1) > 1 else []
+    data = f"{params.dataset}-{params.content[:6]}" if params.content else params.dataset
+    return file_stem(data, params.method, *T, f"r{getattr(model, 'r', '')}", f"seed{params.seed}")
+
+
+def _facts(session: Session, now: Snapshot) -> dict[str, str]:
+    """What a reader of an exported page must know to repeat it."""
+    params = now.params
+    own = session.own.get(params.content)
+    rows = rows_of(params)
+    values = ", ".join(
+        f"{rows[key].symbol or rows[key].title} = {format_value(rows[key], value)}"
+        for key, value in flat(params).items()
+        if key in rows and key != "seed" and rows[key].is_active(flat(params))
+    )
+    changes = ", ".join(f"{change.name} = {change.value:g} at pair {change.at:,}" for change in params.changes)
+    return {
+        "run": f"{find(params.method).title} on {title_of(params) if own is None else own.title}",
+        "data set": title_of(params) if own is None else f"{own.title} (fingerprint {params.content})",
+        "method": find(params.method).title,
+        "parameters": values,
+        "changes during the run": changes or "none",
+        "pairs": f"{now.t:,}, {now.state}",
+        "seed": str(params.seed),
+        "link": link_here(params.to_query()),
+        "version": f"ohash {__version__}",
+    }
 
 
 def _model(session: Session) -> bytes:

@@ -1,7 +1,8 @@
 """Items of a dataset as HTML: pictures with their labels, names, pairs side by side; and plain tables."""
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 import streamlit as st
 
@@ -43,6 +44,8 @@ CSS = """
   .ohash-list td::before {content: attr(data-label) ": "; opacity: .65;}
   .ohash-list td:first-child {font-weight: 600;} .ohash-list td:first-child::before {content: "";}
 }
+.ohash-list tr[data-row] {cursor: pointer;} .ohash-list tr[data-row]:hover {background: rgba(128,128,128,.14);}
+.ohash-list [role="link"] {text-decoration: underline; text-underline-offset: .2em;}
 .ohash-scroll {overflow-x: auto;}
 .ohash-facts {margin: 0; padding-left: 1.1rem; font-size: .92rem; line-height: 1.45;}
 </style>
@@ -77,20 +80,28 @@ def pairs_html(dataset: Dataset, examples: SimilarityExamples, *, dark: bool) ->
 
 
 def table_html(
-    header: list[str], rows: list[list[str]], *, numbers: frozenset[int] = frozenset(), kind: str = ""
+    header: list[str],
+    rows: list[list[str]],
+    *,
+    numbers: frozenset[int] = frozenset(),
+    kind: str = "",
+    opens: Sequence[int | None] = (),
 ) -> str:
-    """A table of texts, escaped here; columns in `numbers` are right-aligned; `kind` is a further CSS class."""
+    """A table of texts, escaped here; columns in `numbers` are right-aligned; `kind` is a further CSS class.
+
+    A row with a number in `opens` is clickable: script.py reports the number.
+    """
     side = [' class="n"' if at in numbers else "" for at in range(len(header))]
     head = "".join(f'<th scope="col"{side[at]}>{html.escape(text)}</th>' for at, text in enumerate(header))
-    body = [
-        "<tr>"
-        + "".join(
-            f'<td{side[at]} data-label="{html.escape(header[at])}">{html.escape(text)}</td>'
-            for at, text in enumerate(row)
-        )
-        + "</tr>"
-        for row in rows
-    ]
+    body = []
+    for row, number in zip_longest(rows, opens[: len(rows)]):
+        cells = [html.escape(text) for text in row]
+        mark = ""
+        if number is not None:
+            mark = f' data-row="{number}"'
+            cells[0] = f'<span role="link" tabindex="0"{mark}>{cells[0]}</span>'
+        named = (f'<td{side[at]} data-label="{html.escape(header[at])}">{cell}</td>' for at, cell in enumerate(cells))
+        body.append(f"<tr{mark}>{''.join(named)}</tr>")
     return (
         '<div class="ohash-scroll"><table class="ohash-table ' + f'{kind}">'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"

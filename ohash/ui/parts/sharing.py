@@ -1,6 +1,7 @@
 """What every Share and Export menu needs: links, a QR code, and downloads made on demand."""
 
 import html
+import re
 import socket
 from collections.abc import Callable
 from urllib.parse import urlencode, urlsplit
@@ -26,12 +27,23 @@ def _page_address() -> str:
     return (st.context.url or DEFAULT_ADDRESS).partition("?")[0]
 
 
+def file_stem(dataset: str, *parts: str) -> str:
+    """The beginning of the name of every file about some data, as a person reads it in a folder.
+
+    >>> file_stem("fashion", "oh", "r48", "seed 0"), file_stem("own", "My vectors.npy", "oh")
+    ('ohash-fashion-oh-r48-seed-0', 'ohash-own-my-vectors-npy-oh')
+    """
+    words = re.sub(r"[^a-z0-9.=@+]+", "-", " ".join([dataset, *parts]).lower()).replace(".", "-")
+    return f"ohash-{words.strip('-')}"
+
+
 def qr_html(text: str) -> str:
-    """A QR code as an image."""
+    """A QR code as an image; a click shows it as large as the screen (script.py)."""
     import segno  # noqa: PLC0415
 
     image = segno.make(text, error="l").svg_data_uri(scale=3, border=2, light="white")
-    return f'<img alt="QR code of the link" src="{html.escape(image)}">'  # Streamlit would remove an inline svg
+    picture = f'<img alt="QR code of the link" src="{html.escape(image)}">'  # Streamlit would remove an inline svg
+    return f'<button class="ohash-qr" title="Show it on the whole screen">{picture}</button>'
 
 
 def on_network(address: str) -> str:

@@ -5,6 +5,7 @@ import streamlit as st
 
 from ohash.plots.chart import Chart
 from ohash.plots.plotly import figure
+from ohash.ui.parts.sharing import file_stem
 from ohash.ui.workarounds.style import dark
 
 NO_BUTTONS = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
@@ -17,4 +18,5 @@ def show(chart: Chart, key: str, height: int = 260, drawing: go.Figure | None = 
     margin = {"l": 56, "r": max(28, fig.layout.margin.r or 0), "t": 34 if several else 22, "b": 44}
     fig.update_layout(title=None, height=height, margin=margin)
     st.markdown(f"**{chart.title}**")
-    st.plotly_chart(fig, key=key, theme=None, config=NO_BUTTONS, alt=chart.alt or chart.title)
+    picture = {"toImageButtonOptions": {"filename": file_stem(chart.title)[:80]}}
+    st.plotly_chart(fig, key=key, theme=None, config=NO_BUTTONS | picture, alt=chart.alt or chart.title)

@@ -11,6 +11,7 @@ from ohash.engine.params import OWN, ExperimentParams, experiment
 from ohash.streams.dataset import METRICS, Dataset
 from ohash.streams.readers.own_data import open_files
 from ohash.streams.summary import Summary, summarize
+from ohash.ui.session import uploads
 from ohash.ui.session.session import Session
 
 MAX_DATASETS = 4
@@ -24,9 +25,10 @@ def dataset_of(session: Session, params: ExperimentParams | Comparison) -> Datas
     if params.dataset != OWN:
         return None
     if params.content not in session.own:
+        name = name_of(params.content)
         raise ValueError(
-            f"This link needs an uploaded file (fingerprint {params.content or 'missing'}); upload that file on the "
-            "Data page, or choose another data set"
+            f"This link needs an uploaded file{f', {name}' if name else ''} (fingerprint "
+            f"{params.content or 'missing'}); upload that file on the Data page, or choose another data set"
         )
     return session.own[params.content]
 
@@ -60,7 +62,22 @@ def add(session: Session, dataset: Dataset, files: Files = PLACEHOLDER_FILES) ->
         del session.own[content]
         session.files.pop(content, None)
     session.own[key] = dataset
+    if files != command_line_files() and uploads.keep(key, dataset, files):
+        uploads.remember_name(key, dataset.title)
     return key
+
+
+def restore(session: Session) -> None:
+    """After a reload: the data of the link, if this browser has uploaded them since the server was started."""
+    named = missing(session)
+    known = None if named is None else uploads.kept(named.content)
+    if named is not None and known is not None:
+        session.own[named.content], session.files[named.content] = known
+
+
+def name_of(content: str) -> str:
+    """What the file was called when it was uploaded here; "" if it never was."""
+    return uploads.name_of(content)
 
 
 def add_command_line_data(session: Session, *, first: bool) -> None:

@@ -23,6 +23,7 @@ def current_session() -> Session:
         if link.params is not None:
             session.params, session.preset, session.from_link = link.params, _preset_of(link.params), True
         session.comparison = link.comparison
+        own_data.restore(session)
         own_data.add_command_line_data(session, first=link == address.Link())
     _connection(session.id)
     live_run.hub().lease(session.id)

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import streamlit as st
+from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 
 from ohash.ui.workarounds.slots import component_value
 
@@ -22,6 +23,7 @@ export default function ({ setStateValue, setTriggerValue }) {
 }
 """
 NAME = "ohash_client"
+COOKIE = "_streamlit_xsrf"  # random, one per browser; every answer masks it anew
 
 
 @dataclass(frozen=True)
@@ -49,3 +51,9 @@ def listen(on_report: Callable[[BrowserReport], None], on_row: Callable[[int | N
         on_row(row if isinstance(row, int) else None)
 
     _component()(key=NAME, on_client_change=report, on_row_change=click, height=1)
+
+
+def browser_token() -> str:
+    """The same for every session of one browser, and unguessable; "" if there is none."""
+    token, _ = decode_xsrf_token_string(st.context.cookies.get(COOKIE, ""))
+    return "" if token is None else token.hex()

@@ -4,7 +4,8 @@ Keys: Streamlit reserves R (it runs the script again, which does no harm), so a 
 the key Space takes it away from every other control reached with the keyboard.
 History: Streamlit adds an entry at every change of the address, and Back would meet the server, which writes its own
 address again: the user could never leave. An experiment replaces the one before it, and Back leads to the page before.
-Clicks: an item of the gallery becomes the query; the introduction is closed, and remembered as seen.
+Clicks: an item of the gallery becomes the query, a row of the list of data sets is opened, the introduction is closed
+and remembered as seen, a QR code fills the screen.
 Live region: the headline is redrawn five times a second; a screen reader is told when its words change.
 Read-outs: ECharts drops its own with every new frame; the pointer's last position is sent again before the next frame
 is painted.
@@ -43,6 +44,22 @@ if (!window.ohashKeys) {
     const lesson = pressed.dataset.press && document.querySelector(pressed.dataset.press);
     if (lesson) lesson.click();
   });
+  document.addEventListener("click", (event) => {
+    const large = document.querySelector(".ohash-qr-screen");
+    const code = event.target.closest && event.target.closest(".ohash-qr");
+    if (large) large.remove();
+    if (!code || large) return;
+    const screen = document.createElement("div");
+    screen.className = "ohash-qr-screen";
+    screen.setAttribute("role", "dialog");
+    screen.setAttribute("aria-label", "QR code; click or press Escape to close");
+    screen.append(code.querySelector("img").cloneNode());
+    document.body.append(screen);
+  });
+  document.addEventListener("keydown", (event) => {
+    const large = document.querySelector(".ohash-qr-screen");
+    if (large && event.key === "Escape") { large.remove(); event.stopPropagation(); }
+  }, true);
   const says = document.createElement("div");
   says.className = "ohash-unseen ohash-says";
   says.setAttribute("role", "status");
@@ -57,7 +74,7 @@ if (!window.ohashKeys) {
     (here ? history.replaceState : push).call(history, state, unused, url);
   };
   const choose = (event) => {
-    const item = event.target.closest && event.target.closest(".ohash-gallery [data-row]");
+    const item = event.target.closest && event.target.closest(":is(.ohash-gallery, .ohash-list) [data-row]");
     if (item && window.ohashTell && (event.type === "click" || event.key === "Enter" || event.key === " ")) {
       event.preventDefault();
       window.ohashTell("row", Number(item.dataset.row));

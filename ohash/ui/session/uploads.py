@@ -1,0 +1,75 @@
+"""What a server remembers of uploads: the data of each browser while it lives, and the names of files for ever.
+
+A reload opens a new session. The data are found again by their fingerprint and by the browser that uploaded them, so
+that a link alone gives nobody else's data away.
+"""
+
+import json
+import threading
+from collections import OrderedDict
+from pathlib import Path
+
+import streamlit as st
+
+from ohash.engine.export import Files
+from ohash.runtime.folders import home
+from ohash.streams.dataset import Dataset
+from ohash.ui.workarounds.browser import browser_token
+
+MOST_KEPT = 8
+MOST_NAMES = 1000
+_lock = threading.Lock()
+
+
+def keep(content: str, dataset: Dataset, files: Files) -> bool:
+    """Keep the data for this browser; returns whether they are new."""
+    owner = browser_token()
+    with _lock:
+        shelf = _shelf()
+        new = (owner, content) not in shelf
+        if owner:
+            shelf[owner, content] = dataset, files
+            shelf.move_to_end((owner, content))
+            while len(shelf) > MOST_KEPT:
+                shelf.popitem(last=False)
+    return new
+
+
+def kept(content: str) -> tuple[Dataset, Files] | None:
+    """The data that this browser has uploaded before."""
+    owner = browser_token()
+    return _shelf().get((owner, content)) if owner else None
+
+
+def remember_name(content: str, title: str) -> None:
+    """Write down what a file is called; a disk that cannot be written to forgets it."""
+    with _lock:
+        names = {**_names(), content: title}
+        few = dict(list(names.items())[-MOST_NAMES:])
+        try:
+            _file().parent.mkdir(parents=True, exist_ok=True)
+            _file().write_text(json.dumps(few))
+        except OSError:
+            return
+
+
+def name_of(content: str) -> str:
+    """The name of a file that was uploaded here once; "" if it is not known."""
+    return _names().get(content, "")
+
+
+def _names() -> dict[str, str]:
+    try:
+        names = json.loads(_file().read_text())
+    except (OSError, ValueError):
+        return {}
+    return {str(key): str(title) for key, title in names.items()} if isinstance(names, dict) else {}
+
+
+def _file() -> Path:
+    return home() / "uploads.json"
+
+
+@st.cache_resource
+def _shelf() -> OrderedDict[tuple[str, str], tuple[Dataset, Files]]:
+    return OrderedDict()

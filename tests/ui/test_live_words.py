@@ -1,0 +1,52 @@
+"""What the Live page says: each thing once, no more than is sure; and what an export says about its run."""
+
+from dataclasses import replace
+
+import pytest
+
+from ohash.engine.params import experiment
+from ohash.engine.run import run
+from ohash.engine.snapshot import Snapshot
+from ohash.plots.live import charts
+from ohash.plots.plotly import to_html
+from ohash.ui.live import headline, sharing
+from ohash.ui.session.session import Session
+
+
+@pytest.fixture(scope="module")
+def now() -> Snapshot:
+    *_, last = run(experiment("digits", "oh", pairs=1000, r=16, seed=3))
+    return last
+
+
+def said(now: Snapshot, **numbers: float) -> str:
+    changed = replace(now, state="running", numbers={**now.numbers, **numbers})
+    return headline.sentence(Session("s", now.params), changed, "running")
+
+
+def test_the_headline_has_words_and_the_charts_have_numbers(now: Snapshot) -> None:
+    sentence = said(now)
+    assert sentence.startswith("OH is learning from pairs of ") and "compared with the start" in sentence
+    assert not any(letter.isdigit() for letter in sentence.partition(":")[2]), sentence
+    assert any(letter.isdigit() for letter in charts.quality(now).title)
+
+
+@pytest.mark.parametrize(
+    ("end", "error", "words"), [(0.7, 0.05, "better"), (0.3, 0.05, "worse"), (0.53, 0.05, "about as well")]
+)
+def test_a_change_within_its_error_is_none(now: Snapshot, end: float, error: float, words: str) -> None:
+    assert f"agree {words} with labels" in said(now, map_start=0.5, map=end, map_error=error)
+
+
+def test_an_exported_page_states_how_to_repeat_it(now: Snapshot) -> None:
+    facts = sharing._facts(Session("s", now.params), now)
+    page = to_html(charts.loss(now), title=facts["run"], facts=facts)
+    assert {"data set", "parameters", "seed", "link", "version"} <= facts.keys()
+    assert "<dd>3</dd>" in page and "r = 16" in page and "ohash 0." in page
+    assert 'href="http' in page and "dataset=digits" in page
+
+
+def test_a_file_is_named_for_what_it_holds(now: Snapshot) -> None:
+    assert sharing._file_stem(now.params) == "ohash-digits-oh-r16-seed3"
+    several = experiment("digits", "mmoh", T=4, r=24)
+    assert sharing._file_stem(several) == "ohash-digits-mmoh-t4-r24-seed0"
