@@ -64,7 +64,7 @@ ROLES: dict[str, tuple[str, str]] = {
     "reference": _GREY,
     "float": _INK,
     "ghost": _PALE,
-    "pinned": _INK,
+    "pinned": _TEAL,
     "cap": _INK,
     "threshold": _INK,
     "change": _INK,

@@ -16,6 +16,7 @@ from ohash.plots.chart import Chart
 from ohash.plots.live import charts
 from ohash.ui.live import headline, reference_runs
 from ohash.ui.live.numbers import headline_html, numbers_html
+from ohash.ui.live.reference_runs import beside_pinned
 from ohash.ui.parts.gallery import gallery_html, ties_note
 from ohash.ui.parts.live_chart import NARROW, RESTING, LiveChart, live_chart
 from ohash.ui.session import address, live_run, seeds, view_state
@@ -111,11 +112,12 @@ def _update_sliders(session: Session, now: Snapshot) -> None:
 def _charts(session: Session, now: Snapshot) -> list[LiveChart]:
     """A to D."""
     per_pair, log, bound = (bool(view_state.view(name)) for name in ("per_pair", "log_loss", "bound"))
+    loss = partial(charts.loss, per_pair=per_pair, log=log, bound=bound)
     return [
         _chart(session, now, _quality(session, now), "chart_a", 212, *((NARROW, 0) if session.narrow else WIDE)),
-        _chart(session, now, charts.hills(now), "chart_b", 212),
-        _chart(session, now, charts.loss(now, per_pair=per_pair, log=log, bound=bound), "chart_c", 178),
-        _chart(session, now, charts.tau(now), "chart_d", 178),
+        _chart(session, now, beside_pinned(session, now, charts.hills), "chart_b", 212),
+        _chart(session, now, beside_pinned(session, now, loss), "chart_c", 178),
+        _chart(session, now, beside_pinned(session, now, charts.tau), "chart_d", 178),
     ]
 
 

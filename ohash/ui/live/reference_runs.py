@@ -1,26 +1,59 @@
-"""Runs drawn behind the live one in the first chart: earlier runs, the pinned run, and a preset's companion."""
+"""Runs drawn with the live one: earlier ones and a preset's companion on the first chart, the pinned one on all."""
 
 import textwrap
+from collections.abc import Callable
 from dataclasses import replace
 
 from ohash.engine.live.presets import preset
-from ohash.engine.narrative import settings_that_differ, title_of
+from ohash.engine.narrative import pairs_in_words, settings_that_differ, title_of
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.chart import Chart
 from ohash.plots.live import charts
+from ohash.plots.live.side_by_side import side_by_side, with_difference
 from ohash.ui.session import live_run
 from ohash.ui.session.seeds import seed_snapshots
 from ohash.ui.session.session import EarlierRun, Session
 
+PINNED = "pinned"
+
 
 def quality(session: Session, now: Snapshot, metric: str) -> Chart:
     """A quality measure over pairs, with the reference runs behind it."""
-    reference = next((run for run in session.earlier if run.key == session.pinned), None)
+    reference = _reference(session)
     pinned = None if reference is None else _pinned(reference, now)
     ghosts = [*_earlier(session, now, reference), *_companions(session)]
     float_map = now.numbers.get("map_float") if metric == "map" else None
     others = [charts.ghost_of(one, "") for one in seed_snapshots(session)]
-    return charts.quality(now, metric, ghosts=ghosts, reference=float_map, pinned=pinned, seeds=others)
+    chart = charts.quality(now, metric, ghosts=ghosts, reference=float_map, pinned=pinned, seeds=others)
+    if reference is None:
+        return chart
+    apart = _apart(now, reference)
+    return replace(with_difference(chart, PINNED), caption=apart or chart.caption)
+
+
+def beside_pinned(session: Session, now: Snapshot, draw: Callable[[Snapshot], Chart]) -> Chart:
+    """A chart of the live run with the pinned run in its own colour, if that is of the same data."""
+    chart, reference = draw(now), _reference(session)
+    if reference is None or not _same_data(now, reference.now) or reference.now.params == now.params:
+        return chart
+    return side_by_side(chart, draw(reference.now), PINNED)
+
+
+def _reference(session: Session) -> EarlierRun | None:
+    return next((run for run in session.earlier if run.key == session.pinned), None)
+
+
+def _same_data(now: Snapshot, other: Snapshot) -> bool:
+    return (now.params.dataset, now.params.content) == (other.params.dataset, other.params.content)
+
+
+def _apart(now: Snapshot, reference: EarlierRun) -> str:
+    """What differs in the parameters of the two runs, each with its own values."""
+    other = reference.now.params
+    here, there = settings_that_differ(other, now.params), settings_that_differ(now.params, other)
+    parts = [f"Now: {here}."] if here else []
+    parts += [f"Pinned, in green: {there}, {pairs_in_words(reference.now.t)}."] if there else []
+    return " ".join(parts)
 
 
 def companion_snapshots(session: Session) -> list[Snapshot]:

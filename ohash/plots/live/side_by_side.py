@@ -1,0 +1,72 @@
+"""Another run on the charts of the live one, in its own colour, with the difference for the read-out at the pointer."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ohash.plots import theme
+from ohash.plots.chart import Chart, Series
+
+ROLE = "pinned"
+# What a chart of the other run contributes: its curves by name. The histogram of steps is joined to one outline.
+CURVES = ("learning", "similar pairs", "dissimilar pairs")
+STEPS = ("taken in full", "capped at C")
+
+
+def side_by_side(mine: Chart, other: Chart, name: str) -> Chart:
+    """`mine` with the curves of `other` called `name`: lines in its colour, hills as dashed outlines of theirs."""
+    if mine.empty or other.empty:
+        return mine
+    theirs = {one.name: one for one in _same_length(mine, other)}
+    added = [_outline(theirs[key], name) if theirs[key].kind == "step" else _line(theirs[key], name)
+             for key in CURVES if key in theirs]  # fmt: skip
+    if all(key in theirs for key in STEPS):
+        taken, capped = (theirs[key] for key in STEPS)
+        whole = replace(taken, y=taken.y + capped.y, role=ROLE)
+        added.append(replace(_outline(whole, name), name=name))
+    own = {one.name: one for one in mine.series}
+    pairs = [(own[key], theirs[key]) for key in CURVES if key in own and key in theirs]
+    differences = [one for ours, their in pairs for one in _differences(mine, ours, their, name)]
+    y = mine.y
+    if y.hi is not None and other.y.hi is not None:
+        y = replace(y, hi=max(y.hi, other.y.hi))
+    return replace(mine, series=(*mine.series, *added, *differences), y=y)
+
+
+def _same_length(mine: Chart, other: Chart) -> tuple[Series, ...]:
+    """The series of `other`; hills of longer or shorter codes are brought to the length of `mine`, with equal areas."""
+    if mine.x.unit != "bits" or mine.x.hi is None or other.x.hi is None or mine.x.hi == other.x.hi:
+        return other.series
+    scale = (mine.x.hi - 0.5) / (other.x.hi - 0.5)  # both axes end half a bit beyond r
+    return tuple(replace(one, x=one.x * scale, y=one.y / scale) for one in other.series)
+
+
+def with_difference(chart: Chart, name: str) -> Chart:
+    """A chart that shows both runs already, with the difference of the live one from the curve called `name`."""
+    own = next((one for one in chart.series if one.name == "moving average"), None)
+    their = next((one for one in chart.series if one.role == ROLE), None)
+    if own is None or their is None or not len(their.x):
+        return chart
+    return replace(chart, series=(*chart.series, *_differences(chart, own, their, name)))
+
+
+def _line(one: Series, name: str) -> Series:
+    return replace(one, name=name, role=ROLE, width=theme.NORMAL, label="")
+
+
+def _outline(one: Series, name: str) -> Series:
+    return replace(one, name=f"{name}: {one.name}", dash="dashed", fill=0.0, width=theme.NORMAL, listed=False)
+
+
+def _differences(chart: Chart, ours: Series, theirs: Series, name: str) -> list[Series]:
+    """A line nobody sees, whose value the read-out tells; none on a logarithmic axis, where it may be negative."""
+    if chart.y.scale == "log" or not len(theirs.x):
+        return []
+    x, values = np.asarray(theirs.x, np.float64), np.asarray(theirs.y, np.float64)
+    known = np.isfinite(values)
+    if not known.any():
+        return []
+    outside = 0.0 if ours.kind == "step" else np.nan  # beyond a histogram there is nothing
+    at = np.interp(np.asarray(ours.x, np.float64), x[known], values[known], left=outside, right=outside)
+    title = f"{ours.name}: difference from {name}" if ours.kind == "step" else f"difference from {name}"
+    return [replace(ours, name=title, y=ours.y - at, opacity=0.0, fill=0.0, width=0.0, listed=False, spread=None)]

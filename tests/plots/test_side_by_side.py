@@ -1,0 +1,75 @@
+"""Two runs on one chart: both curves, their difference at the pointer, and codes of different length."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ohash.engine.params import experiment
+from ohash.engine.run import run
+from ohash.engine.snapshot import Snapshot
+from ohash.plots import theme
+from ohash.plots.chart import Chart
+from ohash.plots.echarts import option
+from ohash.plots.live import charts
+from ohash.plots.live.side_by_side import side_by_side, with_difference
+
+
+def last(**values: float) -> Snapshot:
+    *_, now = run(experiment("digits", "oh", pairs=600, **values))
+    return now
+
+
+@pytest.fixture(scope="module")
+def runs() -> tuple[Snapshot, Snapshot]:
+    return last(r=16), last(r=32, C=0.01)
+
+
+def curve(chart: Chart, name: str) -> tuple[np.ndarray, np.ndarray]:
+    one = next(one for one in chart.series if one.name == name)
+    return one.x, one.y
+
+
+def test_the_loss_has_both_runs_and_their_difference(runs: tuple[Snapshot, Snapshot]) -> None:
+    now, other = (charts.loss(one) for one in runs)
+    both = side_by_side(now, other, "pinned")
+    x, difference = curve(both, "difference from pinned")
+    x_other, y_other = curve(other, "learning")
+    np.testing.assert_allclose(difference, curve(now, "learning")[1] - np.interp(x, x_other, y_other))
+    hidden = next(one for one in both.series if one.name.startswith("difference"))
+    assert hidden.opacity == 0 and not hidden.listed, "only the read-out tells it"
+    mine = next(one for one in both.series if one.name == "learning")
+    pinned = next(one for one in both.series if one.name == "pinned")
+    assert theme.colour(mine.role) != theme.colour(pinned.role) and pinned.listed
+    assert not any("difference" in one.name for one in side_by_side(charts.loss(runs[0], log=True), other, "p").series)
+
+
+def test_hills_of_other_lengths_are_brought_to_one(runs: tuple[Snapshot, Snapshot]) -> None:
+    now, other = (charts.hills(one) for one in runs)
+    both = side_by_side(now, other, "pinned")
+    x, y = curve(both, "pinned: similar pairs")
+    assert x.max() <= 16.6 and both.y.hi is not None and both.y.hi >= now.y.hi
+    assert y.sum() * (x[1] - x[0]) == pytest.approx(100, abs=1)
+
+
+def test_steps_are_one_outline(runs: tuple[Snapshot, Snapshot]) -> None:
+    both = side_by_side(charts.tau(runs[0]), charts.tau(runs[1]), "pinned")
+    assert curve(both, "pinned")[1].sum() == pytest.approx(100, abs=0.5)
+
+
+def test_the_score_has_its_difference_and_every_chart_is_drawn(runs: tuple[Snapshot, Snapshot]) -> None:
+    now, other = runs
+    score = with_difference(charts.quality(now, pinned=charts.ghost_of(other, "pinned: r = 32")), "pinned")
+    _, difference = curve(score, "difference from pinned")
+    assert np.isfinite(difference).any()
+    drawn = [
+        score,
+        *(side_by_side(draw(now), draw(other), "pinned") for draw in (charts.hills, charts.loss, charts.tau)),
+    ]
+    for chart in drawn:
+        assert option(chart, title=True, title_lines=2)["series"]
+
+
+def test_a_run_that_has_not_begun_adds_nothing(runs: tuple[Snapshot, Snapshot]) -> None:
+    now = charts.loss(runs[0])
+    assert side_by_side(now, replace(now, series=()), "pinned") is now
