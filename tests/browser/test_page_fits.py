@@ -34,8 +34,12 @@ def test_switches_sit_on_their_charts(page: Any, server: Dashboard) -> None:
         assert under["x"] < on["x"] and on["x"] + on["width"] < under["x"] + under["width"] + 2
         assert under["y"] - 2 < on["y"] and on["y"] + on["height"] < under["y"] + under["height"] + 2
     page.get_by_text("Similar pairs should lie left of α").wait_for()
-    live.press("Pin")
-    page.get_by_role("button", name="Unpin").wait_for()
+    page.locator(".st-key-chart_c canvas").first.hover()
+    with page.expect_download() as waiting:
+        page.locator(".st-key-chart_c").get_by_role("button", name="Download as PNG").click()
+    assert waiting.value.suggested_filename == "ohash-digits-oh-r48-seed0-loss.png"
+    page.locator(".st-key-pin button").first.click()
+    page.get_by_role("button", name="Unpin").first.wait_for()
 
 
 def test_a_phone_keeps_play_and_a_slider_in_view(browser: Any, server: Dashboard) -> None:

@@ -10,6 +10,7 @@ from ohash.engine.snapshot import Snapshot
 from ohash.plots.live import charts
 from ohash.plots.plotly import to_html
 from ohash.ui.live import headline, sharing
+from ohash.ui.parts.sharing import run_file_stem
 from ohash.ui.session.session import Session
 
 
@@ -47,6 +48,6 @@ def test_an_exported_page_states_how_to_repeat_it(now: Snapshot) -> None:
 
 
 def test_a_file_is_named_for_what_it_holds(now: Snapshot) -> None:
-    assert sharing._file_stem(now.params) == "ohash-digits-oh-r16-seed3"
+    assert run_file_stem(now.params) == "ohash-digits-oh-r16-seed3"
     several = experiment("digits", "mmoh", T=4, r=24)
-    assert sharing._file_stem(several) == "ohash-digits-mmoh-t4-r24-seed0"
+    assert run_file_stem(several) == "ohash-digits-mmoh-t4-r24-seed0"

@@ -9,6 +9,7 @@ from ohash.engine.run_health import complaints, health
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
 from ohash.plots.theme import colour
+from ohash.ui.parts.sharing import run_file_stem
 
 HEALTH = {
     "early": ("too early to tell", "reference"), "healthy": ("healthy", "similar"),
@@ -46,6 +47,7 @@ def _status(now: Snapshot, badge: str, *, dark: bool) -> str:
     count, pairs = pairs_in_words(now.t).split()
     return (
         f'<div class="ohash-status" data-seq="{now.seq}" data-pairs="{now.t}" '
+        f'data-file="{html.escape(run_file_stem(now.params))}" '
         f'data-changes="{len(now.params.changes)}"><b>{count}</b> {pairs} · {_update_rate(now)}'
         f"{dot} · {badge}</div>"
     )

@@ -11,7 +11,7 @@ import streamlit as st
 from ohash._version import __version__
 from ohash.engine.export import code_for, summary, to_parquet
 from ohash.engine.narrative import title_of
-from ohash.engine.params import ExperimentParams, flat, rows_of
+from ohash.engine.params import flat, rows_of
 from ohash.engine.snapshot import Snapshot
 from ohash.models.registry import find
 from ohash.models.storage import save
@@ -19,7 +19,7 @@ from ohash.plots.live import charts
 from ohash.tables import to_csv
 from ohash.ui.live import reference_runs
 from ohash.ui.parts.controls import format_value
-from ohash.ui.parts.sharing import JSON, LOCAL_HOSTS, file_stem, link_here, offer_file, on_network, qr_html
+from ohash.ui.parts.sharing import JSON, LOCAL_HOSTS, link_here, offer_file, on_network, qr_html, run_file_stem
 from ohash.ui.session import live_run, own_data
 from ohash.ui.session.session import Session
 
@@ -67,7 +67,7 @@ def _export(session: Session) -> None:
         "loss": charts.loss(now),
         "tau": charts.tau(now),
     }
-    name = _file_stem(now.params)
+    name = run_file_stem(now.params)
     binary = "application/octet-stream"
     offer_file("History (CSV)", lambda: to_csv(now.columns), f"{name}-history.csv", "text/csv")
     offer_file("Checkpoints (CSV)", lambda: to_csv(now.checkpoints), f"{name}-checkpoints.csv", "text/csv")
@@ -84,13 +84,6 @@ def _export(session: Session) -> None:
     offer_file("Code for this run", lambda: code_for(now.params, files), f"{name}.py", "text/x-python")
     if run is not None:
         offer_file("Model (npz)", lambda: _model(session), f"{name}.npz", binary)
-
-
-def _file_stem(params: ExperimentParams) -> str:
-    model = params.model
-    T = [f"T{model.T}"] if getattr(model, "T", 1) > 1 else []
-    data = f"{params.dataset}-{params.content[:6]}" if params.content else params.dataset
-    return file_stem(data, params.method, *T, f"r{getattr(model, 'r', '')}", f"seed{params.seed}")
 
 
 def _facts(session: Session, now: Snapshot) -> dict[str, str]:

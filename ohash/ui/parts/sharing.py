@@ -8,6 +8,8 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
+from ohash.engine.params import ExperimentParams
+
 JSON = "application/json"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 DEFAULT_ADDRESS = "http://localhost:8501/"
@@ -35,6 +37,14 @@ def file_stem(dataset: str, *parts: str) -> str:
     """
     words = re.sub(r"[^a-z0-9.=@+]+", "-", " ".join([dataset, *parts]).lower()).replace(".", "-")
     return f"ohash-{words.strip('-')}"
+
+
+def run_file_stem(params: ExperimentParams) -> str:
+    """The same for one run: data set, method, bits and seed."""
+    model = params.model
+    T = [f"T{model.T}"] if getattr(model, "T", 1) > 1 else []
+    data = f"{params.dataset}-{params.content[:6]}" if params.content else params.dataset
+    return file_stem(data, params.method, *T, f"r{getattr(model, 'r', '')}", f"seed{params.seed}")
 
 
 def qr_html(text: str) -> str:

@@ -6,6 +6,7 @@ History: Streamlit adds an entry at every change of the address, and Back would 
 address again: the user could never leave. An experiment replaces the one before it, and Back leads to the page before.
 Clicks: an item of the gallery becomes the query, a row of the list of data sets is opened, the introduction is closed
 and remembered as seen, a QR code fills the screen.
+Names of pictures: Streamlit calls every chart that is downloaded alike; data set, method, r and seed are added.
 Live region: the headline is redrawn five times a second; a screen reader is told when its words change.
 Read-outs: ECharts drops its own with every new frame; the pointer's last position is sent again before the next frame
 is painted.
@@ -60,6 +61,19 @@ if (!window.ohashKeys) {
     const large = document.querySelector(".ohash-qr-screen");
     if (large && event.key === "Escape") { large.remove(); event.stopPropagation(); }
   }, true);
+  let charted = "";
+  document.addEventListener("click", (event) => {
+    const chart = event.target.closest && event.target.closest("[class*=st-key-chart_], [class*=st-key-more_]");
+    const name = chart && chart.className.match(/st-key-(?:chart|more)_(\\w+)/);
+    charted = name ? ({a: "score", b: "hills", c: "loss", d: "step-size"}[name[1]] || name[1]) : "";
+  }, true);
+  const follow = HTMLAnchorElement.prototype.click;
+  HTMLAnchorElement.prototype.click = function () {
+    const run = document.querySelector(".ohash-status");
+    if (/\\.png$/.test(this.download) && run && run.dataset.file && charted)
+      this.download = `${run.dataset.file}-${charted}.png`;
+    return follow.call(this);
+  };
   const says = document.createElement("div");
   says.className = "ohash-unseen ohash-says";
   says.setAttribute("role", "status");

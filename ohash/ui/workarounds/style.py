@@ -42,7 +42,7 @@ CSS = """
 .st-key-ohash_client {position: absolute;}
 .st-key-desk :is(.st-key-chart_a, .st-key-chart_b) {min-height: 212px;}
 .st-key-desk :is(.st-key-chart_c, .st-key-chart_d) {min-height: 178px;}
-.st-key-rail [class*="st-key-w_"]:not([data-testid="stExpander"] *, .st-key-bits *) {min-height: 63px;}
+.st-key-rail [class*="st-key-w_"]:not([data-testid="stExpander"] *, .st-key-bits *) {min-height: 4.27rem;}
 .st-key-bits {flex-wrap: wrap; gap: 0 .5rem;}
 .st-key-bits [data-testid="stCaptionContainer"], .st-key-bits p {margin: 0;}
 .st-key-results {min-height: 9.6rem;}
@@ -88,6 +88,14 @@ CSS = """
   /* Streamlit draws a container when it has an element, and a grey box where an element is still to come: the room of
      whatever stands above the charts is reserved, so that nothing moves while a page fills. */
   :is(.st-key-top, .st-key-transport) {flex-wrap: nowrap;}
+  .st-key-preset_start, .st-key-reset {min-width: 5.2rem;}
+  .st-key-preset_timid {min-width: 3.4rem;} .st-key-preset_drift {min-width: 6.8rem;}
+  .st-key-open_presets {min-width: 5.5rem;} .st-key-play {min-width: 9.7rem;} .st-key-step {min-width: 5.7rem;}
+  .st-key-new_seed {min-width: 6.6rem;} [class*="st-key-w_five_seeds"] {min-width: 7.6rem;}
+  :is(.st-key-present, .st-key-open_share, .st-key-open_export, .st-key-health) {min-width: 5.9rem;}
+  .st-key-gallery_bar {height: 2rem;}
+  .st-key-gallery_bar [data-testid="stSkeleton"] {height: 1.9rem;}
+  .st-key-another {min-width: 7rem;} .st-key-gallery_bar [class*="st-key-w_codes"] {min-width: 8rem;}
   .st-key-desk {position: relative; padding-top: 5.3rem;}
   .st-key-desk > [data-testid="stLayoutWrapper"]:has(> .st-key-top),
   .st-key-desk > [data-testid="stLayoutWrapper"]:has(> * > * > .st-key-transport) {
