@@ -13,11 +13,12 @@ from ohash.models.registry import hashers
 from ohash.streams.dataset import Dataset
 from tests.engine.cases import CASES, OWN, case, finished_run
 from tests.engine.runs import advance, assert_same, finish, own_data, small, straight
+from tests.selection import alternate
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", alternate(CASES))
 def test_saved_in_the_middle_and_resumed_equals_the_straight_run(name, tmp_path):
     params = case(name)
     going = Run(params)

@@ -96,6 +96,7 @@ def test_constant_data_do_no_harm():
     assert np.isfinite(model.W).all()
 
 
+@pytest.mark.slow
 def test_as_many_labels_as_anchors_are_not_learnt_by_heart():
     assert fitted_map("ksh", 0, "rbf", labelled=300) > 0.87
 

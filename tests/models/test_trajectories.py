@@ -4,6 +4,7 @@ import pytest
 
 from ohash.models import hashers
 from tests.models.trajectories.measure import MEASURES, data, deviation, points
+from tests.selection import first
 
 CHECKED = {key: spec.checked for key, spec in hashers().items() if spec.checked is not None}
 
@@ -13,7 +14,7 @@ def test_every_check_on_a_card_is_measured():
     assert all(check.deviation <= 1e-9 for check in CHECKED.values())
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", first(range(3)))
 @pytest.mark.parametrize("key", sorted(MEASURES))
 def test_the_deviation_is_at_most_that_of_the_card(key, seed):
     assert MEASURES[key](seed) <= CHECKED[key].deviation

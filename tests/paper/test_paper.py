@@ -320,6 +320,7 @@ def test_many_comparisons_ask_for_more():
     assert holm([beside, unclear])[0] == beside and holm([beside, unclear])[1].verdict == "holds"
 
 
+@pytest.mark.slow
 def test_theorems_fail_as_printed_and_hold_as_corrected():
     findings = {one.key: judge_claim(one, Told({})) for one in CLAIMS if not one.figures}
     assert findings["theorem-2-printed"].verdict == findings["theorem-3-printed"].verdict == "does not hold"

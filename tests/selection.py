@@ -1,0 +1,18 @@
+"""Which cases of a long list the default run takes; `.ci/run` takes all of them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+
+def first(values: Iterable[Any], n: int = 1) -> list[Any]:
+    """All values, those after the first n marked slow."""
+    return [value if at < n else pytest.param(value, marks=pytest.mark.slow) for at, value in enumerate(values)]
+
+
+def alternate(values: Iterable[Any], start: int = 0) -> list[Any]:
+    """All values, every second one marked slow, from `start` on: two tests of the same cases share them."""
+    return [
+        value if at % 2 == start else pytest.param(value, marks=pytest.mark.slow) for at, value in enumerate(values)
+    ]
