@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from ohash.core.parameters import Parameter, parameter_table
+from ohash.engine.live.presets import TYPICAL_SEED
 from ohash.engine.params import ExperimentParams, experiment, flat, rows_of, unchecked_experiment
 from ohash.models import registry as methods
 from ohash.models.online.mmoh import MMOHParams
@@ -121,6 +122,8 @@ def chips(session: Session) -> None:
     rows, values = rows_of(session.params), flat(session.params)
     hidden = [key for keys in MORE.values() for key in keys if key in rows and values[key] != rows[key].default]
     shown = [key for key in hidden if rows[key].is_active(values)]
+    if session.preset and values["seed"] == TYPICAL_SEED and "seed" in shown:
+        shown.remove("seed")  # every preset has it, and nobody has chosen it
     with st.container(horizontal=True, key="chips", vertical_alignment="center"):  # always: its row is reserved
         if not shown:
             return
