@@ -28,7 +28,7 @@ def media(drawn: Option, title: str, size: int, beside_title: int) -> list[Optio
     by_width = [
         {"query": {"maxWidth": width}, "option": {"title": [{"text": text}]}} for width, text in texts.items() if title
     ]
-    larger = {part: _scaled(drawn[part]) for part in RESIZED if part in drawn}
+    larger = {part: _lengths(drawn[part]) for part in RESIZED if part in drawn}
     if title:
         larger["title"][0]["text"] = title
     larger["textStyle"] = _scaled(drawn["textStyle"])
@@ -46,6 +46,15 @@ def media(drawn: Option, title: str, size: int, beside_title: int) -> list[Optio
 def wrapped(text: str, characters: float) -> list[str]:
     """Lines of so many characters; most pictures repeat the titles of the one before."""
     return textwrap.wrap(text, max(20, int(characters)))
+
+
+def _lengths(part: Any) -> Any:
+    """Only what is larger: ECharts merges it into the rest."""
+    if isinstance(part, list):
+        return [_lengths(one) for one in part]
+    nested = {key: _lengths(value) for key, value in part.items() if isinstance(value, dict)}
+    own = {key: _scaled(value, True) for key, value in part.items() if key in LENGTHS}
+    return own | {key: value for key, value in nested.items() if value}
 
 
 def _scaled(part: Any, length: bool = False) -> Any:
