@@ -1,4 +1,4 @@
-"""Comparison: one frozen object, and one link, for up to six methods on the same data, stream and seeds.
+"""Comparison: one frozen object, and one link, for up to twelve methods on the same data, stream and seeds.
 
 Every method sees exactly the same pairs: a pair is two points for a method that learns from points, and a batch method
 is fitted to the points so far at each checkpoint (or to all points). `bits` is the length of a whole code, T · r.
@@ -32,7 +32,7 @@ from ohash.streams.dataset import Dataset
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
 
-MOST_METHODS = 6
+MOST_METHODS = 12
 SMALL = 5_000_000  # numbers in own data up to which a comparison takes three splits: minutes on two cores
 MOST_SEEDS = 5
 DEFAULT_METHODS = ("oh", "itq", "sign", "rotated", "lsh")
@@ -172,7 +172,7 @@ class Comparison:
         query = {"dataset": self.dataset, "methods": ",".join(entry.text() for entry in self.entries)}
         query |= {key: rows[key].format(value) for key, value in self.differences().items()}
         if self.seeds != (0,):
-            query["seeds"] = ",".join(map(str, self.seeds))
+            query["seeds"] = format_seeds(self.seeds)
         if self.content:
             query["content"] = self.content
         return query
@@ -240,7 +240,7 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
         if values.get(key, 0) > most:
             problems.append(f"{key} must be at most {most} on this server, got {values[key]}; using {most}")
             values[key] = most
-    values["seeds"] = _parse_seeds(query.get("seeds", "0"), problems)
+    values["seeds"] = _parse_seeds(query.get("seeds", "1"), problems)
     entries = _parse_entries(query.get("methods", ""), limits, problems)
     first_error = ""
     unshared = {key: values[key] for key in ("content", "seeds")}
@@ -273,9 +273,25 @@ def _bounds(limits: Limits | None) -> dict[str, int]:
     return {} if limits is None else {"bits": limits.bits, "m": limits.m, "pairs": limits.pairs, "warm": limits.m}
 
 
+def format_seeds(seeds: tuple[int, ...]) -> str:
+    """Seeds in a link, as in TOML: a number is how many, from 0 on; a list names them, one of them with a comma.
+
+    >>> format_seeds((0, 1, 2)), format_seeds((5,)), format_seeds((3, 1))
+    ('3', '5,', '3,1')
+    """
+    if seeds == tuple(range(len(seeds))):
+        return str(len(seeds))
+    return ",".join(map(str, seeds)) + "," * (len(seeds) == 1)
+
+
 def _parse_seeds(text: str, problems: list[str]) -> tuple[int, ...]:
+    if text.strip().isdecimal():  # how many
+        many = int(text.strip()[:6])
+        if not 1 <= many <= MOST_SEEDS:
+            problems.append(f"seeds must be 1 to {MOST_SEEDS}, or a list of them as 3,5, got {text[:20]}; using 1")
+        return tuple(range(many)) if 1 <= many <= MOST_SEEDS else (0,)
     seeds: list[int] = []
-    for part in text.split(",", MOST_SEEDS + 1):
+    for part in text.removesuffix(",").split(",", MOST_SEEDS + 1):
         try:
             seed = replace(SEED, default=None).parse(part[:20])
         except ValueError as error:

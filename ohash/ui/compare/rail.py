@@ -1,4 +1,4 @@
-"""The rail of the Compare page: data, up to six methods, bits, pairs, seeds, and the rest."""
+"""The rail of the Compare page: data, up to twelve methods, bits, pairs, seeds, and the rest."""
 
 from dataclasses import replace
 from typing import Any
