@@ -17,6 +17,7 @@ else:
                 st.Page("pages/live.py", title="Live", default=True),
                 st.Page("pages/compare.py", title="Compare", url_path="compare"),
                 st.Page("pages/data.py", title="Data", url_path="data"),
+                st.Page("pages/learn.py", title="Learn", url_path="learn"),
             ],
             "Experiments": [
                 st.Page("pages/runs.py", title="Runs", url_path="runs"),

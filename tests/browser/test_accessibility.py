@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PAGES = {
     "?dataset=digits&method=oh&pairs=300": ("Live", ".ohash-gallery figure:nth-child(11)"),
     "compare?methods=lsh,itq&dataset=digits": ("Compare", "[data-testid=stMultiSelect] [data-tag]"),
+    "learn#data=rings&features=rbf&at=200": ("Learn", ".playground[data-pairs='200']"),
     "data": ("Data", ".ohash-items figure"),
     "data?view=all": ("Data", ".ohash-table"),
     "data?view=own": ("Data", "[data-testid=stCode] .token"),
@@ -75,8 +76,9 @@ def test_the_introduction_leads_to_a_lesson_and_does_not_come_back(page: Any, se
     words = page.get_by_text("A hash code is a short row of bits")
     words.wait_for()
     page.wait_for_selector(".st-key-preset_timid button")
-    page.get_by_role("button", name="First lesson").click()
-    until(lambda: "C=1e-05" in page.evaluate("location.search") and not words.is_visible(), "the lesson begins")
-    page.reload()
+    page.get_by_role("link", name="See codes form").click()
+    page.wait_for_selector(".playground[data-pairs]")
+    assert page.evaluate("location.pathname") == "/learn"
+    page.goto(f"{server.url}/?dataset=digits&method=oh&pairs=300")
     page.wait_for_selector(".ohash-intro", state="attached")
     assert not words.is_visible()

@@ -8,16 +8,16 @@ WHAT = (
     "A hash code is a short row of bits that stands for an item; items with similar bits are found fast. Here codes "
     "learn from pairs, live: similar pairs (blue) draw together, dissimilar ones (orange) move apart."
 )
-# The first lesson: its title, and the button that begins it.
-LESSON = "First lesson", ".st-key-preset_timid button"
+# Where one learns what a code is: the words, the page, and its entry in the menu, which keeps the session.
+LESSON = "See codes form", "learn", 'header a[href$="/learn"]'
 
 
 def show() -> None:
-    """The sentences, the way to the first lesson, and a button that closes them; script.py and style.py do the rest."""
-    title, button = LESSON
+    """The sentences, the way to the Learn page, and a button that closes them; script.py and style.py do the rest."""
+    title, path, entry = LESSON
     with st.container(key="intro"):
         st.html(
             f'<aside class="ohash-intro" aria-label="Introduction"><p>{html.escape(WHAT)}</p>'
-            f'<button class="lesson" data-press="{html.escape(button)}">{html.escape(title)}</button>'
+            f'<a class="lesson" href="{path}" target="_self" data-press="{html.escape(entry)}">{html.escape(title)}</a>'
             "<button>Got it</button></aside>"
         )

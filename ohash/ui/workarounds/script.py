@@ -38,12 +38,12 @@ if (!window.ohashKeys) {
   document.addEventListener("keyup", (event) => { if (plays(event)) event.preventDefault(); }, true);
   if (localStorage.getItem("ohash.intro")) document.documentElement.dataset.intro = "seen";
   document.addEventListener("click", (event) => {
-    const pressed = event.target.closest && event.target.closest(".ohash-intro button");
+    const pressed = event.target.closest && event.target.closest(".ohash-intro :is(button, a)");
     if (!pressed) return;
     localStorage.setItem("ohash.intro", "seen");
     document.documentElement.dataset.intro = "seen";
     const lesson = pressed.dataset.press && document.querySelector(pressed.dataset.press);
-    if (lesson) lesson.click();
+    if (lesson) { event.preventDefault(); lesson.click(); }
   });
   document.addEventListener("click", (event) => {
     const large = document.querySelector(".ohash-qr-screen");

@@ -179,17 +179,17 @@ CSS = """
 .ohash-qr-screen {position: fixed; inset: 0; z-index: 9999999; background: #fff; display: flex; align-items: center;
   justify-content: center; cursor: zoom-out;}
 .ohash-qr-screen img {width: min(96vw, 96vh); height: min(96vw, 96vh); image-rendering: pixelated;}
-.ohash-intro {position: fixed; z-index: 999991; top: .45rem; left: 27.5rem; right: 7rem; min-height: 2.8rem;
+.ohash-intro {position: fixed; z-index: 999991; top: .45rem; left: 31.5rem; right: 7rem; min-height: 2.8rem;
   max-height: 2.9rem; overflow: auto; padding: .15rem .6rem; border-radius: .5rem; font-size: .78rem; line-height: 1.2;
   display: flex; gap: .6rem; align-items: center; background: light-dark(#e8f1fa, #14283b);}
 .ohash-intro p {margin: 0; flex: 1 1 auto; font-size: inherit; line-height: inherit;}
-.ohash-intro button {flex: 0 0 auto; font: inherit; color: inherit; background: none; cursor: pointer;
-  border: 1px solid rgba(128,128,128,.5); border-radius: .4rem; padding: .15rem .5rem;}
+.ohash-intro :is(button, a) {flex: 0 0 auto; font: inherit; text-decoration: none; color: inherit;
+  background: none; cursor: pointer;  border: 1px solid rgba(128,128,128,.5); border-radius: .4rem; padding: .15rem .5rem;}
 .ohash-intro .lesson {background: #1f6fb4; color: #fff; border-color: #1f6fb4;}
 :root[data-intro="seen"] .ohash-intro, .st-key-stage .ohash-intro {display: none;}
 .st-key-intro [data-testid="stSkeleton"] {display: none;}
 @media (min-width: 641px) and (max-width: 1199px) {
-  .ohash-intro {font-size: .7rem; right: 3.6rem; left: 26.5rem; padding: .1rem .5rem;}
+  .ohash-intro {font-size: .7rem; right: 3.6rem; left: 30.5rem; padding: .1rem .5rem;}
 }
 @media (min-width: 641px) {
   [data-testid="stLayoutWrapper"]:has(> .st-key-intro) {position: absolute; width: 0;}

@@ -1,0 +1,102 @@
+"""The playground's files, joined for a host: a Streamlit component, or one HTML file that needs no server."""
+
+import json
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+from ohash.plots import theme
+
+FOLDER = Path(__file__).parent
+SCRIPTS = ("step.js", "world.js", "draw.js", "transport.js")
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Online Hashing: playground</title>
+<style>
+:root {{color-scheme: light dark;}}
+body {{margin: 0; padding: .8rem 1.2rem; background: light-dark({light.background}, {dark.background});
+  color: light-dark({light.ink}, {dark.ink}); font-family: {font};}}
+h1 {{font-size: 1.15rem; margin: 0;}}
+.about {{margin: 0 0 .6rem 0; font-size: 14px;}}
+{style}
+</style>
+</head>
+<body>
+<main>
+<h1>Online Hashing: playground</h1>
+<p class="about">{about}</p>
+{markup}
+</main>
+<script>
+"use strict";
+(() => {{
+{script}
+mountPlayground(document, {colours});
+}})();
+</script>
+</body>
+</html>
+"""
+ABOUT = (
+    "A hash code is a short row of bits that stands for a point: bit k says on which side of boundary k it lies. Pairs "
+    "come one by one, and the boundaries move until similar points (solid line) share bits and dissimilar ones "
+    "(dashed) do not. Everything is computed in this page."
+)
+
+
+def about() -> str:
+    """What one sees, in two sentences."""
+    return ABOUT
+
+
+@cache
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def markup() -> str:
+    """The elements."""
+    return _text("playground.html")
+
+
+def style() -> str:
+    """The style sheet."""
+    return _text("playground.css")
+
+
+def script() -> str:
+    """All of the JavaScript; it defines `mountPlayground(root, colours)`."""
+    return "\n".join(_text(name) for name in SCRIPTS)
+
+
+def colours() -> str:
+    """The colours of the charts by role, light and dark, as JSON."""
+    roles = ("now", "similar", "dissimilar", "clipped", "labels", "bound", "distance")
+    return json.dumps(
+        {
+            name: {**asdict(theme.ground(dark)), "roles": {role: theme.colour(role, dark) for role in roles}}
+            for name, dark in (("light", False), ("dark", True))
+        }
+    )
+
+
+def component_script() -> str:
+    """The JavaScript as a module for `st.components.v2.component`: mounted once, whatever the server sends later."""
+    return (
+        f"{script()}\nconst mounted = new WeakMap();\n"
+        "export default function ({ parentElement }) {\n"
+        f"  if (!mounted.has(parentElement)) mounted.set(parentElement, mountPlayground(parentElement, {colours()}));\n"
+        "  return () => { mounted.get(parentElement)?.(); mounted.delete(parentElement); };\n"
+        "}\n"
+    )
+
+
+def standalone() -> str:
+    """One HTML page with everything in it."""
+    return PAGE.format(
+        light=theme.LIGHT, dark=theme.DARK, font=theme.FONT, style=style(), about=ABOUT, markup=markup(),
+        script=script(), colours=colours(),
+    )  # fmt: skip

@@ -1,0 +1,17 @@
+"""The playground as a component: mounted once, computed in the browser; nothing comes back to the server."""
+
+import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
+
+from ohash.playground import about, component_script, markup, style
+
+
+@st.cache_resource
+def _component() -> ComponentRenderer:
+    return st.components.v2.component("ohash_playground", html=markup(), css=style(), js=component_script())
+
+
+def show() -> None:
+    """What it is in two sentences, and the playground itself."""
+    st.caption(about())
+    _component()(key="playground")

@@ -1,0 +1,7 @@
+"""Learn: see hash codes form, on points in the plane."""
+
+from ohash.ui.learn import playground
+from ohash.ui.session import live_run, tab
+
+live_run.hub().poll(tab.current_session().id)
+playground.show()

@@ -1,0 +1,142 @@
+"""The playground: its algorithm equals the literal reference bit for bit, and both hosts of it work."""
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ohash
+from ohash.cli.browser import Dashboard
+from ohash.cli.main import main
+from ohash.playground import files
+from tests.browser.step_pairs import DIGESTS, PAIRS, SETTINGS, Setting, digest, reference_results, stream
+from tests.browser.waiting import until
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+LEARN = """(stream) => {
+  const { W, X, i, j, s, params } = JSON.parse(stream);
+  const models = W.map((columns) => columns.map((w) => Float64Array.from(w)));
+  const R = [], tau = [];
+  i.forEach((_, t) => {
+    for (const step of learnPair(models, X[i[t]], X[j[t]], s[t], params)) { R.push(step.R); tau.push(step.tau); }
+  });
+  const codes = models.map((columns) => X.map((x) => hashCode(columns, x)));
+  const text = (values) => {
+    const bytes = new Uint8Array(Float64Array.from(values).buffer);
+    let characters = "";
+    for (let at = 0; at < bytes.length; at += 8192) characters += String.fromCharCode(...bytes.subarray(at, at + 8192));
+    return btoa(characters);
+  };
+  return { R: text(R), tau: text(tau), W: text(models.flatMap((columns) => columns.flatMap((w) => [...w]))),
+    codes: text(codes.flat(2)) };
+}"""
+
+
+@pytest.fixture(scope="module")
+def scratch(browser: Any) -> Iterator[Any]:
+    page = browser.new_page()
+    page.add_script_tag(content=files.script())
+    yield page
+    page.close()
+
+
+def learn_in_browser(page: Any, setting: Setting, pairs: int = PAIRS) -> dict[str, np.ndarray]:
+    data = stream(setting).to_json()
+    params = {"alpha": setting.alpha, "beta": setting.beta, "C": setting.C}
+    data |= {name: data[name][:pairs] for name in ("i", "j", "s")}
+    answer = page.evaluate(LEARN, json.dumps(data | {"params": params}))  # a string: lists take Playwright seconds
+    return {name: np.frombuffer(base64.b64decode(text), "<f8") for name, text in answer.items()}
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_the_browser_learns_the_bits_of_the_reference_and_the_numbers_of_the_kernel(
+    scratch: Any, setting: Setting
+) -> None:
+    results = learn_in_browser(scratch, setting)
+    assert digest(results) == json.loads(DIGESTS.read_text())[setting.name]
+    W, X, i, j, s = stream(setting)
+    model = ohash.MMOH(
+        T=setting.T, r=setting.r, alpha=setting.alpha, beta=setting.beta, C=setting.C, dtype="float64", W=W
+    )
+    trace = model.learn(X, i, j, s)
+    np.testing.assert_array_equal(results["R"], trace.R.ravel())
+    np.testing.assert_allclose(results["tau"], trace.tau.ravel(), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        results["W"], np.reshape(model.W, W.shape).transpose(0, 2, 1).ravel(), rtol=0, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("setting", SETTINGS[:2] + SETTINGS[12::7], ids=lambda setting: setting.name)
+def test_the_digests_are_those_of_the_reference(scratch: Any, setting: Setting) -> None:
+    pairs = PAIRS if setting.r * setting.T < 4 else 300
+    expected = reference_results(setting, pairs)
+    for name, values in learn_in_browser(scratch, setting, pairs).items():
+        np.testing.assert_array_equal(values, expected[name].ravel(), err_msg=name)
+    if pairs == PAIRS:
+        assert digest(expected) == json.loads(DIGESTS.read_text())[setting.name]
+
+
+def agreement(page: Any) -> float:
+    return float(page.locator(".playground").get_attribute("data-agreement"))
+
+
+def pairs_learnt(page: Any) -> int:
+    return int(page.locator(".playground").get_attribute("data-pairs"))
+
+
+def test_the_measure_is_the_tie_aware_map(scratch: Any) -> None:
+    run = "new PlaygroundRun({ ...DEFAULTS, r: 5, T: 3, seed: 7 })"
+    value, labels, codes = scratch.evaluate(
+        f"(() => {{ const run = {run}; return [run.start, run.labels, run.codes()] }})()"
+    )
+    packed = np.array(codes, dtype=np.uint8)[:, :, None]
+    rows = np.arange(len(labels))
+    assert value == pytest.approx(ohash.mean_ap(packed, packed, labels, labels, query_rows=rows), abs=1e-12)
+
+
+def test_the_file_opens_from_disk_plays_obeys_and_learns(page: Any, tmp_path: Path) -> None:
+    file = tmp_path / "play.html"
+    assert main(["playground", "--html", str(file)]) == 0
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(f"{file.as_uri()}#data=rings&features=rbf&r=8&pace=100")
+    page.wait_for_selector(".playground[data-agreement]")
+    start = float(page.evaluate("document.querySelector('.playground').playground.run.start"))
+    until(lambda: pairs_learnt(page) > 150 and agreement(page) > start + 0.1, "it plays, and the codes get better")
+    slider = page.get_by_role("slider", name="β")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.querySelector('.playground').playground.run.params.beta") == 0.55
+    page.get_by_role("button", name="Pause").click()
+    at = pairs_learnt(page)
+    page.get_by_role("button", name="Step").click()
+    until(lambda: pairs_learnt(page) > at, "one pair more")
+    page.locator(".pair").get_by_text("Pair ").wait_for()
+    page.locator(".plane").focus()
+    page.keyboard.press("ArrowRight")
+    page.locator(".point").get_by_text("the same code").wait_for()
+    until(lambda: "changes=" in page.evaluate("location.hash") and "at=" in page.evaluate("location.hash"), "a link")
+    state = (
+        "JSON.stringify(document.querySelector('.playground').playground.run.models.map((W) => W.map((w) => [...w])))"
+    )
+    W = page.evaluate(state)
+    page.reload()
+    page.wait_for_selector(".playground[data-agreement]")
+    assert page.evaluate(state) == W, "the link is the state"
+    assert not problems
+
+
+def test_the_learn_page_plays_and_leaves_no_clock_behind(page: Any, server: Dashboard) -> None:
+    page.goto(f"{server.url}/learn")
+    page.wait_for_selector(".playground[data-agreement]")
+    until(lambda: pairs_learnt(page) > 20, "it plays by itself")
+    page.get_by_label("Points").select_option("moons")
+    until(lambda: "data=moons" in page.evaluate("location.hash"), "the link names the points")
+    page.get_by_role("link", name="Data").click()
+    page.wait_for_selector(".ohash-items figure")
+    assert page.evaluate("location.hash") == "" and page.locator(".playground").count() == 0
