@@ -310,7 +310,7 @@ function mountPlayground(root, colours) {
     : control.list ? control.list[raw] : clamp(Number(raw) || 0, control));
   const inputs = {};
   function addControl(control) {
-    const label = document.createElement("label"), title = document.createElement("span"), shown = document.createElement("output");
+    const label = document.createElement("label"), title = document.createElement("span"), shown = document.createElement("b");
     const input = document.createElement(control.options ? "select" : "input");
     title.textContent = control.title;
     if (control.options) for (const [key, name] of control.options) input.add(new Option(name, key));
@@ -321,6 +321,8 @@ function mountPlayground(root, colours) {
       input.step = control.list ? 1 : control.step;
     }
     input.name = control.key;
+    input.setAttribute("aria-label", control.title);
+    if (control.help) input.setAttribute("aria-description", control.help);
     input.addEventListener(control.options || control.number ? "change" : "input", () => {
       choose(control, fromInput(control, input.value));
       showValues();

@@ -135,7 +135,7 @@ def test_the_learn_page_plays_and_leaves_no_clock_behind(page: Any, server: Dash
     page.goto(f"{server.url}/learn")
     page.wait_for_selector(".playground[data-agreement]")
     until(lambda: pairs_learnt(page) > 20, "it plays by itself")
-    page.get_by_label("Points").select_option("moons")
+    page.get_by_role("combobox", name="Points").select_option("moons")
     until(lambda: "data=moons" in page.evaluate("location.hash"), "the link names the points")
     page.get_by_role("link", name="Data").click()
     page.wait_for_selector(".ohash-items figure")

@@ -184,7 +184,8 @@ CSS = """
   display: flex; gap: .6rem; align-items: center; background: light-dark(#e8f1fa, #14283b);}
 .ohash-intro p {margin: 0; flex: 1 1 auto; font-size: inherit; line-height: inherit;}
 .ohash-intro :is(button, a) {flex: 0 0 auto; font: inherit; text-decoration: none; color: inherit;
-  background: none; cursor: pointer;  border: 1px solid rgba(128,128,128,.5); border-radius: .4rem; padding: .15rem .5rem;}
+  background: none; cursor: pointer; border: 1px solid rgba(128,128,128,.5);
+  border-radius: .4rem; padding: .15rem .5rem;}
 .ohash-intro .lesson {background: #1f6fb4; color: #fff; border-color: #1f6fb4;}
 :root[data-intro="seen"] .ohash-intro, .st-key-stage .ohash-intro {display: none;}
 .st-key-intro [data-testid="stSkeleton"] {display: none;}
