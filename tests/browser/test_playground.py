@@ -61,7 +61,14 @@ def test_the_browser_learns_the_bits_of_the_reference_and_the_numbers_of_the_ker
     assert digest(results) == json.loads(DIGESTS.read_text())[setting.name]
     W, X, i, j, s = stream(setting)
     model = ohash.MMOH(
-        T=setting.T, r=setting.r, alpha=setting.alpha, beta=setting.beta, C=setting.C, dtype="float64", W=W
+        T=setting.T,
+        r=setting.r,
+        alpha=setting.alpha,
+        beta=setting.beta,
+        C=setting.C,
+        center="none",
+        dtype="float64",
+        W=W,
     )
     trace = model.learn(X, i, j, s)
     np.testing.assert_array_equal(results["R"], trace.R.ravel())
@@ -71,7 +78,7 @@ def test_the_browser_learns_the_bits_of_the_reference_and_the_numbers_of_the_ker
     )
 
 
-@pytest.mark.parametrize("setting", SETTINGS[:2] + SETTINGS[12::7], ids=lambda setting: setting.name)
+@pytest.mark.parametrize("setting", [SETTINGS[0], *SETTINGS[12::7]], ids=lambda setting: setting.name)
 def test_the_digests_are_those_of_the_reference(scratch: Any, setting: Setting) -> None:
     pairs = PAIRS if setting.r * setting.T < 4 else 300
     expected = reference_results(setting, pairs)
@@ -113,14 +120,15 @@ def test_the_file_opens_from_disk_plays_obeys_and_learns(page: Any, tmp_path: Pa
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.querySelector('.playground').playground.run.params.beta") == 0.55
     page.get_by_role("button", name="Pause").click()
-    at = pairs_learnt(page)
+    page.get_by_role("button", name="Play").wait_for()
+    at = page.evaluate("document.querySelector('.playground').playground.run.t")
     page.get_by_role("button", name="Step").click()
-    until(lambda: pairs_learnt(page) > at, "one pair more")
+    until(lambda: pairs_learnt(page) == at + 1, "one pair more")
     page.locator(".pair").get_by_text("Pair ").wait_for()
     page.locator(".plane").focus()
     page.keyboard.press("ArrowRight")
     page.locator(".point").get_by_text("the same code").wait_for()
-    until(lambda: "changes=" in page.evaluate("location.hash") and "at=" in page.evaluate("location.hash"), "a link")
+    until(lambda: page.evaluate("location.hash").endswith(f":beta:0.55&at={at + 1}"), "the address names the state")
     state = (
         "JSON.stringify(document.querySelector('.playground').playground.run.models.map((W) => W.map((w) => [...w])))"
     )
