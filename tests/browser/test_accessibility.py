@@ -47,6 +47,8 @@ def test_axe_has_nothing_serious_to_say(tab: Any, server: Dashboard, path: str) 
     assert tab.locator("h1").all_inner_texts() == [title]
     assert not serious_findings(tab, "light")
     tab.emulate_media(color_scheme="dark")
+    tab.reload()  # colours that the server chose
+    tab.wait_for_selector(ready)
     assert not serious_findings(tab, "dark")
 
 
