@@ -5,3 +5,4 @@ from ohash.ui.session import live_run, tab
 
 live_run.hub().poll(tab.current_session().id)
 playground.show()
+playground.show_lessons()

@@ -46,7 +46,7 @@ function readLink(text) {
   }
   const at = Math.min(LONGEST, Math.max(0, Math.floor(Number(query.get("at")) || 0)));
   if (query.has("at") && String(at) !== query.get("at")) problems.push(`at is ${at}, not ${query.get("at")}`);
-  return { params, changes, at, problems };
+  return { params, changes, at, problems, paused: query.has("at") };
 }
 
 function writeLink(run) {
@@ -165,6 +165,7 @@ function mountPlayground(root, colours) {
       run.place();
       draw();
       stale = false;
+      if (view.showPair) describePair();
       if (now - told > (playing ? 250 : 0)) { told = now; describe(!playing); }
     }
     element.dataset.frames = Number(element.dataset.frames ?? 0) + 1;
@@ -225,7 +226,7 @@ function mountPlayground(root, colours) {
     const box = find(".point"), hint = find(".hint"), { r, T } = run.params, m = view.model;
     if (view.focus === null) {
       box.textContent = "Point at the picture, or use the arrow keys on it: its nearest point shows its bits here.";
-      hint.textContent = T > 1 ? "One picture per model. Cells have one code each." : "Every cell between the numbered boundaries has a code of its own.";
+      hint.textContent = view.notice || `${T > 1 ? "One picture per model. " : ""}Inside a cell between the boundaries every point has the same code.`;
       return;
     }
     const code = codes[m][view.focus], label = run.labels[view.focus], at = [[0, 0], [0, 0], [0, 0]];
@@ -297,7 +298,10 @@ function mountPlayground(root, colours) {
     },
   };
 
+  function notify({ problems }) { view.notice = problems.length ? `In the link: ${problems.join("; ")}.` : ""; }
+
   function choose(control, value) {
+    view.notice = "";
     if (control.key === "pace") run.params.pace = run.first.pace = value;
     else if (control.live) run.change(control.key, value);
     else begin({ ...run.params, [control.key]: value });
@@ -377,8 +381,10 @@ function mountPlayground(root, colours) {
   const follow = () => {
     if (location.hash === writeLink(run) || !element.isConnected) return;
     const other = readLink(location.hash);
+    if (other.paused) play(false);
     begin(other.params, other.changes, other.at);
     showValues();
+    notify(other);
   };
   window.addEventListener("hashchange", follow);
 
@@ -386,10 +392,11 @@ function mountPlayground(root, colours) {
   readLook();
   begin(link.params, link.changes, link.at);
   showValues();
-  if (link.problems.length) find(".hint").textContent = `In the link: ${link.problems.join("; ")}.`;
+  notify(link);
+  describe(true);
   const observer = new ResizeObserver(resize);
   observer.observe(find(".stage"));
-  if (!link.at && !matchMedia("(prefers-reduced-motion: reduce)").matches) play(true);
+  if (!link.paused && !matchMedia("(prefers-reduced-motion: reduce)").matches) play(true);
   frame = requestAnimationFrame(tick);
   element.playground = { get run() { return run; } };
   return () => {

@@ -148,3 +148,13 @@ def test_the_learn_page_plays_and_leaves_no_clock_behind(page: Any, server: Dash
     page.get_by_role("link", name="Data").click()
     page.wait_for_selector(".ohash-items figure")
     assert page.evaluate("location.hash") == "" and page.locator(".playground").count() == 0
+
+
+def test_a_lesson_sets_the_playground_and_a_wrong_link_is_named(page: Any, server: Dashboard) -> None:
+    page.goto(f"{server.url}/learn#r=99&data=squares&at=5")
+    page.get_by_text("In the link: data=squares is not possible; r is 16, not 99.").wait_for()
+    page.get_by_text("Lesson 2").click()
+    page.get_by_role("link", name="Set the playground for “One update”").click()
+    until(lambda: page.get_by_role("slider", name="r, bits").input_value() == "4", "the lesson's bits")
+    page.get_by_role("button", name="Step").click()
+    page.get_by_text("Pair 1:").wait_for()
