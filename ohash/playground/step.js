@@ -95,15 +95,18 @@ function update(W, x_i, x_j, s, { alpha, C }, step) {
   const p_i = W.map((w) => project(w, x_i)), p_j = W.map((w) => project(w, x_j));
   const flips = zeroLossCodes(p_i, p_j, h_i, h_j, s, alpha, br);
   const { g_i, g_j } = flips;
-  const direction = W.map((w, k) => Float64Array.from(w, (_, c) =>
-    x_i[c] * (g_i[k] - h_i[k]) + x_j[c] * (g_j[k] - h_j[k]))); // the columns of x (g - h)ᵀ, Eq. (12)
+  const direction = W.map((w, k) => { // the columns of x (g - h)ᵀ, Eq. (12)
+    const column = new Float64Array(w.length);
+    for (let c = 0; c < w.length; c++) column[c] = x_i[c] * (g_i[k] - h_i[k]) + x_j[c] * (g_j[k] - h_j[k]);
+    return column;
+  });
   let norm2 = 0;
   for (let c = 0; c < x_i.length; c++) for (const column of direction) norm2 += column[c] * column[c];
   if (norm2 === 0) return; // degenerate: the flipped points are zero vectors
   const loss = predictionLoss(W, x_i, x_j, h_i, h_j, g_i, g_j, R);
   const ratio = loss / norm2;
   const tau = Math.min(C, ratio); // Eq. (16)
-  W.forEach((w, k) => w.forEach((value, c) => { w[c] = value + tau * direction[k][c]; })); // Eq. (10)
+  W.forEach((w, k) => { for (let c = 0; c < w.length; c++) w[c] += tau * direction[k][c]; }); // Eq. (10)
   Object.assign(step, flips, { loss, norm2, ratio, tau });
 }
 
