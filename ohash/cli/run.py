@@ -120,6 +120,7 @@ def run(options: argparse.Namespace) -> int:
             saving.save(current, options.save)
             print(f"\ninterrupted at pair {current.t:,}; resume with --resume {options.save}", file=sys.stderr)
         raise
+    chance = current.checkpoints.judge.chance_of_a_hit()
     report = summary(now) | {"test": current.checkpoints.evaluate_on("test")[0]}
     report["notes"] += _paper_notes(options)
     if options.out:
@@ -134,7 +135,11 @@ def run(options: argparse.Namespace) -> int:
             print(f"wrote {', '.join(file.name for file in files)} to {options.out}")
     if options.save:
         saving.save(current, options.save)
-    print(json.dumps(report, indent=2) if options.json else _report(now, report["test"], current.world.dataset.metric))
+    print(
+        json.dumps(report, indent=2)
+        if options.json
+        else _report(now, report["test"], current.world.dataset.metric, chance)
+    )
     return 0
 
 
@@ -299,13 +304,13 @@ def _drift_lines(now: Snapshot) -> list[str]:
     return [text]
 
 
-def _click_lines(n: dict[str, float], test: dict[str, float], similar_by: str) -> list[str]:
+def _click_lines(n: dict[str, float], test: dict[str, float], similar_by: str, chance: float) -> list[str]:
     """Where clicks are the truth: whether the clicked item is among the first results."""
     if similar_by not in CLICKS or not {"hit_10", "mrr"} <= test.keys():
         return []
     names = {"hit_10": "hit@10", "mrr": "MRR", "ndcg_10": "nDCG@10"}
     scores = ", ".join(f"{name} {n[key]:.3f} (on test {test[key]:.3f})" for key, name in names.items() if key in test)
-    return [f"later pairs: {scores}"]
+    return [f"later pairs: {scores}; a random order has hit@10 {chance:.3f}"]
 
 
 def _batch_notes(current: Run) -> list[str]:
@@ -334,7 +339,7 @@ def _update_rate(now: Snapshot) -> str:
     )
 
 
-def _report(now: Snapshot, test: dict[str, float], metric: str) -> str:
+def _report(now: Snapshot, test: dict[str, float], metric: str, chance: float) -> str:
     n, judged, title = now.numbers, now.params.run.judged_by, hashers()[now.params.method].title
     column = truth_column(now.similar_by)
     lines = [
@@ -342,7 +347,7 @@ def _report(now: Snapshot, test: dict[str, float], metric: str) -> str:
         f"{_update_rate(now)}pair-AUC {n['auc']:.3f}",
         f"agreement with {truth_of(now)}: {TRUTH_SCORES[column]} {n[f'{column}_start']:.3f} -> {n[column]:.3f} "
         f"({judged}), {test[column]:.3f} on {test['queries']} test queries",
-        *_click_lines(n, test, now.similar_by),
+        *_click_lines(n, test, now.similar_by, chance),
         f"agreement with the original distance ({metric}): recall@10 {n['recall_10_start']:.3f} -> "
         f"{n['recall_10']:.3f} ({judged}), {test['recall_10']:.3f} on test",
         "re-ranked by the float vectors: recall@10 on test "

@@ -23,6 +23,7 @@ MOST_RERANKED = 0.02
 WORTH, WORTH_SHARE = 0.01, 0.1
 # Features whose exact search finds fewer of the neighbours than this are remarked on.
 LOSSLESS = 0.99
+SAME_SHARE = 0.03  # of the best score: a smaller difference decides nothing
 AHEAD, INDISTINGUISHABLE, BEHIND = "ahead of", "not distinguishable from", "behind"
 DISTANCES = {"l2": "the L2 distance", "cosine": "cosine", "dot": "the dot product"}
 TRUTHS = {
@@ -81,6 +82,7 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.truth)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
+    text += f" ({seeds_text(len(snapshot.comparison.seeds))})"
     floats = gap_over_seeds(best.each, scores_by_seed(snapshot, FLOATS), column)
     parts = [text]
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
@@ -131,7 +133,7 @@ def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
     if min(most) <= 0:
         return None
     shares = {code.entry: (code.truth / most[0], code.recall / most[1]) for code in codes}
-    best = max(codes, key=lambda code: min(shares[code.entry]))
+    best = _least_lost(codes, shares)
     followed, kept = shares[best.entry]
     text = f"{_name(snapshot, best)} is best"
     if not followed == kept == 1:
@@ -141,20 +143,29 @@ def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
         )
         follower = max(codes, key=lambda code: code.truth)
         if follower is not best:
-            text += (
-                f"; {snapshot.names[follower.entry]}, which has the best {score}, keeps {shares[follower.entry][1]:.0%}"
-            )
+            share = shares[follower.entry][1]
+            text += f"; {snapshot.names[follower.entry]}, which has the best {score}, keeps {share:.0%} of that recall"
+    text += f" ({seeds_text(len(snapshot.comparison.seeds))})"
     parts = [text]
     learners = [code for code in codes if _learns_online(snapshot, code)]
-    online = max(learners, key=lambda code: min(shares[code.entry]), default=None)
+    online = _least_lost(learners, shares) if learners else None
     if online is best:
         parts.append("It learns online")
     elif online is not None:
         followed, kept = shares[online.entry]
         name = _name(snapshot, online)
-        parts.append(f"The best that learns online is {name}: {followed:.0%} and {kept:.0%}")
+        parts.append(f"The best that learns online is {name}: {followed:.0%} of the best {score} and {kept:.0%}")
         parts.append(_price(snapshot, best, online))
     return Sentence("For both at once", f"{'. '.join(part for part in parts if part)}.")
+
+
+def _least_lost(codes: Sequence[Code], shares: dict[int, tuple[float, float]]) -> Code:
+    """The code whose smaller share is largest; shares within SAME_SHARE are equal, and the sum of both decides."""
+    most = max(min(shares[code.entry]) for code in codes)
+    return max(
+        (code for code in codes if min(shares[code.entry]) > most - SAME_SHARE),
+        key=lambda code: sum(shares[code.entry]),
+    )
 
 
 def _price(snapshot: ComparisonSnapshot, best: Code, online: Code) -> str:

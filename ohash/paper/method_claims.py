@@ -5,6 +5,7 @@ map, and with OH on no kernel, is shown beside it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from ohash.models.registry import find
 from ohash.paper.figures import COMMON_R, ONLINE, SUPERVISED, variant, variant_title
@@ -53,6 +54,11 @@ def _run_and_left_out(
     return [method for method in methods if method not in gone], f" ({names} not run)" if gone else ""
 
 
+def _with_rivals_missing(part: Part, missing: bool) -> Part:
+    """Against fewer rivals a claim may fail, and that counts; that it holds would prove nothing."""
+    return replace(part, decisive=False) if missing and part.verdict == "holds" else part
+
+
 def _versus(figure: str, a: str, b: str, bits: Callable[[int], bool] = lambda r: True) -> Judge:
     """`a` above `b` at every such r."""
 
@@ -92,7 +98,7 @@ def _best_online(method: str, without: Sequence[str] = ()) -> Judge:
             other = measurements.best("6", setting, [(one, r) for one in there])
             effect = map_gain(measurements, setting, "6", (method, r), other)
             what = f"r = {r}, minus the next best{gone}, {find(other[0]).title}"
-            yield Part.tested(setting.title, what, effect, above, decisive=not gone)
+            yield _with_rivals_missing(Part.tested(setting.title, what, effect, above), bool(gone))
         try:
             best, _ = measurements.best("6", setting, [(_on_rbf(one), COMMON_R) for one in others])
         except MissingCellError:
@@ -118,7 +124,7 @@ def _mmoh_above_supervised(measurements: Measurements, setting: Setting) -> Iter
         other = measurements.best("8", setting, [(method, r) for method in there])
         effect = map_gain(measurements, setting, "8", ("mmoh", r), other)
         what = f"r = {r}, minus the better of the two{gone}, {find(other[0]).title}"
-        yield Part.tested(setting.title, what, effect, above, decisive=not gone)
+        yield _with_rivals_missing(Part.tested(setting.title, what, effect, above), bool(gone))
 
 
 def _batch_above_mmoh(measurements: Measurements, setting: Setting) -> Iterable[Part]:
@@ -196,7 +202,8 @@ METHOD_CLAIMS = (
         "ksh-metric",
         "MMOH beats KSH and FastHash on GIST1M above 16 bits.",
         "Section VII-C, Figure 8",
-        "At each r > 16 MMOH beats the better of the two, chosen on validation queries.",
+        "At each r > 16 MMOH beats the better of the two, chosen on validation queries. KSH has 500 labels and 50 "
+        "iterations here, FastHash 500 labels and 5 trees: less than their authors give them.",
         ("8",),
         _mmoh_above_supervised,
         ("metric",),

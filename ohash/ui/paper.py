@@ -31,6 +31,10 @@ from ohash.ui.workarounds.style import dark
 
 PARTS = {"claims": "Claims", "figures": "Figures", "symbols": "Symbols"}
 WATCH_SECONDS = 3.0
+LEGEND = (
+    "Rows in italics stand beside and do not count: every method on OH's RBF map, OH without its kernel, and rows in "
+    "which some rival was not run. Several comparisons within one claim are corrected by Holm's procedure."
+)
 CSS = """
 .wide {overflow-x: auto;}
 .claims {border-collapse: collapse; font-size: .88rem; width: 100%; font-variant-numeric: tabular-nums;}
@@ -184,6 +188,7 @@ def _table(findings: list[Finding]) -> None:
     """The table of the report in the colours of the theme."""
     hues = {"holds": colour("now", dark()), "fails": colour("dissimilar", dark()), "open": "inherit"}
     styles = "".join(f".claims .{name} {{color: {hue};}}" for name, hue in hues.items())
+    st.caption(LEGEND)
     st.html(f"<style>{CSS}{styles}</style>{claims_html(findings)}")
 
 

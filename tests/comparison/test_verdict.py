@@ -113,11 +113,11 @@ def test_keeping_the_distance_names_the_best_and_the_ceiling_of_its_features():
         r"ITQ .* loses least: 7\d% of the best mAP and 100% of the best recall@10; OH", told["For both at once"]
     )
     assert told["For both at once"].endswith(
-        "The best that learns online is OH (learns from pairs, 64 bits): 100% and 50%. ITQ needs all points at once, "
-        "to be fitted again when they change."
+        "The best that learns online is OH (learns from pairs, 64 bits): 100% of the best mAP and 50%. ITQ needs all "
+        "points at once, to be fitted again when they change."
     )
     online = sentences(with_recalls(now, (0.6, 0.3)))["For both at once"]
-    assert online == "OH (learns from pairs, 64 bits) is best. It learns online."
+    assert online == "OH (learns from pairs, 64 bits) is best (one seed). It learns online."
     title = truths(now).title
     assert title == "At 8 bytes per item OH follows your labels best, ITQ keeps the distance best"
 

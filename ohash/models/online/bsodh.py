@@ -154,7 +154,7 @@ HASHER = HasherSpec(
     differs="The steps follow from the printed objective; the published program multiplies by r twice and leaves out "
     "sigma. The past is a uniform sample of bounded size, where the paper keeps every code: memory and time "
     "per chunk would grow with the stream. The first chunk serves as its own past. Chunks are half as long, so that W "
-    "is updated more often.",
+    "is updated more often. With hundreds of classes, such as tracks, it hardly learns here: see the Paper page.",
     checked=Check(
         "the three steps of the printed objective, written again in plain NumPy, with the whole past",
         "30 chunks",
