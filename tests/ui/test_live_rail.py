@@ -39,7 +39,8 @@ def test_five_seeds_run_beside_and_follow_a_change() -> None:
 
 def test_the_remedy_of_a_finding_is_one_press() -> None:
     app = opened(**{**SMALL, "dataset": "digits", "C": "0.00001", "pairs": "2500", "judged_at": "ends"})
-    until(app, lambda: moving(app) and live_run.runner(session_of(app)).state == "done")
+    until(app, lambda: moving(app))
+    assert live_run.runner(session_of(app)).finished.wait(60)
     app.session_state["health"] = True
     app.run()
     button = next(one for one in app.button if str(one.key).startswith("remedy_C_"))
@@ -50,9 +51,9 @@ def test_the_remedy_of_a_finding_is_one_press() -> None:
 
 def test_a_finished_run_is_scored_on_test_once() -> None:
     app = opened(**{**SMALL, "pairs": "300"})
-    until(app, lambda: live_run.runner(session_of(app)).state == "done")
+    assert live_run.runner(session_of(app)).finished.wait(60), "the last picture is published before it has finished"
     now = live_run.runner(session_of(app)).snapshot()
-    assert now is not None and now.numbers["test_queries"] == 200
+    assert now is not None and now.state == "done" and now.numbers["test_queries"] == 200
     app.run()
     html = "".join(one.proto.body for one in app.get("html"))
     assert f"{now.numbers['test_map']:.3f} ± {now.numbers['test_map_error']:.3f} on 200 test queries" in html
