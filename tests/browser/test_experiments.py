@@ -57,11 +57,10 @@ def test_the_paper_shows_claims_figures_and_a_report(page: Any, server: Dashboar
 def test_deleting_a_run_asks_first_touches_only_what_was_chosen_and_is_undone(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/?dataset=blobs2d&method=oh&r=8&pairs=300")
     page.locator(".ohash-status:has-text('done')").wait_for()
-    for _ in range(2):
-        before = page.evaluate("location.search")
-        page.get_by_role("button", name="New seed").click()
-        until(lambda old=before: page.evaluate("location.search") != old, "another seed")
-        page.locator(".ohash-status:has-text('done')").wait_for()
+    before = page.evaluate("location.search")
+    page.get_by_role("button", name="New seed").click()
+    until(lambda: page.evaluate("location.search") != before, "another seed")
+    page.locator(".ohash-status:has-text('done')").wait_for()
     page.get_by_text("Experiments").first.click()
     page.get_by_text("Runs", exact=True).first.click()
     heading = page.get_by_text(re.compile(r"^\d+ runs$")).first
@@ -75,7 +74,7 @@ def test_deleting_a_run_asks_first_touches_only_what_was_chosen_and_is_undone(pa
     delete.click()
     page.get_by_text("Delete 1 run?").wait_for()
     page.locator(".st-key-delete_yes button").first.click()
-    page.get_by_text(f"{there - 1} runs", exact=True).wait_for()
+    page.get_by_text(f"{there - 1} run{'s' * (there > 2)}", exact=True).wait_for()
     assert delete.is_disabled(), "no other run has slid under the button"
     page.locator(".st-key-delete_undo button").first.click()
     page.get_by_text(f"{there} runs", exact=True).wait_for()
