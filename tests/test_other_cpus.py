@@ -72,7 +72,7 @@ import ohash
 for T, r, alpha, beta, C, n, d, noise, unit in SETTINGS:
     for seed in range(10):
         stream = recurring_stream(seed, n=n, d=d, noise=noise, unit=unit)
-        model = ohash.MMOH(T=T, r=r, alpha=alpha, beta=beta, C=C, seed=seed, dtype="float64")
+        model = ohash.MMOH(T=T, r=r, alpha=alpha, beta=beta, C=C, seed=seed, dtype="float64", center="none")
         decided = b"".join(np.ascontiguousarray(column).tobytes() for column in decisions(model, *stream))
         print(hashlib.sha256(decided).hexdigest(), hashlib.sha256(model.W.tobytes()).hexdigest())
 """

@@ -144,7 +144,7 @@ def splits(setting, seed, dtype="float64"):
     X = X.astype(dtype)
 
     def model(W=None):
-        return ohash.MMOH(T=T, r=r, alpha=alpha, beta=beta, C=C, seed=seed, dtype=dtype, W=W)
+        return ohash.MMOH(T=T, r=r, alpha=alpha, beta=beta, C=C, seed=seed, dtype=dtype, center="none", W=W)
 
     plain = model()
     plain.start(d)
@@ -210,7 +210,7 @@ def exact_dot(a, b):
 def test_the_twin_decides_alike_whatever_the_order_of_its_sums(monkeypatch, T, dot):
     monkeypatch.setattr(reference, "dot", dot)
     X, i, j, s = recurring_stream(1, n=10, d=6, pairs=400)
-    model = ohash.MMOH(T=T, r=8, C=1.0, seed=2, dtype="float64")
+    model = ohash.MMOH(T=T, r=8, C=1.0, seed=2, dtype="float64", center="none")
     model.start(6)
     twin = Reference(model.W, C=1.0)
     trace, columns = model.learn(X, i, j, s), twin.learn(X, i, j, s)
