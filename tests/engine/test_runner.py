@@ -173,6 +173,8 @@ def test_paused_means_still(runner_of):
     until(lambda: runner.run is not None and runner.run.t > 1000)
     runner.pause()
     t = settled(runner)
+    until(lambda: (runner.snapshot().t, runner.snapshot().state) == (t, "paused") and not runner.run.evaluating)
+    time.sleep(0.1)  # the picture of its last evaluation
     seq = runner.snapshot().seq
     time.sleep(0.7)
     assert runner.run.t == t
