@@ -438,7 +438,7 @@ def _kept(now: Snapshot) -> tuple[Numbers, Words]:
     (exported,) = json.loads(runs.to_json([(line, again)]))
     words = ("method", "data", "changed_settings")
     numbers = {
-        "line": {name: value for name, value in _fields(line).items() if name not in words},
+        "line": {name: value for name, value in _fields(line).items() if name not in (*words, "created")},
         "columns": _timeless(again.columns), "checkpoints": _timeless(again.checkpoints),
         "numbers": _timeless(again.numbers), "recent": again.recent, "totals": again.totals,
         "alarms": again.alarms, "class_map": again.class_map,
