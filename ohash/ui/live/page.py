@@ -55,8 +55,8 @@ def live_area(session: Session) -> None:
 
 def _rest_level(session: Session, runner: Runner) -> int:
     """0 while the run moves, RUN_RESTS when it rests, ALL_REST when its companions do, too."""
-    if runner.state not in RESTING:
-        return 0
+    if runner.state not in RESTING or (session.playing and runner.state == "paused"):
+        return 0  # Play was pressed, and its thread has not woken up yet
     if runner.state == "paused" and (runner.run is None or runner.run.evaluating):
         return 0  # it is still being evaluated
     companions = live_run.hub().lease(session.id).companions
