@@ -134,9 +134,10 @@ def test_it_ticks_until_the_run_beside_it_rests(monkeypatch: pytest.MonkeyPatch)
         mine, other = (SimpleNamespace(state=one) for one in states)
         monkeypatch.setattr(lease, "companions", [other])
         assert page._rest_level(session, mine) == level
-    for judging, level in ((True, 0), (False, page.ALL_REST)):
+    for playing, judging, level in ((False, True, 0), (False, False, page.ALL_REST), (True, False, 0)):
+        session.playing = playing
         paused = SimpleNamespace(state="paused", run=SimpleNamespace(evaluating=judging))
-        assert page._rest_level(session, paused) == level, "a paused run is drawn until it has been judged"
+        assert page._rest_level(session, paused) == level, "a paused run is drawn until judged, and again from Play on"
     monkeypatch.undo()
 
 
