@@ -13,7 +13,7 @@ from ohash.core.arrays import Array, Counts, Floats, Integers
 from ohash.engine.history import History, LogBins
 from ohash.evaluation.drift_detectors import DriftMonitor
 from ohash.models.base import Trace
-from ohash.models.online.passive_aggressive import PairTrace
+from ohash.models.online.oh_params import PairTrace
 from ohash.runtime.compile import inlined, kernel
 from ohash.runtime.frames import Arrays
 

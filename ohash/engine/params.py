@@ -15,7 +15,7 @@ from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, did_you_mean, param, parameter_table, table_with_defaults, validate
 from ohash.models import registry as methods
 from ohash.models.base import HasherSpec
-from ohash.models.online.passive_aggressive import OHParams
+from ohash.models.online.oh_params import OHParams
 from ohash.streams import registry as datasets
 from ohash.streams.dataset import Dataset
 from ohash.streams.datasets.paper_setting import paper_params

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from ohash.engine.checkpoints import checkpoint_pairs
 from ohash.engine.history import CAPACITY, FIRST_STRIDE, History, LogBins, moving_mean
 from ohash.engine.observer import TOTALS, WINDOW, Observer
-from ohash.models.online.passive_aggressive import PairTrace
+from ohash.models.online.oh_params import PairTrace
 
 
 def on_skeleton(t):

@@ -5,7 +5,7 @@ import pytest
 
 import ohash
 from ohash.engine.run import Run
-from ohash.models.online.passive_aggressive import USUAL_C
+from ohash.models.online.oh_params import USUAL_C
 
 
 def data(n=200, d=12):

@@ -14,7 +14,8 @@ from ohash.core.loss import PairStep
 from ohash.core.parameters import param
 from ohash.models.base import PAPER, Check, HasherSpec
 from ohash.models.linear import read_only
-from ohash.models.online.passive_aggressive import OHParams, PairTrace, PassiveAggressive, check_C
+from ohash.models.online.oh_params import USUAL_C, OHParams, PairTrace, check_C
+from ohash.models.online.passive_aggressive import PassiveAggressive
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class MMOH(PassiveAggressive):
         r: int = 48,
         alpha: int = 0,
         beta: float = 0.5,
-        C: float | str = 0.1,
+        C: float | str = USUAL_C,
         seed: int = 0,
         dtype: str = "float32",
         center: str | None = None,

@@ -19,7 +19,7 @@ from ohash.models.hasher import Hasher
 from ohash.models.learners import first_matrix
 from ohash.models.linear import read_only
 from ohash.models.online.oh import OH
-from ohash.models.online.passive_aggressive import PairTrace
+from ohash.models.online.oh_params import PairTrace
 from ohash.runtime.frames import Arrays
 
 BLOCK = 8192
