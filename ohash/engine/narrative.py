@@ -19,7 +19,7 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
     if now is None or now.t == 0:
         return f"{spec.title} {_beginning(spec)} {data}." if state != "error" else f"{spec.title} could not start."
     n = now.numbers
-    sentence = f"{spec.title} {_doing(spec, now.state)} {pairs_in_words(now.t)} of {data}"
+    sentence = f"{spec.title} {doing(spec, now.state)} {pairs_in_words(now.t)} of {data}"
     if len(now.checkpoints["pairs"]) < 2:  # before the first pair
         return sentence + "; the first evaluation is under way."
     if "map" in n and math.isfinite(n["map"]):
@@ -92,7 +92,7 @@ def _beginning(spec: HasherSpec) -> str:
     return "is about to be fitted to" if spec.consumes == "batch" else "is about to learn from pairs of"
 
 
-def _doing(spec: HasherSpec, state: str) -> str:
+def doing(spec: HasherSpec, state: str) -> str:
     """What a method does with pairs: it learns from them, is fitted to their points, or only sees them pass."""
     if spec.consumes == "nothing":
         return "does not learn; it has seen"

@@ -5,14 +5,11 @@ from dataclasses import replace
 
 from ohash.engine.judge import truth_column
 from ohash.engine.live.presets import preset
-from ohash.engine.narrative import headline, title_of, truth_of
+from ohash.engine.narrative import doing, headline, title_of, truth_of
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
-from ohash.models.base import HasherSpec
 from ohash.ui.live import reference_runs
 from ohash.ui.session.session import Session
-
-LEARNING = {"done": "has learnt from", "paused": "has seen", "stopped": "has seen"}
 
 
 def sentence(session: Session, now: Snapshot | None, state: str) -> str:
@@ -32,27 +29,19 @@ def situation(session: Session, now: Snapshot | None, state: str) -> str:
     if now is None or now.t == 0:
         return headline(now, session.params, state)
     spec = methods.find(now.params.method)
-    doing = f"{spec.title} {_doing(spec, now.state)} {title_of(session.params)}"
+    begin = f"{spec.title} {doing(spec, now.state)} pairs of {title_of(session.params)}"
     column = truth_column(now.similar_by)
     pairs, numbers = now.checkpoints["pairs"], now.numbers
     if len(pairs) < 2:  # before the first pair
-        return f"{doing}; the first evaluation is under way."
+        return f"{begin}; the first evaluation is under way."
     if spec.consumes == "nothing" or not math.isfinite(numbers.get(column, math.nan)):
-        return f"{doing}."
+        return f"{begin}."
     labels, distance = _compare(numbers, column), _compare(numbers, "recall_10")
     both = f"{labels} with {truth_of(now)} and {distance} with the original distance"
     if labels == distance:
         both = f"{labels} with {truth_of(now)} and with the original distance"
     flat = now.state == "done" and now.params.run.stop_when_flat and now.t < numbers.get("end", 0)
-    return f"{doing}: compared with the start, its codes agree {both}{'; mAP is flat, so it stopped' if flat else ''}."
-
-
-def _doing(spec: HasherSpec, state: str) -> str:
-    if spec.consumes == "nothing":
-        return "does not learn; it has seen pairs of"
-    if spec.consumes == "batch":
-        return "was fitted to the points of pairs of"
-    return f"{LEARNING.get(state, 'is learning from')} pairs of"
+    return f"{begin}: compared with the start, its codes agree {both}{'; mAP is flat, so it stopped' if flat else ''}."
 
 
 def _compare(numbers: dict[str, float], column: str) -> str:

@@ -6,8 +6,8 @@ from ohash.core.parameters import Parameter
 from ohash.engine.params import rows_of
 from ohash.engine.run_health import Finding, Remedy, findings
 from ohash.engine.snapshot import Snapshot
+from ohash.ui.live.rail import change
 from ohash.ui.parts.controls import format_value
-from ohash.ui.session import live_run
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import once
 
@@ -31,12 +31,5 @@ def _button(session: Session, row: Parameter, remedy: Remedy) -> None:
     label = f"Set {row.symbol or row.title} to {format_value(row, remedy.value)}"
     st.button(
         label, key=f"remedy_{remedy.key}_{remedy.value}",
-        on_click=once(_apply), args=(session, remedy), help=how,
+        on_click=once(change), args=(session, remedy.key, remedy.value), help=how,
     )  # fmt: skip
-
-
-def _apply(session: Session, remedy: Remedy) -> None:
-    try:
-        live_run.apply(session, remedy.key, remedy.value)
-    except ValueError as error:
-        session.warnings = [str(error)]

@@ -10,7 +10,7 @@ from ohash.engine.live.presets import TYPICAL_SEED
 from ohash.engine.params import ExperimentParams, experiment, flat, rows_of, unchecked_experiment
 from ohash.models import registry as methods
 from ohash.models.online.mmoh import MMOHParams
-from ohash.models.online.passive_aggressive import USUAL_C, OHParams
+from ohash.models.online.oh_params import USUAL_C, OHParams
 from ohash.streams import registry as datasets
 from ohash.ui.parts import catalogue
 from ohash.ui.parts.controls import OnCommit, control, format_value
@@ -43,9 +43,7 @@ def controls(session: Session) -> None:
     fragment(partial(_live_controls, session), key="live_controls")
     for chosen in _chosen_C(session).values():
         st.caption(f"C = {chosen:g}: {AUTO_C}")
-        st.button(
-            f"Use the paper's {USUAL_C:g}", key="usual_C", on_click=once(live_run.apply), args=(session, "C", USUAL_C)
-        )
+        st.button(f"Use the paper's {USUAL_C:g}", key="usual_C", on_click=once(change), args=(session, "C", USUAL_C))
     several = isinstance(session.params.model, OHParams)
     for key in VISIBLE:
         if key in rows and not rows[key].live and not (key == "T" and several):
@@ -182,7 +180,7 @@ def current_values(session: Session) -> dict[str, Any]:
 
 
 def change(session: Session, key: str, value: Any) -> None:
-    """A slider was moved: β and C act on the running model, whatever else starts a new run."""
+    """A setting was changed: β and C act on the running model, whatever else starts a new run."""
     if not rows_of(session.params)[key].live or live_run.runner(session).finished.is_set():
         session.playing = True
         _commit(session, key, value)

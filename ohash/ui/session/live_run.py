@@ -8,7 +8,7 @@ from ohash.engine.live.presets import PRESETS, Preset
 from ohash.engine.live.runner import Runner
 from ohash.engine.live.warm_up import compile_in_worker
 from ohash.engine.narrative import difference
-from ohash.engine.params import ExperimentParams, experiment, flat, rows_of
+from ohash.engine.params import ExperimentParams, experiment, flat
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.axis_ranges import AxisRanges
 from ohash.runtime.threads import one_blas_thread_for_ever
@@ -86,16 +86,6 @@ def set_live(session: Session, name: str, value: float) -> None:
         if now is not None and now.extra.get("ack", 0) >= command:
             return
         time.sleep(0.01)
-
-
-def apply(session: Session, name: str, value: object) -> None:
-    """Change a setting: of the running model if it can be, or else in a new run."""
-    row, current = rows_of(session.params)[name], in_force(session)
-    if row.live and not runner(session).finished.is_set():
-        set_live(session, name, row.convert(value))
-        return
-    session.playing = True
-    commit(session, current.with_values(**{name: value}))
 
 
 def replace_bad_link(session: Session) -> bool:
