@@ -142,7 +142,7 @@ class Store:
         if values["state"] != "error" and key not in self.done():
             self.write(lambda: write_trace(self.trace(key), values, arrays))
         self.transact(lambda db: _insert(db, key, values))
-        (self._trash / f"{key}.parquet").unlink(missing_ok=True)
+        self.write(partial((self._trash / f"{key}.parquet").unlink, missing_ok=True))
 
     def save_snapshot(self, now: Snapshot, *, kind: str = LIVE_RUN) -> str:
         """Save the state of a run; returns its key."""

@@ -40,11 +40,11 @@ def expired(db: sqlite3.Connection, now: float) -> list[str]:
 
 def move_files(keys: Iterable[str], source: Path, target: Path) -> None:
     """Move the traces of these runs; a run that failed has none."""
-    target.mkdir(parents=True, exist_ok=True)
-    for key in keys:
-        file = source / f"{key}.parquet"
-        if file.exists():
-            file.replace(target / file.name)
+    files = [file for key in keys if (file := source / f"{key}.parquet").exists()]
+    if files:
+        target.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        file.replace(target / file.name)
 
 
 def _move(db: sqlite3.Connection, key: str, source: str, target: str, into: str, values: str) -> None:
