@@ -26,7 +26,7 @@ FACE = {
 }  # fmt: skip
 PACKAGES = {
     "core", "runtime", "models", "streams", "evaluation", "index", "engine", "store", "comparison", "sweeps", "paper",
-    "plots", "playground", "ui", "cli", "tables", "notebook",
+    "plots", "web", "ui", "cli", "tables", "notebook",
 }  # fmt: skip
 
 

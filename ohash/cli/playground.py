@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the file."""
-    from ohash.playground import standalone  # noqa: PLC0415
+    from ohash.web import standalone  # noqa: PLC0415
 
     Path(options.html).write_text(standalone(), encoding="utf-8")
     print(f"wrote {options.html}")

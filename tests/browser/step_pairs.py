@@ -1,4 +1,4 @@
-"""Pairs for `ohash/playground/step.js`, and digests of what the literal reference makes of them.
+"""Pairs for `ohash/web/step.js`, and digests of what the literal reference makes of them.
 
 The reference takes minutes for all settings, so its results over 20,000 pairs are kept as digests:
 `python3 -m tests.browser.step_pairs` writes them anew. Points and W use uniform numbers only, which are the same bits

@@ -12,7 +12,7 @@ import pytest
 import ohash
 from ohash.cli.browser import Dashboard
 from ohash.cli.main import main
-from ohash.playground import files
+from ohash.web import files
 from tests.browser.step_pairs import DIGESTS, PAIRS, SETTINGS, Setting, digest, reference_results, stream
 from tests.browser.waiting import until
 

@@ -3,8 +3,8 @@
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from ohash.playground import about, component_script, markup, style
 from ohash.ui.learn.lessons import lessons
+from ohash.web import about, component_script, markup, style
 
 
 @st.cache_resource

@@ -4,6 +4,6 @@
 controls. The files are joined in this order; each uses the names of those before it.
 """
 
-from ohash.playground.files import about, component_script, markup, script, standalone, style
+from ohash.web.files import about, component_script, markup, script, standalone, style
 
 __all__ = ["about", "component_script", "markup", "script", "standalone", "style"]
