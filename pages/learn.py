@@ -3,6 +3,6 @@
 from ohash.ui.learn import playground
 from ohash.ui.session import live_run, tab
 
-live_run.hub().poll(tab.current_session().id)
+live_run.hub().poll(tab.current_session(own_query=True).id)
 playground.show()
 playground.show_lessons()

@@ -1,7 +1,9 @@
 """The playground: hash codes of points in the plane, learnt in the browser. JavaScript files without a build step.
 
-`step.js` is the algorithm, `world.js` the points, pairs and measures, `draw.js` the pictures, `transport.js` the
-controls. The files are joined in this order; each uses the names of those before it.
+`step.js` is the algorithm; `points.js`, `features.js`, `measure.js` are what it works on, `run.js` and `history.js` a
+run that can go back. `plane.js`, `draw.js`, `charts.js`, `stage.js` are the pictures, `words.js` the text, `link.js`,
+`address.js`, `live.js` the links, `rail.js`, `tools.js`, `hand.js` the controls, and `transport.js` the whole.
+`files.py` joins them in its order; each uses the names of those before it.
 """
 
 from ohash.web.files import about, component_script, markup, script, standalone, style

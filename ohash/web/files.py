@@ -8,7 +8,11 @@ from pathlib import Path
 from ohash.plots import theme
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("step.js", "world.js", "draw.js", "transport.js")
+SCRIPTS = (
+    "step.js", "random.js", "points.js", "features.js", "measure.js", "history.js", "run.js", "look.js", "plane.js",
+    "draw.js", "charts.js", "link.js", "address.js", "words.js", "live.js", "stage.js", "rail.js", "tools.js",
+    "hand.js", "transport.js",
+)  # fmt: skip
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -74,7 +78,7 @@ def script() -> str:
 
 def colours() -> str:
     """The colours of the charts by role, light and dark, as JSON."""
-    roles = ("now", "similar", "dissimilar", "clipped", "labels", "bound", "distance")
+    roles = ("now", "similar", "dissimilar", "clipped", "frozen", "labels", "bound", "distance")
     return json.dumps(
         {
             name: {**asdict(theme.ground(dark)), "roles": {role: theme.colour(role, dark) for role in roles}}
@@ -88,7 +92,8 @@ def component_script() -> str:
     return (
         f"{script()}\nconst mounted = new WeakMap();\n"
         "export default function ({ parentElement }) {\n"
-        f"  if (!mounted.has(parentElement)) mounted.set(parentElement, mountPlayground(parentElement, {colours()}));\n"
+        "  if (!mounted.has(parentElement)) mounted.set(parentElement,\n"
+        f'    mountPlayground(parentElement, {colours()}, {{ address: "query", live: "./" }}));\n'
         "  return () => { mounted.get(parentElement)?.(); mounted.delete(parentElement); };\n"
         "}\n"
     )

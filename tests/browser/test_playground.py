@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ import pytest
 import ohash
 from ohash.cli.browser import Dashboard
 from ohash.cli.main import main
+from ohash.engine import links
+from ohash.engine.params import flat
+from ohash.ui.session.address import LIMITS
 from ohash.web import files
 from tests.browser.step_pairs import DIGESTS, PAIRS, SETTINGS, Setting, digest, reference_results, stream
 from tests.browser.waiting import until
@@ -122,11 +126,11 @@ def test_the_file_opens_from_disk_plays_obeys_and_learns(page: Any, tmp_path: Pa
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Play").wait_for()
     at = page.evaluate("document.querySelector('.playground').playground.run.t")
-    page.get_by_role("button", name="Step").click()
+    page.get_by_role("button", name="Step", exact=True).click()
     until(lambda: pairs_learnt(page) == at + 1, "one pair more")
     page.locator(".pair").get_by_text("Pair ").wait_for()
     page.locator(".plane").focus()
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     page.locator(".point").get_by_text("the same code").wait_for()
     until(lambda: page.evaluate("location.hash").endswith(f":beta:0.55&at={at + 1}"), "the address names the state")
     state = (
@@ -139,15 +143,105 @@ def test_the_file_opens_from_disk_plays_obeys_and_learns(page: Any, tmp_path: Pa
     assert not problems
 
 
+STATE = """() => { const { run } = document.querySelector('.playground').playground;
+  return JSON.stringify([run.t, run.sumR, run.places(), run.labels, run.models.map((W) => W.map((w) => [...w]))]); }"""
+
+
+def test_points_are_painted_dragged_and_erased_and_every_moment_comes_again(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "play.html"
+    file.write_text(files.standalone(), encoding="utf-8")
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, has_touch=True)
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(f"{file.as_uri()}#data=own&r=4&seed=3&at=0")
+    page.get_by_text("Paint at least two points").wait_for()
+    box = page.locator(".plane").bounding_box()
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        return box["x"] + x * box["width"], box["y"] + y * box["height"]
+
+    def stroke(start: tuple[float, float], end: tuple[float, float]) -> None:
+        page.mouse.move(*at(*start))
+        page.mouse.down()
+        page.mouse.move(*at(*end), steps=12)
+        page.mouse.up()
+
+    def value(expression: str) -> Any:
+        return page.evaluate(f"document.querySelector('.playground').playground.{expression}")
+
+    page.get_by_role("radio", name="Paint class 1").check()
+    stroke((0.1, 0.2), (0.6, 0.2))
+    page.get_by_role("radio", name="Paint class 3").check()
+    stroke((0.1, 0.8), (0.6, 0.8))
+    page.touchscreen.tap(*at(0.9, 0.9))
+    page.locator(".plane").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    labels = value("run.labels")
+    assert set(labels) == {0, 2} and labels.count(0) >= 10 and labels.count(2) >= 12
+    page.get_by_role("radio", name="Erase").check()
+    stroke((0.55, 0.2), (0.62, 0.2))
+    assert 0 < value("run.labels").count(0) < labels.count(0)
+    page.get_by_role("radio", name="Look and drag").check()
+    x, y = value("run.places()[0]")
+    stroke(((x + 1.6) / 3.2, (1.6 - y) / 3.2), (0.3, 0.5))
+    assert value("run.places()[0]") == pytest.approx([0.3 * 3.2 - 1.6, 0], abs=0.02)
+
+    for _ in range(100):
+        page.get_by_role("button", name="Sub-step forward").click()
+        if value("run.last.moved"):
+            break
+    t = value("run.t")
+    for words in ("with the smallest margin", "changes sides", "τ ="):
+        page.locator(".plane").focus()
+        page.keyboard.press("ArrowRight")
+        page.locator(".pair").get_by_text(words).first.wait_for()
+    assert value("run.t") == t
+    page.get_by_role("slider", name="Drift").focus()
+    page.keyboard.press("ArrowRight")
+    for _ in range(30):
+        page.get_by_role("button", name="Step", exact=True).click()
+    until(lambda: pairs_learnt(page) == t + 30, "thirty pairs more")
+    later = page.evaluate(STATE)
+    page.get_by_role("slider", name="Go to pair").focus()
+    page.keyboard.press("Home")
+    until(lambda: pairs_learnt(page) == 0, "back at the start")
+    assert value("run.params.drift") == 0
+    page.keyboard.press("End")
+    until(lambda: pairs_learnt(page) == t + 30, "at the end again")
+    assert page.evaluate(STATE) == later, "every moment comes again"
+    until(lambda: page.evaluate("location.hash").endswith(f"at={t + 30}"), "the address names the state")
+    page.reload()
+    page.wait_for_selector(".playground[data-agreement]")
+    assert page.evaluate(STATE) == later, "the link has the points and their changes"
+    assert not problems
+    context.close()
+
+
+@pytest.mark.parametrize("data", ["blobs", "moons", "rings"])
+def test_live_understands_the_link_from_the_playground(scratch: Any, data: str) -> None:
+    values = {"r": 5, "T": 3, "beta": 0.4, "C": 0.02, "noise": 0.15, "seed": 12}
+    query = scratch.evaluate("(values) => liveQuery({ ...DEFAULTS, ...values })", {"data": data, **values})
+    params, problems = links.from_query(dict(parse_qsl(query)), LIMITS)
+    assert not problems and params.dataset in (data, "blobs2d") and params.method == "mmoh"
+    assert {key: flat(params)[key] for key in values} == values
+    assert scratch.evaluate("liveQuery({ ...DEFAULTS, data: 'xor' })") is None
+
+
 def test_the_learn_page_plays_and_leaves_no_clock_behind(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/learn")
     page.wait_for_selector(".playground[data-agreement]")
     until(lambda: pairs_learnt(page) > 20, "it plays by itself")
     page.get_by_role("combobox", name="Points").select_option("moons")
-    until(lambda: "data=moons" in page.evaluate("location.hash"), "the link names the points")
-    page.get_by_role("link", name="Data").click()
+    until(lambda: "data=moons" in page.evaluate("location.search"), "the link names the points")
+    page.reload()
+    page.wait_for_selector(".playground[data-agreement]")
+    assert page.get_by_role("combobox", name="Points").input_value() == "moons"
+    page.get_by_role("link", name="Data", exact=True).click()
     page.wait_for_selector(".ohash-items figure")
-    assert page.evaluate("location.hash") == "" and page.locator(".playground").count() == 0
+    assert "moons" not in page.evaluate("location.href"), "the playground's query is not the session's experiment"
+    assert page.locator(".playground").count() == 0
 
 
 def test_a_lesson_sets_the_playground_and_a_wrong_link_is_named(page: Any, server: Dashboard) -> None:
@@ -156,5 +250,5 @@ def test_a_lesson_sets_the_playground_and_a_wrong_link_is_named(page: Any, serve
     page.get_by_text("Lesson 2").click()
     page.get_by_role("link", name="Set the playground for “One update”").click()
     until(lambda: page.get_by_role("slider", name="r, bits").input_value() == "4", "the lesson's bits")
-    page.get_by_role("button", name="Step").click()
+    page.get_by_role("button", name="Step", exact=True).click()
     page.get_by_text("Pair 1:").wait_for()

@@ -11,14 +11,14 @@ from ohash.ui.session.session import Session
 from ohash.ui.workarounds import router
 
 
-def current_session() -> Session:
-    """The session of this tab; a new one is opened from the address bar."""
+def current_session(own_query: bool = False) -> Session:
+    """The session of this tab; a new one is opened from the address bar, unless the page has a query of its own."""
     session: Session | None = st.session_state.get("ohash")
     if session is None:
         router.require_router()
         session = Session(id=secrets.token_hex(8), params=PRESETS[0].params(), preset=PRESETS[0].key)
         st.session_state["ohash"] = session
-        link = address.read()
+        link = address.Link() if own_query else address.read()
         session.warnings = [*link.warnings]
         if link.params is not None:
             session.params, session.preset, session.from_link = link.params, _preset_of(link.params), True

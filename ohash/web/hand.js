@@ -1,0 +1,132 @@
+// What the pointer and the keys do in the picture: look at a point and drag it, paint points of a class, erase them.
+
+const GRAB = 0.1; // how near a press must be to a point to take hold of it
+const ERASER = 0.09;
+const SPACING = 0.09; // between the points of one stroke
+const NUDGE = 0.05; // by one press of a key
+
+// The nearest point to a place, and how far away it is.
+function nearestPoint(places, [x, y]) {
+  let best = null, least = Infinity;
+  places.forEach(([u, v], at) => {
+    const distance = Math.hypot(u - x, v - y);
+    if (distance < least) [best, least] = [at, distance];
+  });
+  return { at: best, distance: least };
+}
+
+// `playground` has run, view, edit(key, text), aim(m, at), and hold(on), which lets the stream wait.
+class Hand {
+  constructor(stage, playground) {
+    [this.stage, this.playground] = [stage, playground];
+    [this.tool, this.held, this.stroke, this.pressed] = ["look", null, null, false];
+    const canvas = stage.top, on = (name, act, options) => canvas.addEventListener(name, act, options);
+    on("pointermove", (event) => this.move(event));
+    on("pointerdown", (event) => this.press(event));
+    for (const name of ["pointerup", "pointercancel"]) on(name, () => this.release());
+    on("pointerleave", () => { if (!this.pressed) this.leave(); });
+    on("blur", () => this.leave());
+    // A finger scrolls the page unless it has something to hold.
+    on("touchstart", (event) => { if (this.tool !== "look" || this.grabs(event.touches[0])) event.preventDefault(); }, { passive: false });
+  }
+
+  get run() { return this.playground.run; }
+
+  choose(tool) {
+    this.tool = tool;
+    this.leave();
+  }
+
+  get label() { return Number(this.tool); }
+
+  get paints() { return /^\d$/.test(this.tool); }
+
+  // A place on the plane as it lies now, in the coordinates that points have.
+  unturned(place) { return rotate(place, -this.run.angle); }
+
+  grabs(event) {
+    const hit = this.stage.placeOf(event);
+    const near = hit && nearestPoint(this.run.places(), hit.place);
+    return near && near.distance < GRAB ? { ...hit, at: near.at } : null;
+  }
+
+  press(event) {
+    const hit = this.stage.placeOf(event);
+    if (!hit || event.button > 0) return;
+    this.pressed = true;
+    if (this.tool === "look") this.held = this.grabs(event)?.at ?? null;
+    if (this.tool !== "look" || this.held !== null) {
+      this.stage.top.setPointerCapture(event.pointerId);
+      this.playground.hold(true);
+    }
+    this.stroke = null;
+    this.move(event);
+  }
+
+  move(event) {
+    const hit = this.stage.placeOf(event);
+    if (!hit) { if (!this.pressed) this.leave(); return; }
+    if (this.tool !== "look") this.showBrush(hit.place);
+    if (!this.pressed && this.tool !== "look") return;
+    if (this.paints) this.paint(hit.place);
+    else if (this.tool === "erase") this.erase(hit.place);
+    else {
+      if (this.held !== null) this.playground.edit("move", `${this.held}.${placeText(this.unturned(hit.place))}`);
+      this.playground.aim(hit.m, this.held ?? nearestPoint(this.run.places(), hit.place).at);
+    }
+  }
+
+  release() {
+    this.pressed = false;
+    this.held = null;
+    this.playground.hold(false);
+  }
+
+  leave() {
+    this.playground.view.brush = null;
+    this.playground.aim(this.playground.view.model, null);
+  }
+
+  paint(place) {
+    if (this.stroke && Math.hypot(place[0] - this.stroke[0], place[1] - this.stroke[1]) < SPACING) return;
+    this.stroke = place;
+    this.playground.edit("paint", `${this.tool}${placeText(this.unturned(place))}`);
+  }
+
+  erase(place) {
+    for (;;) {
+      const { at, distance } = nearestPoint(this.run.places(), place);
+      if (at === null || distance > ERASER) return;
+      this.playground.edit("erase", String(at));
+    }
+  }
+
+  showBrush(place) {
+    const { view, look } = this.playground, scale = this.stage.boxes[0].size / (2 * HALF);
+    view.brush = { place, radius: this.paints ? 7 : ERASER * scale, colour: this.paints ? look.classes[this.label] : look.ink };
+    this.playground.refresh();
+  }
+
+  // Keys: up and down choose a point, Shift and an arrow move it, Delete erases it. With a brush or the eraser the
+  // arrows move it, and Enter uses it. True if the key had a meaning.
+  key(event) {
+    const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+    const { view } = this.playground, shift = (place) => place.map((v, k) => Math.min(HALF, Math.max(-HALF, v + NUDGE * way[k])));
+    if (event.key === "Escape") this.leave();
+    else if (this.tool !== "look") {
+      const place = view.brush?.place ?? [0, 0];
+      if (way) this.showBrush(shift(place));
+      else if (event.key !== "Enter") return false;
+      else if (this.paints) { this.stroke = null; this.paint(place); } else this.erase(place);
+    } else if (event.key === "Delete" && view.focus !== null) this.playground.edit("erase", String(view.focus));
+    else if (way && event.shiftKey && view.focus !== null) {
+      const at = view.focus, place = shift(this.run.places()[at]);
+      this.playground.edit("move", `${at}.${placeText(this.unturned(place))}`);
+      this.playground.aim(view.model, at);
+    } else if (way && way[1] && !event.shiftKey && this.run.labels.length) {
+      const n = this.run.labels.length, next = view.focus === null ? 0 : view.focus - way[1];
+      this.playground.aim(view.model, (next + n) % n);
+    } else return false;
+    return true;
+  }
+}

@@ -1,0 +1,44 @@
+// Colours, marks and numbers as every picture has them.
+
+const CLASS_ROLES = ["similar", "dissimilar", "bound", "distance"];
+
+function rgb(hex) { return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)); }
+
+function mix(over, under, share) {
+  const a = rgb(over), b = rgb(under);
+  return a.map((v, k) => Math.round(share * v + (1 - share) * b[k]));
+}
+
+// The colours for an element: its text is light where its ground is dark.
+function chooseLook(element, colours) {
+  const [red, green, blue] = getComputedStyle(element.parentElement).color.match(/[\d.]+/g).map(Number);
+  const theme = colours[red + green + blue > 384 ? "dark" : "light"];
+  return { ...theme, theme, font: getComputedStyle(element).fontFamily,
+    line: `rgb(${mix(theme.ink, theme.background, 0.55)})`, classes: CLASS_ROLES.map((role) => theme.roles[role]) };
+}
+
+// The outline of a class's mark: circle, square, triangle, diamond.
+function markPath(context, label, x, y, radius) {
+  context.beginPath();
+  if (label === 0) context.arc(x, y, radius, 0, 2 * Math.PI);
+  else if (label === 1) context.rect(x - 0.9 * radius, y - 0.9 * radius, 1.8 * radius, 1.8 * radius);
+  else {
+    const corners = label === 2 ? [[0, -1.2], [1.1, 0.8], [-1.1, 0.8]] : [[0, -1.3], [1.3, 0], [0, 1.3], [-1.3, 0]];
+    for (const [dx, dy] of corners) context.lineTo(x + dx * radius, y + dy * radius);
+  }
+  context.closePath();
+}
+
+// A canvas of this many CSS pixels, sharp on every screen.
+function fitCanvas(canvas, width, height) {
+  const scale = window.devicePixelRatio || 1;
+  [canvas.width, canvas.height] = [Math.round(width * scale), Math.round(height * scale)];
+  [canvas.style.width, canvas.style.height] = [`${width}px`, `${height}px`];
+  canvas.getContext("2d").setTransform(scale, 0, 0, scale, 0, 0);
+}
+
+function shortNumber(v) {
+  if (v === 0) return "0";
+  if (Math.abs(v) >= 10000) return `${Math.round(v / 1000)}k`;
+  return Math.abs(v) >= 100 ? String(Math.round(v)) : String(+v.toPrecision(2));
+}

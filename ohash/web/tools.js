@@ -1,0 +1,28 @@
+// The choice of what the pointer does in the picture, as radio buttons.
+
+const TOOLS = [
+  { key: "look", title: "Look and drag", text: "Look, drag" },
+  ...CLASS_ROLES.map((_, label) => ({ key: String(label), title: `Paint class ${label + 1}`, label })),
+  { key: "erase", title: "Erase", text: "Erase" },
+];
+const SIGN = 22; // pixels along each side of a painted sign
+
+// Returns a function that colours the signs of the classes.
+function makeTools(element, choose) {
+  const signs = [];
+  for (const { key, title, text, label } of TOOLS) {
+    const input = make("input", { type: "radio", name: "tool", value: key, checked: key === "look" });
+    input.setAttribute("aria-label", title);
+    input.addEventListener("change", () => choose(key));
+    const sign = text ?? make("canvas");
+    if (!text) signs.push({ sign, label });
+    element.append(make("label", { title }, input, sign));
+  }
+  return (look) => signs.forEach(({ sign, label }) => {
+    fitCanvas(sign, SIGN, SIGN);
+    const context = sign.getContext("2d");
+    markPath(context, label, SIGN / 2, SIGN / 2, 6.5);
+    context.fillStyle = look.classes[label];
+    context.fill();
+  });
+}

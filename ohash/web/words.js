@@ -1,0 +1,143 @@
+// What the page says beside the pictures: the latest pair, the point in focus, the buckets. Each function returns
+// elements for a box of the page.
+
+const percent = (share) => `${Math.round(100 * share)} %`;
+const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+const brief = (v) => String(+v.toPrecision(2));
+
+function make(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+// A code as a row of small squares, full for +1; marked ones have a frame in a colour.
+function codeSquares(signs, marked = [], colour = "") {
+  const row = make("span", { className: signs.length > 9 ? "code long" : "code" });
+  row.setAttribute("role", "img");
+  row.setAttribute("aria-label", `code ${signs.map((sign) => (sign > 0 ? 1 : 0)).join("")}`);
+  row.style.setProperty("--mark", colour);
+  signs.forEach((sign, k) => {
+    const square = row.appendChild(document.createElement("i"));
+    square.classList.toggle("on", sign > 0);
+    square.classList.toggle("marked", marked.includes(k));
+  });
+  return row;
+}
+
+// The model that decides a pair: for a similar one the nearest to right, else the furthest from right.
+function decisiveModel({ s, steps }) {
+  const losses = steps.map((step) => step.R);
+  return losses.indexOf(s === 1 ? Math.min(...losses) : Math.max(...losses));
+}
+
+function pairWords(run, phase, look) {
+  const { last } = run, { r, T } = run.params;
+  if (!last) return [run.nextIsPossible ? "Play, or Step to take the next pair." : "Paint at least two points: there is no pair yet."];
+  const m = decisiveModel(last), step = last.steps[m], similar = last.s === 1;
+  const colour = look.roles[similar ? "similar" : "dissimilar"];
+  const kind = make("b", { textContent: similar ? "similar" : "dissimilar" });
+  kind.style.color = colour;
+  const who = T > 1 ? ` Model ${m + 1}, the ${similar ? "nearest to right" : "furthest from right"}:` : "";
+  const wanted = similar ? "0 wanted" : `at least ${Math.ceil(step.br)} wanted`;
+  const first = make("p", {}, `Pair ${run.t.toLocaleString("en")}: `, kind,
+    `${last.wrong ? " (noise: the wrong answer)" : ""}.${who} ${differ(step.D_h, r)}, ${wanted}. ${lossWords(step, last, T)}`);
+  const differing = [...step.h_i.keys()].filter((k) => step.h_i[k] !== step.h_j[k]);
+  const codes = make("table");
+  [step.h_i, step.h_j].forEach((signs, at) => {
+    const row = codes.insertRow();
+    row.insertCell().append(make("i", { textContent: "ij"[at] }));
+    row.insertCell().append(codeSquares(signs, differing, colour));
+  });
+  if (!(step.tau > 0)) return [first, codes];
+  const after = hamming(hashCode(run.models[m], last.z_i), hashCode(run.models[m], last.z_j));
+  const told = [[], bitWords, sideWords, () => moveWords(step, after)];
+  const more = phase > 0 ? told[phase](run, m, step) : "";
+  return [first, codes, phaseList(phase), ...[more].flat().filter(Boolean)];
+}
+
+function differ(D, r) { return `${D} of ${plural(r, "bit")} differ${D === 1 ? "s" : ""}`; }
+
+function lossWords(step, { s }, T) {
+  if (step.R === 0) return T > 1 && s === 1 ? "R = 0: one right model is enough, none moves." : "R = 0: nothing to learn.";
+  return step.tau > 0 ? `R = ${+step.R.toFixed(2)}.` : `R = ${+step.R.toFixed(2)}, but nothing moves.`;
+}
+
+// The sub-steps of an update, the current one marked.
+function phaseList(phase) {
+  const list = make("ol", { className: "phases" });
+  PHASES.forEach((name, at) => {
+    const item = list.appendChild(make("li", { textContent: name }));
+    if (at === phase) item.setAttribute("aria-current", "step");
+  });
+  return list;
+}
+
+// δ of every bit that could flip, smallest first; the chosen ones are full.
+function bitWords(run, m, { s, bits, delta }) {
+  const { last } = run, pool = [...delta.keys()].filter((k) => delta[k] !== undefined).sort((a, b) => delta[a] - delta[b]);
+  const longest = Math.max(...pool.map((k) => delta[k])) || 1, table = make("table", { className: "margins" });
+  for (const k of pool.slice(0, 6)) {
+    const row = table.insertRow(), bar = make("span", { className: bits.includes(k) ? "margin chosen" : "margin" });
+    bar.style.width = `${2 + 90 * delta[k] / longest}px`;
+    row.insertCell().textContent = `bit ${k + 1}`;
+    row.insertCell().append(bar, ` ${brief(delta[k])}`);
+  }
+  const which = s === 1 ? "that differ" : "that agree", n = bits.length;
+  const rest = pool.length > 6 ? ` (6 of ${pool.length} are listed)` : "";
+  return [make("p", {}, `Of the bits ${which}, the ${n === 1 ? "one" : n} with the smallest margin δ must flip${rest}:`), table];
+}
+
+// For each bit, the point whose margin is the smaller one has to cross the boundary.
+function sideWords(run, m, { bits, onI }) {
+  const { z_i, z_j } = run.last;
+  return bits.slice(0, 5).map((k) => {
+    const w = run.before[m][k], margins = [z_i, z_j].map((z) => Math.abs(project(w, z))), at = onI[k] ? 0 : 1;
+    return make("p", {}, `Boundary ${k + 1}: `, make("i", { textContent: "ij"[at] }),
+      ` changes sides, its margin ${brief(margins[at])} is ${margins[0] === margins[1] ? "as small as" : "smaller than"} ${brief(margins[1 - at])}.`);
+  });
+}
+
+function moveWords({ bits, ratio, tau }, after) {
+  const names = bits.map((k) => k + 1).sort((a, b) => a - b).join(", ");
+  const length = ratio > tau ? `τ = C = ${brief(tau)}, cut off from ${brief(ratio)}` : `τ = ${brief(tau)}, below C`;
+  return make("p", {}, `${plural(bits.length, "Boundary", "Boundaries").replace(/^\d+ /, "")} ${names} ${bits.length === 1 ? "moves" : "move"}: ${length}. `
+    + `Now ${plural(after, "bit")} differ${after === 1 ? "s" : ""}.`);
+}
+
+// The code of the point in focus, and who is at 0, 1 and 2 bits.
+function pointWords(run, codes, focus, m) {
+  const { r, T } = run.params;
+  if (focus === null) return ["Point at the picture, or use the up and down keys on it: the nearest point shows its bits here."];
+  const label = run.labels[focus], near = [[0, 0], [0, 0], [0, 0]];
+  codes.forEach((other, k) => {
+    const D = bitCount(other ^ codes[focus]);
+    if (k === focus || D > 2) return;
+    near[D][0] += 1;
+    near[D][1] += run.labels[k] === label ? 1 : 0;
+  });
+  const lines = ["the same code", "1 bit away", "2 bits away"].map((name, D) => {
+    const [others, alike] = near[D];
+    return make("p", {}, `${name}: ${plural(others, "other point")}${others ? `, ${alike} of its class` : ""}`);
+  });
+  return [make("p", {}, T > 1 ? `Model ${m + 1}, the point: ` : "The point: ", codeSquares(signsOf(codes[focus], r))), ...lines];
+}
+
+// The largest buckets of one model.
+function bucketWords(run, codes, m, look) {
+  const { r, T } = run.params, most = 5;
+  const buckets = [...bucketsOf(codes, run.labels).values()].sort((a, b) => b.size - a.size || a.code - b.code);
+  const table = make("table"), head = table.createTHead().insertRow(), body = table.createTBody();
+  for (const name of [T > 1 ? `Codes of model ${m + 1}` : "Code", "points", "of one class"]) {
+    head.append(make("th", { scope: "col", textContent: name }));
+  }
+  for (const { code, size, purity, most: label } of buckets.slice(0, most)) {
+    const row = body.insertRow(), key = make("span", { className: "key" });
+    key.style.background = look.classes[label];
+    row.insertCell().append(codeSquares(signsOf(code, r)));
+    row.insertCell().textContent = size;
+    row.insertCell().append(key, ` ${percent(purity)}`);
+  }
+  const more = buckets.length - most;
+  return [table, make("p", {}, more > 0 ? `and ${plural(more, "more code", "more codes")}` : "")];
+}
