@@ -63,13 +63,14 @@ if _TYPE_CHECKING:
     from ohash.sweeps.execution import sweep
     from ohash.sweeps.results import SweepResults
     from ohash.sweeps.sweep import Sweep
+    from ohash.web.notebook import playground
 
 __all__ = [
     "MMOH", "OH", "Change", "Comparison", "ComparisonSnapshot", "Dataset", "ExperimentParams", "FeatureMap",
     "HammingIndex", "History", "KernelWarning", "Run", "Runner", "Snapshot", "Store", "Sweep", "SweepResults",
     "UncentredWarning", "compare", "datasets", "exact_neighbours", "experiment", "gist512", "load", "load_dataset",
-    "load_model", "mean_ap", "methods", "metrics", "models", "pair_stream", "recall_at_k", "retrieval", "run", "save",
-    "save_model", "sweep", "verdict",
+    "load_model", "mean_ap", "methods", "metrics", "models", "pair_stream", "playground", "recall_at_k", "retrieval",
+    "run", "save", "save_model", "sweep", "verdict",
 ]  # fmt: skip
 
 # The public face: name -> module, or module:name there. Imported when first asked for: a notebook that only hashes
@@ -105,6 +106,7 @@ _FACE = {
     "methods": "models.registry:hashers",
     "metrics": "evaluation.metrics:METRICS",
     "pair_stream": "streams.pairs",
+    "playground": "web.notebook",
     "recall_at_k": "evaluation.neighbours",
     "retrieval": "evaluation.ranking",
     "run": "engine.run",

@@ -21,8 +21,8 @@ FACE = {
     "HammingIndex", "History", "KernelWarning", "Run", "Runner", "Snapshot", "Store", "Sweep", "SweepResults",
     "UncentredWarning",
     "compare", "datasets", "exact_neighbours", "experiment", "gist512", "load", "load_dataset", "load_model", "mean_ap",
-    "methods", "metrics", "models", "pair_stream", "recall_at_k", "retrieval", "run", "save", "save_model",
-    "sweep", "verdict",
+    "methods", "metrics", "models", "pair_stream", "playground", "recall_at_k", "retrieval", "run", "save",
+    "save_model", "sweep", "verdict",
 }  # fmt: skip
 PACKAGES = {
     "core", "runtime", "models", "streams", "evaluation", "index", "engine", "store", "comparison", "sweeps", "paper",

@@ -1,4 +1,4 @@
-"""The playground's files, joined for a host: a Streamlit component, or one HTML file that needs no server."""
+"""The playground's files, joined for a host: a Streamlit component, a notebook, or one HTML file without a server."""
 
 import json
 from dataclasses import asdict
@@ -96,6 +96,17 @@ def component_script() -> str:
         f'    mountPlayground(parentElement, {colours()}, {{ address: "query", live: "./" }}));\n'
         "  return () => { mounted.get(parentElement)?.(); mounted.delete(parentElement); };\n"
         "}\n"
+    )
+
+
+def widget_script() -> str:
+    """The JavaScript as a module for anywidget; a key pressed in it is no shortcut of the notebook."""
+    return (
+        f"{script()}\nfunction render({{ model, el }}) {{\n"
+        f"  el.innerHTML = {json.dumps(markup())};\n"
+        '  el.dataset.lmSuppressShortcuts = "true";\n'
+        f'  return mountPlayground(el, {colours()}, {{ address: "none", start: model.get("start") }});\n'
+        "}\nexport default { render };\n"
     )
 
 

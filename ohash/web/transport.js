@@ -23,6 +23,7 @@ class Playground {
     this.hand = new Hand(this.stage, this);
     this.showValues = makeRail(this.find(".rail"), (control, value) => this.choose(control, value));
     this.colourTools = makeTools(this.find(".tools"), (tool) => this.hand.choose(tool));
+    this.find("[data-press=link]").textContent = address.title;
     this.readLook();
     this.listen();
     this.element.playground = this; // for tests and benchmarks
@@ -36,7 +37,7 @@ class Playground {
     this.scrub = this.find(".scrub");
     this.scrub.addEventListener("input", () => this.goTo(Number(this.scrub.value)));
     this.element.addEventListener("keydown", (event) => this.key(event));
-    this.follow = () => { if (this.element.isConnected && location.hash.slice(1) !== writeLink(this.run)) this.open(this.address.read()); };
+    this.follow = () => { if (this.element.isConnected && this.address.read() && location.hash.slice(1) !== writeLink(this.run)) this.open(this.address.read()); };
     window.addEventListener("hashchange", this.follow);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.find(".stage"));
@@ -236,11 +237,12 @@ class Playground {
   }
 
   async link(button) {
-    this.address.write(writeLink(this.run));
-    let copied = true;
-    try { await navigator.clipboard.writeText(location.href); } catch { copied = false; }
-    button.textContent = copied ? "Copied" : "In the address bar";
-    setTimeout(() => { button.textContent = "Copy link"; }, 1500);
+    const link = writeLink(this.run);
+    this.address.write(link);
+    let said = "Copied";
+    try { await navigator.clipboard.writeText(this.address.copy(link)); } catch { said = this.address.otherwise; }
+    button.textContent = said;
+    setTimeout(() => { button.textContent = this.address.title; }, 1500);
   }
 
   // The points as they were painted and moved, for a new run.

@@ -1,6 +1,7 @@
 """The playground: its algorithm equals the literal reference bit for bit, and both hosts of it work."""
 
 import base64
+import inspect
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -217,6 +218,32 @@ def test_points_are_painted_dragged_and_erased_and_every_moment_comes_again(brow
     assert page.evaluate(STATE) == later, "the link has the points and their changes"
     assert not problems
     context.close()
+
+
+def test_a_notebook_shows_the_state_it_is_called_with(page: Any) -> None:
+    widget = ohash.playground("r=3&T=2", data="rings", features="rbf", seed=4, at=25)
+    page.set_content(f"<style>{widget._css}</style><div id=cell></div>")
+    module = base64.b64encode(widget._esm.encode()).decode()
+    page.evaluate(
+        """async ([module, start]) => {
+          const bytes = Uint8Array.from(atob(module), (character) => character.charCodeAt(0));
+          const url = URL.createObjectURL(new Blob([bytes], { type: "text/javascript" }));
+          const { default: { render } } = await import(url);
+          window.leave = render({ model: { get: () => start }, el: document.querySelector("#cell") });
+        }""",
+        [module, widget.start],
+    )
+    page.wait_for_selector(".playground[data-pairs='25']")
+    page.get_by_role("button", name="Copy call").wait_for()
+    params = page.evaluate("document.querySelector('.playground').playground.run.params")
+    assert (params["data"], params["features"], params["r"], params["T"], params["seed"]) == ("rings", "rbf", 3, 2, 4)
+    page.evaluate("window.leave()")
+
+
+def test_the_arguments_in_a_notebook_are_the_parts_of_a_link(scratch: Any) -> None:
+    assert list(inspect.signature(ohash.playground).parameters)[1:] == scratch.evaluate("LINK_KEYS")
+    with pytest.raises(TypeError, match="gamma"):
+        ohash.playground(gamma=1)
 
 
 @pytest.mark.parametrize("data", ["blobs", "moons", "rings"])
