@@ -2,6 +2,17 @@
 
 const LEFT = 34, TOP = 5, BELOW = 14; // room for labels
 
+function drawCharts(canvases, run, look) {
+  const { t, seen, sumR, sumFrozenR, curves: { agreement, loss, frozen } } = run;
+  const parts = canvases.map((canvas) => [canvas.getContext("2d"), canvas.clientWidth, canvas.clientHeight]);
+  const top = Math.max(1, sumR, sumFrozenR, ...loss.y.slice(-1), ...frozen.y.slice(-1));
+  drawCurves(...parts[0], [{ curve: agreement, y: run.now, colour: look.roles.labels }],
+    { lo: 0, hi: 1, level: run.start, t, seen }, look);
+  drawCurves(...parts[1], [{ curve: frozen, y: sumFrozenR, colour: look.roles.frozen, dash: [4, 3] },
+    { curve: loss, y: sumR, colour: look.roles.now }], { lo: 0, hi: top, t, seen }, look);
+  drawTaus(...parts[2], run.taus, run.params.C, look);
+}
+
 // Lines {curve, y, colour, dash} over all pairs seen, and a rule at t; y is the value at t. `level` is dashed.
 function drawCurves(context, width, height, lines, { lo, hi, level, t, seen }, look) {
   const bottom = height - BELOW, x1 = Math.max(1, seen);
@@ -56,7 +67,8 @@ function drawFrame(context, width, height, [lo, hi], look) {
   context.lineTo(LEFT, bottom);
   context.lineTo(width, bottom);
   context.stroke();
-  [context.font, context.fillStyle, context.textAlign, context.textBaseline] = [`11px ${look.font}`, look.faint, "right", "middle"];
+  [context.font, context.fillStyle] = [`11px ${look.font}`, look.faint];
+  [context.textAlign, context.textBaseline] = ["right", "middle"];
   context.fillText(shortNumber(hi), LEFT - 3, 8);
   context.fillText(shortNumber(lo), LEFT - 3, bottom - 2);
   context.textBaseline = "alphabetic";

@@ -2,7 +2,8 @@
 // above them what belongs to the latest pair or to the pointer. A box is {x, y, size} in pixels.
 
 function scales(box) {
-  return { px: (x) => box.x + (x + HALF) / (2 * HALF) * box.size, py: (y) => box.y + (HALF - y) / (2 * HALF) * box.size };
+  const scale = box.size / (2 * HALF);
+  return { px: (x) => box.x + (x + HALF) * scale, py: (y) => box.y + (HALF - y) * scale };
 }
 
 // Calls `draw` with nothing outside the box touched.
@@ -45,20 +46,28 @@ function drawCells(context, box, plane, buckets, focusCode, linear, look) {
 
 const radiusIn = (box) => (box.size > 330 ? 4.2 : 3);
 
-// Points fade with the distance of their code from that of the point in focus.
+// Points fade with the distance of their code from that of the point in focus. Those that look alike are one path:
+// a thousand small ones take too long.
 function drawPoints(context, box, places, labels, codes, focusCode, look) {
-  const { px, py } = scales(box), radius = radiusIn(box);
+  const { px, py } = scales(box), radius = radiusIn(box), groups = new Map();
+  places.forEach((place, at) => {
+    const D = focusCode === null ? 0 : Math.min(3, bitCount(codes[at] ^ focusCode)), key = 4 * D + labels[at];
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(place);
+  });
   context.clearRect(box.x, box.y, box.size, box.size);
-  inside(context, box, () => places.forEach(([x, y], at) => {
-    const D = focusCode === null ? 0 : bitCount(codes[at] ^ focusCode), near = focusCode !== null && D === 0;
-    context.globalAlpha = [1, 0.95, 0.75][D] ?? 0.28;
-    markPath(context, labels[at], px(x), py(y), radius);
-    context.fillStyle = look.classes[labels[at]];
+  inside(context, box, () => groups.forEach((group, key) => {
+    const D = key >> 2, label = key & 3, edge = focusCode !== null && D === 0 ? look.ink : look.background;
+    context.beginPath();
+    for (const [x, y] of group) addMark(context, label, px(x), py(y), radius);
+    [context.globalAlpha, context.fillStyle] = [FADES[D], look.classes[label]];
+    [context.strokeStyle, context.lineWidth] = [edge, 1];
     context.fill();
-    [context.strokeStyle, context.lineWidth] = [near ? look.ink : look.background, 1];
-    if (near || radius > 4) context.stroke();
+    if (edge === look.ink || radius > 4) context.stroke();
   }));
 }
+
+const FADES = [1, 0.95, 0.75, 0.28]; // at 0, 1, 2 and more bits
 
 // The latest pair: a segment, solid if similar and dashed if not, and the letters of its points.
 function drawPair(context, box, places, { s, i, j }, named, look) {

@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parent
 SCRIPTS = (
     "step.js", "random.js", "points.js", "features.js", "measure.js", "history.js", "run.js", "look.js", "plane.js",
     "draw.js", "charts.js", "link.js", "address.js", "words.js", "live.js", "stage.js", "rail.js", "tools.js",
-    "hand.js", "transport.js",
+    "hand.js", "report.js", "transport.js",
 )  # fmt: skip
 PAGE = """<!doctype html>
 <html lang="en">

@@ -27,7 +27,8 @@ class Hand {
     on("pointerleave", () => { if (!this.pressed) this.leave(); });
     on("blur", () => this.leave());
     // A finger scrolls the page unless it has something to hold.
-    on("touchstart", (event) => { if (this.tool !== "look" || this.grabs(event.touches[0])) event.preventDefault(); }, { passive: false });
+    const keep = (event) => { if (this.tool !== "look" || this.grabs(event.touches[0])) event.preventDefault(); };
+    on("touchstart", keep, { passive: false });
   }
 
   get run() { return this.playground.run; }
@@ -36,8 +37,6 @@ class Hand {
     this.tool = tool;
     this.leave();
   }
-
-  get label() { return Number(this.tool); }
 
   get paints() { return /^\d$/.test(this.tool); }
 
@@ -103,7 +102,8 @@ class Hand {
 
   showBrush(place) {
     const { view, look } = this.playground, scale = this.stage.boxes[0].size / (2 * HALF);
-    view.brush = { place, radius: this.paints ? 7 : ERASER * scale, colour: this.paints ? look.classes[this.label] : look.ink };
+    const [radius, colour] = this.paints ? [7, look.classes[Number(this.tool)]] : [ERASER * scale, look.ink];
+    view.brush = { place, radius, colour };
     this.playground.refresh();
   }
 
@@ -111,7 +111,8 @@ class Hand {
   // arrows move it, and Enter uses it. True if the key had a meaning.
   key(event) {
     const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-    const { view } = this.playground, shift = (place) => place.map((v, k) => Math.min(HALF, Math.max(-HALF, v + NUDGE * way[k])));
+    const shift = (place) => place.map((v, k) => Math.min(HALF, Math.max(-HALF, v + NUDGE * way[k])));
+    const { view } = this.playground;
     if (event.key === "Escape") this.leave();
     else if (this.tool !== "look") {
       const place = view.brush?.place ?? [0, 0];

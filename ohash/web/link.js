@@ -10,7 +10,8 @@ const CONTROLS = [
   { key: "beta", title: "β", lo: 0.1, hi: 1, step: 0.05, live: true,
     help: "dissimilar codes should differ in at least β r bits" },
   { key: "C", title: "C", lo: 0.001, hi: 10, step: 0.1, log: true, live: true, help: "the longest step τ" },
-  { key: "noise", title: "Noise", lo: 0, hi: 0.5, step: 0.05, live: true, help: "share of pairs with the wrong answer" },
+  { key: "noise", title: "Noise", lo: 0, hi: 0.5, step: 0.05, live: true,
+    help: "share of pairs with the wrong answer" },
   { key: "drift", title: "Drift", lo: 0, hi: 30, step: 1, live: true, help: "the points turn: degrees in 100 pairs" },
   { key: "pace", title: "Pairs per second", list: PACES, live: true },
   { key: "seed", title: "Seed", lo: 0, hi: 999, step: 1, number: true },
@@ -61,7 +62,8 @@ function readLink(text) {
   const events = items.flatMap((item) => readEvent(item, problems)).sort((a, b) => a[0] - b[0]);
   const at = Math.min(LONGEST, Math.max(0, Math.floor(Number(query.get("at")) || 0)));
   if (query.has("at") && String(at) !== query.get("at")) problems.push(`at is ${at}, not ${query.get("at")}`);
-  return { params: { ...defaultsFor(values.data ?? DEFAULTS.data), ...values }, events, at, problems, paused: query.has("at") };
+  const params = { ...defaultsFor(values.data ?? DEFAULTS.data), ...values };
+  return { params, events, at, problems, paused: query.has("at") };
 }
 
 function writeLink(run) {

@@ -2,7 +2,12 @@
 
 const CLASS_ROLES = ["similar", "dissimilar", "bound", "distance"];
 
-function rgb(hex) { return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)); }
+const parsed = new Map();
+
+function rgb(hex) {
+  if (!parsed.has(hex)) parsed.set(hex, [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+  return parsed.get(hex);
+}
 
 function mix(over, under, share) {
   const a = rgb(over), b = rgb(under);
@@ -17,16 +22,23 @@ function chooseLook(element, colours) {
     line: `rgb(${mix(theme.ink, theme.background, 0.55)})`, classes: CLASS_ROLES.map((role) => theme.roles[role]) };
 }
 
-// The outline of a class's mark: circle, square, triangle, diamond.
+const CORNERS = { 2: [[0, -1.2], [1.1, 0.8], [-1.1, 0.8]], 3: [[0, -1.3], [1.3, 0], [0, 1.3], [-1.3, 0]] };
+
+// Adds a class's mark to the path: circle, square, triangle, diamond.
+function addMark(context, label, x, y, radius) {
+  if (label === 0) {
+    context.moveTo(x + radius, y);
+    context.arc(x, y, radius, 0, 2 * Math.PI);
+  } else if (label === 1) context.rect(x - 0.9 * radius, y - 0.9 * radius, 1.8 * radius, 1.8 * radius);
+  else {
+    CORNERS[label].forEach(([dx, dy], k) => context[k ? "lineTo" : "moveTo"](x + dx * radius, y + dy * radius));
+    context.closePath();
+  }
+}
+
 function markPath(context, label, x, y, radius) {
   context.beginPath();
-  if (label === 0) context.arc(x, y, radius, 0, 2 * Math.PI);
-  else if (label === 1) context.rect(x - 0.9 * radius, y - 0.9 * radius, 1.8 * radius, 1.8 * radius);
-  else {
-    const corners = label === 2 ? [[0, -1.2], [1.1, 0.8], [-1.1, 0.8]] : [[0, -1.3], [1.3, 0], [0, 1.3], [-1.3, 0]];
-    for (const [dx, dy] of corners) context.lineTo(x + dx * radius, y + dy * radius);
-  }
-  context.closePath();
+  addMark(context, label, x, y, radius);
 }
 
 // A canvas of this many CSS pixels, sharp on every screen.

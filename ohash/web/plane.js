@@ -19,7 +19,7 @@ class Plane {
     this.table = new Uint32Array(1 << r);
   }
 
-  // Shows W; says whether anything changed.
+  // Shows W; says whether any boundary or code changed.
   follow(W, vectors, features) {
     const moved = W.map((_, k) => k).filter((k) => !this.columns[k] || W[k].some((v, c) => v !== this.columns[k][c]));
     const placed = vectors !== this.vectors;
@@ -28,10 +28,12 @@ class Plane {
       this.boundaries[k] = this.boundaryOf(W[k], features);
       setBit(this.cells, k, this.field);
     }
-    if (placed) this.codes = Array(vectors.length).fill(0);
-    for (const k of placed ? W.keys() : moved) setBit(this.codes, k, vectors.map((z) => project(W[k], z)));
-    this.vectors = vectors;
-    return placed || moved.length > 0;
+    if (!placed && !moved.length) return false;
+    const codes = placed ? Array(vectors.length).fill(0) : [...this.codes];
+    for (const k of placed ? W.keys() : moved) setBit(codes, k, vectors.map((z) => project(W[k], z)));
+    const recoded = codes.length !== this.codes.length || codes.some((code, at) => code !== this.codes[at]);
+    [this.codes, this.vectors] = [codes, vectors];
+    return recoded || moved.length > 0;
   }
 
   // The segments of wᵀz = 0, after the field of w was computed.

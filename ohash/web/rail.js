@@ -3,7 +3,8 @@
 function makeRail(element, choose) {
   const inputs = CONTROLS.map((control) => {
     const input = makeInput(control), shown = make("b");
-    input.addEventListener(control.options || control.number ? "change" : "input", () => choose(control, fromInput(control, input.value)));
+    const event = control.options || control.number ? "change" : "input";
+    input.addEventListener(event, () => choose(control, fromInput(control, input.value)));
     const label = make("label", {}, make("span", { textContent: control.title }), shown, input);
     if (control.help) label.append(make("small", { textContent: control.help }));
     element.append(label);

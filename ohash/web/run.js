@@ -68,7 +68,9 @@ class PlaygroundRun {
   }
 
   // Whether the points make similar pairs, and dissimilar ones.
-  get kinds() { return { similar: this.counts.some((n) => n > 1), dissimilar: this.counts.filter((n) => n > 0).length > 1 }; }
+  get kinds() {
+    return { similar: this.counts.some((n) => n > 1), dissimilar: this.counts.filter((n) => n > 0).length > 1 };
+  }
 
   get nextIsPossible() { return this.kinds.similar || this.kinds.dissimilar; }
 

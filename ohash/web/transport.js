@@ -1,4 +1,4 @@
-// The clock, the buttons, and what the page says about a run. `mountPlayground` puts a playground into an element;
+// The clock and the buttons. `mountPlayground` puts a playground into an element;
 // a host says where its link is kept (`address`), where the Live page is (`live`), and what it starts with (`start`).
 
 const FRAME_MS = 9; // learning may take this much of a frame
@@ -37,7 +37,10 @@ class Playground {
     this.scrub = this.find(".scrub");
     this.scrub.addEventListener("input", () => this.goTo(Number(this.scrub.value)));
     this.element.addEventListener("keydown", (event) => this.key(event));
-    this.follow = () => { if (this.element.isConnected && this.address.read() && location.hash.slice(1) !== writeLink(this.run)) this.open(this.address.read()); };
+    this.follow = () => {
+      const link = this.address.read();
+      if (this.element.isConnected && link && link.slice(1) !== writeLink(this.run)) this.open(link);
+    };
     window.addEventListener("hashchange", this.follow);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.find(".stage"));
@@ -124,19 +127,8 @@ class Playground {
     view.showPair = !playing || run.params.pace <= 100;
     this.stage.draw(run, view, look, this.whole);
     this.stale = this.whole = false;
-    if (withCharts) this.drawCharts();
+    if (withCharts) drawCharts(this.charts, run, look);
     this.drawnAt = performance.now();
-  }
-
-  drawCharts() {
-    const { run, look } = this, { t, seen, curves, sumR, sumFrozenR } = run;
-    const parts = (at) => [this.charts[at].getContext("2d"), this.charts[at].clientWidth, this.charts[at].clientHeight];
-    const { agreement, loss, frozen } = curves, top = Math.max(1, sumR, sumFrozenR, ...loss.y.slice(-1), ...frozen.y.slice(-1));
-    drawCurves(...parts(0), [{ curve: agreement, y: run.now, colour: look.roles.labels }],
-      { lo: 0, hi: 1, level: run.start, t, seen }, look);
-    drawCurves(...parts(1), [{ curve: frozen, y: sumFrozenR, colour: look.roles.frozen, dash: [4, 3] },
-      { curve: loss, y: sumR, colour: look.roles.now }], { lo: 0, hi: top, t, seen }, look);
-    drawTaus(...parts(2), run.taus, run.params.C, look);
   }
 
   // Words change less often than pictures: they are read, and the page is laid out again for them.
@@ -151,38 +143,12 @@ class Playground {
 
   describePair(now) {
     this.pairAt = now;
-    this.find(".pair").replaceChildren(...pairWords(this.run, this.view.phase, this.look));
+    this.find(".pair").replaceChildren(...pairWords(this.run, this.view, this.look));
   }
 
   describe(aloud) {
-    const { run, view, look, find } = this, { r, T } = run.params, m = view.model;
-    const codes = run.codes(view.phase < MOVED && run.last ? run.before : run.models)[m];
-    const known = (value) => (Number.isNaN(value) ? "–" : value.toFixed(2));
-    const caption = (name, title, value) => {
-      find(`[data-chart=${name}]`).replaceChildren(make("span", { textContent: title }), make("b", { textContent: value }));
-    };
-    this.element.dataset.pairs = run.t;
-    this.element.dataset.agreement = run.now;
-    [this.scrub.max, this.scrub.value] = [run.seen, run.t];
-    const number = (n) => n.toLocaleString("en");
-    find(".status").textContent = `${number(run.t)} ${run.t < run.seen ? `of ${number(run.seen)} ` : ""}pairs, ${plural(run.updates, "update")}`
-      + (T > 1 ? ` · ${T} × ${r} = ${T * r} bits` : "");
-    this.scrub.setAttribute("aria-valuetext", `pair ${run.t} of ${run.seen}`);
-    caption("agreement", "Label agreement (mAP)", `${known(run.start)} → ${known(run.now)}`);
-    const sum = (value) => value.toLocaleString("en", { maximumFractionDigits: 1 });
-    caption("loss", "ΣR, W frozen dashed", `${sum(run.sumR)}; ${sum(run.sumFrozenR)}`);
-    const shown = run.taus.slice(-N_TAUS), cut = shown.filter(({ clipped }) => clipped).length;
-    caption("tau", "τ, and C dashed", shown.length ? `${percent(cut / shown.length)} cut off at C` : "no update yet");
     this.describePair(this.pairAt);
-    find(".point").replaceChildren(...pointWords(run, codes, view.focus, m));
-    find(".buckets").replaceChildren(...bucketWords(run, codes, m, look));
-    find(".hint").textContent = view.focus !== null ? "Strongest grey: the same code; paler: 1 and 2 bits away."
-      : view.notice || `${T > 1 ? "One picture per model. " : ""}Inside a cell between the boundaries every point has the same code.`;
-    if (this.live) find(".elsewhere").replaceChildren(liveLink(run.params, this.live));
-    const summary = `${run.t} pairs learnt. Agreement with the labels ${known(run.now)}, at the start ${known(run.start)}.`;
-    this.stage.top.setAttribute("aria-label", `${SHAPES[run.params.data].title}: points in the plane, and the `
-      + `${plural(r, "boundary", "boundaries")} of the code. ${summary}`);
-    if (aloud) find(".says").textContent = summary;
+    report(this, aloud);
   }
 
   setPlaying(on) {
@@ -246,7 +212,10 @@ class Playground {
   }
 
   // The points as they were painted and moved, for a new run.
-  edits() { return this.run.events.slice(0, this.run.happened).filter(([, key]) => EDITS[key]).map(([, key, text]) => [0, key, text]); }
+  edits() {
+    const { events, happened } = this.run;
+    return events.slice(0, happened).filter(([, key]) => EDITS[key]).map(([, key, text]) => [0, key, text]);
+  }
 
   choose(control, value) {
     const { run, view } = this;
@@ -282,8 +251,8 @@ class Playground {
   }
 
   key(event) {
-    const inPicture = event.target === this.stage.top;
-    if (event.altKey || event.ctrlKey || event.metaKey || (!inPicture && /^(INPUT|SELECT)$/.test(event.target.tagName))) return;
+    const inPicture = event.target === this.stage.top, inControl = /^(INPUT|SELECT)$/.test(event.target.tagName);
+    if (inControl || event.altKey || event.ctrlKey || event.metaKey) return;
     if (inPicture && this.hand.key(event)) ;
     else if (inPicture && event.key === " ") this.play();
     else if (event.key === "ArrowRight" && !event.shiftKey) this.forward();

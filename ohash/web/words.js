@@ -31,9 +31,11 @@ function decisiveModel({ s, steps }) {
   return losses.indexOf(s === 1 ? Math.min(...losses) : Math.max(...losses));
 }
 
-function pairWords(run, phase, look) {
+// The sub-steps are listed where there is time to read: `slow`.
+function pairWords(run, { phase, slow }, look) {
   const { last } = run, { r, T } = run.params;
-  if (!last) return [run.nextIsPossible ? "Play, or Step to take the next pair." : "Paint at least two points: there is no pair yet."];
+  if (!run.nextIsPossible) return ["Paint at least two points: there is no pair yet."];
+  if (!last) return ["Play, or Step to take the next pair."];
   const m = decisiveModel(last), step = last.steps[m], similar = last.s === 1;
   const colour = look.roles[similar ? "similar" : "dissimilar"];
   const kind = make("b", { textContent: similar ? "similar" : "dissimilar" });
@@ -41,7 +43,8 @@ function pairWords(run, phase, look) {
   const who = T > 1 ? ` Model ${m + 1}, the ${similar ? "nearest to right" : "furthest from right"}:` : "";
   const wanted = similar ? "0 wanted" : `at least ${Math.ceil(step.br)} wanted`;
   const first = make("p", {}, `Pair ${run.t.toLocaleString("en")}: `, kind,
-    `${last.wrong ? " (noise: the wrong answer)" : ""}.${who} ${differ(step.D_h, r)}, ${wanted}. ${lossWords(step, last, T)}`);
+    `${last.wrong ? " (noise: the wrong answer)" : ""}.${who} ${differ(step.D_h, r)}, ${wanted}. `,
+    lossWords(step, last, T));
   const differing = [...step.h_i.keys()].filter((k) => step.h_i[k] !== step.h_j[k]);
   const codes = make("table");
   [step.h_i, step.h_j].forEach((signs, at) => {
@@ -50,16 +53,15 @@ function pairWords(run, phase, look) {
     row.insertCell().append(codeSquares(signs, differing, colour));
   });
   if (!(step.tau > 0)) return [first, codes];
-  const after = hamming(hashCode(run.models[m], last.z_i), hashCode(run.models[m], last.z_j));
-  const told = [[], bitWords, sideWords, () => moveWords(step, after)];
-  const more = phase > 0 ? told[phase](run, m, step) : "";
-  return [first, codes, phaseList(phase), ...[more].flat().filter(Boolean)];
+  const explain = [() => [], bitWords, sideWords, moveWords][phase];
+  return [first, codes, ...(slow ? [phaseList(phase)] : []), ...explain(run, m, step)];
 }
 
 function differ(D, r) { return `${D} of ${plural(r, "bit")} differ${D === 1 ? "s" : ""}`; }
 
 function lossWords(step, { s }, T) {
-  if (step.R === 0) return T > 1 && s === 1 ? "R = 0: one right model is enough, none moves." : "R = 0: nothing to learn.";
+  if (step.R === 0 && T > 1 && s === 1) return "R = 0: one right model is enough, none moves.";
+  if (step.R === 0) return "R = 0: nothing to learn.";
   return step.tau > 0 ? `R = ${+step.R.toFixed(2)}.` : `R = ${+step.R.toFixed(2)}, but nothing moves.`;
 }
 
@@ -75,7 +77,7 @@ function phaseList(phase) {
 
 // δ of every bit that could flip, smallest first; the chosen ones are full.
 function bitWords(run, m, { s, bits, delta }) {
-  const { last } = run, pool = [...delta.keys()].filter((k) => delta[k] !== undefined).sort((a, b) => delta[a] - delta[b]);
+  const pool = [...delta.keys()].filter((k) => delta[k] !== undefined).sort((a, b) => delta[a] - delta[b]);
   const longest = Math.max(...pool.map((k) => delta[k])) || 1, table = make("table", { className: "margins" });
   for (const k of pool.slice(0, 6)) {
     const row = table.insertRow(), bar = make("span", { className: bits.includes(k) ? "margin chosen" : "margin" });
@@ -85,30 +87,35 @@ function bitWords(run, m, { s, bits, delta }) {
   }
   const which = s === 1 ? "that differ" : "that agree", n = bits.length;
   const rest = pool.length > 6 ? ` (6 of ${pool.length} are listed)` : "";
-  return [make("p", {}, `Of the bits ${which}, the ${n === 1 ? "one" : n} with the smallest margin δ must flip${rest}:`), table];
+  const words = `Of the bits ${which}, the ${n === 1 ? "one" : n} with the smallest margin δ must flip${rest}:`;
+  return [make("p", {}, words), table];
 }
 
 // For each bit, the point whose margin is the smaller one has to cross the boundary.
 function sideWords(run, m, { bits, onI }) {
-  const { z_i, z_j } = run.last;
-  return bits.slice(0, 5).map((k) => {
-    const w = run.before[m][k], margins = [z_i, z_j].map((z) => Math.abs(project(w, z))), at = onI[k] ? 0 : 1;
+  const { z_i, z_j } = run.last, most = 5;
+  const lines = bits.slice(0, most).map((k) => {
+    const margins = [z_i, z_j].map((z) => brief(Math.abs(project(run.before[m][k], z)))), at = onI[k] ? 0 : 1;
+    const relation = margins[0] === margins[1] ? "about as small as" : "smaller than";
     return make("p", {}, `Boundary ${k + 1}: `, make("i", { textContent: "ij"[at] }),
-      ` changes sides, its margin ${brief(margins[at])} is ${margins[0] === margins[1] ? "as small as" : "smaller than"} ${brief(margins[1 - at])}.`);
+      ` changes sides, its margin ${margins[at]} is ${relation} ${margins[1 - at]}.`);
   });
+  return bits.length > most ? [...lines, make("p", {}, `And ${bits.length - most} more.`)] : lines;
 }
 
-function moveWords({ bits, ratio, tau }, after) {
+function moveWords(run, m, { bits, ratio, tau }) {
+  const { z_i, z_j } = run.last, after = hamming(hashCode(run.models[m], z_i), hashCode(run.models[m], z_j));
   const names = bits.map((k) => k + 1).sort((a, b) => a - b).join(", ");
-  const length = ratio > tau ? `τ = C = ${brief(tau)}, cut off from ${brief(ratio)}` : `τ = ${brief(tau)}, below C`;
-  return make("p", {}, `${plural(bits.length, "Boundary", "Boundaries").replace(/^\d+ /, "")} ${names} ${bits.length === 1 ? "moves" : "move"}: ${length}. `
-    + `Now ${plural(after, "bit")} differ${after === 1 ? "s" : ""}.`);
+  const cut = `τ = C = ${brief(tau)}, cut off from ${brief(ratio)}`;
+  const length = ratio > tau ? cut : `τ = ${brief(tau)}, not cut off`;
+  const who = bits.length === 1 ? `Boundary ${names} moves` : `Boundaries ${names} move`;
+  return [make("p", {}, `${who}: ${length}. Now ${plural(after, "bit")} differ${after === 1 ? "s" : ""}.`)];
 }
 
 // The code of the point in focus, and who is at 0, 1 and 2 bits.
 function pointWords(run, codes, focus, m) {
   const { r, T } = run.params;
-  if (focus === null) return ["Point at the picture, or use the up and down keys on it: the nearest point shows its bits here."];
+  if (focus === null) return ["Point at the picture, or use up and down on it: the nearest point shows its bits here."];
   const label = run.labels[focus], near = [[0, 0], [0, 0], [0, 0]];
   codes.forEach((other, k) => {
     const D = bitCount(other ^ codes[focus]);
@@ -120,7 +127,8 @@ function pointWords(run, codes, focus, m) {
     const [others, alike] = near[D];
     return make("p", {}, `${name}: ${plural(others, "other point")}${others ? `, ${alike} of its class` : ""}`);
   });
-  return [make("p", {}, T > 1 ? `Model ${m + 1}, the point: ` : "The point: ", codeSquares(signsOf(codes[focus], r))), ...lines];
+  const title = T > 1 ? `Model ${m + 1}, the point: ` : "The point: ";
+  return [make("p", {}, title, codeSquares(signsOf(codes[focus], r))), ...lines];
 }
 
 // The largest buckets of one model.

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ohash
+from ohash.cli.bench.playground import measure_playground
 from ohash.cli.browser import Dashboard
 from ohash.cli.main import main
 from ohash.engine import links
@@ -244,6 +245,11 @@ def test_the_arguments_in_a_notebook_are_the_parts_of_a_link(scratch: Any) -> No
     assert list(inspect.signature(ohash.playground).parameters)[1:] == scratch.evaluate("LINK_KEYS")
     with pytest.raises(TypeError, match="gamma"):
         ohash.playground(gamma=1)
+
+
+def test_the_benchmark_counts_frames_and_times_a_slider(browser: Any) -> None:
+    rate, times = measure_playground(browser, {"": ""}, seconds=0.5)[""]
+    assert rate > 2 and len(times) == 10 and min(times) > 0
 
 
 @pytest.mark.parametrize("data", ["blobs", "moons", "rings"])

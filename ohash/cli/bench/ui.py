@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from ohash.cli.bench.playground import print_playground
 from ohash.cli.browser import Dashboard, chromium
 from ohash.engine.live.runner import NICENESS
 from ohash.engine.params import experiment
@@ -35,6 +36,7 @@ def measure(minutes: float) -> int:
     server = Dashboard()
     try:
         with chromium() as browser:
+            print_playground(browser)
             page = _open(browser, server.url)
             _pace(page, "unlimited")
             _rates(page, headless)

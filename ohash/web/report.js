@@ -1,0 +1,47 @@
+// What the page says about a run beside its pictures, also to a screen reader.
+
+const wholeNumber = (n) => n.toLocaleString("en");
+const known = (value) => (Number.isNaN(value) ? "–" : value.toFixed(2));
+
+function report({ element, find, scrub, stage, run, view, look, live }, aloud) {
+  const { data, r, T } = run.params, m = view.model;
+  const codes = run.codes(view.phase < MOVED && run.last ? run.before : run.models)[m];
+  const agreement = `Agreement with the labels ${known(run.now)}, at the start ${known(run.start)}.`;
+  const summary = `${run.t} pairs learnt. ${agreement}`;
+  Object.assign(element.dataset, { pairs: run.t, agreement: run.now });
+  [scrub.max, scrub.value] = [run.seen, run.t];
+  scrub.setAttribute("aria-valuetext", `pair ${run.t} of ${run.seen}`);
+  find(".status").textContent = statusWords(run);
+  for (const [name, title, value] of captions(run)) {
+    find(`[data-chart=${name}]`).replaceChildren(make("span", {}, title), make("b", {}, value));
+  }
+  find(".point").replaceChildren(...pointWords(run, codes, view.focus, m));
+  find(".buckets").replaceChildren(...bucketWords(run, codes, m, look));
+  find(".hint").textContent = hintWords(view, T);
+  if (live) find(".elsewhere").replaceChildren(liveLink(run.params, live));
+  stage.top.setAttribute("aria-label", `${SHAPES[data].title}: points in the plane, and the `
+    + `${plural(r, "boundary", "boundaries")} of the code. ${summary}`);
+  if (aloud) find(".says").textContent = summary;
+}
+
+function statusWords({ t, seen, updates, params: { r, T } }) {
+  const pairs = `${wholeNumber(t)} ${t < seen ? `of ${wholeNumber(seen)} ` : ""}pairs`;
+  return `${pairs}, ${plural(updates, "update")}${T > 1 ? ` · ${T} × ${r} = ${T * r} bits` : ""}`;
+}
+
+// Name, title and value of each chart.
+function captions({ start, now, sumR, sumFrozenR, taus }) {
+  const sum = (value) => value.toLocaleString("en", { maximumFractionDigits: 1 });
+  const shown = taus.slice(-N_TAUS), cut = shown.filter(({ clipped }) => clipped).length;
+  return [
+    ["agreement", "Label agreement (mAP)", `${known(start)} → ${known(now)}`],
+    ["loss", "ΣR, W frozen dashed", `${sum(sumR)}; ${sum(sumFrozenR)}`],
+    ["tau", "τ, and C dashed", shown.length ? `${percent(cut / shown.length)} cut off at C` : "no update yet"],
+  ];
+}
+
+function hintWords({ focus, notice }, T) {
+  if (focus !== null) return "Strongest grey: the same code; paler: 1 and 2 bits away.";
+  const models = T > 1 ? "One picture per model. " : "";
+  return notice || `${models}Inside a cell between the boundaries every point has the same code.`;
+}
