@@ -79,14 +79,14 @@ def _export_own_distance(options: argparse.Namespace, model: Any, targets: list[
         refuse_hamming(model, others)
     if not options.features:
         raise ValueError("a model alone has no codes: pass the vectors to encode with --features FILE")
-    out, Z = Path(options.out), _mapped(options, model)
+    out, Z = Path(options.out), _map_rows(options, model)
     written = write_faiss(model, Z, out) if "faiss" in targets else []
     written += write_search(model, Z, out) if "numpy" in options.export else []
     print(f"wrote {', '.join(file.name for file in written)} to {out}")
     return 0
 
 
-def _mapped(options: argparse.Namespace, model: Any) -> Any:
+def _map_rows(options: argparse.Namespace, model: Any) -> Any:
     X = open_files(options.features).X
     feature_map = getattr(model, "feature_map", None)
     return X if feature_map is None else feature_map.transform(X)
@@ -98,7 +98,7 @@ def _codes(options: argparse.Namespace, model: Any) -> Codes | None:
         return Codes(packed, code_length(packed, packed.shape[-1] if packed.ndim else 0, options.bits), -1)
     if not options.features:
         return None
-    return model.encode(_mapped(options, model))  # type: ignore[no-any-return]
+    return model.encode(_map_rows(options, model))  # type: ignore[no-any-return]
 
 
 def _describe(index: ohash.HammingIndex, codes: Codes) -> None:

@@ -25,7 +25,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
 
 import numpy as np
 
@@ -37,8 +36,8 @@ from ohash.engine import saving
 from ohash.engine.checkpoints import NAMES
 from ohash.engine.export import PLACEHOLDER_FILES, summary, write
 from ohash.engine.judge import CLICKS, RERANKED, TRUTH_SCORES, truth_column
-from ohash.engine.links import from_query, with_changes
-from ohash.engine.narrative import pairs_in_words, truth_of
+from ohash.engine.links import from_query, query_of, with_changes
+from ohash.engine.narrative import amount, truth_of
 from ohash.engine.params import (
     DEFAULTS_FOR_OTHER_DATA,
     SEED,
@@ -200,7 +199,7 @@ def _groups() -> dict[str, dict[str, tuple[Parameter, str]]]:
 def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentParams:
     values: dict[str, Any] = {}
     if options.link:
-        params, problems = from_query(dict(parse_qsl(options.link.partition("?")[2] or options.link)))
+        params, problems = from_query(query_of(options.link))
         for problem in problems:
             print(f"link: {problem}", file=sys.stderr)
     else:
@@ -343,7 +342,7 @@ def _report(now: Snapshot, test: dict[str, float], metric: str, chance: float) -
     n, judged, title = now.numbers, now.params.run.judged_by, hashers()[now.params.method].title
     column = truth_column(now.similar_by)
     lines = [
-        f"{title}: {pairs_in_words(now.t)}, {n['bits']:.0f} bits ({n['bytes']:.0f} bytes per item), "
+        f"{title}: {amount(now.t, 'pair')}, {n['bits']:.0f} bits ({amount(n['bytes'], 'byte')} per item), "
         f"{_update_rate(now)}pair-AUC {n['auc']:.3f}",
         f"agreement with {truth_of(now)}: {TRUTH_SCORES[column]} {n[f'{column}_start']:.3f} -> {n[column]:.3f} "
         f"({judged}), {test[column]:.3f} on {test['queries']} test queries",

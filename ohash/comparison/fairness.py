@@ -19,7 +19,7 @@ def fairness(snapshot: ComparisonSnapshot, *, first_seed: bool = False) -> str:
         return snapshot.comparison.features_of(snapshot.entries[at]).in_metric(snapshot.setup.metric).text
 
     topics = {"total bits": bits, "supervision": snapshot.supervision, "features": features}
-    parts = [f"{topic}: {_grouped(entries, value, snapshot)}" for topic, value in topics.items()]
+    parts = [f"{topic}: {_group(entries, value, snapshot)}" for topic, value in topics.items()]
     parts.append(f"database {'seen' if snapshot.setup.database_seen else 'not seen'} in training")
     batch = [snapshot.names[at] for at in entries if snapshot.entries[at].spec.consumes == "batch"]
     if batch:
@@ -44,7 +44,7 @@ def _drift(snapshot: ComparisonSnapshot) -> list[str]:
     return [f"no drift: {drift.drift} is set for pair {drift.drift_at:,}, and the stream ends at {snapshot.end:,}"]
 
 
-def _grouped(entries: Iterable[int], value: Callable[[int], str], snapshot: ComparisonSnapshot) -> str:
+def _group(entries: Iterable[int], value: Callable[[int], str], snapshot: ComparisonSnapshot) -> str:
     """Methods with the same value together, the largest group last as "the rest"."""
     groups: dict[str, list[str]] = {}
     for at in entries:

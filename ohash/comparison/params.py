@@ -15,7 +15,7 @@ from typing import Any
 
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, param, parameter_table, table_with_defaults, unknown_parameter, validate
-from ohash.engine.links import Limits, content_of, dataset_of, parsed
+from ohash.engine.links import Limits, content_of, dataset_of, parse_values
 from ohash.engine.params import (
     FIRST_DATASET,
     SEED,
@@ -125,7 +125,7 @@ class Comparison:
         spec, model = entry.spec, dict(entry.values)
         if "r" in spec.table and ("r" not in model or bits is not None):
             model["r"] = max(1, (self.options.bits if bits is None else bits) // entry.T)
-        shared = {key: getattr(part, key) for part in self._shared() for key in parameter_table(part)}
+        shared = {key: getattr(part, key) for part in self._common_settings() for key in parameter_table(part)}
         features = self.features_of(entry)
         shared |= {key: getattr(features, key) for key in parameter_table(features)}
         values = {**shared, **model, "seed": self.seeds[0] if seed is None else seed}
@@ -153,12 +153,16 @@ class Comparison:
     def with_values(self, **values: Any) -> "Comparison":
         """Another comparison: `values` are keys of the shared table, or dataset, content, methods, seeds."""
         known = {"dataset": self.dataset, "content": self.content, "methods": self.entries, "seeds": self.seeds}
-        shared = {key: getattr(part, key) for part in (self.options, *self._shared()) for key in parameter_table(part)}
+        shared = {
+            key: getattr(part, key)
+            for part in (self.options, *self._common_settings())
+            for key in parameter_table(part)
+        }
         return build_comparison(**{**known, **shared, **values})
 
     def differences(self) -> dict[str, Any]:
         """The shared settings that differ from their defaults."""
-        parts = zip((self.options, *self._shared()), _parts(self.dataset), strict=True)
+        parts = zip((self.options, *self._common_settings()), _parts(self.dataset), strict=True)
         return {
             key: getattr(part, key)
             for part, default in parts
@@ -181,7 +185,7 @@ class Comparison:
         """A short name; equal comparisons have equal keys."""
         return hashlib.sha256(json.dumps(self.to_query(), sort_keys=True).encode()).hexdigest()[:16]
 
-    def _shared(self) -> tuple[Any, ...]:
+    def _common_settings(self) -> tuple[Any, ...]:
         return self.features, self.stream, self.drift, self.run
 
 
@@ -235,7 +239,7 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     problems: list[str] = []
     dataset = dataset_of(query, FIRST_DATASET, problems)
     values: dict[str, Any] = {"content": content_of(query, dataset, problems)}
-    values |= parsed(_rows(dataset), query, problems)
+    values |= parse_values(_rows(dataset), query, problems)
     for key, most in _bounds(limits).items():
         if values.get(key, 0) > most:
             problems.append(f"{key} must be at most {most} on this server, got {values[key]}; using {most}")

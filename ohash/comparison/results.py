@@ -199,6 +199,10 @@ class ComparisonSnapshot:
         """What went wrong, by method name."""
         return {self.names[result.entry]: result.error for result in self.results if result.error}
 
+    def __repr__(self) -> str:
+        """Data, state and the names of the methods."""
+        return f"<Comparison on {self.setup.title}, {self.state}: {', '.join(self.names)}>"
+
     def _repr_html_(self) -> str:
         """One line per method with both scores, and the curves of mAP."""
         facts = [f"{self.setup.title}: {self.state}"]

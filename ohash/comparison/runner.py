@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 from ohash.comparison.costs import Cost, measure_cost, measure_float_cost
 from ohash.comparison.params import DEFAULT_METHODS, Comparison, Entry, build_comparison, default_seeds, from_query
@@ -26,6 +25,7 @@ from ohash.comparison.tuning import draw_entries
 from ohash.core.features import FeatureParams
 from ohash.engine.fitting import WorkerFitter
 from ohash.engine.judge import RERANKED, truth_column
+from ohash.engine.links import query_of
 from ohash.engine.live.pace import Chunker
 from ohash.engine.live.runner import COMPUTING, PREPARING
 from ohash.engine.params import OWN, ExperimentParams
@@ -111,11 +111,11 @@ class MethodRun:
         return MethodResult(
             self.entry, self.params.seed, run.t, "fitting" if self.waiting else state, self.error, run.params,
             run.checkpoints.scores.snapshot(), run.checkpoints.last_record, bits_of(run.hasher), bytes_of(run.hasher),
-            _reranked(run), run.fitting.share if self.waiting else 0.0,
+            _recall_by_reranking(run), run.fitting.share if self.waiting else 0.0,
         )  # fmt: skip
 
 
-def _reranked(run: Run) -> dict[int, float]:
+def _recall_by_reranking(run: Run) -> dict[int, float]:
     """Recall@10 at the last checkpoint, after the nearest c · 10 are re-ranked by the float vectors."""
     if not len(run.checkpoints.scores):
         return {}
@@ -366,7 +366,7 @@ def compare(
     ('done', ('OH', 'LSH'), True)
     """
     if isinstance(what, str) and "=" in what:
-        what, problems = from_query(dict(parse_qsl(urlsplit(what).query or what)))
+        what, problems = from_query(query_of(what))
         if problems:
             raise ValueError(f"the link must describe a comparison: {'; '.join(problems)}")
     if isinstance(what, Dataset):

@@ -13,6 +13,7 @@ from ohash.comparison.equal_bytes import Code, budget, codes_within_budget
 from ohash.comparison.gaps import FLOATS, Gap, gap, gap_over_seeds, score_text, scores_by_seed
 from ohash.comparison.results import ComparisonSnapshot, LengthResult, supervision_text, truth_scores
 from ohash.engine.judge import RERANKED
+from ohash.engine.narrative import amount
 from ohash.evaluation.significance import seeds_text
 
 # A code "finds the neighbours" at this recall@10.
@@ -78,7 +79,7 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
     score = snapshot.truth_label
     text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, {score} {score_text(best.truth)}{_chance(snapshot)}"
     column = snapshot.truth_column
-    equals = [code for code in others if not _told_apart(gap_over_seeds(best.each, code.each, column))]
+    equals = [code for code in others if not _is_significant(gap_over_seeds(best.each, code.each, column))]
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.truth)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
@@ -94,7 +95,7 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
         parts.append("It learns online")
     if math.isfinite(snapshot.floats):
         parts.append(
-            f"Exact search with the float vectors reaches {score_text(snapshot.floats)}{_told_from_floats(floats)}"
+            f"Exact search with the float vectors reaches {score_text(snapshot.floats)}{_against_floats(floats)}"
         )
     left_out = _left_out(snapshot, codes)
     return Sentence(topic, ". ".join(part for part in parts if part) + f".{_other_length(snapshot, best)}{left_out}")
@@ -110,7 +111,7 @@ def _keeping(snapshot: ComparisonSnapshot) -> Sentence | None:
     ceiling = snapshot.ceiling(best.entry)
     limit = f" (exact search in its features: {score_text(ceiling)})" if ceiling < LOSSLESS else ""
     text = f"at {_size(snapshot)} {_name(snapshot, best)} is best, recall@10 {score_text(best.recall)}{limit}"
-    equals = [code for code in others if not _told_apart(gap_over_seeds(best.recalls, code.recalls, "recall_10"))]
+    equals = [code for code in others if not _is_significant(gap_over_seeds(best.recalls, code.recalls, "recall_10"))]
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.recall)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
@@ -154,7 +155,10 @@ def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
     elif online is not None:
         followed, kept = shares[online.entry]
         name = _name(snapshot, online)
-        parts.append(f"The best that learns online is {name}: {followed:.0%} of the best {score} and {kept:.0%}")
+        parts.append(
+            f"The best that learns online is {name}: {followed:.0%} of the best {score} and {kept:.0%} of the best "
+            "recall@10"
+        )
         parts.append(_price(snapshot, best, online))
     return Sentence("For both at once", f"{'. '.join(part for part in parts if part)}.")
 
@@ -187,7 +191,7 @@ def _left_out(snapshot: ComparisonSnapshot, codes: Sequence[Code]) -> str:
     """The methods that have no code within the budget."""
     within = {code.entry for code in codes}
     larger = [
-        f"{snapshot.names[at]} ({snapshot.results_of(at)[0].bytes:,} bytes)"
+        f"{snapshot.names[at]} ({amount(snapshot.results_of(at)[0].bytes, 'byte')})"
         for at in snapshot.judged
         if at not in within and not snapshot.entries[at].spec.reference
     ]
@@ -207,7 +211,7 @@ def _nothing_fits(snapshot: ComparisonSnapshot) -> str:
     return "only reference methods have been measured" if references else f"no code fits into {_size(snapshot)}"
 
 
-def _told_apart(difference: Gap | None) -> bool:
+def _is_significant(difference: Gap | None) -> bool:
     return difference is not None and difference.significant
 
 
@@ -218,7 +222,7 @@ def _behind(difference: Gap | None) -> str:
     return f"{difference.magnitude} behind"
 
 
-def _told_from_floats(floats: Gap | None) -> str:
+def _against_floats(floats: Gap | None) -> str:
     if floats is None:
         return ""
     if not floats.significant:
@@ -296,7 +300,7 @@ def _compression(snapshot: ComparisonSnapshot) -> Sentence | None:
     ratio = f"1/{floats / max(1, size):.0f} of" if size <= floats else f"{size / floats:.1f} times"
     text = (
         f"{snapshot.names[best.entry]} at {best.bits} bits {reranking}{_first_seed(snapshot)} finds {-recall:.0%} of "
-        f"the ten exact neighbours, at {size:.0f} bytes per vector, {ratio} the floats"
+        f"the ten exact neighbours, at {amount(size, 'byte')} per vector, {ratio} the floats"
     )
     if c > 1:
         text += ", which must be kept for re-ranking"

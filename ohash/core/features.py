@@ -20,7 +20,7 @@ from ohash.core.parameters import param, validate
 from ohash.runtime.frames import Arrays
 
 # Rows mapped at a time, so that the distances to the anchors stay in cache.
-BLOCK = 4096
+ROWS_PER_BLOCK = 4096
 MIN_WARM_UP = 100
 
 
@@ -179,10 +179,10 @@ class FeatureMap:
         Z = np.empty((len(X), self.d_out), self.dtype)
         # an overlong row is scaled like any other, but it would ruin a mean
         check_rows = validation.measurable if self.params.center_input else validation.finite
-        for start in range(0, len(X), BLOCK):
-            rows = validation.cast(X[start : start + BLOCK], self.dtype)
+        for start in range(0, len(X), ROWS_PER_BLOCK):
+            rows = validation.cast(X[start : start + ROWS_PER_BLOCK], self.dtype)
             check_rows("X", rows, rows=np.arange(start, start + len(rows)))
-            Z[start : start + BLOCK] = self._map(rows)
+            Z[start : start + ROWS_PER_BLOCK] = self._map(rows)
         return Z
 
     def state(self) -> tuple[dict[str, Any], Arrays]:

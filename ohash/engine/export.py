@@ -71,7 +71,9 @@ def own_data_code(content: str, files: Files) -> str:
     """The lines that load a user's own data and check that they are the same."""
     names = ("", "labels=", "pairs=", "metric=")
     arguments = ", ".join(f"{name}{value!r}" for name, value in zip(names, files, strict=True) if value is not None)
-    return f"data = ohash.load_dataset({arguments})\nassert data.fingerprint() == {content!r}, 'these are other data'\n"
+    return (
+        f"data = ohash.load_dataset({arguments})\nassert data.fingerprint() == {content!r}, 'this is different data'\n"
+    )
 
 
 def write(now: Snapshot, hasher: OnlineHasher, folder: str | Path, files: Files = PLACEHOLDER_FILES) -> list[Path]:

@@ -101,7 +101,7 @@ class Frozen:
             yield np.ascontiguousarray(P.T).reshape(-1, T, r) - low
 
 
-BLOCK = 4096  # rows stored in one slice
+ROWS_PER_SLICE = 4096  # rows stored in one slice
 
 
 class Estimates:
@@ -114,8 +114,8 @@ class Estimates:
 
     def iter_store(self) -> Iterator[None]:
         """Store the database, a block at a time."""
-        for start in range(0, len(self._database), BLOCK):
-            rows = np.ascontiguousarray(self._Z[self._database[start : start + BLOCK]])
+        for start in range(0, len(self._database), ROWS_PER_SLICE):
+            rows = np.ascontiguousarray(self._Z[self._database[start : start + ROWS_PER_SLICE]])
             self._parts.append(self._hasher.quantise(rows))
             yield
 

@@ -72,9 +72,7 @@ class Judge:
             i, j = source.later(part)
             self.queries = np.unique(i)
             if len(self.queries) > MOST_QUERIES:
-                self.note += (
-                    f"{'; ' if self.note else ''}{MOST_QUERIES:,} of {len(self.queries):,} {part} queries asked"
-                )
+                self.note += f"{'; ' if self.note else ''}{MOST_QUERIES:,} of {len(self.queries):,} {part} queries used"
                 chosen = np.random.default_rng(world.params.seed).choice(self.queries, MOST_QUERIES, replace=False)
                 self.queries = np.sort(chosen)
             self.database = np.arange(world.dataset.n)

@@ -7,6 +7,7 @@ import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import parse_qsl
 
 from ohash.core.parameters import Parameter
 from ohash.engine.params import FIRST_DATASET, MOST_CHANGES, OWN, Change, ExperimentParams, experiment, flat, rows_of
@@ -23,6 +24,16 @@ class Limits:
     pairs: int = 10**9
 
 
+def query_of(address: str) -> dict[str, str]:
+    """The settings in an address or in what follows its question mark; a fragment is not part of them.
+
+    >>> query_of("http://localhost:8501/compare?r=16&C=0.1#top"), query_of("r=16")
+    ({'r': '16', 'C': '0.1'}, {'r': '16'})
+    """
+    address = address.partition("#")[0]
+    return dict(parse_qsl(address.partition("?")[2] or address))
+
+
 def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[ExperimentParams, list[str]]:
     """An experiment from a link, and what had to be ignored or replaced, in words."""
     problems: list[str] = []
@@ -30,12 +41,12 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     values["dataset"] = dataset_of(query, FIRST_DATASET, problems)
     values["method"] = _one_of("method", methods.hashers(), query, "oh", problems)
     rows = rows_of(experiment(**values))
-    values |= parsed(rows, query, problems)
+    values |= parse_values(rows, query, problems)
     others = {key for spec in methods.hashers().values() for key in spec.table} - set(rows)
-    problems += [f"{key} is no parameter of {values['method']}; left out" for key in query if key in others]
+    problems += [f"{key} is not a parameter of {values['method']}; left out" for key in query if key in others]
     unknown = [key for key in query if key not in {*rows, *others, "dataset", "method", "content", "changes"}]
-    meant = [(key, _meant(key, rows)) for key in unknown]  # who brings a key of his own, utm_source say, meant nothing
-    problems += [f"{key[:40]!r} is no parameter; left out (did you mean {near}?)" for key, near in meant if near]
+    meant = [(key, _meant(key, rows)) for key in unknown]  # a tracker's own key such as utm_source resembles none
+    problems += [f"{key[:40]!r} is not a parameter; left out (did you mean {near}?)" for key, near in meant if near]
     params = _settle(values, problems, content_of(query, values["dataset"], problems))
     if limits is not None:
         params = _within(params, limits, problems)
@@ -61,7 +72,7 @@ def content_of(query: Mapping[str, str], dataset: str, problems: list[str]) -> s
     return content
 
 
-def parsed(rows: Mapping[str, Parameter], query: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
+def parse_values(rows: Mapping[str, Parameter], query: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
     """What a link says of declared rows; a bad value is left to its default."""
     values = {}
     for key, row in rows.items():

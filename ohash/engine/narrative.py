@@ -19,7 +19,7 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
     if now is None or now.t == 0:
         return f"{spec.title} {_beginning(spec)} {data}." if state != "error" else f"{spec.title} could not start."
     n = now.numbers
-    sentence = f"{spec.title} {doing(spec, now.state)} {pairs_in_words(now.t)} of {data}"
+    sentence = f"{spec.title} {doing(spec, now.state)} {amount(now.t, 'pair')} of {data}"
     if len(now.checkpoints["pairs"]) < 2:  # before the first pair
         return sentence + "; the first evaluation is under way."
     if "map" in n and math.isfinite(n["map"]):
@@ -35,13 +35,13 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
     return sentence + ("; mAP is flat, so it stopped." if flat else ".")
 
 
-def pairs_in_words(t: int) -> str:
-    """So many pairs.
+def amount(n: float, noun: str) -> str:
+    """A count with its noun.
 
-    >>> pairs_in_words(1), pairs_in_words(12_400)
-    ('1 pair', '12,400 pairs')
+    >>> amount(1, "byte"), amount(2048, "byte")
+    ('1 byte', '2,048 bytes')
     """
-    return f"{t:,} pair{'s' * (t != 1)}"
+    return f"{n:,.0f} {noun}{'' if n == 1 else 's'}"
 
 
 def truth_of(now: Snapshot) -> str:

@@ -1,6 +1,6 @@
 """Observer: from the columns of learnt pairs to the rows of the history, at exactly the pair counts that are kept.
 
-Following the recent pairs one by one: sliding windows, running totals, and rows at the pair counts that are kept.
+Windows slide over the recent pairs one by one, and totals run along.
 """
 
 from collections.abc import Callable

@@ -104,7 +104,7 @@ class ExperimentParams:
     def __post_init__(self) -> None:
         """Check what no single part can check: the seed, and the changes against the method's live parameters."""
         if self.run.database == "seen" and self.stream.train == "disjoint":
-            raise ValueError("database='seen' needs train='database': of a disjoint training part nothing is searched")
+            raise ValueError("database='seen' needs train='database': a disjoint training part is not searched")
         object.__setattr__(self, "seed", SEED.convert(self.seed))
         if "seed" in parameter_table(self.model):
             object.__setattr__(self, "model", replace(self.model, seed=self.seed))

@@ -129,7 +129,7 @@ class Run(RunState):
             notes.append(f"{self.spec.title} learns from labels, and is judged by distance")
         edges = self.world.drift.boundaries
         if edges and edges[0] >= self.end:
-            notes.append(f"the drift at pair {edges[0]:,} never comes: the run ends at pair {self.end:,}")
+            notes.append(f"the drift at pair {edges[0]:,} is never reached: the run ends at pair {self.end:,}")
         return notes
 
     # -- learning ------------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ class Run(RunState):
         Points that have just arrived query the old table first.
         """
         if moving:
-            yield from self._timed("cpu_encode", self._enter_stage(self._stage_now()))
+            yield from self._time("cpu_encode", self._enter_stage(self._stage_now()))
         if fit:
             hasher = yield from self.fitting.refit()
             if hasher is not None:
@@ -254,13 +254,13 @@ class Run(RunState):
         if not self.judge_checkpoints:
             return
         if judge:
-            map_prequential = yield from self._timed("cpu_evaluate", self.checkpoints.score_prequential())
+            map_prequential = yield from self._time("cpu_evaluate", self.checkpoints.score_prequential())
         if refresh:
-            yield from self._timed("cpu_encode", self.checkpoints.refresh())
+            yield from self._time("cpu_encode", self.checkpoints.refresh())
         if judge:
-            yield from self._timed("cpu_evaluate", self.checkpoints.evaluate(map_prequential))
+            yield from self._time("cpu_evaluate", self.checkpoints.evaluate(map_prequential))
 
-    def _timed(self, name: str, work: Generator[object, None, Result]) -> Generator[None, None, Result]:
+    def _time(self, name: str, work: Generator[object, None, Result]) -> Generator[None, None, Result]:
         while True:
             since = working_seconds()
             try:

@@ -1,8 +1,7 @@
 """RunState: what a run knows between two pairs, and all that its parts see of it.
 
 The training set, the checkpoints, the kept states and the snapshot are given this, never the `Run` that drives them.
-
-Replay: the model as it was before any pair, learnt again from the nearest of a few states that are kept.
+`KeptStates` replays: the model as it was before any pair, learnt again from the nearest of a few states that are kept.
 """
 
 from typing import Any, cast
@@ -71,7 +70,7 @@ class KeptStates:
 
     def keep(self, t: int, hasher: OnlineHasher) -> None:
         """Remember the hasher as it is before pair t."""
-        self.states[t] = _copied(hasher.state())
+        self.states[t] = _copy(hasher.state())
         if len(self.states) > KEPT_STATES:
             for old in sorted(self.states)[1:-1:2]:
                 del self.states[old]
@@ -79,7 +78,7 @@ class KeptStates:
     def hasher_before(self, t: int, run: RunState) -> OnlineHasher:
         """The hasher as it was before pair t: the nearest state, and what the run taught it from there."""
         start = max(at for at in self.states if at <= t)
-        hasher = run.spec.restore(*_copied(self.states[start]))
+        hasher = run.spec.restore(*_copy(self.states[start]))
         stops = sorted({*(change.at for change in run.params.changes), *run.world.drift.boundaries, start, t})
         stops = [at for at in stops if start <= at <= t]
         for at, stop in zip(stops, [*stops[1:], t], strict=True):
@@ -89,7 +88,7 @@ class KeptStates:
         return hasher
 
 
-def _copied(state: State) -> State:
+def _copy(state: State) -> State:
     values, arrays = state
     return values, {name: array.copy() for name, array in arrays.items()}
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Numbers, Reals
-from ohash.core.features import BLOCK, FeatureMap
+from ohash.core.features import ROWS_PER_BLOCK, FeatureMap
 from ohash.core.rows import gather
 from ohash.engine.params import OWN, ExperimentParams
 from ohash.runtime.progress import drain
@@ -114,8 +114,10 @@ class World:
             return known
         X = yield from self._iter_raw(stage)
         Z = _empty((len(X), self.feature_map.d_out), self.dtype)
-        for start in range(0, len(X), BLOCK):
-            Z[start : start + BLOCK] = self.feature_map.transform(gather(X, slice(start, start + BLOCK)))
+        for start in range(0, len(X), ROWS_PER_BLOCK):
+            Z[start : start + ROWS_PER_BLOCK] = self.feature_map.transform(
+                gather(X, slice(start, start + ROWS_PER_BLOCK))
+            )
             yield
         return self._keep(self._mapped, stage, Z)
 

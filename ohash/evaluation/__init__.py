@@ -2,7 +2,7 @@
 
 Label agreement is `ranking` (Hamming distances) and `distance_ranking` (real ones), distance agreement is `neighbours`;
 `relevance` says what counts as a right answer, `significance` whether a difference is more than chance. `code_table`
-keeps a database encoded while the hash learns, `diagnostics` looks at the codes alone, `pair_auc` at the stream,
+keeps a database encoded while the hash learns, `diagnostics` looks at the codes alone,
 `drift_detectors` and `drift_metrics` at drift. `metrics` says how each number is shown.
 """
 
@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     from ohash.evaluation.metrics import METRICS, Metric
     from ohash.evaluation.neighbours import exact_neighbours, recall_at_k, recall_with_reranking
     from ohash.evaluation.packed_codes import search
-    from ohash.evaluation.pair_auc import PairAUC, area_under, checkpoint_mean
     from ohash.evaluation.ranking import PRCurve, Retrieval, iter_retrieval, mean_ap, retrieval
     from ohash.evaluation.significance import Difference, difference_over_seeds, paired_bootstrap
 
 __all__ = [
     "ADWIN", "METRICS", "CodeDiagnostics", "CodeTable", "Difference", "DriftMonitor", "Metric", "PRCurve",
-    "PageHinkley", "PairAUC", "Refresh", "Retrieval", "area_under", "checkpoint_mean", "code_diagnostics",
+    "PageHinkley", "Refresh", "Retrieval", "code_diagnostics",
     "difference_over_seeds", "exact_neighbours", "iter_retrieval", "mean_ap", "paired_bootstrap", "recall_at_k",
     "recall_with_reranking", "retrieval", "search",
 ]  # fmt: skip
@@ -40,11 +39,8 @@ __getattr__, __dir__ = lazy.attach(
         "Metric": "metrics",
         "PRCurve": "ranking",
         "PageHinkley": "drift_detectors",
-        "PairAUC": "pair_auc",
         "Refresh": "code_table",
         "Retrieval": "ranking",
-        "area_under": "pair_auc",
-        "checkpoint_mean": "pair_auc",
         "code_diagnostics": "diagnostics",
         "difference_over_seeds": "significance",
         "exact_neighbours": "neighbours",

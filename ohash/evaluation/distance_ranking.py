@@ -115,7 +115,7 @@ def iter_ranking(
     kernel = score_orders()
     for start in range(0, n_queries, size):
         stop = min(start + size, n_queries)
-        D = _checked(distances(start, stop), stop - start, n)
+        D = _check(distances(start, stop), stop - start, n)
         order = np.argsort(D, axis=1).astype(np.int64, copy=False)
         kernel(D, order, flags(start, stop), np.array(ks, np.int64), harmonic, scores[start:stop], counts, sums)
         nan = float("nan")
@@ -123,7 +123,7 @@ def iter_ranking(
         yield replace(metrics, precision_radius=nan, recall_radius=nan, empty_ball=nan)
 
 
-def _checked(D: Singles, rows: int, n: int) -> npt.NDArray[np.float32]:
+def _check(D: Singles, rows: int, n: int) -> npt.NDArray[np.float32]:
     matrix = np.ascontiguousarray(D, dtype=np.float32)
     if matrix.shape != (rows, n) or np.isnan(matrix).any():
         raise ValueError(

@@ -69,7 +69,7 @@ def project(W: Reals, columns: Rows, of: RowView, P: Reals) -> Iterator[float]:
     """P[columns] = W[columns] Xᵀ, (T r, n); yields the share done."""
     if not len(columns):
         return
-    some, at = _padded(W, columns, columns)
+    some, at = _pad(W, columns, columns)
     kernel, step = project_columns(W.dtype.name), _step(some)
     for start in range(0, len(of), step):
         rows = np.ascontiguousarray(of.block(start, start + step), dtype=W.dtype)
@@ -81,7 +81,7 @@ def iter_projections(W: Reals, columns: Rows, of: RowView) -> Iterator[tuple[int
     """The same without storing all of P: (first row, W[columns] Xᵀ of a block of rows), block by block."""
     if not len(columns):
         return
-    some, at = _padded(W, columns, np.arange(len(columns)))
+    some, at = _pad(W, columns, np.arange(len(columns)))
     kernel, step = project_columns(W.dtype.name), _step(some)
     for start in range(0, len(of), step):
         rows = np.ascontiguousarray(of.block(start, start + step), dtype=W.dtype)
@@ -119,7 +119,7 @@ def write_bits(codes: npt.NDArray[np.uint8], r: int, columns: Rows, positive: np
     return changed
 
 
-def _padded(W: Reals, columns: Rows, places: Rows) -> tuple[Reals, Rows]:
+def _pad(W: Reals, columns: Rows, places: Rows) -> tuple[Reals, Rows]:
     padding = -len(columns) % GROUP
     some = np.concatenate([W[columns], np.zeros((padding, W.shape[1]), W.dtype)])
     return some, np.concatenate([places, np.full(padding, -1)])

@@ -48,7 +48,7 @@ def relevance_flags(
         relevant_flags = label_flags(n_queries, n, query_labels, db_labels)
     else:
         relevant_flags = relation_flags("relevant", relevant, n_queries, n)
-    hidden = None if exclude is None else _excluded(exclude, n_queries, n)
+    hidden = None if exclude is None else _exclusion_flags(exclude, n_queries, n)
     own = None if query_rows is None else own_rows(query_rows, n_queries, n)
 
     def rows(start: int, stop: int) -> Flags:
@@ -135,10 +135,10 @@ def relation_flags(name: str, relation: Relation, n_queries: int, n: int) -> Fla
             f"{name} must be a boolean matrix ({n_queries}, {n}), its packed bits in uint8 ({n_queries}, "
             f"{-(-n // 8)}), or {n_queries} lists of database rows, got dtype {matrix.dtype} and shape {matrix.shape}"
         )
-    return _listed(name, [np.asarray(items) for items in cast(Sequence[npt.ArrayLike], relation)], n_queries, n)
+    return _list_flags(name, [np.asarray(items) for items in cast(Sequence[npt.ArrayLike], relation)], n_queries, n)
 
 
-def _listed(name: str, lists: list[Array], n_queries: int, n: int) -> FlagBlocks:
+def _list_flags(name: str, lists: list[Array], n_queries: int, n: int) -> FlagBlocks:
     if len(lists) != n_queries:
         raise ValueError(f"{name} must hold one list for each of the {n_queries} queries, got {len(lists)} lists")
     for at, items in enumerate(lists):
@@ -159,7 +159,7 @@ def _listed(name: str, lists: list[Array], n_queries: int, n: int) -> FlagBlocks
     return rows
 
 
-def _excluded(exclude: Relation, n_queries: int, n: int) -> FlagBlocks:
+def _exclusion_flags(exclude: Relation, n_queries: int, n: int) -> FlagBlocks:
     """Like `relation_flags`, or one boolean vector (n,) for all queries."""
     if isinstance(exclude, np.ndarray) and exclude.dtype == bool and exclude.shape == (n,):
         everywhere = exclude.view(np.uint8)[None, :]

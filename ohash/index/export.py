@@ -34,7 +34,7 @@ from ohash.runtime.frames import Arrays
 
 Target = Literal["faiss", "pgvector", "milvus"]
 TARGETS: tuple[Target, ...] = ("faiss", "pgvector", "milvus")
-BLOCK = 16384  # rows turned into text at a time
+ROWS_PER_BLOCK = 16384  # rows turned into text at a time
 
 
 def concatenate_models(codes: npt.ArrayLike, r: int | None = None) -> tuple[npt.NDArray[np.uint8], int]:
@@ -66,8 +66,8 @@ def to_pgvector(codes: npt.ArrayLike, r: int | None = None) -> Iterator[str]:
     ['100', '011']
     """
     packed, r = concatenate_models(codes, r)
-    for start in range(0, len(packed), BLOCK):
-        bits = np.unpackbits(packed[start : start + BLOCK], axis=1, count=r, bitorder="little")
+    for start in range(0, len(packed), ROWS_PER_BLOCK):
+        bits = np.unpackbits(packed[start : start + ROWS_PER_BLOCK], axis=1, count=r, bitorder="little")
         text = (bits + ord("0")).tobytes().decode("ascii")
         yield from (text[at : at + r] for at in range(0, len(text), r))
 

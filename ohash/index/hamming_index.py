@@ -125,7 +125,7 @@ class HammingIndex:
     @property
     def codes(self) -> Codes:
         """All codes, packed as they were given, (n, ceil(r/8)) or (T, n, ceil(r/8))."""
-        return self._packed(self.bitorder)
+        return self._pack(self.bitorder)
 
     @property
     def nbytes(self) -> int:
@@ -208,7 +208,7 @@ class HammingIndex:
     def save(self, path: str | Path) -> None:
         """Write the codes to .npz without pickle; tables are filled again when needed."""
         header = {"format": FORMAT, "what": "index", "r": self.r, "bitorder": self.bitorder}
-        write_archive(path, header, {"codes": np.asarray(self._packed("little"))})
+        write_archive(path, header, {"codes": np.asarray(self._pack("little"))})
 
     @classmethod
     def load(cls, path: str | Path) -> "HammingIndex":
@@ -226,9 +226,9 @@ class HammingIndex:
         Bytes for Milvus have the bit order of this index by default.
         """
         order = bitorder or (self.bitorder if target == "milvus" else "little")
-        return write_codes(self._packed("little"), target, folder, bitorder=order)
+        return write_codes(self._pack("little"), target, folder, bitorder=order)
 
-    def _packed(self, bitorder: BitOrder) -> Codes:
+    def _pack(self, bitorder: BitOrder) -> Codes:
         packed = reorder_bits(codes_from_words(self._searcher.words[..., : len(self)], self.r), bitorder)
         return Codes(packed[0] if self._single else packed, self.r, -1)
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from types import NoneType
-from typing import Any, Literal, NoReturn, Protocol, runtime_checkable
+from typing import Any, Literal, NoReturn, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -133,7 +133,7 @@ class PointHasher(OnlineHasher, Protocol):
 class BatchHasher(OnlineHasher, Protocol):
     """A method that is fitted to all data at once."""
 
-    def fit(self, X: Numbers, y: npt.ArrayLike | None) -> object:
+    def fit(self, X: Numbers, y: npt.ArrayLike | None) -> Self:
         """Fit from scratch."""
 
 

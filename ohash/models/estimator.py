@@ -150,7 +150,7 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> Self:
         """Train a new model on the rows of X and, for supervised methods, their labels y."""
         spec = self._spec()
-        X, labels = self._checked(spec, X, y, first=True)
+        X, labels = self._check(spec, X, y, first=True)
         self.hasher_ = spec.build(spec.params(**{**self._defaults(), **self._params}))
         warm_up = getattr(self.hasher_, "warm_up", None)
         if warm_up is not None:
@@ -167,7 +167,7 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "hasher_"):
             return self.fit(X, y)
         spec = self._spec()
-        self._learn(spec, *self._checked(spec, X, y, first=False))
+        self._learn(spec, *self._check(spec, X, y, first=False))
         return self
 
     def transform(self, X: npt.ArrayLike) -> Signs | Bytes:
@@ -218,7 +218,7 @@ class HashingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise unknown_parameter(spec.key, unknown[0], list(spec.table))
         return spec
 
-    def _checked(
+    def _check(
         self, spec: HasherSpec, X: npt.ArrayLike, y: npt.ArrayLike | None, *, first: bool
     ) -> tuple[Numbers, Labels | None]:
         kinds = [np.float64, np.float32]

@@ -92,7 +92,7 @@ def add_plugin(file: str | Path) -> None:
     hashers.cache_clear()
 
 
-def declared(modules: list[ModuleType], name: str) -> dict[str, Any]:
+def collect_specs(modules: list[ModuleType], name: str) -> dict[str, Any]:
     """What the modules declare under `name` (one spec, or a tuple of specs), by key; a key used twice is an error."""
     specs: dict[str, Any] = {}
     for module in modules:
@@ -110,7 +110,7 @@ def declared(modules: list[ModuleType], name: str) -> dict[str, Any]:
 def hashers() -> dict[str, HasherSpec]:
     """Every method, by key."""
     modules = [module for folder in FOLDERS for module in scan(f"ohash.models.{folder}")]
-    return declared([*modules, *plugin_modules()], "HASHER")
+    return collect_specs([*modules, *plugin_modules()], "HASHER")
 
 
 def find(name: str) -> HasherSpec:

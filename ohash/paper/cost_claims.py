@@ -20,8 +20,8 @@ from ohash.paper.verdicts import (  # fmt: skip
     Verdict,
     above,
     below,
+    range_over_seeds,
     range_text,
-    ranged,
     ratio,
     share,
     within,
@@ -181,7 +181,7 @@ def _losses(measurements: Measurements, setting: Setting, C: float) -> list[floa
 def _loss_ratio(measurements: Measurements, setting: Setting, C: float) -> Effect:
     """The cumulative loss at C divided by that at 0.1."""
     each = np.array(_losses(measurements, setting, C)) / np.array(_losses(measurements, setting, 0.1))
-    return ranged(list(each), STREAM_NOISE, f"± {STREAM_NOISE:g} assumed", "x")
+    return range_over_seeds(list(each), STREAM_NOISE, f"± {STREAM_NOISE:g} assumed", "x")
 
 
 def _loss_lowest(measurements: Measurements, setting: Setting) -> Iterable[Part]:
@@ -198,7 +198,7 @@ def _loss_grows(measurements: Measurements, setting: Setting) -> Iterable[Part]:
 
 def _required_c(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     each = [seed.number("required_C") for seed in measurements.seeds("5", setting, "oh", 0.1)]
-    effect = ranged(each, 0.2 * float(np.mean(each)), "± 20 % assumed", "")
+    effect = range_over_seeds(each, 0.2 * float(np.mean(each)), "± 20 % assumed", "")
     yield Part(setting.title, "C required by the bound", effect, within(effect, 0.017 / 2, 0.017 * 2))
 
 

@@ -41,7 +41,7 @@ def _beside(
         except MissingCellError:
             continue
         what = f"r = {COMMON_R}, {how}, minus {variant_title(second)}"
-        yield Part.tested(setting.title, what, effect, above, decisive=False)
+        yield Part.from_test(setting.title, what, effect, above, decisive=False)
 
 
 def _run_and_left_out(
@@ -68,7 +68,7 @@ def _versus(figure: str, a: str, b: str, bits: Callable[[int], bool] = lambda r:
             if profile.leaves_out(a, setting, r) or profile.leaves_out(b, setting, r):
                 continue
             effect = map_gain(measurements, setting, figure, (a, r), (b, r))
-            yield Part.tested(setting.title, f"r = {r}", effect, above)
+            yield Part.from_test(setting.title, f"r = {r}", effect, above)
         yield from _beside(measurements, setting, figure, a, b)
 
     return judged
@@ -83,7 +83,7 @@ def _gap_grows(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     wide = [a - b for a, b in zip(aps["oh", many], aps["kernel_lsh", many], strict=True)]
     narrow = [a - b for a, b in zip(aps["oh", few], aps["kernel_lsh", few], strict=True)]
     effect = difference(wide, narrow)
-    yield Part.tested(setting.title, f"gap at r = {many} minus gap at r = {few}", effect, above)
+    yield Part.from_test(setting.title, f"gap at r = {many} minus gap at r = {few}", effect, above)
 
 
 def _best_online(method: str, without: Sequence[str] = ()) -> Judge:
@@ -98,7 +98,7 @@ def _best_online(method: str, without: Sequence[str] = ()) -> Judge:
             other = measurements.best("6", setting, [(one, r) for one in there])
             effect = map_gain(measurements, setting, "6", (method, r), other)
             what = f"r = {r}, minus the next best{gone}, {find(other[0]).title}"
-            yield _with_rivals_missing(Part.tested(setting.title, what, effect, above), bool(gone))
+            yield _with_rivals_missing(Part.from_test(setting.title, what, effect, above), bool(gone))
         try:
             best, _ = measurements.best("6", setting, [(_on_rbf(one), COMMON_R) for one in others])
         except MissingCellError:
@@ -114,7 +114,7 @@ def _best_online(method: str, without: Sequence[str] = ()) -> Judge:
 def _lego_equals_oh(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     for r in (r for r in measurements.profile.bits if r > 32):
         effect = map_gain(measurements, setting, "6", ("lego", r), ("oh", r))
-        yield Part.tested(setting.title, f"r = {r}", effect, equal)
+        yield Part.from_test(setting.title, f"r = {r}", effect, equal)
 
 
 def _mmoh_above_supervised(measurements: Measurements, setting: Setting) -> Iterable[Part]:
@@ -124,7 +124,7 @@ def _mmoh_above_supervised(measurements: Measurements, setting: Setting) -> Iter
         other = measurements.best("8", setting, [(method, r) for method in there])
         effect = map_gain(measurements, setting, "8", ("mmoh", r), other)
         what = f"r = {r}, minus the better of the two{gone}, {find(other[0]).title}"
-        yield _with_rivals_missing(Part.tested(setting.title, what, effect, above), bool(gone))
+        yield _with_rivals_missing(Part.from_test(setting.title, what, effect, above), bool(gone))
 
 
 def _batch_above_mmoh(measurements: Measurements, setting: Setting) -> Iterable[Part]:
@@ -132,7 +132,7 @@ def _batch_above_mmoh(measurements: Measurements, setting: Setting) -> Iterable[
     r = max(bits, key=lambda r: (len(_run_and_left_out(measurements, setting, SUPERVISED, r)[0]), r))
     batch = measurements.best("8", setting, [(method, r) for method in SUPERVISED])
     effect = map_gain(measurements, setting, "8", batch, ("mmoh", r))
-    yield Part.tested(setting.title, f"r = {r}, {find(batch[0]).title} (the best) minus MMOH", effect, above)
+    yield Part.from_test(setting.title, f"r = {r}, {find(batch[0]).title} (the best) minus MMOH", effect, above)
 
 
 def _pairwise(other: str, figure: str, kinds: tuple[str, ...] = ()) -> Claim:

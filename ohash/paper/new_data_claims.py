@@ -41,22 +41,22 @@ def _loses_on_new(measurements: Measurements, setting: Setting) -> Iterable[Part
         after, before = (method, AFTER_NEW), (method, BEFORE_NEW)
         title = find(method).title.partition(" (")[0]
         effect = _gain(measurements, setting, after, before)
-        yield Part.tested(setting.title, f"{title} fitted after the new {name} came, minus before", effect, verdict)
+        yield Part.from_test(setting.title, f"{title} fitted after the new {name} came, minus before", effect, verdict)
         effect = _gain(measurements, setting, after, before, new=False)
-        yield Part.tested(
+        yield Part.from_test(
             setting.title, f"{title}, the same on queries of the first {name}", effect, verdict, decisive=False
         )  # fmt: skip
     for method in LEARN_ON:
         effect = _gain(measurements, setting, (method, AFTER_NEW), (method, BEFORE_NEW))
-        what = f"{method.upper()}, which learns on, after the new {name} came, minus before"
-        yield Part.tested(setting.title, what, effect, verdict, decisive=False)
+        what = f"{method.upper()}, which keeps learning, after the new {name} came, minus before"
+        yield Part.from_test(setting.title, what, effect, verdict, decisive=False)
 
 
 def _adapts_poorly_late(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     for method in (*SKETCHES, *LEARN_ON):
         effect = map_gain(measurements, setting, "change", (method, EARLY), (method, LATE))
         what = f"{find(method).title.partition(' (')[0]}: early minus late change"
-        yield Part.tested(
+        yield Part.from_test(
             setting.title, what, effect, partial(above, than=EQUAL), decisive=method in SKETCHES
         )  # fmt: skip
 

@@ -20,7 +20,7 @@ from ohash.paper.verdicts import (  # fmt: skip
     below,
     difference,
     equal,
-    ranged,
+    range_over_seeds,
     spread_ratio,
     within,
 )
@@ -42,7 +42,7 @@ def _beta_shape(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     middle = measurements.best("2", setting, [("oh", beta) for beta in BETAS if 0.2 < beta < 0.7])
     for end in (0.1, 0.9):
         effect = map_gain(measurements, setting, "2", middle, ("oh", end))
-        yield Part.tested(setting.title, f"β = {middle[1]:g} minus β = {end:g}", effect, above)
+        yield Part.from_test(setting.title, f"β = {middle[1]:g} minus β = {end:g}", effect, above)
 
 
 def _beta_best(measurements: Measurements, setting: Setting) -> Iterable[Part]:
@@ -50,13 +50,13 @@ def _beta_best(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     other = measurements.best("2", setting, [("oh", beta) for beta in BETAS if not 0.4 <= beta <= 0.6])
     effect = map_gain(measurements, setting, "2", near, other)
     what = f"β = {near[1]:g} minus the best outside 0.4 … 0.6 (β = {other[1]:g})"
-    yield Part.tested(setting.title, what, effect, partial(above, than=-NEGLIGIBLE))
+    yield Part.from_test(setting.title, what, effect, partial(above, than=-NEGLIGIBLE))
 
 
 def _more_models(verdict: Test) -> Judge:
     def judged(measurements: Measurements, setting: Setting) -> Iterable[Part]:
         effect = map_gain(measurements, setting, "3", ("mmoh", 4), ("mmoh", 1))
-        yield Part.tested(setting.title, "T = 4 minus T = 1", effect, verdict)
+        yield Part.from_test(setting.title, "T = 4 minus T = 1", effect, verdict)
 
     return judged
 
@@ -64,7 +64,7 @@ def _more_models(verdict: Test) -> Judge:
 def _each_model_helps(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     for T in (2, 3, 4):
         effect = map_gain(measurements, setting, "3", ("mmoh", T), ("mmoh", T - 1))
-        yield Part.tested(setting.title, f"T = {T} minus T = {T - 1}", effect, above)
+        yield Part.from_test(setting.title, f"T = {T} minus T = {T - 1}", effect, above)
 
 
 def _more_stable(measurements: Measurements, setting: Setting) -> Iterable[Part]:
@@ -76,7 +76,7 @@ def _more_stable(measurements: Measurements, setting: Setting) -> Iterable[Part]
         few = f"a spread over seeds needs at least {ENOUGH_SEEDS} of them"
         yield Part(setting.title, "spread over seeds", None, "cannot tell", few)
         return
-    yield Part.tested(setting.title, "spread over seeds, T = 4 / T = 1", effect, partial(below, than=1.0))
+    yield Part.from_test(setting.title, "spread over seeds, T = 4 / T = 1", effect, partial(below, than=1.0))
 
 
 def _models_help_distances_more(measurements: Measurements, setting: Setting) -> Iterable[Part]:
@@ -93,19 +93,19 @@ def _models_help_distances_more(measurements: Measurements, setting: Setting) ->
         half = float(np.hypot(gain.high - gain.low, other.high - other.low)) / 2
         value = gain.value - other.value
         effect = Effect(value, value - half, value + half, seeds=gain.seeds, interval="95 %, of independent gains")
-        yield Part.tested(setting.title, f"its gain from T = 1 to 4 minus that on {tracks.title}", effect, above)
+        yield Part.from_test(setting.title, f"its gain from T = 1 to 4 minus that on {tracks.title}", effect, above)
 
 
 def _equal_bits(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     bits = measurements.profile.bits
     for r in (r for r in bits if 4 * r in bits):
         effect = map_gain(measurements, setting, "6", ("mmoh", r), ("oh", 4 * r))
-        yield Part.tested(setting.title, f"MMOH of 4 × {r} bits minus OH of {4 * r} bits", effect, above)
+        yield Part.from_test(setting.title, f"MMOH of 4 × {r} bits minus OH of {4 * r} bits", effect, above)
 
 
 def _slight_gain(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     effect = map_gain(measurements, setting, "4", ("oh", 0.1), ("oh", 1e-2))
-    yield Part.tested(
+    yield Part.from_test(
         setting.title, "C = 0.1 minus C = 0.01", effect, partial(within, low=-NEGLIGIBLE, high=LARGE_GAIN)
     )
 
@@ -117,7 +117,7 @@ def _larger_beta_updates_more(measurements: Measurements, setting: Setting) -> I
             for value in (beta, before)
         )
         ratios = np.array(more) / np.array(fewer)
-        effect = ranged(list(ratios), 0.01, "± 0.01 assumed", "x")
+        effect = range_over_seeds(list(ratios), 0.01, "± 0.01 assumed", "x")
         yield Part(setting.title, f"updates at β = {beta:g} / at β = {before:g}", effect, above(effect, 1.0))
 
 
@@ -126,31 +126,31 @@ def _choice(figure: str, best: str, other: str, what: str) -> Judge:
 
     def judged(measurements: Measurements, setting: Setting) -> Iterable[Part]:
         effect = map_gain(measurements, setting, figure, ("oh", best), ("oh", other))
-        yield Part.tested(setting.title, what, effect, above)
+        yield Part.from_test(setting.title, what, effect, above)
 
     return judged
 
 
 def _repeating(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     effect = map_gain(measurements, setting, "rounds", ("oh", 5), ("oh", 1))
-    yield Part.tested(setting.title, "up to five updates per pair minus one", effect, above)
+    yield Part.from_test(setting.title, "up to five updates per pair minus one", effect, above)
 
 
 def _small_c_hurts(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     effect = map_gain(measurements, setting, "4", ("oh", 1e-2), ("oh", 1e-5))
-    yield Part.tested(setting.title, "C = 0.01 minus C = 0.00001", effect, partial(above, than=LARGE_GAIN))
+    yield Part.from_test(setting.title, "C = 0.01 minus C = 0.00001", effect, partial(above, than=LARGE_GAIN))
 
 
 def _large_c_changes_nothing(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     for C in (1.0, 10.0):
         effect = map_gain(measurements, setting, "4", ("oh", C), ("oh", 0.1))
-        yield Part.tested(setting.title, f"C = {C:g} minus C = 0.1", effect, equal)
+        yield Part.from_test(setting.title, f"C = {C:g} minus C = 0.1", effect, equal)
 
 
 def _c_tenth_is_best(measurements: Measurements, setting: Setting) -> Iterable[Part]:
     other = measurements.best("4", setting, [("oh", C) for C in CS if C < 0.1])
     effect = map_gain(measurements, setting, "4", ("oh", 0.1), other)
-    yield Part.tested(setting.title, f"C = 0.1 minus the best smaller C = {other[1]:g}", effect, above)
+    yield Part.from_test(setting.title, f"C = 0.1 minus the best smaller C = {other[1]:g}", effect, above)
 
 
 def _more_bits(figure: str, methods: Sequence[str]) -> Judge:
@@ -158,7 +158,7 @@ def _more_bits(figure: str, methods: Sequence[str]) -> Judge:
         bits = measurements.profile.bits
         for method in methods:
             effect = map_gain(measurements, setting, figure, (method, bits[-1]), (method, bits[0]))
-            yield Part.tested(setting.title, f"{method.upper()}: r = {bits[-1]} minus r = {bits[0]}", effect, above)
+            yield Part.from_test(setting.title, f"{method.upper()}: r = {bits[-1]} minus r = {bits[0]}", effect, above)
 
     return judged
 
@@ -199,7 +199,7 @@ QUALITY_CLAIMS = (
         _models_help_distances_more, ("metric",),
     ),
     Claim(
-        "T-bits", "MMOH is worth its models at equal bits in all (the paper compares it at T times the bits).",
+        "T-bits", "MMOH is worth its models at equal total bits (the paper compares it at T times the bits).",
         "Section VII-C, Figure 6", "Four models of 16 bits beat OH of 64 bits, and four of 32 beat OH of 128.", ("6",),
         _equal_bits,
     ),

@@ -107,11 +107,11 @@ def _row(store: Store, key: str, curves: Iterable[str]) -> dict[str, Any]:
     for part in ("test", "validation"):
         kept[f"scores/{part}"] = {name: values[f"scores/{part}"][name] for name in ("map", "recall_10")}
     row: dict[str, Any] = dict.fromkeys(_names())
-    row |= {name: thinned(name, arrays[name]) for name in curves if name in arrays}
+    row |= {name: thin_curve(name, arrays[name]) for name in curves if name in arrays}
     return {**row, "key": key, "values": json.dumps(kept), "ap_test": _steps(arrays["ap/test"])}
 
 
-def thinned(name: str, curve: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def thin_curve(name: str, curve: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """A curve over pairs with fewer points; a histogram (totals) is kept whole."""
     if len(curve) <= MOST_POINTS or name.startswith("totals/"):
         return curve.astype(np.float64)

@@ -36,7 +36,7 @@ class Effect:
     seeds: int = 0
     interval: str = ""
 
-    def widened(self, factor: float) -> "Effect":
+    def widen(self, factor: float) -> "Effect":
         """The same effect with a wider interval."""
         low, high = (self.value + factor * (end - self.value) for end in (self.low, self.high))
         return replace(self, low=low, high=high)
@@ -75,7 +75,7 @@ class Part:
     decisive: bool = True
 
     @classmethod
-    def tested(cls, setting: str, what: str, effect: Effect, test: Test, *, decisive: bool = True) -> "Part":
+    def from_test(cls, setting: str, what: str, effect: Effect, test: Test, *, decisive: bool = True) -> "Part":
         """A part whose verdict is that of a test."""
         return cls(setting, what, effect, test(effect), "", test, decisive)
 
@@ -129,11 +129,11 @@ def ratio(a: Sequence[float], b: Sequence[float], unit: str = "x") -> Effect:
 def share(values: Sequence[float]) -> Effect:
     """A share, with the range of the seeds, wider by SHARE_NOISE for too few of them."""
     kind = f"± {100 * SHARE_NOISE:g} points assumed"
-    effect = ranged(values, SHARE_NOISE, kind, "share")
+    effect = range_over_seeds(values, SHARE_NOISE, kind, "share")
     return replace(effect, low=max(0.0, effect.low), high=min(1.0, effect.high))
 
 
-def ranged(values: Sequence[float], allowance: float, kind: str, unit: str) -> Effect:
+def range_over_seeds(values: Sequence[float], allowance: float, kind: str, unit: str) -> Effect:
     """Mean and range of the seeds; wider by `allowance`, described by `kind`, for too few of them."""
     array = np.asarray(values, float)
     n, few = len(array), len(array) < ENOUGH_SEEDS
@@ -203,7 +203,7 @@ def holm(parts: Sequence[Part], level: float = 0.95) -> list[Part]:
         needed = _widening(part.effect.seeds, 1 - (1 - level) / (len(numbered) - rank)) / _widening(
             part.effect.seeds, level
         )
-        verdict = part.test(part.effect.widened(needed))
+        verdict = part.test(part.effect.widen(needed))
         failed = failed or verdict == "cannot tell"
         corrected[at] = replace(part, verdict="cannot tell" if failed else verdict)
     return corrected
@@ -212,9 +212,7 @@ def holm(parts: Sequence[Part], level: float = 0.95) -> list[Part]:
 def _clearest(part: Part) -> float:
     """The factor by which the interval may be widened before the verdict is lost."""
     assert part.effect is not None and part.test is not None
-    factors = [
-        factor for factor in np.geomspace(0.1, 100, 61) if part.test(part.effect.widened(factor)) != "cannot tell"
-    ]
+    factors = [factor for factor in np.geomspace(0.1, 100, 61) if part.test(part.effect.widen(factor)) != "cannot tell"]
     return float(max(factors, default=0.0))
 
 

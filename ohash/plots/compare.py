@@ -15,9 +15,10 @@ from ohash.comparison.fairness import fairness
 from ohash.comparison.results import ComparisonSnapshot, MethodResult
 from ohash.comparison.verdict import methods_by_supervision, truth_name
 from ohash.engine.judge import RERANKED
+from ohash.engine.narrative import amount
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Dash, Mark, Series
-from ohash.plots.live.axes import COARSE, decades, nothing, rounded_up, share_limits
+from ohash.plots.live.axes import COARSE, decades, nothing, round_up, share_limits
 from ohash.plots.live.scores import SCORES
 
 Floats = npt.NDArray[Any]
@@ -80,7 +81,7 @@ def truths(snapshot: ComparisonSnapshot) -> Chart:
     best = leaders(snapshot)
     if best is not None:
         follower, keeper = (snapshot.names[code.entry] for code in best)
-        size = f"At {budget(snapshot)} bytes per item"
+        size = f"At {amount(budget(snapshot), 'byte')} per item"
         title = f"{size} {follower} follows {what} best, {keeper} keeps the distance best"
         title = f"{size} {follower} is best by both truths" if follower == keeper else title
     return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One point per method.")
@@ -194,7 +195,7 @@ def recomputed(snapshot: ComparisonSnapshot) -> Chart:
     if not drawn:
         return nothing("No code has been recomputed yet", x, y)
     most = max(drawn, key=lambda one: float(one.y[-1]))
-    y = Axis("bits recomputed", lo=0, hi=rounded_up(max(1.0, float(most.y[-1]))), format="count")
+    y = Axis("bits recomputed", lo=0, hi=round_up(max(1.0, float(most.y[-1]))), format="count")
     as_many = [one.name for one in drawn if one.y[-1] >= 0.9 * most.y[-1]]
     who = " and ".join([", ".join(as_many[:-1]), as_many[-1]] if len(as_many) > 1 else as_many)
     title = f"{who} cause{'s' * (len(as_many) == 1)} {formats.large(float(most.y[-1]))} bits to be recomputed"
@@ -253,7 +254,7 @@ def _x(result: MethodResult, over: str) -> Floats:
 
 def _pairs_axis(snapshot: ComparisonSnapshot) -> Axis:
     most = max((result.t for result in snapshot.results), default=0)
-    return Axis("pairs", "log", lo=LEFT, hi=rounded_up(max(100, most), COARSE), format="count")
+    return Axis("pairs", "log", lo=LEFT, hi=round_up(max(100, most), COARSE), format="count")
 
 
 def _cpu_axis(results: list[MethodResult]) -> Axis:
@@ -286,7 +287,7 @@ def _ranking(snapshot: ComparisonSnapshot, metric: str) -> str:
     ordered = [text for _, text in sorted(parts, reverse=True)]
     if not ordered:
         return f"{score.short} of every method" if snapshot.judged else f"{score.short} before anything was learnt"
-    return f"Best {score.short} at {most} bytes: {', '.join(ordered)}"
+    return f"Best {score.short} at {amount(most, 'byte')}: {', '.join(ordered)}"
 
 
 def _share(value: float) -> str:
@@ -303,7 +304,7 @@ def _limits(*parts: Floats) -> tuple[float, float]:
     values = np.concatenate([np.asarray(part, np.float64) for part in parts]) if parts else np.empty(0)
     values = values[np.isfinite(values)]
     if len(values) and 0 <= values.min() and 0 < values.max() < 0.1:
-        return 0.0, rounded_up(1.05 * float(values.max()))
+        return 0.0, round_up(1.05 * float(values.max()))
     return share_limits(*parts)
 
 

@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from ohash.plots import layout, theme
 from ohash.plots.chart import Chart, Mark, Series
-from ohash.plots.echarts_frame import DASHES, Frame, Option, axis_option, by_powers, framed, marks_option
-from ohash.plots.responsive import media, wrapped
-from ohash.plots.thinning import drawable, thinned
+from ohash.plots.echarts_frame import DASHES, Frame, Option, axis_option, by_powers, frame_of, marks_option
+from ohash.plots.responsive import media, wrap
+from ohash.plots.thinning import drawable, thin
 
 FORMATS = {"share": "%.3f", "percent": "%.1f %%", "count": "%,d", "number": "%.4g", "power": "%.1e"}
 STEP = {"step": "middle", "hold": "end"}
@@ -42,16 +42,14 @@ def option(
     `title_width` wide; `beside_title` pixels to its right belong to something else.
     """
     ground = theme.ground(dark)
-    series = [thinned(one, chart) for one in chart.series]
+    series = [thin(one, chart) for one in chart.series]
     datasets, places = _datasets(series, chart)
     listed = {one.name: _icon(one) for one in series if one.listed and len(one.x)}
     heading = (
-        wrapped(chart.title, max(20, int(((title_width or width) - beside_title) / (0.5 * (size + 2)))))
-        if title
-        else []
+        wrap(chart.title, max(20, int(((title_width or width) - beside_title) / (0.5 * (size + 2))))) if title else []
     )
     room = max(len(heading), title_lines if title else 0) * (size + 6)
-    frame = framed(chart, width, height, size, heading=room, legend=len(listed) > 1)
+    frame = frame_of(chart, width, height, size, heading=room, legend=len(listed) > 1)
     lines = [_series(one, at, place, chart, dark) for at, (one, place) in enumerate(zip(series, places, strict=True))]
     bands = [
         part for at, one in enumerate(series) if one.spread is not None for part in _band(one, at, places[at], dark)
@@ -168,7 +166,7 @@ def _add_labels(chart: Chart, lines: list[Option], frame: Frame, labels: list[la
         hue = theme.colour(label.of.role, dark)
         across = min(1.0, layout.position(label.at[0], *frame.x, chart.x.scale))
         room = frame.right + (1 - across) * frame.inner - 9
-        words = layout.fitted(label.of.label, room, frame.size)
+        words = layout.truncate(label.of.label, room, frame.size)
         text = {"show": True, "formatter": words, "color": hue, "fontSize": frame.size, "fontWeight": 600}
         at = next(at for at, one in enumerate(chart.series) if one is label.of)
         if lines[at]["type"] == "scatter":
@@ -233,6 +231,6 @@ def _placeholder(chart: Chart, ground: theme.Ground, size: int, width: int) -> l
     """Words in the middle where there is nothing to draw."""
     if not chart.empty:
         return []
-    text = "\n".join(wrapped(chart.caption, 0.7 * width / (0.5 * size)))
+    text = "\n".join(wrap(chart.caption, 0.7 * width / (0.5 * size)))
     style = {"color": ground.faint, "fontSize": size + 1, "fontWeight": "normal", "lineHeight": size + 6}
     return [{"text": text, "left": "center", "top": "middle", "padding": 0, "textStyle": style}]

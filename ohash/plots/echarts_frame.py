@@ -38,12 +38,12 @@ class Frame:
         return {**margins, "outerBoundsMode": "none"}
 
 
-def framed(chart: Chart, width: int, height: int, size: int, *, heading: int, legend: bool) -> Frame:
+def frame_of(chart: Chart, width: int, height: int, size: int, *, heading: int, legend: bool) -> Frame:
     """Room for tick labels, axis names, legend and the labels of marks."""
     (lo, hi), y = layout.limits(chart, "x"), layout.limits(chart, "y")
     labels = [layout.tick_label(tick, chart.y) for tick in layout.ticks(*y, chart.y)]
     wide = max((layout.text_width(text, size) for text in labels), default=20)
-    label_width = max((layout.text_width(one.label, size) + 10 for one in layout.labelled(chart)), default=0)
+    label_width = max((layout.text_width(one.label, size) + 10 for one in layout.with_labels(chart)), default=0)
     end = layout.text_width(layout.tick_label(hi, chart.x), size) / 2 + 2  # the last tick's label
     left, right = round(wide + size + 18), max(16, round(end), round(min(label_width, 0.3 * width)))
     inner = max(60, width - left - right)
@@ -139,7 +139,7 @@ def _height(value: float, axis: Axis) -> float:
 
 
 def _label_beside(mark: Mark, frame: Frame, moved: dict[int, float]) -> Option:
-    words = layout.fitted(mark.label, frame.right - 9, frame.size)
+    words = layout.truncate(mark.label, frame.right - 9, frame.size)
     return {"show": True, "position": "end", "formatter": words, "distance": 6, "offset": [0, -moved[id(mark)]]}
 
 

@@ -30,10 +30,10 @@ def text_width(text: str, size: float) -> float:
     return size * (CHARACTER * (len(text) - wide) + WIDE * wide)
 
 
-def fitted(text: str, width: float, size: float) -> str:
+def truncate(text: str, width: float, size: float) -> str:
     """The text, or so much of its beginning as has room.
 
-    >>> fitted("pinned: OH", 60, 10), fitted("pinned: OH on test queries", 60, 10)
+    >>> truncate("pinned: OH", 60, 10), truncate("pinned: OH on test queries", 60, 10)
     ('pinned: OH', 'pinned: O…')
     """
     if text_width(text, size) <= width:
@@ -127,7 +127,7 @@ class Beside:
     up: float
 
 
-def labelled(chart: Chart) -> list[Series | Mark]:
+def with_labels(chart: Chart) -> list[Series | Mark]:
     """What has a label beside the plot or a point."""
     beside = [mark for mark in chart.marks if mark.label and mark.place == "beside"]
     return [*(one for one in chart.series if one.label and len(drawable(one, chart).x)), *beside]
@@ -138,7 +138,7 @@ def labels(chart: Chart, width: float, height: float, size: float) -> list[Besid
 
     Those of points stand beside them. Where they would overlap they are moved up or down.
     """
-    several = labelled(chart)
+    several = with_labels(chart)
     if not several:
         return []
     x_ends, y_ends = limits(chart, "x"), limits(chart, "y")
@@ -206,26 +206,26 @@ def place(
     Where there is no room for one, it shares that of its nearest neighbour, so that no mark is silent.
     """
     order = tuple(sorted(marks, key=lambda mark: mark.at))
-    return list(_placed(order, tuple(at(mark.at) for mark in order), width, size, lanes))
+    return list(_place(order, tuple(at(mark.at) for mark in order), width, size, lanes))
 
 
 @lru_cache(maxsize=256)  # from one picture to the next they seldom move
-def _placed(
+def _place(
     order: tuple[Mark, ...], where: tuple[float, ...], width: float, size: float, lanes: int
 ) -> tuple[Placed, ...]:
     at = dict(zip((mark.at for mark in order), where, strict=True)).__getitem__
     groups = [[mark] for mark in order if mark.label]
-    placed, left_out = _stacked(groups, at, width, size, lanes)
+    placed, left_out = _stack(groups, at, width, size, lanes)
     while left_out is not None and len(groups) > 1:
         gaps = [at(after[0].at) - at(before[-1].at) for before, after in pairwise(groups)]
         k = min((k for k in (left_out - 1, left_out) if 0 <= k < len(gaps)), key=lambda k: gaps[k])
         groups[k : k + 2] = [groups[k] + groups[k + 1]]
-        placed, left_out = _stacked(groups, at, width, size, lanes)
+        placed, left_out = _stack(groups, at, width, size, lanes)
     by_mark = {id(one.mark): one for one in placed}
     return tuple(by_mark.get(id(mark), Placed(mark, None, "center", "")) for mark in order)
 
 
-def _stacked(
+def _stack(
     groups: Sequence[Sequence[Mark]], at: Callable[[float], float], width: float, size: float, lanes: int
 ) -> tuple[list[Placed], int | None]:
     """One label per group, at its middle mark; and the first group, from the right, without room."""
@@ -235,7 +235,7 @@ def _stacked(
         mark = group[len(group) // 2]
         middle = at(mark.at) * width
         room = max(middle, width - middle, 2 * min(middle, width - middle))
-        label = fitted(shared([one.label for one in group]), room - 4, size)
+        label = truncate(merge_labels([one.label for one in group]), room - 4, size)
         half = text_width(label, size) / 2 + 2
         align: Literal["left", "center", "right"] = "center"
         left = middle - half
@@ -253,10 +253,10 @@ def _stacked(
     return placed, None
 
 
-def shared(labels: Sequence[str]) -> str:
+def merge_labels(labels: Sequence[str]) -> str:
     """One label for several marks in their order: of each name its first and its last value.
 
-    >>> shared(["β = 0.51", "β = 0.52", "β = 0.53, C = 1"]), shared(["drift", "C = 1", "C = 1"])
+    >>> merge_labels(["β = 0.51", "β = 0.52", "β = 0.53, C = 1"]), merge_labels(["drift", "C = 1", "C = 1"])
     ('β = 0.51 … 0.53, C = 1', 'drift, C = 1')
     """
     values: dict[str, list[str]] = {}

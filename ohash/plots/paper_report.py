@@ -65,7 +65,7 @@ def report(measured: Measurements, figures: Sequence[Figure], findings: Sequence
         "<p>Huang, Yang, Zheng: Online Hashing, IEEE TNNLS 2017. Every number below was measured.</p>",
         f"<dl><dt>profile</dt><dd>{_e(measured.profile.title)} ({_e(measured.profile.describe())})</dd>"
         f"<dt>written</dt><dd>{time.strftime('%Y-%m-%d %H:%M')}</dd><dt>on</dt><dd>{_e(where)}</dd>"
-        f"{_recorded(measured)}</dl>",
+        f"{_recording_row(measured)}</dl>",
         f"<h2>Claims</h2><p>{_e(lead)}</p>", claims_html(findings), "<h2>Protocol</h2>", _protocol(measured),
         "<h2>Data</h2>", _html(data_table(measured, figures)), "<h2>Figures</h2>",
         *(_figure(measured, figure) for figure in figures), "<h2>Deviations from the published methods</h2>",
@@ -78,7 +78,7 @@ def report(measured: Measurements, figures: Sequence[Figure], findings: Sequence
     return "\n".join(parts)
 
 
-def _recorded(measured: Measurements) -> str:
+def _recording_row(measured: Measurements) -> str:
     """A line of the head: when and where the numbers that were not measured here were."""
     text = "" if measured.recording is None else measured.recording.text.removeprefix("recorded on ")
     return f"<dt>recorded on</dt><dd>{_e(text)}, for every number not measured here</dd>" if text else ""

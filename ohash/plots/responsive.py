@@ -24,18 +24,18 @@ RESIZED = ("title", "legend", "grid", "xAxis", "yAxis")
 
 def media(drawn: Option, title: str, size: int, beside_title: int) -> list[Option]:
     """The queries of a chart; `beside_title` are the pixels right of its title that are not its own."""
-    texts = {width: "\n".join(wrapped(title, (0.92 * width - beside_title) / (0.5 * (size + 2)))) for width in WIDTHS}
+    texts = {width: "\n".join(wrap(title, (0.92 * width - beside_title) / (0.5 * (size + 2)))) for width in WIDTHS}
     by_width = [
         {"query": {"maxWidth": width}, "option": {"title": [{"text": text}]}} for width, text in texts.items() if title
     ]
     larger = {part: _lengths(drawn[part]) for part in RESIZED if part in drawn}
     if title:
         larger["title"][0]["text"] = title
-    larger["textStyle"] = _scaled(drawn["textStyle"])
-    larger["tooltip"] = {"textStyle": _scaled(drawn["tooltip"]["textStyle"])}
+    larger["textStyle"] = _scale(drawn["textStyle"])
+    larger["tooltip"] = {"textStyle": _scale(drawn["tooltip"]["textStyle"])}
     larger["series"] = [
         {"name": one["name"], "type": one["type"]}
-        | {part: _scaled(one[part]) for part in ("label", "endLabel", "markLine") if part in one}
+        | {part: _scale(one[part]) for part in ("label", "endLabel", "markLine") if part in one}
         | ({"lineStyle": {"width": LARGER * one["lineStyle"]["width"]}} if "width" in one.get("lineStyle", {}) else {})
         for one in drawn["series"]
     ]
@@ -43,7 +43,7 @@ def media(drawn: Option, title: str, size: int, beside_title: int) -> list[Optio
 
 
 @lru_cache(maxsize=256)
-def wrapped(text: str, characters: float) -> list[str]:
+def wrap(text: str, characters: float) -> list[str]:
     """Lines of so many characters; most pictures repeat the titles of the one before."""
     return textwrap.wrap(text, max(20, int(characters)))
 
@@ -53,16 +53,16 @@ def _lengths(part: Any) -> Any:
     if isinstance(part, list):
         return [_lengths(one) for one in part]
     nested = {key: _lengths(value) for key, value in part.items() if isinstance(value, dict)}
-    own = {key: _scaled(value, True) for key, value in part.items() if key in LENGTHS}
+    own = {key: _scale(value, True) for key, value in part.items() if key in LENGTHS}
     return own | {key: value for key, value in nested.items() if value}
 
 
-def _scaled(part: Any, length: bool = False) -> Any:
+def _scale(part: Any, length: bool = False) -> Any:
     """A copy with every length of type larger."""
     if isinstance(part, dict):
-        return {key: _scaled(value, key in LENGTHS) for key, value in part.items()}
+        return {key: _scale(value, key in LENGTHS) for key, value in part.items()}
     if isinstance(part, list):
-        return [_scaled(one, length) for one in part]
+        return [_scale(one, length) for one in part]
     if length and isinstance(part, int | float) and not isinstance(part, bool):
         return round(LARGER * part)
     return part

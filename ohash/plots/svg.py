@@ -40,7 +40,7 @@ class _Figure:
         self.y_ticks = layout.ticks(*self.y_ends, chart.y)
         wide = max((layout.text_width(layout.tick_label(at, chart.y), size) for at in self.y_ticks), default=0)
         label_width = max(
-            (layout.text_width(one.label, size) + 0.6 * size for one in layout.labelled(chart)), default=0
+            (layout.text_width(one.label, size) + 0.6 * size for one in layout.with_labels(chart)), default=0
         )
         end = layout.text_width(layout.tick_label(layout.limits(chart, "x")[1], chart.x), size) / 2 + 2
         self.left, self.right = wide + 2.1 * size, width - max(1.2 * size, end, min(label_width, 0.4 * width))
@@ -49,7 +49,7 @@ class _Figure:
         upright = [mark for mark in chart.marks if mark.axis == "x"]
         self.placed = layout.place(upright, self._share, self.right - self.left, size)
         lanes = max((one.lane + 1 for one in self.placed if one.lane is not None), default=0)
-        self.title = _wrapped(chart.title, (width - size) / (layout.CHARACTER * size * 1.1))
+        self.title = _wrap(chart.title, (width - size) / (layout.CHARACTER * size * 1.1))
         self.top = size * (0.6 + 1.4 * len(self.title) + 1.4 * len(self.rows) + 1.25 * lanes + 0.4)
         self.bottom = height - 3.4 * size
 
@@ -66,7 +66,7 @@ class _Figure:
             style = f'font-size="{1.1 * self.size:g}" font-weight="600"'
             parts.append(_text(line, 0.5 * self.size, self.size * (1.3 + 1.4 * row), style))
         if self.chart.empty:
-            for row, line in enumerate(_wrapped(self.chart.caption, 0.8 * self.width / (layout.CHARACTER * self.size))):
+            for row, line in enumerate(_wrap(self.chart.caption, 0.8 * self.width / (layout.CHARACTER * self.size))):
                 where = (self.width / 2, self.height / 2 + 1.4 * self.size * row)
                 parts.append(_text(line, *where, f'text-anchor="middle" fill="{self.ground.faint}"'))
             return "\n".join([*parts, "</svg>"]) + "\n"
@@ -243,7 +243,7 @@ def _text(text: str, x: float, y: float, style: str = "") -> str:
     return f'<text x="{x:.2f}" y="{y:.2f}" {style}>{escape(text)}</text>'
 
 
-def _wrapped(text: str, most: float) -> list[str]:
+def _wrap(text: str, most: float) -> list[str]:
     lines: list[str] = [""]
     for word in text.split():
         if lines[-1] and len(lines[-1]) + 1 + len(word) > most:

@@ -64,7 +64,7 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
     done, total = sum(len(point.numbers) for point in points), len(sweep.cells)
     title = f"{label} against {symbol(sweep, along)}" + (f" ({done} of {total} cells)" if done < total else "")
     banded = ", the band is one standard deviation" if any(one.spread is not None for one in curves) else ""
-    caption = f"{_averaged(points)}{banded}. Evaluated on validation queries."
+    caption = f"{_average(points)}{banded}. Evaluated on validation queries."
     if len(drawn) < len(groups):
         which = "highest" if is_share else "lowest"
         caption += f" The {len(drawn)} of {len(groups)} lines that reach {which} are drawn; the table has all of them."
@@ -105,12 +105,12 @@ def heat(sweep: Sweep, points: Sequence[Point], measure: str, x: str, y: str) ->
     title = f"{label} for {symbol(sweep, x)} and {symbol(sweep, y)}"
     if fixed:
         title += f", {title_of(tuple(fixed.items()))}"
-    caption = f"{_averaged(points)}, evaluated on validation queries; unfinished cells are empty."
+    caption = f"{_average(points)}, evaluated on validation queries; unfinished cells are empty."
     names = tuple(map(_text, columns)), tuple(map(_text, rows))
     return HeatMap(title, symbol(sweep, x), symbol(sweep, y), label, *names, z, caption, f"{title}. Heat map.")
 
 
-def _averaged(points: Sequence[Point]) -> str:
+def _average(points: Sequence[Point]) -> str:
     seeds = max((len(point.numbers) for point in points), default=0)
     return f"Mean over {seeds} seeds" if seeds > 1 else "One seed"
 

@@ -43,7 +43,7 @@ def drawable(series: Series, chart: Chart) -> Series:
     return _with(series, x[known], y[known], spread)
 
 
-def thinned(series: Series, chart: Chart) -> Series:
+def thin(series: Series, chart: Chart) -> Series:
     """What is drawn live: at most `series.most` points."""
     clean = drawable(series, chart)
     rows = kept_rows(clean.x, series.most, chart.x.scale)

@@ -1,9 +1,9 @@
 """What serves a process and not the algorithm.
 
 `compile` and `kernel_cache` for kernels, `threads` and `clock` for CPU time, `background` for the one thread engine,
-`worker`, `worker_process` and `pool` for other processes, `frames` for what they send, `slices` for work in small
-steps, `progress` for long fits, `archive` and `folders` for files, `environment` for what a result was made with,
-`lazy` for names that are imported when they are used.
+`worker`, `worker_process` and `pool` for other processes, `frames` for what they send, `progress` for work in small
+steps and long fits, `archive` and `folders` for files, `environment` for what a result was made with, `lazy` for names
+that are imported when they are used.
 """
 
 from typing import TYPE_CHECKING

@@ -75,7 +75,7 @@ def _once(dispatcher: Any) -> Any:
 
     @functools.wraps(compile_now)
     def compile_once(signature: Any) -> Any:
-        with _locked(Path(dispatcher._cache.cache_path), dispatcher.py_func):
+        with _lock(Path(dispatcher._cache.cache_path), dispatcher.py_func):
             return compile_now(signature)
 
     dispatcher.compile = compile_once
@@ -83,7 +83,7 @@ def _once(dispatcher: Any) -> Any:
 
 
 @contextmanager
-def _locked(folder: Path, function: Callable[..., object]) -> Iterator[None]:
+def _lock(folder: Path, function: Callable[..., object]) -> Iterator[None]:
     """Hold a kernel's lock file in the folder of its cache; a place that takes no lock is no reason not to compile."""
     name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}.lock"
     try:

@@ -34,7 +34,7 @@ def drop_stale(package: Path) -> None:
     numba compares a kernel with its own file only, and would keep machine code of a function inlined from another.
     """
     newest: dict[Path, float] = {}
-    for source, index in _kept(package):
+    for source, index in _compiled_kernels(package):
         try:
             if index.stat().st_mtime < _newest_of(source, package, newest):
                 index.unlink()
@@ -44,10 +44,10 @@ def drop_stale(package: Path) -> None:
 
 def cold(package: Path = PACKAGE) -> bool:
     """Whether no compiled kernel is kept: this is the first start on a machine, or after a change."""
-    return next(_kept(package), None) is None
+    return next(_compiled_kernels(package), None) is None
 
 
-def _kept(package: Path) -> Iterator[tuple[Path, Path]]:
+def _compiled_kernels(package: Path) -> Iterator[tuple[Path, Path]]:
     """The source and the index of every compiled kernel of the package."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if not chosen:

@@ -64,7 +64,7 @@ class NewerError(Exception):
 
 
 @contextmanager
-def connected(path: Path, *, writable: bool = True) -> Iterator[sqlite3.Connection]:
+def connect(path: Path, *, writable: bool = True) -> Iterator[sqlite3.Connection]:
     """Open a connection, and close it at the end of the block."""
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None) if writable else _read_only(path)
     with closing(connection) as db:
@@ -104,7 +104,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 def prepare(path: Path) -> None:
     """Create the tables, or migrate those of an older version; a copy of the old file stays next to it."""
-    with connected(path) as db:
+    with connect(path) as db:
         db.execute("PRAGMA journal_mode = WAL")
         if (current := version(db)) == VERSION:
             _check(db)

@@ -24,7 +24,7 @@ from ohash.runtime.folders import HOME, home
 from ohash.runtime.frames import Arrays, Frame
 from ohash.store import trash
 from ohash.store.listing import RunRow, make_row_from
-from ohash.store.schema import DamagedError, NewerError, connected, prepare, transaction
+from ohash.store.schema import DamagedError, NewerError, connect, prepare, transaction
 from ohash.store.traces import looks_complete, read_trace, read_values, write_trace
 
 DATABASE, TRACES = "runs.sqlite3", "traces"
@@ -173,7 +173,7 @@ class Store:
         buried = {key for (key,) in self.rows("SELECT key FROM trash")} - known
         trash.move_files(buried, self._traces, self._trash)  # a process died before it could
         if self.rows("SELECT 1 FROM trash WHERE deleted < ? LIMIT 1", time.time() - trash.KEPT_SECONDS):
-            for key in self.transact(lambda db: trash.expired(db, time.time())):
+            for key in self.transact(lambda db: trash.delete_expired(db, time.time())):
                 (self._trash / f"{key}.parquet").unlink(missing_ok=True)
         for file in sorted(self._traces.glob("*.parquet")):
             if file.stem in known:
@@ -209,7 +209,7 @@ class Store:
         if not (self._readable and self._database.exists()):
             return []
         try:
-            with connected(self._database, writable=self.writable) as db:
+            with connect(self._database, writable=self.writable) as db:
                 return db.execute(sql, values).fetchall()
         except sqlite3.OperationalError:  # not even a lock file can be written
             return self._rows_without_lock(sql, *values)
@@ -217,12 +217,12 @@ class Store:
             if not self.writable:
                 raise StoreError(f"{self._database} is damaged ({error}); {self.problem}") from error
             self._open()  # sets the damaged file aside
-            with connected(self._database) as db:
+            with connect(self._database) as db:
                 return db.execute(sql, values).fetchall()
 
     def _rows_without_lock(self, sql: str, *values: Any) -> Rows:
         try:
-            with connected(self._database, writable=False) as db:
+            with connect(self._database, writable=False) as db:
                 return db.execute(sql, values).fetchall()
         except sqlite3.OperationalError as error:
             self.problem = self.problem or f"{self._database} cannot be read ({error})"
@@ -232,7 +232,7 @@ class Store:
         """Do `work` in one transaction."""
 
         def inside() -> Result:
-            with connected(self._database) as db, transaction(db):
+            with connect(self._database) as db, transaction(db):
                 return work(db)
 
         return self.write(inside)
@@ -280,10 +280,10 @@ def _bare_row(key: str, values: dict[str, Any]) -> RunRow:
         told = f"{method} is not here: give its file with --plugin"
         if method in registry.hashers():
             told = "made by another version"
-        scores: dict[str, Any] = {name: _known(numbers, column) for name, column in SCORES.items()}
+        scores: dict[str, Any] = {name: _finite(numbers, column) for name, column in SCORES.items()}
         return RunRow(key, method, data, told, t, state, bits=round(numbers.get("bits", 0) or 0), **scores)
 
 
-def _known(numbers: dict[str, float], column: str) -> float | None:
+def _finite(numbers: dict[str, float], column: str) -> float | None:
     value = numbers.get(column)
     return value if value is not None and math.isfinite(value) else None

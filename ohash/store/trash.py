@@ -30,7 +30,7 @@ def unbury(db: sqlite3.Connection, keys: Iterable[str]) -> list[str]:
     return buried
 
 
-def expired(db: sqlite3.Connection, now: float) -> list[str]:
+def delete_expired(db: sqlite3.Connection, now: float) -> list[str]:
     """Drop the runs that were deleted longer than KEPT_SECONDS ago; returns their keys."""
     keys = [key for (key,) in db.execute("SELECT key FROM trash WHERE deleted < ?", (now - KEPT_SECONDS,))]
     db.executemany("DELETE FROM trash WHERE key = ?", [(key,) for key in keys])

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ohash.core.arrays import Array
 from ohash.runtime.folders import HOME, cache_folder
 
-BLOCK = 2**24
+BYTES_PER_READ = 2**24
 # Images between two reports of progress.
 GIST_BLOCK = 512
 
@@ -129,6 +129,6 @@ def _checksum_file(file: Path) -> Path:
 def _digest(file: Path) -> str:
     digest = hashlib.sha256()
     with file.open("rb") as stream:
-        while block := stream.read(BLOCK):
+        while block := stream.read(BYTES_PER_READ):
             digest.update(block)
     return digest.hexdigest()

@@ -17,7 +17,7 @@ from ohash.streams.similarity import NAMES, TOP_K, make_similarity
 from ohash.streams.similarity.base import LEAST_NATURAL_SHARE, Similarity, draw_uniform_pairs, stream_share
 from ohash.streams.similarity.pair_list import PairListSimilarity
 
-BLOCK = 1024
+BLOCK_PAIRS = 1024
 ORDERS = ("shuffled", "class", "time", "once")
 # Partners tried, in rounds, for an arriving point that should get a similar (or dissimilar) one.
 TRIES = (16, 64, 256)
@@ -119,10 +119,10 @@ class PairStream:
             raise ValueError(f"take needs 0 <= start <= stop, got {start} and {stop}")
         if self.length is not None:
             stop = min(stop, self.length)
-        parts = [self._block(b) for b in range(start // BLOCK, -(-stop // BLOCK))]
+        parts = [self._block(b) for b in range(start // BLOCK_PAIRS, -(-stop // BLOCK_PAIRS))]
         if not parts or start >= stop:
             return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int8)
-        offset = start // BLOCK * BLOCK
+        offset = start // BLOCK_PAIRS * BLOCK_PAIRS
         i, j, s = (np.concatenate(columns)[start - offset : stop - offset] for columns in zip(*parts, strict=True))
         return i, j, s
 
@@ -139,9 +139,9 @@ class PairStream:
         """One pair after another."""
         at = 0
         while self.length is None or at < self.length:
-            for i, j, s in zip(*self.take(at, at + BLOCK), strict=True):
+            for i, j, s in zip(*self.take(at, at + BLOCK_PAIRS), strict=True):
                 yield int(i), int(j), int(s)
-            at += BLOCK
+            at += BLOCK_PAIRS
 
     def _block(self, b: int) -> Pairs:
         known = self._blocks
@@ -149,44 +149,46 @@ class PairStream:
             return known[b]
         rng = np.random.Generator(np.random.Philox(key=[self.seed, 0x9A125], counter=[0, 0, 0, b]))
         if isinstance(self.similarity, PairListSimilarity) and self.params.order in ("time", "once"):
-            i, j, s = self.similarity.take_in_order(rng, np.arange(b * BLOCK, (b + 1) * BLOCK), self.similar_share)
+            i, j, s = self.similarity.take_in_order(
+                rng, np.arange(b * BLOCK_PAIRS, (b + 1) * BLOCK_PAIRS), self.similar_share
+            )
         elif self.params.order == "once":
-            at = slice(b * BLOCK, (b + 1) * BLOCK)
+            at = slice(b * BLOCK_PAIRS, (b + 1) * BLOCK_PAIRS)
             i, j, s = self._all[0][at], self._all[1][at], self._all[2][at]
         elif self.params.order == "class":
             i, j, s = self._class_block(rng, b)
         elif self.params.order == "time":
             i, j, s = self._time_block(rng, b)
         elif self._as_they_come:
-            i, j = draw_uniform_pairs(rng, self.similarity.pool, BLOCK)
+            i, j = draw_uniform_pairs(rng, self.similarity.pool, BLOCK_PAIRS)
             s = np.where(self.similarity.is_similar(i, j), 1, -1).astype(np.int8)
         else:
-            i, j, s = self._mixed(rng)
+            i, j, s = self._mix(rng)
         if self.params.noise > 0:
             s = np.where(rng.random(len(s)) < self.params.noise, -s, s).astype(np.int8)
         self._blocks = {**dict(list(known.items())[1 - KEPT_BLOCKS :]), b: (i, j, s)}
         return i, j, s
 
-    def _mixed(self, rng: np.random.Generator) -> Pairs:
-        similar = rng.random(BLOCK) < self.similar_share
+    def _mix(self, rng: np.random.Generator) -> Pairs:
+        similar = rng.random(BLOCK_PAIRS) < self.similar_share
         count = int(similar.sum())
-        i, j = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+        i, j = np.empty(BLOCK_PAIRS, np.int64), np.empty(BLOCK_PAIRS, np.int64)
         if count:
             i[similar], j[similar] = self.similarity.draw_similar(rng, count)
-        if count < BLOCK:
-            i[~similar], j[~similar] = self.similarity.draw_dissimilar(rng, BLOCK - count)
+        if count < BLOCK_PAIRS:
+            i[~similar], j[~similar] = self.similarity.draw_dissimilar(rng, BLOCK_PAIRS - count)
         return i, j, np.where(similar, 1, -1).astype(np.int8)
 
     def _class_block(self, rng: np.random.Generator, b: int) -> Pairs:
         """Class c joins at pair (c - 1) · period; two classes are present from the start."""
-        t = np.arange(b * BLOCK, (b + 1) * BLOCK)
+        t = np.arange(b * BLOCK_PAIRS, (b + 1) * BLOCK_PAIRS)
         known = np.minimum(len(self._size), 2 + t // self.params.period)
-        similar = rng.random(BLOCK) < self.similar_share
+        similar = rng.random(BLOCK_PAIRS) < self.similar_share
         first = rng.integers(0, known)
         other = rng.integers(0, known - 1)
         second = np.where(similar, first, other + (other >= first))
-        at = (rng.random(BLOCK) * self._size[first]).astype(np.int64)
-        to = (rng.random(BLOCK) * (self._size[second] - similar)).astype(np.int64)
+        at = (rng.random(BLOCK_PAIRS) * self._size[first]).astype(np.int64)
+        to = (rng.random(BLOCK_PAIRS) * (self._size[second] - similar)).astype(np.int64)
         to += similar & (to >= at)
         i, j = self._members[self._start[first] + at], self._members[self._start[second] + to]
         return i, j, np.where(similar, 1, -1).astype(np.int8)
@@ -194,12 +196,12 @@ class PairStream:
     def _time_block(self, rng: np.random.Generator, b: int) -> Pairs:
         """Point t + 1 arrives and is paired with one of the `period` points before it, if possible of the due kind."""
         n = len(self._arrival)
-        t = np.arange(b * BLOCK + 1, (b + 1) * BLOCK + 1)
+        t = np.arange(b * BLOCK_PAIRS + 1, (b + 1) * BLOCK_PAIRS + 1)
         window = np.minimum(min(self.params.period, n - 1), t)  # few points have arrived at first
-        i, j = self._arrival[t % n], np.empty(BLOCK, np.int64)
-        due = rng.random(BLOCK) < self.similar_share
-        similar = np.empty(BLOCK, dtype=bool)
-        open_ = np.arange(BLOCK)
+        i, j = self._arrival[t % n], np.empty(BLOCK_PAIRS, np.int64)
+        due = rng.random(BLOCK_PAIRS) < self.similar_share
+        similar = np.empty(BLOCK_PAIRS, dtype=bool)
+        open_ = np.arange(BLOCK_PAIRS)
         for tries in (1,) if self._as_they_come else TRIES:
             back = rng.integers(1, window[open_, None] + 1, (len(open_), tries))
             partners = self._arrival[(t[open_, None] - back) % n]

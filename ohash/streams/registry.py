@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ohash.core.parameters import did_you_mean
-from ohash.models.registry import declared, plugin_modules, scan
+from ohash.models.registry import collect_specs, plugin_modules, scan
 from ohash.streams.data_folder import FileState, folder_specs, folder_state
 from ohash.streams.dataset import Dataset, DatasetSpec, Metric
 from ohash.streams.readers.own_data import open_files
@@ -20,12 +20,12 @@ FOUND_IN_THE_FOLDER = ("paper", "package", "pictures")
 
 def named_datasets() -> dict[str, DatasetSpec]:
     """Every data set except those of the data folder, by key, whether or not it is installed."""
-    return _named(plugin_modules())
+    return _specs(plugin_modules())
 
 
 @lru_cache(maxsize=4)  # plugins may be loaded later
-def _named(plugins: tuple[ModuleType, ...]) -> dict[str, DatasetSpec]:
-    return declared([*scan("ohash.streams.datasets"), *plugins], "DATASET")
+def _specs(plugins: tuple[ModuleType, ...]) -> dict[str, DatasetSpec]:
+    return collect_specs([*scan("ohash.streams.datasets"), *plugins], "DATASET")
 
 
 def datasets() -> dict[str, DatasetSpec]:
@@ -62,7 +62,7 @@ def load_by_key(key: str) -> Dataset:
     missing = spec.missing()
     if missing:
         raise ValueError(f"dataset {key!r} {spec.status()}: {missing}")
-    return _loaded(spec, folder_state() if spec.group in FOUND_IN_THE_FOLDER else ())
+    return _load(spec, folder_state() if spec.group in FOUND_IN_THE_FOLDER else ())
 
 
 def load_dataset(
@@ -90,7 +90,7 @@ def load_dataset(
 
 
 @lru_cache(maxsize=16)
-def _loaded(spec: DatasetSpec, folder: tuple[FileState, ...]) -> Dataset:
+def _load(spec: DatasetSpec, folder: tuple[FileState, ...]) -> Dataset:
     dataset = spec.load()
     if not spec.n:
         _with_actual_sizes.cache_clear()  # the rows have been counted

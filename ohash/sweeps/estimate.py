@@ -105,7 +105,7 @@ def estimate_cost(cells: Sequence[Cell], store: Store, timer: CellTimer | None =
     unknown = [one for one, seconds in zip(left, known_seconds, strict=True) if seconds is None]
     times = (timer or CellTimer()).time_families(unknown)
     total = sum(seconds for seconds in known_seconds if seconds is not None)
-    total += sum(_interpolated(times, one).total(one) for one in unknown)
+    total += sum(_interpolate(times, one).total(one) for one in unknown)
     return CostEstimate(len(left), total, sum(map(len, times.values())))
 
 
@@ -119,7 +119,7 @@ def _from_finished(spent: list[tuple[int, float]], pairs: int) -> float | None:
     return median(scaled) if scaled else None
 
 
-def _interpolated(times: dict[Family, dict[int, CellTimes]], params: ExperimentParams) -> CellTimes:
+def _interpolate(times: dict[Family, dict[int, CellTimes]], params: ExperimentParams) -> CellTimes:
     """The times of a cell of this size, linear between the measured ones; from another family if its own has none."""
     by_size = times.get(_family(params)) or list(times.values())[-1]
     sizes = sorted(by_size)

@@ -32,7 +32,7 @@ from ohash.ui.workarounds.style import dark
 PARTS = {"claims": "Claims", "figures": "Figures", "symbols": "Symbols"}
 WATCH_SECONDS = 3.0
 LEGEND = (
-    "Rows in italics stand beside and do not count: every method on OH's RBF map, OH without its kernel, and rows in "
+    "Rows in italics are shown for comparison only: every method on OH's RBF map, OH without its kernel, and rows in "
     "which some rival was not run. Several comparisons within one claim are corrected by Holm's procedure."
 )
 CSS = """

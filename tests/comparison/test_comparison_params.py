@@ -148,7 +148,7 @@ def test_the_default_that_is_named_is_the_one_that_is_used(query):
         ({"seeds": "two"}, ["seed must be", "no seed is left; using 0"]),
         (
             {"database": "seen", "train": "disjoint", "methods": "itq"},
-            ["database='seen' needs train='database': of a disjoint training part nothing is searched; using"],
+            ["database='seen' needs train='database': a disjoint training part is not searched; using"],
         ),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ohash.core.features import BLOCK, FeatureMap, FeatureParams, KernelWarning
+from ohash.core.features import ROWS_PER_BLOCK, FeatureMap, FeatureParams, KernelWarning
 
 
 def points(n=300, d=6, seed=0):
@@ -155,10 +155,10 @@ def test_vectors_as_given_are_only_scaled_where_the_distance_is_cosine(metric):
 
 
 def test_blocks_do_not_show():
-    X = points(2 * BLOCK + 3, d=3)
+    X = points(2 * ROWS_PER_BLOCK + 3, d=3)
     fitted = FeatureMap(m=5, dtype="float64").fit(X)
     Z = fitted.transform(X)
-    for row in (0, BLOCK - 1, BLOCK, 2 * BLOCK + 2):
+    for row in (0, ROWS_PER_BLOCK - 1, ROWS_PER_BLOCK, 2 * ROWS_PER_BLOCK + 2):
         np.testing.assert_allclose(Z[row], fitted.transform(X[row : row + 1])[0], atol=1e-12)
 
 
@@ -219,10 +219,10 @@ def test_what_is_refused(make, message):
 
 
 def test_the_bad_row_is_named_by_its_number_in_X():
-    X = points(2 * BLOCK, d=3)
+    X = points(2 * ROWS_PER_BLOCK, d=3)
     fitted = FeatureMap(m=5).fit(X)
-    X[BLOCK + 7, 2] = np.inf
-    with pytest.raises(ValueError, match=f"X must be finite, got inf at row {BLOCK + 7}, column 2"):
+    X[ROWS_PER_BLOCK + 7, 2] = np.inf
+    with pytest.raises(ValueError, match=f"X must be finite, got inf at row {ROWS_PER_BLOCK + 7}, column 2"):
         fitted.transform(X)
     X = points(200)
     X[150, 1] = np.nan

@@ -241,7 +241,7 @@ def test_limits_take_what_is_nearest():
 @pytest.mark.parametrize(("key", "meant"), [("precision", "dtype"), ("Beta", "beta"), ("similarby", "similar_by")])
 def test_a_key_that_is_nearly_one_is_named(key, meant):
     params, problems = from_query({"dataset": "digits", key: "float64"})
-    assert params == experiment() and problems == [f"{key!r} is no parameter; left out (did you mean {meant}?)"]
+    assert params == experiment() and problems == [f"{key!r} is not a parameter; left out (did you mean {meant}?)"]
 
 
 def test_a_fingerprint_of_named_data_is_left_out():

@@ -73,7 +73,7 @@ def test_a_drift_that_never_comes_is_noted(at, comes):
     """Pairs are counted from 0: the last of 700 is pair 699."""
     going = straight(small(drift="rotate", drift_at=at))
     assert (going.stage == 1) is comes
-    note = f"the drift at pair {at} never comes: the run ends at pair 700"
+    note = f"the drift at pair {at} is never reached: the run ends at pair 700"
     assert [one for one in going.notes if "drift" in one] == [note] * (not comes)
 
 

@@ -159,8 +159,8 @@ def test_too_many_projections_to_keep_give_the_same_run(name, monkeypatch):
 def test_a_drift_is_entered_in_slices(kind, monkeypatch):
     params = small(drift=kind, drift_at=300)
     whole = straight(params)
-    monkeypatch.setattr("ohash.engine.world.BLOCK", 50)
-    monkeypatch.setattr("ohash.core.features.BLOCK", 50)
+    monkeypatch.setattr("ohash.engine.world.ROWS_PER_BLOCK", 50)
+    monkeypatch.setattr("ohash.core.features.ROWS_PER_BLOCK", 50)
     monkeypatch.setattr("ohash.streams.drift.SLICE", 1000)
     monkeypatch.setattr("ohash.evaluation.projections.STEP_WORK", 10_000)
     going = advance(Run(params), 299)

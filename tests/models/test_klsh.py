@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ohash.core.codes import hamming
-from ohash.models.batch.klsh import centred, inverse_root
+from ohash.models.batch.klsh import center_kernel, inverse_root
 from tests.models.digits_data import build, fitted_map, split
 
 
@@ -13,7 +13,7 @@ def test_the_centred_kernel_has_zero_row_and_column_sums():
     model = build("klsh", p=200)
     model.warm_up(X)
     K = model.kernel(model.sample)
-    C = centred(K, model.columns, float(K.mean()))
+    C = center_kernel(K, model.columns, float(K.mean()))
     assert np.abs(C.sum(axis=0)).max() < 1e-10 and np.abs(C.sum(axis=1)).max() < 1e-10
     H = np.eye(200) - 1 / 200
     np.testing.assert_allclose(C, H @ K @ H, atol=1e-12)

@@ -195,14 +195,14 @@ def test_keys_are_unique():
         return SimpleNamespace(__name__=name, THING=tuple(SimpleNamespace(key=key) for key in keys))
 
     assert list(
-        registry.declared([module("a", "x"), module("b", "y", "z"), SimpleNamespace(__name__="c")], "THING")
+        registry.collect_specs([module("a", "x"), module("b", "y", "z"), SimpleNamespace(__name__="c")], "THING")
     ) == [
         "x",
         "y",
         "z",
     ]
     with pytest.raises(ValueError, match="THING key 'x' of b is taken already"):
-        registry.declared([module("a", "x"), module("b", "x")], "THING")
+        registry.collect_specs([module("a", "x"), module("b", "x")], "THING")
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from ohash.paper.verdicts import (  # fmt: skip
     difference,
     equal,
     holm,
-    ranged,
+    range_over_seeds,
     ratio,
     share,
     spread_ratio,
@@ -103,7 +103,7 @@ def test_every_interval_says_what_it_is():
     assert difference(a[:1], a[:1]).interval.endswith("for one seed") and "t over 3 seeds" in difference(a, a).interval
     assert ratio([2.0], [1.0]).interval == "one run, timings ± 20 % assumed"
     assert ratio([2.0, 2.2, 2.1], [1.0] * 3).interval == share([0.1, 0.2, 0.3]).interval == "range of 3 seeds"
-    assert ranged([2.0], 0.02, "taken to ± 0.02", "x").interval == "one run, taken to ± 0.02"
+    assert range_over_seeds([2.0], 0.02, "taken to ± 0.02", "x").interval == "one run, taken to ± 0.02"
     assert str(share([0.25, 0.25, 0.25])) == "25 %", "what has no width is no interval"
     part = Part("Digits", "OH", ratio([2.0], [1.0]), "holds")
     found = Finding(claim("T-labels"), "holds", (part,))
@@ -307,14 +307,14 @@ def test_the_features_a_method_was_made_for_decide_and_the_others_are_shown_besi
 
 def test_many_comparisons_ask_for_more():
     def part(low):
-        return Part.tested("data", "what", Effect(0.1, low, 0.2 - low, seeds=5, interval="95 %, t"), above)
+        return Part.from_test("data", "what", Effect(0.1, low, 0.2 - low, seeds=5, interval="95 %, t"), above)
 
     assert [one.verdict for one in holm([part(0.02)])] == ["holds"]
     clear, unclear = part(0.08), part(0.005)
     assert [one.verdict for one in holm([unclear, clear, clear])] == ["holds", "holds", "holds"]
     many = holm([unclear, unclear, clear])
     assert [one.verdict for one in many] == ["cannot tell", "cannot tell", "holds"] and "Holm" in many[0].reason
-    ranged_only = Part.tested("data", "what", Effect(0.1, 0.005, 0.2, seeds=5, interval="range of 5 seeds"), above)
+    ranged_only = Part.from_test("data", "what", Effect(0.1, 0.005, 0.2, seeds=5, interval="range of 5 seeds"), above)
     assert [one.verdict for one in holm([ranged_only] * 9)] == ["holds"] * 9, "a range has no level to correct"
     beside = replace(unclear, decisive=False)
     assert holm([beside, unclear])[0] == beside and holm([beside, unclear])[1].verdict == "holds"

@@ -10,7 +10,7 @@ from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES, FULL, QUICK
 from ohash.paper.findings import judge_claim
 from ohash.paper.measurements import Measurements
-from ohash.paper.recording import Recording, read_recording, thinned, write_recording
+from ohash.paper.recording import Recording, read_recording, thin_curve, write_recording
 from ohash.paper.settings import EMBEDDED
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
@@ -64,8 +64,8 @@ def test_own_runs_take_the_place_of_recorded_ones_and_disagreements_are_found(ru
 
 def test_curves_are_thinned_and_histograms_kept_whole():
     many = np.arange(300)
-    assert len(thinned("columns/pairs", many)) == 100 and thinned("columns/pairs", many)[-1] == 299
-    np.testing.assert_array_equal(thinned("totals/ratio", many), many)
+    assert len(thin_curve("columns/pairs", many)) == 100 and thin_curve("columns/pairs", many)[-1] == 299
+    np.testing.assert_array_equal(thin_curve("totals/ratio", many), many)
 
 
 def test_without_a_file_there_is_no_recording(tmp_path):

@@ -7,7 +7,8 @@ import pytest
 
 from ohash.engine.params import experiment
 from ohash.plots import layout, theme
-from ohash.plots.echarts import framed, option
+from ohash.plots.echarts import option
+from ohash.plots.echarts_frame import frame_of
 from ohash.plots.live import charts
 from ohash.plots.live.ghosts import MAX_POINTS, Ghost
 from ohash.plots.plotly import figure
@@ -49,7 +50,7 @@ def test_a_label_beside_a_curve_ends_within_the_chart(width, size):
     chart = charts.quality(picture("oh"), pinned=charts.ghost_of(picture("oh"), "pinned, Digits: OH on test queries"))
     drawn = option(chart, dark=False, height=235, width=width, size=size)["series"]
     (line,) = (one for one in drawn if "endLabel" in one)
-    frame = framed(chart, width, 235, size, heading=0, legend=False)
+    frame = frame_of(chart, width, 235, size, heading=0, legend=False)
     text = line["endLabel"]["formatter"]
     (beside,) = (one for one in layout.labels(chart, frame.inner, frame.plot, size) if one.of.role == "pinned")
     end = frame.left + layout.position(beside.at[0], *frame.x, chart.x.scale) * frame.inner
@@ -71,7 +72,7 @@ def test_labels_stand_right_of_the_plot_and_apart():
     assert np.diff(heights).min() >= 1.2 * 11 - 1e-9
     drawn = option(chart, dark=False, height=235, width=610, size=11)["series"]
     (line,) = (one for one in drawn if "endLabel" in one)
-    frame = framed(chart, 610, 235, 11, heading=0, legend=True)
+    frame = frame_of(chart, 610, 235, 11, heading=0, legend=True)
     end = layout.position(float(ghost.checkpoints["pairs"][-1]), *frame.x, "log") * frame.inner
     assert line["endLabel"]["offset"][0] == pytest.approx(frame.inner - end)
     assert [one["label"]["position"] for one in drawn[-1]["markLine"]["data"]] == ["end", "end"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.layout import limits, place, position, text_width, ticks
-from ohash.plots.thinning import drawable, kept_rows, thinned
+from ohash.plots.thinning import drawable, kept_rows, thin
 
 
 def chart_of(*series: Series, x: Axis | None = None, y: Axis | None = None) -> Chart:
@@ -64,7 +64,7 @@ def test_what_cannot_be_drawn_is_left_out():
     assert clean.x.tolist() == [5.0] and clean.y.tolist() == [2.0]
     linear = drawable(Series("s", x, y), chart_of(x=Axis("pairs")))
     assert linear.x.tolist() == [0.0, 1.0, 5.0]
-    assert thinned(Series("s", np.arange(1.0, 1001), np.ones(1000), most=10), chart_of()).x[-1] == 1000
+    assert thin(Series("s", np.arange(1.0, 1001), np.ones(1000), most=10), chart_of()).x[-1] == 1000
 
 
 def test_limits_hold_data_and_marks():

@@ -12,8 +12,8 @@ from ohash.engine.params import Change
 from ohash.plots import formats
 from ohash.plots.echarts import option
 from ohash.plots.live import charts
-from ohash.plots.live.axes import decades, rounded_up, share_limits
-from ohash.plots.thinning import thinned
+from ohash.plots.live.axes import decades, round_up, share_limits
+from ohash.plots.thinning import thin
 from tests.plots.moments import EVERY, picture
 from tests.plots.parts import curve, labels, names
 
@@ -42,7 +42,7 @@ def test_every_chart_at_every_moment(moment, kind):
     assert all(np.isfinite(mark.at) for mark in chart.marks)
     assert len(chart.table().columns) == 1 + len(chart.series)
     if chart.x.label == "pairs" and chart.x.scale == "log":
-        assert all((thinned(series, chart).x >= chart.x.lo).all() for series in chart.series)
+        assert all((thin(series, chart).x >= chart.x.lo).all() for series in chart.series)
 
 
 @pytest.mark.parametrize("moment", ["start:oh", "start:mmoh", "start:lsh"])
@@ -186,7 +186,7 @@ def test_certificate_on_powers_of_ten():
 
 
 def test_limits_of_axes():
-    assert rounded_up(0.9999999999) == 1 and rounded_up(1074) == 1200
+    assert round_up(0.9999999999) == 1 and round_up(1074) == 1200
     assert share_limits() == (0.0, 1.0) and share_limits(np.array([np.nan])) == (0.0, 1.0)
     assert share_limits(np.array([0.664, 0.935])) == (0.6, 1.0)
     assert share_limits(np.array([0.999])) == (0.8, 1.0)

@@ -8,7 +8,7 @@ import pytest
 from ohash.plots import formats
 from ohash.plots.live import charts
 from ohash.plots.live.scores import _stages, moving_average
-from ohash.plots.thinning import thinned
+from ohash.plots.thinning import thin
 from tests.plots.moments import picture
 from tests.plots.parts import curve, labels, names
 
@@ -24,7 +24,7 @@ def test_quality_tells_start_now_and_pairs():
     assert names(chart) == ["each checkpoint", "moving average"]
     assert curve(chart, "each checkpoint").y.tolist() == values.tolist()
     assert curve(chart, "each checkpoint").x[0] == 0 and chart.x.lo == 10 and chart.x.hi == 1_500
-    assert thinned(curve(chart, "each checkpoint"), chart).x[:4].tolist() == [10, 21, 46, 100]  # pair 0 is a line
+    assert thin(curve(chart, "each checkpoint"), chart).x[:4].tolist() == [10, 21, 46, 100]  # pair 0 is a line
     assert labels(chart) == [f"LSH start {formats.share(values[0])}", "float .72"]
     assert chart.x.scale == "log" and charts.quality(now, log=False).x.scale == "linear"
     assert chart.y.lo <= min(values.min(), 0.72) and chart.y.hi >= values.max()

@@ -126,10 +126,10 @@ def test_metric_rule_does_not_depend_on_the_block(monkeypatch, block):
     dataset = Dataset.from_arrays(np.random.default_rng(0).normal(size=(150, 8)), queries=(5, 5))
     straight = source_of(dataset, "metric")
     grid = straight.relevant(np.arange(150), np.arange(150))
-    monkeypatch.setattr(metric_module, "BLOCK", block)
+    monkeypatch.setattr(metric_module, "DISTANCES_AT_ONCE", block)
     again = source_of(dataset, "metric")
     assert np.array_equal(again.relevant(np.arange(150), np.arange(150)), grid)
-    assert np.array_equal(again._listed(), straight._listed())
+    assert np.array_equal(again._similar_pairs(), straight._similar_pairs())
 
 
 def test_the_last_neighbour_is_similar_and_its_pair_is_drawn():
@@ -141,7 +141,7 @@ def test_the_last_neighbour_is_similar_and_its_pair_is_drawn():
     D = ((X[:, None].astype(np.float64) - X.astype(np.float64)) ** 2).sum(axis=2)
     seventh = np.argsort(D, axis=1)[:, 7]
     assert source.is_similar(np.arange(300), seventh).all()
-    listed = {frozenset(pair) for pair in zip(*source._listed(), strict=True)}
+    listed = {frozenset(pair) for pair in zip(*source._similar_pairs(), strict=True)}
     assert all(frozenset(pair) in listed for pair in zip(range(300), seventh.tolist(), strict=True))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ohash.streams.dataset import Dataset
-from ohash.streams.pairs import BLOCK, ORDERS, pair_stream
+from ohash.streams.pairs import BLOCK_PAIRS, ORDERS, pair_stream
 from ohash.streams.registry import load_by_key
 from tests.streams.stream_data import grouped
 from tests.streams.streams_of import near, stream
@@ -28,7 +28,7 @@ def test_classes_arrive_one_after_another():
 def test_class_order_is_uniform_within_a_class():
     dataset = grouped(14, 2, queries=(1, 1))
     found = pair_stream(dataset, 0.5, "class")
-    i, j, s = found.take(0, 40 * BLOCK)
+    i, j, s = found.take(0, 40 * BLOCK_PAIRS)
     labels, pool = dataset.labels, found.similarity.pool
     for c in (0, 1):
         members = pool[labels[pool] == c]
@@ -68,7 +68,7 @@ def test_time_order_pairs_a_point_with_the_ones_just_before_it(share, period):
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
 def test_time_order_reaches_the_share(share):
     found = pair_stream(load_by_key("digits"), share, "time")
-    _, _, s = found.take(2000, 2000 + 8 * BLOCK)
+    _, _, s = found.take(2000, 2000 + 8 * BLOCK_PAIRS)
     assert near((s == 1).mean(), share, len(s))
 
 
@@ -138,7 +138,7 @@ def test_click_streams_never_touch_later_clicks(order):
     found = stream("clicks", order=order, similar_share=0.1)
     source = found.similarity
     later = {tuple(sorted(pair)) for part in ("validation", "test") for pair in zip(*source.later(part), strict=True)}
-    i, j, s = found.take(0, 8 * BLOCK)
+    i, j, s = found.take(0, 8 * BLOCK_PAIRS)
     assert not later & {tuple(sorted(pair)) for pair in zip(i, j, strict=True)}
     assert near((s == 1).mean(), 0.1, len(s)) if order == "shuffled" else abs((s == 1).mean() - 0.1) < 1e-2
 

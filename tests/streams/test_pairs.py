@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ohash.streams import pairs as pairs_module
 from ohash.streams.dataset import split
-from ohash.streams.pairs import BLOCK, StreamParams, make_stream, pair_stream
+from ohash.streams.pairs import BLOCK_PAIRS, StreamParams, make_stream, pair_stream
 from ohash.streams.registry import load_by_key
 from tests.streams.stream_data import grouped
 from tests.streams.streams_of import KINDS, near, stream
@@ -18,7 +18,7 @@ from tests.streams.streams_of import KINDS, near, stream
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9])
 def test_share_is_as_asked(kind, share):
-    i, j, s = stream(kind, similar_share=share).take(0, 8 * BLOCK)
+    i, j, s = stream(kind, similar_share=share).take(0, 8 * BLOCK_PAIRS)
     assert near((s == 1).mean(), share, len(s))
     assert (i != j).all()
 
@@ -26,7 +26,7 @@ def test_share_is_as_asked(kind, share):
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_of_pairs_are_the_truth(kind):
     found = stream(kind, similar_share=0.4)
-    i, j, s = found.take(0, 3 * BLOCK)
+    i, j, s = found.take(0, 3 * BLOCK_PAIRS)
     if kind == "pairs":
         given = found.similarity.dataset.pairs
         truth = {(a, b): c for a, b, c in zip(given.i, given.j, given.s, strict=True)}
@@ -40,7 +40,7 @@ def test_natural_share_where_it_is_at_least_5_percent(kind):
     found = stream(kind)
     assert found.natural_share >= 0.05
     assert found.similar_share == found.natural_share
-    _, _, s = found.take(0, 16 * BLOCK)
+    _, _, s = found.take(0, 16 * BLOCK_PAIRS)
     pool = found.similarity.pool
     i, j = np.meshgrid(pool, pool)
     truth = found.similarity.is_similar(i[i != j], j[i != j]).mean()
@@ -52,7 +52,7 @@ def test_half_where_the_natural_share_is_less(kind):
     found = stream(kind, **({"top_k": 2} if kind == "topk" else {}))
     assert found.natural_share < 0.05
     assert found.similar_share == 0.5
-    _, _, s = found.take(0, 8 * BLOCK)
+    _, _, s = found.take(0, 8 * BLOCK_PAIRS)
     assert near((s == 1).mean(), 0.5, len(s))
 
 
@@ -67,8 +67,8 @@ def test_natural_share_of_digits_against_counting():
 @pytest.mark.parametrize("order", ["shuffled", "class", "time"])
 @pytest.mark.parametrize("noise", [0.1, 0.5])
 def test_noise_flips_its_share_and_no_point(order, noise):
-    clean = stream("label", order=order).take(0, 8 * BLOCK)
-    noisy = stream("label", order=order, noise=noise).take(0, 8 * BLOCK)
+    clean = stream("label", order=order).take(0, 8 * BLOCK_PAIRS)
+    noisy = stream("label", order=order, noise=noise).take(0, 8 * BLOCK_PAIRS)
     assert np.array_equal(clean[:2], noisy[:2])
     assert near((clean[2] != noisy[2]).mean(), noise, len(clean[2]))
 
@@ -95,7 +95,7 @@ CASES = [
 @settings(deadline=None, max_examples=8)
 def test_pairs_do_not_depend_on_the_chunks(kind, more, data):
     found = stream(kind, **more)
-    end = min(3 * BLOCK + 100, found.length or 10**9)
+    end = min(3 * BLOCK_PAIRS + 100, found.length or 10**9)
     whole = found.take(0, end)
     other = stream(kind, **more)
     cuts = sorted(data.draw(st.lists(st.integers(0, end), max_size=12)))
@@ -119,7 +119,7 @@ def test_same_seed_same_pairs_other_seed_other_pairs(kind, more):
 )
 def test_no_block_repeats_another(kind, more):
     found = stream(kind, **more)
-    blocks = [found.take(b * BLOCK, (b + 1) * BLOCK) for b in range(6)]
+    blocks = [found.take(b * BLOCK_PAIRS, (b + 1) * BLOCK_PAIRS) for b in range(6)]
     for a in range(6):
         for b in range(a):
             assert (blocks[a][1] == blocks[b][1]).mean() < 0.2  # chance meetings in a small pool
@@ -129,7 +129,9 @@ def test_iterating_gives_the_same_pairs():
     found = stream("label", order="once")
     assert np.array_equal(np.array(list(found)).T, np.stack(found.take(0, 10**6)))
     endless = iter(stream("label"))
-    assert [next(endless) for _ in range(BLOCK + 5)] == [*zip(*stream("label").take(0, BLOCK + 5), strict=True)]
+    assert [next(endless) for _ in range(BLOCK_PAIRS + 5)] == [
+        *zip(*stream("label").take(0, BLOCK_PAIRS + 5), strict=True)
+    ]
 
 
 def test_a_block_cannot_be_written_to_through_what_was_taken():
@@ -143,12 +145,12 @@ def test_a_block_cannot_be_written_to_through_what_was_taken():
 def test_threads_share_one_stream():
     """Runs of one world draw from one stream at different places."""
     found = stream("label", similar_share=0.5)
-    expected = [stream("label", similar_share=0.5).take(b * BLOCK, (b + 1) * BLOCK) for b in range(12)]
+    expected = [stream("label", similar_share=0.5).take(b * BLOCK_PAIRS, (b + 1) * BLOCK_PAIRS) for b in range(12)]
     wrong = []
 
     def walk(blocks):
         for b in blocks:
-            got = found.take(b * BLOCK, (b + 1) * BLOCK)
+            got = found.take(b * BLOCK_PAIRS, (b + 1) * BLOCK_PAIRS)
             if not all(np.array_equal(x, y) for x, y in zip(got, expected[b], strict=True)):
                 wrong.append(b)
 
@@ -185,7 +187,7 @@ def test_disjoint_training_never_draws_from_the_database():
     dataset = grouped(300, 3)
     found = make_stream(dataset, StreamParams(train="disjoint"), 5)
     parts = split(dataset, 5, train="disjoint")
-    i, j, _ = found.take(0, 4 * BLOCK)
+    i, j, _ = found.take(0, 4 * BLOCK_PAIRS)
     used = np.unique(np.concatenate([i, j]))
     assert np.array_equal(used, parts.train)
     assert not np.isin(used, np.concatenate([parts.database, parts.validation, parts.test])).any()
@@ -193,7 +195,7 @@ def test_disjoint_training_never_draws_from_the_database():
 
 def test_queries_are_never_trained_on():
     dataset = grouped(300, 3)
-    i, j, _ = pair_stream(dataset, seed=5).take(0, 4 * BLOCK)
+    i, j, _ = pair_stream(dataset, seed=5).take(0, 4 * BLOCK_PAIRS)
     parts = split(dataset, 5)
     assert np.array_equal(np.unique(np.concatenate([i, j])), parts.database)
     assert not np.isin(parts.test, i).any() and not np.isin(parts.validation, j).any()

@@ -34,7 +34,7 @@ def test_link_to_controls_to_link() -> None:
 
 def test_a_warning_can_be_closed() -> None:
     app = opened(**SMALL, T="x")
-    assert ["T is no parameter of oh; left out" in warning.value for warning in app.warning] == [True]
+    assert ["T is not a parameter of oh; left out" in warning.value for warning in app.warning] == [True]
     app.button(key="close_0").click().run()
     assert not app.warning
 

@@ -13,7 +13,7 @@ def test_the_number_of_models_turns_oh_into_mmoh_and_back_at_equal_bits() -> Non
     params = session_of(app).params
     assert not app.exception and (params.method, params.model.T, params.model.r) == ("mmoh", 4, 4)
     assert params.stream.noise == 0.1, "the other settings stay"
-    assert any("4 × 4 = **16 bits in all**" in caption.value for caption in app.caption)
+    assert any("4 × 4 = **16 bits in total**" in caption.value for caption in app.caption)
     widget(app.slider, "T").set_value(1).run()
     params = session_of(app).params
     assert (params.method, params.model.r) == ("oh", 16) and not hasattr(params.model, "T")

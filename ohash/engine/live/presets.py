@@ -98,7 +98,7 @@ PRESETS = (
     ),
     Preset(
         "no-centring", "No centring",
-        "Kernel values are all positive, so without their mean most of the first hyperplanes miss the data.",
+        "Kernel values are all positive: without subtracting their mean, most of the first hyperplanes miss the data.",
         "Without centring mAP goes {map_start:.2f} → {map:.2f}, with it {beside_map_start:.2f} → {beside_map:.2f}.",
         {"center": "none"}, Beside("centred", {"center": "frozen"}),
     ),

@@ -24,7 +24,7 @@ from ohash.evaluation.drift_detectors.base import State, check_losses
 from ohash.runtime.compile import in_order
 
 # Values of a smallest bucket, buckets of one size before two are merged, sizes (32 · 2^40 values are enough).
-BLOCK = 32
+VALUES_PER_BLOCK = 32
 PER_LEVEL = 5
 LEVELS = 40
 # What a bucket holds, and what the unfinished block holds.
@@ -45,7 +45,7 @@ def adwin(
         total += values[t]
         squares += values[t] * values[t]
         held += 1.0
-        if held < BLOCK:
+        if held < VALUES_PER_BLOCK:
             continue
         add(total, squares, buckets, filled)
         total = squares = held = 0.0
@@ -87,7 +87,7 @@ def strongest_cut(buckets: Floats, filled: Integers, delta: float) -> tuple[int,
     The level is -1 if there is no such cut.
     """
     n, total, squares = 0.0, 0.0, 0.0
-    size, top = float(BLOCK), 0
+    size, top = float(VALUES_PER_BLOCK), 0
     for level in range(LEVELS):
         for k in range(filled[level]):
             n += size
@@ -96,18 +96,18 @@ def strongest_cut(buckets: Floats, filled: Integers, delta: float) -> tuple[int,
             top = level
         size *= 2.0
     at, place, rises = -1, -1, False
-    if n < 2 * BLOCK:
+    if n < 2 * VALUES_PER_BLOCK:
         return at, place, rises
     variance = max(0.0, squares / n - (total / n) ** 2)
     log = np.log(2.0 * np.log(n) / delta)  # ln(2 / delta'), delta' = delta / ln n
     strongest = 1.0
     n_old, sum_old = 0.0, 0.0
-    size = float(BLOCK << top)
+    size = float(VALUES_PER_BLOCK << top)
     for level in range(top, -1, -1):
         for k in range(filled[level]):
             n_old += size
             sum_old += buckets[level, k, SUM]
-            if n - n_old < BLOCK:
+            if n - n_old < VALUES_PER_BLOCK:
                 break
             per_product = 1.0 / (n_old * (n - n_old))
             per_m = n * per_product  # 1 / n_old + 1 / n_new
@@ -172,14 +172,14 @@ class ADWIN:
 
     def update_unchecked(self, values: Floats) -> list[int]:
         """`update` for values known to be losses in [0, 1]."""
-        positions = np.empty(len(values) // BLOCK + 1, np.int64)
+        positions = np.empty(len(values) // VALUES_PER_BLOCK + 1, np.int64)
         count = adwin(self._seen, values, self._part, self._buckets, self._filled, self.params.delta, positions)
         self._seen += len(values)
         return list(map(int, positions[:count]))
 
     def __len__(self) -> int:
         """Values in the window, the unfinished block left out."""
-        return int(self._filled @ (BLOCK << np.arange(LEVELS)))
+        return int(self._filled @ (VALUES_PER_BLOCK << np.arange(LEVELS)))
 
     @property
     def mean(self) -> float:

@@ -23,7 +23,7 @@ from ohash.runtime.threads import one_blas_thread
 
 # Pairs are summed in blocks of this many, and W is recomputed after whole blocks only: results depend on the order of
 # the pairs and never on how they are cut into calls.
-BLOCK = 128
+PAIRS_PER_BLOCK = 128
 LEAST_WEIGHT = 1e-3  # keeps all directions where none has signal
 
 
@@ -121,23 +121,23 @@ class ClickWhitening(Fitted):
         updated = np.zeros(len(signs), np.bool_)
         start = 0
         while start < len(signs):
-            some = slice(start, start + BLOCK - len(self._waiting_s))
+            some = slice(start, start + PAIRS_PER_BLOCK - len(self._waiting_s))
             codes = [np.asarray(self.encode(pairs[some, side])) for side in (0, 1)]
             D_h[some] = hamming(*codes)
             self._waiting = np.concatenate([self._waiting, pairs[some] - self.mean])
             self._waiting_s = np.concatenate([self._waiting_s, signs[some]])
             start += len(signs[some])
-            if len(self._waiting_s) == BLOCK:
+            if len(self._waiting_s) == PAIRS_PER_BLOCK:
                 updated[start - 1] = self._add_block()
         return Trace(D_h, updated)
 
     def _add_block(self) -> bool:
         """Add the full block to the sums; recompute W if the pairs have grown enough, and return whether it was."""
         z = (self._waiting[:, 0] - self._waiting[:, 1])[self._waiting_s == 1]
-        points = self._waiting.reshape(2 * BLOCK, -1)
+        points = self._waiting.reshape(2 * PAIRS_PER_BLOCK, -1)
         self._sums[0] += z.T @ z
         self._sums[1] += points.T @ points
-        self._counts[:3] += len(z), len(points), BLOCK
+        self._counts[:3] += len(z), len(points), PAIRS_PER_BLOCK
         self._waiting, self._waiting_s = self._waiting[:0], self._waiting_s[:0]
         due = self._counts[2] >= (1 + self.params.refresh) * self._counts[3]
         if due:
@@ -179,7 +179,7 @@ HASHER = HasherSpec(
 }""",
     supervision="pairs",
     features="vectors",
-    features_source="a linear map of the vectors (BASELINES.md, section 2b)",
+    features_source="a linear map of the vectors",
     consumes="pairs",
     differs="The originals keep floats; here weights, a random rotation and the sign follow. "
     "C is shrunk, and starts from as many pairs of isotropic noise as there are dimensions. It is updated from "

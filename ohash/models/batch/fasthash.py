@@ -347,7 +347,7 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     features="vectors",
-    features_source="decision trees on the vectors (BASELINES.md, section 4.4)",
+    features_source="decision trees on the vectors",
     consumes="batch",
     pairwise=True,
     linear=False,

@@ -120,7 +120,7 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     features="vectors",
-    features_source="PCA of the centred vectors (BASELINES.md, section 4.1)",
+    features_source="PCA of the centred vectors",
     consumes="batch",
     differs="The paper needs r <= d; bits beyond d start here as random projections of the centred data. Unlike the "
     "version in faiss, vectors are not normalised again and all points are used.",

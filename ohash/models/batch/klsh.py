@@ -19,7 +19,7 @@ from ohash.models.hasher import Hasher
 from ohash.runtime.frames import Arrays
 
 LEAST = 1e-8  # smaller eigenvalues are dropped
-BLOCK = 4096  # rows encoded at a time
+ROWS_PER_BLOCK = 4096  # rows encoded at a time
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class KLSHParams:
         validate(self)
 
 
-def centred(K: Floats, columns: Floats, total: float) -> Floats:
+def center_kernel(K: Floats, columns: Floats, total: float) -> Floats:
     """κ_c(x, x_i) = κ(x, x_i) - mean_j κ(x, x_j) - mean_j κ(x_j, x_i) + mean, for rows K of kernel values.
 
     `columns` are the means over the sample of each column of its own kernel matrix, `total` their mean.
 
     >>> K = np.array([[2.0, 1.0], [1.0, 4.0]])
-    >>> centred(K, K.mean(axis=0), K.mean())
+    >>> center_kernel(K, K.mean(axis=0), K.mean())
     array([[ 1., -1.],
            [-1.,  1.]])
     """
@@ -107,7 +107,7 @@ class KLSH(Hasher):
         chosen = np.zeros((p, self.r))
         for k in range(self.r):
             chosen[rng.permutation(p)[:t], k] = 1 / t
-        self.w = inverse_root(centred(K, self.columns, float(K.mean()))) @ (chosen - 1 / p)
+        self.w = inverse_root(center_kernel(K, self.columns, float(K.mean()))) @ (chosen - 1 / p)
 
     def kernel(self, X: Floats) -> Floats:
         """κ(x, x_i) for rows of X and the sample, (n, p)."""
@@ -122,9 +122,9 @@ class KLSH(Hasher):
         X = self._rows(X, "float64")
         total = float(self.columns.mean())
         packed = np.empty((len(X), -(-self.r // 8)), np.uint8)
-        for start in range(0, len(X), BLOCK):
-            K = centred(self.kernel(X[start : start + BLOCK]), self.columns, total)
-            packed[start : start + BLOCK] = pack(K @ self.w >= 0)
+        for start in range(0, len(X), ROWS_PER_BLOCK):
+            K = center_kernel(self.kernel(X[start : start + ROWS_PER_BLOCK]), self.columns, total)
+            packed[start : start + ROWS_PER_BLOCK] = pack(K @ self.w >= 0)
         return Codes(packed, self.r, self.version)
 
     def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
@@ -151,7 +151,7 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     features="vectors",
-    features_source="its kernel is its own, computed from the vectors (BASELINES.md, section 2.2)",
+    features_source="its kernel is its own, computed from the vectors",
     consumes="nothing",
     linear=False,
     differs="Its kernel is applied to the output of the feature map, which therefore has none by default. "

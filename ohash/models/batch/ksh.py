@@ -220,7 +220,7 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     features="kernel",
-    features_source="its hash functions are sums over m anchors of a kernel (BASELINES.md, section 4.2)",
+    features_source="its hash functions are sums over m anchors of a kernel",
     consumes="batch",
     pairwise=True,
     differs="Without labels it takes a matrix of which points of a sample are similar. The anchors are those of the "

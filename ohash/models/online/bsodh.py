@@ -149,7 +149,7 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     features="vectors",
-    features_source="linear hash functions of the vectors (BASELINES.md, section 3.11)",
+    features_source="linear hash functions of the vectors",
     consumes="chunks",
     differs="The steps follow from the printed objective; the published program multiplies by r twice and leaves out "
     "sigma. The past is a uniform sample of bounded size, where the paper keeps every code: memory and time "

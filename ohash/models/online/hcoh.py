@@ -57,7 +57,7 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     features="vectors",
-    features_source="linear hash functions of centred vectors of unit length (BASELINES.md, section 3.9)",
+    features_source="linear hash functions of centred vectors of unit length",
     consumes="points",
     differs="A Hadamard matrix of order r has one constant column, a bit that would be the same for every class: it "
     "is replaced by balanced random signs. The codebook grows when more classes come than it has rows. Of several "

@@ -160,7 +160,7 @@ HASHER = HasherSpec(
 }""",
     supervision="pairs",
     features="vectors",
-    features_source="its metric is learnt on the vectors (BASELINES.md, section 3.1)",
+    features_source="its metric is learnt on the vectors",
     consumes="pairs",
     differs="Pairs bring no target distances: similar ones are brought down to the 5th percentile of the warm-up's "
     "squared distances, dissimilar ones up to the 95th, and pairs already there are left alone (as is usual for ITML). "

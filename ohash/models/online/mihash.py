@@ -232,7 +232,7 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     features="vectors",
-    features_source="linear hash functions of centred vectors of unit length (BASELINES.md, section 3.8)",
+    features_source="linear hash functions of centred vectors of unit length",
     consumes="points",
     differs="The true gradient of the mutual information, checked by finite differences: the authors' online program "
     "uses sigmoids in (0, 1) where the derivative asks for codes in (-1, 1). As there, only the path through the "

@@ -171,7 +171,7 @@ HASHER = HasherSpec(
 }""",
     supervision="pairs",
     features="vectors",
-    features_source="linear hash functions of centred vectors of unit length (BASELINES.md, section 3.2)",
+    features_source="linear hash functions of centred vectors of unit length",
     consumes="pairs",
     differs="One pass over the stream with a constant step, where the authors make hundreds of epochs with a falling "
     "one. Pairs come as the stream brings them: λ weighs the dissimilar ones, while their program uses it as the "

@@ -22,7 +22,7 @@ from ohash.models.online.oh import OH
 from ohash.models.online.oh_params import PairTrace
 from ohash.runtime.frames import Arrays
 
-BLOCK = 8192
+ROWS_PER_BLOCK = 8192
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ class OKHStyle(Hasher):
         X = validation.matrix("X", X, d=self.d)
         rows = validation.finite("X", validation.cast(X, self.params.dtype))
         packed = np.empty((len(X), -(-self.r // 8)), np.uint8)
-        for start in range(0, len(X), BLOCK):
-            packed[start : start + BLOCK] = self._inner.encode(_with_one(rows[start : start + BLOCK]))
+        for start in range(0, len(X), ROWS_PER_BLOCK):
+            packed[start : start + ROWS_PER_BLOCK] = self._inner.encode(_with_one(rows[start : start + ROWS_PER_BLOCK]))
         return Codes(packed, self.r, self.version)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
@@ -149,7 +149,7 @@ HASHER = HasherSpec(
 }""",
     supervision="pairs",
     features="kernel",
-    features_source="a kernel is part of its hash function, as its name says (BASELINES.md, section 0)",
+    features_source="a kernel is part of its hash function, as its name says",
     consumes="pairs",
     differs="Not OKH itself: its learning rule was only ever distributed as compiled code, and the journal paper "
     "says that loss and inference differed. Known are C = 0.1, one ratio of 0.2, RBF features of 300 anchors with a "

@@ -84,7 +84,7 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     features="vectors",
-    features_source="the sketch is of the centred data matrix (BASELINES.md, section 3.3)",
+    features_source="the sketch is of the centred data matrix",
     consumes="chunks",
     differs="The rotation is drawn once, and every new basis is turned towards the one before (orthogonal "
     "Procrustes), so that flipped bits mean a changed subspace; public implementations draw a new one per chunk. At "

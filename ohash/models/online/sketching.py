@@ -166,7 +166,7 @@ class SketchLearner(PointLearner):
             self._append(Z)
         else:
             middle = Z.mean(axis=0)
-            self._append(self._reduced(Z - middle))
+            self._append(self._compress(Z - middle))
             if n > 0:
                 self._append(np.sqrt(n * m / (n + m)) * (middle - self._middle)[None])
             self._middle = (n * self._middle + m * middle) / (n + m)
@@ -177,7 +177,7 @@ class SketchLearner(PointLearner):
         """Whether rows are centred on the running mean of all points."""
         return True
 
-    def _reduced(self, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _compress(self, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         if getattr(self.params, "sketch", "fd") == "frosh":
             return compress(rows, len(self._sketch) // 2, self._rng)
         return rows

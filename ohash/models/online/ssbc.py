@@ -120,7 +120,7 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     features="vectors",
-    features_source="its random Fourier features are computed from the vectors (BASELINES.md, section 3.5)",
+    features_source="its random Fourier features are computed from the vectors",
     consumes="chunks",
     linear=False,
     differs="Written from the idea of the paper; no program of the authors was found, and its sizes are not known "

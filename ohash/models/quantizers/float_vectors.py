@@ -83,7 +83,7 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     features="distance",
-    features_source="it is the exact search that codes approximate (BASELINES.md, section 2b)",
+    features_source="it is the exact search that codes approximate",
     consumes="nothing",
     linear=False,
     reference=True,

@@ -17,7 +17,7 @@ from ohash.models.quantizers.reconstruction import Reconstruction, byte_distance
 from ohash.runtime.frames import Arrays
 
 FEW = 16  # up to so many queries distances are summed byte by byte; for more, decoding and a matrix product is faster
-BLOCK = 4096  # items decoded at a time
+ROWS_PER_BLOCK = 4096  # items decoded at a time
 WIDER = 0.1  # of the range seen in the warm-up, added on each side for larger values later
 
 
@@ -92,9 +92,9 @@ class Int8(Reconstruction):
         rows, codes = self.rows(queries), np.ascontiguousarray(stored)
         squares = np.empty((len(rows), len(codes)), np.float32)
         if len(rows) > FEW or self.params.dims != "all":
-            middle = self.decode(codes[:BLOCK]).mean(axis=0)  # distances from there lose less to cancellation
-            for start in range(0, len(codes), BLOCK):
-                some = slice(start, start + BLOCK)
+            middle = self.decode(codes[:ROWS_PER_BLOCK]).mean(axis=0)  # distances from there lose less to cancellation
+            for start in range(0, len(codes), ROWS_PER_BLOCK):
+                some = slice(start, start + ROWS_PER_BLOCK)
                 squares[:, some] = distances(rows - middle, self.decode(codes[some]) - middle, "l2")
         else:
             byte_distances()(rows, codes, self.low, self.step, squares)
@@ -132,7 +132,7 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     features="distance",
-    features_source="it rounds the vectors themselves (BASELINES.md, section 2.2, Features)",
+    features_source="it rounds the vectors themselves",
     consumes="nothing",
     linear=False,
     asymmetric=True,

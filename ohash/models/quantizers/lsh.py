@@ -94,7 +94,7 @@ HASHER = (
         bibtex=CHARIKAR,
         supervision="none",
         features="vectors",
-        features_source="random hyperplanes keep the angles of the vectors (BASELINES.md, section 2.1)",
+        features_source="random hyperplanes keep the angles of the vectors",
         consumes="nothing",
         differs="As published; the mean of the warm-up may be subtracted first.",
     ),

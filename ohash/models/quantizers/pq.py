@@ -69,7 +69,7 @@ class PQ(Reconstruction):
         clusters = quantiser.cp
         clusters.seed, clusters.niter = int(self.params.seed) % 2**31, int(self.params.iterations)
         clusters.min_points_per_centroid, clusters.max_points_per_centroid = 1, MOST_POINTS
-        rows = _padded(X, quantiser.d)
+        rows = _pad(X, quantiser.d)
         if len(rows) < quantiser.ksub:  # fewer points than centroids: some centroids are duplicates
             rows = np.resize(rows, (quantiser.ksub, quantiser.d))
         with _one_thread(faiss):
@@ -89,13 +89,13 @@ class PQ(Reconstruction):
         faiss = _faiss()
         quantiser = self._quantiser(faiss, X.shape[1])
         with _one_thread(faiss):
-            return Codes(quantiser.compute_codes(_padded(X, quantiser.d)), self.r, self.version)
+            return Codes(quantiser.compute_codes(_pad(X, quantiser.d)), self.r, self.version)
 
     def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """Squared Euclidean distances from queries to decoded items, summed part by part from tables."""
         rows = self.rows(queries)
         M, ksub, dsub = self.centroids.shape
-        parts = _padded(rows, M * dsub).reshape(len(rows), M, dsub)
+        parts = _pad(rows, M * dsub).reshape(len(rows), M, dsub)
         tables = np.zeros((len(rows), M, 256), np.float32)
         for part in range(M):
             tables[:, part, :ksub] = distances(np.ascontiguousarray(parts[:, part]), self.centroids[part], "l2")
@@ -140,7 +140,7 @@ def _one_thread(faiss: Any) -> Iterator[None]:
         faiss.omp_set_num_threads(before)
 
 
-def _padded(X: Reals, d: int) -> npt.NDArray[np.float32]:
+def _pad(X: Reals, d: int) -> npt.NDArray[np.float32]:
     padded = np.zeros((len(X), d), np.float32)
     padded[:, : X.shape[1]] = X
     return padded
@@ -171,7 +171,7 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     features="distance",
-    features_source="it approximates the vectors themselves (BASELINES.md, section 2.2, Features)",
+    features_source="it approximates the vectors themselves",
     consumes="batch",
     linear=False,
     asymmetric=True,

@@ -129,7 +129,7 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     features="distance",
-    features_source="it estimates the distance of the vectors themselves (BASELINES.md, section 2b)",
+    features_source="it estimates the distance of the vectors themselves",
     consumes="nothing",
     asymmetric=True,
     differs="One centroid (the mean of the warm-up) instead of one per cluster, and queries stay in floating point "

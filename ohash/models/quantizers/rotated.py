@@ -83,7 +83,7 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     features="distance",
-    features_source="it keeps the angles of the vectors about their mean (BASELINES.md, section 2b)",
+    features_source="it keeps the angles of the vectors about their mean",
     consumes="nothing",
     differs="No single paper: a random orthogonal transform before the sign is the common ancestor of ITQ (which "
     "learns it) and RaBitQ (which adds a better distance). Beyond d bits independent rotations are stacked.",

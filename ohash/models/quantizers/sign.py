@@ -85,7 +85,7 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     features="distance",
-    features_source="vector databases binarise embeddings as they are (BASELINES.md, section 2b)",
+    features_source="vector databases binarise embeddings as they are",
     consumes="nothing",
     differs="Vector databases take sgn(x) directly; here the warm-up's mean is subtracted first (center='none' "
     "does what they do). r is fixed to d, unless dims is 'first r'.",

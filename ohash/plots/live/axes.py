@@ -23,7 +23,7 @@ FINE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 def pairs_axis(now: Snapshot, *, log: bool = True) -> Axis:
     """Pairs learnt: from the first checkpoint to the known end if logarithmic, or else growing in steps."""
     if not log:
-        return Axis("pairs", lo=0, hi=rounded_up(max(100, now.t), FINE), format="count")
+        return Axis("pairs", lo=0, hi=round_up(max(100, now.t), FINE), format="count")
     return Axis("pairs", "log", lo=first_x(now), hi=_end(now), format="count")
 
 
@@ -36,10 +36,10 @@ def _end(now: Snapshot) -> float:
     return max(now.t, now.numbers.get("end", 0.0), 2.0)
 
 
-def rounded_up(value: float, steps: tuple[float, ...] = FINE) -> float:
+def round_up(value: float, steps: tuple[float, ...] = FINE) -> float:
     """The next of some steps times a power of ten.
 
-    >>> rounded_up(12_400, COARSE), rounded_up(20_000, COARSE), rounded_up(0.031)
+    >>> round_up(12_400, COARSE), round_up(20_000, COARSE), round_up(0.031)
     (20000.0, 20000.0, 0.04)
     """
     unit = 10.0 ** math.floor(math.log10(value))

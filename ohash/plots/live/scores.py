@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.engine.judge import RERANKED
-from ohash.engine.narrative import pairs_in_words, truth_of
+from ohash.engine.narrative import amount, truth_of
 from ohash.engine.observer import WINDOW
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
@@ -105,7 +105,7 @@ def quality(
     levels = [np.array([line.at for line in lines if line.axis == "y"])]
     lo, hi = share_limits(*(series.y for series in scaled), *levels)
     y_axis = Axis(score.name, lo=lo, hi=hi, format="share")
-    y = _known(now, "auc") if metric == "auc" else y
+    y = _auc_values(now, "auc") if metric == "auc" else y
     if not np.isfinite(y).any():
         empty = nothing(f"{of}: {score.short} has not been measured yet", x, y_axis)
         return Chart(empty.title, x, y_axis, tuple(curves), tuple(lines), empty.caption, empty.alt)
@@ -149,7 +149,7 @@ def prequential(now: Snapshot, *, log: bool = True) -> Chart:
     """Test, then train: what the points and pairs that have just come say of the codes before they are learnt."""
     x, source = pairs_axis(now, log=log), now.checkpoints
     y_axis = Axis("score", lo=0, hi=1, format="share")
-    points, pairs = source["map_prequential"], _known(now, "auc")
+    points, pairs = source["map_prequential"], _auc_values(now, "auc")
     curves = []
     parts = []
     if np.isfinite(pairs).any():
@@ -218,7 +218,7 @@ def _story(now: Snapshot, y: Floats) -> str:
     before, after = y[pairs < edges[0]] if edges else y, y[pairs >= edges[-1]] if edges else y
     if pairs[-1] == 0:
         return f"is {formats.share(last(y))} before the first pair"
-    so_far = pairs_in_words(int(pairs[-1]))
+    so_far = amount(int(pairs[-1]), "pair")
     if not edges or not len(before) or not len(y[pairs >= edges[0]]):
         return f"{formats.trend(first(y), last(y))} in {so_far}"
     before_drift = f"{formats.trend(first(before), last(before))} before the drift"
@@ -232,8 +232,8 @@ def _present(now: Snapshot, score: Score) -> list[Series]:
     if score.column == "auc":
         x = x_of(now.columns)
         return [
-            Series("W frozen", x, _known(now, "auc_frozen"), role="frozen", dash="dashed", width=theme.NORMAL),
-            Series(f"{score.name}, last {WINDOW:,}", x, _known(now, "auc"), role=role, width=theme.THICK),
+            Series("W frozen", x, _auc_values(now, "auc_frozen"), role="frozen", dash="dashed", width=theme.NORMAL),
+            Series(f"{score.name}, last {WINDOW:,}", x, _auc_values(now, "auc"), role=role, width=theme.THICK),
         ]
     x, y = x_of(now.checkpoints), now.checkpoints.get(score.column, np.empty(0))
     if len(y) != len(x):
@@ -261,7 +261,7 @@ def _over_seeds(now: Snapshot, score: Score, seeds: Sequence[Ghost]) -> list[Ser
     return [Series(name, x, smooth, role="reference", dash="dashed", width=theme.NORMAL, spread=spread, label=name)]
 
 
-def _known(now: Snapshot, column: str) -> Floats:
+def _auc_values(now: Snapshot, column: str) -> Floats:
     """The pair AUC from AUC_PAIRS pairs on; of fewer it says little."""
     values = now.columns.get(column, np.empty(0))
     return np.where(now.columns["pairs"] >= AUC_PAIRS, values, np.nan) if len(values) else values

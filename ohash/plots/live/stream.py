@@ -20,7 +20,7 @@ from ohash.plots.live.axes import (
     marks,
     nothing,
     pairs_axis,
-    rounded_up,
+    round_up,
     title_of,
     without,
     x_of,
@@ -61,7 +61,7 @@ def hills(now: Snapshot) -> Chart:
         caption += " Similar pairs should lie left of α, dissimilar ones right of β·r."
     if now.numbers.get("bits", r) > r:
         caption += " The distance is that of the nearest of the models."
-    top = rounded_up(max(float(series.y.max()) for series in curves))
+    top = round_up(max(float(series.y.max()) for series in curves))
     y_axis = Axis("share of pairs", unit="%", lo=0, hi=top, format="percent")
     return Chart(title, x_axis, y_axis, tuple(curves), tuple(lines), caption, f"{title}. Two overlaid histograms.")
 
@@ -145,7 +145,7 @@ def tau(now: Snapshot, *, recent: bool = True) -> Chart:
     if now.numbers.get("bits", 0) > len(now.recent["similar"]) - 1:
         caption += " The largest step of the models."
     line = Mark(C, f"C = {formats.number(C)}", role="cap")
-    y_axis = Axis("share of updates", unit="%", lo=0, hi=rounded_up(float(y.max())), format="percent")
+    y_axis = Axis("share of updates", unit="%", lo=0, hi=round_up(float(y.max())), format="percent")
     return Chart(title, x_axis, y_axis, curves, (line,), caption, f"{title}. Histogram on a logarithmic axis.")
 
 

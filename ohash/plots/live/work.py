@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
-from ohash.plots.live.axes import decades, first, last, marks, nothing, pairs_axis, rounded_up, title_of, without, x_of
+from ohash.plots.live.axes import decades, first, last, marks, nothing, pairs_axis, round_up, title_of, without, x_of
 
 Floats = npt.NDArray[Any]
 MOST_BARS = 256
@@ -48,7 +48,7 @@ def per_bit(now: Snapshot) -> Chart:
     title = f"The busiest bit was updated {formats.count(most)} times, the least busy {formats.count(least)}"
     caption = f"Dashed: the mean, {formats.large(mean)}. A bit that is never updated stays as it was drawn."
     caption += f" Each step is the mean of {width} bits." if width > 1 else ""
-    y_axis = Axis("updates", lo=0, hi=rounded_up(float(curve.y.max())), format="count")
+    y_axis = Axis("updates", lo=0, hi=round_up(float(curve.y.max())), format="count")
     return Chart(title, x_axis, y_axis, (curve,), tuple(lines), caption, f"{title}. One bar per bit.")
 
 
@@ -86,7 +86,7 @@ def selections(now: Snapshot) -> Chart:
     title = f"Model {busiest + 1} learnt most: {share} of {formats.large(total)} updates"
     line = Mark(total / T, "equal shares", "y", "reference", "dashed")
     caption = "A similar pair updates only the model that is nearest to it, a dissimilar one every model that needs it."
-    y_axis = Axis("updates", lo=0, hi=rounded_up(float(now.selections.max())), format="count")
+    y_axis = Axis("updates", lo=0, hi=round_up(float(now.selections.max())), format="count")
     return Chart(title, x_axis, y_axis, (curve,), (line,), caption, f"{title}. One bar per model.")
 
 
@@ -124,7 +124,7 @@ def certificate(now: Snapshot, *, log: bool = True) -> Chart:
     caption = "About 10⁻¹⁵ in float64; float32 shows its rounding."
     if math.isfinite(need) and math.isfinite(first(judged["share_C"])):
         caption += (
-            f" The bound asks for C ≥ {formats.number(need)}: satisfied at {formats.percent(enough)} of the updates."
+            f" The bound requires C ≥ {formats.number(need)}: satisfied at {formats.percent(enough)} of the updates."
         )
     y_axis = Axis("relative gap", "log", lo=lo, hi=hi, format="power")
     return Chart(title, x_axis, y_axis, curves, marks(now), caption, f"{title}. Line over pairs, logarithmic axis.")

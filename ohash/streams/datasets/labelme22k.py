@@ -7,7 +7,7 @@ from ohash.streams.data_folder import find_file_set, peek_size
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.datasets.paper_setting import EITHER_OF_TWO, how_to_get, paper_params, paper_queries
 from ohash.streams.readers import mat
-from ohash.streams.readers.formats import guarded
+from ohash.streams.readers.formats import read_safely
 from ohash.streams.readers.source import FOLDER, BadFileError, Source
 
 FILE = "LabelMe_gist.mat"
@@ -46,7 +46,7 @@ def load() -> Dataset:
     folder = find_file_set(FILE).folder
     assert folder is not None
     source = Source.file(folder / FILE)
-    got = guarded(source, FOLDER, lambda: mat.values(source, FOLDER, WANTED, may_miss=("img",)))
+    got = read_safely(source, FOLDER, lambda: mat.values(source, FOLDER, WANTED, may_miss=("img",)))
     X, pictures = got["gist"].astype(np.float32), got.get("img")
     if X.ndim != 2:
         raise BadFileError(f"{FILE} must hold gist (n, d), got {X.shape}")

@@ -59,7 +59,7 @@ def status(pairs: bool) -> str:
 def _damage(files: FileSet) -> str:
     """What is wrong with the first sheet that is cut off or no picture, by its header; empty if none is."""
     assert files.folder is not None
-    seen = (peek_once(_looked_at, files.folder / name) for name in files.present if name.endswith(".bmp"))
+    seen = (peek_once(_sheet_size, files.folder / name) for name in files.present if name.endswith(".bmp"))
     return next((problem for problem in seen if isinstance(problem, str)), "")
 
 
@@ -119,7 +119,7 @@ def _lines(file: Path, _: str | None) -> tuple[int, int]:
     return len(_integers(file, columns=1)), 1
 
 
-def _looked_at(sheet: Path, _: str | None) -> tuple[int, int]:
+def _sheet_size(sheet: Path, _: str | None) -> tuple[int, int]:
     _check_bmp(sheet)
     return SHEET, SHEET
 

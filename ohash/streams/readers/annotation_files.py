@@ -15,7 +15,7 @@ from ohash.core.arrays import Array, Labels
 from ohash.streams.annotations import parse_signs
 from ohash.streams.readers import arrow_columns as arrow
 from ohash.streams.readers import delimited, numpy_files, parquet
-from ohash.streams.readers.formats import guarded, refuse_pickle
+from ohash.streams.readers.formats import read_safely, refuse_pickle
 from ohash.streams.readers.source import FOLDER, UPLOAD, BadFileError, Limits, Source
 from ohash.streams.readers.table import LABEL_NAMES
 
@@ -43,7 +43,7 @@ def read_pairs_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Column
 def load_pairs(source: Source, limits: Limits) -> Columns:
     """Columns of pairs in one form, read by the extension of the file."""
     _check_extension(source, PAIR_EXTENSIONS, "pairs")
-    return guarded(source, limits, lambda: _check_columns(source, _pair_columns(source, limits)))
+    return read_safely(source, limits, lambda: _check_columns(source, _pair_columns(source, limits)))
 
 
 def as_row_numbers(name: str, columns: Columns, vectors: str) -> Columns:
@@ -65,7 +65,7 @@ def _check_extension(source: Source, extensions: tuple[str, ...], content: str) 
 def check_pairs(source: Source, limits: Limits) -> None:
     """Refuse by its header a file that cannot hold pairs."""
     _check_extension(source, PAIR_EXTENSIONS, "pairs")
-    guarded(
+    read_safely(
         source,
         limits,
         lambda: _pair_matrix_shape(source, limits) if source.extension == ".npy" else _find_columns(source, limits),
@@ -209,13 +209,13 @@ def read_labels_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Named
 def load_labels(source: Source, limits: Limits) -> NamedLabels:
     """Read by extension."""
     _check_extension(source, LABEL_EXTENSIONS, "labels")
-    return guarded(source, limits, lambda: _read_labels(source, limits))
+    return read_safely(source, limits, lambda: _read_labels(source, limits))
 
 
 def count_labels(source: Source, limits: Limits) -> int | None:
     """How many labels the header declares, None if it does not; a file that cannot hold labels is refused."""
     _check_extension(source, LABEL_EXTENSIONS, "labels")
-    return guarded(source, limits, lambda: _label_count(source, limits))
+    return read_safely(source, limits, lambda: _label_count(source, limits))
 
 
 def check_label_count(name: str, got: int, vectors: str, rows: int) -> None:

@@ -33,12 +33,12 @@ def assign_roles(names: Sequence[str]) -> ColumnRoles:
     >>> assign_roles(["id", "a", "b", "Label"]), assign_roles(["", "a", "b"]).features
     (ColumnRoles(features=('a', 'b'), label='Label', id='id', time=None), ('a', 'b'))
     """
-    special = [_called(names, wanted) for wanted in (LABEL_NAMES, ID_NAMES, TIME_NAMES)]
-    index = _called(names, INDEX_NAMES)
+    special = [_column_named(names, wanted) for wanted in (LABEL_NAMES, ID_NAMES, TIME_NAMES)]
+    index = _column_named(names, INDEX_NAMES)
     return ColumnRoles(tuple(name for name in names if name not in (*special, index)), *special)
 
 
-def _called(names: Sequence[str], wanted: tuple[str, ...]) -> str | None:
+def _column_named(names: Sequence[str], wanted: tuple[str, ...]) -> str | None:
     return next((name for name in names if name.strip().lower() in wanted), None)
 
 

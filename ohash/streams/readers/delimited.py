@@ -15,7 +15,7 @@ from ohash.streams.readers.source import BadFileError, Limits, Source, file_erro
 from ohash.streams.readers.table import Peek, Table
 
 LONGEST_LINE = 2**24
-BLOCK = 2**22
+BYTES_PER_READ = 2**22
 # Lines of a larger file are not counted for a listing, only estimated from its start.
 COUNTED = 2**26
 
@@ -60,9 +60,7 @@ def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     limits.check_decoded(source.name, rows * len(part.features) * 4)
     if not part.features:
         raise BadFileError(f"{source.name} must have columns of numbers besides {', '.join(first.names[:4])}, got none")
-    table = _parsed(
-        source, first, part.features, lambda found: arrow.fill_table(source.name, limits, part, rows, found)
-    )
+    table = _parse(source, first, part.features, lambda found: arrow.fill_table(source.name, limits, part, rows, found))
     return table if _ends_a_line(source) else replace(table, note=UNENDED)
 
 
@@ -77,7 +75,7 @@ def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> dict[str,
         whole = pa.Table.from_batches(list(batches))
         return {name: whole.column(column) for column, name in wanted.items()}
 
-    return _parsed(source, first, (), collect)
+    return _parse(source, first, (), collect)
 
 
 def first_line(source: Source, limits: Limits) -> FirstLine:
@@ -121,7 +119,7 @@ def _ends_a_line(source: Source) -> bool:
         return stream.read(1) in b"\r\n"
 
 
-def _parsed(source: Source, first: FirstLine, features: tuple[str, ...], use: Callable[[Any], Result]) -> Result:
+def _parse(source: Source, first: FirstLine, features: tuple[str, ...], use: Callable[[Any], Result]) -> Result:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.csv as pa_csv  # noqa: PLC0415
 
@@ -133,7 +131,7 @@ def _parsed(source: Source, first: FirstLine, features: tuple[str, ...], use: Ca
                 stream,
                 pa_csv.ReadOptions(
                     use_threads=False,
-                    block_size=max(BLOCK, 4 * first.length),
+                    block_size=max(BYTES_PER_READ, 4 * first.length),
                     column_names=list(first.names),
                     skip_rows=int(first.has_names),
                 ),

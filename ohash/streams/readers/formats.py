@@ -72,12 +72,12 @@ def read_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Table:
 def peek_path(path: str | Path, variable: str | None = None, limits: Limits = FOLDER) -> Peek:
     """The shape of a file, from its header."""
     source = Source.file(path)
-    return guarded(source, limits, lambda: find_reader(source, variable).peek(source, limits, variable))
+    return read_safely(source, limits, lambda: find_reader(source, variable).peek(source, limits, variable))
 
 
 def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     """Find the reader and read."""
-    return guarded(source, limits, lambda: find_reader(source, variable).read(source, limits, variable))
+    return read_safely(source, limits, lambda: find_reader(source, variable).read(source, limits, variable))
 
 
 def find_reader(source: Source, variable: str | None = None) -> Reader:
@@ -103,7 +103,7 @@ def refuse_pickle(source: Source) -> None:
         raise numpy_files.pickle_error(source.name)
 
 
-def guarded(source: Source, limits: Limits, work: Callable[[], Result]) -> Result:
+def read_safely(source: Source, limits: Limits, work: Callable[[], Result]) -> Result:
     """Do the work; whatever a library raises over a damaged file becomes a ValueError that names the file."""
     limits.check_size(source.name, source.size)
     try:

@@ -30,7 +30,7 @@ TRUNCATED = re.compile(r"truncated file: .* stored_eof = (\d+)")
 
 def peek(source: Source, limits: Limits, variable: str | None = None, *, transposed: bool = False) -> Peek:
     """From the headers of the datasets."""
-    with _opened(source) as file:
+    with _open(source) as file:
         shapes, dtypes = _shapes(source, file, transposed=transposed)
         name = choose_features(source.name, shapes, variable)
         rows, d = shapes[name]
@@ -43,7 +43,7 @@ def peek(source: Source, limits: Limits, variable: str | None = None, *, transpo
 
 def read(source: Source, limits: Limits, variable: str | None = None, *, transposed: bool = False) -> Table:
     """The matrix; of ann-benchmarks also `test`, and the metric."""
-    with _opened(source) as file:
+    with _open(source) as file:
         shapes, _ = _shapes(source, file, transposed=transposed)
         name = choose_features(source.name, shapes, variable)
         rows, d = shapes[name]
@@ -80,7 +80,7 @@ def values(
     source: Source, limits: Limits, wanted: list[str], *, transposed: bool, may_miss: tuple[str, ...] = ()
 ) -> Arrays:
     """The datasets asked for, those in `may_miss` if they are there; MATLAB stores them transposed."""
-    with _opened(source) as file:
+    with _open(source) as file:
         wanted = [name for name in wanted if name not in may_miss or _dataset(source, file, name) is not None]
         return _values(source, limits, file, wanted, transposed=transposed)
 
@@ -91,7 +91,7 @@ def _values(source: Source, limits: Limits, file: Any, wanted: list[str], *, tra
         one = _dataset(source, file, name)
         if one is None:
             raise BadFileError(f"{source.name} must hold the plain numeric dataset {name!r}; it does not")
-        array = _mapped(source, one)
+        array = _memory_map(source, one)
         if array is None:
             _check_decoded(source, limits, file, name)
             array = one[()]
@@ -102,7 +102,7 @@ def _values(source: Source, limits: Limits, file: Any, wanted: list[str], *, tra
 def _check_decoded(source: Source, limits: Limits, file: Any, name: str) -> None:
     """Refuse what has to be unpacked and does not fit."""
     one = file[name]
-    if _mapped(source, one) is None:
+    if _memory_map(source, one) is None:
         limits.check_decoded(f"{source.name} [{name}]", one.size * one.dtype.itemsize)
         chunk = int(np.prod(one.chunks or (), dtype=object)) * one.dtype.itemsize
         limits.check_decoded(f"{source.name} [{name}], one chunk", chunk)
@@ -137,7 +137,7 @@ def _dataset(source: Source, file: Any, name: str) -> Any:
     return one
 
 
-def _mapped(source: Source, one: Any) -> Array | None:
+def _memory_map(source: Source, one: Any) -> Array | None:
     """The data in place, if they lie in one piece in a large file."""
     offset = one.id.get_offset() if one.chunks is None else None
     size = one.size * one.dtype.itemsize
@@ -162,7 +162,7 @@ def _shapes(source: Source, file: Any, *, transposed: bool) -> tuple[dict[str, t
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[Any]:
+def _open(source: Source) -> Iterator[Any]:
     try:
         import h5py  # noqa: PLC0415
     except ImportError:

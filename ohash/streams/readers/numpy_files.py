@@ -199,7 +199,7 @@ def _members(source: Source) -> dict[str, Member]:
             except BadFileError as error:
                 refused = error
             except DAMAGE as error:
-                raise _damaged(source, info, 0, error) from None
+                raise _damage_error(source, info, 0, error) from None
     if not members:
         raise refused or BadFileError(f"{source.name} must hold .npy members, got none; write it with np.savez")
     return members
@@ -296,14 +296,14 @@ def _unpack(source: Source, limits: Limits, member: Member) -> Array:
                     data[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
                     done += len(piece)
         except DAMAGE as error:
-            raise _damaged(source, member.info, head.offset + done, error) from None
+            raise _damage_error(source, member.info, head.offset + done, error) from None
     if done != head.nbytes:
-        raise _damaged(source, member.info, head.offset + done, "it ends there")
+        raise _damage_error(source, member.info, head.offset + done, "it ends there")
     data.flags.writeable = False
     return data.view(head.dtype).reshape(head.shape, order="F" if head.fortran else "C")
 
 
-def _damaged(source: Source, info: zipfile.ZipInfo, done: int, why: Exception | str) -> BadFileError:
+def _damage_error(source: Source, info: zipfile.ZipInfo, done: int, why: Exception | str) -> BadFileError:
     """Where a member lies and how far it could be unpacked."""
     return BadFileError(
         f"{source.name} [{info.filename}], packed from byte {info.header_offset:,} on, must unpack to "

@@ -17,7 +17,7 @@ LONGEST_STRING, MOST_ENTRIES = 2**25, 2**20
 
 def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
     """From the footer."""
-    with _opened(source) as file:
+    with _open(source) as file:
         part, width, rows, columns = _layout(source, limits, file, variable)
         limits.check_decoded(source.name, rows * (width or columns) * 4)
         return Peek(rows, width or columns, "float32", labels=part.label is not None)
@@ -25,30 +25,30 @@ def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
 
 def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
     """The features as float32, with the label, id and time columns; other columns are left out."""
-    with _opened(source) as file:
+    with _open(source) as file:
         part, width, rows, columns = _layout(source, limits, file, variable)
         texts = _texts(file, [name for name in (part.label, part.id) if name is not None])
     limits.check_decoded(source.name, rows * (width or columns) * 4)
     wanted = [*part.features, *(name for name in (part.label, part.id, part.time) if name is not None)]
     # text is read as codes into a dictionary: one long text in every row would otherwise be written out in every row
-    with _opened(source, texts) as file, _placed(source, wanted):
+    with _open(source, texts) as file, _name_place(source, wanted):
         batches = file.iter_batches(max(1, BATCH_VALUES // (width or columns)), columns=wanted)
         return arrow.fill_table(source.name, limits, part, rows, batches, width)
 
 
 def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> dict[str, Any]:
     """Columns: `wanted` maps a name in the file to the name the column is wanted by."""
-    with _opened(source) as file:
+    with _open(source) as file:
         limits.check_shape(source.name, file.metadata.num_rows, len(wanted))
         texts = _texts(file, list(wanted))
-    with _opened(source, texts) as file, _placed(source, list(wanted)):
+    with _open(source, texts) as file, _name_place(source, list(wanted)):
         whole = file.read(columns=list(wanted))
     return {name: whole.column(column) for column, name in wanted.items()}
 
 
 def names(source: Source) -> list[str]:
     """The names of the columns."""
-    with _opened(source) as file:
+    with _open(source) as file:
         return list(file.schema_arrow.names)
 
 
@@ -118,7 +118,7 @@ def _texts(file: Any, wanted: list[str]) -> list[str]:
 
 
 @contextmanager
-def _placed(source: Source, wanted: list[str]) -> Iterator[None]:
+def _name_place(source: Source, wanted: list[str]) -> Iterator[None]:
     """Errors name the place of the first part that cannot be decoded."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -134,7 +134,7 @@ def _placed(source: Source, wanted: list[str]) -> Iterator[None]:
 
 def _place(source: Source, wanted: list[str]) -> str:
     """In words; empty if every part alone can be decoded."""
-    with _opened(source) as file:
+    with _open(source) as file:
         for group in range(file.metadata.num_row_groups):
             one = file.metadata.row_group(group)
             for chunk in (one.column(k) for k in range(one.num_columns)):
@@ -153,7 +153,7 @@ def _place(source: Source, wanted: list[str]) -> str:
 
 
 @contextmanager
-def _opened(source: Source, dictionaries: list[str] | None = None) -> Iterator[Any]:
+def _open(source: Source, dictionaries: list[str] | None = None) -> Iterator[Any]:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 

@@ -21,7 +21,7 @@ SIDE = 64  # pixels of the square that is described and shown
 LEAST_PICTURES, MOST_PICTURES = 20, 5000
 MOST_PIXELS = 50_000_000
 UNPACKED = 500 * MIB
-BLOCK = 64  # pictures between two reports of progress
+PICTURES_PER_BLOCK = 64  # pictures between two reports of progress
 
 Progress = Callable[[int, int], None]
 Pixels = npt.NDArray[np.uint8]
@@ -42,9 +42,9 @@ def read_pictures(files: Sequence[tuple[str, bytes]], title: str, progress: Prog
         )
     thumbnails = np.stack(pictures)
     X = np.empty((len(names), 512), np.float32)
-    for start in range(0, len(names), BLOCK):
-        X[start : start + BLOCK] = gist512(thumbnails[start : start + BLOCK])
-        progress(min(len(names), start + BLOCK), len(names))
+    for start in range(0, len(names), PICTURES_PER_BLOCK):
+        X[start : start + PICTURES_PER_BLOCK] = gist512(thumbnails[start : start + PICTURES_PER_BLOCK])
+        progress(min(len(names), start + PICTURES_PER_BLOCK), len(names))
     folders = [PurePosixPath(name).parent.name for name in names]
     classes = sorted(set(folders))
     labels = np.searchsorted(classes, folders) if len(classes) > 1 and all(folders) else None
@@ -63,14 +63,14 @@ def _members(files: Sequence[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
     """The pictures among files and in zips, in the order of their names."""
     for name, content in sorted(files):
         if name.lower().endswith(".zip"):
-            yield from _unzipped(name, content)
+            yield from _unzip(name, content)
         elif name.lower().endswith(SUFFIXES):
             yield name, content
         else:
             raise BadFileError(f"{name} is neither a zip nor a picture; pictures end in {', '.join(SUFFIXES)}")
 
 
-def _unzipped(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
+def _unzip(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             wanted = [info for info in archive.infolist() if _is_picture(info)]

@@ -82,7 +82,7 @@ SAMPLE = 5_000
 CACHED = 50_000
 # Up to this many pairs of a point and a neighbour, all similar pairs are listed once; beyond, rejection finds them.
 LISTED = 8_000_000
-BLOCK = 2**23  # distances held at once
+DISTANCES_AT_ONCE = 2**23  # distances held at once
 PAIRS = 4_096  # pairs measured at once in float64
 
 Squares = npt.NDArray[np.float64]
@@ -130,7 +130,7 @@ class MetricSimilarity:
     @property
     def natural_share(self) -> float:
         """Exact while all similar pairs are listed, otherwise from 20,000 seeded pairs."""
-        n, listed = len(self.pool), self._listed()
+        n, listed = len(self.pool), self._similar_pairs()
         if listed is not None:
             return (1 if self.one_sided else 2) * len(listed[0]) / (n * (n - 1))
         return float(self.is_similar(*draw_uniform_pairs(np.random.default_rng(0), self.pool, 20_000)).mean())
@@ -142,7 +142,7 @@ class MetricSimilarity:
 
     def draw_similar(self, rng: np.random.Generator, size: int) -> RowPairs:
         """Uniform among the similar pairs."""
-        listed = self._listed()
+        listed = self._similar_pairs()
         if listed is None:
             return draw_by_rejection(rng, self, size, wanted=True)
         a, b = listed
@@ -175,7 +175,7 @@ class MetricSimilarity:
     def _rows(self, rows: Rows) -> Reals:
         """Prepared rows, copied out a block at a time."""
         values = np.empty((len(rows), self.dataset.d), self._coarse.dtype)
-        step = max(1, BLOCK // self.dataset.d)
+        step = max(1, DISTANCES_AT_ONCE // self.dataset.d)
         for start in range(0, len(rows), step):
             values[start : start + step] = self._coarse.prepare(gather(self.dataset.X, rows[start : start + step]))
         return values
@@ -184,12 +184,12 @@ class MetricSimilarity:
         """Which of `others` are similar to each of `rows`; those that count have radii."""
         (first, at), (second, to) = (np.unique(self._equal.first(some), return_inverse=True) for some in (rows, others))
         near = np.empty((len(first), len(second)), bool)
-        step = max(1, min(len(second), BLOCK // max(self.dataset.d, min(len(first), 1024))))
+        step = max(1, min(len(second), DISTANCES_AT_ONCE // max(self.dataset.d, min(len(first), 1024))))
         for start in range(0, len(second), step):
             some = second[start : start + step]
             B = self._rows(some)
-            for row in range(0, len(first), max(1, BLOCK // len(some))):
-                part = slice(row, row + max(1, BLOCK // len(some)))
+            for row in range(0, len(first), max(1, DISTANCES_AT_ONCE // len(some))):
+                part = slice(row, row + max(1, DISTANCES_AT_ONCE // len(some)))
                 near[part, start : start + step] = self._near_block(first[part], some, B)
         if len(first) == len(rows) and len(second) == len(others) and _rising(at) and _rising(to):
             return near
@@ -209,13 +209,13 @@ class MetricSimilarity:
         if not len(rows):
             return
         if len(rows) > CACHED and self._reference is not self.database:
-            radii = cached_radii(self.dataset, self._reference, self._rank, self._measured)
+            radii = cached_radii(self.dataset, self._reference, self._rank, self._radii_of)
             if radii is not None:
                 self._radius = radii
                 return
         self._measure_now(rows)
 
-    def _measured(self, rows: Rows) -> Squares:
+    def _radii_of(self, rows: Rows) -> Squares:
         self._measure_now(rows)
         return self._radius[rows]
 
@@ -224,7 +224,7 @@ class MetricSimilarity:
         new = np.unique(first[np.isnan(self._radius[first])])
         if self._B is None:
             self._B = self._rows(self._reference)
-        step = max(1, min(BLOCK // len(self._reference), BLOCK // self.dataset.d))
+        step = max(1, min(DISTANCES_AT_ONCE // len(self._reference), DISTANCES_AT_ONCE // self.dataset.d))
         for start in range(0, len(new), step):
             block = new[start : start + step]
             self._radius[block] = self._radii(block, self._B)
@@ -252,11 +252,11 @@ class MetricSimilarity:
         first = np.searchsorted(a, np.arange(len(block)))
         return np.asarray(apart[order][first + rank - 1 - inside])
 
-    def _listed(self) -> RowPairs | None:
+    def _similar_pairs(self) -> RowPairs | None:
         """All similar pairs of the pool, each once, in both orders if `one_sided`; None if there are too many."""
         if self._pairs is None and self._few:
             self._measure(self.pool)
-            step = max(1, BLOCK // len(self.pool))
+            step = max(1, DISTANCES_AT_ONCE // len(self.pool))
             first, second, count = [], [], 0
             for start in range(0, len(self.pool), step):
                 a, b = np.nonzero(self._near(self.pool[start : start + step], self.pool))

@@ -10,7 +10,7 @@ from ohash.comparison.results import ComparisonSnapshot
 from ohash.comparison.runner import ComparisonRunner
 from ohash.comparison.verdict import verdict
 from ohash.engine.gallery import nearest
-from ohash.engine.narrative import pairs_in_words
+from ohash.engine.narrative import amount
 from ohash.plots import compare as charts
 from ohash.plots.chart import Chart
 from ohash.ui.compare import cards
@@ -189,10 +189,10 @@ def _rest(session: Session) -> None:
         st.markdown("**Costs**, measured on this machine, one query at a time")
         st.html(cost)
     if snapshot.trials and snapshot.phase != "trials":
-        _tuned(snapshot)
+        _tuning_results(snapshot)
 
 
-def _tuned(snapshot: ComparisonSnapshot) -> None:
+def _tuning_results(snapshot: ComparisonSnapshot) -> None:
     """The results of the trials."""
     lines = []
     for at, (name, entry) in enumerate(zip(snapshot.names, snapshot.entries, strict=True)):
@@ -233,7 +233,7 @@ def _gallery(session: Session) -> None:
             dataset = method_run.run.world.dataset
         name = runner.snapshot().names[side]
         relevant = f"{int(result.relevant.sum())} of {len(result.rows)} relevant"
-        st.caption(f"{name}: {relevant} after {pairs_in_words(result.t)}")
+        st.caption(f"{name}: {relevant} after {amount(result.t, 'pair')}")
         st.html(gallery_html(result, dataset, dark=dark()))
 
 

@@ -40,7 +40,7 @@ pd.DataFrame({"i": clicked, "j": together_with}).to_csv("clicks.csv", index=Fals
 
 def panel(session: Session) -> None:
     """Three files, a distance, and what was read."""
-    linked = own_data.linked(session)
+    linked = own_data.experiment_of_link(session)
     wanted = "" if linked is None else linked.content
     request = st.empty()
     if wanted and wanted not in session.own:

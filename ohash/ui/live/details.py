@@ -6,7 +6,7 @@ from typing import TypeGuard
 import streamlit as st
 
 from ohash.engine.export import code_for
-from ohash.engine.narrative import pairs_in_words, settings_that_differ
+from ohash.engine.narrative import amount, settings_that_differ
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.chart import Chart
 from ohash.plots.live import charts
@@ -106,7 +106,7 @@ def _choose_reference(session: Session) -> None:
 def _name(session: Session, run: EarlierRun) -> str:
     """With its difference from the live run."""
     difference = settings_that_differ(session.params, run.now.params)
-    return ", ".join(text for text in (run.label, difference, pairs_in_words(run.now.t)) if text)
+    return ", ".join(text for text in (run.label, difference, amount(run.now.t, "pair")) if text)
 
 
 def _pin(session: Session, key: str) -> None:

@@ -4,7 +4,7 @@ import html
 import math
 
 from ohash.engine.judge import CLICKS
-from ohash.engine.narrative import pairs_in_words, truth_of
+from ohash.engine.narrative import amount, truth_of
 from ohash.engine.run_health import complaints, health
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
@@ -44,7 +44,7 @@ def _status(now: Snapshot, badge: str, *, dark: bool) -> str:
     text, role = HEALTH[health(now)]
     told = "; ".join(f"{finding.title}: {finding.value}" for finding in complaints(now))
     dot = f'<span title="{html.escape(told)}"><span style="color:{colour(role, dark=dark)}">●</span> {text}</span>'
-    count, pairs = pairs_in_words(now.t).split()
+    count, pairs = amount(now.t, "pair").split()
     return (
         f'<div class="ohash-status" data-seq="{now.seq}" data-pairs="{now.t}" '
         f'data-file="{html.escape(run_file_stem(now.params))}" '

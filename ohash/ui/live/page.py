@@ -174,7 +174,7 @@ def _gallery_note(run: Run, result: Neighbours) -> str:
     mean = ""
     if len(known) and result.judged:
         start, end = (f"{10 * known[at]:.1f}" for at in (0, -1))
-        mean = f"Right of ten, mean of all {queries:,} queries: {start} at the start, {end} now."
+        mean = f"Relevant among the ten nearest, mean over all {queries:,} queries: {start} at the start, {end} now."
     return f"{mean} {ties_note(result, int(run.hasher.r), int(getattr(run.hasher, 'T', 1)))}".strip()
 
 

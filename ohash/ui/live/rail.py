@@ -62,7 +62,7 @@ def _number_of_models(session: Session) -> None:
     control(parameter_table(MMOHParams)["T"], T, lambda _, value: _change_T(session, value))
     with st.container(horizontal=True, key="bits", vertical_alignment="center"):
         st.caption(
-            f"{T} × {model.r} = **{T * model.r} bits in all**" if T > 1 else f"**{model.r} bits in all**",
+            f"{T} × {model.r} = **{T * model.r} bits in total**" if T > 1 else f"**{model.r} bits in total**",
             width="stretch",
         )
         equal = slot("equal_bits", session.equal_bits)

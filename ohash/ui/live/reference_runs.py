@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ohash.engine.live.presets import preset
-from ohash.engine.narrative import pairs_in_words, settings_that_differ, title_of
+from ohash.engine.narrative import amount, settings_that_differ, title_of
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.chart import Chart
 from ohash.plots.live import charts
@@ -52,7 +52,7 @@ def _apart(now: Snapshot, reference: EarlierRun) -> str:
     other = reference.now.params
     here, there = settings_that_differ(other, now.params), settings_that_differ(now.params, other)
     parts = [f"Now: {here}."] if here else []
-    parts += [f"Pinned, in green: {there}, {pairs_in_words(reference.now.t)}."] if there else []
+    parts += [f"Pinned, in green: {there}, {amount(reference.now.t, 'pair')}."] if there else []
     return " ".join(parts)
 
 

@@ -49,7 +49,7 @@ def actions(session: Session, store: AllRuns, runs: list[Run]) -> None:
         if st.button(
             f"Delete {len(deletable)}" if len(deletable) > 1 else "Delete", icon=":material/delete:",
             disabled=not deletable, key="run_delete",
-            help="Delete the selected runs from this tab and from disk, after a question. The live run can only be "
+            help="Delete the selected runs from this tab and from disk, after confirmation. The live run can only be "
             "stopped on Live.",
         ):  # fmt: skip
             session.deleting, session.deleted = deletable, None

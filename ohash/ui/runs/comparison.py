@@ -47,7 +47,7 @@ def difference_text(one: str, first: Snapshot, other: str, second: Snapshot) -> 
         if math.isfinite(a) and math.isfinite(b):
             sure = f" ± {math.hypot(*errors):.3f}" if all(map(math.isfinite, errors)) else ""
             parts.append(f"{title} {a - b:+.3f}{sure}")
-    return f"**{one}** less **{other}**: {', '.join(parts)} on {first.params.run.judged_by} queries." if parts else ""
+    return f"**{one}** minus **{other}**: {', '.join(parts)} on {first.params.run.judged_by} queries." if parts else ""
 
 
 def _show_differences(named: list[tuple[str, Snapshot]]) -> None:

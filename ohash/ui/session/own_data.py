@@ -33,7 +33,7 @@ def dataset_of(session: Session, params: ExperimentParams | Comparison) -> Datas
     return session.own[params.content]
 
 
-def linked(session: Session) -> ExperimentParams | Comparison | None:
+def experiment_of_link(session: Session) -> ExperimentParams | Comparison | None:
     """The experiment or comparison of the opened link, if it uses somebody's own data."""
     for named in (session.comparison, session.params):
         if named is not None and named.dataset == OWN and named.content:
@@ -43,7 +43,7 @@ def linked(session: Session) -> ExperimentParams | Comparison | None:
 
 def missing(session: Session) -> ExperimentParams | Comparison | None:
     """The same, if those data have not been uploaded yet."""
-    named = linked(session)
+    named = experiment_of_link(session)
     return None if named is None or named.content in session.own else named
 
 
@@ -70,7 +70,7 @@ def add(session: Session, dataset: Dataset, files: Files = PLACEHOLDER_FILES) ->
 def restore(session: Session) -> None:
     """After a reload: the data of the link, if this browser has uploaded them since the server was started."""
     named = missing(session)
-    known = None if named is None else uploads.kept(named.content)
+    known = None if named is None else uploads.find_upload(named.content)
     if named is not None and known is not None:
         session.own[named.content], session.files[named.content] = known
 

@@ -25,7 +25,7 @@ def keep(content: str, dataset: Dataset, files: Files) -> bool:
     """Keep the data for this browser; returns whether they are new."""
     owner = browser_token()
     with _lock:
-        shelf = _shelf()
+        shelf = _uploads()
         new = (owner, content) not in shelf
         if owner:
             shelf[owner, content] = dataset, files
@@ -35,10 +35,10 @@ def keep(content: str, dataset: Dataset, files: Files) -> bool:
     return new
 
 
-def kept(content: str) -> tuple[Dataset, Files] | None:
+def find_upload(content: str) -> tuple[Dataset, Files] | None:
     """The data that this browser has uploaded before."""
     owner = browser_token()
-    return _shelf().get((owner, content)) if owner else None
+    return _uploads().get((owner, content)) if owner else None
 
 
 def remember_name(content: str, title: str) -> None:
@@ -71,5 +71,5 @@ def _file() -> Path:
 
 
 @st.cache_resource
-def _shelf() -> OrderedDict[tuple[str, str], tuple[Dataset, Files]]:
+def _uploads() -> OrderedDict[tuple[str, str], tuple[Dataset, Files]]:
     return OrderedDict()
