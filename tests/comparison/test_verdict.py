@@ -114,7 +114,7 @@ def test_keeping_the_distance_names_the_best_and_the_ceiling_of_its_features():
     )
     assert told["For both at once"].endswith(
         "The best that learns online is OH (learns from pairs, 64 bits): 100% of the best mAP and 50% of the best "
-        "points at once, to be fitted again when they change."
+        "recall@10. ITQ needs all points at once, to be fitted again when they change."
     )
     online = sentences(with_recalls(now, (0.6, 0.3)))["For both at once"]
     assert online == "OH (learns from pairs, 64 bits) is best (one seed). It learns online."
