@@ -17,7 +17,9 @@ from ohash.streams.feature_cache import report_progress_to
 def commands() -> dict[str, ModuleType]:
     """The commands by name, in alphabetical order."""
     modules = {m.name: importlib.import_module(f"ohash.cli.{m.name}") for m in pkgutil.iter_modules(ohash.cli.__path__)}
-    return {name: module for name, module in sorted(modules.items()) if hasattr(module, "add_arguments")}
+    return {
+        name.replace("_", "-"): module for name, module in sorted(modules.items()) if hasattr(module, "add_arguments")
+    }
 
 
 def parser(command: str | None = None) -> argparse.ArgumentParser:

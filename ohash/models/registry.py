@@ -72,7 +72,7 @@ def plugin_modules() -> tuple[ModuleType, ...]:
     """The user's plugin files and entry points, imported once."""
     files = [Path(name) for name in os.environ.get(PLUGINS, "").split(os.pathsep) if name]
     points = importlib.metadata.entry_points(group=ENTRY_POINTS)
-    modules = [(str(file), _import_file(file)) for file in files]
+    modules = [(str(file), import_file(file)) for file in files]
     modules += [(f"{point.name} = {point.value}", point.load()) for point in points]
     for name, module in modules:
         if not any(hasattr(module, one) for one in DECLARED):
@@ -135,7 +135,8 @@ def _plain(name: str) -> str:
     return name.lower().replace("-", " ").replace("_", " ")
 
 
-def _import_file(file: Path) -> ModuleType:
+def import_file(file: Path) -> ModuleType:
+    """A plugin file as a module; what goes wrong in it is a ValueError that names the file."""
     spec = importlib.util.spec_from_file_location(f"ohash_plugin_{file.stem}", _existing(file))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
+from ohash.cli.new_method import template
 from ohash.engine.params import experiment
+from ohash.models import registry
 from ohash.plots import sweeps as charts
 from ohash.plots.plotly import figure, heat_figure
 from ohash.runtime.folders import HOME
@@ -234,3 +236,20 @@ def test_two_numbers_make_a_heat_map_and_methods_lines(alone: Store) -> None:
     assert len(figure(chart).data) == 4
     app = page(sweep=two.key)
     assert app.selectbox(key=f"sweep_view_{two.key}").value == ("heat", "")
+
+
+def test_a_method_of_ones_own_can_be_chosen_and_its_parameters_varied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(registry.PLUGINS, "")
+    (tmp_path / "mine.py").write_text(template("mine"))
+    try:
+        registry.add_plugin(tmp_path / "mine.py")
+        app = page()
+        app.multiselect(key="sweep_methods").set_value(["mine"]).run()
+        app.multiselect(key="sweep_varied").set_value(["eta"]).run()
+        assert not app.exception and app.text_input(key="sweep_values_eta").label == "Values of η"
+    finally:
+        monkeypatch.undo()
+        registry.plugin_modules.cache_clear()
+        registry.hashers.cache_clear()

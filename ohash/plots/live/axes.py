@@ -115,9 +115,19 @@ def nothing(title: str, x: Axis, y: Axis, caption: str = NOTHING_YET) -> Chart:
 
 def without(now: Snapshot, what: str, x: Axis, y: Axis) -> Chart:
     """A chart that this method does not have, or not yet."""
-    learns = "cum_R" in now.columns
-    why = NOTHING_YET if learns else f"{title_of(now)} does not learn from pairs, so it has no {what}."
-    return nothing(f"No {what} yet" if learns else f"{title_of(now)} has no {what}", x, y, why)
+    if "cum_R" in now.columns:
+        return nothing(f"No {what} yet", x, y)
+    if learns_from_pairs(now):
+        why = f"{title_of(now)} learns from pairs, but reports neither a loss nor a step size."
+    else:
+        why = f"{title_of(now)} does not learn from pairs, so it has no {what}."
+    return nothing(f"{title_of(now)} has no {what}", x, y, why)
+
+
+def learns_from_pairs(now: Snapshot) -> bool:
+    """Whether the method consumes pairs; False where the method is unknown here."""
+    spec = registry.hashers().get(now.params.method)
+    return spec is not None and spec.consumes == "pairs"
 
 
 def last(column: Floats) -> float:

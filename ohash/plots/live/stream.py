@@ -17,6 +17,7 @@ from ohash.plots.live.axes import (
     current,
     decades,
     last,
+    learns_from_pairs,
     marks,
     nothing,
     pairs_axis,
@@ -95,6 +96,10 @@ def loss(
     say = formats.number if per_pair else formats.large
     if key not in columns:
         title = f"{title_of(now)} does not learn from pairs: its {label} is that of W frozen, {say(last(frozen))}"
+        if learns_from_pairs(now):
+            title = (
+                f"{title_of(now)} learns from pairs but reports no loss; the {label} of W frozen: {say(last(frozen))}"
+            )
         caption = "Only the loss of the first W is known."
         return Chart(title, x_axis, y_axis, tuple(curves), marks(now), caption, f"{title}. Line chart.")
     mine = _up_to_now(now, key, len(x)) / parts

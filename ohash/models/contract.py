@@ -1,0 +1,291 @@
+"""What every method must do, as checks that say a mistake in one sentence: of the registry's methods, or of a file.
+
+The tests run `CHECKS` on every method of ohash, ``python3 -m ohash check FILE`` on a user's own.
+"""
+
+import dataclasses
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ohash.core.arrays import Array
+from ohash.core.codes import Codes
+from ohash.models.base import HasherSpec, LinearHasher
+from ohash.models.storage import FORMAT, save
+from ohash.runtime.archive import read_archive
+
+ROWS, COLUMNS, PAIRS, BITS = 200, 12, 150, 11
+SLOW = 500  # pairs or points per second of processor time
+CALLED = {"pairs": "learn", "points": "learn_points", "chunks": "learn_points", "batch": "fit"}
+
+
+class ContractError(Exception):
+    """One sentence about a method, and the name in its file that it is about."""
+
+    def __init__(self, text: str, about: str = "") -> None:
+        """`about` is a class, function or field of the file."""
+        super().__init__(text)
+        self.about = about
+
+
+@dataclass(frozen=True)
+class Case:
+    """A method with a small world to try it in: rows, labels and pairs drawn from `seed`."""
+
+    spec: HasherSpec
+    seed: int = 7
+
+    @cached_property
+    def rng_draws(self) -> tuple[Array, ...]:
+        """X (n, d), labels (n,), and pairs i, j, s: four groups about centres of their own."""
+        rng = np.random.default_rng(self.seed)
+        labels = rng.integers(0, 4, ROWS)
+        X = (rng.normal(size=(4, COLUMNS))[labels] + rng.normal(size=(ROWS, COLUMNS))).astype(np.float32)
+        i, j = rng.integers(0, ROWS, (2, PAIRS))
+        j = np.where(i == j, (j + 1) % ROWS, j)
+        draws = X, labels, i, j, np.where(labels[i] == labels[j], 1, -1).astype(np.int8)
+        for array in draws:
+            array.flags.writeable = False
+        return draws
+
+    @property
+    def X(self) -> Array:
+        """The rows, read-only."""
+        return self.rng_draws[0]
+
+    def build(self, **options: Any) -> Any:
+        """A new model of few bits that has seen nothing."""
+        wanted = {"r": BITS, "seed": 5, "dims": "first r"} | options
+        return self.spec.build(self.spec.params(**{k: v for k, v in wanted.items() if k in self.spec.table}))
+
+    def teach(self, model: Any) -> Any:
+        """Give it what it consumes; what it returns for pairs is its trace."""
+        X, labels, i, j, s = self.rng_draws
+        if hasattr(model, "warm_up"):
+            model.warm_up(X[:50])
+        if self.spec.consumes == "pairs":
+            return model.learn(X, i, j, s)
+        if self.spec.consumes in ("points", "chunks"):
+            return model.learn_points(X, np.arange(ROWS), labels)
+        return model.fit(X, labels) if self.spec.consumes == "batch" else None
+
+    def taught(self, **options: Any) -> Any:
+        """A model that has learnt."""
+        model = self.build(**options)
+        self.teach(model)
+        return model
+
+
+def contents(model: Any) -> dict[str, object]:
+    """The state of a model, for comparison bit by bit."""
+    values, arrays = model.state()
+    return {"values": repr(values)} | {name: np.asarray(array).tobytes() for name, array in arrays.items()}
+
+
+def parameters_are_declared(case: Case) -> None:
+    """Every parameter is a `param` field, and out of range is refused."""
+    spec = case.spec
+    if not dataclasses.is_dataclass(spec.params):
+        raise ContractError(f"Params must be a frozen dataclass, got {spec.params!r}", "Params")
+    for field in dataclasses.fields(spec.params):
+        if field.name not in spec.table:
+            raise ContractError(
+                f"{field.name} is a plain dataclass field: write {field.name}: ... = param(default, symbol=..., "
+                "title=..., help=...), or it has no slider, no link and no option",
+                field.name,
+            )
+    if "r" not in spec.table:
+        raise ContractError(
+            "Params has no r: the number of bits must be a parameter r of type int", spec.params.__name__
+        )
+    for row in spec.table.values():
+        if np.isfinite(row.lo):
+            try:
+                spec.params(**{row.key: row.kind(row.lo - 1)})
+            except ValueError:
+                continue
+            raise ContractError(
+                f"{row.key} = {row.lo - 1:g} is accepted though it must be {row.allowed}: call validate(self) in "
+                "__post_init__",
+                spec.params.__name__,
+            )
+
+
+def state_exists_before_data(case: Case) -> None:
+    """A model that has seen nothing can be saved, loaded and asked for its version."""
+    model = case.build()
+    if model.r != BITS:
+        raise ContractError(f"r of a model built with r = {BITS} is {model.r}", "r")
+    if not isinstance(model.version, int):
+        raise ContractError(
+            f"version must be an integer that rises with every change, got {model.version!r}", "version"
+        )
+    _save_and_load(case.spec, model)
+
+
+def it_learns_what_it_consumes(case: Case) -> None:
+    """Learning takes read-only rows, and reports one entry per pair."""
+    spec, model = case.spec, case.build()
+    called = CALLED.get(spec.consumes, "encode")
+    if not callable(getattr(model, called, None)):
+        raise ContractError(
+            f"consumes={spec.consumes!r} needs a method {called}, which the class does not have", "HASHER"
+        )
+    trace = case.teach(model)
+    if spec.consumes != "pairs":
+        return
+    for name in ("D_h", "updated"):
+        column = getattr(trace, name, None)
+        if column is None or len(np.asarray(column)) != PAIRS:
+            got = "nothing" if column is None else f"shape {np.asarray(column).shape}"
+            raise ContractError(f"learn must return a Trace whose {name} has one entry per pair, got {got}", called)
+    D_h = np.asarray(trace.D_h)
+    if D_h.min() < 0 or D_h.max() > BITS:
+        raise ContractError(f"D_h must be a number of bits in [0, {BITS}], got {D_h.min()} to {D_h.max()}", called)
+    if np.asarray(trace.updated).any() and model.version < 1:
+        raise ContractError(
+            "updated says that the hash has changed, but version has not risen: add 1 per change", called
+        )
+
+
+def codes_are_packed(case: Case) -> None:
+    """Codes (n, ceil(r/8)) of uint8 that know their hash, whose unused bits are 0."""
+    model = case.taught()
+    codes = model.encode(case.X)
+    if not isinstance(codes, Codes):
+        raise ContractError(
+            f"encode must return ohash.core.codes.Codes(pack(bits), r, version), got {type(codes)}", "encode"
+        )
+    r = BITS if case.spec.hamming else codes.r
+    shape = (ROWS, -(-r // 8))
+    if codes.shape[-2:] != shape or codes.dtype != np.uint8:
+        raise ContractError(
+            f"encode must give packed codes of shape {shape} and type uint8 for {ROWS} rows and r = {r}, got "
+            f"{codes.shape} and {codes.dtype}", "encode",
+        )  # fmt: skip
+    if (codes.r, codes.version) != (r, model.version):
+        raise ContractError(
+            f"codes must carry r = {r} and version {model.version}, got {codes.r} and {codes.version}", "encode"
+        )
+    if r % 8 and (np.asarray(codes)[..., -1] >> (r % 8)).any():
+        raise ContractError("the unused bits of the last byte must be 0: use ohash.core.codes.pack", "encode")
+    different = len(np.unique(np.asarray(codes).reshape(-1, shape[1]), axis=0))
+    if different < 3:
+        raise ContractError(f"{ROWS} rows in four groups get only {different} different codes", "encode")
+
+
+def encoding_is_pure(case: Case) -> None:
+    """The same rows get the same codes, alone or among others, and nothing changes."""
+    model = case.taught()
+    before, first = contents(model), model.encode(case.X)
+    if contents(model) != before:
+        raise ContractError("encode changes the state of the model; it must only read", "encode")
+    if first.tobytes() != model.encode(case.X).tobytes():
+        raise ContractError("encode gives other codes for the same rows the second time", "encode")
+    if not np.array_equal(model.encode(case.X[10:20]), first[..., 10:20, :]):
+        raise ContractError("encode gives a row another code when it comes with other rows", "encode")
+
+
+def same_seed_same_codes(case: Case) -> None:
+    """A run can be repeated: whatever is random is drawn from `seed`."""
+    one, other = (case.taught().encode(case.X).tobytes() for _ in range(2))
+    if one != other:
+        raise ContractError(
+            "two models with the same seed give different codes: draw only from self._rng, or from seed", ""
+        )
+
+
+def it_can_be_saved(case: Case) -> None:
+    """Saved and loaded, it goes on as if nothing had happened."""
+    model = case.taught()
+    back = _save_and_load(case.spec, model)
+    if contents(back) != contents(model):
+        raise ContractError(
+            "a model saved and loaded has another state: VALUES and ARRAYS must list all of it", "ARRAYS"
+        )
+    if back.encode(case.X).tobytes() != model.encode(case.X).tobytes():
+        raise ContractError(
+            "a model that was saved and loaded gives other codes: state() leaves something out", "state"
+        )
+
+
+def bad_rows_are_refused(case: Case) -> None:
+    """NaN and a wrong number of columns are a ValueError, and change nothing."""
+    model = case.taught()
+    before, bad = contents(model), case.X.copy()
+    bad[3, 2] = np.nan
+    for rows, what in ((bad, "NaN"), (case.X[:, :5], f"5 columns instead of {COLUMNS}")):
+        try:
+            model.encode(rows)
+        except ValueError:
+            continue
+        raise ContractError(f"encode accepts rows with {what}: it must raise a ValueError", "encode")
+    if contents(model) != before:
+        raise ContractError("rows that are refused change the state of the model", "encode")
+
+
+def linear_codes_are_half_spaces(case: Case) -> None:
+    """With `linear`, bit k is 1 where w_k · x >= threshold_k."""
+    if not case.spec.linear:
+        return
+    model = case.taught(dtype="float64")
+    if not isinstance(model, LinearHasher):
+        raise ContractError(
+            "a linear method needs hyperplanes and bit_updates; write linear=False if it is not one", ""
+        )
+    Wt, threshold = model.hyperplanes
+    if Wt.shape[1:] != (BITS, COLUMNS) or threshold.shape != Wt.shape[:2] or model.bit_updates.shape != Wt.shape[:2]:
+        raise ContractError(
+            f"hyperplanes must be of shapes (T, {BITS}, {COLUMNS}) and (T, {BITS}), and bit_updates (T, {BITS}), got "
+            f"{Wt.shape}, {threshold.shape} and {model.bit_updates.shape}", "hyperplanes",
+        )  # fmt: skip
+    codes = np.asarray(model.encode(case.X)).reshape(len(Wt), ROWS, -1)
+    signs = np.unpackbits(codes, axis=-1, count=BITS, bitorder="little")
+    margins = np.einsum("nd,trd->tnr", case.X.astype(np.float64), Wt) - threshold[:, None]
+    clear = np.abs(margins) > 1e-6
+    if not np.array_equal(signs[clear] == 1, margins[clear] >= 0):
+        raise ContractError(
+            "encode and hyperplanes do not agree; write linear=False if a bit is no half-space", "encode"
+        )
+
+
+def it_is_fast_enough(case: Case) -> None:
+    """A stream of a few thousand pairs must not take minutes."""
+    if case.spec.consumes not in ("pairs", "points", "chunks"):
+        return
+    model = case.taught()  # whatever is compiled or allocated once
+    X, labels, i, j, s = case.rng_draws
+    start, n = time.process_time(), 0
+    while n < 10 * PAIRS and time.process_time() - start < 2:
+        if case.spec.consumes == "pairs":
+            model.learn(X, i, j, s)
+        else:
+            model.learn_points(X, np.arange(PAIRS), labels[:PAIRS])
+        n += PAIRS
+    rate = n / max(time.process_time() - start, 1e-9)
+    if rate < SLOW:
+        raise ContractError(
+            f"it learns {rate:,.0f} {'pairs' if case.spec.consumes == 'pairs' else 'points'} per second, so 20,000 "
+            f"take {20_000 / rate:,.0f} s: move the loop into NumPy or a numba kernel",
+            CALLED[case.spec.consumes],
+        )
+
+
+CHECKS: tuple[Callable[[Case], None], ...] = (
+    parameters_are_declared, state_exists_before_data, it_learns_what_it_consumes, codes_are_packed, encoding_is_pure,
+    same_seed_same_codes, it_can_be_saved, bad_rows_are_refused, linear_codes_are_half_spaces, it_is_fast_enough,
+)  # fmt: skip
+
+
+def _save_and_load(spec: HasherSpec, model: Any) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.npz"
+        save(model, path)
+        header, arrays = read_archive(path, "model", FORMAT)
+    return spec.restore(header["values"], arrays)  # not `load`: a file that is only checked is not registered

@@ -1,0 +1,96 @@
+"""A method of one's own: the template runs as it is, and every mistake is one sentence with its line."""
+
+import sys
+
+import pytest
+
+import ohash
+from ohash.cli.main import main
+from ohash.cli.new_method import template
+from ohash.models import contract, registry
+from ohash.plots.live import charts
+
+RIGHT = template("mine")
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    monkeypatch.setenv(registry.PLUGINS, "")
+    yield tmp_path / "mine.py"
+    monkeypatch.undo()
+    registry.plugin_modules.cache_clear()
+    registry.hashers.cache_clear()
+    sys.modules.pop("ohash_plugin_mine", None)
+
+
+def test_the_template_is_short_checked_and_learns(own, capsys):
+    assert main(["new-method", str(own)]) == 0
+    assert "runs as it is" in capsys.readouterr().out
+    assert own.read_text() == RIGHT and len(RIGHT.splitlines()) <= 39
+    assert main(["check", str(own)]) == 0
+    assert capsys.readouterr().out.strip().endswith(f"no mistake in {len(contract.CHECKS)} checks.")
+    assert main(["new-method", str(own)]) == 2 and "exists already" in capsys.readouterr().err
+    registry.add_plugin(own)
+    *_, now = ohash.run(ohash.experiment("digits", "mine", r=32, pairs=1500))
+    assert now.numbers["map"] > now.numbers["map_start"]
+    for name in ("tau", "certificate", "loss"):
+        chart = charts.CHARTS[name](now)
+        assert "learns from pairs" in chart.title + chart.caption, "it learns, though it has no tau"
+        assert "does not learn" not in chart.title + chart.caption
+
+
+MISTAKES = [
+    ("eta: float = param(0.05", "eta: float = (0.05", "Python cannot read this line"),
+    ("    eta: float = param(", "    gamma: float = 0.5\n    eta: float = param(", "gamma is a plain dataclass field"),
+    ("HASHER = HasherSpec", "METHOD = HasherSpec", "HASHER is missing"),
+    ("import numpy as np", "import numpy_ as np", "cannot be imported: ModuleNotFoundError: No module named 'numpy_'"),
+    ('key = "mine"', 'key = "oh"', "the key 'oh' belongs to another method"),
+    (
+        "self._Wt @ x_i[t], self._Wt @ x_j[t]",
+        "self._Wt.T @ x_i[t], self._Wt @ x_j[t]",
+        "mismatch in its core dimension",
+    ),
+    ("D_h[t] = differ.sum()", "D_h[t] = 99", "D_h must be a number of bits in [0, 11], got 99 to 99"),
+    ("self._clock += (1, updated[t])", "self._clock += (1, 0)", "version has not risen"),
+    ("f_i, f_j =", "sum(range(150_000))\n            f_i, f_j =", "pairs per second, so 20,000 take"),
+    (
+        "    def _learn_pair",
+        "    def state(self):\n        return {'params': {}, 'W': self.W.tolist()}, {}\n\n    def _learn_pair",
+        "a model that has seen no data cannot be saved and loaded: W does not exist yet",
+    ),
+    (
+        "    def _learn_pair",
+        "    def encode(self, X):\n        return super().encode(X)[:, :1]\n\n    def _learn_pair",
+        "packed codes of shape (200, 2) and type uint8 for 200 rows and r = 11, got (200, 1)",
+    ),
+    (
+        "f_i, f_j =",
+        "self._Wt += np.random.normal(size=self._Wt.shape)\n            f_i, f_j =",
+        "draw only from self._rng",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "sentence"), MISTAKES, ids=[one[2][:24] for one in MISTAKES])
+def test_every_mistake_is_a_sentence_with_its_line(own, capsys, before, after, sentence):
+    assert RIGHT.count(before) == 1
+    own.write_text(RIGHT.replace(before, after))
+    assert main(["check", str(own)]) == 1
+    lines = capsys.readouterr().out.strip().splitlines()
+    (line,) = [one for one in lines if sentence in one]
+    number = int(line.removeprefix(f"{own}:").split(":")[0])
+    text = own.read_text().splitlines()
+    if "HASHER is missing" in sentence:
+        assert number == len(text)
+    elif "random" in after:
+        assert text[number - 1].startswith("HASHER")
+    else:
+        near = {
+            "D_h must": "def _learn",
+            "version has": "def _learn",
+            "pairs per": "def _learn",
+            "packed": "def encode",
+        }
+        (wanted,) = [value for key, value in near.items() if sentence.startswith(key)] or [after.splitlines()[0]]
+        wanted = "return {'params'" if "no data" in sentence else wanted
+        assert wanted.strip() in text[number - 1], (number, line)
