@@ -3,13 +3,14 @@
 const LEFT = 34, TOP = 5, BELOW = 14; // room for labels
 
 function drawCharts(canvases, run, look) {
-  const { t, seen, sumR, sumFrozenR, curves: { agreement, loss, frozen } } = run;
+  const { t, seen, sumR, sumFrozenR, curves: { agreement, loss, frozen } } = run, { roles } = look;
   const parts = canvases.map((canvas) => [canvas.getContext("2d"), canvas.clientWidth, canvas.clientHeight]);
   const top = Math.max(1, sumR, sumFrozenR, ...loss.y.slice(-1), ...frozen.y.slice(-1));
-  drawCurves(...parts[0], [{ curve: agreement, y: run.now, colour: look.roles.labels }],
+  drawCurves(...parts[0], [{ curve: agreement, y: run.now, colour: roles.labels }],
     { lo: 0, hi: 1, level: run.start, t, seen }, look);
-  drawCurves(...parts[1], [{ curve: frozen, y: sumFrozenR, colour: look.roles.frozen, dash: [4, 3] },
-    { curve: loss, y: sumR, colour: look.roles.now }], { lo: 0, hi: top, t, seen }, look);
+  const colour = roles[run.params.T > 1 ? "method:mmoh" : "method:oh"];
+  drawCurves(...parts[1], [{ curve: frozen, y: sumFrozenR, colour: roles.frozen, dash: [4, 3] },
+    { curve: loss, y: sumR, colour }], { lo: 0, hi: top, t, seen }, look);
   drawTaus(...parts[2], run.taus, run.params.C, look);
 }
 
@@ -18,8 +19,8 @@ function drawCurves(context, width, height, lines, { lo, hi, level, t, seen }, l
   const bottom = height - BELOW, x1 = Math.max(1, seen);
   const px = (x) => LEFT + x / x1 * (width - LEFT - 4), py = (y) => bottom - (y - lo) / (hi - lo) * (bottom - TOP);
   drawFrame(context, width, height, [lo, hi], look);
-  context.fillText(`${shortNumber(x1)} pairs`, width, height - 2);
-  if (level !== undefined && level === level) drawLevel(context, width, py(level), look);
+  if (seen) context.fillText(seen === 1 ? "1 pair" : `${shortNumber(seen)} pairs`, width, height - 2);
+  if (level !== undefined && level === level) drawLevel(context, width, py(level), look.roles.start);
   for (const { curve, y, colour, dash = [] } of lines) {
     context.beginPath();
     context.setLineDash(dash);
@@ -40,7 +41,7 @@ function drawTaus(context, width, height, taus, C, look) {
   const py = (tau) => bottom - tau / hi * (bottom - TOP);
   drawFrame(context, width, height, [0, hi], look);
   context.fillText(`latest ${N_TAUS} updates`, width, height - 2);
-  drawLevel(context, width, py(C), look);
+  drawLevel(context, width, py(C), look.roles.cap);
   shown.forEach(({ tau, clipped }, at) => {
     markPath(context, clipped ? 1 : 0, LEFT + 5 + at / N_TAUS * (width - LEFT - 10), py(tau), 2.2);
     context.fillStyle = look.roles[clipped ? "clipped" : "now"];
@@ -48,12 +49,12 @@ function drawTaus(context, width, height, taus, C, look) {
   });
 }
 
-function drawLevel(context, width, y, look) {
+function drawLevel(context, width, y, colour) {
   context.beginPath();
   context.setLineDash([4, 3]);
   context.moveTo(LEFT, y);
   context.lineTo(width, y);
-  [context.strokeStyle, context.lineWidth] = [look.faint, 1.2];
+  [context.strokeStyle, context.lineWidth] = [colour, 1.2];
   context.stroke();
   context.setLineDash([]);
 }

@@ -78,7 +78,10 @@ def script() -> str:
 
 def colours() -> str:
     """The colours of the charts by role, light and dark, as JSON."""
-    roles = ("now", "similar", "dissimilar", "clipped", "frozen", "labels", "bound", "distance")
+    roles = (
+        "now", "similar", "dissimilar", "clipped", "frozen", "start", "cap", "labels", "bound", "distance", "method:oh",
+        "method:mmoh",
+    )  # fmt: skip
     return json.dumps(
         {
             name: {**asdict(theme.ground(dark)), "roles": {role: theme.colour(role, dark) for role in roles}}

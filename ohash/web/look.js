@@ -14,9 +14,10 @@ function mix(over, under, share) {
   return a.map((v, k) => Math.round(share * v + (1 - share) * b[k]));
 }
 
-// The colours for an element: its text is light where its ground is dark.
+// The colours for an element: its text is light where its ground is dark. Outside of a page text has no colour.
 function chooseLook(element, colours) {
-  const [red, green, blue] = getComputedStyle(element.parentElement).color.match(/[\d.]+/g).map(Number);
+  const numbers = getComputedStyle(element.parentElement).color.match(/[\d.]+/g) ?? [0, 0, 0];
+  const [red, green, blue] = numbers.map(Number);
   const theme = colours[red + green + blue > 384 ? "dark" : "light"];
   return { ...theme, theme, font: getComputedStyle(element).fontFamily,
     line: `rgb(${mix(theme.ink, theme.background, 0.55)})`, classes: CLASS_ROLES.map((role) => theme.roles[role]) };

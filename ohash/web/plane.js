@@ -11,6 +11,7 @@ class Plane {
     this.cells = new Int32Array(nodes * nodes);
     this.codes = []; // of the points
     this.vectors = null;
+    this.changed = true; // since it was shaded
     this.canvas = document.createElement("canvas");
     this.canvas.width = this.canvas.height = nodes;
     this.context = this.canvas.getContext("2d");
@@ -19,7 +20,7 @@ class Plane {
     this.table = new Uint32Array(1 << r);
   }
 
-  // Shows W; says whether any boundary or code changed.
+  // Brings cells and codes up to date with W and the points.
   follow(W, vectors, features) {
     const moved = W.map((_, k) => k).filter((k) => !this.columns[k] || W[k].some((v, c) => v !== this.columns[k][c]));
     const placed = vectors !== this.vectors;
@@ -28,12 +29,11 @@ class Plane {
       this.boundaries[k] = this.boundaryOf(W[k], features);
       setBit(this.cells, k, this.field);
     }
-    if (!placed && !moved.length) return false;
+    if (!placed && !moved.length) return;
     const codes = placed ? Array(vectors.length).fill(0) : [...this.codes];
     for (const k of placed ? W.keys() : moved) setBit(codes, k, vectors.map((z) => project(W[k], z)));
     const recoded = codes.length !== this.codes.length || codes.some((code, at) => code !== this.codes[at]);
-    [this.codes, this.vectors] = [codes, vectors];
-    return recoded || moved.length > 0;
+    Object.assign(this, { codes, vectors, changed: this.changed || recoded || moved.length > 0 });
   }
 
   // The segments of wᵀz = 0, after the field of w was computed.
@@ -62,6 +62,7 @@ class Plane {
       }
     }
     this.context.putImageData(this.image, 0, 0);
+    this.changed = false;
   }
 }
 

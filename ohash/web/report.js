@@ -5,7 +5,7 @@ const known = (value) => (Number.isNaN(value) ? "–" : value.toFixed(2));
 
 function report({ element, find, scrub, stage, run, view, look, live }, aloud) {
   const { data, r, T } = run.params, m = view.model;
-  const codes = run.codes(view.phase < MOVED && run.last ? run.before : run.models)[m];
+  const codes = stage.codes(run, view)[m];
   const agreement = `Agreement with the labels ${known(run.now)}, at the start ${known(run.start)}.`;
   const summary = `${run.t} pairs learnt. ${agreement}`;
   Object.assign(element.dataset, { pairs: run.t, agreement: run.now });
@@ -17,7 +17,7 @@ function report({ element, find, scrub, stage, run, view, look, live }, aloud) {
   }
   find(".point").replaceChildren(...pointWords(run, codes, view.focus, m));
   find(".buckets").replaceChildren(...bucketWords(run, codes, m, look));
-  find(".hint").textContent = hintWords(view, T);
+  find(".hint").textContent = hintWords(run, view);
   if (live) find(".elsewhere").replaceChildren(liveLink(run.params, live));
   stage.top.setAttribute("aria-label", `${SHAPES[data].title}: points in the plane, and the `
     + `${plural(r, "boundary", "boundaries")} of the code. ${summary}`);
@@ -34,14 +34,15 @@ function captions({ start, now, sumR, sumFrozenR, taus }) {
   const sum = (value) => value.toLocaleString("en", { maximumFractionDigits: 1 });
   const shown = taus.slice(-N_TAUS), cut = shown.filter(({ clipped }) => clipped).length;
   return [
-    ["agreement", "Label agreement (mAP)", `${known(start)} → ${known(now)}`],
+    ["agreement", "Label agreement (mAP)", Number.isNaN(now) ? "no pair yet" : `${known(start)} → ${known(now)}`],
     ["loss", "ΣR, W frozen dashed", `${sum(sumR)}; ${sum(sumFrozenR)}`],
     ["tau", "τ, and C dashed", shown.length ? `${percent(cut / shown.length)} cut off at C` : "no update yet"],
   ];
 }
 
-function hintWords({ focus, notice }, T) {
+function hintWords({ nextIsPossible, params: { T } }, { focus, notice }) {
   if (focus !== null) return "Strongest grey: the same code; paler: 1 and 2 bits away.";
+  if (!notice && !nextIsPossible) return "Choose a colour above and paint points here.";
   const models = T > 1 ? "One picture per model. " : "";
   return notice || `${models}Inside a cell between the boundaries every point has the same code.`;
 }

@@ -27,7 +27,7 @@ class PlaygroundRun {
     this.curves = { agreement: new Curve(), loss: new Curve(), frozen: new Curve() };
     this.setPoints(points);
     this.takeEvents();
-    this.start = this.measure(this.frozen);
+    this.start = this.measure(this.codes(this.frozen));
     this.measureNow();
     this.addLosses();
     this.checkpoints = new Checkpoints(this.save());
@@ -55,10 +55,10 @@ class PlaygroundRun {
   codes(models = this.models) { return models.map((W) => this.vectors().map((z) => codeNumber(W, z))); }
 
   // Agreement of codes with the labels of the points as they are now.
-  measure(models = this.models) { return meanAP(this.codes(models), this.labels, this.params.r); }
+  measure(codes) { return meanAP(codes, this.labels, this.params.r); }
 
-  measureNow() {
-    this.now = this.measure();
+  measureNow(codes = this.codes()) {
+    this.now = this.measure(codes);
     if (!Number.isNaN(this.now)) this.curves.agreement.add(this.t, this.now);
   }
 
@@ -123,7 +123,7 @@ class PlaygroundRun {
     if (!EDITS[key]) { this.params[key] = value; return; }
     this.setPoints(EDITS[key].edit(this.points, value));
     this.last = null;
-    this.start = this.measure(this.frozen);
+    this.start = this.measure(this.codes(this.frozen));
   }
 
   // A parameter or the points change now. What had been seen beyond this moment did not happen.

@@ -13,15 +13,15 @@ class Stage {
     this.boxes = [];
   }
 
-  // Makes room for T planes side by side.
+  // Makes room for T planes side by side; an element that is not shown yet has none.
   fit(r, T) {
     const width = this.element.clientWidth, roof = Math.max(300, window.innerHeight - HEADROOM);
     const side = Math.floor(T === 2 ? Math.min(width, 2 * roof) : Math.min(width, roof));
-    if (side <= 0) return;
     const size = T === 1 ? side : (side - GAP) / 2, next = size + GAP, height = T === 2 ? Math.ceil(size) : side;
-    this.boxes = [...Array(T).keys()].map((m) => ({ x: (m % 2) * next, y: Math.floor(m / 2) * next, size }));
-    for (const canvas of [this.cells, this.points, this.top]) fitCanvas(canvas, side, height);
-    this.planes = this.boxes.map(() => new Plane(r, size > 330 ? 121 : 81));
+    this.planes = [...Array(T)].map(() => new Plane(r, size > 330 ? 121 : 81));
+    this.boxes = this.planes.map((_, m) => ({ x: (m % 2) * next, y: Math.floor(m / 2) * next, size }));
+    if (side <= 0) this.boxes = [];
+    else for (const canvas of [this.cells, this.points, this.top]) fitCanvas(canvas, side, height);
   }
 
   // The model whose plane lies under an event, and the place there.
@@ -34,24 +34,29 @@ class Stage {
     return { m, place: [(x - box.x) * scale - HALF, HALF - (y - box.y) * scale] };
   }
 
+  // The codes of the points by each model as it is shown: before the update, or after it.
+  codes(run, { phase }) {
+    const models = phase < MOVED && run.last ? run.before : run.models;
+    this.planes.forEach((plane, m) => plane.follow(models[m], run.vectors(), run.features));
+    return this.planes.map((plane) => plane.codes);
+  }
+
   // Draws what changed, or with `whole` everything.
   draw(run, view, look, whole) {
-    const models = view.phase < MOVED && run.last ? run.before : run.models;
     const [cells, points, top] = [this.cells, this.points, this.top].map((canvas) => canvas.getContext("2d"));
-    const vectors = run.vectors();
+    const codes = this.codes(run, view);
     top.clearRect(0, 0, this.top.width, this.top.height);
     if (whole) {
       cells.fillStyle = look.background;
       cells.fillRect(0, 0, this.cells.width, this.cells.height);
     }
     this.planes.forEach((plane, m) => {
-      const box = this.boxes[m], changed = plane.follow(models[m], vectors, run.features), { codes } = plane;
-      const focusCode = view.focus === null ? null : codes[view.focus];
-      if (whole || changed) {
-        drawCells(cells, box, plane, bucketsOf(codes, run.labels), focusCode, run.features.linear, look);
+      const box = this.boxes[m], focusCode = view.focus === null ? null : codes[m][view.focus];
+      if (whole || run.params.drift || (plane.changed && focusCode !== null)) {
+        drawPoints(points, box, run.places(), run.labels, codes[m], focusCode, look);
       }
-      if (whole || run.params.drift || (changed && focusCode !== null)) {
-        drawPoints(points, box, run.places(), run.labels, codes, focusCode, look);
+      if (whole || plane.changed) {
+        drawCells(cells, box, plane, bucketsOf(codes[m], run.labels), focusCode, run.features.linear, look);
       }
       inside(top, box, () => this.drawTop(top, box, run, m, view, look));
     });
@@ -64,9 +69,10 @@ class Stage {
       drawMoves(context, box, step.bits.map((k) => plane.boundaries[k]), earlier, look);
     }
     if (last && view.showPair) drawPair(context, box, places, last, view.slow, look);
-    if (step && step.tau > 0 && view.phase === 2 && run.features.linear) {
+    if (step && step.tau > 0 && view.phase === 2) {
       const arrows = step.bits.map((k) => ({ k, place: places[step.onI[k] ? last.i : last.j] }));
-      drawSides(context, box, plane.columns, arrows, look);
+      if (run.features.linear) drawSides(context, box, plane.columns, arrows, look);
+      else for (const { place } of arrows) drawRing(context, box, place, radiusIn(box) + 8, look.ink);
     }
     if (view.focus !== null) drawRing(context, box, places[view.focus], radiusIn(box) + 4, look.ink);
     if (view.brush) drawRing(context, box, view.brush.place, view.brush.radius, view.brush.colour);

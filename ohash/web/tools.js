@@ -7,22 +7,28 @@ const TOOLS = [
 ];
 const SIGN = 22; // pixels along each side of a painted sign
 
-// Returns a function that colours the signs of the classes.
+// `colour` paints the signs of the classes, `select` chooses a tool.
 function makeTools(element, choose) {
-  const signs = [];
+  const signs = [], inputs = {};
   for (const { key, title, text, label } of TOOLS) {
     const input = make("input", { type: "radio", name: "tool", value: key, checked: key === "look" });
     input.setAttribute("aria-label", title);
     input.addEventListener("change", () => choose(key));
     const sign = text ?? make("canvas");
+    inputs[key] = input;
     if (!text) signs.push({ sign, label });
     element.append(make("label", { title }, input, sign));
   }
-  return (look) => signs.forEach(({ sign, label }) => {
+  const colour = (look) => signs.forEach(({ sign, label }) => {
     fitCanvas(sign, SIGN, SIGN);
     const context = sign.getContext("2d");
     markPath(context, label, SIGN / 2, SIGN / 2, 6.5);
     context.fillStyle = look.classes[label];
     context.fill();
   });
+  const select = (key) => {
+    inputs[key].checked = true;
+    choose(key);
+  };
+  return { colour, select };
 }

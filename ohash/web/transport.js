@@ -22,7 +22,7 @@ class Playground {
     this.stage = new Stage(this.find(".stage"));
     this.hand = new Hand(this.stage, this);
     this.showValues = makeRail(this.find(".rail"), (control, value) => this.choose(control, value));
-    this.colourTools = makeTools(this.find(".tools"), (tool) => this.hand.choose(tool));
+    this.tools = makeTools(this.find(".tools"), (tool) => this.hand.choose(tool));
     this.find("[data-press=link]").textContent = address.title;
     this.readLook();
     this.listen();
@@ -80,7 +80,7 @@ class Playground {
     for (const name of ["ink", "faint", "grid"]) this.element.style.setProperty(`--${name}`, look[name]);
     this.element.style.setProperty("--blue", look.roles.now);
     this.element.style.setProperty("--ground", look.background);
-    this.colourTools(look);
+    this.tools.colour(look);
     this.refresh();
   }
 
@@ -103,7 +103,6 @@ class Playground {
     if (measures) {
       this.measuredAt = now;
       this.readLook();
-      if (this.playing && this.stale) this.run.measureNow();
     }
     if (this.stale && this.stage.boxes.length) {
       this.draw(measures || !this.playing);
@@ -114,11 +113,12 @@ class Playground {
 
   learnDue(now) {
     this.owed = Math.min(this.owed + this.run.params.pace * Math.min(100, now - this.frameAt) / 1000, 400);
-    const from = performance.now();
+    const from = performance.now(), { happened } = this.run;
     while (this.owed >= 1 && performance.now() - from < FRAME_MS) {
       this.owed -= 1;
       if (this.run.learn()) this.stale = true;
     }
+    if (this.run.happened > happened) this.showValues(this.run.params); // changes seen again after going back
   }
 
   draw(withCharts) {
@@ -127,7 +127,10 @@ class Playground {
     view.showPair = !playing || run.params.pace <= 100;
     this.stage.draw(run, view, look, this.whole);
     this.stale = this.whole = false;
-    if (withCharts) drawCharts(this.charts, run, look);
+    if (withCharts) {
+      if (playing) run.measureNow(this.stage.codes(run, view));
+      drawCharts(this.charts, run, look);
+    }
     this.drawnAt = performance.now();
   }
 
@@ -224,6 +227,7 @@ class Playground {
     else if (control.live) run.change(control.key, value);
     else if (control.key === "data") this.begin({ ...run.params, data: value, drift: defaultsFor(value).drift });
     else this.begin({ ...run.params, [control.key]: value }, this.edits());
+    if (control.key === "data" && !this.run.labels.length) this.tools.select("0"); // a colour to paint with
     this.showValues(this.run.params);
     this.refresh();
     this.remember();

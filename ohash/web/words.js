@@ -125,7 +125,7 @@ function pointWords(run, codes, focus, m) {
   });
   const lines = ["the same code", "1 bit away", "2 bits away"].map((name, D) => {
     const [others, alike] = near[D];
-    return make("p", {}, `${name}: ${plural(others, "other point")}${others ? `, ${alike} of its class` : ""}`);
+    return make("p", {}, `${name}: ${plural(others, "other")}${others ? `, ${alike} of its class` : ""}`);
   });
   const title = T > 1 ? `Model ${m + 1}, the point: ` : "The point: ";
   return [make("p", {}, title, codeSquares(signsOf(codes[focus], r))), ...lines];

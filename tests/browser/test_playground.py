@@ -230,7 +230,9 @@ def test_a_notebook_shows_the_state_it_is_called_with(page: Any) -> None:
           const bytes = Uint8Array.from(atob(module), (character) => character.charCodeAt(0));
           const url = URL.createObjectURL(new Blob([bytes], { type: "text/javascript" }));
           const { default: { render } } = await import(url);
-          window.leave = render({ model: { get: () => start }, el: document.querySelector("#cell") });
+          const el = document.createElement("div"); // a notebook puts it into its page afterwards
+          window.leave = render({ model: { get: () => start }, el });
+          document.querySelector("#cell").append(el);
         }""",
         [module, widget.start],
     )
