@@ -1,4 +1,4 @@
-"""Compare: up to six methods on exactly the same stream, their costs, and a verdict computed from the numbers."""
+"""Compare: up to twelve methods on exactly the same stream, their costs, and a verdict computed from the numbers."""
 
 import streamlit as st
 

@@ -17,6 +17,7 @@ from ohash.comparison.verdict import verdict
 from ohash.engine.export import PLACEHOLDER_FILES, Files, own_data_code
 from ohash.engine.judge import RERANKED
 from ohash.evaluation.significance import ENOUGH_SEEDS
+from ohash.models.registry import plugin_code
 from ohash.runtime.environment import environment
 from ohash.streams import registry as datasets
 from ohash.tables import bibliography, escape_latex
@@ -106,6 +107,7 @@ def code_for(comparison: Comparison, files: Files = PLACEHOLDER_FILES) -> str:
     if comparison.content:
         arguments += ["content=data.fingerprint()", "data=data"]
     return (
+        f"{plugin_code(entry.method for entry in comparison.entries)}"
         f"import ohash\n\n{own_data_code(comparison.content, files) if comparison.content else ''}"
         f"results = ohash.compare({', '.join(arguments)})\n"
         "for entry, name in enumerate(results.names):\n"

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.comparison.results import ComparisonSnapshot, truth_scores
-from ohash.evaluation.significance import ENOUGH_SEEDS, difference_over_seeds, seeds_text
+from ohash.evaluation.significance import ENOUGH_SEEDS, difference_over_seeds, few_seeds_margin, seeds_text
 
 FLOATS = -1
 RESAMPLES = 1000
@@ -87,6 +87,38 @@ def _gap(ones: list[npt.NDArray[np.float64]], others: list[npt.NDArray[np.float6
     means = [float(np.nanmean(one - other)) for one, other in zip(ones, others, strict=True)]
     spread = float(np.std(means, ddof=1)) if len(means) > 1 else math.nan
     return Gap(pooled.difference, pooled.low, pooled.high, len(means), spread)
+
+
+@dataclass(frozen=True)
+class Decline:
+    """A method whose truth score ends below that of its start, by more than chance explains."""
+
+    entry: int
+    start: float
+    end: float
+
+
+def declines(snapshot: ComparisonSnapshot) -> list[Decline]:
+    """The methods that end below their start, beyond the 95 % interval of their end.
+
+    The interval is that of the queries' mean, at least that of the seeds' mean, and wider with fewer than three seeds.
+    """
+    column, rows = snapshot.truth_column, []
+    for at in snapshot.judged:
+        results = [one for one in snapshot.results_of(at) if len(one.checkpoints.get(column, ())) > 1]
+        changes = np.array([one.checkpoints[column][-1] - one.checkpoints[column][0] for one in results])
+        changes = changes[np.isfinite(changes)]
+        if not len(changes):
+            continue
+        each = np.concatenate([truth_scores(one.record, column) for one in results if one.record is not None])
+        each = each[np.isfinite(each)]
+        half = 1.96 * float(np.std(each)) / math.sqrt(max(1, len(each))) + few_seeds_margin(len(changes), column)
+        if len(changes) >= ENOUGH_SEEDS:
+            half = max(half, 1.96 * float(np.std(changes, ddof=1)) / math.sqrt(len(changes)))
+        if changes.mean() < -half:
+            start = float(np.mean([one.checkpoints[column][0] for one in results]))
+            rows.append(Decline(at, start, snapshot.score(at, column)))
+    return rows
 
 
 def score_text(value: float) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ohash.comparison.equal_bytes import Code, budget, codes_within_budget
-from ohash.comparison.gaps import FLOATS, Gap, gap, gap_over_seeds, score_text, scores_by_seed
+from ohash.comparison.gaps import FLOATS, Gap, declines, gap, gap_over_seeds, score_text, scores_by_seed
 from ohash.comparison.results import ComparisonSnapshot, LengthResult, supervision_text, truth_scores
 from ohash.engine.judge import RERANKED
 from ohash.engine.narrative import amount
@@ -48,8 +48,19 @@ def verdict(snapshot: ComparisonSnapshot) -> list[Sentence]:
         return []
     sentences = (
         _following(snapshot), _keeping(snapshot), _both(snapshot), _compression(snapshot), _one_by_one(snapshot),
+        _below_start(snapshot),
     )  # fmt: skip
     return [sentence for sentence in sentences if sentence is not None]
+
+
+def _below_start(snapshot: ComparisonSnapshot) -> Sentence | None:
+    """Methods that learning has made worse."""
+    worse = [f"{snapshot.names[d.entry]}, {score_text(d.start)} → {score_text(d.end)}" for d in declines(snapshot)]
+    if not worse:
+        return None
+    ends = "They end" if len(worse) > 1 else "It ends"
+    text = f"{'; '.join(worse)} ({snapshot.truth_label}). {ends} below the first codes, beyond the interval."
+    return Sentence("Worse than at the start", text)
 
 
 def truth_name(snapshot: ComparisonSnapshot) -> str:

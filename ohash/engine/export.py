@@ -2,15 +2,27 @@
 
 import io
 import json
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Reals
+from ohash.core.codes import Codes
 from ohash.engine.params import OWN, ExperimentParams, flat, unchecked_experiment
+from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
+from ohash.index.distance_export import ranks_by_own_distance, write_search
+from ohash.index.export import TARGETS, Target, write_encoder
+from ohash.index.faiss_export import write_faiss
+from ohash.index.hamming_index import HammingIndex
 from ohash.models.base import OnlineHasher
+from ohash.models.registry import plugin_code
 from ohash.models.storage import save
 from ohash.runtime.environment import environment
 from ohash.tables import to_csv
@@ -60,7 +72,7 @@ def code_for(params: ExperimentParams, files: Files = PLACEHOLDER_FILES) -> str:
     if own:
         arguments.append("content=data.fingerprint()")
     return (
-        f"import ohash\n\n{own_data_code(params.content, files) if own else ''}"
+        f"{plugin_code([params.method])}import ohash\n\n{own_data_code(params.content, files) if own else ''}"
         f"params = ohash.experiment({', '.join(arguments)})\n"
         f"for now in ohash.run(params{', data' if own else ''}):\n"
         "    print(f\"{now.t:>9,} pairs  mAP {now.numbers['map']:.3f}  recall@10 {now.numbers['recall_10']:.3f}\")\n"
@@ -74,6 +86,76 @@ def own_data_code(content: str, files: Files) -> str:
     return (
         f"data = ohash.load_dataset({arguments})\nassert data.fingerprint() == {content!r}, 'this is different data'\n"
     )
+
+
+README = """{title}, {bits} bits, learnt from {pairs:,} pairs of {data} (seed {seed}).
+
+model.npz   ohash.load("model.npz") goes on learning and encodes mapped rows; its feature map is part of it
+codes.npy   packed codes of the {rows:,} rows of the data set, in their order
+{more}"""
+
+
+def encoder_archive(run: Run) -> bytes:
+    """A zip with all that is needed to deploy the hash of a run: model, codes, index, encoder, codes for engines.
+
+    What a method cannot give is named in its README.txt with the reason.
+    """
+    model = cast(OnlineHasher, run.model())
+    X = run.world.raw(run.stage)
+    Z = run.world.feature_map.transform(np.ascontiguousarray(X))
+    codes = model.encode(Z)
+    buffer, lines = io.BytesIO(), []
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        out = Path(folder)
+        save(model, out / "model.npz")
+        np.save(out / "codes.npy", np.asarray(codes), allow_pickle=False)
+        for name, text, make in _deployments(model, Z, codes, out):
+            try:
+                make()
+                lines.append(f"{name:11} {text}")
+            except ValueError as error:  # not linear, a distance of its own, or a library that is not installed
+                lines.append(f"{name:11} left out: {error}")
+        (out / "README.txt").write_text(
+            README.format(
+                title=run.spec.title, bits=codes.r, pairs=run.t, data=run.world.dataset.title, seed=run.params.seed,
+                rows=len(X), more="\n".join(lines) + "\n",
+            )
+        )  # fmt: skip
+        for file in sorted(path for path in out.rglob("*") if path.is_file()):
+            archive.write(file, str(file.relative_to(out)))
+    return buffer.getvalue()
+
+
+def _deployments(
+    model: OnlineHasher, Z: Reals, codes: Codes, out: Path
+) -> Iterator[tuple[str, str, Callable[[], object]]]:
+    """(folder or file, what it is, how it is written) of every way to search the codes elsewhere."""
+    if ranks_by_own_distance(model):
+        yield (
+            "search.py",
+            "a search with the distance of the method, in plain NumPy",
+            lambda: write_search(model, Z, out),
+        )
+        yield (
+            "faiss/",
+            "an index that ranks by that distance, and queries.py",
+            lambda: write_faiss(model, Z, out / "faiss"),
+        )
+        return
+    index = HammingIndex(codes)
+    yield "index.npz", "ohash.HammingIndex.load searches the codes", lambda: index.save(out / "index.npz")
+    yield "encoder.py", "encodes queries in plain NumPy, without ohash", lambda: write_encoder(model, out)
+    for target in TARGETS:
+        yield (
+            f"{target}/",
+            "codes, and an encoder of queries for them",
+            partial(_write_target, model, index, target, out),
+        )
+
+
+def _write_target(model: OnlineHasher, index: HammingIndex, target: Target, out: Path) -> None:
+    index.export(target, out / target)
+    write_encoder(model, out / target, targets=(target,))
 
 
 def write(now: Snapshot, hasher: OnlineHasher, folder: str | Path, files: Files = PLACEHOLDER_FILES) -> list[Path]:

@@ -12,6 +12,7 @@ import importlib.util
 import os
 import pkgutil
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -56,6 +57,7 @@ ABSENT = (
 
 PLUGINS = "OHASH_PLUGINS"
 ENTRY_POINTS = "ohash.plugins"
+PLUGIN_MODULE = "ohash_plugin_"  # then the name of the file
 FOLDERS = ("batch", "online", "quantizers")
 # A method, a dataset.
 DECLARED = ("HASHER", "DATASET")
@@ -131,13 +133,30 @@ def key_of(hasher: OnlineHasher) -> str:
     return str(hasher.key)
 
 
+def plugin_code(methods: Iterable[str]) -> str:
+    """The lines of a script that make these methods known: the files of those that come from a plugin; often none."""
+    files, wanted = {}, set(methods)
+    for module in plugin_modules():
+        declares = collect_specs([module], "HASHER")
+        for key in wanted:
+            if key in declares and module.__name__.startswith(PLUGIN_MODULE):
+                files[str(Path(str(module.__file__)).resolve())] = key
+    if not files:
+        return ""
+    names = ", ".join(sorted(set(files.values())))
+    return (
+        f"import os\n\n# your own: {names}; this must come before `import ohash`\n"
+        f'os.environ["{PLUGINS}"] = os.pathsep.join({list(files)})\n'
+    )
+
+
 def _plain(name: str) -> str:
     return name.lower().replace("-", " ").replace("_", " ")
 
 
 def import_file(file: Path) -> ModuleType:
     """A plugin file as a module; what goes wrong in it is a ValueError that names the file."""
-    spec = importlib.util.spec_from_file_location(f"ohash_plugin_{file.stem}", _existing(file))
+    spec = importlib.util.spec_from_file_location(f"{PLUGIN_MODULE}{file.stem}", _existing(file))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses and pickle look their module up

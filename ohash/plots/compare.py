@@ -49,7 +49,7 @@ def curves(snapshot: ComparisonSnapshot, metric: str = "", *, over: str = "pairs
     if metric == snapshot.truth_column and math.isfinite(snapshot.floats):
         lines.append(_reference(snapshot.floats, drawn))
     levels = np.array([line.at for line in lines if line.axis == "y"])
-    lo, hi = _limits(*(one.y for one in drawn), levels)
+    lo, hi = limits(*(one.y for one in drawn), levels)
     y = Axis(score.name, lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing(f"{score.short} has not been measured yet", x, y)
@@ -66,14 +66,14 @@ def truths(snapshot: ComparisonSnapshot) -> Chart:
         results = snapshot.results_of(at)
         if len(results) > 1:
             pairs = np.array([[one.last("recall_10"), one.last(snapshot.truth_column)] for one in results])
-            drawn.append(_points("each seed", pairs[:, 0], pairs[:, 1], role, listed=False, opacity=FAINT))
+            drawn.append(points("each seed", pairs[:, 0], pairs[:, 1], role, listed=False, opacity=FAINT))
         if results:
             across, up = (np.array([snapshot.score(at, column)]) for column in ("recall_10", snapshot.truth_column))
-            drawn.append(_points(snapshot.names[at], across, up, role))
+            drawn.append(points(snapshot.names[at], across, up, role))
     if drawn and math.isfinite(snapshot.floats):
-        one = _points("float vectors", np.array([1.0]), np.array([snapshot.floats]), "float")
+        one = points("float vectors", np.array([1.0]), np.array([snapshot.floats]), "float")
         drawn.append(one)
-    lo, hi = _limits(*(one.y for one in drawn))
+    lo, hi = limits(*(one.y for one in drawn))
     y = Axis(f"{SCORES[snapshot.truth_column].short}: agreement with {what}", lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing("Neither truth has been measured yet", x, y)
@@ -106,7 +106,7 @@ def by_bits(snapshot: ComparisonSnapshot) -> Chart:
     floats = snapshot.references[0].mean(metric) if snapshot.references else math.nan  # of the first seed, as the rest
     if math.isfinite(floats):
         lines.append(_reference(floats, drawn))
-    lo, hi = _limits(*(one.y for one in drawn), np.array([line.at for line in lines]))
+    lo, hi = limits(*(one.y for one in drawn), np.array([line.at for line in lines]))
     y = Axis(SCORES[metric].name, lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing("Other code lengths come last", x, y, "Codes of 16 to 256 bits are learnt after the curves.")
@@ -149,7 +149,7 @@ def radius(snapshot: ComparisonSnapshot) -> Chart:
     y = Axis("precision within radius 2", lo=0, hi=1, format="share")
     records = [(at, snapshot.record(at)) for at in range(len(snapshot.entries))]
     drawn = [
-        _points(snapshot.names[at], np.array([one.empty_ball]), np.array([one.precision_radius]), role)
+        points(snapshot.names[at], np.array([one.empty_ball]), np.array([one.precision_radius]), role)
         for (at, one), role in zip(records, roles(snapshot), strict=True)
         if one is not None and math.isfinite(one.precision_radius)  # a distance of its own has no radius
     ]
@@ -299,7 +299,7 @@ def _share(value: float) -> str:
     return formats.share(value) if not 0 < abs(value) < 0.1 else formats.number(value, 2).removeprefix("0")
 
 
-def _limits(*parts: Floats) -> tuple[float, float]:
+def limits(*parts: Floats) -> tuple[float, float]:
     """Tenths around some shares; finer steps where all are small."""
     values = np.concatenate([np.asarray(part, np.float64) for part in parts]) if parts else np.empty(0)
     values = values[np.isfinite(values)]
@@ -317,5 +317,6 @@ def _reference(level: float, drawn: list[Series]) -> Mark:
     return Mark(level, label, "y", place="start", side="above" if above >= below else "below")
 
 
-def _points(name: str, x: Floats, y: Floats, role: str, *, listed: bool = True, opacity: float = 1.0) -> Series:
+def points(name: str, x: Floats, y: Floats, role: str, *, listed: bool = True, opacity: float = 1.0) -> Series:
+    """Points with their name beside them; without it if they are not `listed`."""
     return Series(name, x, y, "points", role, opacity=opacity, listed=False, label=name if listed else "")

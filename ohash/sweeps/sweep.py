@@ -34,6 +34,7 @@ from typing import Any
 
 from ohash.engine.export import PLACEHOLDER_FILES, Files, own_data_code
 from ohash.engine.params import OWN, ExperimentParams, unchecked_experiment
+from ohash.models.registry import plugin_code
 from ohash.streams import registry as datasets
 
 Values = tuple[tuple[str, Any], ...]
@@ -226,6 +227,7 @@ def code_for(sweep: Sweep, files: Files = PLACEHOLDER_FILES) -> str:
     }
     lines = [f"    {name}={value!r},\n" for name, value in arguments.items() if value not in ({}, [])]
     return (
+        f"{plugin_code(cell.params.method for cell in sweep.cells)}"
         f"import ohash\n\n{''.join(own_data_code(content, files) for content in contents)}"
         f"results = ohash.sweep(\n{''.join(lines)}{'    data=data,' + chr(10) if contents else ''})\n"
         "for point in results.points:\n"

@@ -1,18 +1,23 @@
 """The contest: the same results as single runs, in turn, seed by seed, and nobody's error but one's own."""
 
+import io
 import math
 import threading
 import time
+import zipfile
 
 import numpy as np
 import pytest
 
 from ohash.comparison import runner as runner_module
 from ohash.comparison.runner import ComparisonRunner
+from ohash.engine.export import encoder_archive
 from ohash.engine.judge import RERANKED, Judge
 from ohash.engine.run import Run
 from ohash.evaluation.neighbours import exact_neighbours, recall_with_reranking
+from ohash.index.hamming_index import HammingIndex
 from ohash.models.batch.itq import ITQ
+from ohash.models.storage import load as load_model
 from ohash.streams.dataset import Dataset
 from tests.comparison.comparisons import finished, small
 from tests.engine.runs import finish, own_data, straight
@@ -271,3 +276,22 @@ def test_a_length_that_fails_is_named(monkeypatch):
     now = finished(small(("oh", "itq"), sweep=True)).snapshot()
     assert now.missing == ("ITQ at 32 bits: SVD did not converge",)
     assert {one.bits for one in now.lengths if one.entry == 0} > {one.bits for one in now.lengths if one.entry == 1}
+
+
+def test_an_encoder_is_taken_with_codes_index_and_exports(over, tmp_path):
+    for at, method_run in enumerate(over.first_seed_runs):
+        with zipfile.ZipFile(io.BytesIO(encoder_archive(method_run.run))) as archive:
+            archive.extractall(tmp_path / str(at))
+    out, run = tmp_path / "0", over.first_seed_runs[0].run
+    X = run.world.raw(run.stage)
+    codes = np.load(out / "codes.npy")
+    assert len(codes) == len(X) and np.array_equal(codes, run.hasher.encode(run.Z))
+    model = load_model(out / "model.npz")
+    np.testing.assert_array_equal(model.encode(model.feature_map.transform(X[:20])), codes[:20])
+    names: dict = {"__file__": str(out / "encoder.py")}
+    exec((out / "encoder.py").read_text(), names)
+    assert (names["encode"](X) == codes).mean() > 0.999  # up to a bit within rounding of its threshold
+    assert HammingIndex.load(out / "index.npz").search(codes[:1], 1).distances[0, 0] == 0
+    assert (out / "pgvector" / "codes.sql").is_file() and (out / "milvus" / "encoder.py").is_file()
+    note = (out / "README.txt").read_text()
+    assert note.startswith(f"OH, {run.hasher.r} bits, learnt from {run.t:,} pairs") and "encoder.py" in note

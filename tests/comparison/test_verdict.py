@@ -327,3 +327,11 @@ def test_dips_of_a_drift():
     assert lsh.depth == pytest.approx(0.4)
     assert math.isnan(lsh.recovery)
     assert dips(snapshot({"oh": 0.7})) == []
+
+
+def test_a_method_that_ends_below_its_start_is_remarked_on():
+    assert "Worse than at the start" not in sentences(snapshot({"oh": 0.7, "itq": 0.55}))
+    now = snapshot({"oh": 0.7, "mlh": 0.05, "lsh": 0.19}, noise=0.01)  # the made-up start is .2
+    assert sentences(now)["Worse than at the start"] == (
+        "MLH, .200 → .050 (mAP). It ends below the first codes, beyond the interval."
+    ), "LSH ends lower, too, but within the interval of one seed"

@@ -7,8 +7,13 @@ import pytest
 import ohash
 from ohash.cli.main import main
 from ohash.cli.new_method import template
+from ohash.comparison.export import code_for as comparison_code
+from ohash.comparison.params import build_comparison
+from ohash.engine.export import code_for as run_code
 from ohash.models import contract, registry
 from ohash.plots.live import charts
+from ohash.sweeps.sweep import build_sweep
+from ohash.sweeps.sweep import code_for as sweep_code
 
 RIGHT = template("mine")
 
@@ -37,6 +42,19 @@ def test_the_template_is_short_checked_and_learns(own, capsys):
         chart = charts.CHARTS[name](now)
         assert "learns from pairs" in chart.title + chart.caption, "it learns, though it has no tau"
         assert "does not learn" not in chart.title + chart.caption
+
+
+def test_code_for_a_comparison_and_a_run_names_the_file_of_the_method(own):
+    own.write_text(RIGHT)
+    registry.add_plugin(own)
+    for code in (
+        comparison_code(build_comparison("blobs2d", ("oh", "mine"), bits=8)),
+        run_code(ohash.experiment("blobs2d", "mine", r=8)),
+        sweep_code(build_sweep("mine", base={"dataset": "blobs2d", "method": "mine"}, grid={"eta": [0.1, 0.2]})),
+    ):
+        first, rest = code.split("import ohash\n")
+        assert f'os.environ["OHASH_PLUGINS"] = os.pathsep.join([{str(own)!r}])' in first and "mine" in rest
+    assert "OHASH_PLUGINS" not in comparison_code(build_comparison("blobs2d", ("oh", "lsh"), bits=8))
 
 
 MISTAKES = [

@@ -6,11 +6,13 @@ import re
 import numpy as np
 import pytest
 
+from ohash.comparison.costs import Cost
 from ohash.comparison.params import build_comparison
 from ohash.comparison.results import ComparisonSnapshot, LengthResult, MethodResult
 from ohash.plots import compare as charts
 from ohash.plots import layout, theme
 from ohash.plots.chart import Axis, Chart, Series
+from ohash.plots.compare_costs import COST_CHARTS, quality_against_cost
 from ohash.plots.echarts import option
 from ohash.plots.plotly import figure
 from ohash.plots.svg import to_svg
@@ -43,11 +45,11 @@ def start():
     return ComparisonSnapshot(**{**vars(now), "results": (result,), "references": ()})
 
 
-@pytest.mark.parametrize("name", charts.CHARTS)
+@pytest.mark.parametrize("name", charts.CHARTS | COST_CHARTS)
 @pytest.mark.parametrize("moment", [empty, start, full, lambda: full(seeds=(0, 1, 2)), lambda: full(drift="rotate")])
 @pytest.mark.slow
 def test_every_chart_at_any_moment_by_every_renderer(name, moment):
-    chart = charts.CHARTS[name](moment())
+    chart = (charts.CHARTS | COST_CHARTS)[name](moment())
     assert chart.title and chart.alt
     assert chart.empty == (moment is empty)
     drawn = option(chart, dark=True, title=True)
@@ -147,3 +149,19 @@ def test_spread_keeps_labels_apart_and_inside():
                 if x < x_other + wide_other and x_other < x + wide:
                     assert abs(found[k] - found[j]) >= 10 - 1e-9
         assert -1e-9 <= min(found) and max(found) <= 100 + 1e-9
+
+
+def test_quality_against_cost_joins_the_methods_that_none_beats():
+    now = full()
+    fast, slow = (
+        Cost(64, 8.0, (1e-4, 1e-4), (1e-4, 1e-4), 1e4, 0.0),
+        Cost(64, 16.0, (1e-3, 1e-3), (1e-3, 1e-3), 1e4, 0.0),
+    )
+    costs = [slow if name in ("OH", "LSH") else fast for name in now.names]
+    now = ComparisonSnapshot(**{**vars(now), "costs": (*costs, slow)})
+    front, *methods = quality_against_cost(now, "", "queries").series
+    assert front.name == "Pareto front" and len(methods) == len(SIX) + 1
+    assert front.y.tolist() == [pytest.approx(0.8)] and front.x.tolist() == [pytest.approx(5000)]
+    chart = quality_against_cost(now, "recall_10", "bytes")
+    assert chart.x.label == "bytes per item" and chart.series[0].y[-1] == 1.0, "the float vectors keep the distance"
+    assert "Costs are measured" in quality_against_cost(empty(), "", "bytes").title

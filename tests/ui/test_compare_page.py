@@ -276,3 +276,16 @@ def test_names_of_files_are_text_and_not_html() -> None:
     shown = cards.results_html(now, dark=False) + cards.costs_html(now, dark=True) + cards.verdict_html(now, [], "done")
     assert "<script" not in shown
     assert shown.count("<article>") == 3
+
+
+def test_the_encoder_is_taken_and_trials_are_settings() -> None:
+    app = over(page(**SMALL, trials="3"))
+    app.session_state["open_trials"] = True
+    app.session_state["open_export"] = True
+    app.run()
+    assert not app.exception
+    buttons = {one.label: one for one in app.get("download_button")}
+    assert not buttons["Take this encoder"].proto.disabled and "This comparison as a page (HTML)" in buttons
+    (trials,) = [one.value for one in app.dataframe if "settings" in one.value]
+    assert trials["settings"][0] == "the defaults" and any("β = " in text for text in trials["settings"])
+    assert "measured in this comparison" in texts(app)

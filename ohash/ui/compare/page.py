@@ -3,19 +3,25 @@
 import html
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from ohash.comparison.results import ComparisonSnapshot
 from ohash.comparison.runner import ComparisonRunner
 from ohash.comparison.verdict import verdict
+from ohash.engine.export import encoder_archive
 from ohash.engine.gallery import nearest
 from ohash.engine.narrative import amount
+from ohash.models.base import HasherSpec
 from ohash.plots import compare as charts
 from ohash.plots.chart import Chart
+from ohash.plots.compare_costs import quality_against_cost
 from ohash.ui.compare import cards
+from ohash.ui.parts.controls import format_value
 from ohash.ui.parts.gallery import gallery_html
 from ohash.ui.parts.live_chart import NARROW, RESTING, live_chart
+from ohash.ui.parts.sharing import file_stem
 from ohash.ui.session import comparisons, earlier_runs, live_run, view_state
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
@@ -107,9 +113,29 @@ def to_live(session: Session, runner: ComparisonRunner) -> None:
             args=(session, runner, at),
             help="Draw its curve on Live behind the run there.",
         )  # fmt: skip
+        _take(runner, at, names[at])
         if st.button("Watch it learn", icon=":material/play_arrow:", key="compare_watch"):
             live_run.commit(session, runner.comparison.experiment(snapshot.entries[at]))
             st.switch_page("pages/live.py")
+
+
+def _take(runner: ComparisonRunner, at: int, name: str) -> None:
+    """The encoder of a method as one archive, made when it is asked for."""
+    method_run = runner.first_seed_runs[at] if at < len(runner.first_seed_runs) else None
+    ready = method_run is not None and method_run.run is not None and method_run.done and not method_run.error
+
+    def archive() -> bytes:
+        assert method_run is not None and method_run.run is not None
+        with runner.between_steps():
+            return encoder_archive(method_run.run)
+
+    st.download_button(
+        "Take this encoder", archive if ready else b"", icon=":material/download:", key="compare_take",
+        file_name=f"{file_stem(runner.comparison.dataset, name, 'encoder')}.zip", mime="application/zip",
+        on_click="ignore", disabled=not ready,
+        help="Model, codes and index, an encoder in plain NumPy, and codes for faiss, pgvector and Milvus, in one zip. "
+        + ("Of the first seed." if len(runner.comparison.seeds) > 1 else ""),
+    )  # fmt: skip
 
 
 def more_charts(session: Session) -> None:
@@ -188,6 +214,12 @@ def _rest(session: Session) -> None:
     if cost:
         st.markdown("**Costs**, measured on this machine, one query at a time")
         st.html(cost)
+        for score in (snapshot.truth_column, "recall_10"):
+            left, right = st.columns(2)
+            with left:
+                show(session, quality_against_cost(snapshot, score, "queries"), f"cost_queries_{score}", 270)
+            with right:
+                show(session, quality_against_cost(snapshot, score, "bytes"), f"cost_bytes_{score}", 270)
     if snapshot.trials and snapshot.phase != "trials":
         _tuning_results(snapshot)
 
@@ -201,8 +233,29 @@ def _tuning_results(snapshot: ComparisonSnapshot) -> None:
             best = max((trial.truth for trial in trials if trial.truth == trial.truth), default=float("nan"))
             count = f"{len(trials)} trial{'s' * (len(trials) > 1)}"
             gain = f"{snapshot.truth_label} {trials[0].truth:.3f} → {best:.3f}"
-            lines.append(f"{name}: {count}, validation {gain}, `{entry.text()}`")
+            lines.append(
+                f"{escape_markdown(name)}: {count}, validation {gain}, with {_settings(entry.spec, entry.values)}"
+            )
     st.markdown("**Tuned on the validation queries, reported on the test queries**  \n" + "  \n".join(lines))
+    every = st.expander("Every trial", key="open_trials", on_change="rerun")
+    if every.open:
+        rows = [
+            {
+                "method": snapshot.names[one.entry],
+                "settings": _settings(snapshot.entries[one.entry].spec, one.values),
+                f"validation {snapshot.truth_label}": one.truth,
+                "error": one.error,
+            }
+            for one in snapshot.trials
+        ]
+        every.dataframe(rows, hide_index=True)
+
+
+def _settings(spec: HasherSpec, values: tuple[tuple[str, Any], ...]) -> str:
+    """Parameters as a person reads them: symbol = value."""
+    rows = spec.table
+    texts = [f"{rows[key].symbol or rows[key].title} = {format_value(rows[key], value)}" for key, value in values]
+    return ", ".join(texts) or "the defaults"
 
 
 def _more(session: Session) -> None:

@@ -4,11 +4,15 @@ from functools import partial
 
 import streamlit as st
 
+from ohash._version import __version__
 from ohash.comparison import export as report
+from ohash.comparison.fairness import fairness
 from ohash.comparison.params import Comparison
 from ohash.comparison.results import ComparisonSnapshot
+from ohash.comparison.verdict import verdict
 from ohash.engine.export import Files, to_parquet
 from ohash.plots.compare import CHARTS
+from ohash.plots.compare_costs import COST_CHARTS
 from ohash.tables import rows_to_csv, to_csv
 from ohash.ui.parts.sharing import JSON, file_stem, link_here, offer_file, qr_html
 from ohash.ui.session import own_data
@@ -30,6 +34,18 @@ def buttons(session: Session, comparison: Comparison, snapshot: ComparisonSnapsh
             _export(comparison, snapshot, own_data.files_of(session, comparison.content))
 
 
+def _facts(comparison: Comparison, snapshot: ComparisonSnapshot) -> dict[str, str]:
+    """What a reader of an exported page must know: the verdict, and all that is needed to repeat it."""
+    return {
+        **{one.topic: one.text for one in verdict(snapshot)},
+        "compared": fairness(snapshot),
+        "methods": ", ".join(entry.text() for entry in snapshot.entries),
+        "state": f"{snapshot.state}, {snapshot.end:,} pairs each",
+        "link": link_here(comparison.to_query()),
+        "version": f"ohash {__version__}",
+    }
+
+
 def _export(comparison: Comparison, snapshot: ComparisonSnapshot, files: Files) -> None:
     from ohash.plots.plotly import to_html  # noqa: PLC0415 (plotly is heavy)
     from ohash.plots.svg import to_svg  # noqa: PLC0415
@@ -49,8 +65,13 @@ def _export(comparison: Comparison, snapshot: ComparisonSnapshot, files: Files) 
     offer_file("All results (JSON)", lambda: report.to_json(snapshot), f"{name}.json", JSON)
     offer_file("Table (LaTeX)", lambda: report.to_latex(snapshot), f"{name}.tex", "text/x-tex")
     offer_file("References (BibTeX)", lambda: report.to_bibtex(snapshot), f"{name}.bib", "text/x-bibtex")
-    figures = {title: make(snapshot) for title, make in CHARTS.items()}
-    offer_file("Figures (HTML)", lambda: to_html(list(figures.values())), f"{name}.html", "text/html")
+    figures = {title: make(snapshot) for title, make in (CHARTS | COST_CHARTS).items()}
+    facts = _facts(comparison, snapshot)
+    page = f"{len(methods)} methods on {snapshot.setup.title}"
+    offer_file(
+        "This comparison as a page (HTML)", lambda: to_html(list(figures.values()), title=page, facts=facts),
+        f"{name}.html", "text/html",
+    )  # fmt: skip
     for title, chart in figures.items():
         file = f"{name}-{title.replace(' ', '-')}.svg"
         offer_file(f"Figure {title} (SVG)", partial(to_svg, chart, width=120, height=80), file, "image/svg+xml")
