@@ -15,7 +15,8 @@ function nearestPoint(places, [x, y]) {
   return { at: best, distance: least };
 }
 
-// `playground` has run, view, edit(key, text), aim(m, at), and hold(on), which lets the stream wait.
+// `playground` has run, view, look, edit(key, text), aim(m, at), notify(words), refresh(), and hold(on), which lets the
+// stream wait.
 class Hand {
   constructor(stage, playground) {
     [this.stage, this.playground] = [stage, playground];
@@ -24,7 +25,7 @@ class Hand {
     on("pointermove", (event) => this.move(event));
     on("pointerdown", (event) => this.press(event));
     for (const name of ["pointerup", "pointercancel"]) on(name, () => this.release());
-    on("pointerleave", () => { if (!this.pressed) this.leave(); });
+    on("pointerleave", (event) => { if (!this.pressed && event.pointerType !== "touch") this.leave(); });
     on("blur", () => this.leave());
     // A finger scrolls the page unless it has something to hold.
     const keep = (event) => { if (this.tool !== "look" || this.grabs(event.touches[0])) event.preventDefault(); };
@@ -84,11 +85,16 @@ class Hand {
   leave() {
     this.playground.view.brush = null;
     this.playground.aim(this.playground.view.model, null);
+    this.playground.refresh();
   }
 
   paint(place) {
     if (this.stroke && Math.hypot(place[0] - this.stroke[0], place[1] - this.stroke[1]) < SPACING) return;
     this.stroke = place;
+    if (this.run.labels.length >= MOST_POINTS) {
+      this.playground.notify(`There are at most ${MOST_POINTS} points; erase some.`);
+      return;
+    }
     this.playground.edit("paint", `${this.tool}${placeText(this.unturned(place))}`);
   }
 

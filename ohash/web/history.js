@@ -23,6 +23,7 @@ class Curve {
   cut(t) {
     const kept = this.x.filter((x) => x <= t).length;
     this.x.length = this.y.length = kept;
+    if (!kept) [this.stride, this.count] = [1, 0];
   }
 }
 

@@ -2,7 +2,7 @@
 // a host says where its link is kept (`address`), where the Live page is (`live`), and what it starts with (`start`).
 
 const FRAME_MS = 9; // learning may take this much of a frame
-const MEASURE_MS = 100, SAY_MS = 250, PAIR_MS = 60; // how often it is measured, and words change, while it plays
+const MEASURE_MS = 100, SAY_MS = 250, PAIR_MS = 100; // how often it is measured, and words change, while it plays
 
 function mountPlayground(root, colours, { address = "fragment", live = null, start = null } = {}) {
   const playground = new Playground(root, colours, ADDRESSES[address], live);
@@ -18,7 +18,7 @@ class Playground {
     this.charts = [...root.querySelectorAll(".side canvas")];
     this.view = { focus: null, model: 0, phase: MOVED, showPair: true, slow: true, brush: null, notice: "" };
     Object.assign(this, { run: null, playing: false, held: false, stale: true, whole: true });
-    Object.assign(this, { owed: 0, frameAt: 0, measuredAt: 0, toldAt: 0, pairAt: 0, drawnAt: 0, timer: 0 });
+    Object.assign(this, { owed: 0, frameAt: 0, measuredAt: 0, toldAt: 0, pairAt: 0, drawnAt: 0, frames: 0, timer: 0 });
     this.stage = new Stage(this.find(".stage"));
     this.hand = new Hand(this.stage, this);
     this.showValues = makeRail(this.find(".rail"), (control, value) => this.choose(control, value));
@@ -108,7 +108,7 @@ class Playground {
       this.draw(measures || !this.playing);
       this.say(now);
     }
-    this.element.dataset.frames = Number(this.element.dataset.frames ?? 0) + 1;
+    this.frames += 1;
   }
 
   learnDue(now) {
@@ -235,11 +235,17 @@ class Playground {
 
   // What the hand does.
   hold(on) {
+    if (this.held && !on) this.remember();
     this.held = on;
-    if (!on) this.remember();
+  }
+
+  notify(words) {
+    [this.view.notice, this.toldAt] = [words, 0];
+    this.refresh();
   }
 
   edit(key, text) {
+    this.view.notice = "";
     this.run.change(key, text);
     if (key === "erase") this.view.focus = null;
     this.view.phase = MOVED;
@@ -249,7 +255,7 @@ class Playground {
   }
 
   aim(m, focus) {
-    if (this.view.focus === focus && this.view.model === m && !this.view.brush && focus === null) return;
+    if (this.view.focus === focus && this.view.model === m) return;
     [this.view.model, this.view.focus, this.toldAt] = [m, focus, 0];
     this.refresh();
   }

@@ -130,7 +130,7 @@ def test_the_file_opens_from_disk_plays_obeys_and_learns(page: Any, tmp_path: Pa
     at = page.evaluate("document.querySelector('.playground').playground.run.t")
     page.get_by_role("button", name="Step", exact=True).click()
     until(lambda: pairs_learnt(page) == at + 1, "one pair more")
-    page.locator(".pair").get_by_text("Pair ").wait_for()
+    page.locator(".pair").get_by_text(f"Pair {at + 1}:").wait_for()
     page.locator(".plane").focus()
     page.keyboard.press("ArrowDown")
     page.locator(".point").get_by_text("the same code").wait_for()

@@ -59,7 +59,7 @@ def print_playground(browser: Any) -> None:
 
 
 def _frames(page: Any, seconds: float) -> float:
-    count = "[Number(document.querySelector('.playground').dataset.frames), performance.now()]"
+    count = "[document.querySelector('.playground').playground.frames, performance.now()]"
     frames, start = page.evaluate(count)
     page.wait_for_timeout(1000 * seconds)
     later, end = page.evaluate(count)
