@@ -172,7 +172,7 @@ def test_pause_resume_and_stop():
     with runner.between_steps():
         assert runner.first_seed_runs[0].run.checkpoints.codes is not None
     runner.stop()
-    assert runner.finished.wait(5)
+    assert runner.finished.wait(60)
     assert runner.snapshot().state == "stopped"
 
 

@@ -115,7 +115,7 @@ def test_other_methods_begin_again() -> None:
     assert not app.exception
     assert runner(app).comparison.names == ("LSH", "OH", "HCOH")
     assert runner(app) is not first
-    assert first.finished.wait(10)
+    assert first.finished.wait(60)
     assert app.query_params["methods"] == "lsh,oh,hcoh"
 
 
