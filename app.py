@@ -18,6 +18,7 @@ else:
                 st.Page("pages/compare.py", title="Compare", url_path="compare"),
                 st.Page("pages/data.py", title="Data", url_path="data"),
                 st.Page("pages/learn.py", title="Learn", url_path="learn"),
+                st.Page("pages/step.py", title="Step by step", url_path="step"),
             ],
             "Experiments": [
                 st.Page("pages/runs.py", title="Runs", url_path="runs"),

@@ -14,6 +14,9 @@ except ValueError as problem:
     notices.show_missing_data(problem)
     rail.choose_data(session)
     st.stop()
+if address.pair() is not None:
+    session.pair = address.pair()
+    st.switch_page("pages/step.py")
 address.write(session.params)
 viewer.follow(session)
 notices.show_warnings(session)

@@ -84,7 +84,12 @@ def bar(session: Session, runner: Runner) -> None:
 
 
 def _more(session: Session, runner: Runner) -> None:
-    """Seed, pace, health."""
+    """The last pair, seed, pace, health."""
+    if find(session.params.method).key in ("oh", "mmoh") and st.button(
+        "Take apart", icon=":material/biotech:", key="take_apart", help="The last pair learnt, step by step."
+    ):
+        session.pair, session.own_pair, session.stages_shown = None, None, 1
+        st.switch_page("pages/step.py")
     st.button("New seed", icon=":material/casino:", on_click=once(_new_seed), args=(session,), key="new_seed")
     five = slot("five_seeds", session.five_seeds)
     st.toggle(

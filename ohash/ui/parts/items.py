@@ -11,6 +11,7 @@ from ohash.streams.dataset import Dataset
 from ohash.streams.overview import SimilarityExamples, item_label, item_name
 from ohash.ui.parts.gallery import png_base64
 
+SIGNS = {"similar": "≈", "dissimilar": "≠"}
 CSS = """
 <style>
 .ohash-items {display: flex; flex-wrap: wrap; gap: .45rem .4rem;}
@@ -65,17 +66,22 @@ def items_html(dataset: Dataset, rows: Iterable[int]) -> str:
     return f'<div class="ohash-items" role="group" aria-label="{html.escape(alt)}">{drawn}</div>'
 
 
+def pair_html(dataset: Dataset, i: int, j: int, kind: str, *, dark: bool) -> str:
+    """Two items with the sign of "similar" or "dissimilar" between them."""
+    edge = colour(kind, dark)
+    return (
+        f'<div class="ohash-pair" style="border-color:{edge}">{_item(dataset, i)}'
+        f'<b style="color:{edge}" aria-label="{kind}">{SIGNS[kind]}</b>{_item(dataset, j)}</div>'
+    )
+
+
 def pairs_html(dataset: Dataset, examples: SimilarityExamples, *, dark: bool) -> str:
     """Similar pairs next to dissimilar ones, distinguished by colour and by sign."""
     parts = []
-    for kind, sign, pairs in (("similar", "≈", examples.similar), ("dissimilar", "≠", examples.dissimilar)):
+    for kind, pairs in (("similar", examples.similar), ("dissimilar", examples.dissimilar)):
         edge = colour(kind, dark)
-        drawn = [
-            f'<div class="ohash-pair" style="border-color:{edge}">{_item(dataset, i)}'
-            f'<b style="color:{edge}" aria-label="{kind}">{sign}</b>{_item(dataset, j)}</div>'
-            for i, j in pairs
-        ]
-        parts.append(f'<div><h5 style="color:{edge}">{sign} {kind}</h5>{"".join(drawn)}</div>')
+        drawn = [pair_html(dataset, i, j, kind, dark=dark) for i, j in pairs]
+        parts.append(f'<div><h5 style="color:{edge}">{SIGNS[kind]} {kind}</h5>{"".join(drawn)}</div>')
     return f'<div class="ohash-pairs">{"".join(parts)}</div>'
 
 

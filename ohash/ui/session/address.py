@@ -13,7 +13,7 @@ from ohash.engine.params import ExperimentParams
 from ohash.ui.workarounds.markdown import escape_markdown
 
 LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
-KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view")
+KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view", "at")
 IGNORED = "Some parts of the link were ignored"
 
 
@@ -47,6 +47,12 @@ def read() -> Link:
     if not problems and not params.to_query().keys() & own_keys.keys():  # only stray keys, such as utm_source
         return Link()
     return Link(params=params, warnings=_warnings(problems))
+
+
+def pair() -> int | None:
+    """The pair that the address wants taken apart, `at`; None if it names none."""
+    text = st.query_params.get("at", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
 
 
 def write(shown: Linkable) -> None:

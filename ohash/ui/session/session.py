@@ -94,4 +94,7 @@ class Session:
     comparison: Comparison | None = None
     comparison_runner: ComparisonRunner | None = None
     sides: tuple[int, int] = (0, 1)
+    pair: int | None = None  # that Step by step takes apart; None for the last one learnt on Live
+    own_pair: tuple[int, int, int] | None = None  # two items and their similarity, in its place
+    stages_shown: int = 1
     compare_resting: bool = False

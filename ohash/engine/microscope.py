@@ -1,0 +1,122 @@
+"""Microscope: one pair of an experiment, taken apart in the order of Algorithms 1 to 3.
+
+The pair may be any of the stream, in any order, or two items of one's own; the model is always as it was before it.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from ohash.core import validation
+from ohash.core.loss import PairStep
+from ohash.engine.params import ExperimentParams
+from ohash.engine.run import Run
+from ohash.models.online.passive_aggressive import PassiveAggressive
+from ohash.streams.dataset import Dataset
+
+SEARCHED = 5000  # pairs looked through for the next one of a kind
+FAR = 1000  # pairs after which the state is kept, so that the way back is short
+
+# What a pair can do to the model that it updates.
+KINDS: dict[str, Callable[[PairStep], bool]] = {
+    "update": lambda step: step.updated,
+    "capped": lambda step: step.updated and step.ratio > step.C,
+    "loss left": lambda step: step.updated and step.R_after > 0,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class PairView:
+    """Pair t, items i and j with similarity s: the step of each of the T models, and the same pair after it."""
+
+    t: int
+    i: int
+    j: int
+    s: int
+    steps: list[PairStep]
+    after: list[PairStep]
+
+    @property
+    def model(self) -> int:
+        """The first model that the pair updates, or else the one with the smallest loss, Eq. (28)."""
+        updated = [m for m, step in enumerate(self.steps) if step.updated]
+        return updated[0] if updated else min(range(len(self.steps)), key=lambda m: self.steps[m].R)
+
+
+class Microscope:
+    """An experiment with OH or MMOH; nothing is evaluated, and the run that is watched elsewhere is not touched."""
+
+    def __init__(self, params: ExperimentParams, dataset: Dataset | None = None) -> None:
+        """Prepare the world and the first model."""
+        self._run = Run(params, dataset, judge=False)
+        self._lock = threading.Lock()  # the tabs of one server share it
+        if not isinstance(self._run.hasher, PassiveAggressive):
+            raise ValueError(
+                f"method must be oh or mmoh, whose update is taken apart here, got {params.method!r}; choose OH on Live"
+            )
+
+    @property
+    def length(self) -> int:
+        """How many pairs the experiment has."""
+        return self._run.end
+
+    @property
+    def dataset(self) -> Dataset:
+        """The items."""
+        return self._run.world.dataset
+
+    def view(self, t: int, items: tuple[int, int, int] | None = None, **what_if: Any) -> PairView:
+        """Pair t, or `items` (i, j, s) at its place; `what_if` are other values of alpha, beta or C for this step."""
+        with self._lock:
+            return self._view(_position("t", t, self.length), items, what_if)
+
+    def _view(self, t: int, items: tuple[int, int, int] | None, what_if: dict[str, Any]) -> PairView:
+        hasher = self._before(t)
+        i, j, s = self._pair(t) if items is None else items
+        Z = self._features(t)
+        x_i, x_j = Z[_position("i", i, len(Z))], Z[_position("j", j, len(Z))]
+        steps = _learn(hasher, x_i, x_j, s, what_if)
+        after = _learn(hasher, x_i, x_j, s, what_if | {"dry_run": True})
+        return PairView(t, i, j, s, steps, after)
+
+    def find(self, kind: str, start: int) -> int | None:
+        """The first pair of a kind from `start` on, among the next SEARCHED ones; None if there is none."""
+        if start >= self.length:
+            return None
+        with self._lock:
+            hasher = self._before(_position("start", start, self.length))
+            for t in range(start, min(start + SEARCHED, self.length)):
+                self._run.apply_changes(hasher, t)
+                i, j, s = self._pair(t)
+                Z = self._features(t)
+                if any(KINDS[kind](step) for step in _learn(hasher, Z[i], Z[j], s, {})):
+                    return t
+        return None
+
+    def _before(self, t: int) -> PassiveAggressive:
+        kept = self._run.kept_states
+        hasher = kept.hasher_before(t, self._run)
+        if min(abs(t - at) for at in kept.states) >= FAR:
+            kept.keep(t, hasher)
+        return cast(PassiveAggressive, hasher)
+
+    def _pair(self, t: int) -> tuple[int, int, int]:
+        i, j, s = self._run.world.pairs(t, t + 1)
+        return int(i[0]), int(j[0]), int(s[0])
+
+    def _features(self, t: int) -> Any:
+        return self._run.world.mapped(self._run.world.drift.stage(t))
+
+
+def _position(name: str, value: int, length: int) -> int:
+    value = validation.integer(name, value, 0)
+    if value >= length:
+        raise ValueError(f"{name} must be in [0, {length - 1}], got {value}")
+    return value
+
+
+def _learn(hasher: PassiveAggressive, x_i: Any, x_j: Any, s: int, options: dict[str, Any]) -> list[PairStep]:
+    """OH explains one model, MMOH a list of them."""
+    steps = cast(Any, hasher).learn_pair(x_i, x_j, s, **options)
+    return steps if isinstance(steps, list) else [steps]

@@ -1,0 +1,206 @@
+"""The Step by step page: which pair, its stages one press at a time, and other values of α, β and C to try on it."""
+
+import base64
+import html
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from ohash.engine.microscope import SEARCHED, Microscope, PairView
+from ohash.engine.narrative import title_of
+from ohash.engine.params import ExperimentParams
+from ohash.models.registry import find
+from ohash.plots.pair import Stage, stages
+from ohash.plots.svg import to_svg
+from ohash.streams.dataset import Dataset
+from ohash.ui.parts import static_chart
+from ohash.ui.parts.items import pair_html
+from ohash.ui.parts.notices import show_error, show_missing_data
+from ohash.ui.parts.sharing import file_stem, offer_file
+from ohash.ui.session import address, live_run, own_data
+from ohash.ui.session.session import Session
+from ohash.ui.workarounds.slots import on_choice, slot
+from ohash.ui.workarounds.style import dark
+
+NEXT = {"update": "Next update", "capped": "Next capped by C", "loss left": "Next with loss left"}
+EVERYTHING = 99
+RULES = {
+    1: "A similar pair updates only the model with the smallest loss, and none if that is 0.",
+    -1: "A dissimilar pair updates every model with a loss.",
+}
+
+
+@st.cache_resource(max_entries=8, show_spinner="Preparing the model…")
+def _microscope(key: str, _params: ExperimentParams, _dataset: Dataset | None) -> Microscope:
+    return Microscope(_params, _dataset)
+
+
+def show(session: Session) -> None:
+    """The pair, and its stages as far as they have been asked for."""
+    params = session.params
+    try:
+        dataset = own_data.dataset_of(session, params)
+    except ValueError as problem:
+        show_missing_data(problem)
+        return
+    try:
+        microscope = _microscope(params.key(), params, dataset)
+    except ValueError as problem:
+        show_error(problem)
+        st.page_link("pages/live.py", label="Open Live", icon=":material/play_arrow:")
+        return
+    _read_address(session, microscope)
+    assert session.pair is not None
+    title = f"{find(params.method).title} on {title_of(params)}"
+    st.caption(
+        f"{title}: pair {session.pair:,} of {microscope.length:,}, counted from 0. The run on Live is not touched."
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _choose_pair(session, microscope)
+        _choose_items(session, microscope)
+        values = _what_if(params, session.pair)
+    if values:
+        told = ", ".join(f"{find(params.method).table[name].symbol} = {value:g}" for name, value in values.items())
+        st.info(f"What if {told}: the model up to this pair is that of the experiment.", icon=":material/tune:")
+    view = microscope.view(session.pair, session.own_pair, **values)
+    model = _choose_model(view)
+    shown = stages(view, model, dark=dark())
+    left, right = st.columns([1, 3])
+    with left:
+        _items(session, view, microscope.dataset)
+        _next_stage(session, len(shown))
+        _export(shown, params, view)
+    with right:
+        for number, stage in enumerate(shown[: session.stages_shown], start=1):
+            _stage(number, stage)
+    address.write_query(params.to_query() | {"at": str(session.pair)})
+
+
+def _read_address(session: Session, microscope: Microscope) -> None:
+    """The pair in the address when the page is opened, or else the last one learnt on Live."""
+    if session.pair is None:
+        session.pair = address.pair()
+    if session.pair is None:
+        now = live_run.latest_snapshot(session)
+        session.pair = max(0, now.t - 1) if now is not None and now.params == session.params else 0
+    if session.pair >= microscope.length:
+        st.info(f"The experiment has {microscope.length:,} pairs; this is its last one.")
+        session.pair = microscope.length - 1
+
+
+def _choose_pair(session: Session, microscope: Microscope) -> None:
+    assert session.pair is not None
+    place = slot("pair", session.pair)
+    st.number_input(
+        "pair", 0, microscope.length - 1, place.initial, key=place.key, width=150,
+        on_change=on_choice(place, partial(_go, session)),
+    )  # fmt: skip
+    st.button(
+        "Back", icon=":material/arrow_back:", disabled=session.pair == 0, key="pair_back",
+        on_click=partial(_go, session, session.pair - 1),
+    )  # fmt: skip
+    st.button(
+        "Forward", icon=":material/arrow_forward:", disabled=session.pair >= microscope.length - 1,
+        key="pair_forward", on_click=partial(_go, session, session.pair + 1),
+    )  # fmt: skip
+    for kind, label in NEXT.items():
+        st.button(label, key=f"pair_{kind}", on_click=partial(_search, session, microscope, kind))
+
+
+def _choose_items(session: Session, microscope: Microscope) -> None:
+    """Two items of one's own in place of the pair of the stream."""
+    with st.popover("Own two items", key="own_items"):
+        last = microscope.dataset.n - 1
+        i = st.number_input("row i", 0, last, 0, key="own_i")
+        j = st.number_input("row j", 0, last, min(1, last), key="own_j")
+        similar = st.radio("They are", ("similar", "dissimilar"), horizontal=True, key="own_s")
+        s = 1 if similar == "similar" else -1
+        st.button("Use them", key="own_use", on_click=partial(_go, session, session.pair or 0, (int(i), int(j), s)))
+        if session.own_pair is not None:
+            st.button("Back to the stream", key="own_end", on_click=partial(_go, session, session.pair or 0))
+
+
+def _go(session: Session, pair: int, items: tuple[int, int, int] | None = None) -> None:
+    session.pair, session.own_pair, session.stages_shown = pair, items, 1
+
+
+def _search(session: Session, microscope: Microscope, kind: str) -> None:
+    at = microscope.find(kind, (session.pair or 0) + 1)
+    if at is None:
+        st.toast(f"None of the next {SEARCHED:,} pairs is of this kind.")
+    else:
+        _go(session, at)
+
+
+def _what_if(params: ExperimentParams, t: int) -> dict[str, Any]:
+    """Other values of α, β and C for this one step."""
+    model = params.model_at(t)
+    with st.popover("What if", icon=":material/tune:", key="what_if"):
+        st.caption("Other values for this one step; the experiment keeps its own.")
+        key = f"{params.key()[:8]}_{model.alpha}_{model.beta}_{model.C}"
+        values: dict[str, Any] = {
+            "alpha": st.number_input("α", 0, model.r, model.alpha, key=f"what_alpha_{key}"),
+            "beta": st.number_input("β", 0.01, 1.0, float(model.beta), 0.05, key=f"what_beta_{key}"),
+        }
+        if model.C > 0:  # auto is a number only after the warm-up
+            values["C"] = st.number_input("C", 1e-6, 1e6, float(model.C), format="%g", key=f"what_C_{key}")
+    return {name: value for name, value in values.items() if value != getattr(model, name)}
+
+
+def _choose_model(view: PairView) -> int:
+    """Which of the T models, Eq. (28); at first one that the pair updates."""
+    if len(view.steps) == 1:
+        return 0
+    names = [f"model {m + 1}: R = {step.R:g}" for m, step in enumerate(view.steps)]
+    chosen = st.segmented_control(
+        RULES[view.s], names, default=names[view.model],
+        key=f"model_of_{view.t}_{view.i}_{view.j}", required=True,
+    )  # fmt: skip
+    return names.index(chosen)
+
+
+def _items(session: Session, view: PairView, dataset: Dataset) -> None:
+    kind = "similar" if view.s == 1 else "dissimilar"
+    st.html(pair_html(dataset, view.i, view.j, kind, dark=dark()))
+    source = "that you chose" if session.own_pair is not None else "of the stream"
+    st.caption(f"A {kind} pair {source}: x_i is row {view.i:,}, x_j is row {view.j:,}.")
+
+
+def _next_stage(session: Session, count: int) -> None:
+    done = session.stages_shown >= count
+    with st.container(horizontal=True):
+        st.button(
+            "Next stage", type="primary", shortcut="right", disabled=done, key="stage_next",
+            on_click=partial(_set_stages, session, session.stages_shown + 1),
+        )  # fmt: skip
+        st.button("All", disabled=done, key="stage_all", on_click=partial(_set_stages, session, EVERYTHING))
+        st.button("Again", shortcut="left", key="stage_again", on_click=partial(_set_stages, session, 1))
+    st.caption(f"Stage {min(session.stages_shown, count)} of {count}")
+
+
+def _set_stages(session: Session, shown: int) -> None:
+    session.stages_shown = shown
+
+
+def _stage(number: int, stage: Stage) -> None:
+    with st.container(border=True):
+        st.markdown(f"**{number} · {stage.title}.** {stage.text}")
+        if stage.strips:
+            source = f"data:image/svg+xml;base64,{base64.b64encode(stage.strips.encode()).decode()}"
+            st.html(f'<img alt="{html.escape(stage.text)}" src="{source}" style="width:100%; max-width:760px">')
+        for line in stage.tex:
+            st.latex(line)
+        if stage.chart is not None:
+            static_chart.show(stage.chart, f"stage_{stage.title}", height=stage.height)
+
+
+def _export(shown: list[Stage], params: ExperimentParams, view: PairView) -> None:
+    """Every picture of the stages as SVG."""
+    with st.popover("SVG", icon=":material/download:", key="step_svg"):
+        for stage in shown:
+            name = f"{file_stem(params.dataset, stage.title, str(view.t))}.svg"
+            if stage.strips:
+                offer_file(f"{stage.title}, bits", partial(str, stage.strips), name, "image/svg+xml")
+            if stage.chart is not None:
+                offer_file(stage.title, partial(to_svg, stage.chart), name, "image/svg+xml")

@@ -1,0 +1,102 @@
+"""The microscope shows what the run learnt: the same pairs, steps and codes, whatever is looked at first."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ohash.engine.microscope import FAR, KINDS, Microscope
+from ohash.engine.params import experiment
+from ohash.engine.run import Run
+from tests.engine.runs import small
+
+
+def learn(params, stop):
+    """The trace of the pairs before `stop`, learnt one at a time, and the models after each."""
+    run = Run(params, judge=False)
+    traces = []
+    for t in range(stop):
+        run.apply_changes(run.hasher, t)
+        i, j, s = run.world.pairs(t, t + 1)
+        Z = run.world.mapped(run.world.drift.stage(t))
+        traces.append((run.hasher.learn(Z, i, j, s), int(i[0]), int(j[0]), int(s[0])))
+    return traces
+
+
+@pytest.mark.parametrize(
+    ("values", "changes"),
+    [
+        ({}, {}),
+        ({"method": "mmoh", "T": 3, "r": 8}, {}),
+        ({"drift": "rotate", "drift_at": 30}, {20: {"C": 0.01}, 45: {"beta": 0.3}}),
+    ],
+    ids=["oh", "mmoh", "drift and changes"],
+)
+def test_every_pair_is_seen_as_the_run_learnt_it(values, changes):
+    params = small(**values)
+    for at, change in changes.items():
+        params = params.changed(at, **change)
+    microscope = Microscope(params)
+    traces = learn(params, 60)
+    for t in (59, 0, 31, 20, 45, 1):
+        view = microscope.view(t)
+        trace, i, j, s = traces[t]
+        assert (view.i, view.j, view.s) == (i, j, s)
+        tau = np.reshape(trace.tau, -1)
+        assert [step.tau for step in view.steps] == pytest.approx(tau.tolist(), rel=1e-6)
+        assert [step.D_h for step in view.steps] == np.reshape(trace.D_h, -1).tolist()
+        for step, after in zip(view.steps, view.after, strict=True):
+            if step.tau == 0:
+                assert np.array_equal(step.h_i, after.h_i) and np.array_equal(step.h_j, after.h_j)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_next_pair_of_a_kind_is_the_first_one(kind):
+    microscope = Microscope(small(C=0.02))
+    at = microscope.find(kind, 10)
+    assert at is not None
+    assert any(KINDS[kind](step) for step in microscope.view(at).steps)
+    assert not any(KINDS[kind](step) for t in range(10, at) for step in microscope.view(t).steps)
+    assert microscope.find(kind, microscope.length) is None
+
+
+def test_a_pair_that_c_caps_and_one_that_it_does_not():
+    """With a tiny C every update is capped, with a huge one none is."""
+    capped, free = Microscope(small(C=1e-6)), Microscope(small(C=1e6))
+    assert capped.find("capped", 0) == capped.find("update", 0)
+    assert free.find("capped", 0) is None
+
+
+def test_what_if_changes_the_step_and_nothing_else():
+    microscope = Microscope(small())
+    t = microscope.find("update", 5)
+    before, other, again = microscope.view(t), microscope.view(t, C=1e-4), microscope.view(t)
+    assert other.steps[0].tau == pytest.approx(min(1e-4, before.steps[0].ratio))
+    assert again.steps[0].tau == before.steps[0].tau
+    assert np.array_equal(again.after[0].h_i, before.after[0].h_i)
+
+
+def test_two_items_of_ones_own_take_the_place_of_the_pair():
+    view = Microscope(small()).view(3, (5, 5, -1))
+    assert (view.i, view.j, view.s) == (5, 5, -1)
+    assert view.steps[0].D_h == 0 and view.steps[0].R == pytest.approx(view.steps[0].beta * len(view.steps[0].h_i))
+
+
+def test_the_way_back_is_the_same_after_a_state_was_kept():
+    params = small(pairs=3 * FAR)
+    first, second = Microscope(params), Microscope(params)
+    far = 2 * FAR + 7
+    expected = [first.view(t).steps[0].loss for t in (FAR + 3, far)]
+    second.view(far)
+    assert [second.view(t).steps[0].loss for t in (FAR + 3, far)] == expected
+
+
+def test_mistakes_are_named():
+    microscope = Microscope(small())
+    with pytest.raises(ValueError, match=rf"t must be in \[0, {microscope.length - 1}\], got {microscope.length}"):
+        microscope.view(microscope.length)
+    with pytest.raises(ValueError, match="i must be in"):
+        microscope.view(0, (10**9, 0, 1))
+    with pytest.raises(ValueError, match=r"method must be oh or mmoh, .* got 'lsh'"):
+        Microscope(experiment("blobs2d", "lsh"))
+    assert math.isfinite(microscope.view(0).steps[0].loss)
