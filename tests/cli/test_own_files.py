@@ -23,6 +23,7 @@ def test_run_on_own_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         assert "agreement with" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_pairs_may_be_a_file_of_clicks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(300, 6)))
     (tmp_path / "c.csv").write_text("i,j\n" + "\n".join(f"{k},{(k * 7 + 3) % 300}" for k in range(300)))
@@ -103,6 +104,7 @@ def test_the_toml_beside_the_vectors_counts_and_options_come_first(
     assert "x.toml must name files" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_index_takes_the_matrix_that_the_toml_names(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     X = np.load(own / "x.npy")
     np.savez(own / "two.npz", one=X, two=X[:50])

@@ -51,6 +51,7 @@ def timeless(file, store):
     }
 
 
+@pytest.mark.slow
 def test_table_estimate_and_export(tmp_path, capsys):
     file, store = spec(tmp_path), str(tmp_path / "home")
     assert main(["sweep", str(file), "--store", store, "--inline", "--estimate"]) == 0
@@ -107,6 +108,7 @@ def test_progress_in_a_pipe_when_cells_are_slow(capsys, monkeypatch):
     assert 4 <= len(capsys.readouterr().err.splitlines()) <= 6
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_ends_it_with_the_way_on(tmp_path, capsys, monkeypatch):
     file, store, save = spec(tmp_path), str(tmp_path / "home"), Store.save
 

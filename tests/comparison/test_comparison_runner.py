@@ -43,6 +43,7 @@ def over(here):
     patch.undo()
 
 
+@pytest.mark.slow
 def test_every_curve_is_that_of_a_run_alone(over):
     now = over.snapshot()
     assert (now.state, now.phase, now.errors) == ("done", "", {})
@@ -237,6 +238,7 @@ def test_trials_are_on_validation_and_the_best_are_reported_on_test():
     assert {result.params.model.C for result in now.results if result.entry == 0} == {dict(best.values).get("C", 0.1)}
 
 
+@pytest.mark.slow
 def test_equal_seeds_equal_standings():
     one, other = (finished(small(("oh", "itq"), trials=3)).snapshot() for _ in range(2))
     assert one.trials == other.trials

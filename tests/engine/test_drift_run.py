@@ -65,6 +65,7 @@ def test_lsh_is_watched_by_its_own_loss():
     assert any(AT <= place < AT + 1000 for place in now.alarms["page_hinkley_R"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["oh", "mmoh"])
 def test_chunks_change_neither_alarms_nor_scores(method):
     params = small(method, drift="rotate", drift_at=400, pairs=1200)
@@ -103,6 +104,7 @@ def test_another_beta_is_another_loss_and_no_drift():
     assert not any(2000 <= place < 2200 for found in now.observer.drift_monitor.alarms.values() for place in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("database", "train", "most"),
     [("full", "database", None), ("seen", "database", None), ("full", "disjoint", None), ("full", "database", 50)],
@@ -134,6 +136,7 @@ def test_arrived_points_ask_the_table_made_before_they_came(database, train, mos
     assert run.checkpoints.table_at == run.end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["metric", "multi", "clicks", "labels"])
 def test_every_similarity_has_its_prequential_map_or_none(kind):
     dataset, values = own_data(kind)

@@ -183,6 +183,7 @@ def test_paused_means_still(runner_of):
     until(lambda: runner.run.t > t)
 
 
+@pytest.mark.slow
 def test_saved_while_running_and_resumed(runner_of, tmp_path):
     params = small(pairs=20_000, reencode="every", reencode_every=300)
     with pytest.raises(ValueError, match="nothing to save yet"):

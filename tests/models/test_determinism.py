@@ -38,7 +38,7 @@ def same_columns(one, other):
 
 @pytest.mark.parametrize("center", first(CENTRINGS, 2))
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("T", [None, 3])
+@pytest.mark.parametrize("T", first([3, None]))
 def test_the_chunking_does_not_show(T, dtype, center):
     whole, chunked, single = (fresh(T, dtype, center) for _ in range(3))
     data = X.astype(dtype)

@@ -24,7 +24,8 @@ X, AT_I, AT_J, S = random_stream(7, d=D, pairs=150)
 X = X.astype(np.float32)
 LABELS = np.random.default_rng(0).integers(0, 4, len(X))
 
-SLOW = ("fasthash",)  # trees for every bit
+# trees for every bit; kernels that take seconds to compile, and are compiled for the tests of their formulas anyway
+SLOW = ("fasthash", "adapthash", "lego", "mihash", "mlh", "unifdiag")
 pytestmark = pytest.mark.parametrize(
     "key", [pytest.param(key, marks=pytest.mark.slow) if key in SLOW else key for key in SPECS]
 )

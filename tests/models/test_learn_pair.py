@@ -31,7 +31,7 @@ def bits(model):
 
 @pytest.mark.parametrize("center", first(CENTRINGS, 2))
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("T", [None, 3])
+@pytest.mark.parametrize("T", first([3, None]))
 def test_every_field(T, dtype, center):
     """Against the slow twin's equations and the trace of `learn` on a second model, bit for bit in W."""
     model, silent = make(T, center, dtype), make(T, center, dtype)

@@ -389,6 +389,7 @@ def test_new_queries_are_of_classes_that_had_not_arrived():
     assert len(set(points.labels[np.concatenate([i, j])])) == 10
 
 
+@pytest.mark.slow
 def test_the_claims_on_data_of_ones_own(monkeypatch, tmp_path, capsys):
     rng = np.random.default_rng(0)
     labels = np.arange(600) % 4
@@ -418,6 +419,7 @@ def test_held_is_counted_by_dataset():
     assert found.held_text == "holds on 4 of 4" and found.verdict == "holds"
 
 
+@pytest.mark.slow
 def test_the_command_says_what_is_known(tmp_path, capsys):
     files = {name: tmp_path / name for name in ("report.html", "tables.tex", "refs.bib", "figures")}
     code = main([
@@ -445,6 +447,7 @@ def small_paper(tmp_path_factory):
         yield Measurements(store, profile)
 
 
+@pytest.mark.slow
 def test_tables_charts_and_report(small_paper):
     three = FIGURES["3"]
     table = figure_table(small_paper, three)

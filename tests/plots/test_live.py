@@ -16,6 +16,7 @@ from ohash.plots.live.axes import decades, round_up, share_limits
 from ohash.plots.thinning import thin
 from tests.plots.moments import EVERY, picture
 from tests.plots.parts import curve, labels, names
+from tests.selection import alternate
 
 VARIANTS = {
     **charts.CHARTS,
@@ -28,7 +29,7 @@ VARIANTS = {
 }
 
 
-@pytest.mark.parametrize("moment", EVERY)
+@pytest.mark.parametrize("moment", alternate(EVERY))
 @pytest.mark.parametrize("kind", VARIANTS)
 def test_every_chart_at_every_moment(moment, kind):
     chart = VARIANTS[kind](picture(moment))

@@ -61,6 +61,7 @@ def write_sequence(root: Path, name: str = "v_wall", seed: int = 0) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_patches_of_a_track_are_nearest_to_each_other(root: Path, name: str) -> None:
     write_sequence(root, name)
@@ -120,6 +121,7 @@ def test_points_beyond_the_horizon_are_not_seen() -> None:
         assert mapped[0].tolist() == [100, 20] and np.isnan(mapped[1]).all()
 
 
+@pytest.mark.slow
 def test_rows_are_counted_by_the_first_load_and_computed_once(root: Path) -> None:
     write_sequence(root)
     write_sequence(root, "graf", seed=1)
@@ -150,6 +152,7 @@ def test_tracks_are_dealt_evenly_up_to_a_cap(root: Path, monkeypatch: pytest.Mon
     assert deal([0, 3], 2) == [0, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "message"),
     [

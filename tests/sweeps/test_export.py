@@ -12,6 +12,7 @@ from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.files import save_own_data, with_own_data
 from ohash.sweeps.results import collect_points
 from ohash.sweeps.sweep import build_sweep, code_for
+from tests.selection import first
 
 BASE = {"dataset": "blobs2d", "r": 8, "m": 16, "pairs": 150, "judged_at": "ends"}
 SWEEPS = {
@@ -21,7 +22,7 @@ SWEEPS = {
 }
 
 
-@pytest.mark.parametrize("name", SWEEPS)
+@pytest.mark.parametrize("name", first(SWEEPS))
 def test_code_for_a_sweep_repeats_it(name, tmp_path, monkeypatch, capsys):
     sweep, known = SWEEPS[name], Store(tmp_path / "known")
     SweepExecution(sweep, known, InlineExecutor()).run()

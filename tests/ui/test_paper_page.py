@@ -92,6 +92,7 @@ def test_start_and_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
     claims.beat(key, "cancelled", 0.0, {"done": 1, "failed": 0, "total": 4})
 
 
+@pytest.mark.slow
 def test_the_profile_is_in_the_address() -> None:
     app = page(profile="full")
     assert app.query_params["profile"] == "full"

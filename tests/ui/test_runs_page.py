@@ -65,6 +65,7 @@ def test_nothing_run_yet_is_a_sentence_and_a_way_out() -> None:
     assert app.button(key="runs_start").label == "Start a run on Live"
 
 
+@pytest.mark.slow
 def test_the_table_lists_every_run_with_start_and_end(pictures: list[Snapshot]) -> None:
     table = page(pictures).dataframe[0].value
     assert list(table["changed from default"]) == [
@@ -115,6 +116,7 @@ def test_what_was_selected_stays_selected_when_it_is_kept(pictures: list[Snapsho
     assert session.selection.first == [2] and session.selection.keys == [key]
 
 
+@pytest.mark.slow
 def test_a_live_run_that_is_over_is_kept_once_and_stays_selected(pictures: list[Snapshot]) -> None:
     app = page(pictures)
     session = app.session_state["ohash"]
@@ -215,6 +217,7 @@ def test_overlay_ranks_only_what_is_over_and_as_long(pictures: list[Snapshot]) -
     assert " is " in overlay([("b", other)], "map").title and " ends at " in overlay([("a", one)], "map").title
 
 
+@pytest.mark.slow
 def test_a_kept_run_outlives_the_tab(pictures: list[Snapshot]) -> None:
     app = page(pictures[:1], 0)
     app.button(key="run_keep").click().run()

@@ -137,6 +137,7 @@ def test_a_finished_sweep_is_drawn_judged_and_opened(alone: Store) -> None:
     assert any(one.label == "Code for this sweep" for one in app.get("download_button"))
 
 
+@pytest.mark.slow
 def test_several_bests_are_a_table_and_a_new_sweep_is_one_click_away(alone: Store) -> None:
     several = build_sweep("by data", base={key: value for key, value in BASE.items() if key != "dataset"},
                     grid={"beta": [0.25, 0.5]}, cases=[{"dataset": name} for name in ("blobs2d", "moons")])  # fmt: skip
@@ -186,6 +187,7 @@ def test_a_running_sweep_can_be_cancelled_and_no_second_started(alone: Store, la
     assert claims.beat(chosen.key, "running", 0.0, {"done": 0, "failed": 0, "total": 4, "here": 0, "seconds": 1.0})
 
 
+@pytest.mark.slow
 def test_failures_are_listed(alone: Store) -> None:
     bad = one_axis(grid={"m": [16, 9000]}, seeds=1)
     SweepExecution(bad, alone, InlineExecutor()).run()
@@ -221,6 +223,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: py
     assert "Nothing can be saved" in app.warning[0].value and app.button(key="sweep_new").disabled
 
 
+@pytest.mark.slow
 def test_two_numbers_make_a_heat_map_and_methods_lines(alone: Store) -> None:
     two = one_axis(grid={"beta": [0.25, 0.5], "C": [0.1, 1.0]}, seeds=1)
     SweepExecution(two, alone, InlineExecutor()).run()
