@@ -1,0 +1,88 @@
+"""Step by step: the pair of a link, its stages one press at a time, what if, own items, and what is wrong said."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest  # noqa: TID251
+
+from ohash.engine.microscope import Microscope
+from ohash.engine.params import experiment
+
+APP = str(Path(__file__).parents[2] / "app.py")
+SMALL = {"dataset": "blobs2d", "method": "oh", "r": "8", "kernel": "none", "pairs": "400", "C": "0.1"}
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=60)
+    for key, value in {**SMALL, **query}.items():
+        app.query_params[key] = value
+    app.switch_page("pages/step.py").run()
+    assert not app.exception
+    return app
+
+
+def shown(app: AppTest) -> str:
+    return "\n".join(element.value for element in (*app.markdown, *app.caption, *app.latex, *app.info))
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception
+    return app
+
+
+@pytest.fixture(scope="module")
+def update() -> int:
+    at = Microscope(experiment("blobs2d", "oh", r=8, kernel="none", pairs=400, C=0.1)).find("update", 21)
+    assert at is not None
+    return at
+
+
+def test_the_stages_of_a_pair_come_one_press_at_a_time(update: int) -> None:
+    app = opened(at=str(update))
+    assert f"pair {update} of 400" in shown(app) and "1 · Codes" in shown(app)
+    assert "2 · Similarity loss" not in shown(app)
+    press(app, "stage_next")
+    assert "2 · Similarity loss" in shown(app) and "3 · Which bits to flip" not in shown(app)
+    press(app, "stage_all")
+    assert "7 · Update" in shown(app) and r"\tau = \min" in shown(app)
+    assert app.button(key="stage_next").disabled
+    press(app, "pair_forward")
+    assert app.query_params["at"] == str(update + 1) and "2 · Similarity loss" not in shown(app)
+    assert f"pair {update} of 400" in shown(press(app, "pair_back"))
+
+
+def test_the_next_update_is_found_and_what_if_leaves_the_experiment_alone(update: int) -> None:
+    app = opened(at="20")
+    press(app, "pair_update")
+    press(app, "stage_all")
+    assert app.query_params["at"] == str(update)
+    before = dict(app.query_params)
+    next(one for one in app.number_input if one.label == "C").set_value(1e-4).run()
+    assert "What if C = 0.0001" in shown(app) and r"= 0.0001\qquad" in shown(app)
+    assert dict(app.query_params) == before
+
+
+def test_two_items_of_ones_own() -> None:
+    app = opened(at="5")
+    app.number_input(key="own_i").set_value(7).run()
+    app.number_input(key="own_j").set_value(7).run()
+    press(app, "own_use")
+    assert "A similar pair that you chose: x_i is row 7, x_j is row 7." in shown(app)
+    press(app, "stage_all")
+    assert "There is no loss" in shown(app)
+
+
+def test_mmoh_says_which_models_learn() -> None:
+    app = opened(method="mmoh", T="2", at="3")
+    assert any("pair updates" in one.label for one in app.segmented_control)
+
+
+@pytest.mark.parametrize(("at", "pair"), [("1000000", 399), ("-3", 0), ("x", 0), ("9" * 40, 0)])
+def test_a_forged_pair_is_the_nearest_there_is(at: str, pair: int) -> None:
+    assert f"pair {pair} of 400" in shown(opened(at=at))
+
+
+def test_a_method_without_such_an_update_is_a_message() -> None:
+    app = opened(method="lsh")
+    assert "method must be oh or mmoh" in app.error[0].value
