@@ -9,6 +9,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from ohash.cli.lab import app_file
@@ -52,6 +53,14 @@ class Dashboard:
         """Stop the server."""
         self.process.terminate()
         self.process.wait(10)
+
+
+def write_pdf(svg: str, file: Path, *, width: float, height: float) -> None:
+    """A figure as a PDF page of its own size in millimetres, with its lines and letters as they are."""
+    with chromium() as browser:
+        page = browser.new_page()
+        page.set_content(f"<style>@page{{margin:0}}body{{margin:0}}svg{{display:block}}</style>{svg}")
+        page.pdf(path=str(file), width=f"{width}mm", height=f"{height}mm", print_background=True, page_ranges="1")
 
 
 @contextmanager

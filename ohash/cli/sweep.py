@@ -4,7 +4,7 @@ Examples:
   python3 -m ohash sweep beta.toml
   python3 -m ohash sweep beta.toml --estimate
   python3 -m ohash sweep beta.toml --cluster tcp://scheduler:8786
-  python3 -m ohash sweep beta.toml --export beta.csv
+  python3 -m ohash sweep beta.toml --export beta.csv --export beta.tex --export beta.bib --export beta.svg
   python3 -m ohash sweep beta.toml --features x.npy --labels y.npy     (on your own data, which the store keeps)
 
 A spec is a TOML or JSON file:
@@ -18,6 +18,9 @@ A spec is a TOML or JSON file:
   [grid]                             # every combination of these
   beta = [0.3, 0.4, 0.5, 0.6]
   r = [16, 64]
+  [random]                           # instead of a grid, or with one: settings drawn at random
+  draws = 20
+  C = [1e-4, 1]                      # the two ends of a range, or choices
 
 Every cell is stored as soon as it is finished (python3 -m ohash runs lists them), so Ctrl-C, a crash or a power cut
 loses only the cells that were running: the same command resumes. Several processes may work on one sweep.
@@ -28,12 +31,13 @@ import math
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 
 from ohash.cli import own_files
+from ohash.cli.browser import write_pdf
 from ohash.cli.progress import ProgressBar
 from ohash.engine.narrative import duration
 from ohash.runtime.pool import WorkerPool
@@ -42,10 +46,13 @@ from ohash.sweeps.estimate import CellTimer, estimate_cost
 from ohash.sweeps.execution import Progress, SweepExecution
 from ohash.sweeps.executors import DaskExecutor, InlineExecutor
 from ohash.sweeps.files import load_own_data, save_own_data, with_own_data
+from ohash.sweeps.report import to_bibtex, to_latex
 from ohash.sweeps.results import BestPoint, Point, best_points, collect_points, to_csv
 from ohash.sweeps.sweep import Sweep, check_datasets, read_sweep
 
 MOST_ERRORS = 10
+WIDTH, HEIGHT = 88, 66  # millimetres of an exported figure: one column of a journal
+EXPORTS = (".csv", ".tex", ".bib", ".svg", ".pdf")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +62,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     own_files.add_own_data_options(parser)
     parser.add_argument("--estimate", action="store_true", help="print how long it will take, and stop")
     parser.add_argument(
-        "--export", metavar="FILE", help="write the results as .csv, one row per cell (map_validation, map_test, …)"
+        "--export",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="write the results, by the ending of FILE: .csv (one row per cell), .tex (mean and spread over seeds), "
+        ".bib (sources), .svg or .pdf (a figure one column wide; .pdf needs chromium); may be repeated",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
@@ -73,6 +85,7 @@ def add_execution_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Estimate, run, print the table, report the best."""
+    _check_exports(options.export)
     sweep, store = read_sweep(options.spec), Store(options.store)
     if options.metric and not options.features:
         raise ValueError("--metric belongs to --features FILE; a named data set declares its own distance")
@@ -94,10 +107,47 @@ def run(options: argparse.Namespace) -> int:
         code = run_sweep(sweep, store, where, quiet=options.quiet)
     print(table(sweep, collect_points(sweep, store)))
     print(verdict(sweep, store))
-    if options.export:
-        Path(options.export).write_text(to_csv(sweep, store))
-        print(f"wrote {len(sweep.cells)} cells to {options.export}")
+    from ohash.plots import sweeps as charts  # noqa: PLC0415 (pandas only if it is needed)
+
+    weights = charts.importance_text(sweep, collect_points(sweep, store), "map")
+    if weights:
+        print(weights)
+    for file in options.export:
+        _export(sweep, store, Path(file))
+        print(f"wrote {len(sweep.cells)} cells to {file}" if file.endswith(".csv") else f"wrote {file}")
     return code
+
+
+def _check_exports(files: list[str]) -> None:
+    """Refuse an ending before the sweep has run for hours."""
+    for file in files:
+        if Path(file).suffix not in EXPORTS:
+            raise ValueError(f"--export must end in {', '.join(EXPORTS)}, got {file}")
+
+
+def _export(sweep: Sweep, store: Store, file: Path) -> None:
+    points = collect_points(sweep, store)
+    if file.suffix == ".csv":
+        file.write_text(to_csv(sweep, store))
+    elif file.suffix == ".tex":
+        file.write_text(to_latex(sweep, points))
+    elif file.suffix == ".bib":
+        file.write_text(to_bibtex(sweep))
+    else:
+        from ohash.plots import sweeps as charts  # noqa: PLC0415
+        from ohash.plots.chart import HeatMap  # noqa: PLC0415
+        from ohash.plots.svg import heat_to_svg, to_svg  # noqa: PLC0415
+
+        views = charts.views(sweep)
+        if not views:
+            raise ValueError(f"{sweep.name} varies no number, so that there is no figure of it")
+        drawn = charts.draw(sweep, points, "map", views[0])
+        make: Callable[..., str] = heat_to_svg if isinstance(drawn, HeatMap) else to_svg
+        svg = make(drawn, width=WIDTH, height=HEIGHT)
+        if file.suffix == ".svg":
+            file.write_text(svg)
+        else:
+            write_pdf(svg, file, width=WIDTH, height=HEIGHT)
 
 
 def _check_datasets(sweep: Sweep, spec: str) -> None:

@@ -1,16 +1,13 @@
 """Equal tuning: the same number of random draws from each method's declared parameters, reproducible by seed."""
 
-from typing import Any
-
 import numpy as np
 
 from ohash.comparison.params import Comparison, Entry
-from ohash.core.parameters import Parameter
+from ohash.core.parameters import Parameter, draw
 
 # Parameters that define the comparison, the data or the numerics are not tuned.
 FIXED = ("r", "T", "seed", "dtype", "center", "ema", "dims")
 REDRAWS = 50
-DIGITS = 3
 
 
 def tunable(entry: Entry) -> dict[str, Parameter]:
@@ -49,19 +46,3 @@ def draw_entries(comparison: Comparison, entry: Entry) -> list[Entry]:
         if drawn not in entries:
             entries.append(drawn)
     return entries
-
-
-def draw(row: Parameter, rng: np.random.Generator) -> Any:
-    """A random value of a parameter: uniform on the scale of its slider, rounded to a few digits."""
-    if row.kind is bool:
-        return bool(rng.integers(2))
-    if row.choices:
-        return row.choices[int(rng.integers(len(row.choices)))]
-    assert row.slider is not None
-    lo, hi = row.slider
-    if row.scale == "log":
-        value = float(np.exp(rng.uniform(np.log(max(lo, 1e-12)), np.log(hi))))
-    else:
-        value = float(rng.uniform(lo, hi))
-    value = float(f"{value:.{DIGITS}g}")
-    return row.convert(round(value)) if row.kind is int else row.convert(min(max(value, lo), hi))

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 Scale = Literal["linear", "log"]
+DRAWN_DIGITS = 3  # of a number drawn at random
 
 
 @dataclass(frozen=True)
@@ -195,6 +196,22 @@ def validate(params: Any) -> None:
     """Validate every declared field in place; call it from ``__post_init__`` of the frozen dataclass."""
     for key, row in parameter_table(params).items():
         object.__setattr__(params, key, row.convert(getattr(params, key)))
+
+
+def draw(row: Parameter, rng: np.random.Generator) -> Any:
+    """A random value of a parameter: uniform on the scale of its slider, rounded to a few digits."""
+    if row.kind is bool:
+        return bool(rng.integers(2))
+    if row.choices:
+        return row.choices[int(rng.integers(len(row.choices)))]
+    assert row.slider is not None
+    lo, hi = row.slider
+    if row.scale == "log":
+        value = float(np.exp(rng.uniform(np.log(max(lo, 1e-12)), np.log(hi))))
+    else:
+        value = float(rng.uniform(lo, hi))
+    value = float(f"{value:.{DRAWN_DIGITS}g}")
+    return row.convert(round(value)) if row.kind is int else row.convert(min(max(value, lo), hi))
 
 
 def did_you_mean(name: str, known: Collection[str], most: int = 1) -> str:

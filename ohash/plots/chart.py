@@ -52,7 +52,8 @@ class Series:
 
     `label` are words beside its last point; labels of several series are kept apart.
     `spread` is the half width of a band around it. `marker` is the shape of its points, and series of one `group` stand
-    together in the legend: both are for what stands still (Plotly and SVG).
+    together in the legend: both are for what stands still (Plotly and SVG). `notes` are words for each point, which
+    Plotly shows under the pointer.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Series:
     spread: Values | None = None
     marker: Marker | None = None
     group: str = ""
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that x and y belong together."""
@@ -146,7 +148,10 @@ def _distinct(names: list[str]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class HeatMap:
-    """Cells z (len(y), len(x)); NaN where nothing is known yet."""
+    """Cells z (len(y), len(x)); NaN where nothing is known yet.
+
+    `notes` are words for each cell, row by row, shown under the pointer; `best` are (row, column) of cells to mark.
+    """
 
     title: str
     x_label: str
@@ -157,6 +162,8 @@ class HeatMap:
     z: npt.NDArray[np.float64]
     caption: str = ""
     alt: str = ""
+    notes: tuple[str, ...] = ()
+    best: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
         """Check the shape."""

@@ -79,12 +79,11 @@ def pickable(chart: Chart, dark: bool = False) -> go.Figure:
     lo, hi = fig.layout.yaxis.range
     room = ROOM * (hi - lo)  # a point on the frame would lie half outside of what answers the pointer
     fig.update_yaxes(range=[lo - room, hi + room])
-    hover = f"%{{y:{FORMATS[chart.y.format]}}}"
     for mode in ("lines", "lines+markers"):
         fig.update_traces(hoverinfo="skip", hovertemplate=None, selector={"mode": mode})
-    fig.update_traces(
-        marker_size=11, cliponaxis=False, hoverinfo=None, hovertemplate=hover, selector={"mode": "markers"}
-    )  # fmt: skip
+    for trace in fig.select_traces(selector={"mode": "markers"}):
+        hover = f"%{{y:{FORMATS[chart.y.format]}}}" if trace.text is None else "%{text}"
+        trace.update(marker_size=max(11, trace.marker.size), cliponaxis=False, hoverinfo=None, hovertemplate=hover)
     return fig
 
 
@@ -132,6 +131,8 @@ def _trace(one: Series, chart: Chart, dark: bool) -> Any:
     common["hovertemplate"] = f"%{{y:{FORMATS[chart.y.format]}}}{' %' if chart.y.format == 'percent' else ''}"
     if one.kind == "bar":
         return go.Bar(marker_color=hue, **common)
+    if one.notes:
+        common |= {"text": [html.escape(note) for note in one.notes], "hovertemplate": "%{text}"}
     marker = {"color": hue, "size": 7 if one.marker else 6, "symbol": MARKERS[one.marker or "circle"]}
     if one.kind == "points" or len(one.x) == 1:
         if any(_accompanies(one, other) for other in chart.series):
@@ -174,9 +175,15 @@ def heat_figure(heat: HeatMap, dark: bool = False) -> go.Figure:
     fig.add_scatter(  # invisible, and there to be clicked: a heat map itself cannot be
         x=[one[0] for one in places], y=[one[1] for one in places], customdata=[one[2] for one in places],
         mode="markers", marker={"size": 34, "symbol": "square", "opacity": 0}, showlegend=False,
-        text=[f"{value:.4g}" if np.isfinite(value) else "not finished" for value in heat.z.ravel()],
+        text=[html.escape(note) for note in heat.notes]
+        or [f"{value:.4g}" if np.isfinite(value) else "not finished" for value in heat.z.ravel()],
         hovertemplate="%{x}, %{y}: %{text}<extra></extra>",
     )  # fmt: skip
+    for row, column in heat.best:
+        fig.add_shape(
+            type="rect", x0=column - 0.48, x1=column + 0.48, y0=row - 0.48, y1=row + 0.48,
+            line={"color": ground.ink, "width": 2.5},
+        )  # fmt: skip
     axis = {"type": "category", "showgrid": False, "zeroline": False}
     fig.update_layout(
         title={"text": html.escape(heat.title), "x": 0, "xref": "paper"}, font=font, paper_bgcolor=ground.background,

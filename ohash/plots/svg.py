@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.plots import layout, theme
-from ohash.plots.chart import Chart, Mark, Marker, Series
+from ohash.plots.chart import Chart, HeatMap, Mark, Marker, Series
 from ohash.plots.thinning import drawable
 
 POINT = 25.4 / 72  # millimetres
@@ -250,3 +250,43 @@ def _wrap(text: str, most: float) -> list[str]:
             lines.append("")
         lines[-1] = f"{lines[-1]} {word}".strip()
     return lines
+
+
+def heat_to_svg(heat: HeatMap, *, width: float = 88, height: float = 58, size: float = 8, dark: bool = False) -> str:
+    """A heat map for print: the number in every cell, the best framed."""
+    w, h, ground = width / POINT, height / POINT, theme.ground(dark)
+    title = _wrap(heat.title, (w - size) / (layout.CHARACTER * size * 1.1))
+    texts, known = heat.texts(), heat.z[np.isfinite(heat.z)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    left = max(layout.text_width(name, size) for name in heat.y) + 2.4 * size
+    top, right, bottom = size * (1.0 + 1.4 * len(title)), w - 0.8 * size, h - 3.4 * size
+    wide, tall = (right - left) / len(heat.x), (bottom - top) / len(heat.y)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.4g}mm" height="{height:.4g}mm" '
+        f'viewBox="0 0 {w:.2f} {h:.2f}" role="img" font-family={quoteattr(theme.FONT)} font-size="{size:g}" '
+        f'fill="{ground.ink}">',
+        f"<title>{escape(heat.title)}</title><desc>{escape(heat.alt)}</desc>",
+        f'<rect width="{w:.2f}" height="{h:.2f}" fill="{ground.background}"/>',
+    ]
+    for row, line in enumerate(title):
+        style = f'font-size="{1.1 * size:g}" font-weight="600"'
+        parts.append(_text(line, 0.5 * size, size * (1.3 + 1.4 * row), style))
+    hue = theme.colour("now", dark)
+    for row, name in enumerate(heat.y):
+        y = bottom - (row + 1) * tall  # the first row is the lowest, as on screen
+        parts.append(_text(name, left - 0.5 * size, y + tall / 2 + 0.35 * size, 'text-anchor="end"'))
+        for column, text in enumerate(texts[row]):
+            value, x = float(heat.z[row, column]), left + column * wide
+            share = 0.1 + 0.6 * (value - low) / (high - low) if high > low and np.isfinite(value) else 0.1
+            frame = f' stroke="{ground.ink}" stroke-width="1.2"' if (row, column) in heat.best else ""
+            box = f'x="{x + 0.5:.2f}" y="{y + 0.5:.2f}" width="{wide - 1:.2f}" height="{tall - 1:.2f}"'
+            parts.append(f'<rect {box} fill="{hue}" fill-opacity="{share if text else 0:.3f}"{frame}/>')
+            shown = text.removeprefix("0") if layout.text_width(text, size) < wide else ""
+            parts.append(_text(shown, x + wide / 2, y + tall / 2 + 0.35 * size, 'text-anchor="middle"'))
+    for column, name in enumerate(heat.x):
+        where = left + (column + 0.5) * wide, bottom + 1.2 * size
+        parts.append(_text(name, *where, f'text-anchor="middle" fill="{ground.faint}"'))
+    parts.append(_text(heat.x_label, (left + right) / 2, h - 0.7 * size, 'text-anchor="middle"'))
+    turn = f'text-anchor="middle" transform="rotate(-90 {size:.2f} {(top + bottom) / 2:.2f})"'
+    parts.append(_text(heat.y_label, size, (top + bottom) / 2, turn))
+    return "\n".join([*parts, "</svg>"]) + "\n"

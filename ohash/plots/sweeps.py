@@ -1,4 +1,7 @@
-"""Sweeps as charts: lines with bands for one varied number, a heat map for two; one line a value of anything else."""
+"""Sweeps as charts: lines with bands for one varied number, a heat map for two; one line per value of anything else.
+
+What was drawn at random is points: no line goes through settings that differ in everything. The best is marked.
+"""
 
 import math
 from collections.abc import Sequence
@@ -15,6 +18,7 @@ from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, HeatMap, Scale, Series
 from ohash.plots.live.axes import share_limits
 from ohash.plots.theme import of_cases
+from ohash.sweeps.report import best_of, importance, symbol
 from ohash.sweeps.results import Point
 from ohash.sweeps.sweep import Sweep
 
@@ -46,7 +50,12 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
     groups = groups_of(sweep, points, along)
     drawn = _worth_drawing(groups, measure)
     names = names_of(groups)
-    beside = 1 < len(drawn) <= MOST_BESIDE and all(len(names[rest]) <= LONGEST_BESIDE for rest, _ in drawn)
+    best = best_of(points, measure)
+    beside = (
+        not sweep.random
+        and 1 < len(drawn) <= MOST_BESIDE
+        and all(len(names[rest]) <= LONGEST_BESIDE for rest, _ in drawn)
+    )
     for (rest, some), look in zip(drawn, of_cases([_case(rest) for rest, _ in drawn]), strict=True):
         x = np.array([dict(point.at)[along] for point in some], np.float64)
         y, sd = (np.array([getattr(point, name)(measure) for point in some]) for name in ("mean", "sd"))
@@ -55,16 +64,29 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
         band = sd[known] if np.isfinite(sd[known]).any() and len(drawn) <= MOST_BESIDE else None
         common: dict[str, Any] = {"role": look.role, "marker": look.marker, "group": _case(rest)[0]}
         width = theme.THICK if len(drawn) <= MOST_BESIDE else theme.NORMAL
-        line = Series(name, x[known], y[known], dash=look.dash, width=width, spread=band, listed=not beside, **common)
-        curves.append(replace(line, label=name) if beside else line)
-        curves.append(Series(name, x[known], y[known], kind="points", listed=False, **common))
+        if not sweep.random:
+            look_of_line: dict[str, Any] = {"dash": look.dash, "width": width, "spread": band, "listed": not beside}
+            line = Series(name, x[known], y[known], **look_of_line, **common)
+            curves.append(replace(line, label=name) if beside else line)
+        notes = tuple(note(point, measure) for point, there in zip(some, known, strict=True) if there)
+        listed = bool(sweep.random) and len(drawn) > 1
+        curves.append(Series(name, x[known], y[known], kind="points", listed=listed, notes=notes, **common))
+        for point in some:
+            if any(point is one for one in best):
+                at = np.array([float(dict(point.at)[along])]), np.array([point.mean(measure)])
+                curves.append(
+                    Series(name, *at, "points", "best", marker="diamond", listed=False, notes=(note(point, measure),))
+                )
     ends = share_limits(*(series.y for series in curves)) if is_share else (None, None)
     values = [float(value) for value in axes.get(along, [])]
     y_axis = Axis(label, lo=ends[0], hi=ends[1], format="share" if is_share else "number")
     done, total = sum(len(point.numbers) for point in points), len(sweep.cells)
     title = f"{label} against {symbol(sweep, along)}" + (f" ({done} of {total} cells)" if done < total else "")
     banded = ", the band is one standard deviation" if any(one.spread is not None for one in curves) else ""
-    caption = f"{_average(points)}{banded}. Evaluated on validation queries."
+    marked = " The diamond is the best." if len(best) == 1 else " The diamonds are the best."
+    caption = f"{_average(points)}{banded}. Evaluated on validation queries.{marked if best else ''}"
+    if sweep.random:
+        caption += " The other parameters were drawn at random, too."
     if len(drawn) < len(groups):
         which = "highest" if is_share else "lowest"
         caption += f" The {len(drawn)} of {len(groups)} lines that reach {which} are drawn; the table has all of them."
@@ -74,8 +96,9 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
 def groups_of(sweep: Sweep, points: Sequence[Point], along: str) -> list[Group]:
     """What each line is, and its points in order; the same order as the lines of the chart."""
     groups: dict[Place, list[Point]] = {}
+    drawn = dict(sweep.random)
     for point in points:
-        rest = tuple((key, value) for key, value in point.at if key != along and key in sweep.axes)
+        rest = tuple((key, value) for key, value in point.at if key != along and key in sweep.axes and key not in drawn)
         groups.setdefault(rest, []).append(point)
     return [(rest, sorted(some, key=lambda point: float(dict(point.at)[along]))) for rest, some in groups.items()]
 
@@ -98,16 +121,68 @@ def heat(sweep: Sweep, points: Sequence[Point], measure: str, x: str, y: str) ->
     columns, rows = axes[x], axes[y]
     fixed = {key: values[0] for key, values in axes.items() if key not in (x, y)}
     z = np.full((len(rows), len(columns)), np.nan)
+    notes = [["not finished"] * len(columns) for _ in rows]
+    best, marked = best_of(points, measure), []
     for point in points:
         place = dict(point.at)
         if all(place.get(key) == value for key, value in fixed.items()):
-            z[rows.index(place.get(y)), columns.index(place.get(x))] = point.mean(measure)
+            row, column = rows.index(place.get(y)), columns.index(place.get(x))
+            z[row, column] = point.mean(measure)
+            notes[row][column] = note(point, measure)
+            if any(point is one for one in best):
+                marked.append((row, column))
     title = f"{label} for {symbol(sweep, x)} and {symbol(sweep, y)}"
     if fixed:
         title += f", {title_of(tuple(fixed.items()))}"
     caption = f"{_average(points)}, evaluated on validation queries; unfinished cells are empty."
     names = tuple(map(_text, columns)), tuple(map(_text, rows))
-    return HeatMap(title, symbol(sweep, x), symbol(sweep, y), label, *names, z, caption, f"{title}. Heat map.")
+    caption += " The best is framed." if marked else ""
+    every = tuple(text for row_of_notes in notes for text in row_of_notes)
+    return HeatMap(
+        title, symbol(sweep, x), symbol(sweep, y), label, *names, z, caption, f"{title}. Heat map.", every,
+        tuple(marked),
+    )  # fmt: skip
+
+
+def views(sweep: Sweep) -> list[tuple[str, str]]:
+    """The ways to draw a sweep, the usual one first: ("heat", "") for two numbers, ("lines", key) along a number."""
+    numbers = [("lines", key) for key, values in sweep.axes.items() if numeric(values)]
+    if len(sweep.axes) != 2 or sweep.random:
+        return numbers
+    return [("heat", ""), *numbers] if len(numbers) == 2 else [*numbers, ("heat", "")]
+
+
+def draw(sweep: Sweep, points: Sequence[Point], measure: str, view: tuple[str, str]) -> Chart | HeatMap:
+    """A sweep in one of its views."""
+    if view[0] == "heat":
+        x, y = sweep.axes
+        return heat(sweep, points, measure, x, y)
+    return lines(sweep, points, measure, view[1])
+
+
+def note(point: Point, measure: str) -> str:
+    """A point under the pointer: its mean, its standard deviation and the number of its seeds."""
+    mean, sd, seeds = point.mean(measure), point.sd(measure), len(point.values(measure))
+    if not math.isfinite(mean):
+        return "not finished"
+    spread = f" ± {sd:.3g}" if math.isfinite(sd) else ""
+    return f"{mean:.4g}{spread} ({seeds} seed{'s' * (seeds != 1)})"
+
+
+def importance_text(sweep: Sweep, points: Sequence[Point], measure: str) -> str:
+    """How much of the variance each parameter explains alone; "" for fewer than two parameters or four points."""
+    shares = importance(sweep, points, measure)
+    if not shares:
+        return ""
+    parts = [
+        f"{symbol(sweep, key)} {100 * share:.0f} %" for key, share in sorted(shares.items(), key=lambda one: -one[1])
+    ]
+    left = max(0.0, 1 - sum(shares.values()))
+    so_far = " so far" if any(not point.numbers for point in points) else ""
+    return (
+        f"Share of the variance of {MEASURES[measure][0]} over the points{so_far} that each parameter explains alone: "
+        f"{', '.join(parts)}; {100 * left:.0f} % is in their combinations and in chance."
+    )
 
 
 def _average(points: Sequence[Point]) -> str:
@@ -124,13 +199,6 @@ def title_of(place: Sequence[tuple[str, Any]]) -> str:
         elif value is not None:
             parts.append(_text(value) if key == "dataset" else f"{_letter(key)} = {_text(value)}")
     return ", ".join(parts)
-
-
-def symbol(sweep: Sweep, key: str) -> str:
-    """A parameter as the paper writes it."""
-    rows = rows_of(sweep.cells[0].params) | rows_of(experiment())
-    row = rows.get(key)
-    return key if row is None else row.symbol or row.title
 
 
 @cache

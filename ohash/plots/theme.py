@@ -45,6 +45,7 @@ _INK = ("#1f2430", "#edebe8")
 # Role -> (light, dark).
 ROLES: dict[str, tuple[str, str]] = {
     "now": _BLUE,
+    "best": _INK,
     "similar": _BLUE,
     "dissimilar": _ORANGE,
     "right": _BLUE,

@@ -145,7 +145,7 @@ def best_points(sweep: Sweep, store: Store, known: list[Point] | None = None) ->
     """The best point of each data set, truth and supervision, across which mAP is not comparable."""
     groups: dict[str, list[Point]] = {}
     for point in collect_points(sweep, store) if known is None else known:
-        groups.setdefault(_group(point), []).append(point)
+        groups.setdefault(group_of(point), []).append(point)
     best = [(name, best_point(store, group)) for name, group in groups.items()]
     return [replace(one, group=name if len(groups) > 1 else "") for name, one in best if one is not None]
 
@@ -176,7 +176,8 @@ def _evaluate_on_test(store: Store, point: Point) -> BestPoint:
     return BestPoint(point, point.mean(), test, sd, queries, len(aps), lost_runs=lost)
 
 
-def _group(point: Point) -> str:
+def group_of(point: Point) -> str:
+    """The data set, truth and supervision of a point: mAP is not comparable across them."""
     params = point.cells[0].params
     truth = "" if params.stream.similar_by == "auto" else f" by {params.stream.similar_by}"
     data = "your data" if params.dataset == OWN else params.dataset

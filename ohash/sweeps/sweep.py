@@ -19,6 +19,17 @@ As TOML::
     method = "mmoh"
     T = 4
 
+Instead of a grid, or with one, parameters may be drawn at random, by the scale of their sliders::
+
+    [random]
+    draws = 20
+    beta = [0.1, 0.9]
+    C = [1e-4, 1]
+    select = ["smallest", "largest"]
+
+Two numbers are the ends of a range, anything else is a list of choices. The draws follow from the spec alone, and more
+of them begin with the same ones, so that a sweep resumes and grows like any other.
+
 A case sets parameters that belong together, such as a method and its own parameters; without cases the base is one.
 """
 
@@ -26,20 +37,25 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ohash.core.parameters import Parameter, draw, unknown_parameter
 from ohash.engine.export import PLACEHOLDER_FILES, Files, own_data_code
-from ohash.engine.params import OWN, ExperimentParams, unchecked_experiment
+from ohash.engine.params import OWN, ExperimentParams, rows_of, unchecked_experiment
 from ohash.models.registry import plugin_code
 from ohash.streams import registry as datasets
 
 Values = tuple[tuple[str, Any], ...]
 MOST_CELLS = 100_000
-SPEC_KEYS = ("name", "seeds", "base", "grid", "cases")
+DRAW_SEED = 0x5EED
+SPEC_KEYS = ("name", "seeds", "base", "grid", "cases", "random")
+DRAWS = "draws"
 
 
 @dataclass(frozen=True)
@@ -64,14 +80,46 @@ class Sweep:
     grid: tuple[tuple[str, tuple[Any, ...]], ...]
     cases: tuple[Values, ...]
     seeds: tuple[int, ...]
+    random: Values = ()
+
+    @cached_property
+    def draws(self) -> tuple[Values, ...]:
+        """The settings drawn at random, the same for every case; one that is empty if nothing is drawn."""
+        ranges = {key: values for key, values in self.random if key != DRAWS}
+        if not ranges:
+            return ((),)
+        rows = self._rows(ranges)
+        draws = []
+        for at in range(int(dict(self.random)[DRAWS])):
+            rng = np.random.default_rng([DRAW_SEED, at])
+            draws.append(tuple((key, draw(rows[key], rng)) for key in ranges))
+        return tuple(draws)
+
+    def _rows(self, ranges: Mapping[str, Sequence[Any]]) -> dict[str, Parameter]:
+        """The parameters that are drawn, with the given ends instead of those of their sliders."""
+        known: dict[str, Parameter] = {}
+        for case in self.cases:
+            known = {**rows_of(unchecked_experiment(**{**dict(self.base), **dict(case)})), **known}
+        rows = {}
+        for key, values in ranges.items():
+            if key not in known:
+                raise unknown_parameter("random", key, list(known))
+            row = known[key]
+            if row.kind in (int, float):
+                if len(values) != 2 or not row.convert(values[0]) < row.convert(values[1]):
+                    raise ValueError(f"random.{key} must be the two ends of a range, got {list(values)!r}")
+                rows[key] = replace(row, slider=(float(values[0]), float(values[1])), choices=())
+            else:
+                rows[key] = replace(row, choices=tuple(row.convert(value) for value in values))
+        return rows
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """Every cell once, ordered by case, then grid (the last key varies fastest), then seed."""
         cells: dict[str, Cell] = {}
         for case in self.cases:
-            for point in product(*(values for _, values in self.grid)):
-                settings = dict(case) | dict(zip((key for key, _ in self.grid), point, strict=True))
+            for *point, drawn in product(*(values for _, values in self.grid), self.draws):
+                settings = dict(case) | dict(zip((key for key, _ in self.grid), point, strict=True)) | dict(drawn)
                 for seed in self.seeds:
                     params = unchecked_experiment(**{**dict(self.base), **settings, "seed": seed})
                     cell = Cell(params, tuple(settings.items()))
@@ -94,6 +142,7 @@ class Sweep:
                 "base": dict(self.base),
                 "grid": {key: list(values) for key, values in self.grid},
                 "cases": [dict(case) for case in self.cases],
+                **({"random": dict(self.random)} if self.random else {}),
             },
             indent=2,
         )
@@ -118,6 +167,7 @@ def build_sweep(
     grid: Mapping[str, Sequence[Any]] | None = None,
     cases: list[dict[str, Any]] | tuple[dict[str, Any], ...] = (),
     seeds: int | Sequence[int] = 1,
+    random: Mapping[str, Any] | None = None,
     most: int = MOST_CELLS,
 ) -> Sweep:
     """A sweep of at most `most` cells; every cell must be a valid experiment.
@@ -137,6 +187,7 @@ def build_sweep(
         raise ValueError(f"cases must be a list of tables of parameters, got {cases!r}")
     tables = [("base", _frozen("base", base or {})), ("grid", _frozen("grid", grid or {}))]
     tables += [("a case", _frozen("a case", case)) for case in cases]
+    drawn = _check_random(random or {}, dict(tables[1][1]))
     for what, table in tables:
         if "seed" in dict(table):
             raise ValueError(f"seed must not be in {what}; use seeds = [1, 2], or seeds = 2, at the top level")
@@ -149,8 +200,9 @@ def build_sweep(
         tuple((key, tuple(values)) for key, values in tables[1][1]),
         tuple(table for _, table in tables[2:]) or ((),),
         numbers,
+        drawn,
     )
-    count = len(sweep.cases) * len(sweep.seeds)
+    count = len(sweep.cases) * len(sweep.seeds) * max(1, int(dict(drawn).get(DRAWS, 1)))
     for _, values in sweep.grid:
         count *= len(values)
     if count > most:
@@ -191,6 +243,23 @@ def from_values(values: Any, name: str = "sweep", most: int = MOST_CELLS) -> Swe
     return build_sweep(**{"name": name, **values, "most": most})
 
 
+def _check_random(random: Any, grid: Mapping[str, Any]) -> Values:
+    table = dict(_frozen("random", random))
+    if not table:
+        return ()
+    draws = table.get(DRAWS)
+    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
+        raise ValueError(f"random.draws must be the number of settings to draw, an integer >= 1, got {draws!r}")
+    if len(table) < 2:
+        raise ValueError("random must name the parameters to draw, with their ends: beta = [0.1, 0.9]")
+    for key, values in table.items():
+        if key in grid or key == "seed":
+            raise ValueError(f"{key} must not be in random" + (" and in grid" if key in grid else "; use seeds"))
+        if key != DRAWS and (isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or not values):
+            raise ValueError(f"random.{key} must be a list: the two ends of a range, or choices, got {values!r}")
+    return tuple((key, value if key == DRAWS else tuple(value)) for key, value in table.items())
+
+
 def _frozen(what: str, values: Any) -> Values:
     if not isinstance(values, Mapping):
         raise ValueError(f"{what} must be a table of parameters, got {values!r}")
@@ -223,6 +292,7 @@ def code_for(sweep: Sweep, files: Files = PLACEHOLDER_FILES) -> str:
         "base": base,
         "grid": {key: list(values) for key, values in sweep.grid},
         "cases": [dict(case) for case in sweep.cases if case],
+        "random": {key: value if key == DRAWS else list(value) for key, value in sweep.random},
         "seeds": count if sweep.seeds == tuple(range(count)) else list(sweep.seeds),
     }
     lines = [f"    {name}={value!r},\n" for name, value in arguments.items() if value not in ({}, [])]

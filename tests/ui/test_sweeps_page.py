@@ -236,7 +236,7 @@ def test_two_numbers_make_a_heat_map_and_methods_lines(alone: Store) -> None:
     SweepExecution(several, alone, InlineExecutor()).run()
     chart = charts.lines(several, collect_points(several, alone), "map", "r")
     assert [series.label for series in chart.series if series.label] == ["OH", "LSH"], "named beside their ends"
-    assert len(figure(chart).data) == 4
+    assert len(figure(chart).data) == 6, "two lines, their points, and the best of each supervision"
     app = page(sweep=two.key)
     assert app.selectbox(key=f"sweep_view_{two.key}").value == ("heat", "")
 
@@ -256,3 +256,25 @@ def test_a_method_of_ones_own_can_be_chosen_and_its_parameters_varied(
         monkeypatch.undo()
         registry.plugin_modules.cache_clear()
         registry.hashers.cache_clear()
+
+
+def test_settings_can_be_drawn_at_random_and_a_sweep_leaves_as_figure_table_and_sources(
+    launched: list[str], alone: Store
+) -> None:
+    app = page()
+    box(app).set_value("blobs2d").run()
+    app.segmented_control(key="sweep_search").set_value("random").run()
+    app.number_input(key="sweep_pairs").set_value(200).run()
+    app.text_input(key="sweep_range_beta").set_value("0.2").run()
+    assert "random.beta must be the two ends of a range" in app.error[0].value
+    app.text_input(key="sweep_range_beta").set_value("0.2, 0.8").run()
+    app.number_input(key="sweep_draws").set_value(3).run()
+    app.number_input(key="sweep_seeds").set_value(1).run()
+    app.button(key="sweep_new").click().run()
+    (started,) = list_sweeps(alone).values()
+    assert not app.exception and len(launched) == 1 and started.random == (("draws", 3), ("beta", (0.2, 0.8)))
+    SweepExecution(started, alone, InlineExecutor()).run()
+    app = page(sweep=started.key)
+    assert {"LaTeX", "BibTeX", "Figure (SVG, one column)"} <= {one.label for one in app.get("download_button")}
+    assert any("The diamond is the best" in one.value for one in app.caption)
+    assert app.selectbox(key=f"sweep_view_{started.key}").value == ("lines", "beta")

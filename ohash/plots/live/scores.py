@@ -272,6 +272,9 @@ def _of_run(run: Ghost, score: Score, role: str, width: float) -> Series:
     y = source.get(score.column, np.empty(0))
     y = y if len(y) > 1 else np.empty(0)  # of a run that was left at once there is no line to draw
     x = x_of(source) if len(y) else np.empty(0)
+    if run.params.run.judged_at == "ends" and score.column != "auc" and len(y):  # nothing is known between the ends
+        end = x[-1:], y[-1:]
+        return Series(run.label, *end, "points", role, width=width, listed=False, label=run.label)
     smooth = y if score.column == "auc" else moving_average(y, _stages(source["pairs"], run.params))
     return Series(run.label, x, smooth, role=role, width=width, most=MAX_POINTS, listed=False, label=run.label)
 

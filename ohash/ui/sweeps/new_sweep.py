@@ -29,6 +29,11 @@ SUGGESTED: dict[str, tuple[float, ...]] = {
     "noise": (0, 0.1, 0.2, 0.3, 0.4), "alpha": (0, 1, 2, 4),
 }  # fmt: skip
 # A sweep has its own fields for these, or they do not affect quality.
+GRID, RANDOM = "grid", "random"
+SEARCHES = {GRID: "every combination", RANDOM: "drawn at random"}
+DRAWS_HELP = (
+    "Each is run with every method and seed. More draws later begin with the same ones, which are not run again."
+)
 NOT_VARIED = ("seed", "judged_by", "judged_at", "stop_when_flat", "dtype")
 
 
@@ -61,7 +66,15 @@ def build(session: Session) -> Sweep | None:
         max_selections=3, format_func=lambda key: label_of(rows[key]),
         help="Up to three parameters. Every combination of their values is run.",
     )  # fmt: skip
-    grid, problems = _grid(rows, varied)
+    how = st.segmented_control(
+        "Values", list(SEARCHES), default=GRID, key="sweep_search", required=True, format_func=SEARCHES.__getitem__
+    )
+    at_random = how == RANDOM
+    grid, problems = _grid(rows, varied, at_random=at_random)
+    random: dict[str, Any] = {}
+    if at_random and grid:
+        draws = st.number_input("Settings to draw", 2, 500, 20, key="sweep_draws", help=DRAWS_HELP)
+        random, grid = {"draws": int(draws), **grid}, {}
     left, middle, right = st.columns([1, 1, 1])
     pairs = left.number_input("Pairs per experiment", 100, 10_000_000, 20_000, 1_000, key="sweep_pairs")
     seeds = middle.number_input(
@@ -75,7 +88,7 @@ def build(session: Session) -> Sweep | None:
     try:
         sweep = build_sweep(
             name, base={**base, "dataset": dataset, "pairs": int(pairs), "judged_at": "ends"}, grid=grid,
-            cases=[{"method": method} for method in chosen], seeds=int(seeds),
+            cases=[{"method": method} for method in chosen], seeds=int(seeds), random=random,
         )  # fmt: skip
         sweep = sweep if own is None else with_own_data(sweep, own)
     except ValueError as error:
@@ -141,15 +154,19 @@ def _show_base(base: dict[str, Any]) -> None:
     st.caption(f"Everything else is as on Live: {values}." if values else "Everything else is at its default.")
 
 
-def _grid(rows: dict[str, Parameter], varied: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
+def _grid(rows: dict[str, Parameter], varied: list[str], *, at_random: bool) -> tuple[dict[str, list[Any]], list[str]]:
     """The values of each parameter, as typed, and what is wrong with them."""
     grid: dict[str, list[Any]] = {}
     problems = []
     for key, column in zip(varied, st.columns(max(1, len(varied))), strict=False):
-        row = rows[key]
+        row, suggested = rows[key], suggested_values(rows[key])
+        ends = at_random and row.kind in (int, float)
         text = column.text_input(
-            f"Values of {row.symbol or row.title}", ", ".join(row.format(value) for value in suggested_values(row)),
-            key=f"sweep_values_{key}", help=f"{row.title}: {row.allowed}. Separate the values with commas.",
+            f"{'Range' if ends else 'Values'} of {row.symbol or row.title}",
+            ", ".join(row.format(value) for value in (suggested[:1] + suggested[-1:] if ends else suggested)),
+            key=f"sweep_{'range' if ends else 'values'}_{key}",
+            help=f"{row.title}: {row.allowed}. "
+            + ("The two ends, separated by a comma." if ends else "Separate the values with commas."),
         )  # fmt: skip
         try:
             grid[key] = list(dict.fromkeys(row.parse(one.strip()) for one in text.split(",") if one.strip()))

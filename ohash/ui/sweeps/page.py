@@ -12,6 +12,7 @@ from ohash.store.store import Store
 from ohash.sweeps import launch
 from ohash.sweeps.files import delete_sweep, list_sweeps, load_own_dataset, own_fingerprints, save_own_data
 from ohash.sweeps.leases import Activity, activity, cancel
+from ohash.sweeps.report import to_bibtex, to_latex
 from ohash.sweeps.results import Point, best_points, collect_points, to_csv
 from ohash.sweeps.sweep import Sweep, code_for
 from ohash.ui.parts.notices import show_error
@@ -127,6 +128,15 @@ def _controls(session: Session, store: Store, sweep: Sweep, results: list[Point]
         st.download_button(
             "CSV", lambda: to_csv(sweep, store), f"{sweep.name}.csv", "text/csv", on_click="ignore", key="sweep_csv",
             icon=":material/download:", help="One row per experiment, with map_validation, map_test and more.",
+        )  # fmt: skip
+        st.download_button(
+            "LaTeX", lambda: to_latex(sweep, collect_points(sweep, store)), f"{sweep.name}.tex", "text/x-tex",
+            on_click="ignore", key="sweep_latex", icon=":material/download:",
+            help="A booktabs table: mean ± standard deviation over seeds, the best in bold.",
+        )  # fmt: skip
+        st.download_button(
+            "BibTeX", lambda: to_bibtex(sweep), f"{sweep.name}.bib", "text/x-bibtex", on_click="ignore",
+            key="sweep_bibtex", icon=":material/download:", help="The sources of the methods and data.",
         )  # fmt: skip
         st.download_button(
             "Spec", sweep.to_json(), f"{sweep.name}.json", "application/json", on_click="ignore", key="sweep_spec",

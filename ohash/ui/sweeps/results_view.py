@@ -1,6 +1,7 @@
 """The results of a sweep so far: charts whose points open on Live, a table, the best points, failures."""
 
 import math
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -8,13 +9,17 @@ import streamlit as st
 
 from ohash.engine.params import OWN
 from ohash.plots import sweeps as charts
+from ohash.plots.chart import Chart, HeatMap
 from ohash.plots.html_legend import legend_html
 from ohash.plots.plotly import heat_figure, many, pickable
+from ohash.plots.svg import heat_to_svg, to_svg
 from ohash.store.store import Store
 from ohash.sweeps.files import load_own_dataset
+from ohash.sweeps.report import symbol
 from ohash.sweeps.results import BestPoint, Point
 from ohash.sweeps.sweep import Sweep
 from ohash.ui.parts.notices import show_error
+from ohash.ui.parts.sharing import file_stem
 from ohash.ui.parts.static_chart import NO_BUTTONS
 from ohash.ui.session import live_run
 from ohash.ui.session import own_data as session_data
@@ -28,7 +33,7 @@ INTERVAL = (
 
 
 def open_on_live(session: Session, store: Store, point: Point) -> None:
-    """Run the first finished experiment of a point again on Live, next to its stored curve."""
+    """Run the first finished experiment of a point again on Live, next to its stored curve, or the end of it."""
     done = store.done()
     cell = next(cell for cell in point.cells if cell.key in done)
     try:
@@ -44,18 +49,17 @@ def open_on_live(session: Session, store: Store, point: Point) -> None:
 def show_charts(session: Session, store: Store, sweep: Sweep, results: list[Point]) -> None:
     """Lines or a heat map; a click opens a point."""
     axes = sweep.axes
-    numbers = [key for key, values in axes.items() if charts.numeric(values)]
-    views = [("lines", key) for key in numbers] + ([("heat", "")] if len(axes) == 2 else [])
+    views = charts.views(sweep)
     if not views:
         return
     left, right = st.columns(2)
     measure = left.selectbox(
         "Measure", list(charts.MEASURES), key="sweep_measure", format_func=lambda key: charts.MEASURES[key][0]
     )  # fmt: skip
-    first = views.index(("heat", "")) if len(numbers) == 2 and len(axes) == 2 else 0
+    kinds = "points" if sweep.random else "lines"
     kind, along = right.selectbox(
-        "Chart", views, first, key=f"sweep_view_{sweep.key}",
-        format_func=lambda view: "heat map" if view[0] == "heat" else f"lines over {charts.symbol(sweep, view[1])}",
+        "Chart", views, key=f"sweep_view_{sweep.key}",
+        format_func=lambda view: "heat map" if view[0] == "heat" else f"{kinds} over {symbol(sweep, view[1])}",
     )  # fmt: skip
     if kind == "heat":
         x, y = axes
@@ -79,7 +83,11 @@ def show_charts(session: Session, store: Store, sweep: Sweep, results: list[Poin
     )  # fmt: skip
     if apart:
         st.html(legend_html(line, dark()))
-    st.caption(f"{drawn.caption} Click a point to run its first seed again on Live, next to its stored curve.")
+    st.caption(f"{drawn.caption} Click a point to run its first seed again on Live, next to what is stored of it.")
+    weights = charts.importance_text(sweep, results, measure)
+    if weights:
+        st.caption(weights)
+    _offer_figure(drawn, sweep, measure)
     for picked in event["selection"]["points"]:
         if kind == "heat":
             place = lookup[tuple(picked["customdata"])]
@@ -88,6 +96,17 @@ def show_charts(session: Session, store: Store, sweep: Sweep, results: list[Poin
             point = _point_of(sweep, results, along, picked, fig)
         if point is not None and point.numbers:
             open_on_live(session, store, point)
+
+
+def _offer_figure(drawn: Chart | HeatMap, sweep: Sweep, measure: str) -> None:
+    """The chart as a figure for a paper, in the width of a column."""
+    name = file_stem("sweep", sweep.name, measure)
+    make = partial(heat_to_svg, drawn) if isinstance(drawn, HeatMap) else partial(to_svg, drawn)
+    st.download_button(
+        "Figure (SVG, one column)", make, f"{name}.svg", "image/svg+xml", on_click="ignore", key="sweep_figure",
+        icon=":material/download:",
+        help="88 mm wide, with real text. As PDF: `python3 -m ohash sweep SPEC --export figure.pdf`.",
+    )  # fmt: skip
 
 
 def _point_of(sweep: Sweep, results: list[Point], along: str, picked: dict[str, Any], fig: Any) -> Point | None:
@@ -106,7 +125,7 @@ def show_table(session: Session, store: Store, sweep: Sweep, results: list[Point
     names = list(sweep.axes)
     shown = pd.DataFrame(
         {
-            **{charts.symbol(sweep, key): [str(dict(p.at).get(key, "–")) for p in results] for key in names},
+            **{symbol(sweep, key): [str(dict(p.at).get(key, "–")) for p in results] for key in names},
             "seeds": [f"{len(p.numbers)} of {len(p.cells)}" for p in results],
             "mAP": [p.mean() for p in results],
             "± SD": [p.sd() for p in results],
@@ -124,7 +143,7 @@ def show_table(session: Session, store: Store, sweep: Sweep, results: list[Point
         one = results[picked[0]] if picked else None
         if st.button(
             "Open on Live", icon=":material/open_in_new:", disabled=one is None or not one.numbers, key="sweep_open",
-            help="Select a row to run its first seed again on Live, next to its stored curve.",
+            help="Select a row to run its first seed again on Live, next to what is stored of it.",
         ) and one is not None:  # fmt: skip
             open_on_live(session, store, one)
 

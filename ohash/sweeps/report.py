@@ -1,0 +1,132 @@
+"""A sweep for a paper: a LaTeX table, the sources, the best points, and how much each parameter matters."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash import tables
+from ohash.engine.params import OWN, experiment, rows_of
+from ohash.models.registry import find
+from ohash.streams import registry as datasets
+from ohash.sweeps.results import METRIC, Point, group_of
+from ohash.sweeps.sweep import Sweep
+from ohash.tables import bibliography, escape_latex
+
+MOST_ROWS = 45  # of a table that fits on a page
+LEAST_POINTS = 4  # for shares of a variance
+BINS = 4  # of a parameter drawn at random
+COSTS = ("cum_R", "cpu_learn", "seconds")  # lower is better
+
+
+def best_of(points: Sequence[Point], measure: str = METRIC) -> list[Point]:
+    """The best point of each data set, truth and supervision, of those with the most finished seeds; equals are all best."""
+    groups: dict[str, list[Point]] = {}
+    for point in points:
+        groups.setdefault(group_of(point), []).append(point)
+    best = []
+    for group in groups.values():
+        most = max(len(point.numbers) for point in group)
+        known = [point for point in group if len(point.numbers) == most and math.isfinite(point.mean(measure))]
+        sign = -1 if measure in COSTS else 1
+        if len(known) > 1:
+            highest = max(sign * point.mean(measure) for point in known)
+            best += [point for point in known if sign * point.mean(measure) == highest]
+    return best
+
+
+def importance(sweep: Sweep, points: Sequence[Point], measure: str = METRIC) -> dict[str, float]:
+    """The share of the variance of a measure over the points that each parameter explains alone.
+
+    It is the variance of the means at each value, over the variance of all points: the main effects of an analysis of
+    variance. On a whole grid they and their interactions add up to 1. A parameter drawn at random has too many values
+    for that: its values are put in four bins, and what bins explain by chance is subtracted. Empty for too few points.
+    """
+    known = [point for point in points if math.isfinite(point.mean(measure))]
+    y = np.array([point.mean(measure) for point in known])
+    if len(known) < LEAST_POINTS or len(sweep.axes) < 2 or not y.std() > 0:
+        return {}
+    drawn = dict(sweep.random)
+    shares = {}
+    for key in sweep.axes:
+        values = [dict(point.at).get(key) for point in known]
+        groups = _bins(values) if key in drawn and len(set(values)) > BINS else [repr(value) for value in values]
+        shares[key] = _explained(y, groups, by_chance=key in drawn)
+    return shares
+
+
+def _bins(values: Sequence[Any]) -> list[str]:
+    ranks = np.argsort(np.argsort(np.array(values, np.float64), kind="stable"))
+    return [str(rank * BINS // len(values)) for rank in ranks]
+
+
+def _explained(y: npt.NDArray[np.float64], groups: list[str], *, by_chance: bool) -> float:
+    """The sum of squares between groups over the total, without what is expected by chance if so asked.
+
+    >>> _explained(np.array([1.0, 1.0, 3.0, 3.0]), ["a", "a", "b", "b"], by_chance=False)
+    1.0
+    """
+    labels = np.array(groups)
+    parts = [y[labels == name] for name in dict.fromkeys(groups)]
+    total = float(((y - y.mean()) ** 2).sum())
+    between = sum(len(part) * float(part.mean() - y.mean()) ** 2 for part in parts)
+    within = (total - between) / (len(y) - len(parts)) if len(y) > len(parts) else 0.0
+    return max(0.0, between - (len(parts) - 1) * within * by_chance) / total
+
+
+def to_latex(sweep: Sweep, points: Sequence[Point]) -> str:
+    """A booktabs table, one row per point, mean ± sd over seeds on validation queries; the best of a group is bold."""
+    known = [point for point in points if point.numbers]
+    best = {id(point) for point in best_of(known)}
+    shown = sorted(known, key=lambda point: -point.mean())[:MOST_ROWS] if len(known) > MOST_ROWS else known
+    keys = list(sweep.axes)
+    rows = []
+    for point in shown:
+        scores = [_mean_sd(point, name) for name in ("map", "recall_10")]
+        if id(point) in best:
+            scores[0] = rf"\textbf{{{scores[0]}}}"
+        rows.append([*(_cell(key, dict(point.at).get(key)) for key in keys), str(len(point.numbers)), *scores])
+    header = [*(escape_latex(symbol(sweep, key)) for key in keys), "seeds", "mAP", "recall@10"]
+    cells = [cell.params for cell in sweep.cells]
+    data = ", ".join(dict.fromkeys("own data" if one.dataset == OWN else one.dataset for one in cells))
+    few = f" The best {len(shown)} of {len(known)} points." if len(shown) < len(known) else ""
+    done, total = sum(len(point.numbers) for point in points), len(sweep.cells)
+    part = f" {done} of {total} experiments have ended." if done < total else ""
+    caption = (
+        f"{sweep.name} ({data}, {', '.join(dict.fromkeys(f'{one.run.pairs:,} pairs' for one in cells))}): mean "
+        f"± standard deviation over seeds, validation queries.{few}{part}"
+    )
+    return "% \\usepackage{booktabs}\n" + tables.to_latex(
+        header, [rows], caption=escape_latex(caption), align="l" * len(keys) + "rrr"
+    )
+
+
+def to_bibtex(sweep: Sweep) -> str:
+    """The sources of every method and data set, each once."""
+    known = datasets.datasets()
+    cells = [cell.params for cell in sweep.cells]
+    methods = [find(method).bibtex for method in dict.fromkeys(one.method for one in cells)]
+    data = [known[key].bibtex for key in dict.fromkeys(one.dataset for one in cells) if key in known]
+    return bibliography([*methods, *data])
+
+
+def symbol(sweep: Sweep, key: str) -> str:
+    """A parameter as the paper writes it."""
+    rows = rows_of(sweep.cells[0].params) | rows_of(experiment())
+    row = rows.get(key)
+    return key if row is None else row.symbol or row.title
+
+
+def _cell(key: str, value: Any) -> str:
+    if key == "method":
+        return escape_latex(find(str(value)).title)
+    return "--" if value is None else escape_latex(f"{value:g}" if isinstance(value, float) else str(value))
+
+
+def _mean_sd(point: Point, name: str) -> str:
+    mean, sd = point.mean(name), point.sd(name)
+    if not math.isfinite(mean):
+        return "--"
+    return f"{mean:.3f}" + (rf" $\pm$ {sd:.3f}" if math.isfinite(sd) else "")

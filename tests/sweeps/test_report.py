@@ -1,0 +1,139 @@
+"""A sweep for a paper: table, sources, figure, importance; and settings drawn at random, which resume like a grid."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from ohash.cli.main import main
+from ohash.engine.params import unchecked_experiment
+from ohash.plots import sweeps as charts
+from ohash.plots.live.charts import ghost_of, quality
+from ohash.plots.plotly import heat_figure, pickable
+from ohash.plots.svg import heat_to_svg, to_svg
+from ohash.sweeps.execution import SweepExecution
+from ohash.sweeps.executors import InlineExecutor
+from ohash.sweeps.report import best_of, importance, to_bibtex, to_latex
+from ohash.sweeps.results import Point, collect_points
+from ohash.sweeps.sweep import build_sweep, from_values
+from tests.sweeps.sweeps import BASE, tiny_sweep
+
+GRID = {"beta": [0.25, 0.5], "C": [0.1, 1.0]}
+
+
+def made_up(sweep, score):
+    """Points of a sweep with made-up scores, one seed after another a hundredth apart."""
+    points = []
+    for at, cells in sweep.by_point():
+        values = [{"map": score(**dict(at)) + 0.01 * seed, "recall_10": 0.3} for seed in range(len(cells))]
+        points.append(Point(at, tuple(cells), tuple(values)))
+    return points
+
+
+def test_the_table_has_mean_and_spread_and_the_best_in_bold():
+    sweep = tiny_sweep(grid=GRID)
+    points = made_up(sweep, lambda beta, C: 0.4 + 0.2 * beta + 0.01 * C)
+    text = to_latex(sweep, points)
+    assert r"$\beta$ & C & seeds & mAP & recall@10 \\" in text and text.count(r" \\") == 5
+    assert r"0.5 & 1 & 2 & \textbf{0.515 $\pm$ 0.007} & 0.300 $\pm$ 0.000 \\" in text and text.count("textbf") == 1
+    assert "standard deviation over seeds, validation queries." in text and "have ended" not in text
+    assert "huang2017online" in to_bibtex(sweep) and to_bibtex(sweep).count("@article") == 1
+    half = [Point(one.at, one.cells, one.numbers[:1]) for one in points]
+    assert "4 of 8 experiments have ended." in to_latex(sweep, half) and "0.500 $" not in to_latex(sweep, half)
+
+
+def test_the_best_is_marked_and_the_pointer_shows_spread_and_seeds():
+    sweep = tiny_sweep(grid=GRID)
+    points = made_up(sweep, lambda beta, C: 0.4 + 0.2 * beta + 0.01 * C)
+    assert charts.views(sweep)[0] == ("heat", "")
+    heat = charts.draw(sweep, points, "map", ("heat", ""))
+    assert heat.best == ((1, 1),) and "framed" in heat.caption and heat.notes[3] == "0.515 ± 0.00707 (2 seeds)"
+    assert len(heat_figure(heat).layout.shapes) == 1 and heat_figure(heat).data[1].text[3] == heat.notes[3]
+    assert heat_to_svg(heat).count('stroke-width="1.2"') == 1 and 'width="88mm"' in heat_to_svg(heat)
+    lines = charts.draw(sweep, points, "map", ("lines", "beta"))
+    (best,) = [one for one in lines.series if one.marker == "diamond" and one.role == "best"]
+    assert best.x.tolist() == [0.5] and best.notes == ("0.515 ± 0.00707 (2 seeds)",) and "diamond" in lines.caption
+    assert any(trace.hovertemplate == "%{text}" for trace in pickable(lines).data) and to_svg(lines).startswith("<svg")
+    (cheapest,) = best_of(points, "cum_R") or [None]
+    assert cheapest is None, "nobody measured it"
+
+
+def test_importance_is_the_share_of_the_variance_that_a_parameter_explains_alone():
+    sweep = tiny_sweep(grid=GRID)
+    assert importance(sweep, made_up(sweep, lambda beta, C: beta)) == pytest.approx({"beta": 1.0, "C": 0.0})
+    both = importance(sweep, made_up(sweep, lambda beta, C: beta * 4 + C / 0.9))
+    assert both == pytest.approx({"beta": 0.5, "C": 0.5})
+    only_together = importance(sweep, made_up(sweep, lambda beta, C: float((beta > 0.3) == (C > 0.5))))
+    assert only_together == pytest.approx({"beta": 0.0, "C": 0.0})
+    text = charts.importance_text(sweep, made_up(sweep, lambda beta, C: beta), "map")
+    assert "β 100 %, C 0 %; 0 % is in their combinations" in text
+    assert importance(tiny_sweep(), made_up(tiny_sweep(), lambda beta: beta)) == {}, "one parameter explains all"
+
+
+def test_settings_drawn_at_random_follow_from_the_spec_and_grow():
+    ranges = {"beta": [0.2, 0.8], "C": [1e-4, 1], "select": ["smallest", "largest"]}
+    few, more = (build_sweep(base=BASE, random={"draws": n, **ranges}, seeds=2) for n in (5, 8))
+    assert len(few.cells) == 10 and [cell.key for cell in few.cells] == [cell.key for cell in more.cells][:10]
+    assert from_values({"name": few.name, "seeds": 2, "base": BASE, "random": {"draws": 5, **ranges}}) == few
+    assert "random" not in tiny_sweep().to_json(), "the keys of earlier sweeps stay"
+    C = np.array([cell.params.model.C for cell in build_sweep(base=BASE, random={"draws": 200, "C": [1e-4, 1]}).cells])
+    assert (C >= 1e-4).all() and (C <= 1).all() and 0.3 < (C < 1e-2).mean() < 0.7, "by the scale of its slider"
+    many = build_sweep(base=BASE, random={"draws": 60, "beta": [0.2, 0.8], "C": [0.01, 1]})
+    shares = importance(many, made_up(many, lambda beta, C: beta))
+    assert shares["beta"] > 0.8 and shares["C"] < 0.2, "as many values as points explain nothing by themselves"
+    assert [view[0] for view in charts.views(many)] == ["lines", "lines"]
+    (chart,) = [charts.draw(many, made_up(many, lambda beta, C: beta), "map", ("lines", "beta"))]
+    assert all(one.kind == "points" for one in chart.series) and "drawn at random, too" in chart.caption
+
+
+@pytest.mark.parametrize(
+    ("random", "words"),
+    [
+        ({"beta": [0.1, 0.9]}, "random.draws must be the number of settings"),
+        ({"draws": 3}, "must name the parameters"),
+        ({"draws": 3, "beta": [0.9, 0.1]}, "random.beta must be the two ends of a range"),
+        ({"draws": 3, "beta": [0.1, 7]}, "beta must be a number in"),
+        ({"draws": 3, "betta": [0.1, 0.9]}, r"random has no parameter 'betta' \(did you mean 'beta'\?\)"),
+        ({"draws": 3, "seed": [0, 9]}, "seed must not be in random; use seeds"),
+    ],
+)
+def test_what_is_wrong_with_a_random_search_is_said(random, words):
+    with pytest.raises(ValueError, match=words):
+        build_sweep(base=BASE, random=random)
+
+
+def test_a_random_search_resumes_where_it_was_and_is_exported(store, tmp_path, capsys):
+    spec = tmp_path / "drawn.toml"
+    base = "".join(f"{key} = {value!r}\n" for key, value in (BASE | {"dataset": "blobs2d"}).items())
+    for draws, run_now in ((3, 3), (5, 2)):
+        spec.write_text(f"[base]\n{base}[random]\ndraws = {draws}\nbeta = [0.2, 0.8]\nC = [0.01, 1]\n")
+        before = len(store.done())
+        files = [word for name in ("a.csv", "a.tex", "a.bib", "a.svg") for word in ("--export", str(tmp_path / name))]
+        assert main(["sweep", str(spec), "--inline", "--store", str(store.folder), "--quiet", *files]) == 0
+        assert len(store.done()) - before == run_now, "draws that are done are never run again"
+    assert "Share of the variance of mAP over the points" in capsys.readouterr().out
+    assert (tmp_path / "a.csv").read_text().count("\n") == 6 and "<svg" in (tmp_path / "a.svg").read_text()
+    assert r"$\beta$ & C & seeds" in (tmp_path / "a.tex").read_text() and "@article" in (tmp_path / "a.bib").read_text()
+    assert main(["sweep", str(spec), "--export", "a.docx"]) == 2 and "must end in .csv" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_figure_is_a_pdf_of_its_own_size(store, tmp_path):
+    if shutil.which("chromium") is None:
+        pytest.skip("chromium makes the PDF, and is not on the PATH")
+    spec, pdf = tmp_path / "two.toml", tmp_path / "two.pdf"
+    base = "".join(f"{key} = {value!r}\n" for key, value in (BASE | {"dataset": "blobs2d"}).items())
+    spec.write_text(f"[base]\n{base}[grid]\nbeta = [0.25, 0.5]\n")
+    arguments = ["sweep", str(spec), "--inline", "--store", str(store.folder), "--quiet", "--export", str(pdf)]
+    assert main(arguments) == 0 and pdf.read_bytes().startswith(b"%PDF")
+
+
+def test_a_cell_judged_at_its_ends_is_a_point_on_live(store):
+    sweep = tiny_sweep(seeds=1)
+    SweepExecution(sweep, store, InlineExecutor()).run()
+    (first, *_) = collect_points(sweep, store)
+    now = store.get(first.cells[0].key)
+    assert now.params.run.judged_at == "ends" and len(now.checkpoints["map"]) == 2
+    (pinned,) = [one for one in quality(now, pinned=ghost_of(now, "stored")).series if one.name == "stored"]
+    assert pinned.kind == "points" and pinned.x.tolist() == [now.t] and pinned.y[0] == pytest.approx(first.mean())
+    assert unchecked_experiment(**BASE).run.judged_at == "ends"
