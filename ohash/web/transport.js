@@ -2,6 +2,7 @@
 // a host says where its link is kept (`address`), where the Live page is (`live`), and what it starts with (`start`).
 
 const FRAME_MS = 9; // learning may take this much of a frame
+const N_SAMPLES = 30; // of the agreement, on the way to the moment that a link names
 const MEASURE_MS = 100, SAY_MS = 250, PAIR_MS = 100; // how often it is measured, and words change, while it plays
 
 function mountPlayground(root, colours, { address = "fragment", live = null, start = null } = {}) {
@@ -66,7 +67,8 @@ class Playground {
 
   begin(params, events = [], at = 0) {
     this.run = new PlaygroundRun(params, events);
-    if (at) this.run.seek(at);
+    const samples = Math.min(at, N_SAMPLES);
+    for (let k = 1; k <= samples; k++) this.run.seek(Math.round(at * k / samples)); // and measure there
     Object.assign(this.view, { focus: null, model: 0, phase: MOVED });
     this.resize();
     this.showValues(this.run.params);
