@@ -5,7 +5,7 @@ const here = { title: "Copy link", copy: () => location.href, otherwise: "In the
 const ADDRESSES = {
   query: {
     ...here,
-    read: () => (location.hash.length > 1 ? location.hash : location.search), // a lesson sets the fragment
+    read: () => (isLink(location.hash) ? location.hash : location.search), // a lesson sets the fragment
     write: (link) => {
       const others = [...new URLSearchParams(location.search)].filter(([key]) => !LINK_KEYS.includes(key));
       const text = [new URLSearchParams(others).toString(), link].filter(Boolean).join("&");

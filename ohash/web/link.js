@@ -50,10 +50,14 @@ function readEvent(item, problems) {
   return value === undefined ? [] : [[+t, key, value]];
 }
 
+const queryOf = (text) => new URLSearchParams(text.replace(/^[#?]/, ""));
+
+// Whether a text names a state at all; the fragment of a page may be that of a heading.
+function isLink(text) { return LINK_KEYS.some((key) => queryOf(text).has(key)); }
+
 // The parameters, events and pair count in a link, and what in it was not possible.
 function readLink(text) {
-  const problems = [], query = new URLSearchParams(text.replace(/^[#?]/, ""));
-  const values = {};
+  const problems = [], query = queryOf(text), values = {};
   for (const control of CONTROLS) {
     const value = query.has(control.key) ? readValue(control, query.get(control.key), problems) : undefined;
     if (value !== undefined) values[control.key] = value;

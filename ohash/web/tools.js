@@ -9,9 +9,9 @@ const SIGN = 22; // pixels along each side of a painted sign
 
 // `colour` paints the signs of the classes, `select` chooses a tool.
 function makeTools(element, choose) {
-  const signs = [], inputs = {};
+  const signs = [], inputs = {}, name = `tool-${Math.random()}`; // a notebook may have several playgrounds
   for (const { key, title, text, label } of TOOLS) {
-    const input = make("input", { type: "radio", name: "tool", value: key, checked: key === "look" });
+    const input = make("input", { type: "radio", name, value: key, checked: key === "look" });
     input.setAttribute("aria-label", title);
     input.addEventListener("change", () => choose(key));
     const sign = text ?? make("canvas");

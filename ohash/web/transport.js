@@ -40,7 +40,8 @@ class Playground {
     this.element.addEventListener("keydown", (event) => this.key(event));
     this.follow = () => {
       const link = this.address.read();
-      if (this.element.isConnected && link && link.slice(1) !== writeLink(this.run)) this.open(link);
+      if (!this.element.isConnected || !isLink(location.hash) || !isLink(link)) return;
+      if (link.slice(1) !== writeLink(this.run)) this.open(link);
     };
     window.addEventListener("hashchange", this.follow);
     this.observer = new ResizeObserver(() => this.resize());

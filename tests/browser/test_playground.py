@@ -285,5 +285,7 @@ def test_a_lesson_sets_the_playground_and_a_wrong_link_is_named(page: Any, serve
     page.get_by_text("Lesson 2").click()
     page.get_by_role("link", name="Set the playground for “One update”").click()
     until(lambda: page.get_by_role("slider", name="r, bits").input_value() == "4", "the lesson's bits")
+    page.evaluate("location.hash = 'a-heading'")
     page.get_by_role("button", name="Step", exact=True).click()
     page.get_by_text("Pair 1:").wait_for()
+    assert page.get_by_role("slider", name="r, bits").input_value() == "4", "another fragment changes nothing"
