@@ -1,8 +1,8 @@
 """Learn: see hash codes form, on points in the plane."""
 
-from ohash.ui.learn import playground
+from ohash.ui.learn import lessons, playground
 from ohash.ui.session import live_run, tab
 
 live_run.hub().poll(tab.current_session(own_query=True).id)
 playground.show()
-playground.show_lessons()
+lessons.show_lessons()

@@ -10,6 +10,7 @@ import ohash
 from ohash.models.registry import PLUGINS
 from ohash.streams.dataset import METRICS
 from ohash.streams.readers.own_data import check_files
+from ohash.web.lessons import OWN, read_file
 
 
 def app_file() -> Path:
@@ -40,6 +41,9 @@ def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], d
     if options.plugin:
         files = [str(_existing(file)) for file in options.plugin]
         environment[PLUGINS] = os.pathsep.join([*filter(None, [environment.get(PLUGINS)]), *files])
+    if options.lesson:
+        environment[OWN] = str(_existing(options.lesson))
+        read_file(Path(environment[OWN]))
     if options.metric:
         environment["OHASH_METRIC"] = options.metric
     app = app_file()
@@ -59,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument(
         "--plugin", metavar="FILE", action="append", help="Python file with your own method or data set"
     )
+    options.add_argument("--lesson", metavar="FILE", help="lesson of your own, shown first on Learn (Markdown)")
     options.add_argument("file", metavar="FILE", nargs="?", help="vectors to open: .npy, .npz, .csv, .parquet, ...")
     return options
 

@@ -2,21 +2,37 @@
 
 Examples:
   python3 -m ohash playground --html play.html
+  python3 -m ohash playground --handouts handouts/      (one page to print per lesson)
 """
 
 import argparse
+import re
 from pathlib import Path
+
+from ohash.web.lessons import lessons
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options."""
-    parser.add_argument("--html", metavar="FILE", required=True, help="file to write; any browser opens it from disk")
+    parser.add_argument("--html", metavar="FILE", help="file to write; any browser opens it from disk")
+    parser.add_argument("--handouts", metavar="DIR", help="folder for the lessons as pages to print")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the file."""
-    from ohash.web import standalone  # noqa: PLC0415
+    """Write the files."""
+    from ohash.web import standalone  # noqa: PLC0415 (the charts behind it load pandas)
 
-    Path(options.html).write_text(standalone(), encoding="utf-8")
-    print(f"wrote {options.html}")
+    if not options.html and not options.handouts:
+        raise ValueError("say what to write: --html FILE, --handouts DIR, or both")
+    if options.html:
+        Path(options.html).write_text(standalone(), encoding="utf-8")
+        print(f"wrote {options.html}")
+    if options.handouts:
+        folder = Path(options.handouts)
+        folder.mkdir(parents=True, exist_ok=True)
+        known = lessons()
+        for number, lesson in enumerate(known, start=1):
+            name = re.sub(r"[^a-z0-9]+", "-", lesson.title.lower()).strip("-")
+            (folder / f"{number}-{name}.html").write_text(lesson.handout(), encoding="utf-8")
+        print(f"wrote {len(known)} handouts to {folder}")
     return 0

@@ -282,7 +282,7 @@ def test_the_learn_page_plays_and_leaves_no_clock_behind(page: Any, server: Dash
 def test_a_lesson_sets_the_playground_and_a_wrong_link_is_named(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/learn#r=99&data=squares&at=5")
     page.get_by_text("In the link: data=squares is not possible; r is 16, not 99.").wait_for()
-    page.get_by_text("Lesson 2").click()
+    page.get_by_text("Lesson 3").click()
     page.get_by_role("link", name="Set the playground for “One update”").click()
     until(lambda: page.get_by_role("slider", name="r, bits").input_value() == "4", "the lesson's bits")
     page.evaluate("location.hash = 'a-heading'")

@@ -3,7 +3,6 @@
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from ohash.ui.learn.lessons import lessons
 from ohash.web import about, component_script, markup, style
 
 
@@ -16,10 +15,3 @@ def show() -> None:
     """What it is in two sentences, and the playground itself."""
     st.caption(about())
     _component()(key="playground")
-
-
-def show_lessons() -> None:
-    """Each with the link that sets the playground above."""
-    for number, lesson in enumerate(lessons(), start=1):
-        with st.expander(f"Lesson {number} · {lesson.title}"):
-            st.markdown(f"[Set the playground for “{lesson.title}”]({lesson.link})\n\n{lesson.text}")

@@ -1,0 +1,29 @@
+"""The lessons under the playground: a question, and after a guess the answer."""
+
+import streamlit as st
+
+from ohash.ui.parts.notices import show_error
+from ohash.web.lessons import Lesson, lessons
+
+
+def show_lessons() -> None:
+    """Each with the link that sets the playground above."""
+    try:
+        known = lessons()
+    except ValueError as problem:
+        show_error(problem)
+        return
+    st.markdown("#### Lessons, five minutes each")
+    for number, lesson in enumerate(known, start=1):
+        with st.expander(f"Lesson {number} · {lesson.title}"):
+            _show(number, lesson)
+
+
+def _show(number: int, lesson: Lesson) -> None:
+    st.markdown(f"[Set the playground for “{lesson.title}”](#{lesson.link})\n\n{lesson.text}")
+    guess = st.radio(f"**Predict first.** {lesson.question}", lesson.options, index=None, key=f"guess_{number}")
+    if guess is None:
+        st.caption("Choose one to see the answer.")
+        return
+    told = "Right." if guess == lesson.right else f"Not quite: {lesson.right}."
+    st.markdown(f"**{told}**\n\n**Then look.** {lesson.answer}\n\n**Try.** {lesson.exercise}")

@@ -1,0 +1,127 @@
+"""Lessons: one Markdown file each, with the link that sets the playground, a question, and the answer behind it.
+
+# Title
+
+link: r=3&at=300
+check: r=8&at=2000 -> agreement > 0.9        (what the text claims, for the tests; any number of lines)
+
+Two or three sentences.
+
+**Predict first.** A question.
+
+- ( ) a wrong answer
+- (x) the right one
+
+**Then look.** What happens, and why.
+
+**Try.** What to do next.
+"""
+
+import html
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "lesson_texts"
+OWN = "OHASH_LESSON"  # a lesson of one's own, shown first
+OPTION = re.compile(r"- \(( |x)\) (.+)")
+CHECK = re.compile(r"check: (\S*) -> (agreement|loss) ([<>]) ([\d.]+)")
+PARTS = ("Predict first", "Then look", "Try")
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<style>
+@page {{margin: 18mm;}}
+body {{font: 12pt/1.5 Georgia, serif; max-width: 42em; margin: 2em auto; padding: 0 1em;}}
+h1 {{font-size: 1.5em;}} li {{list-style: none;}} li::before {{content: "☐ ";}}
+.notes {{height: 9em; border-bottom: 1px dotted #888; margin-bottom: 2em;}}
+.answer {{border-top: 1px solid #888; margin-top: 2em; padding-top: .5em;}}
+code {{font-size: .85em; overflow-wrap: anywhere;}}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<p>Playground: <code>{link}</code></p>
+<p>{text}</p>
+<p><b>Predict first.</b> {question}</p>
+<ul>{options}</ul>
+<div class="notes"></div>
+<div class="answer"><p><b>Then look.</b> {answer}</p>
+<p><b>Try.</b> {exercise}</p></div>
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One screen; `link` is the state of the playground, `checks` what the text says of it."""
+
+    title: str
+    link: str
+    text: str
+    question: str
+    options: tuple[str, ...]
+    right: str
+    answer: str
+    exercise: str
+    checks: tuple[tuple[str, str, str, float], ...] = ()
+
+    def handout(self) -> str:
+        """One page to print: the question with room for notes, and the answer below a line."""
+        options = "".join(f"<li>{_html(option)}</li>" for option in self.options)
+        return PAGE.format(
+            title=html.escape(self.title), link=html.escape(f"#{self.link}"), text=_html(self.text),
+            question=_html(self.question), options=options, answer=_html(self.answer), exercise=_html(self.exercise),
+        )  # fmt: skip
+
+
+def read_lesson(text: str) -> Lesson:
+    """A lesson from its file; what is missing is named."""
+    head, _, rest = text.strip().partition("\n\n")
+    settings, _, body = rest.partition("\n\n")
+    lines = settings.splitlines()
+    if not head.startswith("# ") or not lines or not lines[0].startswith("link:"):
+        raise ValueError("a lesson must begin with a heading `# ...` and, after an empty line, `link: ...`")
+    checks = []
+    for line in lines[1:]:
+        match = CHECK.fullmatch(line.strip())
+        if match is None:
+            raise ValueError(f"a check must read `check: LINK -> agreement > 0.9`, got {line[:60]!r}")
+        checks.append((match[1], match[2], match[3], float(match[4])))
+    pieces = re.split(rf"\*\*({'|'.join(PARTS)})\.\*\*", body)
+    if tuple(pieces[1::2]) != PARTS:
+        raise ValueError(f"a lesson must have {', '.join(f'**{part}.**' for part in PARTS)} in this order")
+    question, *options = re.split(r"\n(?=- )", pieces[2].strip())
+    matches = [OPTION.fullmatch(" ".join(option.split())) for option in options]
+    right = [match[2] for match in matches if match and match[1] == "x"]
+    if len(matches) < 2 or None in matches or len(right) != 1:
+        raise ValueError("a question must have answers `- ( ) ...`, two or more, and one right one, `- (x) ...`")
+    return Lesson(
+        head.removeprefix("# ").strip(), lines[0].removeprefix("link:").strip(), pieces[0].strip(), question.strip(),
+        tuple(match[2] for match in matches if match), right[0], pieces[4].strip(), pieces[6].strip(), tuple(checks),
+    )  # fmt: skip
+
+
+def lessons() -> list[Lesson]:
+    """A lesson of one's own, if the server was started with one, and all others in the order of their file names."""
+    own = os.environ.get(OWN)
+    files = [*([Path(own)] if own else []), *sorted(FOLDER.glob("*.md"))]
+    return [read_file(file) for file in files]
+
+
+def read_file(file: Path) -> Lesson:
+    """A lesson; errors name the file."""
+    try:
+        return read_lesson(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"the lesson {file.name} cannot be read: {error}") from error
+
+
+def _html(text: str) -> str:
+    """Bold, italics and paragraphs, which is all that a lesson has."""
+    escaped = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", html.escape(text), flags=re.S)
+    return re.sub(r"\*(.+?)\*", r"<i>\1</i>", escaped, flags=re.S).replace("\n\n", "</p><p>")

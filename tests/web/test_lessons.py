@@ -1,0 +1,102 @@
+"""Lessons: eight of them in one format, a lecturer's own beside them, handouts, and mistakes named."""
+
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest  # noqa: TID251
+
+from ohash.cli.lab import command, parser
+from ohash.cli.main import main
+from ohash.web.lessons import OWN, lessons, read_lesson
+
+APP = str(Path(__file__).parents[2] / "app.py")
+MINE = """# Bits & sides
+
+link: r=3
+check: r=8&at=200 -> agreement > 0.5
+
+A bit is a *side*.
+
+**Predict first.** How many
+sides has a line?
+
+- ( ) one
+- (x) two, as
+  always
+
+**Then look.** **Two**.
+
+**Try.** Count <again>.
+"""
+
+
+def test_a_lesson_is_read_in_its_parts():
+    mine = read_lesson(MINE)
+    assert (mine.title, mine.link, mine.text) == ("Bits & sides", "r=3", "A bit is a *side*.")
+    assert mine.question == "How many\nsides has a line?"
+    assert (mine.options, mine.right) == (("one", "two, as always"), "two, as always")
+    assert (mine.answer, mine.exercise) == ("**Two**.", "Count <again>.")
+    assert mine.checks == (("r=8&at=200", "agreement", ">", 0.5),)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("# Bits & sides", "Bits", "must begin with a heading"),
+        ("link: r=3", "r=3", "must begin with a heading"),
+        ("agreement > 0.5", "mAP > 0.5", "a check must read"),
+        ("**Try.**", "Try.", "must have **Predict first.**, **Then look.**, **Try.**"),
+        ("- (x) two", "- ( ) two", "one right one"),
+        ("- ( ) one", "- one", "one right one"),
+    ],
+)
+def test_what_is_missing_in_a_lesson_is_named(old, new, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        read_lesson(MINE.replace(old, new))
+
+
+def test_there_are_eight_and_each_is_one_screen():
+    known = lessons()
+    assert len(known) == 8
+    assert sum(bool(lesson.checks) for lesson in known) >= 6, "what a lesson says of a run is checked"
+    for lesson in known:
+        words = f"{lesson.text} {lesson.question} {lesson.answer} {lesson.exercise}".split()
+        assert 60 < len(words) < 220 and 2 <= len(lesson.options) <= 4
+
+
+def test_a_handout_holds_all_and_escapes_it(tmp_path, capsys):
+    page = read_lesson(MINE).handout()
+    assert "Bits &amp; sides" in page and "<i>side</i>" in page and "&lt;again&gt;" in page and "<b>Two</b>" in page
+    assert page.index("How many") < page.index("Then look")
+    assert main(["playground", "--handouts", str(tmp_path / "pages")]) == 0
+    assert "wrote 8 handouts" in capsys.readouterr().out
+    assert len(list((tmp_path / "pages").glob("*.html"))) == 8
+    assert main(["playground"]) == 2
+    assert "--html FILE, --handouts DIR" in capsys.readouterr().err
+
+
+def test_a_lecturers_own_lesson_comes_first(tmp_path, monkeypatch):
+    file = tmp_path / "mine.md"
+    file.write_text(MINE, encoding="utf-8")
+    environment = command(parser().parse_args(["--lesson", str(file)]), [])[1]
+    assert environment[OWN] == str(file)
+    monkeypatch.setenv(OWN, str(file))
+    assert [lesson.title for lesson in lessons()][:2] == ["Bits & sides", "What a hash code is"]
+    file.write_text("# Nothing", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"the lesson mine.md cannot be read: a lesson must begin"):
+        command(parser().parse_args(["--lesson", str(file)]), [])
+
+
+def test_the_answer_comes_after_a_guess():
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.switch_page("pages/learn.py").run()
+    assert not app.exception
+    first = lessons()[0]
+    shown = lambda: "\n".join(one.value for one in app.markdown)  # noqa: E731
+    assert first.text in shown() and first.answer not in shown()
+    wrong = next(option for option in first.options if option != first.right)
+    app.radio(key="guess_1").set_value(wrong).run()
+    assert f"Not quite: {first.right}." in shown() and first.answer in shown()
+    app.radio(key="guess_1").set_value(first.right).run()
+    assert "**Right.**" in shown()
