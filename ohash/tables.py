@@ -35,9 +35,16 @@ def rows_to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def to_latex(
-    header: Sequence[str], groups: Sequence[Sequence[Sequence[str]]], *, caption: str, align: str | None = None
+    header: Sequence[str],
+    groups: Sequence[Sequence[Sequence[str]]],
+    *,
+    caption: str,
+    align: str | None = None,
+    long: bool = False,
 ) -> str:
     r"""A table of cells that are LaTeX already, in the style of the package booktabs, with a rule between groups.
+
+    A `long` one goes on over several pages (package longtable), and has one group.
 
     >>> print(to_latex(("method", "mAP"), [[("OH", ".43")], [("ITQ", ".36")]], caption="Digits", align="lr"), end="")
     \begin{table}
@@ -58,8 +65,9 @@ def to_latex(
 
     frame = pd.DataFrame([row for group in groups for row in group], columns=list(header))
     text = frame.style.hide(axis="index").to_latex(
-        hrules=True, column_format=align or "l" * len(header), caption=caption, position_float="centering"
-    )
+        hrules=True, column_format=align or "l" * len(header), caption=caption,
+        position_float=None if long else "centering", environment="longtable" if long else None,
+    )  # fmt: skip
     lines = text.splitlines()
     end = lines.index(r"\midrule") + 1
     for group in groups[:-1]:

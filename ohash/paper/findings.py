@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from ohash.paper.measurements import Measurements, MissingCellError
+from ohash.paper.measurements import Measurements, MissingCellError, NotRunError
 from ohash.paper.settings import EMBEDDED, Kind, Setting, settings
 from ohash.paper.verdicts import Part, Verdict, all_of, holm
 
+UNDECIDED: tuple[Verdict, ...] = ("cannot tell", "not run yet")
 Judge = Callable[[Measurements, Setting], Iterable[Part]]
 
 
@@ -44,7 +45,7 @@ class Finding:
         """On how many data sets the claim holds, as text; empty for one data set."""
         names = dict.fromkeys(part.setting for part in self.decisive)
         held = sum(all(part.verdict == "holds" for part in self.decisive if part.setting == name) for name in names)
-        undecided = all(part.effect is None and part.verdict == "cannot tell" for part in self.decisive)
+        undecided = all(part.effect is None and part.verdict in UNDECIDED for part in self.decisive)
         return f"holds on {held} of {len(names)}" if len(names) > 1 and not undecided else ""
 
     @property
@@ -56,14 +57,14 @@ class Finding:
     @property
     def reason(self) -> str:
         """Why there is no verdict: the reasons of the undecided parts, each once; empty if there is a verdict."""
-        if self.verdict != "cannot tell":
+        if self.verdict not in UNDECIDED:
             return ""
-        reasons = list(dict.fromkeys(part.reason for part in self.decisive if part.verdict == "cannot tell"))
+        reasons = list(dict.fromkeys(part.reason for part in self.decisive if part.verdict in UNDECIDED))
         return "; ".join(reasons[:2]) + (f"; and {len(reasons) - 2} more reasons" if len(reasons) > 2 else "")
 
 
 def judge_claim(claim: Claim, measurements: Measurements, data: Sequence[Setting] | None = None) -> Finding:
-    """Judge a claim on every data set it is about; "cannot tell" where cells are missing.
+    """Judge a claim on every data set it is about; "not run yet" where nothing was run or recorded.
 
     Several parts are corrected for their number (`holm`). A claim about no figure is theory, and needs no data.
     """
@@ -77,6 +78,8 @@ def judge_claim(claim: Claim, measurements: Measurements, data: Sequence[Setting
             continue
         try:
             parts += claim.judge(measurements, setting)
+        except NotRunError as missing:
+            parts.append(Part(setting.title, "", None, "not run yet", str(missing)))
         except MissingCellError as missing:
             parts.append(Part(setting.title, "", None, "cannot tell", str(missing)))
     parts = holm(parts)

@@ -27,6 +27,10 @@ class MissingCellError(Exception):
     """A cell that a claim needs is not in the store, or its trace is lost."""
 
 
+class NotRunError(MissingCellError):
+    """A cell that a claim needs has not been run, and no recording has it."""
+
+
 @dataclass(frozen=True)
 class FigurePoint:
     """A point of a figure: one method (or variant) on one setting at one value `x` of the varied parameter."""
@@ -135,7 +139,7 @@ class Measurements:
         """The finished cells of a point, one per seed; MissingCellError if there is none."""
         results = self._results.get(FigurePoint(figure, setting.key, method, x), [])
         if not results:
-            raise MissingCellError(f"{method} at {x} on {setting.title} (figure {figure}) has not been run")
+            raise NotRunError(f"{method} at {x} on {setting.title} (figure {figure}) has not been run")
         return results
 
     def has(self, figure: str, setting: Setting, method: str) -> bool:
@@ -178,7 +182,7 @@ class Measurements:
             if seeds:
                 means[method, x] = float(np.mean([seed.score(part="validation") for seed in seeds]))
         if not means:
-            raise MissingCellError(f"nothing of figure {figure} on {setting.title} has been run")
+            raise NotRunError(f"nothing of figure {figure} on {setting.title} has been run")
         return max(means, key=lambda choice: means[choice])
 
     def progress(self, figure: Figure) -> tuple[int, int]:

@@ -16,7 +16,8 @@ Kind = Literal["tracks", "metric", "labels"]
 class Setting:
     """A data set with its similarity, and the data set of the paper that it is or stands for.
 
-    `classes` is the number of labels or tracks, 0 if unknown; `content` the fingerprint of data of one's own.
+    `classes` is the number of labels or tracks, 0 if unknown; `content` the fingerprint of data of one's own,
+    `differs` how a stand-in differs from the paper's data.
     """
 
     key: str
@@ -29,6 +30,7 @@ class Setting:
     real: bool = False
     classes: int = 0
     content: str = ""
+    differs: str = ""
 
     @property
     def values(self) -> dict[str, Any]:
@@ -38,10 +40,49 @@ class Setting:
 
 
 EMBEDDED = (
-    Setting("patches", "Photo patches", "Photo Tourism", "tracks", "patches", "track", 0.5, classes=500),
-    Setting("fashion-metric", "Fashion by distance", "22K LabelMe, GIST1M", "metric", "fashion", "metric", 0.5),
-    Setting("fashion", "Fashion by label", "CIFAR-10", "labels", "fashion", "label", 0.4, classes=10),
-    Setting("digits", "Digits", "CIFAR-10", "labels", "digits", "label", 0.4, classes=10),
+    Setting(
+        "patches",
+        "Photo patches",
+        "Photo Tourism",
+        "tracks",
+        "patches",
+        "track",
+        0.5,
+        classes=500,
+        differs="views of a point are synthetic warps of one photo, not photos from different places; fewer points",
+    ),
+    Setting(
+        "fashion-metric",
+        "Fashion by distance",
+        "22K LabelMe, GIST1M",
+        "metric",
+        "fashion",
+        "metric",
+        0.5,
+        differs="pictures of clothes, not photos; far fewer rows",
+    ),
+    Setting(
+        "fashion",
+        "Fashion by label",
+        "CIFAR-10",
+        "labels",
+        "fashion",
+        "label",
+        0.4,
+        classes=10,
+        differs="grey pictures of clothes and GIST, not colour photos and deep features; far fewer rows",
+    ),
+    Setting(
+        "digits",
+        "Digits",
+        "CIFAR-10",
+        "labels",
+        "digits",
+        "label",
+        0.4,
+        classes=10,
+        differs="pixels of small handwritten digits, not deep features of colour photos; far fewer rows",
+    ),
 )
 REAL = (
     Setting("phototourism", "Photo Tourism", "Photo Tourism", "tracks", "phototourism", "track", 0.5, real=True),

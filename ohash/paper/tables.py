@@ -16,6 +16,13 @@ from ohash.paper.settings import Setting
 from ohash.streams import registry as datasets
 from ohash.tables import bibliography, escape_latex, to_latex
 
+LINE = 80  # letters that fit on a line of a table, about
+MOST_TEXT = 40  # a longer text counts as this long when columns share the line
+# In a table that shares the line: shares of its width that a letter and the gap between two columns take.
+LETTER, COLUMN_GAP = 0.0105, 0.014
+MOST_ROWS = 30  # more go on over several pages
+NARROW = "% \\usepackage{array}\n\\small\\setlength{\\tabcolsep}{3pt}"
+
 
 @dataclass(frozen=True)
 class Table:
@@ -26,9 +33,39 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
     def latex(self) -> str:
-        """A table in the style of the LaTeX package booktabs."""
+        r"""A table in the style of the LaTeX package booktabs, no wider than a page: long texts are wrapped."""
         rows = [tuple(map(escape_latex, row)) for row in self.rows]
-        return to_latex(tuple(map(escape_latex, self.header)), [rows], caption=escape_latex(self.title))
+        header = tuple(map(escape_latex, self.header))
+        long = len(rows) > MOST_ROWS
+        text = to_latex(header, [rows], caption=escape_latex(self.title), align=self._columns(), long=long)
+        if not long:
+            return text.replace(r"\centering", rf"\centering{NARROW}", 1) if self._wide else text
+        text = f"% \\usepackage{{longtable}}\n{text}"
+        return f"{{{NARROW}\n{text}}}\n" if self._wide else text
+
+    @property
+    def _texts(self) -> list[tuple[str, ...]]:
+        return list(zip(self.header, *self.rows, strict=True))
+
+    @property
+    def _wide(self) -> bool:
+        return sum(max(map(len, column)) for column in self._texts) > LINE
+
+    def _columns(self) -> str:
+        """Left for words, right for numbers; where they do not fit on the line, each has room for its longest word."""
+        words = [max(len(word) for text in column for word in [*text.split(), ""]) for column in self._texts]
+        room = 1 - COLUMN_GAP * len(words) - LETTER * sum(words)
+        wishes = [
+            max(0, min(max(map(len, column)), MOST_TEXT) - least)
+            for column, least in zip(self._texts, words, strict=True)
+        ]
+        parts = []
+        for column, least, wish in zip(self._texts, words, wishes, strict=True):
+            number = bool(column[1:]) and all(text[:1] in "+-0123456789–" for text in column[1:] if text)
+            share = LETTER * least + max(0.0, room) * wish / max(1, sum(wishes))
+            side = r">{\raggedleft\arraybackslash}" if number else r">{\raggedright\arraybackslash}"
+            parts.append(rf"{side}p{{{share:.3f}\linewidth}}" if self._wide else "r" if number else "l")
+        return "".join(parts)
 
 
 def figure_table(measurements: Measurements, figure: Figure) -> Table:
@@ -78,9 +115,21 @@ def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
             "the paper's own data" if setting.real else "yours, in its place" if setting.content else "stands in for it"
         )
         similar = {"tracks": "one track", "metric": "among the nearest 5 %", "labels": "the same label"}[setting.kind]
-        rows.append((setting.paper, data.title, what, f"{data.n:,} × {data.d}", f"{validation} + {test}", similar))
-    header = ("the paper's data", "here", "", "rows × columns", "validation + test queries", "similar means")
+        size, queries = f"{data.n:,} × {data.d}", f"{validation} + {test}"
+        rows.append((setting.paper, data.title, what, setting.differs or "–", size, queries, similar))
+    header = (
+        "the paper's data", "here", "", "what differs", "rows × columns", "validation + test queries", "similar means",
+    )  # fmt: skip
     return Table("Data of the paper and of this reproduction", header, tuple(rows))
+
+
+def stand_ins(measurements: Measurements, figure: Figure) -> str:
+    """The data of a figure, each with the data of the paper that it is or stands for, as a sentence."""
+    parts = []
+    for setting in measurements.settings(figure):
+        role = "the paper's own" if setting.real else f"in place of {setting.paper}"
+        parts.append(f"{setting.title} ({role})")
+    return f"Data: {'; '.join(parts)}."
 
 
 def methods_table(figures: Sequence[Figure]) -> Table:

@@ -1,4 +1,4 @@
-"""From measurements to a verdict: holds, does not hold, or cannot tell.
+"""From measurements to a verdict: holds, does not hold, cannot tell, or not run yet.
 
 A difference of mAP on the test queries has the interval of `evaluation.significance`: a paired bootstrap over queries,
 with three seeds or more at least the t interval of their mean, with fewer widened by three times what seeds were seen
@@ -16,7 +16,8 @@ from ohash.evaluation.significance import ENOUGH_SEEDS, difference_over_seeds, f
 from ohash.paper.figures import FULL
 from ohash.paper.measurements import Floats
 
-Verdict = Literal["holds", "does not hold", "cannot tell"]
+Verdict = Literal["holds", "does not hold", "cannot tell", "not run yet"]
+NEAR = 2.0  # a ratio within this factor of the paper's is about the same
 EQUAL = 0.03  # smaller differences of mAP count as none
 TIMING_NOISE = 0.2  # of a ratio of times, one run each
 SHARE_NOISE = 0.1  # of a share, one run
@@ -91,7 +92,7 @@ class Part:
         >>> Part("", "", Effect(0.01, -0.02, 0.04, seeds=1), "cannot tell").reason
         'one seed is too few: the full profile has 5'
         """
-        if self.verdict != "cannot tell" or self.effect is None:
+        if self.verdict in ("holds", "does not hold") or self.effect is None:
             return self.note
         seeds = self.effect.seeds
         if 0 < seeds < ENOUGH_SEEDS:
@@ -180,6 +181,11 @@ def within(effect: Effect, low: float, high: float) -> Verdict:
     return "does not hold" if effect.high <= low or effect.low >= high else "cannot tell"
 
 
+def about(effect: Effect, times: float) -> Verdict:
+    """Whether a ratio is about what the paper says: within a factor of 2 of it."""
+    return within(effect, times / NEAR, times * NEAR)
+
+
 def equal(effect: Effect, than: float = EQUAL) -> Verdict:
     """Whether it is practically zero."""
     return within(effect, -than, than)
@@ -225,7 +231,13 @@ def _widening(seeds: int, level: float) -> float:
 
 
 def all_of(verdicts: Sequence[Verdict]) -> Verdict:
-    """One that does not hold decides; else one that cannot be told; else all hold."""
+    """One that does not hold decides; else one that cannot be told or was not run; else all hold.
+
+    >>> all_of(["not run yet", "not run yet"]), all_of(["holds", "not run yet"])
+    ('not run yet', 'cannot tell')
+    """
+    if verdicts and all(verdict == "not run yet" for verdict in verdicts):
+        return "not run yet"
     if not verdicts or "does not hold" in verdicts:
         return "does not hold" if verdicts else "cannot tell"
-    return "cannot tell" if "cannot tell" in verdicts else "holds"
+    return "holds" if all(verdict == "holds" for verdict in verdicts) else "cannot tell"

@@ -9,14 +9,17 @@ from ohash.engine.narrative import duration
 from ohash.paper.figures import PROFILES, Figure
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements
-from ohash.paper.tables import Table, bibtex, claims_table, data_table, figure_table, methods_table
+from ohash.paper.tables import Table, bibtex, claims_table, data_table, figure_table, methods_table, stand_ins
 from ohash.paper.verdicts import Part
 from ohash.plots import theme
 from ohash.plots.paper import charts
 from ohash.plots.svg import to_svg
 from ohash.runtime.environment import environment
 
-SIGNS = {"holds": "✓ holds", "does not hold": "✗ does not hold", "cannot tell": "? cannot tell"}
+SIGNS = {
+    "holds": "✓ holds", "does not hold": "✗ does not hold", "cannot tell": "? cannot tell",
+    "not run yet": "… not run yet",
+}  # fmt: skip
 STYLE = f"""
 body {{ font-family: {theme.FONT}; color: {theme.LIGHT.ink}; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
   line-height: 1.45; }}
@@ -41,7 +44,7 @@ TOOL_BIBTEX = f"""@software{{ohash,
   year    = {{2026}}
 }}"""
 BESIDE = ' class="beside" title="Shown for comparison; it does not count towards the verdict."'
-CLASSES = {"holds": "holds", "does not hold": "fails", "cannot tell": "open"}
+CLASSES = {"holds": "holds", "does not hold": "fails", "cannot tell": "open", "not run yet": "open"}
 
 
 def report(measured: Measurements, figures: Sequence[Figure], findings: Sequence[Finding]) -> str:
@@ -49,7 +52,8 @@ def report(measured: Measurements, figures: Sequence[Figure], findings: Sequence
     counts = {verdict: sum(finding.verdict == verdict for finding in findings) for verdict in SIGNS}
     lead = (
         f"Of {len(findings)} claims {counts['holds']} hold here, {counts['does not hold']} do not, and on "
-        f"{counts['cannot tell']} the data cannot tell. A claim that fails is a finding: it may depend on the data, "
+        f"{counts['cannot tell']} the data cannot tell{not_run_text(counts['not run yet'])}. "
+        "A claim that fails is a finding: it may depend on the data, "
         "the feature scale, or a choice the paper leaves open."
     )
     made = environment()
@@ -76,6 +80,15 @@ def report(measured: Measurements, figures: Sequence[Figure], findings: Sequence
         "</body></html>",
     ]  # fmt: skip
     return "\n".join(parts)
+
+
+def not_run_text(count: int) -> str:
+    """The claims that nothing has been run for, as the end of a sentence; "" if there are none.
+
+    >>> not_run_text(0), not_run_text(1), not_run_text(30)
+    ('', '; 1 has not been run yet', '; 30 have not been run yet')
+    """
+    return "" if not count else f"; {count} {'has' if count == 1 else 'have'} not been run yet"
 
 
 def _recording_row(measured: Measurements) -> str:
@@ -148,7 +161,8 @@ def _figure(measured: Measurements, figure: Figure) -> str:
     cost = f"{done} of {total} cells, {duration(measured.cost(figure))} of CPU time"
     return (
         f'<section id="figure-{_e(figure.key)}"><h3>{_e(name)}</h3>'
-        f"<dl><dt>the paper</dt><dd>{_e(figure.paper)}</dd><dt>here</dt><dd>{_e(figure.ours)}</dd>"
+        f"<dl><dt>the paper</dt><dd>{_e(figure.paper)}</dd>"
+        f"<dt>here</dt><dd>{_e(figure.ours)} {_e(stand_ins(measured, figure))}</dd>"
         f'<dt>cost</dt><dd>{_e(cost)}</dd></dl><div class="figures">{drawn}</div>'
         f"<p><small>{_e(' '.join(captions))}</small></p>"
         f"<details><summary>Numbers</summary>{_html(table)}</details>"

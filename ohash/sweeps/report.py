@@ -22,7 +22,7 @@ COSTS = ("cum_R", "cpu_learn", "seconds")  # lower is better
 
 
 def best_of(points: Sequence[Point], measure: str = METRIC) -> list[Point]:
-    """The best point of each data set, truth and supervision, of those with the most finished seeds; equals are all best."""
+    """The best of each data set, truth and supervision, of the points with the most seeds; equals are all best."""
     groups: dict[str, list[Point]] = {}
     for point in points:
         groups.setdefault(group_of(point), []).append(point)

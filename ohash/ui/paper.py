@@ -15,9 +15,9 @@ from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile, variant_titl
 from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import ROUNDING, Measurements
 from ohash.paper.recording import read_recording
-from ohash.paper.tables import bibtex, claims_table, data_table, figure_table
+from ohash.paper.tables import bibtex, claims_table, data_table, figure_table, stand_ins
 from ohash.plots.paper import charts
-from ohash.plots.paper_report import SIGNS, claims_html, report
+from ohash.plots.paper_report import SIGNS, claims_html, not_run_text, report
 from ohash.plots.svg import to_svg
 from ohash.plots.theme import colour
 from ohash.store.store import Store, StoreError
@@ -165,7 +165,7 @@ def source(results: Results) -> None:
 def data(results: Results) -> None:
     """The paper's data, and what stands in for them."""
     table = data_table(results.measured, list(FIGURES.values()))
-    with st.expander("Data: what the paper used, and what stands in for it here"):
+    with st.expander("Data: what the paper used, and what stands in for it here", expanded=True):
         st.html(items.table_html(list(table.header), [list(row) for row in table.rows]))
 
 
@@ -174,7 +174,8 @@ def claims(results: Results) -> None:
     counts = {verdict: sum(finding.verdict == verdict for finding in results.findings) for verdict in SIGNS}
     st.markdown(
         f"Of {len(results.findings)} claims, **{counts['holds']} hold** on the data here, **{counts['does not hold']} "
-        f"do not**, and **{counts['cannot tell']}** cannot be decided. A claim that fails is a result, too: it may "
+        f"do not**, and **{counts['cannot tell']}** cannot be decided{not_run_text(counts['not run yet'])}. A claim "
+        "that fails is a result, too: it may "
         "depend on the data, on the scale of the features, or on a choice the paper leaves open."
     )
     wanted = st.pills(
@@ -197,7 +198,10 @@ def figures(results: Results) -> None:
     key = st.selectbox("Figure", list(FIGURES), key="paper_figure", format_func=lambda key: _name(FIGURES[key]))
     figure = FIGURES[key]
     done, total = results.measured.progress(figure)
-    st.markdown(f"**The paper** ({figure.place}): {figure.paper}\n\n**Here**: {figure.ours}")
+    st.markdown(
+        f"**The paper** ({figure.place}): {figure.paper}\n\n"
+        f"**Here**: {figure.ours} {stand_ins(results.measured, figure)}"
+    )
     st.caption(f"{done} of {total} experiments, {duration(results.measured.cost(figure))} of CPU time.")
     drawings = charts(results.measured, figure)
     columns = st.columns(2) if len(drawings) > 1 else [st.container()]

@@ -23,6 +23,7 @@ from ohash.paper.tables import bibtex, claims_table, figure_table
 from ohash.paper.verdicts import (  # fmt: skip
     Effect,
     Part,
+    about,
     above,
     all_of,
     below,
@@ -151,6 +152,16 @@ def test_flat_in_r_is_an_equivalence_with_a_stated_margin(monkeypatch, times, ex
     assert found.verdict == expected and f"{cost_claims.FLAT:g}" in found.claim.test
 
 
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [((2.0, 2.2, 1.8), "holds"), ((31.0, 30.0, 33.0), "does not hold"), ((0.4, 0.5, 0.45), "does not hold")],
+)
+def test_a_ratio_of_the_paper_is_judged_as_a_ratio(times, expected):
+    assert about(ratio(times, (1.0, 1.0, 1.0)), 2.0) == expected
+    osh = next(one for one in CLAIMS if one.key == "time-osh")
+    assert "more than" not in osh.text and "within a factor of 2" in osh.test
+
+
 def test_what_cannot_be_told_says_why_by_the_number_of_seeds():
     rng = np.random.default_rng(0)
     a = [rng.uniform(0.4, 0.6, 200) for _ in range(4)]
@@ -233,7 +244,8 @@ def test_nothing_run_is_nothing_told():
     measured = Measurements(Store(), FULL)
     for claim in (one for one in CLAIMS if one.figures):
         found = judge_claim(claim, measured)
-        assert found.verdict == "cannot tell" and found.parts and all(part.note for part in found.parts)
+        assert found.verdict == "not run yet" and found.parts and all(part.note for part in found.parts)
+        assert "has" in found.reason and "been run" in found.reason
     assert "–" in figure_table(measured, FIGURES["2"]).rows[0]
     assert all(chart.empty for figure in FIGURES.values() for chart in charts(measured, figure))
 

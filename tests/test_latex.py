@@ -1,0 +1,75 @@
+"""Every LaTeX table of ohash is compiled by a real TeX, and none is wider than the page."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from ohash.comparison.export import to_latex as comparison_latex
+from ohash.paper.claims import CLAIMS
+from ohash.paper.figures import FIGURES, PROFILES
+from ohash.paper.findings import judge_claim
+from ohash.paper.measurements import Measurements
+from ohash.paper.recording import read_recording
+from ohash.paper.tables import claims_table, data_table, figure_table
+from ohash.store.store import Store
+from ohash.sweeps.report import to_latex as sweep_latex
+from ohash.sweeps.results import Point
+from ohash.sweeps.sweep import build_sweep
+from tests.comparison.snapshots import snapshot
+
+pytestmark = pytest.mark.slow
+DOCUMENT = r"""\documentclass[a4paper,10pt]{article}
+\usepackage[margin=2cm]{geometry}
+\usepackage{booktabs,array,amsmath,longtable}
+\begin{document}
+%s
+\end{document}
+"""
+
+
+@pytest.fixture
+def compiled(tmp_path):
+    """Compile a table; the log of TeX."""
+    if shutil.which("pdflatex") is None:
+        pytest.skip("there is no TeX here: apt-get install texlive-latex-recommended")
+
+    def compile_table(name, text):
+        (tmp_path / f"{name}.tex").write_text(DOCUMENT % text)
+        done = subprocess.run(
+            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"],
+            cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout[-2000:]
+        too_wide = [
+            line for line in done.stdout.splitlines() if line.startswith("Overfull \\hbox") and width(line) > 10
+        ]
+        assert "Float too large" not in done.stdout, f"{name} is longer than a page"
+        assert not too_wide, (name, too_wide, text[:1500])
+
+    return compile_table
+
+
+def width(line):
+    """Points beyond the margin, of a line like "Overfull \\hbox (12.3pt too wide) in ..."."""
+    return float(line.split("(")[1].split("pt")[0])
+
+
+def test_comparisons_and_sweeps(compiled):
+    compiled(
+        "compare", comparison_latex(snapshot({"oh": 0.7, "mmoh": 0.6, "itq": 0.5, "sketch_hash": 0.4}, seeds=(0, 1)))
+    )
+    sweep = build_sweep(
+        "β & C_1 (50 %)", base={"dataset": "digits"}, grid={"beta": [0.3, 0.5], "kernel": ["rbf", "none"]}
+    )
+    points = [Point(at, tuple(cells), ({"map": 0.5, "recall_10": 0.4},)) for at, cells in sweep.by_point()]
+    compiled("sweep", sweep_latex(sweep, points))
+
+
+def test_every_table_of_the_paper_page(compiled, tmp_path):
+    measured = Measurements(Store(tmp_path / "store"), PROFILES["full"], read_recording())
+    compiled("data", data_table(measured, list(FIGURES.values())).latex())
+    for key, figure in FIGURES.items():
+        compiled(f"figure-{key}", figure_table(measured, figure).latex())
+    findings = [judge_claim(claim, measured) for claim in CLAIMS if claim.figures]
+    compiled("claims", claims_table(findings).latex())
