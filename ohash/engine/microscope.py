@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
+import numpy as np
+
 from ohash.core import validation
 from ohash.core.loss import PairStep
 from ohash.engine.params import ExperimentParams
@@ -28,7 +30,10 @@ KINDS: dict[str, Callable[[PairStep], bool]] = {
 
 @dataclass(frozen=True, eq=False)
 class PairView:
-    """Pair t, items i and j with similarity s: the step of each of the T models, and the same pair after it."""
+    """Pair t, items i and j with similarity s: the step of each of the T models, and the same pair after it.
+
+    `W_norm2` holds ‖W‖² of each model before and after, for Lemma 1.
+    """
 
     t: int
     i: int
@@ -36,6 +41,7 @@ class PairView:
     s: int
     steps: list[PairStep]
     after: list[PairStep]
+    W_norm2: list[tuple[float, float]]
 
     @property
     def model(self) -> int:
@@ -76,9 +82,11 @@ class Microscope:
         i, j, s = self._pair(t) if items is None else items
         Z = self._features(t)
         x_i, x_j = Z[_position("i", i, len(Z))], Z[_position("j", j, len(Z))]
+        before = _squared_norms(hasher)
         steps = _learn(hasher, x_i, x_j, s, what_if)
+        norms = list(zip(before, _squared_norms(hasher), strict=True))
         after = _learn(hasher, x_i, x_j, s, what_if | {"dry_run": True})
-        return PairView(t, i, j, s, steps, after)
+        return PairView(t, i, j, s, steps, after, norms)
 
     def find(self, kind: str, start: int) -> int | None:
         """The first pair of a kind from `start` on, among the next SEARCHED ones; None if there is none."""
@@ -114,6 +122,11 @@ def _position(name: str, value: int, length: int) -> int:
     if value >= length:
         raise ValueError(f"{name} must be in [0, {length - 1}], got {value}")
     return value
+
+
+def _squared_norms(hasher: PassiveAggressive) -> list[float]:
+    W = np.asarray(cast(Any, hasher).W, np.float64)
+    return [float((one**2).sum()) for one in (W if W.ndim == 3 else W[None])]
 
 
 def _learn(hasher: PassiveAggressive, x_i: Any, x_j: Any, s: int, options: dict[str, Any]) -> list[PairStep]:

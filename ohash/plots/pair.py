@@ -44,11 +44,18 @@ def stages(view: PairView, model: int, *, dark: bool = False) -> list[Stage]:
     return [*first, _candidates(step), _targets(step, dark), _prediction_loss(step), *_outcome(step, after, dark)]
 
 
-def _n(value: float, digits: int = 4) -> str:
-    """A number for TeX."""
+def tex_number(value: float, digits: int = 4) -> str:
+    r"""A number for TeX.
+
+    >>> tex_number(0.25), tex_number(1.5e-7)
+    ('0.25', '1.5\\cdot 10^{-7}')
+    """
     text = f"{value:.{digits}g}"
     mantissa, _, exponent = text.partition("e")
     return rf"{mantissa}\cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+_n = tex_number
 
 
 def _codes(step: PairStep, dark: bool) -> Stage:

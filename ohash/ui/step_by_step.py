@@ -13,6 +13,7 @@ from ohash.engine.params import ExperimentParams
 from ohash.models.registry import find
 from ohash.plots.pair import Stage, stages
 from ohash.plots.svg import to_svg
+from ohash.plots.theory import theory
 from ohash.streams.dataset import Dataset
 from ohash.ui.parts import static_chart
 from ohash.ui.parts.items import pair_html
@@ -25,6 +26,7 @@ from ohash.ui.workarounds.style import dark
 
 NEXT = {"update": "Next update", "capped": "Next capped by C", "loss left": "Next with loss left"}
 EVERYTHING = 99
+PARTS = ("The update", "Its theory")
 RULES = {
     1: "A similar pair updates only the model with the smallest loss, and none if that is 0.",
     -1: "A dissimilar pair updates every model with a loss.",
@@ -65,7 +67,7 @@ def show(session: Session) -> None:
         st.info(f"What if {told}: the model up to this pair is that of the experiment.", icon=":material/tune:")
     view = microscope.view(session.pair, session.own_pair, **values)
     model = _choose_model(view)
-    shown = stages(view, model, dark=dark())
+    shown = _chosen_stages(view, model)
     left, right = st.columns([1, 3])
     with left:
         _items(session, view, microscope.dataset)
@@ -158,6 +160,19 @@ def _choose_model(view: PairView) -> int:
         key=f"model_of_{view.t}_{view.i}_{view.j}", required=True,
     )  # fmt: skip
     return names.index(chosen)
+
+
+def _chosen_stages(view: PairView, model: int) -> list[Stage]:
+    """The update in stages, or what the theory says of it."""
+    part = st.segmented_control(
+        "part", PARTS, default=PARTS[0], key="view_step_part", label_visibility="collapsed", required=True
+    )
+    if part == PARTS[0]:
+        return stages(view, model, dark=dark())
+    told = theory(view, model)
+    if not told:
+        st.info("This pair does not update the model: the theory speaks of updates. Press Next update.")
+    return told
 
 
 def _items(session: Session, view: PairView, dataset: Dataset) -> None:

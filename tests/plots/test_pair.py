@@ -18,7 +18,7 @@ def step(s=-1, C=0.1, p_i=P_I, p_j=P_J, **options):
 
 
 def titles(*steps, model=0):
-    view = PairView(0, 1, 2, steps[0].s, list(steps), list(steps))
+    view = PairView(0, 1, 2, steps[0].s, list(steps), list(steps), [(1.0, 1.0)] * len(steps))
     return [stage.title for stage in stages(view, model)]
 
 
@@ -45,14 +45,14 @@ def test_a_model_that_does_not_learn_says_which_one_does(least, words):
     mine = step(1, selected=False)
     other = step(1, p_j=P_I) if least == 0 else step(1, p_j=np.where(np.arange(12) < 2, -P_I, P_I))
     assert other.R == least < mine.R
-    view = PairView(0, 1, 2, 1, [mine, other], [mine, other])
+    view = PairView(0, 1, 2, 1, [mine, other], [mine, other], [(1.0, 1.0)] * 2)
     last = stages(view, 0)[-1]
     assert last.title == "No update" and words in last.text
 
 
 def test_the_numbers_put_into_the_equations_give_the_result():
     one = step()
-    tex = {stage.title: stage.tex for stage in stages(PairView(0, 1, 2, -1, [one], [one]), 0)}
+    tex = {stage.title: stage.tex for stage in stages(PairView(0, 1, 2, -1, [one], [one], [(1.0, 1.0)]), 0)}
     beta, r, D_h, R = (float(n) for n in re.search(
         r"\\max\(0,\\ ([\d.]+) \\cdot (\d+) - (\d+)\) = ([\d.]+)", tex["Similarity loss"][0]
     ).groups())  # fmt: skip

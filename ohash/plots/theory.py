@@ -1,0 +1,93 @@
+"""What the paper's theory says of one update, with the numbers put in: Lemma 1, Theorem 2 and the C it requires.
+
+The counter-example to Theorem 2 is a stream of this one pair and U = W + C x (g - h)ᵀ: with F² = ‖x (g - h)ᵀ‖² it has
+‖U - W‖² = C² F² and ℓ_U = ℓ - C F², so that the right side is F² (2 C ℓ - C² F²), negative once C > 2 ℓ / F².
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.loss import PairStep
+from ohash.engine.microscope import PairView
+from ohash.plots.chart import Axis, Chart, Mark, Series
+from ohash.plots.pair import Stage, tex_number
+
+POINTS = 121
+
+
+def theory(view: PairView, model: int) -> list[Stage]:
+    """Three stages for a pair that updates this model; none for another."""
+    step = view.steps[model]
+    return [_lemma(step, *view.W_norm2[model]), _theorem(step), _required(step)] if step.updated else []
+
+
+def _lemma(step: PairStep, before: float, after: float) -> Stage:
+    n = tex_number
+    left = step.tau * (2 * step.loss - step.tau * step.norm2)
+    right = before - after + 2 * step.tau * step.sqrt_R
+    return Stage(
+        "Lemma 1 is an equality",
+        "At U = 0 both sides are the same number up to rounding: the left one from the step, the right one from the "
+        "matrix before and after it. Added up over the run, this is the certificate that Live draws under the cumulative loss.",
+        (
+            r"\tau (2 \ell - \tau F^2) = \lVert W \rVert^2 - \lVert W' \rVert^2 + 2 \tau \sqrt{R},"
+            r"\qquad F^2 = \lVert x (g - h)^T \rVert_F^2",
+            rf"{n(step.tau)} \cdot (2 \cdot {n(step.loss)} - {n(step.tau)} \cdot {n(step.norm2)}) = {n(left, 6)}",
+            rf"{n(before, 8)} - {n(after, 8)} + 2 \cdot {n(step.tau)} \cdot \sqrt{{{n(step.R)}}} = {n(right, 6)}",
+        ),
+    )
+
+
+def right_sides(step: PairStep, C: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The right side of Theorem 2 for the counter-example, as printed and with ℓ_U clipped at 0."""
+    C = np.asarray(C, np.float64)
+    F2, loss_U = step.norm2, step.loss - C * step.norm2
+    distance2 = C**2 * F2
+    return F2 * (distance2 + 2 * C * loss_U), F2 * (distance2 + 2 * C * np.maximum(0, loss_U))
+
+
+def _theorem(step: PairStep) -> Stage:
+    turn = 2 * step.loss / step.norm2
+    return Stage(
+        "Theorem 2 is false as printed",
+        "It bounds ΣR for every U. Take this one pair as the whole stream, and a U that fits it too well: its loss ℓ_U "
+        f"is negative, and from C = {turn:.3g} on the bound is, too, although R = {step.R:g}. Clipped at 0, as it must "
+        "be, the bound holds.",
+        (
+            r"\textstyle\sum R \le F^2 \left( \lVert U - W \rVert^2 + 2 C \sum \ell_U \right),"
+            r"\qquad U = W + C\, x (g - h)^T,\quad \ell_U = \ell - C F^2",
+        ),
+        chart=counter_example(step),
+    )
+
+
+def counter_example(step: PairStep) -> Chart:
+    """Both right sides against C, and R, which they should not fall below."""
+    turn = 2 * step.loss / step.norm2
+    C = np.linspace(0, 1.25 * turn, POINTS)
+    printed, corrected = right_sides(step, C)
+    title = f"As printed, the bound falls below 0 at C = {turn:.3g}"
+    series = (
+        Series("as printed", C, printed, role="wrong"),
+        Series("with the loss clipped at 0", C, corrected, role="right", dash="dashed"),
+    )
+    marks = (
+        Mark(step.R, f"R = {step.R:g}", axis="y", role="threshold", place="end"),
+        Mark(step.C, f"C = {step.C:.3g}", role="cap") if step.C <= C[-1] else Mark(turn, "", role="reference"),
+    )
+    return Chart(title, Axis("C"), Axis("right side"), series, marks, alt=f"{title}. Two curves over C.")
+
+
+def _required(step: PairStep) -> Stage:
+    required = math.sqrt(step.R) / step.norm2
+    enough = step.C >= required
+    return Stage(
+        "The C that the bound requires",
+        f"The bound needs C ≥ √R / F² at every update. This pair requires {required:.3g} by itself; C is {step.C:.3g}: "
+        + ("enough." if enough else "too small, so that the bound says nothing about it.")
+        + " On Live, the certificate says at how many of the updates it was enough.",
+        (rf"\frac{{\sqrt{{R}}}}{{F^2}} = \frac{{\sqrt{{{tex_number(step.R)}}}}}{{{tex_number(step.norm2)}}} = "
+         rf"{tex_number(required)}\qquad \text{{Eq. (25)}}",),
+    )  # fmt: skip

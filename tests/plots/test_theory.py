@@ -1,0 +1,68 @@
+"""Theory of one update: Lemma 1 is an equality of the numbers shown, and the counter-example is one."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from ohash.engine.microscope import Microscope, PairView
+from ohash.engine.params import experiment
+from ohash.plots.theory import counter_example, right_sides, theory
+
+
+def small(**values):
+    return experiment("blobs2d", "oh", **{"r": 8, "kernel": "none", "pairs": 400, "C": 0.1, **values})
+
+
+@pytest.fixture(scope="module")
+def view() -> PairView:
+    microscope = Microscope(small(dtype="float64"))
+    return microscope.view(microscope.find("update", 5))
+
+
+def test_both_sides_of_lemma_1_are_the_same_number(view):
+    tex = theory(view, 0)[0].tex
+    left, right = (float(re.search(r"= (-?[\d.]+)$", line)[1]) for line in tex[1:])
+    assert left == pytest.approx(right, rel=1e-5)
+    step = view.steps[0]
+    before, after = view.W_norm2[0]
+    assert step.tau * (2 * step.loss - step.tau * step.norm2) == pytest.approx(
+        before - after + 2 * step.tau * step.sqrt_R, rel=1e-9
+    )
+
+
+def test_the_right_sides_are_those_of_the_literal_u(view):
+    """U = W + C D, ℓ_U = ℓ - C ‖D‖²; written with vectors."""
+    step = view.steps[0]
+    D = np.full(4, math.sqrt(step.norm2 / 4))  # any direction of this length
+    for C in (0.01, 1.0, 30.0):
+        U_minus_W = C * D
+        loss_U = step.loss - float(U_minus_W @ D)
+        printed = step.norm2 * (float(U_minus_W @ U_minus_W) + 2 * C * loss_U)
+        corrected = step.norm2 * (float(U_minus_W @ U_minus_W) + 2 * C * max(0.0, loss_U))
+        assert [float(side) for side in right_sides(step, C)] == pytest.approx([printed, corrected])
+
+
+def test_the_bound_as_printed_falls_below_the_loss_and_the_corrected_one_does_not(view):
+    step = view.steps[0]
+    chart = counter_example(step)
+    printed, corrected = (series.y for series in chart.series)
+    C = chart.series[0].x
+    enough = math.sqrt(step.R) / step.norm2 <= C  # what the theorem asks of C
+    assert printed[-1] < 0 < step.R
+    assert (corrected[enough] >= step.R * (1 - 1e-9)).all()
+
+
+def test_the_required_c_is_compared_with_the_experiments(view):
+    told = theory(view, 0)[2].text
+    step = view.steps[0]
+    assert (": enough." in told) == (math.sqrt(step.R) / step.norm2 <= step.C)
+    tiny = Microscope(small(C=1e-6))
+    assert "too small" in theory(tiny.view(tiny.find("update", 5)), 0)[2].text
+
+
+def test_a_pair_without_update_has_no_theory():
+    microscope = Microscope(small())
+    quiet = next(view for t in range(100) if not (view := microscope.view(t)).steps[0].updated)
+    assert theory(quiet, 0) == []
