@@ -30,7 +30,8 @@ def _lemma(step: PairStep, before: float, after: float) -> Stage:
     return Stage(
         "Lemma 1 is an equality",
         "At U = 0 both sides are the same number up to rounding: the left one from the step, the right one from the "
-        "matrix before and after it. Added up over the run, this is the certificate that Live draws under the cumulative loss.",
+        "matrix before and after it. Added up over the run, this is the certificate that Live draws under the "
+        "cumulative loss.",
         (
             r"\tau (2 \ell - \tau F^2) = \lVert W \rVert^2 - \lVert W' \rVert^2 + 2 \tau \sqrt{R},"
             r"\qquad F^2 = \lVert x (g - h)^T \rVert_F^2",
