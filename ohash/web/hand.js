@@ -1,6 +1,7 @@
 // What the pointer and the keys do in the picture: look at a point and drag it, paint points of a class, erase them.
 
 const GRAB = 0.1; // how near a press must be to a point to take hold of it
+const SLACK = 4; // pixels that a press may wander without dragging
 const ERASER = 0.09;
 const SPACING = 0.09; // between the points of one stroke
 const NUDGE = 0.05; // by one press of a key
@@ -20,7 +21,10 @@ function nearestPoint(places, [x, y]) {
 class Hand {
   constructor(stage, playground) {
     [this.stage, this.playground] = [stage, playground];
-    [this.tool, this.held, this.stroke, this.pressed] = ["look", null, null, false];
+    this.tool = "look";
+    this.held = null; // a point, where it was pressed, and how far the pointer was from it
+    this.stroke = null; // the latest place that was painted
+    this.pressed = false;
     const canvas = stage.top, on = (name, act, options) => canvas.addEventListener(name, act, options);
     on("pointermove", (event) => this.move(event));
     on("pointerdown", (event) => this.press(event));
@@ -44,17 +48,20 @@ class Hand {
   // A place on the plane as it lies now, in the coordinates that points have.
   unturned(place) { return rotate(place, -this.run.angle); }
 
+  // The point under an event, if there is one, as it would be held.
   grabs(event) {
-    const hit = this.stage.placeOf(event);
-    const near = hit && nearestPoint(this.run.places(), hit.place);
-    return near && near.distance < GRAB ? { ...hit, at: near.at } : null;
+    const hit = this.stage.placeOf(event), places = this.run.places();
+    const { at, distance } = hit ? nearestPoint(places, hit.place) : { at: null };
+    if (at === null || distance > GRAB) return null;
+    const offset = places[at].map((v, k) => v - hit.place[k]);
+    return { at, offset, from: [event.clientX, event.clientY], moved: false };
   }
 
   press(event) {
     const hit = this.stage.placeOf(event);
     if (!hit || event.button > 0) return;
     this.pressed = true;
-    if (this.tool === "look") this.held = this.grabs(event)?.at ?? null;
+    this.held = this.tool === "look" ? this.grabs(event) : null;
     if (this.tool !== "look" || this.held !== null) {
       this.stage.top.setPointerCapture(event.pointerId);
       this.playground.hold(true);
@@ -71,10 +78,18 @@ class Hand {
     if (this.paints) this.paint(hit.place);
     else if (this.tool === "erase") this.erase(hit.place);
     else {
-      if (this.held !== null) this.playground.edit("move", `${this.held}.${placeText(this.unturned(hit.place))}`);
-      this.playground.aim(hit.m, this.held ?? nearestPoint(this.run.places(), hit.place).at);
+      if (this.held) this.drag(event, hit.place);
+      this.playground.aim(hit.m, this.held ? this.held.at : nearestPoint(this.run.places(), hit.place).at);
     }
   }
+
+  drag(event, place) {
+    const { at, from, offset } = this.held;
+    this.held.moved ||= Math.hypot(event.clientX - from[0], event.clientY - from[1]) > SLACK;
+    if (this.held.moved) this.moveTo(at, place.map((v, k) => v + offset[k]));
+  }
+
+  moveTo(at, place) { this.playground.edit("move", `${at}.${placeText(this.unturned(place))}`); }
 
   release() {
     this.pressed = false;
@@ -127,9 +142,7 @@ class Hand {
       else if (this.paints) { this.stroke = null; this.paint(place); } else this.erase(place);
     } else if (event.key === "Delete" && view.focus !== null) this.playground.edit("erase", String(view.focus));
     else if (way && event.shiftKey && view.focus !== null) {
-      const at = view.focus, place = shift(this.run.places()[at]);
-      this.playground.edit("move", `${at}.${placeText(this.unturned(place))}`);
-      this.playground.aim(view.model, at);
+      this.moveTo(view.focus, shift(this.run.places()[view.focus]));
     } else if (way && way[1] && !event.shiftKey && this.run.labels.length) {
       const n = this.run.labels.length, next = view.focus === null ? 0 : view.focus - way[1];
       this.playground.aim(view.model, (next + n) % n);

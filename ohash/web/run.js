@@ -27,7 +27,6 @@ class PlaygroundRun {
     this.curves = { agreement: new Curve(), loss: new Curve(), frozen: new Curve() };
     this.setPoints(points);
     this.takeEvents();
-    this.start = this.measure(this.codes(this.frozen));
     this.measureNow();
     this.addLosses();
     this.checkpoints = new Checkpoints(this.save());
@@ -60,6 +59,16 @@ class PlaygroundRun {
   measureNow(codes = this.codes()) {
     this.now = this.measure(codes);
     if (!Number.isNaN(this.now)) this.curves.agreement.add(this.t, this.now);
+  }
+
+  // Agreement of the first W, with the points as they lay before any drift.
+  get start() {
+    if (this.startOf !== this.points) {
+      const Z = this.points.places.map(this.features.of);
+      const codes = this.frozen.map((W) => Z.map((z) => codeNumber(W, z)));
+      Object.assign(this, { startOf: this.points, startAgreement: this.measure(codes) });
+    }
+    return this.startAgreement;
   }
 
   addLosses() {
@@ -123,7 +132,6 @@ class PlaygroundRun {
     if (!EDITS[key]) { this.params[key] = value; return; }
     this.setPoints(EDITS[key].edit(this.points, value));
     this.last = null;
-    this.start = this.measure(this.codes(this.frozen));
   }
 
   // A parameter or the points change now. What had been seen beyond this moment did not happen.
@@ -153,8 +161,8 @@ class PlaygroundRun {
   }
 
   save() {
-    const { t, happened, params, points, turn, sumR, sumFrozenR, updates, start } = this;
-    const numbers = { t, happened, turn, sumR, sumFrozenR, updates, start };
+    const { t, happened, params, points, turn, sumR, sumFrozenR, updates } = this;
+    const numbers = { t, happened, turn, sumR, sumFrozenR, updates };
     return { t, numbers, points, params: { ...params }, models: copyModels(this.models), random: this.stream.state,
       taus: this.taus.slice(-N_TAUS) };
   }

@@ -187,6 +187,8 @@ def test_points_are_painted_dragged_and_erased_and_every_moment_comes_again(brow
     assert 0 < value("run.labels").count(0) < labels.count(0)
     page.get_by_role("radio", name="Look and drag").check()
     x, y = value("run.places()[0]")
+    page.mouse.click(*at((x + 1.6) / 3.2, (1.6 - y) / 3.2))
+    assert value("run.places()[0]") == [x, y], "a press alone moves nothing"
     stroke(((x + 1.6) / 3.2, (1.6 - y) / 3.2), (0.3, 0.5))
     assert value("run.places()[0]") == pytest.approx([0.3 * 3.2 - 1.6, 0], abs=0.02)
 
