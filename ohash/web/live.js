@@ -1,4 +1,4 @@
-// The same experiment on the Live page, where that has points of this kind.
+// The same experiment on the pages Live and Step by step, where these have points of this kind.
 
 const LIVE_KEYS = ["r", "beta", "C", "noise", "seed"];
 
@@ -12,13 +12,17 @@ function liveQuery(params) {
   return query.toString();
 }
 
-// A link, or why there is none.
-function liveLink(params, page) {
+// Links to the experiment on Live and to its pair of this number in Step by step, or why there are none.
+function liveLinks({ t, params }, page) {
   const { there } = SHAPES[params.data], query = liveQuery(params);
-  if (!query) return make("small", { textContent: "Live has no such points" });
+  if (!query) return [make("small", { textContent: "Live has no such points" })];
   const help = `β, C, r, T, noise and seed as here; the points there are ${there}`;
-  const link = make("a", { href: `${page}?${query}`, textContent: "Open on Live", title: help });
-  [link.target, link.rel] = ["_blank", "noopener"];
-  link.setAttribute("aria-description", help);
-  return link;
+  const link = (textContent, path, text) => {
+    const element = make("a", { href: `${page}${path}?${text}`, textContent, title: help });
+    [element.target, element.rel] = ["_blank", "noopener"];
+    element.setAttribute("aria-description", help);
+    return element;
+  };
+  const pair = Math.max(0, t - 1); // counted from 0 there
+  return ["Open on ", link("Live", "", query), " or ", link("Step by step", "step", `${query}&at=${pair}`)];
 }

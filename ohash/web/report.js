@@ -18,7 +18,7 @@ function report({ element, find, scrub, stage, run, view, look, live }, aloud) {
   find(".point").replaceChildren(...pointWords(run, codes, view.focus, m));
   find(".buckets").replaceChildren(...bucketWords(run, codes, m, look));
   find(".hint").textContent = hintWords(run, view);
-  if (live) find(".elsewhere").replaceChildren(liveLink(run.params, live));
+  if (live) find(".elsewhere").replaceChildren(...liveLinks(run, live));
   stage.top.setAttribute("aria-label", `${SHAPES[data].title}: points in the plane, and the `
     + `${plural(r, "boundary", "boundaries")} of the code. ${summary}`);
   if (aloud) find(".says").textContent = summary;
