@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from ohash.plots.glossary import glossary, terms_in, with_cards
+from ohash.ui.parts.items import table_html
 from ohash.ui.parts.notices import show_error
 from ohash.web.lessons import Lesson, lessons
 
@@ -19,8 +21,18 @@ def show_lessons() -> None:
             _show(number, lesson)
 
 
+def show_glossary() -> None:
+    """All terms and symbols."""
+    with st.expander("Glossary"):
+        rows = [[term, meaning] for term, meaning in glossary().items()]
+        st.html(table_html(["term", "meaning"], rows))
+
+
 def _show(number: int, lesson: Lesson) -> None:
     st.markdown(f"[Set the playground for “{lesson.title}”](#{lesson.link})\n\n{lesson.text}")
+    terms = terms_in(f"{lesson.text} {lesson.question} {lesson.answer} {lesson.exercise}")
+    if terms:
+        st.html(f'<p class="ohash-caption">Terms: {with_cards(" · ".join(terms))}</p>')
     guess = st.radio(f"**Predict first.** {lesson.question}", lesson.options, index=None, key=f"guess_{number}")
     if guess is None:
         st.caption("Choose one to see the answer.")

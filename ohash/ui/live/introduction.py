@@ -4,6 +4,8 @@ import html
 
 import streamlit as st
 
+from ohash.plots.glossary import with_cards
+
 WHAT = (
     "A hash code is a short row of bits that stands for an item; items with similar bits are found fast. Here codes "
     "learn from pairs, live: similar pairs (blue) draw together, dissimilar ones (orange) move apart."
@@ -17,7 +19,7 @@ def show() -> None:
     title, path, entry = LESSON
     with st.container(key="intro"):
         st.html(
-            f'<aside class="ohash-intro" aria-label="Introduction"><p>{html.escape(WHAT)}</p>'
+            f'<aside class="ohash-intro" aria-label="Introduction"><p>{with_cards(WHAT)}</p>'
             f'<a class="lesson" href="{path}" target="_self" data-press="{html.escape(entry)}">{html.escape(title)}</a>'
             "<button>Got it</button></aside>"
         )

@@ -1,6 +1,5 @@
 """Charts that are redrawn while a run goes on: ECharts with a stable key."""
 
-import html
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +8,7 @@ import streamlit as st
 from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.echarts import option
+from ohash.plots.glossary import with_cards
 from ohash.ui.workarounds.style import dark
 
 RESTING = ("paused", "done", "error", "stopped")  # states of a run in which charts need no timer
@@ -30,7 +30,7 @@ class LiveChart:
         """Send it to the browser, with its caption under it."""
         st.echarts_chart(self.spec, key=self.key, height=self.height, alt=self.alt)
         if self.caption:
-            st.html(f'<p class="ohash-caption">{html.escape(self.caption)}</p>')
+            st.html(f'<p class="ohash-caption">{with_cards(self.caption)}</p>')
 
 
 def live_chart(

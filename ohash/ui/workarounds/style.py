@@ -32,6 +32,7 @@ CSS = """
 .st-key-top [data-testid="stCaptionContainer"] {margin: 0; padding: 0;}
 .st-key-top [data-testid="stCaptionContainer"] p {margin: 0;}
 .ohash-headline {margin: 0; padding: 0; line-height: 1.3; font-size: 1rem; font-weight: 400; letter-spacing: 0;}
+.ohash-term {text-decoration: underline dotted; text-underline-offset: .2em; cursor: help;}
 .ohash-caption {margin: 0; font-size: .76rem; line-height: 1.2; min-height: 2.4em; opacity: .8;}
 .st-key-play button {min-width: 9.7rem;}
 .st-key-play button::after {content: "Space"; opacity: .9; font-size: .9rem; margin-left: .5rem;}

@@ -1,0 +1,37 @@
+"""Terms and symbols: each has a meaning from where it is declared, and a card at its first place only."""
+
+import re
+
+from ohash.core.parameters import parameter_table
+from ohash.evaluation.metrics import METRICS
+from ohash.models.online.oh_params import OHParams
+from ohash.plots.glossary import glossary, terms_in, with_cards
+from ohash.web.lessons import lessons
+
+
+def test_meanings_come_from_where_they_are_declared():
+    assert glossary()["mAP"] == METRICS["map"].help
+    assert parameter_table(OHParams)["beta"].help in glossary()["β"]
+    assert {"hash code", "OH", "MMOH", "mAP", "τ", "W", "LSH", "pair AUC", "C", "T", "r"} <= glossary().keys()
+    assert all(len(meaning) > 20 for meaning in glossary().values())
+
+
+def test_a_card_stands_at_the_first_place_of_a_term_and_nowhere_else():
+    html = with_cards("Hash codes: a hash code <b> of OH, and OH again; OHWEU is another method, Rx no loss.")
+    assert len(re.findall("<abbr", html)) == 2 and "&lt;b&gt;" in html
+    assert html.count("</abbr>") == 2 and ">OH</abbr>" in html and ">hash code</abbr>" in html
+    assert "OHWEU</abbr>" not in html and "R</abbr>" not in html
+
+
+def test_longer_terms_come_before_their_parts():
+    assert terms_in("recall@10 of MMOH codes, D_h of hash codes") == ["recall@10", "MMOH", "D_h", "hash code"]
+    assert terms_in("mAP@1000 is another score") == []
+
+
+def test_a_meaning_is_escaped():
+    card = with_cards("τ")
+    assert re.fullmatch(r'<abbr class="ohash-term" tabindex="0" title="[^"<>]+">τ</abbr>', card)
+
+
+def test_every_lesson_has_terms_to_look_up():
+    assert all(terms_in(f"{lesson.text} {lesson.question} {lesson.answer}") for lesson in lessons())
