@@ -5,7 +5,3 @@ run that can go back. `plane.js`, `draw.js`, `charts.js`, `stage.js` are the pic
 `link.js`, `address.js`, `live.js` the links, `rail.js`, `tools.js`, `hand.js` the controls, `transport.js` the whole.
 `files.py` joins them in its order; each uses the names of those before it.
 """
-
-from ohash.web.files import about, component_script, markup, script, standalone, style
-
-__all__ = ["about", "component_script", "markup", "script", "standalone", "style"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ohash.web import standalone
+from ohash.web.files import standalone
 from ohash.web.lessons import lessons
 from tests.browser.waiting import until
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ohash.web import standalone
+from ohash.web.files import standalone
 
 CASES = {
     "as it opens": "",

@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from ohash.web import about, component_script, markup, style
+from ohash.web.files import about, component_script, markup, style
 
 
 @st.cache_resource
