@@ -1,15 +1,19 @@
-"""Several runs in one chart: a score over the pairs, one line per run."""
+"""Several runs in one chart: a score over the pairs, or their parameters and scores side by side, one line per run."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ohash.engine.params import experiment, rows_of
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Dash, Series
 from ohash.plots.live.axes import last, pairs_axis, share_limits, x_of
 from ohash.plots.live.scores import SCORES, TRUTHS, truth
-from ohash.store.listing import ENDED
+from ohash.store.listing import ENDED, RunRow
 
 # A colour and a dash: runs stay apart without colour too.
 ROLES = ("now", "dissimilar", "distance", "bound", "threshold", "reference")
@@ -17,6 +21,11 @@ DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
 MAX_RUNS = len(ROLES) * len(DASHES)
 # Runs whose pair counts differ by more than this factor are not ranked.
 ALIKE = 1.1
+# Parallel coordinates: so many parameters, and so many runs, the newest.
+MOST_AXES, MOST_LINES = 8, 300
+WIDE_RANGE = 20  # a parameter whose largest value is so many times its smallest has a logarithmic axis
+ROOM = 0.06  # of an axis, above and below it
+BRUSH_ROOM = 0.5  # of the way to the next axis: a box nearer than that is over an axis
 
 
 def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
@@ -54,3 +63,95 @@ def _unlike(runs: Sequence[Snapshot]) -> str:
     if pairs and max(pairs) > ALIKE * min(pairs):
         return f"of {formats.count(min(pairs))} to {formats.count(max(pairs))} pairs"
     return "" if all(now.state in ENDED for now in runs) else "that have not all finished"
+
+
+@dataclass(frozen=True)
+class ParallelAxis:
+    """One upright axis: a parameter or a score, and where each run crosses it, 0 at its foot and 1 at its head."""
+
+    label: str
+    ends: tuple[str, str]
+    places: Mapping[str, float]
+
+
+def parallel_axes(lines: Sequence[RunRow]) -> list[ParallelAxis]:
+    """The parameters in which the runs differ, then the scores; seeds are left out."""
+    names = list(dict.fromkeys(key for line in lines for key, _ in line.settings if key != "seed"))
+    symbols = {key: row.symbol or row.title for key, row in rows_of(experiment()).items()}
+    axes = []
+    for name in names:
+        values = {line.key: dict(line.settings)[name] for line in lines if name in dict(line.settings)}
+        if len(set(values.values())) > 1:
+            axes.append(_axis(symbols.get(name, name), values))
+    scores = (("recall@10", {line.key: line.recall for line in lines}), ("mAP", {line.key: line.map for line in lines}))
+    for label, known in scores:
+        measured = {key: value for key, value in known.items() if value is not None}
+        if len(set(measured.values())) > 1:
+            axes.append(_axis(label, measured))
+    return axes[-MOST_AXES:]
+
+
+def _axis(label: str, values: Mapping[str, Any]) -> ParallelAxis:
+    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values.values()):
+        order = sorted({str(value) for value in values.values()})
+        places = {key: order.index(str(value)) / (len(order) - 1) for key, value in values.items()}
+        return ParallelAxis(label, (order[0], order[-1]), places)
+    lo, hi = min(values.values()), max(values.values())
+    scale = math.log if lo > 0 and hi / lo >= WIDE_RANGE else float
+    places = {key: (scale(value) - scale(lo)) / (scale(hi) - scale(lo)) for key, value in values.items()}
+    return ParallelAxis(label, (f"{lo:.3g}", f"{hi:.3g}"), places)
+
+
+def parallel_option(lines: Sequence[RunRow], axes: Sequence[ParallelAxis], *, dark: bool = False) -> dict[str, Any]:
+    """Parallel coordinates for ECharts, as lines over a category per axis.
+
+    Its own `parallel` series tells nobody what was brushed: `st.echarts_chart` reports only boxes of a `brush`.
+    """
+    ground, hue = theme.ground(dark), theme.colour("now", dark)
+    best = axes[-1].places
+    drawn = [
+        {
+            "type": "line", "name": line.name, "data": [axis.places.get(line.key) for axis in axes],
+            "symbol": "circle", "symbolSize": 4, "connectNulls": False, "emphasis": {"focus": "series"},
+            "lineStyle": {"color": hue, "width": 1.5, "opacity": 0.15 + 0.75 * best.get(line.key, 0.0)},
+            "itemStyle": {"color": hue},
+        }
+        for line in lines
+    ]  # fmt: skip
+    upright = {
+        "silent": True, "symbol": "none", "label": {"show": False}, "data": [{"xAxis": at} for at in range(len(axes))],
+        "lineStyle": {"color": ground.faint, "type": "solid", "width": 1},
+    }  # fmt: skip
+    names = [f"{axis.label}\n{axis.ends[0]} – {axis.ends[1]}" for axis in axes]
+    return {
+        "animation": False,
+        "backgroundColor": ground.background,
+        "grid": {"left": 0, "right": 0, "top": 34, "bottom": 46},
+        "xAxis": {
+            "type": "category", "data": names, "boundaryGap": True, "axisTick": {"show": False},
+            "axisLabel": {"interval": 0, "color": ground.ink, "fontSize": theme.SIZE_COMPACT, "lineHeight": 15},
+            "axisLine": {"show": False},
+        },
+        "yAxis": {"type": "value", "min": -ROOM, "max": 1 + ROOM, "show": False},  # a box may enclose the ends
+        "tooltip": {"trigger": "item", "formatter": "{a}"},
+        "toolbox": {"right": 0, "top": 0},
+        "brush": {
+            "toolbox": ["rect", "clear"], "xAxisIndex": "all", "brushMode": "multiple", "throttleType": "debounce",
+        },
+        "series": [*drawn, {"type": "line", "name": "axes", "data": [], "silent": True, "markLine": upright}],
+    }  # fmt: skip
+
+
+def brushed(lines: Sequence[RunRow], axes: Sequence[ParallelAxis], areas: Sequence[Mapping[str, Any]]) -> list[RunRow]:
+    """The runs that pass through every box on the axes under it; all of them without a box."""
+    boxes = [area["coord_range"] for area in areas if len(area.get("coord_range") or ()) == 2]
+    return [line for line in lines if all(_passes(line.key, axes, *box) for box in boxes)]
+
+
+def _passes(key: str, axes: Sequence[ParallelAxis], across: Sequence[float], up: Sequence[float]) -> bool:
+    left, right = sorted(across)
+    under = [axis for at, axis in enumerate(axes) if left - BRUSH_ROOM < at < right + BRUSH_ROOM]
+    if right - left >= 1:
+        under = [axis for at, axis in enumerate(axes) if left <= at <= right]
+    low, high = sorted(up)
+    return all(key in axis.places and low <= axis.places[key] <= high for axis in under)

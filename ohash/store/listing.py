@@ -48,6 +48,7 @@ class RunRow:
     origin: str = "this tab"
     tags: str = ""
     note: str = ""
+    settings: tuple[tuple[str, Any], ...] = ()  # every parameter; none of a run that cannot be read here
 
     def is_younger_than(self, days: float | None) -> bool:
         """Whether it was stored within so many days; always if it is not stored, or without a limit."""
@@ -97,6 +98,7 @@ def make_row_from(key: str, params: ExperimentParams, numbers: dict[str, float],
         recall_error=n.get("recall_10_error"),
         seed=params.seed,
         group=changed_settings(replace(params, seed=0)),
+        settings=tuple(flat(params).items()),
     )
 
 

@@ -78,3 +78,17 @@ def test_deleting_a_run_asks_first_touches_only_what_was_chosen_and_is_undone(pa
     assert delete.is_disabled(), "no other run has slid under the button"
     page.locator(".st-key-delete_undo button").first.click()
     page.get_by_text(f"{there} runs", exact=True).wait_for()
+    page.get_by_text("Parallel coordinates").click()
+    canvas = page.locator("[class*=st-key-runs_parallel_] canvas").first
+    canvas.wait_for()
+    page.get_by_text("drag a box over an axis").wait_for()
+    box = canvas.bounding_box()
+    page.mouse.click(box["x"] + box["width"] - 55, box["y"] + 23)  # the square in the corner
+    middle = box["x"] + box["width"] / 2  # over every axis, where only the foot is
+    page.mouse.move(middle - 0.45 * box["width"], box["y"] + 45)
+    page.mouse.down()
+    page.mouse.move(middle, box["y"] + 60, steps=5)
+    page.mouse.move(middle + 0.45 * box["width"], box["y"] + 75, steps=5)
+    page.mouse.up()
+    page.get_by_text(re.compile(rf"^[0-9]+ of {there} runs pass through the boxes")).wait_for()
+    assert not page.get_by_text(f"{there} of {there} runs pass").count(), "a box leaves some out"

@@ -12,10 +12,14 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 from ohash.engine.params import Change, experiment
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
-from ohash.plots.runs import overlay
+from ohash.plots.runs import brushed, overlay, parallel_axes, parallel_option
 from ohash.runtime.folders import HOME
 from ohash.store.listing import RunRow, RunStore, changed_settings, differences, make_row, to_csv, to_json
 from ohash.store.store import Store
+from ohash.sweeps.execution import SweepExecution
+from ohash.sweeps.executors import InlineExecutor
+from ohash.sweeps.files import save_sweep
+from ohash.sweeps.sweep import build_sweep
 from ohash.ui.runs.actions import link
 from ohash.ui.runs.comparison import difference_text
 from ohash.ui.session import live_run
@@ -328,3 +332,34 @@ def test_a_saved_run_takes_tags_and_a_note(pictures: list[Snapshot]) -> None:
     assert Store().remarks() == {key: ("good", "for the talk")}
     app.text_input(key="runs_words").set_value("talk").run()
     assert len(app.dataframe[0].value) == 1
+
+
+def test_boxes_on_parallel_coordinates_filter_the_runs(pictures: list[Snapshot]) -> None:
+    lines = [make_row(str(at), now) for at, now in enumerate(pictures)]
+    axes = parallel_axes(lines)
+    assert [axis.label for axis in axes] == ["C", "recall@10", "mAP"], "the seed is no parameter to tune"
+    assert {axes[0].places[line.key] for line in lines} == {0.0, 1.0}
+    option = parallel_option(lines, axes)
+    assert len(option["series"]) == 3 + 1 and option["xAxis"]["data"][0].startswith("C\n")
+    upper = {"coord_range": [[0, 0], [0.8, 1.1]]}
+    (only,) = brushed(lines, axes, [upper])
+    assert dict(only.settings)["C"] == max(dict(line.settings)["C"] for line in lines)
+    assert brushed(lines, axes, []) == lines
+    assert brushed(lines, axes, [upper, {"coord_range": [[0, 0], [-0.1, 0.2]]}]) == []
+    app = page(pictures)
+    app.session_state["runs_parallel_open"] = True
+    app.run()
+    assert not app.exception and any("drag a box over an axis" in one.value for one in app.caption)
+
+
+def test_runs_of_a_sweep_stand_together_under_its_name() -> None:
+    sweep = build_sweep("two C", base={"dataset": "blobs2d", "r": 8, "m": 16, "pairs": 150}, grid={"C": [0.1, 1.0]})
+    SweepExecution(sweep, Store(), InlineExecutor()).run()
+    save_sweep(Store(), sweep)
+    app = page([])
+    assert set(app.multiselect(key="runs_from").options) == {"sweep two C"}
+    app.session_state["runs_grouping"] = "sweeps together"
+    app.run()
+    table = app.dataframe[0].value
+    assert not app.exception and list(table["from"]) == ["sweep two C"] and list(table["runs"]) == [2]
+    assert "±" in table["mAP"][0] and table["best mAP"][0] > 0

@@ -1,14 +1,17 @@
 """Which runs the table lists, which columns it has, and whether seeds stand together."""
 
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 import streamlit as st
 
+from ohash.plots.runs import MOST_LINES, brushed, parallel_axes, parallel_option
 from ohash.store.listing import RunRow
+from ohash.ui.workarounds.style import dark
 
-Grouping = Literal["single runs", "seeds together"]
+Grouping = Literal["single runs", "seeds together", "sweeps together"]
 
 
 @dataclass(frozen=True)
@@ -16,7 +19,7 @@ class View:
     """The rows that pass the filters, and how they are shown."""
 
     lines: list[RunRow]
-    grouped: bool
+    grouping: Grouping
     filtered: bool
 
 
@@ -36,7 +39,8 @@ def choose_view(lines: list[RunRow]) -> View:
         )
         grouping = st.segmented_control(
             "Rows", list(GROUPINGS), default=GROUPINGS[0], key="runs_grouping", required=True,
-            help="Seeds together: one row per experiment, with the mean and standard deviation over its seeds.",
+            help="Seeds together: one row per experiment, with the mean and standard deviation over its seeds. Sweeps "
+            "together: one row per sweep.",
         )  # fmt: skip
     chosen = [
         line
@@ -48,10 +52,39 @@ def choose_view(lines: list[RunRow]) -> View:
         and (not origin or line.origin in origin)
         and line.is_younger_than(DAYS[days])
     ]
-    return View(chosen, grouping == GROUPINGS[1], len(chosen) < len(lines))
+    chosen = _brush(chosen)
+    return View(chosen, grouping, len(chosen) < len(lines))
 
 
-GROUPINGS: tuple[Grouping, ...] = ("single runs", "seeds together")
+def _brush(lines: list[RunRow]) -> list[RunRow]:
+    """Parallel coordinates; boxes drawn on them filter the runs."""
+    with st.expander("Parallel coordinates", key="runs_parallel_open", on_change="rerun") as opened:
+        if not opened.open:
+            return lines
+        some = [line for line in lines if line.settings][-MOST_LINES:]
+        axes = parallel_axes(some)
+        if len(axes) < 2:
+            st.caption("The runs listed differ in no parameter and score that could be drawn.")
+            return lines
+        names = ", ".join(axis.label for axis in axes)
+        event = st.echarts_chart(
+            parallel_option(some, axes, dark=dark()), height=300, on_select="rerun",
+            key=f"runs_parallel_{zlib.crc32(names.encode())}",  # boxes belong to these axes
+            alt=f"Parallel coordinates of {len(some)} runs: {names}. One line per run.",
+        )  # fmt: skip
+        areas = list(event["selection"]["areas"])
+        passing = brushed(some, axes, areas)
+        few = f" The newest {len(some)} of {len(lines)} are drawn." if len(some) < len(lines) else ""
+        st.caption(
+            f"{len(passing)} of {len(some)} runs pass through the boxes, and are listed below. Double-click to clear."
+            if areas
+            else "One line per run, darker for a higher mAP. Press the square and drag a box over an axis: only runs "
+            f"that pass through it are listed below.{few}"
+        )
+    return passing if areas else lines
+
+
+GROUPINGS: tuple[Grouping, ...] = ("single runs", "seeds together", "sweeps together")
 DAYS: dict[str, float | None] = {"any time": None, "today": 1, "this week": 7, "this month": 31}
 
 

@@ -26,8 +26,10 @@ SPREAD = "{:.3f} ± {:.3f}"
 
 def show_table(session: Session, view: View) -> list[RunRow]:
     """A sortable table; returns the selected runs, all seeds of a selected experiment."""
-    if view.grouped:
+    if view.grouping == "seeds together":
         return _show_groups(session, view.lines)
+    if view.grouping == "sweeps together":
+        return _show_sweeps(session, view.lines)
     rows = {line.key: len(view.lines) - 1 - at for at, line in enumerate(view.lines)}
     frame = _full_frame(session, view.lines)
     columns = _choose_columns([str(name) for name in frame])
@@ -77,6 +79,29 @@ def _show_groups(session: Session, lines: list[RunRow]) -> list[RunRow]:
     )
     rows = {",".join(run.key for run in runs): at for at, runs in enumerate(members)}
     selected = _select(session, list(rows), rows, frame, "groups")
+    return [run for at in sorted(selected) for run in members[at]]
+
+
+def _show_sweeps(session: Session, lines: list[RunRow]) -> list[RunRow]:
+    """One row per sweep, or other origin; selecting one selects its runs."""
+    groups: dict[str, list[RunRow]] = {}
+    for line in lines[::-1]:
+        groups.setdefault(line.origin, []).append(line)
+    members = list(groups.values())
+    best = [max(runs, key=lambda run: -1.0 if run.map is None else run.map) for runs in members]
+    frame = pd.DataFrame(
+        {
+            "from": list(groups),
+            "runs": [len(runs) for runs in members],
+            "method": [", ".join(dict.fromkeys(run.method for run in runs)) for runs in members],
+            "data": [", ".join(dict.fromkeys(run.data for run in runs)) for runs in members],
+            "mAP": [_over_seeds([run.map for run in runs]) for runs in members],
+            "best mAP": [run.map for run in best],
+            "best run": [run.name for run in best],
+        }
+    )
+    rows = {",".join(run.key for run in runs): at for at, runs in enumerate(members)}
+    selected = _select(session, list(rows), rows, frame, "sweeps")
     return [run for at in sorted(selected) for run in members[at]]
 
 

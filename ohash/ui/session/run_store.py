@@ -10,6 +10,7 @@ from ohash.engine.snapshot import Snapshot
 from ohash.runtime.folders import home
 from ohash.store.listing import ENDED, LIVE, RunRow, make_row
 from ohash.store.store import Store
+from ohash.sweeps.files import list_sweeps
 from ohash.ui.session import earlier_runs, live_run
 from ohash.ui.session.session import Session
 
@@ -22,6 +23,12 @@ Run = tuple[RunRow, Snapshot]
 @st.cache_resource(ttl="1m", show_spinner=False)
 def _open(folder: str) -> Store:
     return Store(folder)
+
+
+@st.cache_data(ttl="10s", max_entries=4, show_spinner=False)
+def _sweep_names(folder: str, _store: Store) -> dict[str, str]:
+    """The sweep that each stored run belongs to, by its key; the newest sweep of several."""
+    return {cell.key: f"sweep {sweep.name}" for sweep in list_sweeps(_store).values() for cell in sweep.cells}
 
 
 def open_store() -> Store:
@@ -74,7 +81,9 @@ class AllRuns:
         known = {line.key for line in stored}
         if self._tab.live_key() in known:
             known.add(LIVE)
-        return [replace(line, state=f"{line.state}, {SAVED}") for line in stored] + [
+        sweeps = _sweep_names(str(self._store.folder), self._store)
+        named = [replace(line, origin=sweeps.get(line.key, line.origin)) for line in stored]
+        return [replace(line, state=f"{line.state}, {SAVED}") for line in named] + [
             line for line in self._tab.list() if line.key not in known
         ]
 
