@@ -2,6 +2,7 @@
 
 import csv
 import io
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,12 @@ def test_results_can_be_taken_home(compared: Any) -> None:
     with compared.expect_download() as waiting:
         compared.get_by_role("button", name="Table (LaTeX)").click()
     assert "\\toprule" in Path(waiting.value.path()).read_text()
+    compared.keyboard.press("Escape")
+    with compared.expect_download() as waiting:
+        compared.get_by_role("button", name="Take this encoder").click()
+    assert {"model.npz", "codes.npy", "index.npz", "encoder.py"} <= set(
+        zipfile.ZipFile(waiting.value.path()).namelist()
+    )
 
 
 def test_more_charts_open_inside_their_place(compared: Any) -> None:

@@ -113,14 +113,16 @@ def to_live(session: Session, runner: ComparisonRunner) -> None:
             args=(session, runner, at),
             help="Draw its curve on Live behind the run there.",
         )  # fmt: skip
-        _take(runner, at, names[at])
         if st.button("Watch it learn", icon=":material/play_arrow:", key="compare_watch"):
             live_run.commit(session, runner.comparison.experiment(snapshot.entries[at]))
             st.switch_page("pages/live.py")
+        _ticking(session, "compare_taking", _take, 2.0)  # it can be taken as soon as its curve has ended
 
 
-def _take(runner: ComparisonRunner, at: int, name: str) -> None:
-    """The encoder of a method as one archive, made when it is asked for."""
+def _take(session: Session) -> None:
+    """The encoder of the chosen method as one archive, made when it is asked for."""
+    runner, at = comparisons.runner(session), int(st.session_state.get("view_to_live") or 0)
+    name = runner.comparison.names[min(at, len(runner.comparison.names) - 1)]
     method_run = runner.first_seed_runs[at] if at < len(runner.first_seed_runs) else None
     ready = method_run is not None and method_run.run is not None and method_run.done and not method_run.error
 
