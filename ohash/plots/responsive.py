@@ -28,18 +28,25 @@ def media(drawn: Option, title: str, size: int, beside_title: int) -> list[Optio
     by_width = [
         {"query": {"maxWidth": width}, "option": {"title": [{"text": text}]}} for width, text in texts.items() if title
     ]
-    larger = {part: _lengths(drawn[part]) for part in RESIZED if part in drawn}
+    # A query that no longer holds is not undone: what the full screen enlarges, a chart in its page sets back.
+    usual = {"query": {"maxHeight": FULL_SCREEN - 1}, "option": _sizes(drawn, title, 1)}
+    return [usual, *by_width, {"query": {"minHeight": FULL_SCREEN}, "option": _sizes(drawn, title, LARGER)}]
+
+
+def _sizes(drawn: Option, title: str, factor: float) -> Option:
+    """Every length of type in a chart, `factor` times as large, and its title on one line."""
+    sizes = {part: _lengths(drawn[part], factor) for part in RESIZED if part in drawn}
     if title:
-        larger["title"][0]["text"] = title
-    larger["textStyle"] = _scale(drawn["textStyle"])
-    larger["tooltip"] = {"textStyle": _scale(drawn["tooltip"]["textStyle"])}
-    larger["series"] = [
+        sizes["title"][0]["text"] = title
+    sizes["textStyle"] = _scale(drawn["textStyle"], factor)
+    sizes["tooltip"] = {"textStyle": _scale(drawn["tooltip"]["textStyle"], factor)}
+    sizes["series"] = [
         {"name": one["name"], "type": one["type"]}
-        | {part: _scale(one[part]) for part in ("label", "endLabel", "markLine") if part in one}
-        | ({"lineStyle": {"width": LARGER * one["lineStyle"]["width"]}} if "width" in one.get("lineStyle", {}) else {})
+        | {part: _scale(one[part], factor) for part in ("label", "endLabel", "markLine") if part in one}
+        | ({"lineStyle": {"width": factor * one["lineStyle"]["width"]}} if "width" in one.get("lineStyle", {}) else {})
         for one in drawn["series"]
     ]
-    return [*by_width, {"query": {"minHeight": FULL_SCREEN}, "option": larger}]
+    return sizes
 
 
 @lru_cache(maxsize=256)
@@ -48,21 +55,21 @@ def wrap(text: str, characters: float) -> list[str]:
     return textwrap.wrap(text, max(20, int(characters)))
 
 
-def _lengths(part: Any) -> Any:
-    """Only what is larger: ECharts merges it into the rest."""
+def _lengths(part: Any, factor: float) -> Any:
+    """Only the lengths: ECharts merges them into the rest."""
     if isinstance(part, list):
-        return [_lengths(one) for one in part]
-    nested = {key: _lengths(value) for key, value in part.items() if isinstance(value, dict)}
-    own = {key: _scale(value, True) for key, value in part.items() if key in LENGTHS}
+        return [_lengths(one, factor) for one in part]
+    nested = {key: _lengths(value, factor) for key, value in part.items() if isinstance(value, dict)}
+    own = {key: _scale(value, factor, True) for key, value in part.items() if key in LENGTHS}
     return own | {key: value for key, value in nested.items() if value}
 
 
-def _scale(part: Any, length: bool = False) -> Any:
-    """A copy with every length of type larger."""
+def _scale(part: Any, factor: float, length: bool = False) -> Any:
+    """A copy with every length of type `factor` times as large."""
     if isinstance(part, dict):
-        return {key: _scale(value, key in LENGTHS) for key, value in part.items()}
+        return {key: _scale(value, factor, key in LENGTHS) for key, value in part.items()}
     if isinstance(part, list):
-        return [_scale(one, length) for one in part]
+        return [_scale(one, factor, length) for one in part]
     if length and isinstance(part, int | float) and not isinstance(part, bool):
-        return round(LARGER * part)
+        return round(factor * part)
     return part

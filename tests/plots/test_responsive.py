@@ -58,3 +58,21 @@ def test_type_is_larger_on_the_full_screen() -> None:
     for one, axis in ((full["option"]["xAxis"], drawn["xAxis"]), (full["option"]["yAxis"], drawn["yAxis"])):
         assert one["axisLabel"]["fontSize"] == pytest.approx(LARGER * axis["axisLabel"]["fontSize"], abs=1)
     assert full["option"]["title"][0]["textStyle"]["fontSize"] >= 20
+
+
+def test_leaving_the_full_screen_sets_back_what_it_enlarged() -> None:
+    many = replace(chart(), marks=(Mark(3, "β = 0.6"), Mark(5, "start", "y", place="beside")))
+    drawn = option(many, height=178, width=340, size=11, title=True, title_lines=2)
+    usual, *_, full = drawn["media"]
+    assert usual["query"]["maxHeight"] == full["query"]["minHeight"] - 1, "one of them holds at any height"
+    assert places(usual["option"]) == places(full["option"]), "ECharts undoes nothing by itself"
+    assert usual["option"]["grid"] == {key: drawn["grid"][key] for key in ("left", "right", "top", "bottom")}
+    assert usual["option"]["xAxis"]["axisLabel"]["fontSize"] == drawn["xAxis"]["axisLabel"]["fontSize"]
+
+
+def places(part: object, path: tuple[object, ...] = ()) -> set[tuple[object, ...]]:
+    """Where an option sets something."""
+    if isinstance(part, dict | list):
+        items = part.items() if isinstance(part, dict) else enumerate(part)
+        return {place for key, value in items for place in places(value, (*path, key))}
+    return {path}
