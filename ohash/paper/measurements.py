@@ -137,9 +137,12 @@ class Measurements:
 
     def seeds(self, figure: str, setting: Setting, method: str, x: Any) -> list[SeedResult]:
         """The finished cells of a point, one per seed; MissingCellError if there is none."""
-        results = self._results.get(FigurePoint(figure, setting.key, method, x), [])
+        results = self._results.get(FigurePoint(figure, setting.key, method, x))
+        what = f"{method} at {x} on {setting.title} (figure {figure})"
+        if results is None:
+            raise MissingCellError(f"{what} is not part of the {self.profile.key} profile")
         if not results:
-            raise NotRunError(f"{method} at {x} on {setting.title} (figure {figure}) has not been run")
+            raise NotRunError(f"{what} has not been run")
         return results
 
     def has(self, figure: str, setting: Setting, method: str) -> bool:
@@ -182,6 +185,10 @@ class Measurements:
             if seeds:
                 means[method, x] = float(np.mean([seed.score(part="validation") for seed in seeds]))
         if not means:
+            if not any(FigurePoint(figure, setting.key, *choice) in self._results for choice in choices):
+                raise MissingCellError(
+                    f"figure {figure} on {setting.title} is not part of the {self.profile.key} profile"
+                )
             raise NotRunError(f"nothing of figure {figure} on {setting.title} has been run")
         return max(means, key=lambda choice: means[choice])
 
