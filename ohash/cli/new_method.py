@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
 def template(key: str) -> str:
     """The file of a method with this key.
 
-    >>> template("my_hash").splitlines()[16]
+    >>> template("my_hash").splitlines()[15]
     'class MyHash(PairLearner):'
     """
     name = "".join(part.capitalize() for part in key.split("_"))

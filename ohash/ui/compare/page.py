@@ -121,7 +121,7 @@ def to_live(session: Session, runner: ComparisonRunner) -> None:
 
 def _take(session: Session) -> None:
     """The encoder of the chosen method as one archive, made when it is asked for."""
-    runner, at = comparisons.runner(session), int(st.session_state.get("view_to_live") or 0)
+    runner, at = comparisons.runner(session), int(view_state.view("to_live") or 0)
     name = runner.comparison.names[min(at, len(runner.comparison.names) - 1)]
     method_run = runner.first_seed_runs[at] if at < len(runner.first_seed_runs) else None
     ready = method_run is not None and method_run.run is not None and method_run.done and not method_run.error
