@@ -16,6 +16,10 @@ def show_lessons() -> None:
         show_error(problem)
         return
     st.markdown("#### Lessons, five minutes each")
+    st.caption(
+        "Each begins with a link that sets the playground above. Other points, features, r, T or seed start over; "
+        "β, C, noise and drift act at once."
+    )
     for number, lesson in enumerate(known, start=1):
         with st.expander(f"Lesson {number} · {lesson.title}"):
             _show(number, lesson)
@@ -29,7 +33,7 @@ def show_glossary() -> None:
 
 
 def _show(number: int, lesson: Lesson) -> None:
-    st.markdown(f"[Set the playground for “{lesson.title}”](#{lesson.link})\n\n{lesson.text}")
+    st.markdown(f"First: [Set the playground for “{lesson.title}”](#{lesson.link})\n\n{lesson.text}")
     terms = terms_in(f"{lesson.text} {lesson.question} {lesson.answer} {lesson.exercise}")
     if terms:
         st.html(f'<p class="ohash-caption">Terms: {with_cards(" · ".join(terms))}</p>')
