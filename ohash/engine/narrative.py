@@ -1,6 +1,8 @@
 """Sentences about a run, with its own numbers: what is happening and what differs."""
 
 import math
+from collections.abc import Mapping
+from typing import Literal
 
 from ohash.core.parameters import Parameter
 from ohash.engine.judge import CLICKS, truth_column
@@ -42,6 +44,18 @@ def amount(n: float, noun: str) -> str:
     ('1 byte', '2,048 bytes')
     """
     return f"{n:,.0f} {noun}{'' if n == 1 else 's'}"
+
+
+def change_since_start(numbers: Mapping[str, float], column: str) -> Literal["better", "worse", "about as well"]:
+    """Better or worse only where the change is larger than the score is uncertain, and can be read on the chart.
+
+    >>> change_since_start({"map_start": 0.24, "map": 0.25, "map_error": 0.03}, "map")
+    'about as well'
+    """
+    start, end, error = numbers[f"{column}_start"], numbers[column], numbers.get(f"{column}_error", 0.0)
+    if f"{start:.2f}" == f"{end:.2f}" or abs(end - start) <= (error if math.isfinite(error) else 0.0):
+        return "about as well"
+    return "better" if end > start else "worse"
 
 
 def truth_of(now: Snapshot) -> str:

@@ -5,18 +5,22 @@ healthy runs of the embedded data show.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from ohash.engine.judge import TRUTH_SCORES, truth_column
+from ohash.engine.narrative import change_since_start
 from ohash.engine.snapshot import Snapshot
 
 Health = Literal["early", "healthy", "look", "ill"]
 MIN_PAIRS, MIN_UPDATES = 2_000, 200
 CAPPED = 0.95  # share of recent updates whose step is C
-FALLEN = 0.01  # mAP below its start
-ABOVE_FROZEN = 1.05  # times the loss of the model that never learns
+HAD_TIME = 5_000  # pairs after which a score should have risen beyond its uncertainty
+GOOD_START = 0.9  # a score that leaves little to gain
+ABOVE_FROZEN = 1.0  # times the loss of the model that never learns
+USUAL_BETA = 0.3, 0.7, 0.5  # from, to, and what to try outside
 NEAR_CHANCE = 1.1  # times the mAP of a random order
 SAME_AS_CHANCE = 0.55  # pair-AUC of recent pairs
 IDLE_BITS = 0.25  # share of bits that no update has moved, after MIN_UPDATES updates per bit
@@ -38,18 +42,30 @@ class Remedy:
 
 @dataclass(frozen=True)
 class Finding:
-    """One sign of health: what was measured, whether it is fine, what to do, and the setting that does it."""
+    """One sign of health: what was measured, whether it is fine, what to do, and the setting that does it.
+
+    What is not `judged` is a fact to know, neither good nor bad.
+    """
 
     title: str
     value: str
     fine: bool
     advice: str = ""
     remedy: Remedy | None = None
+    judged: bool = True
 
 
 def findings(now: Snapshot) -> list[Finding]:
-    """Everything the health dot stands for."""
-    return [*_numerics(now), *_learning(now), *_scores(now), *_drift(now), *_codes(now)]
+    """Everything the health dot stands for; one button per setting, and only that of σ if the kernel is dead."""
+    signs = [*_numerics(now), *_learning(now), *_scores(now), *_drift(now), *_codes(now)]
+    only = {"sigma"} if any(one.remedy and one.remedy.key == "sigma" for one in signs) else None
+    offered: set[str] = set()
+    for at, one in enumerate(signs):
+        if one.remedy is not None and (one.remedy.key in offered or (only and one.remedy.key not in only)):
+            signs[at] = replace(one, remedy=None)
+        elif one.remedy is not None:
+            offered.add(one.remedy.key)
+    return signs
 
 
 def complaints(now: Snapshot) -> list[Finding]:
@@ -78,7 +94,8 @@ def _numerics(now: Snapshot) -> list[Finding]:
         signs.append(_finding("certificate gap", f"{gap:.1e}", gap < limit, advice, Remedy("dtype", "float64")))
     if "required_C" in n and math.isfinite(n["required_C"]):
         share = n.get("share_C", 1.0)
-        signs.append(Finding("C required by the bound", f"{n['required_C']:.2g}, met at {share:.0%} of updates", True))
+        value = f"{n['required_C']:.2g}, met at {share:.0%} of updates"
+        signs.append(Finding("C required by the bound", value, True, judged=False))
     degenerate = n.get("degenerate", 0.0) / max(1, now.t)
     advice = "zero vectors: look at the Data page"
     signs.append(_finding("degenerate pairs", f"{degenerate:.1%}", degenerate < 0.01, advice))
@@ -100,43 +117,65 @@ def _learning(now: Snapshot) -> list[Finding]:
     if C is not None and moved >= MIN_UPDATES and "clipped_rate" in now.columns and follows_labels:
         capped = n["clipped_rate"]
         advice = f"raise C above {C:g}: hardly any step is as long as its pair asks for"
-        remedy = Remedy("C", larger_C(now)) if larger_C(now) > C else None
+        larger = float(f"{2 * median_step(now):.1g}")  # with it most steps are taken in full
+        remedy = Remedy("C", larger) if larger > C else None
         signs.append(_finding("updates capped by C", f"{capped:.0%} of recent ones", capped < CAPPED, advice, remedy))
-    lower = Remedy("C", float(f"{C / 10:.1g}")) if C else None
     if n.get("cum_R_frozen", 0.0) > 0 and moved:
         ratio = n["cum_R"] / n["cum_R_frozen"]
-        advice = "learning costs more than not learning: lower C, or check what the pairs call similar"
+        advice = "learning costs more than not learning: try another β, or check what the pairs call similar"
         value = f"{ratio:.2f} times that of the first codes"
-        signs.append(_finding("cumulative loss", value, ratio < ABOVE_FROZEN, advice, lower))
+        signs.append(_finding("cumulative loss", value, ratio < ABOVE_FROZEN, advice, _settings(now)))
     auc = n.get("auc", math.nan)
     if math.isfinite(auc):
         advice = "similar and dissimilar pairs are not told apart: are the labels noisy, or the features too poor?"
-        signs.append(_finding("pair-AUC of recent pairs", f"{auc:.2f}", auc > SAME_AS_CHANCE, advice, lower))
+        signs.append(_finding("pair-AUC of recent pairs", f"{auc:.2f}", auc > SAME_AS_CHANCE, advice))
     return signs
 
 
-def larger_C(now: Snapshot) -> float:
-    """Twice the median step of the recent updates, in one digit: with it most steps are taken in full."""
+def median_step(now: Snapshot) -> float:
+    """The median of the steps that recent updates asked for, in one digit; 0 without any."""
     steps = now.columns.get("ratio_q50", np.empty(0))
     steps = steps[np.isfinite(steps)]
-    return float(f"{2 * steps[-1]:.1g}") if len(steps) else 0.0
+    return float(f"{steps[-1]:.1g}") if len(steps) else 0.0
 
 
 def _scores(now: Snapshot) -> list[Finding]:
+    """Whether the score has risen by more than its uncertainty, which the headline says in the same words."""
     n, signs = now.numbers, []
-    start, end = n.get("map_start", math.nan), n.get("map", math.nan)
+    column = truth_column(now.similar_by)
+    start, end = n.get(f"{column}_start", math.nan), n.get(column, math.nan)
     if now.t < MIN_PAIRS or not (math.isfinite(start) and math.isfinite(end) and n.get("updated", 0.0)):
         return []
-    advice = "it is below its start: try another β, C or kernel, or more bits"
-    signs.append(
-        _finding("mAP", f"{start:.3f} at the start, {end:.3f} now", end > start - FALLEN, advice, _features(now))
-    )
+    change = change_since_start(n, column)
+    had_time = now.t >= HAD_TIME and start < GOOD_START
+    error = n.get(f"{column}_error", math.nan)
+    value = f"{start:.3f} at the start, {end:.3f} now" + (f" (± {error:.3f})" if math.isfinite(error) else "")
+    if change == "worse":
+        advice = "it is below its start: try another β, C or kernel"
+    else:
+        advice = "it has not risen beyond its uncertainty: try another β, C or kernel"
+        if now.similar_by in ("metric", "topk"):
+            advice = "it has not risen beyond its uncertainty; random codes keep the distance already"
+    if now.params.stream.noise > 0:
+        advice = f"{advice.partition(':')[0]}: {now.params.stream.noise:.0%} of the answers are wrong"
+    fine = change == "better" or (change == "about as well" and not had_time)
+    signs.append(_finding(TRUTH_SCORES[column], value, fine, advice, _settings(now)))
     chance = n.get("map_chance", math.nan)
-    if math.isfinite(chance):
+    if math.isfinite(chance) and math.isfinite(n.get("map", math.nan)):
         advice = "codes rank like chance: try a kernel, or switch unit length off"
-        fine = end > min(NEAR_CHANCE * chance, 0.95)
+        fine = n["map"] > min(NEAR_CHANCE * chance, 0.95)
         signs.append(_finding("mAP of a random order", f"{chance:.3f}", fine, advice, _features(now)))
     return signs
+
+
+def _settings(now: Snapshot) -> Remedy | None:
+    """The usual β where another was chosen, or a kernel where there is none."""
+    lo, hi, usual = USUAL_BETA
+    beta = getattr(now.model_at(now.t), "beta", usual)
+    if not lo <= beta <= hi:
+        return Remedy("beta", usual)
+    labelled = now.similar_by not in ("metric", "topk")
+    return Remedy("kernel", "rbf") if now.params.features.kernel == "none" and labelled else None
 
 
 def _features(now: Snapshot) -> Remedy | None:
@@ -157,9 +196,8 @@ def _drift(now: Snapshot) -> list[Finding]:
     recent = loss_per_pair(now, max(at, now.t - BEFORE_ALARM), now.t)
     fine = bool(recent <= RECOVERED * before or not math.isfinite(before + after))
     value = f"R rose again near pair {at:,}" + (", and has come down since" if fine else "")
-    remedy = Remedy("center", "ema") if getattr(now.params.model, "center", "ema") != "ema" else None
-    advice = "the stream has changed: a mean that forgets follows it, and a larger C learns it faster"
-    return [_finding("drift", value, fine, advice, remedy)]
+    advice = "the stream has changed: it takes pairs to learn it again, and fewer with a larger C"
+    return [_finding("drift", value, fine, advice)]
 
 
 def loss_per_pair(now: Snapshot, start: int, stop: int) -> float:

@@ -75,7 +75,9 @@ def test_fifty_healthy_runs_are_left_in_peace(dataset):
     [
         ("digits", {"C": 1e-4}, "updates capped by C"),
         ("rings", {"normalize": True}, "mAP of a random order"),
-        ("blobs2d", {"kernel": "none", "pairs": 10_000}, "mAP"),
+        ("blobs2d", {"kernel": "none", "pairs": 10_000}, "cumulative loss"),
+        ("fashion", {"beta": 0.05, "pairs": 10_000}, "mAP"),
+        ("fashion", {"beta": 1.0, "pairs": 10_000}, "cumulative loss"),
         ("digits", {"center": "none", "kernel": "given", "C": 1e-6}, "bits that are the same in all codes"),
     ],
 )
@@ -94,7 +96,7 @@ def test_drift_is_dated_and_forgotten_once_learnt():
     moving = {"drift": "redefine", "drift_at": 4_000}
     now = finished("digits", pairs=4_600, **moving)
     drift = next(finding for finding in findings(now) if finding.title == "drift")
-    assert not drift.fine and drift.remedy.key == "center"
+    assert not drift.fine and drift.remedy is None, "no setting undoes what is still to be learnt"
     at = int(drift.value.removeprefix("R rose again near pair ").replace(",", ""))
     assert 4_000 <= at <= 4_600
     later = next(
@@ -105,3 +107,29 @@ def test_drift_is_dated_and_forgotten_once_learnt():
 
 def test_noisy_pairs_are_not_called_healthy():
     assert health(finished("digits", noise=0.5)) != "healthy"
+
+
+@pytest.mark.parametrize(
+    ("dataset", "sick", "words"),
+    [
+        ("words", {}, "random codes keep the distance already"),
+        ("words", {"C": 1.0}, "random codes keep the distance already"),
+        ("fashion", {"beta": 0.05}, "not risen beyond its uncertainty"),
+        ("fashion", {"beta": 1.0}, "costs more than not learning"),
+        ("digits", {"noise": 0.1, "seed": 3}, "10% of the answers are wrong"),
+    ],
+)
+def test_a_run_that_gained_nothing_is_not_called_healthy(dataset, sick, words):
+    now = finished(dataset, pairs=10_000, **sick)
+    assert any(words in advice for advice in told(now).values()) and health(now) != "healthy"
+
+
+def test_one_button_per_setting_and_only_that_of_the_cause():
+    with pytest.warns(UserWarning, match="kernel"):
+        offered = remedies(finished("digits", sigma=0.02, C=1e-4))
+    assert [remedy.key for remedy in offered.values()] == ["sigma"]
+
+
+def test_the_bound_is_a_fact_and_not_a_tick():
+    known = {finding.title: finding for finding in findings(finished("digits"))}
+    assert known["C required by the bound"].judged is False and known["pair-AUC of recent pairs"].judged

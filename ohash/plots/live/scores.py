@@ -113,7 +113,7 @@ def quality(
         recent, frozen = now.numbers.get("auc", math.nan), last(source["auc_frozen"])
         title = f"{of}: {score.short} of recent pairs is {formats.share(recent)}, with W frozen {formats.share(frozen)}"
     else:
-        title = f"{of}: {score.short} {_story(now, y)}"
+        title = f"{of}: {score.short} {_story(now, score, y)}"
     caption = score.metric.help
     for one in over_seeds:
         title += f"; {one.name} {formats.share(last(one.y))}"
@@ -212,7 +212,7 @@ def truth(now: Snapshot, score: Score) -> str:
     return truth_of(now).capitalize() if score.metric.truth == "labels" else TRUTHS[score.metric.truth]
 
 
-def _story(now: Snapshot, y: Floats) -> str:
+def _story(now: Snapshot, score: Score, y: Floats) -> str:
     """From the start to now, or what the drift did."""
     pairs, edges = now.checkpoints["pairs"], now.params.drift.boundaries
     before, after = y[pairs < edges[0]] if edges else y, y[pairs >= edges[-1]] if edges else y
@@ -220,7 +220,8 @@ def _story(now: Snapshot, y: Floats) -> str:
         return f"is {formats.share(last(y))} before the first pair"
     so_far = amount(int(pairs[-1]), "pair")
     if not edges or not len(before) or not len(y[pairs >= edges[0]]):
-        return f"{formats.trend(first(y), last(y))} in {so_far}"
+        error = last(now.checkpoints.get(f"{score.column}_error", np.zeros(1)))
+        return f"{formats.trend(first(y), last(y), error)} in {so_far}"
     before_drift = f"{formats.trend(first(before), last(before))} before the drift"
     if len(edges) == 1 and len(after) > 1:
         return f"{before_drift}, is {formats.share(first(after))} after it, and {formats.share(last(y))} at {so_far}"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ohash.engine.judge import truth_column
 from ohash.engine.live.presets import preset
-from ohash.engine.narrative import doing, headline, title_of, truth_of
+from ohash.engine.narrative import change_since_start, doing, headline, title_of, truth_of
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
 from ohash.ui.live import reference_runs
@@ -36,20 +36,12 @@ def situation(session: Session, now: Snapshot | None, state: str) -> str:
         return f"{begin}; the first evaluation is under way."
     if spec.consumes == "nothing" or not math.isfinite(numbers.get(column, math.nan)):
         return f"{begin}."
-    labels, distance = _compare(numbers, column), _compare(numbers, "recall_10")
+    labels, distance = (change_since_start(numbers, name) for name in (column, "recall_10"))
     both = f"{labels} with {truth_of(now)} and {distance} with the original distance"
     if labels == distance:
         both = f"{labels} with {truth_of(now)} and with the original distance"
     flat = now.state == "done" and now.params.run.stop_when_flat and now.t < numbers.get("end", 0)
     return f"{begin}: compared with the start, its codes agree {both}{'; mAP is flat, so it stopped' if flat else ''}."
-
-
-def _compare(numbers: dict[str, float], column: str) -> str:
-    """Better or worse only where the change is larger than the score is uncertain, and can be read on the chart."""
-    start, end, error = numbers[f"{column}_start"], numbers[column], numbers.get(f"{column}_error", 0.0)
-    if f"{start:.2f}" == f"{end:.2f}" or abs(end - start) <= (error if math.isfinite(error) else 0.0):
-        return "about as well"
-    return "better" if end > start else "worse"
 
 
 def conclusion(session: Session, now: Snapshot | None) -> str:

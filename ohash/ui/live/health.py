@@ -4,7 +4,7 @@ import streamlit as st
 
 from ohash.core.parameters import Parameter
 from ohash.engine.params import rows_of
-from ohash.engine.run_health import Finding, Remedy, findings
+from ohash.engine.run_health import MIN_PAIRS, Finding, Remedy, findings
 from ohash.engine.snapshot import Snapshot
 from ohash.ui.live.rail import change
 from ohash.ui.parts.controls import format_value
@@ -13,17 +13,25 @@ from ohash.ui.workarounds.slots import once
 
 
 def health_area(session: Session, now: Snapshot) -> None:
-    """One line per finding, those that ask for something first."""
-    rows = rows_of(session.params)
-    for finding in sorted(findings(now), key=lambda finding: finding.fine):
+    """What asks for something, and the rest behind "What is checked"."""
+    rows, signs = rows_of(session.params), findings(now)
+    wrong = [finding for finding in signs if not finding.fine]
+    for finding in wrong:
         st.markdown(_line(finding))
         if finding.remedy is not None and finding.remedy.key in rows:
             _button(session, rows[finding.remedy.key], finding.remedy)
+    if not wrong:
+        st.markdown("Nothing to mend." if now.t >= MIN_PAIRS else f"Nothing yet; judged from {MIN_PAIRS:,} pairs on.")
+    with st.expander("What is checked"):
+        for finding in signs:
+            if finding.fine:
+                st.markdown(_line(finding))
 
 
 def _line(finding: Finding) -> str:
     advice = f" — {finding.advice}" if finding.advice else ""
-    return f"{'✓' if finding.fine else '!'} **{finding.title}**: {finding.value}{advice}"
+    sign = "!" if not finding.fine else "✓" if finding.judged else "·"
+    return f"{sign} **{finding.title}**: {finding.value}{advice}"
 
 
 def _button(session: Session, row: Parameter, remedy: Remedy) -> None:
