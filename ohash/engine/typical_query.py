@@ -1,39 +1,54 @@
-"""Which query a viewer sees first: one whose story agrees with the mean of all queries."""
+"""Which query a viewer sees first: a typical one, chosen before anything is learnt and kept for the whole run."""
 
 import numpy as np
+import numpy.typing as npt
 
 from ohash.core.arrays import Floats
+from ohash.core.rows import RowView
+from ohash.engine.judge import Judge
 from ohash.engine.run import Run
+from ohash.evaluation.neighbours import iter_exact_neighbours
 from ohash.evaluation.packed_codes import search
+from ohash.runtime.progress import drain
 
 TEN = 10
-ONE_ITEM = 0.101  # of ten
 MOST_QUERIES = 100
-NEAR = 0.2  # a query this near to the mean is kept, so that the picture seldom changes
 
 
-def typical_query(run: Run, current: int | None = None) -> int:
-    """The number of the query whose share of relevant items among ten is nearest to the mean, at the start and now.
+def typical_query(run: Run) -> int:
+    """The number of the query whose share of relevant items among ten is nearest to the mean of all queries.
 
-    `current` is kept while its share is near the mean and has moved the way the mean has. A method that estimates
-    distances has no codes to search: its first query is taken.
+    Both by the first codes and by the original vectors, which codes approach while they learn; later codes have no
+    say, so the answer is the same at any moment of a stage. A method that estimates distances has no codes to search:
+    its first query is taken.
     """
     if run.spec.asymmetric:
         return 0
-    start, now = (_precision(run, before=before) for before in (True, False))
-    rise = now.mean() - start.mean()
-    if current is not None and current < len(now):
-        along = (now[current] - start[current]) * np.sign(rise) >= -ONE_ITEM
-        if along and abs(now[current] - now.mean()) <= NEAR:
-            return current
-    far = np.abs(start - start.mean()) + np.abs(now - now.mean()) + ((now - start) * rise < 0)
+    judge, n = run.checkpoints.judge, len(run.checkpoints.judge.database)
+    by_codes = precision(judge, nearest_codes(run.checkpoints.first_codes, n))
+    by_vectors = precision(judge, _nearest_vectors(judge))
+    rise = by_vectors.mean() - by_codes.mean()
+    far = np.abs(by_codes - by_codes.mean()) + np.abs(by_vectors - by_vectors.mean())
+    far += (by_vectors - by_codes) * rise < 0
     return int(far.argmin())
 
 
-def _precision(run: Run, *, before: bool) -> Floats:
-    """Precision@10 of the first queries by the first codes or the present ones."""
-    judge, n = run.checkpoints.judge, len(run.checkpoints.judge.database)
-    codes = run.checkpoints.first_codes if before else run.checkpoints.codes
+def precision(judge: Judge, items: npt.NDArray[np.int64]) -> Floats:
+    """The share of relevant items in each row of `items`, one row for each of the first queries."""
     queries = judge.queries[:MOST_QUERIES]
-    items, _ = search(codes[:, n : n + len(queries)], codes[:, :n], min(TEN, n))
     return np.array([judge.is_relevant(int(row), near).mean() for row, near in zip(queries, items, strict=True)])
+
+
+def nearest_codes(codes: npt.NDArray[np.uint8], n: int) -> npt.NDArray[np.int64]:
+    """The items whose codes differ least from those of the first queries; codes of n items, then of the queries."""
+    items, _ = search(codes[:, n : n + MOST_QUERIES], codes[:, :n], min(TEN, n))
+    return np.asarray(items, np.int64)
+
+
+def _nearest_vectors(judge: Judge) -> npt.NDArray[np.int64]:
+    """The items nearest to the first queries by the original distance."""
+    X, queries = judge.world.raw(judge.stage), judge.queries[:MOST_QUERIES]
+    own = None if judge.own is None else judge.own[:MOST_QUERIES]
+    k, metric = min(TEN, len(judge.database) - 1), judge.world.dataset.metric
+    items = drain(iter_exact_neighbours(X[queries], RowView(X, judge.database), k, metric, query_rows=own))
+    return np.asarray(items, np.int64)

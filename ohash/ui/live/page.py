@@ -157,10 +157,10 @@ def _gallery(session: Session) -> None:
             st.caption("The gallery appears when the live run starts.")
         return
     with runner.between_steps():
-        if session.query == 0:  # until the user asks for another one
-            session.opening_query = typical_query(runner.run, session.opening_query)
+        if session.opening_query is None:
+            session.opening_query = typical_query(runner.run)
         number = session.opening_query if session.query == 0 else session.query
-        result = nearest(runner.run, number or 0, row=session.query_row, before=session.before)
+        result = nearest(runner.run, number, row=session.query_row, before=session.before)
         dataset = runner.run.world.dataset
         note = _gallery_note(runner.run, result)
     st.html(gallery_html(result, dataset, dark=dark(), note=note))

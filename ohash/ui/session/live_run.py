@@ -53,10 +53,17 @@ def commit(session: Session, params: ExperimentParams, *, preset: str = "", keep
         until = None if params.changes == session.params.changes else last.t
         session.difference = difference(session.params.in_force(until), params.in_force()) if keep_ghost else ""
     if (session.params.dataset, session.params.content) != (params.dataset, params.content):
-        session.query_row = session.opening_query = None
+        session.query_row = None
+    if _queries(session.params) != _queries(params):
+        session.opening_query = None
     session.params, session.preset, session.warnings, session.pending = params, preset, [], {}
     session.from_link = False
     _start(session)
+
+
+def _queries(params: ExperimentParams) -> tuple[object, ...]:
+    """What decides which queries a run is judged by."""
+    return params.dataset, params.content, params.run.judged_by, params.seed
 
 
 def restart(session: Session) -> None:
