@@ -133,6 +133,15 @@ def key_of(hasher: OnlineHasher) -> str:
     return str(hasher.key)
 
 
+def own_methods() -> tuple[str, ...]:
+    """The keys of the methods that come from plugins, if they have a number of bits; none if a plugin is broken."""
+    try:
+        specs = collect_specs(list(plugin_modules()), "HASHER")
+    except ValueError:  # whoever asks for the method is told
+        return ()
+    return tuple(key for key, spec in specs.items() if "r" in spec.table)
+
+
 def plugin_code(methods: Iterable[str]) -> str:
     """The lines of a script that make these methods known: the files of those that come from a plugin; often none."""
     files, wanted = {}, set(methods)

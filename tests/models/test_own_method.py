@@ -1,5 +1,6 @@
 """A method of one's own: the template runs as it is, and every mistake is one sentence with its line."""
 
+import subprocess
 import sys
 
 import pytest
@@ -55,6 +56,18 @@ def test_code_for_a_comparison_and_a_run_names_the_file_of_the_method(own):
         first, rest = code.split("import ohash\n")
         assert f'os.environ["OHASH_PLUGINS"] = os.pathsep.join([{str(own)!r}])' in first and "mine" in rest
     assert "OHASH_PLUGINS" not in comparison_code(build_comparison("blobs2d", ("oh", "lsh"), bits=8))
+
+
+def test_the_paper_page_has_it_among_every_method(own):
+    assert registry.own_methods() == ()
+    own.write_text(RIGHT)
+    registry.add_plugin(own)
+    code = "from ohash.paper.figures import *; print(*{c.params.method for c in FIGURES['methods'].sweep(QUICK).cells})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert registry.own_methods() == ("mine",) and {"mine", "oh"} <= set(done.stdout.split())
+    own.write_text("import nothing_like_it")
+    registry.plugin_modules.cache_clear()
+    assert registry.own_methods() == (), "a broken plugin is reported where its method is asked for"
 
 
 MISTAKES = [
