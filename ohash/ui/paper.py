@@ -27,7 +27,6 @@ from ohash.ui.parts import items, static_chart
 from ohash.ui.parts.notices import show_error
 from ohash.ui.session import address
 from ohash.ui.workarounds.fragments import fragment
-from ohash.ui.workarounds.style import dark
 
 PARTS = {"claims": "Claims", "figures": "Figures", "symbols": "Symbols"}
 WATCH_SECONDS = 3.0
@@ -187,7 +186,8 @@ def claims(results: Results) -> None:
 
 def _table(findings: list[Finding]) -> None:
     """The table of the report in the colours of the theme."""
-    hues = {"holds": colour("now", dark()), "fails": colour("dissimilar", dark()), "open": "inherit"}
+    roles = {"holds": "now", "fails": "dissimilar"}
+    hues = {name: f"light-dark({colour(role)}, {colour(role, dark=True)})" for name, role in roles.items()}
     styles = "".join(f".claims .{name} {{color: {hue};}}" for name, hue in hues.items())
     st.caption(LEGEND)
     st.html(f"<style>{CSS}{styles}</style>{claims_html(findings)}")

@@ -48,6 +48,12 @@ def test_an_exported_page_states_how_to_repeat_it(now: Snapshot) -> None:
 
 
 def test_a_file_is_named_for_what_it_holds(now: Snapshot) -> None:
-    assert run_file_stem(now.params) == "ohash-digits-oh-r16-seed3"
+    assert run_file_stem(now.params) == "ohash-digits-oh-r16-seed3-pairs-1000"
     several = experiment("digits", "mmoh", T=4, r=24)
     assert run_file_stem(several) == "ohash-digits-mmoh-t4-r24-seed0"
+    tuned = several.with_values(beta=0.7, noise=0.3).changed(50, C=0.01)
+    assert run_file_stem(tuned) == "ohash-digits-mmoh-t4-r24-seed0-beta0-7-noise0-3-1changes"
+    wide = tuned.with_values(
+        order="class", similar_share=0.25, alpha=2, center="running", sigma=0.5, m=50, normalize=False
+    )
+    assert len(run_file_stem(wide)) <= 100 and run_file_stem(wide) != run_file_stem(wide.with_values(m=60))

@@ -97,7 +97,7 @@ def _is_picture(info: zipfile.ZipInfo) -> bool:
 
 def _square(name: str, content: bytes) -> Pixels:
     """The centred square of a picture, in colour, `SIDE` pixels wide."""
-    from PIL import Image, ImageOps  # noqa: PLC0415
+    from PIL import Image, ImageOps, UnidentifiedImageError  # noqa: PLC0415
 
     try:
         with Image.open(io.BytesIO(content)) as picture:
@@ -111,4 +111,5 @@ def _square(name: str, content: bytes) -> Pixels:
     except BadFileError:
         raise
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, EOFError, MemoryError) as error:
-        raise BadFileError(f"{name} cannot be read as a picture: {error}; leave it out") from None
+        why = "" if isinstance(error, UnidentifiedImageError) else f": {error}"  # which would name a buffer
+        raise BadFileError(f"{name} cannot be read as a picture{why}; leave it out") from None

@@ -8,9 +8,10 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from ohash.engine.params import ExperimentParams
+from ohash.engine.params import ExperimentParams, flat, rows_of
 
 JSON = "application/json"
+LONGEST_NAME = 100  # of a file, without its ending
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 DEFAULT_ADDRESS = "http://localhost:8501/"
 
@@ -40,11 +41,15 @@ def file_stem(dataset: str, *parts: str) -> str:
 
 
 def run_file_stem(params: ExperimentParams) -> str:
-    """The same for one run: data set, method, bits and seed."""
-    model = params.model
+    """The same for one run: data set, method, bits and seed, and what else is not at its default."""
+    model, values, rows = params.model, flat(params), rows_of(params)
     T = [f"T{model.T}"] if getattr(model, "T", 1) > 1 else []
     data = f"{params.dataset}-{params.content[:6]}" if params.content else params.dataset
-    return file_stem(data, params.method, *T, f"r{getattr(model, 'r', '')}", f"seed{params.seed}")
+    others = [key for key, row in rows.items() if key not in ("r", "T", "seed") and values[key] != row.default]
+    changed = [f"{key}{values[key]:g}" if isinstance(values[key], float) else f"{key}-{values[key]}" for key in others]
+    live = [f"{len(params.changes)}changes"] if params.changes else []
+    stem = file_stem(data, params.method, *T, f"r{getattr(model, 'r', '')}", f"seed{params.seed}", *changed, *live)
+    return stem if len(stem) <= LONGEST_NAME else f"{stem[: LONGEST_NAME - 9]}-{params.key()[:8]}"
 
 
 def qr_html(text: str) -> str:

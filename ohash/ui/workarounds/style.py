@@ -60,6 +60,10 @@ CSS = """
 [data-testid="stBaseButton-primary"] kbd {color: #fff; opacity: 1;}
 [data-testid="stCode"] :is(.token.string, .token.boolean) {color: light-dark(#0b6b2d, #4fd97c);}
 [data-testid="stCode"] .token.comment {color: light-dark(#5b6270, #a4a8b5);}
+[data-testid="stCode"] :is(.token.keyword, .token.builtin) {color: light-dark(#0b57a4, #7cc0ff);}
+[data-testid="stCode"] :is(.token.number, .token.constant) {color: light-dark(#9c3d0c, #ffb27a);}
+[data-testid="stCode"] :is(.token.function, .token.class-name, .token.decorator) {color: light-dark(#6b2fa0, #d3adf7);}
+[data-testid="stCode"] :is(.token.operator, .token.punctuation) {color: inherit;}
 .ohash-unseen {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); margin: 0;
   white-space: nowrap;}
 [data-testid="stLayoutWrapper"]:has(> :is(.st-key-unseen_1, .st-key-unseen_2)) {position: absolute;}
