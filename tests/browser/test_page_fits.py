@@ -11,6 +11,14 @@ from tests.browser.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 TOP = "(name) => document.querySelector(name).getBoundingClientRect().top"
+MANY = "?dataset=fashion&noise=0.1&seed=3&alpha=2&similar_share=0.3&kernel=none&order=class"
+# Chips that lie over the status or the headline.
+COVERED = """() => {
+  const boxes = (name) => [...document.querySelectorAll(name)].map((one) => one.getBoundingClientRect());
+  const words = boxes(".ohash-status, .ohash-headline");
+  return boxes(".st-key-chips button").filter((a) => a.width && words.some((b) => b.width &&
+    a.left < b.right && b.left < a.right && a.top < b.bottom - 2 && b.top < a.bottom - 2)).length;
+}"""
 BOTTOM = "(name) => document.querySelector(name).getBoundingClientRect().bottom"
 
 
@@ -23,6 +31,10 @@ def test_nothing_jumps_and_the_charts_stay_in_view(browser: Any, server: Dashboa
     last = page.locator(".st-key-rail [data-testid=stExpander] [data-testid=stNumberInput] input").last
     last.scroll_into_view_if_needed()
     assert 0 < page.evaluate(TOP, ".st-key-chart_a") < page.evaluate(BOTTOM, ".st-key-chart_b") < height, "the seed"
+    page.goto(f"{server.url}/{MANY}")
+    page.locator(".st-key-chip_seed button:visible").wait_for()
+    page.locator(".ohash-status:visible").wait_for()
+    assert page.evaluate(COVERED) == 0, "six chips push the words down"
     page.close()
 
 

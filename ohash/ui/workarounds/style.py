@@ -109,7 +109,11 @@ CSS = """
   .st-key-desk [data-testid="stColumn"]:has(> * > * > .st-key-moving) > [data-testid="stVerticalBlock"] {
     position: relative; padding-top: 1.55rem;}
   .st-key-desk [data-testid="stLayoutWrapper"]:has(> * > * > .st-key-chips) {
-    position: absolute; top: 0; left: 0; right: 23rem;}
+    position: absolute; top: 0; left: 0; right: 0; padding-right: 23rem;}
+  /* Chips take the reserved room, and more where they need several rows; the status stands to their right. */
+  .st-key-desk [data-testid="stColumn"]:has(.st-key-chips button) > [data-testid="stVerticalBlock"] {padding-top: 0;}
+  .st-key-desk [data-testid="stLayoutWrapper"]:has(> * > * > .st-key-chips button) {
+    position: static; margin-bottom: -.5rem;}
   .st-key-desk .ohash-words {position: relative;}
   .st-key-desk .ohash-status {position: absolute; right: 0; bottom: calc(100% + .35rem);}
   .st-key-moving [data-testid="stSkeleton"] {height: var(--words);}
