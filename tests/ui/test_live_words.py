@@ -48,7 +48,7 @@ def test_an_exported_page_states_how_to_repeat_it(now: Snapshot) -> None:
 
 
 def test_a_file_is_named_for_what_it_holds(now: Snapshot) -> None:
-    assert run_file_stem(now.params) == "ohash-digits-oh-r16-seed3-pairs-1000"
+    assert run_file_stem(now.params) == "ohash-digits-oh-r16-seed3"
     several = experiment("digits", "mmoh", T=4, r=24)
     assert run_file_stem(several) == "ohash-digits-mmoh-t4-r24-seed0"
     tuned = several.with_values(beta=0.7, noise=0.3).changed(50, C=0.01)

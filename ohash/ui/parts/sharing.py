@@ -45,7 +45,7 @@ def run_file_stem(params: ExperimentParams) -> str:
     model, values, rows = params.model, flat(params), rows_of(params)
     T = [f"T{model.T}"] if getattr(model, "T", 1) > 1 else []
     data = f"{params.dataset}-{params.content[:6]}" if params.content else params.dataset
-    others = [key for key, row in rows.items() if key not in ("r", "T", "seed") and values[key] != row.default]
+    others = [key for key, row in rows.items() if key not in ("r", "T", "seed", "pairs") and values[key] != row.default]
     changed = [f"{key}{values[key]:g}" if isinstance(values[key], float) else f"{key}-{values[key]}" for key in others]
     live = [f"{len(params.changes)}changes"] if params.changes else []
     stem = file_stem(data, params.method, *T, f"r{getattr(model, 'r', '')}", f"seed{params.seed}", *changed, *live)
