@@ -48,7 +48,8 @@ def option(
     heading = (
         wrap(chart.title, max(20, int(((title_width or width) - beside_title) / (0.5 * (size + 2))))) if title else []
     )
-    room = max(len(heading), title_lines if title else 0) * (size + 6)
+    heading_lines = max(len(heading), title_lines if title else 0)
+    room = heading_lines * (size + 6)
     frame = frame_of(chart, width, height, size, heading=room, legend=len(listed) > 1)
     lines = [_series(one, at, place, chart, dark) for at, (one, place) in enumerate(zip(series, places, strict=True))]
     bands = [
@@ -78,7 +79,7 @@ def option(
         name = re.sub(r"\W+", "-", chart.title.lower()).strip("-")[:60]
         drawn["toolbox"] = {"top": 0, "right": 0, "feature": {"saveAsImage": {"name": name, "pixelRatio": 3}}}
     if title_lines:
-        drawn["media"] = media(drawn, chart.title if heading else "", size, beside_title)
+        drawn["media"] = media(drawn, chart.title if heading else "", size, beside_title, heading_lines)
     return drawn
 
 

@@ -140,9 +140,41 @@ def test_tau_quantiles_follow_C():
     now = picture("changes")
     chart = charts.tau_quantiles(now)
     cap = curve(chart, "C")
-    assert cap.kind == "hold" and cap.x.tolist() == [1, 110, 130, 150] and cap.y.tolist() == [0.01, 0.0005, 1.0, 1.0]
+    assert (
+        cap.kind == "hold"
+        and cap.x.tolist() == [chart.x.lo, 110, 130, 150]
+        and cap.y.tolist() == [0.01, 0.0005, 1.0, 1.0]
+    )
     assert chart.y.scale == "log" and chart.y.lo <= 0.0005 and chart.y.hi >= 1
     assert f"median uncapped step is {formats.number(now.columns['ratio_q50'][-1], 2)};" in chart.title
+
+
+def test_C_is_a_line_from_the_left_end_of_the_axis():
+    chart = charts.tau_quantiles(picture("oh"))
+    assert chart.x.lo == 10 and thin(curve(chart, "C"), chart).x.tolist() == [10, 1500]
+
+
+def test_a_run_whose_recent_pairs_need_no_update_says_so():
+    now = picture("oh")
+    still = {**now.recent, "ratio": np.zeros_like(now.recent["ratio"])}
+    numbers = {**now.numbers, "update_rate": 0.0, "clipped_rate": np.nan}
+    calm = replace(now, t=100_000, recent=still, numbers=numbers)
+    chart = charts.tau(calm)
+    assert chart.empty and chart.title == "No update among the last 2,048 pairs"
+    assert f"{formats.count(now.totals['ratio'].sum())} updates came before" in chart.caption
+    assert charts.tau_quantiles(calm).title.startswith(f"{chart.title}; before, the median uncapped step was ")
+    assert charts.update_rate(calm).title == chart.title
+    none = replace(calm, t=500, totals={**now.totals, "ratio": 0 * now.totals["ratio"]})
+    assert charts.tau(none).caption == "No pair has needed an update so far."
+    assert charts.tau(picture("start:oh")).caption == "Nothing measured yet."
+
+
+def test_bits_that_are_the_same_for_every_item_are_counted():
+    now = picture("oh")
+    shares = np.full_like(now.bit_ones, 0.5)
+    assert charts.bit_balance(replace(now, bit_ones=shares)).title.endswith("; all 48 change from item to item")
+    shares[0, :2] = 0, 1
+    assert charts.bit_balance(replace(now, bit_ones=shares)).title.endswith("; 2 of 48 are the same for every item")
 
 
 def test_update_rate_in_per_cent():

@@ -1,6 +1,7 @@
 """Charts keep their plot and their type: live changes, growing axes, the full screen, titles of numbers."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,6 +69,21 @@ def test_leaving_the_full_screen_sets_back_what_it_enlarged() -> None:
     assert places(usual["option"]) == places(full["option"]), "ECharts undoes nothing by itself"
     assert usual["option"]["grid"] == {key: drawn["grid"][key] for key in ("left", "right", "top", "bottom")}
     assert usual["option"]["xAxis"]["axisLabel"]["fontSize"] == drawn["xAxis"]["axisLabel"]["fontSize"]
+
+
+def test_a_third_line_of_a_title_pushes_the_legend_down() -> None:
+    title = "Cumulative similarity loss R is 1,138,000; with W frozen 1,142,000: 3 % less"
+    drawn = option(chart(title=title), height=178, width=340, size=11, title=True, title_lines=2)
+    for one in drawn["media"][1:-1]:
+        changed = one["option"]
+        down = max(0, len(changed["title"][0]["text"].split("\n")) - 2) * line_height(drawn)
+        assert changed["legend"]["top"] == drawn["legend"]["top"] + down
+        assert changed["grid"]["top"] == drawn["grid"]["top"] + down
+    assert any(one["option"]["title"][0]["text"].count("\n") > 1 for one in drawn["media"][1:-1])
+
+
+def line_height(drawn: dict[str, Any]) -> int:
+    return int(drawn["title"][0]["textStyle"]["lineHeight"])
 
 
 def places(part: object, path: tuple[object, ...] = ()) -> set[tuple[object, ...]]:

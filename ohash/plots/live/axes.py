@@ -16,6 +16,7 @@ from ohash.plots.chart import Axis, Chart, Mark
 
 Floats = npt.NDArray[Any]
 NOTHING_YET = "Nothing measured yet."
+NO_UPDATE_YET = "No pair has needed an update so far."
 COARSE = (1.0, 2.0, 5.0, 10.0)
 FINE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
@@ -116,7 +117,7 @@ def nothing(title: str, x: Axis, y: Axis, caption: str = NOTHING_YET) -> Chart:
 def without(now: Snapshot, what: str, x: Axis, y: Axis) -> Chart:
     """A chart that this method does not have, or not yet."""
     if "cum_R" in now.columns:
-        return nothing(f"No {what} yet", x, y)
+        return nothing(f"No {what} yet", x, y, NO_UPDATE_YET if now.t else NOTHING_YET)
     if learns_from_pairs(now):
         why = f"{title_of(now)} learns from pairs, but reports neither a loss nor a step size."
     else:

@@ -16,6 +16,7 @@ from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.live.axes import (
     current,
     decades,
+    first_x,
     last,
     learns_from_pairs,
     marks,
@@ -122,6 +123,9 @@ def tau(now: Snapshot, *, recent: bool = True) -> Chart:
     lo, hi = decades(C)
     x_axis = Axis("uncapped step, ℓ / ‖x(g−h)ᵀ‖²", "log", lo=lo, hi=hi)
     y_axis = Axis("share of updates", unit="%", lo=0, format="percent")
+    if "cum_R" in now.columns and not counts.sum() and now.totals["ratio"].sum():
+        why = f"None of them had a loss. {formats.count(now.totals['ratio'].sum())} updates came before."
+        return nothing(_no_update(now), x_axis, y_axis, why)
     if not counts.sum() or "cum_R" not in now.columns:
         return without(now, "step size τ", x_axis, y_axis)
     edges = LogBins.edges()
@@ -166,12 +170,14 @@ def tau_quantiles(now: Snapshot, *, log: bool = True) -> Chart:
         Series("90 %", x, columns["ratio_q90"], role="now", width=theme.THIN),
         Series("median", x, columns["ratio_q50"], role="now", width=theme.THICK),
         Series("10 %", x, columns["ratio_q10"], role="now", width=theme.THIN),
-        _cap(now),
+        _cap(now, log),
     ]
     every = np.concatenate([series.y for series in curves])
     lo, hi = decades(*every[np.isfinite(every)].tolist())
     low, middle, high = (formats.number(last(columns[f"ratio_q{q}"]), 2) for q in (10, 50, 90))
     title = f"The median uncapped step is {middle}; 80 % lie between {low} and {high}"
+    if not now.recent["ratio"].sum():
+        title = f"{_no_update(now)}; before, the median uncapped step was {middle}"
     caption = f"Quantiles over the updates of the last {WINDOW:,} pairs; where a line lies above C, the step is capped."
     y_axis = Axis(y_axis.label, "log", lo=lo, hi=hi)
     return Chart(title, x_axis, y_axis, tuple(curves), marks(now), caption, f"{title}. Lines over pairs, log axis.")
@@ -191,8 +197,14 @@ def update_rate(now: Snapshot, *, log: bool = True) -> Chart:
     )
     rate, capped = now.numbers["update_rate"], now.numbers["clipped_rate"]
     title = f"{formats.percent(rate)} of recent pairs changed W, {formats.percent(capped)} of them with τ capped at C"
+    if rate == 0:
+        title = _no_update(now)
     caption = f"Of the last {WINDOW:,} pairs. A pair without loss changes nothing."
     return Chart(title, x_axis, y_axis, curves, marks(now), caption, f"{title}. Two lines over pairs.")
+
+
+def _no_update(now: Snapshot) -> str:
+    return f"No update among the last {formats.count(min(now.t, WINDOW))} pairs"
 
 
 def _hills_title(auc: float, similar: float, dissimilar: float, r: int) -> str:
@@ -230,11 +242,12 @@ def _bound(now: Snapshot, per_pair: bool, caption: str) -> tuple[Series, str]:
     return curve, caption
 
 
-def _cap(now: Snapshot) -> Series:
+def _cap(now: Snapshot, log: bool) -> Series:
     """C over the pairs."""
     changes = [change for change in now.params.changes if change.name == "C" and 0 < change.at <= now.t]
-    values = {1: float(getattr(now.model_at(0), "C", math.nan))}
-    values |= {max(1, change.at): change.value for change in changes}
+    start = first_x(now) if log else 1  # what lies left of the axis is not drawn
+    values = {start: float(getattr(now.model_at(0), "C", math.nan))}
+    values |= {max(start, change.at): change.value for change in changes}
     at, C = list(values), list(values.values())
     if now.t > at[-1]:
         at, C = [*at, now.t], [*C, C[-1]]

@@ -62,7 +62,10 @@ def bit_balance(now: Snapshot) -> Chart:
     lines = (Mark(50, "half", "y", "reference", "dashed"), *_models(*now.bit_ones.shape))
     balance = float((1 - np.abs(2 * shares - 1)).mean())
     constant = int(((shares == 0) | (shares == 1)).sum())
-    title = f"The bits are {formats.percent(balance)} balanced; {constant or 'none'} of {len(shares)} never change"
+    vary = f"all {len(shares)} change from item to item"
+    if constant:
+        vary = f"{constant} of {len(shares)} {'is' if constant == 1 else 'are'} the same for every item"
+    title = f"The bits are {formats.percent(balance)} balanced; {vary}"
     caption = "A bit is balanced when half of the items have it. Measured on the latest evaluated codes."
     caption += f" Each step is the mean of {width} bits." if width > 1 else ""
     x_axis = _bits_axis(*now.bit_ones.shape)
