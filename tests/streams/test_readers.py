@@ -293,3 +293,9 @@ def test_a_map_that_was_looked_at_is_let_go_again(tmp_path: Path) -> None:
     assert gather(mapped, rows).sum() == 400 * 1024
     assert sum(gather(mapped, slice(at, at + 4000)).sum() for at in range(0, 40_000, 4000)) == 400 * 1024
     assert held() - before < 20_000  # of 164,000 kB
+
+
+@pytest.mark.parametrize(("name", "advice"), [("a.zip", "“Or pictures”"), ("a.docx", "np.save")])
+def test_a_file_of_no_format_says_what_to_do(name: str, advice: str) -> None:
+    with pytest.raises(ValueError, match=rf"{name} must be one of .*{advice}"):
+        read_upload(name, b"PK")

@@ -84,9 +84,10 @@ def find_reader(source: Source, variable: str | None = None) -> Reader:
     """The reader of a source, by the extension of its name; `variable` names one of several matrices."""
     refuse_pickle(source)
     if source.extension not in READERS:
+        pictures = source.extension in (".zip", ".png", ".jpg", ".jpeg")
         raise BadFileError(
             f"{source.name} must be one of {', '.join(READERS)}, got {source.extension or 'no extension'}; "
-            "np.save('x.npy', X) is the simplest"
+            + ("pictures belong into “Or pictures”" if pictures else "np.save('x.npy', X) is the simplest")
         )
     chosen = READERS[source.extension]
     if variable is not None and not chosen.named:
