@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Array
 from ohash.engine.live.pace import accelerated_pairs
+from ohash.engine.moments import until
 from ohash.engine.params import ExperimentParams, from_json
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
@@ -96,8 +97,7 @@ class Recording:
 
 
 def _until(columns: Arrays, t: int) -> dict[str, npt.NDArray[np.float64]]:
-    rows = int(np.searchsorted(columns["pairs"], t, side="right"))
-    return {name: column[:rows].astype(np.float64) for name, column in columns.items()}
+    return {name: column.astype(np.float64) for name, column in until(columns, t).items()}
 
 
 def describe(path: str | Path) -> str:

@@ -17,6 +17,7 @@ from ohash.core.parameters import parameter_table
 from ohash.engine import saving
 from ohash.engine.fitting import WorkerFitter
 from ohash.engine.live.pace import Chunker, Pace, check_pace, pairs_per_second
+from ohash.engine.moments import Moments
 from ohash.engine.params import ExperimentParams
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
@@ -68,6 +69,7 @@ class Runner(Background):
         )
         self._params = params
         self.run: Run | None = None
+        self.moments = Moments()  # to be read between steps
         self._clock = clock
         self._pace: Pace = check_pace(pace)
         self._steps = 0  # pairs that `step` still owes
@@ -211,7 +213,9 @@ class Runner(Background):
     def _one_step(self, run: Run, limit: int) -> tuple[int, float]:
         with COMPUTING, self._held:
             start = time.perf_counter()
-            return run.step(limit), time.perf_counter() - start
+            learnt = run.step(limit)
+            self.moments.watch(run)
+            return learnt, time.perf_counter() - start
 
     def _limit(self, budget: float, due: float, chunk: int) -> int:
         """Pairs to learn now; at a pace none until `due` have gathered, as a step costs as much as some thirty."""
