@@ -7,6 +7,7 @@ Examples:
   python3 -m ohash run --features x.npy --pairs clicks.parquet --judged-by test
   python3 -m ohash --data ~/cifar run --dataset cifar10 --paper    (the paper's parameters and features)
   python3 -m ohash run --dataset digits --pairs 1000000 --save long.npz   (Ctrl-C, then --resume long.npz)
+  python3 -m ohash run --dataset fashion --recording run.html   (one HTML file that plays the run)
   python3 -m ohash run --link "dataset=digits&method=oh&r=64&seed=3"
 
 Every parameter of the method, the feature map, the stream, the drift and the run is an option of the same name
@@ -28,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from ohash.cli import own_files
+from ohash.cli import own_files, recording
 from ohash.cli.progress import ProgressBar
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, parameter_table, unknown_parameter
@@ -37,6 +38,7 @@ from ohash.engine.checkpoints import NAMES
 from ohash.engine.export import PLACEHOLDER_FILES, summary, write
 from ohash.engine.judge import CLICKS, RERANKED, TRUTH_SCORES, truth_column
 from ohash.engine.links import from_query, query_of, with_changes
+from ohash.engine.moments import Moments
 from ohash.engine.narrative import amount, truth_of
 from ohash.engine.params import (
     DEFAULTS_FOR_OTHER_DATA,
@@ -77,6 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--changes", metavar="PAIR:NAME:VALUE,...", help="change beta or C at that pair, e.g. 5000:C:0.01"
     )
     parser.add_argument("--out", metavar="DIR", help="write history, checkpoints, summary, code and model there")
+    recording.add_option(parser)
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.add_argument("--resume", metavar="FILE", help="resume a run saved by --save")
@@ -112,8 +115,9 @@ def run(options: argparse.Namespace) -> int:
     current = _resume(options, dataset) if options.resume else _start(options, dataset, quiet=quiet)
     for note in [*current.notes, *_batch_notes(current), *_paper_notes(options)] if not options.json else ():
         print(f"note: {note}")
+    moments = Moments() if options.recording else None
     try:
-        now = _run_to_end(current, quiet=quiet)
+        now = _run_to_end(current, moments, quiet=quiet)
     except KeyboardInterrupt:
         if options.save:
             saving.save(current, options.save)
@@ -132,6 +136,8 @@ def run(options: argparse.Namespace) -> int:
         (Path(options.out) / "run.json").write_text(json.dumps(report, indent=2))
         if not options.json:
             print(f"wrote {', '.join(file.name for file in files)} to {options.out}")
+    if moments is not None:
+        recording.write(moments, current, options)
     if options.save:
         saving.save(current, options.save)
     print(
@@ -146,6 +152,7 @@ def _check_writable(options: argparse.Namespace) -> None:
     """Fail before the run, not after it."""
     if options.save and not Path(options.save).absolute().parent.is_dir():
         raise ValueError(f"--save must be a file in a folder that exists, got {options.save}; create the folder first")
+    recording.check(options)
     if options.out and Path(options.out).exists() and not Path(options.out).is_dir():
         raise ValueError(f"--out must be a folder, got the file {options.out}; choose another")
 
@@ -216,7 +223,7 @@ def _params(options: argparse.Namespace, dataset: Dataset | None) -> ExperimentP
     return with_changes(params.with_values(**values), options.changes or "")
 
 
-def _run_to_end(current: Run, *, quiet: bool) -> Snapshot:
+def _run_to_end(current: Run, moments: Moments | None, *, quiet: bool) -> Snapshot:
     start, bar = time.perf_counter(), ProgressBar()
 
     def show(fitted: float = 0.0) -> None:
@@ -227,6 +234,8 @@ def _run_to_end(current: Run, *, quiet: bool) -> Snapshot:
     with _interrupted_between_steps() as interrupted, listening(show):
         while not current.done:
             current.step(CHUNK)
+            if moments is not None:
+                moments.watch(current)
             show()
             if interrupted.is_set() and not current.done:
                 raise KeyboardInterrupt

@@ -249,3 +249,20 @@ def _is_finite(value: numbers.Real) -> bool:
         return math.isfinite(value)
     except OverflowError:  # an int beyond 1e308
         return False
+
+
+def format_value(row: Parameter, value: Any) -> str:
+    """A value as a widget shows it.
+
+    >>> format_value(Parameter("sigma", float, 0.0, "σ", "width", "", lo=0, alias="auto"), 0.0)
+    'auto'
+    >>> format_value(Parameter("pairs", int, 100, "n", "pairs", ""), 10**7)
+    '10,000,000'
+    """
+    if row.alias and value == row.lo:
+        return row.alias
+    if row.kind is bool:
+        return "on" if value else "off"
+    if row.kind is int:
+        return f"{value:,}"
+    return str(value) if row.kind is str else f"{value:,g}"

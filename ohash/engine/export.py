@@ -12,9 +12,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from ohash._version import __version__
 from ohash.core.arrays import Reals
 from ohash.core.codes import Codes
-from ohash.engine.params import OWN, ExperimentParams, flat, unchecked_experiment
+from ohash.core.parameters import format_value
+from ohash.engine.params import OWN, ExperimentParams, flat, rows_of, unchecked_experiment
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.index.distance_export import ranks_by_own_distance, write_search
@@ -22,7 +24,7 @@ from ohash.index.export import TARGETS, Target, write_encoder
 from ohash.index.faiss_export import write_faiss
 from ohash.index.hamming_index import HammingIndex
 from ohash.models.base import OnlineHasher
-from ohash.models.registry import plugin_code
+from ohash.models.registry import find, plugin_code
 from ohash.models.storage import save
 from ohash.runtime.environment import environment
 from ohash.tables import to_csv
@@ -53,6 +55,30 @@ def summary(now: Snapshot) -> dict[str, Any]:
         "alarms": {name: list(pairs) for name, pairs in now.alarms.items()},
         "notes": list(now.notes),
         "environment": environment(),
+    }
+
+
+def facts(now: Snapshot, data: str, link: str) -> dict[str, str]:
+    """What a reader of an exported page must know to repeat the run; `data` is the title of the data set."""
+    params = now.params
+    values, rows = flat(params), rows_of(params)
+    settings = ", ".join(
+        f"{rows[key].symbol or rows[key].title} = {format_value(rows[key], value)}"
+        for key, value in values.items()
+        if key in rows and key != "seed" and rows[key].is_active(values)
+    )
+    changes = ", ".join(f"{change.name} = {change.value:g} at pair {change.at:,}" for change in params.changes)
+    method = find(params.method).title
+    return {
+        "run": f"{method} on {data}",
+        "data set": f"{data} (fingerprint {params.content})" if params.content else data,
+        "method": method,
+        "parameters": settings,
+        "changes during the run": changes or "none",
+        "pairs": f"{now.t:,}, {now.state}",
+        "seed": str(params.seed),
+        "link": link,
+        "version": f"ohash {__version__}",
     }
 
 

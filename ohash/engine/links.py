@@ -14,6 +14,9 @@ from ohash.engine.params import FIRST_DATASET, MOST_CHANGES, OWN, Change, Experi
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 
+# Where a dashboard on this machine answers.
+DEFAULT_ADDRESS = "http://localhost:8501/"
+
 
 @dataclass(frozen=True)
 class Limits:

@@ -25,15 +25,28 @@ SHAPES: dict[Marker, Floats] = {
 }
 
 
-def to_svg(chart: Chart, *, width: float = 88, height: float = 58, size: float = 8, dark: bool = False) -> str:
-    """The figure, `width` x `height` millimetres (88 is one column of a journal), type of `size` points."""
-    return _Figure(chart, width / POINT, height / POINT, size, dark).text()
+def to_svg(
+    chart: Chart,
+    *,
+    width: float = 88,
+    height: float = 58,
+    size: float = 8,
+    dark: bool = False,
+    heading: bool = True,
+) -> str:
+    """The figure, `width` x `height` millimetres (88 is one column of a journal), type of `size` points.
+
+    Without `heading` the title is not drawn, for a page that has it as text.
+    """
+    return _Figure(chart, width / POINT, height / POINT, size, dark, heading=heading).text()
 
 
 class _Figure:
     """Everything in points; (0, 0) is the top left corner."""
 
-    def __init__(self, chart: Chart, width: float, height: float, size: float, dark: bool) -> None:
+    def __init__(
+        self, chart: Chart, width: float, height: float, size: float, dark: bool, *, heading: bool = True
+    ) -> None:
         self.chart, self.width, self.height, self.size, self.dark = chart, width, height, size, dark
         self.ground = theme.ground(dark)
         self.x_ends, self.y_ends = layout.limits(chart, "x"), layout.limits(chart, "y")
@@ -49,7 +62,7 @@ class _Figure:
         upright = [mark for mark in chart.marks if mark.axis == "x"]
         self.placed = layout.place(upright, self._share, self.right - self.left, size)
         lanes = max((one.lane + 1 for one in self.placed if one.lane is not None), default=0)
-        self.title = _wrap(chart.title, (width - size) / (layout.CHARACTER * size * 1.1))
+        self.title = _wrap(chart.title, (width - size) / (layout.CHARACTER * size * 1.1)) if heading else []
         self.top = size * (0.6 + 1.4 * len(self.title) + 1.4 * len(self.rows) + 1.25 * lanes + 0.4)
         self.bottom = height - 3.4 * size
 

@@ -127,6 +127,16 @@ def colour(role: str, dark: bool = False) -> str:
     return pair[int(dark)]
 
 
+def light_to_dark() -> dict[str, str]:
+    """Every colour of a chart by its light form.
+
+    >>> light_to_dark()[colour("now")] == colour("now", dark=True)
+    True
+    """
+    grounds = zip(vars(LIGHT).values(), vars(DARK).values(), strict=True)
+    return dict([*grounds, *ROLES.values(), *_PALETTE])
+
+
 def contrast(one: str, other: str) -> float:
     """WCAG contrast ratio of two colours, 1 to 21.
 

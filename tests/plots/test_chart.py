@@ -132,6 +132,11 @@ def test_every_role_stands_out_from_its_ground(dark):
     assert theme.contrast(ground.faint, ground.background) >= 4.5
 
 
+def test_a_light_colour_has_one_dark_form():
+    for role in (*theme.ROLES, *(f"palette:{at}" for at in range(10))):
+        assert theme.light_to_dark()[theme.colour(role)] == theme.colour(role, dark=True), role
+
+
 def test_methods_keep_their_colour():
     assert theme.colour(theme.of_method("oh")) == theme.colour("similar")
     assert theme.colour(theme.of_method("unheard-of")) == theme.colour(theme.of_method("unheard-of"))

@@ -78,3 +78,20 @@ def test_exported_figures_show_what_stands_behind(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sharing, "offer_file", lambda label, data, name, mime: files.update({label: data}))
     sharing._export(session_of(app))
     assert "r = 16" in files["Figure mAP (SVG)"]() and "r = 16" in files["Figures (HTML)"]()
+
+
+def test_export_offers_the_run_so_far_as_a_recording(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(**SMALL)
+    runner = live_run.runner(session_of(app))
+    runner.pace("unlimited")
+    until(app, lambda: (now := runner.snapshot()) is not None and len(now.checkpoints["pairs"]) > 3)
+    runner.pause()
+    until(app, lambda: runner.state in ("paused", "done"))
+    files: dict[str, Any] = {}
+    monkeypatch.setattr(sharing, "offer_file", lambda label, data, name, mime: files.update({label: data}))
+    sharing._export(session_of(app))
+    page = files["Recording (HTML)"]()
+    now = runner.snapshot()
+    assert now is not None
+    assert "r = 16" in page and f"<dt>seed</dt><dd>{now.params.seed}</dd>" in page
+    assert '"pairs":0,' in page and f'"pairs":{now.t},' in page

@@ -10,6 +10,7 @@ import streamlit as st
 from ohash.comparison.results import ComparisonSnapshot
 from ohash.comparison.runner import ComparisonRunner
 from ohash.comparison.verdict import verdict
+from ohash.core.parameters import format_value
 from ohash.engine.export import encoder_archive
 from ohash.engine.gallery import nearest
 from ohash.engine.narrative import amount
@@ -17,9 +18,8 @@ from ohash.models.base import HasherSpec
 from ohash.plots import compare as charts
 from ohash.plots.chart import Chart
 from ohash.plots.compare_costs import quality_against_cost
+from ohash.plots.gallery import gallery_html
 from ohash.ui.compare import cards
-from ohash.ui.parts.controls import format_value
-from ohash.ui.parts.gallery import gallery_html
 from ohash.ui.parts.live_chart import NARROW, RESTING, live_chart
 from ohash.ui.parts.sharing import file_stem
 from ohash.ui.session import comparisons, earlier_runs, live_run, view_state

@@ -2,12 +2,11 @@
 
 import streamlit as st
 
-from ohash.core.parameters import Parameter
+from ohash.core.parameters import Parameter, format_value
 from ohash.engine.params import rows_of
 from ohash.engine.run_health import MIN_PAIRS, Finding, Remedy, findings
 from ohash.engine.snapshot import Snapshot
 from ohash.ui.live.rail import change
-from ohash.ui.parts.controls import format_value
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import once
 

@@ -13,11 +13,11 @@ from ohash.engine.snapshot import Snapshot
 from ohash.engine.typical_query import typical_query
 from ohash.plots import theme
 from ohash.plots.chart import Chart
+from ohash.plots.gallery import gallery_html, mean_note, ties_note
 from ohash.plots.live import charts
 from ohash.ui.live import headline, reference_runs
 from ohash.ui.live.numbers import headline_html, numbers_html
 from ohash.ui.live.reference_runs import beside_pinned
-from ohash.ui.parts.gallery import gallery_html, ties_note
 from ohash.ui.parts.live_chart import NARROW, RESTING, LiveChart, live_chart
 from ohash.ui.session import address, live_run, seeds, view_state
 from ohash.ui.session.recording import recording_of
@@ -169,12 +169,7 @@ def _gallery(session: Session) -> None:
 def _gallery_note(run: Run, result: Neighbours) -> str:
     """How the mean of all queries went, and why some items share a distance."""
     precision = run.checkpoints.scores.snapshot().get("precision_10", np.empty(0))
-    known = precision[np.isfinite(precision)]
-    queries = len(run.checkpoints.judge.queries)
-    mean = ""
-    if len(known) and result.judged:
-        start, end = (f"{10 * known[at]:.1f}" for at in (0, -1))
-        mean = f"Relevant among the ten nearest, mean over all {queries:,} queries: {start} at the start, {end} now."
+    mean = mean_note(result, precision, len(run.checkpoints.judge.queries))
     return f"{mean} {ties_note(result, int(run.hasher.r), int(getattr(run.hasher, 'T', 1)))}".strip()
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from ohash.core.parameters import Parameter, parameter_table
+from ohash.core.parameters import Parameter, format_value, parameter_table
 from ohash.engine.live.presets import TYPICAL_SEED
 from ohash.engine.params import ExperimentParams, experiment, flat, rows_of, unchecked_experiment
 from ohash.models import registry as methods
@@ -13,7 +13,7 @@ from ohash.models.online.mmoh import MMOHParams
 from ohash.models.online.oh_params import USUAL_C, OHParams
 from ohash.streams import registry as datasets
 from ohash.ui.parts import catalogue
-from ohash.ui.parts.controls import OnCommit, control, format_value
+from ohash.ui.parts.controls import OnCommit, control
 from ohash.ui.parts.method_names import describe_supervision, show_card, with_absent
 from ohash.ui.session import live_run, own_data
 from ohash.ui.session.session import Session

@@ -4,23 +4,21 @@ import json
 import tempfile
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from ohash._version import __version__
 from ohash.engine.export import code_for, summary, to_parquet
+from ohash.engine.export import facts as facts_of
 from ohash.engine.narrative import title_of
-from ohash.engine.params import flat, rows_of
 from ohash.engine.snapshot import Snapshot
-from ohash.models.registry import find
 from ohash.models.storage import save
 from ohash.plots.live import charts
 from ohash.tables import to_csv
 from ohash.ui.live import reference_runs
-from ohash.ui.parts.controls import format_value
+from ohash.ui.live.page import QUALITY
 from ohash.ui.parts.sharing import JSON, LOCAL_HOSTS, link_here, offer_file, on_network, qr_html, run_file_stem
-from ohash.ui.session import live_run, own_data
+from ohash.ui.session import live_run, own_data, view_state
 from ohash.ui.session.session import Session
 
 
@@ -73,7 +71,7 @@ def _export(session: Session) -> None:
     offer_file("Checkpoints (CSV)", lambda: to_csv(now.checkpoints), f"{name}-checkpoints.csv", "text/csv")
     offer_file("History (Parquet)", lambda: to_parquet(now.columns), f"{name}-history.parquet", binary)
     offer_file("Parameters and numbers (JSON)", lambda: json.dumps(summary(now), indent=2), f"{name}.json", JSON)
-    facts = _facts(session, now)
+    facts = _facts(session, now, link_here({}))
     offer_file(
         "Figures (HTML)", lambda: to_html(list(figures.values()), title=facts["run"], facts=facts), f"{name}.html",
         "text/html",
@@ -83,31 +81,28 @@ def _export(session: Session) -> None:
     files = own_data.files_of(session, now.params.content)
     offer_file("Code for this run", lambda: code_for(now.params, files), f"{name}.py", "text/x-python")
     if run is not None:
+        here, score = link_here({}), QUALITY[view_state.view("quality") or "mAP"]
+        offer_file("Recording (HTML)", partial(_recording, session, here, score), f"{name}-recording.html", "text/html")
         offer_file("Model (npz)", lambda: _model(session), f"{name}.npz", binary)
 
 
-def _facts(session: Session, now: Snapshot) -> dict[str, str]:
-    """What a reader of an exported page must know to repeat it."""
-    params = now.params
-    own = session.own.get(params.content)
-    rows = rows_of(params)
-    values = ", ".join(
-        f"{rows[key].symbol or rows[key].title} = {format_value(rows[key], value)}"
-        for key, value in flat(params).items()
-        if key in rows and key != "seed" and rows[key].is_active(flat(params))
+def _facts(session: Session, now: Snapshot, here: str) -> dict[str, str]:
+    """What a reader of an exported page must know to repeat it; `here` is the address of this page with its "?"."""
+    own = session.own.get(now.params.content)
+    return facts_of(
+        now, title_of(now.params) if own is None else own.title, f"{here}{urlencode(now.params.to_query())}"
     )
-    changes = ", ".join(f"{change.name} = {change.value:g} at pair {change.at:,}" for change in params.changes)
-    return {
-        "run": f"{find(params.method).title} on {title_of(params) if own is None else own.title}",
-        "data set": title_of(params) if own is None else f"{own.title} (fingerprint {params.content})",
-        "method": find(params.method).title,
-        "parameters": values,
-        "changes during the run": changes or "none",
-        "pairs": f"{now.t:,}, {now.state}",
-        "seed": str(params.seed),
-        "link": link_here(params.to_query()),
-        "version": f"ohash {__version__}",
-    }
+
+
+def _recording(session: Session, here: str, score: str) -> str:
+    """The run from its start to now as a page that plays."""
+    from ohash.web.recording import recording_page  # noqa: PLC0415
+
+    runner = live_run.runner(session)
+    with runner.between_steps():
+        assert runner.run is not None
+        shown, dataset = runner.moments.shown(runner.run, session.opening_query), runner.run.world.dataset
+    return recording_page(shown, dataset, _facts(session, shown[-1][0], here), score)
 
 
 def _model(session: Session) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ohash.core.parameters import Parameter
+from ohash.core.parameters import Parameter, format_value
 from ohash.ui.workarounds.slots import on_choice, slot
 
 OnCommit = Callable[[str, Any], None]
@@ -84,23 +84,6 @@ def help_of(row: Parameter) -> str:
     if row.eq:
         parts.append(f"In the paper: {row.eq}" + (":" if row.tex else "."))
     return " ".join(parts) + (f"\n\n$${row.tex}$$" if row.tex else "")
-
-
-def format_value(row: Parameter, value: Any) -> str:
-    """A value as a widget shows it.
-
-    >>> format_value(Parameter("sigma", float, 0.0, "σ", "width", "", lo=0, alias="auto"), 0.0)
-    'auto'
-    >>> format_value(Parameter("pairs", int, 100, "n", "pairs", ""), 10**7)
-    '10,000,000'
-    """
-    if row.alias and value == row.lo:
-        return row.alias
-    if row.kind is bool:
-        return "on" if value else "off"
-    if row.kind is int:
-        return f"{value:,}"
-    return str(value) if row.kind is str else f"{value:,g}"
 
 
 def log_options(row: Parameter, value: Any) -> list[Any]:

@@ -6,10 +6,10 @@ from itertools import zip_longest
 
 import streamlit as st
 
+from ohash.plots.gallery import png_base64
 from ohash.plots.theme import colour
 from ohash.streams.dataset import Dataset
 from ohash.streams.overview import SimilarityExamples, item_label, item_name
-from ohash.ui.parts.gallery import png_base64
 
 SIGNS = {"similar": "≈", "dissimilar": "≠"}
 CSS = """

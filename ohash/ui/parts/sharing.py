@@ -8,12 +8,12 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
+from ohash.engine.links import DEFAULT_ADDRESS
 from ohash.engine.params import ExperimentParams, flat, rows_of
 
 JSON = "application/json"
 LONGEST_NAME = 100  # of a file, without its ending
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
-DEFAULT_ADDRESS = "http://localhost:8501/"
 
 
 def link_here(query: dict[str, str]) -> str:

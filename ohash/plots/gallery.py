@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from ohash.core.arrays import Floats
 from ohash.engine.gallery import Neighbours
 from ohash.plots.theme import colour
 from ohash.streams.dataset import Dataset
@@ -18,14 +19,14 @@ def gallery_html(result: Neighbours, dataset: Dataset, *, dark: bool, note: str 
     count = f"<b>{right_of(result)}</b>" if len(result.rows) else "&nbsp;"
     parts = [f'<figure class="query">{_item(dataset, result.query, "")}<span>query<br>{count}</span></figure>']
     for row, distance, relevant in zip(result.rows, result.distances, result.relevant, strict=True):
-        edge = colour("right" if relevant else "wrong" if result.judged else "reference", dark=dark)
-        sign = "✓" if relevant else "✗" if result.judged else "?"
-        state = "relevant" if relevant else "not relevant" if result.judged else "relevance unknown"
+        sign, state, role = verdict_on(result, relevant=bool(relevant))
+        edge = colour(role, dark=dark)
+        name, bits = html.escape(item_name(dataset, int(row))), distance_text(distance)
         parts.append(
             f'<figure role="button" tabindex="0" data-row="{row}" title="Use as query" '
-            f'aria-label="{html.escape(_name(dataset, int(row)))}: {state}, {_distance(distance)}; use as query">'
+            f'aria-label="{name}: {state}, {bits}; use as query">'
             f'{_item(dataset, int(row), edge)}<span style="color:{edge}"><b>{sign}</b></span> '
-            f"<span>{_distance(distance)}</span></figure>"
+            f"<span>{bits}</span></figure>"
         )
     row = f'<div class="ohash-gallery" role="group" aria-label="{html.escape(_alt(result))}">{"".join(parts)}</div>'
     return (
@@ -33,10 +34,27 @@ def gallery_html(result: Neighbours, dataset: Dataset, *, dark: bool, note: str 
     )
 
 
+def verdict_on(result: Neighbours, *, relevant: bool) -> tuple[str, str, str]:
+    """Sign, words and colour role of an item."""
+    if relevant:
+        return "✓", "relevant", "right"
+    return ("✗", "not relevant", "wrong") if result.judged else ("?", "relevance unknown", "reference")
+
+
 def right_of(result: Neighbours) -> str:
     """How many of those shown are relevant."""
     word = "right" if result.judged else "known"
     return f"{int(result.relevant.sum())} of {len(result.rows)} {word}"
+
+
+def mean_note(result: Neighbours, precision: Floats, queries: int | None = None) -> str:
+    """How the mean of all queries went, from their precision@10 at each checkpoint; "" where it is not known."""
+    known = precision[np.isfinite(precision)]
+    if not len(known) or not result.judged:
+        return ""
+    start, end = (f"{10 * known[at]:.1f}" for at in (0, -1))
+    every = "all queries" if queries is None else f"all {queries:,} queries"
+    return f"Relevant among the ten nearest, mean over {every}: {start} at the start, {end} now."
 
 
 def ties_note(result: Neighbours, r: int, T: int = 1) -> str:
@@ -50,7 +68,7 @@ def ties_note(result: Neighbours, r: int, T: int = 1) -> str:
     )
 
 
-def _distance(distance: np.generic) -> str:
+def distance_text(distance: np.generic) -> str:
     """Bits, or the real number of a method that estimates the original distance."""
     if not np.issubdtype(distance.dtype, np.integer):
         return f"{distance:.2f}"
@@ -61,10 +79,10 @@ def _item(dataset: Dataset, row: int, edge: str) -> str:
     style = f' style="border-color:{edge}"' if edge else ""
     if dataset.thumbnails is not None:
         return f'<img alt="item {row}" src="data:image/png;base64,{png_base64(dataset.thumbnails[row])}"{style}>'
-    return f'<div class="word"{style}>{html.escape(_name(dataset, row)[:24])}</div>'
+    return f'<div class="word"{style}>{html.escape(item_name(dataset, row)[:24])}</div>'
 
 
-def _name(dataset: Dataset, row: int) -> str:
+def item_name(dataset: Dataset, row: int) -> str:
     """What an item is called: its id, its class, or its row."""
     if dataset.ids is not None:
         return str(dataset.ids[row])

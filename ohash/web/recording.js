@@ -1,0 +1,95 @@
+// Shows one moment of a recorded run, and plays them.
+
+(() => {
+  const find = (selector) => document.querySelector(selector);
+  const { texts, items, frames } = JSON.parse(find(".recording").textContent);
+  const [scrub, says, play, look] = [".scrub", ".says", ".play", ".look"].map(find);
+  const last = frames.length - 1;
+  const calm = matchMedia("(prefers-reduced-motion: reduce)");
+  let at = last, timer = 0;
+
+  function element(name, properties = {}, children = []) {
+    const made = Object.assign(document.createElement(name), properties);
+    made.append(...children);
+    return made;
+  }
+
+  function picture(row, alt) {
+    const { name, picture: src } = items[row];
+    return src ? element("img", { src, alt }) : element("span", { className: "word", textContent: name });
+  }
+
+  function listItem(row, distance, sign, words, role) {
+    const label = element("span", {}, [element("b", { textContent: sign, title: words }), ` ${distance}`]);
+    const item = element("li", {}, [picture(row, `${items[row].name}: ${words}`), label]);
+    item.dataset.role = role;
+    return item;
+  }
+
+  function show(moment) {
+    at = Math.min(last, Math.max(0, moment));
+    const { pairs, says: words, charts, gallery } = frames[at];
+    const count = `${pairs.toLocaleString("en")} pair${pairs === 1 ? "" : "s"}`;
+    scrub.value = at;
+    scrub.setAttribute("aria-valuetext", count);
+    find(".pairs").textContent = count;
+    says.textContent = words;
+    for (const [name, { title, caption, svg }] of Object.entries(charts)) {
+      const figure = find(`[data-chart=${name}]`);
+      figure.querySelector("figcaption").textContent = title;
+      figure.querySelector(".picture").innerHTML = svg.map((line) => texts[line]).join("\n");
+      figure.querySelector("p").textContent = texts[caption];
+    }
+    find(".right").textContent = gallery.right && `(${gallery.right})`;
+    find(".note").textContent = gallery.note;
+    const query = element("li", {}, [picture(gallery.query, items[gallery.query].name), "query"]);
+    find(".gallery").replaceChildren(query, ...gallery.items.map((item) => listItem(...item)));
+  }
+
+  function setPlaying(on) {
+    clearInterval(timer);
+    timer = on ? setInterval(step, calm.matches ? 1500 : 300) : 0;
+    play.textContent = on ? "Pause" : "Play";
+    says.setAttribute("aria-live", on ? "off" : "polite"); // nobody can listen to three sentences a second
+  }
+
+  function step() {
+    show(at + 1);
+    if (at === last) setPlaying(false);
+  }
+
+  function toggle() {
+    if (!timer && at === last) show(0);
+    setPlaying(!timer);
+  }
+
+  function goTo(moment) {
+    setPlaying(false);
+    show(moment);
+  }
+
+  const KEYS = {
+    ArrowLeft: () => goTo(at - 1), ArrowDown: () => goTo(at - 1), ArrowRight: () => goTo(at + 1),
+    ArrowUp: () => goTo(at + 1), Home: () => goTo(0), End: () => goTo(last), " ": toggle,
+  };
+
+  document.addEventListener("keydown", (event) => {
+    const pressed = event.key === " " && event.target.closest("button"); // which the browser does itself
+    if (pressed || !KEYS[event.key] || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    KEYS[event.key]();
+  });
+  scrub.addEventListener("input", () => goTo(Number(scrub.value)));
+  play.addEventListener("click", toggle);
+
+  const { style } = document.documentElement;
+  let dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const nameOther = () => { look.textContent = dark ? "Light" : "Dark"; };
+  look.addEventListener("click", () => {
+    dark = !dark;
+    style.colorScheme = dark ? "dark" : "light";
+    nameOther();
+  });
+  nameOther();
+  show(last);
+})();

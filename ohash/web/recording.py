@@ -1,0 +1,177 @@
+"""A run as one HTML page that plays without a server: its charts and a gallery at each moment, and a slider.
+
+The moments are data in the page. Lines of SVG that several pictures share, such as an axis, are written once.
+"""
+
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ohash.engine.gallery import Neighbours
+from ohash.engine.narrative import amount, headline
+from ohash.engine.snapshot import Snapshot
+from ohash.plots import theme
+from ohash.plots.chart import Chart
+from ohash.plots.gallery import distance_text, item_name, mean_note, png_base64, right_of, ties_note, verdict_on
+from ohash.plots.live.film import film
+from ohash.plots.svg import to_svg
+from ohash.streams.dataset import Dataset
+
+FOLDER = Path(__file__).parent
+SIZES = {"score": (150.0, 62.0), "hills": (110.0, 62.0), "loss": (130.0, 54.0), "tau": (130.0, 54.0)}  # millimetres
+TYPE = 9.0  # points
+MOST_LETTERS = 24  # of a name that stands for an item without a picture
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}: recording</title>
+<style>
+{style}
+</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+<p class="says" role="status"></p>
+<div class="bar" role="group" aria-label="Transport">
+<button type="button" class="play main">Play</button>
+<input type="range" class="scrub" min="0" max="{last}" value="{last}" step="1" aria-label="Moment of the run">
+<output class="pairs"></output>
+<button type="button" class="look">Dark</button>
+</div>
+<noscript>The charts need JavaScript, which this browser has switched off. Nothing is loaded from a network.</noscript>
+<div class="charts">
+{figures}
+</div>
+<section aria-labelledby="gallery-title">
+<h2 id="gallery-title">One query and its nearest items <span class="right"></span></h2>
+<ol class="gallery"></ol>
+<p class="note"></p>
+</section>
+<section aria-labelledby="facts-title">
+<h2 id="facts-title">What was run</h2>
+<dl>
+{facts}
+</dl>
+<p class="keys">Space plays and pauses, the arrows go one moment back or on, Home and End to the first and the last.
+{about}</p>
+</section>
+</main>
+<script type="application/json" class="recording">{data}</script>
+<script>
+"use strict";
+{script}
+</script>
+</body>
+</html>
+"""
+FIGURE = '<figure data-chart="{name}"><figcaption></figcaption><div class="picture"></div><p></p></figure>'
+
+
+def recording_page(
+    moments: Sequence[tuple[Snapshot, Neighbours]], dataset: Dataset, facts: Mapping[str, str], metric: str = ""
+) -> str:
+    """The page: every moment of a run with the gallery of one query then; `facts["run"]` is its title."""
+    texts = Texts()
+    pictures = film([now for now, _ in moments], metric)
+    frames = [
+        {
+            "pairs": now.t,
+            "says": headline(now, now.params, now.state),
+            "charts": {name: _drawing(name, chart, texts) for name, chart in charts.items()},
+            "gallery": _gallery(now, result, dataset),
+        }
+        for (now, result), charts in zip(moments, pictures, strict=True)
+    ]
+    rows = sorted({row for _, result in moments for row in (result.query, *result.rows.tolist())})
+    data = {"texts": texts.lines, "items": {row: _item(dataset, row) for row in rows}, "frames": frames}
+    lines = (f"<dt>{html.escape(name)}</dt><dd>{_fact(text)}</dd>" for name, text in facts.items() if name != "run")
+    return PAGE.format(
+        title=html.escape(facts["run"]),
+        style=_style(),
+        last=len(frames) - 1,
+        about=_about([now for now, _ in moments]),
+        figures="\n".join(FIGURE.format(name=name) for name in SIZES),
+        facts="\n".join(lines),
+        data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+        script=_file("recording.js"),
+    )
+
+
+class Texts:
+    """Lines of text, each kept once."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._places: dict[str, int] = {}
+
+    @property
+    def lines(self) -> list[str]:
+        """All of them, in the order of their numbers."""
+        return list(self._places)
+
+    def numbers(self, lines: Iterable[str]) -> list[int]:
+        """The number of each line."""
+        return [self._places.setdefault(line, len(self._places)) for line in lines]
+
+
+def _drawing(name: str, chart: Chart, texts: Texts) -> dict[str, Any]:
+    width, height = SIZES[name]
+    svg = to_svg(chart, width=width, height=height, size=TYPE, heading=False)
+    coloured = re.sub(r'"#([0-9a-f]{6})"', r'"var(--c\1)"', svg)
+    caption = "" if chart.empty else chart.caption  # which an empty chart has in its middle
+    return {"title": chart.title, "caption": texts.numbers([caption])[0], "svg": texts.numbers(coloured.split("\n"))}
+
+
+def _gallery(now: Snapshot, result: Neighbours, dataset: Dataset) -> dict[str, Any]:
+    items = [
+        [int(row), distance_text(distance), *verdict_on(result, relevant=bool(relevant))]
+        for row, distance, relevant in zip(result.rows, result.distances, result.relevant, strict=True)
+    ]
+    r, T = (int(getattr(now.params.model, name, 1)) for name in ("r", "T"))
+    notes = mean_note(result, now.checkpoints.get("precision_10", np.empty(0))), ties_note(result, r, T)
+    note = " ".join(notes).strip()
+    return {"query": int(result.query), "right": right_of(result) if items else "", "items": items, "note": note}
+
+
+def _about(moments: Sequence[Snapshot]) -> str:
+    """Which moments there are."""
+    first, last = moments[0], moments[-1]
+    text = f"{amount(len(moments), 'moment')} of the run: its checkpoints, at which the codes are judged"
+    text += "" if last.t in last.checkpoints["pairs"] else f", and pair {last.t:,}, at which it was exported"
+    return text + (f"; moments before pair {first.t:,} were not kept." if first.t else ".")
+
+
+def _item(dataset: Dataset, row: int) -> dict[str, str]:
+    name = item_name(dataset, row)
+    if dataset.thumbnails is None:
+        return {"name": name[:MOST_LETTERS]}
+    return {"name": name, "picture": f"data:image/png;base64,{png_base64(dataset.thumbnails[row])}"}
+
+
+def _fact(text: str) -> str:
+    shown = html.escape(text)
+    return f'<a href="{shown}">{shown}</a>' if text.startswith(("http://", "https://")) else shown
+
+
+def _style() -> str:
+    """The style sheet, with every colour of the charts as a variable that follows the page's light or dark look."""
+    both = theme.light_to_dark().items()
+    colours = "".join(f"--c{light[1:]}: light-dark({light}, {dark}); " for light, dark in both)
+    named = {name: vars(theme.LIGHT)[name] for name in ("background", "ink", "faint", "grid")}
+    named |= {role: theme.colour(role) for role in ("right", "wrong", "reference", "now")}
+    names = "".join(f"--{name}: var(--c{light[1:]}); " for name, light in named.items())
+    return f":root {{color-scheme: light dark; {colours}{names}--font: {theme.FONT};}}\n{_file('recording.css')}"
+
+
+@cache
+def _file(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
