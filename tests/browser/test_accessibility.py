@@ -15,6 +15,7 @@ PAGES = {
     "?dataset=digits&method=oh&pairs=300": ("Live", ".ohash-gallery figure:nth-child(11)"),
     "compare?methods=lsh,itq&dataset=digits": ("Compare", "[data-testid=stMultiSelect] [data-tag]"),
     "learn#data=rings&features=rbf&at=200": ("Learn", ".playground[data-pairs='200']"),
+    "step?dataset=digits&method=oh&pairs=300&at=100": ("Step by step", ".ohash-pair figure"),
     "data": ("Data", ".ohash-items figure"),
     "data?view=all": ("Data", ".ohash-table"),
     "data?view=own": ("Data", "[data-testid=stCode] .token"),
