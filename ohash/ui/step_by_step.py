@@ -190,7 +190,7 @@ def _next_stage(session: Session, count: int) -> None:
             on_click=partial(_set_stages, session, session.stages_shown + 1),
         )  # fmt: skip
         st.button("All", disabled=done, key="stage_all", on_click=partial(_set_stages, session, EVERYTHING))
-        st.button("Again", shortcut="left", key="stage_again", on_click=partial(_set_stages, session, 1))
+        st.button("First stage", shortcut="left", key="stage_again", on_click=partial(_set_stages, session, 1))
     st.caption(f"Stage {min(session.stages_shown, count)} of {count}")
 
 
