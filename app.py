@@ -18,9 +18,9 @@ else:
                 st.Page("pages/compare.py", title="Compare", url_path="compare"),
                 st.Page("pages/data.py", title="Data", url_path="data"),
                 st.Page("pages/learn.py", title="Learn", url_path="learn"),
-                st.Page("pages/step.py", title="Step by step", url_path="step"),
             ],
             "Experiments": [
+                st.Page("pages/step.py", title="Step by step", url_path="step"),
                 st.Page("pages/runs.py", title="Runs", url_path="runs"),
                 st.Page("pages/sweeps.py", title="Sweeps", url_path="sweeps"),
                 st.Page("pages/paper.py", title="Paper", url_path="paper"),

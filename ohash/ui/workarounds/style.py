@@ -199,6 +199,8 @@ CSS = """
 :root[data-intro="seen"] .ohash-intro, .st-key-stage .ohash-intro {display: none;}
 .st-key-intro [data-testid="stSkeleton"] {display: none;}
 @media (min-width: 641px) and (max-width: 1199px) {
+  .st-key-take_apart button [data-testid="stMarkdownContainer"] {
+    position: absolute; width: 1px; overflow: hidden; clip-path: inset(50%);}
   .ohash-intro {font-size: .7rem; right: 3.6rem; left: 30.5rem; padding: .1rem .5rem;}
 }
 @media (min-width: 641px) {
