@@ -1,7 +1,7 @@
 """Moments: what a viewer saw of a run at each checkpoint, so that the run can be shown again from its start.
 
 A history is cumulative, so a moment keeps no curves: they are the part of the final ones up to its pair count. It keeps
-the numbers, the histograms of the recent pairs, and what the codes found for the first queries.
+the numbers, the histograms of the recent pairs, and the nearest items of one query.
 """
 
 from collections.abc import Mapping
@@ -13,25 +13,26 @@ from ohash.core.arrays import Array
 from ohash.engine.gallery import Neighbours, nearest
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
-from ohash.engine.typical_query import MOST_QUERIES, typical_query
-
-# A checkpoint compares at most so many codes for its galleries.
-MOST_COMPARED = 10_000_000
+from ohash.engine.typical_query import typical_query
 
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """A run at one pair count, and the nearest items of the first queries then."""
+    """A run at one pair count, and the nearest items of a query then."""
 
     now: Snapshot
-    galleries: tuple[Neighbours, ...]
+    gallery: Neighbours
 
 
 class Moments:
-    """The moments of one run, in order. A run that was resumed has those since then."""
+    """The moments of one run, in order. A run that was resumed has those since then.
+
+    `query` is the number of the query in the gallery: the one a viewer sees first, chosen at the first moment.
+    """
 
     def __init__(self) -> None:
         """None yet."""
+        self.query: int | None = None
         self._kept: list[Moment] = []
 
     def watch(self, run: Run) -> None:
@@ -40,27 +41,18 @@ class Moments:
         if run.evaluating or not len(judged) or judged["pairs"][-1] != run.t:
             return
         if not self._kept or self._kept[-1].now.t < run.t:
-            self._kept.append(_without_curves(_moment(run, "done" if run.done else "running")))
+            self._kept.append(_without_curves(self._moment(run, "done" if run.done else "running")))
 
-    def shown(self, run: Run, query: int | None = None) -> list[tuple[Snapshot, Neighbours]]:
-        """Every moment with its curves and the gallery of one query, the run as it is now at the end.
-
-        The query is the one a viewer sees first if it is not given, and the first one if its galleries were not kept.
-        """
-        last = _moment(run, "done" if run.done else "paused")
+    def shown(self, run: Run, state: str = "running") -> list[tuple[Snapshot, Neighbours]]:
+        """Every moment with its curves and the gallery of one query, the run as it is now at the end."""
+        last = self._moment(run, "done" if run.done else state)
         kept = [one for one in self._kept if one.now.t < run.t]
-        known = min(len(one.galleries) for one in [*kept, last])
-        number = typical_query(run) if query is None else query
-        number = number if number < known else 0
-        curves = [(_with_curves(one.now, last.now), one.galleries[number]) for one in kept]
-        return [*curves, (last.now, last.galleries[number])]
+        return [*((_with_curves(one.now, last.now), one.gallery) for one in kept), (last.now, last.gallery)]
 
-
-def _moment(run: Run, state: str) -> Moment:
-    judge = run.checkpoints.judge
-    most = 1 if run.spec.asymmetric else max(1, MOST_COMPARED // max(1, len(judge.database)))
-    count = min(most, MOST_QUERIES, len(judge.queries))
-    return Moment(run.snapshot(state), tuple(nearest(run, number) for number in range(count)))
+    def _moment(self, run: Run, state: str) -> Moment:
+        if self.query is None:
+            self.query = typical_query(run)
+        return Moment(run.snapshot(state), nearest(run, self.query))
 
 
 def _without_curves(moment: Moment) -> Moment:

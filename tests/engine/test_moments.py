@@ -7,6 +7,7 @@ from ohash.engine.gallery import nearest
 from ohash.engine.live.runner import Runner
 from ohash.engine.moments import Moments
 from ohash.engine.run import Run
+from ohash.engine.typical_query import typical_query
 from tests.engine.runs import own_data, small
 
 
@@ -25,8 +26,10 @@ def test_every_checkpoint_is_a_moment_with_the_numbers_of_that_moment() -> None:
         run.step(97)
         moments.watch(run)
         if not run.evaluating and run.t in run.schedule:
-            then[run.t] = run.snapshot("running"), nearest(run, 0)
-    shown = moments.shown(run, 0)
+            assert moments.query is not None
+            then[run.t] = run.snapshot("running"), nearest(run, moments.query)
+    shown = moments.shown(run)
+    assert moments.query == typical_query(run), "the one that the page opens with"
     assert [now.t for now, _ in shown] == run.schedule == list(then)
     for now, result in shown:
         before, gallery = then[now.t]

@@ -95,3 +95,4 @@ def test_export_offers_the_run_so_far_as_a_recording(monkeypatch: pytest.MonkeyP
     assert now is not None
     assert "r = 16" in page and f"<dt>seed</dt><dd>{now.params.seed}</dd>" in page
     assert '"pairs":0,' in page and f'"pairs":{now.t},' in page
+    assert f"<dt>pairs</dt><dd>{now.t:,}, {runner.state}</dd>" in page

@@ -158,7 +158,8 @@ def _gallery(session: Session) -> None:
         return
     with runner.between_steps():
         if session.opening_query is None:
-            session.opening_query = typical_query(runner.run)
+            kept = runner.moments.query
+            session.opening_query = typical_query(runner.run) if kept is None else kept
         number = session.opening_query if session.query == 0 else session.query
         result = nearest(runner.run, number, row=session.query_row, before=session.before)
         dataset = runner.run.world.dataset

@@ -101,7 +101,8 @@ def _recording(session: Session, here: str, score: str) -> str:
     runner = live_run.runner(session)
     with runner.between_steps():
         assert runner.run is not None
-        shown, dataset = runner.moments.shown(runner.run, session.opening_query), runner.run.world.dataset
+        shown = runner.moments.shown(runner.run, runner.state)
+        dataset = runner.run.world.dataset
     return recording_page(shown, dataset, _facts(session, shown[-1][0], here), score)
 
 
