@@ -16,7 +16,7 @@ from ohash.plots import layout, theme
 from ohash.plots.chart import Chart, Mark, Series
 from ohash.plots.echarts_frame import DASHES, Frame, Option, axis_option, by_powers, frame_of, marks_option
 from ohash.plots.responsive import media, wrap
-from ohash.plots.thinning import drawable, thin
+from ohash.plots.thinning import thin
 
 FORMATS = {"share": "%.3f", "percent": "%.1f %%", "count": "%,d", "number": "%.4g", "power": "%.1e"}
 STEP = {"step": "middle", "hold": "end"}
@@ -173,9 +173,8 @@ def _add_labels(chart: Chart, lines: list[Option], frame: Frame, labels: list[la
         if lines[at]["type"] == "scatter":
             lines[at]["label"] = {**text, "position": "right", "offset": [0, -label.up]}
         else:
-            end = layout.position(float(drawable(chart.series[at], chart).x[-1]), *frame.x, chart.x.scale)
-            away = (1 - min(1.0, end)) * frame.inner
-            lines[at]["endLabel"] = {**text, "distance": 6, "offset": [away, -label.up]}
+            halo = {"textBorderColor": theme.ground(dark).background, "textBorderWidth": 3}
+            lines[at]["endLabel"] = {**text, **halo, "distance": 6, "offset": [0, -label.up]}
 
 
 # -- around the points ---------------------------------------------------------------------

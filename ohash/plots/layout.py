@@ -134,9 +134,9 @@ def with_labels(chart: Chart) -> list[Series | Mark]:
 
 
 def labels(chart: Chart, width: float, height: float, size: float) -> list[Beside]:
-    """Labels of lines at the height of their ends, right of a plot of this size, so that they cover no curve.
+    """Labels beside the last point of each series, and of level marks right of a plot of this size.
 
-    Those of points stand beside them. Where they would overlap they are moved up or down.
+    Where they would overlap they are moved up or down, and keep their order.
     """
     several = with_labels(chart)
     if not several:
@@ -148,7 +148,7 @@ def labels(chart: Chart, width: float, height: float, size: float) -> list[Besid
             wanted.append((one, (x_ends[1], one.at)))
         else:
             drawn = drawable(one, chart)
-            wanted.append((one, (float(drawn.x[-1]) if one.kind == "points" else x_ends[1], float(drawn.y[-1]))))
+            wanted.append((one, (min(float(drawn.x[-1]), x_ends[1]), float(drawn.y[-1]))))
     places = [
         (position(x, *x_ends, chart.x.scale) * width, text_width(one.label, size),
          position(y, *y_ends, chart.y.scale) * height)

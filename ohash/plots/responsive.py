@@ -28,10 +28,10 @@ def media(drawn: Option, title: str, size: int, beside_title: int, title_lines: 
     Where the title needs more than the `title_lines` it has room for, legend and plot begin lower.
     """
     texts = {width: wrap(title, (0.92 * width - beside_title) / (0.5 * (size + 2))) for width in WIDTHS if title}
-    by_width = []
+    by_width: list[Option] = []
     for width, lines in texts.items():
         down = max(0, len(lines) - title_lines) * (size + 6)
-        below = {part: {"top": drawn[part]["top"] + down} for part in ("legend", "grid") if part in drawn}
+        below: Option = {part: {"top": drawn[part]["top"] + down} for part in ("legend", "grid") if part in drawn}
         by_width.append({"query": {"maxWidth": width}, "option": {"title": [{"text": "\n".join(lines)}], **below}})
     # A query that no longer holds is not undone: what the full screen enlarges, a chart in its page sets back.
     usual = {"query": {"maxHeight": FULL_SCREEN - 1}, "option": _sizes(drawn, title, 1)}

@@ -57,8 +57,8 @@ def test_a_label_beside_a_curve_ends_within_the_chart(width, size):
     assert text.startswith("pinned, Digits") and end + 6 + layout.text_width(text, size) <= width
 
 
-def test_labels_stand_right_of_the_plot_and_apart():
-    """Of the start, the reference and a run that ended early: no curve is covered, wherever they lie."""
+def test_labels_of_levels_stand_right_of_the_plot_and_apart():
+    """Of the start and the reference, wherever they lie; that of a run that ended early stands at its end."""
     now = picture("oh")
     start = now.checkpoints["map"][0]
     early = {name: column[:4] for name, column in now.checkpoints.items()}
@@ -66,17 +66,39 @@ def test_labels_stand_right_of_the_plot_and_apart():
     chart = charts.quality(now, reference=start + 0.001, ghosts=[ghost])
     found = layout.labels(chart, 500, 150, 11)
     assert {one.of.label.partition(" ")[0] for one in found} == {"LSH", "float", "ended"}
-    assert {one.at[0] for one in found} == {layout.limits(chart, "x")[1]}
+    edge, stop = layout.limits(chart, "x")[1], float(ghost.checkpoints["pairs"][-1])
+    assert {one.of.label.partition(" ")[0]: one.at[0] for one in found} == {"LSH": edge, "float": edge, "ended": stop}
     ends = layout.limits(chart, "y")
-    heights = sorted(layout.position(one.at[1], *ends, "linear") * 150 + one.up for one in found)
-    assert np.diff(heights).min() >= 1.2 * 11 - 1e-9
+    heights = sorted(layout.position(one.at[1], *ends, "linear") * 150 + one.up for one in found if one.at[0] == edge)
+    assert len(heights) == 2 and np.diff(heights).min() >= 1.2 * 11 - 1e-9
     drawn = option(chart, dark=False, height=235, width=610, size=11)["series"]
     (line,) = (one for one in drawn if "endLabel" in one)
-    frame = frame_of(chart, 610, 235, 11, heading=0, legend=True)
-    end = layout.position(float(ghost.checkpoints["pairs"][-1]), *frame.x, "log") * frame.inner
-    assert line["endLabel"]["offset"][0] == pytest.approx(frame.inner - end)
+    assert line["endLabel"]["offset"][0] == 0, "at the end of its own line"
     assert [one["label"]["position"] for one in drawn[-1]["markLine"]["data"]] == ["end", "end"]
     assert figure(chart).layout.annotations[-1].x == pytest.approx(np.log10(layout.limits(chart, "x")[1]))
+
+
+def test_no_label_names_the_line_of_another_run():
+    """One run that came to the end, two that were left early at nearly the same height."""
+    now = picture("oh")
+    full = charts.ghost_of(now, "r = 128, T = 4")
+    stops = {"r = 102, T = 5": (6, 0.0), "r = 170, T = 3": (7, 0.002), "r = 256, T = 2": (7, 0.001)}
+    ghosts = [full]
+    for label, (rows, shift) in stops.items():
+        early = {name: column[:rows] for name, column in now.checkpoints.items()}
+        early["map"] = early["map"] + shift
+        ghosts.append(charts.ghost_of(replace(now, checkpoints=early), label))
+    chart = charts.quality(now, ghosts=ghosts)
+    found = {one.of.label: one for one in layout.labels(chart, 500, 150, 11)}
+    for ghost in ghosts:
+        assert found[ghost.label].at[0] == ghost.checkpoints["pairs"][-1]
+    ends = layout.limits(chart, "y")
+    places = [
+        (found[label].at[1], layout.position(found[label].at[1], *ends, "linear") * 150 + found[label].up)
+        for label in stops
+    ]
+    heights = [height for _, height in sorted(places)]
+    assert np.diff(heights).min() >= 1.2 * 11 - 1e-9, "apart, and in the order of their lines"
 
 
 def test_a_new_run_keeps_its_ghosts_before_its_first_pair():

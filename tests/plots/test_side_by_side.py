@@ -52,9 +52,33 @@ def test_hills_of_other_lengths_are_brought_to_one(runs: tuple[Snapshot, Snapsho
     assert y.sum() * (x[1] - x[0]) == pytest.approx(100, abs=1)
 
 
-def test_steps_are_one_outline(runs: tuple[Snapshot, Snapshot]) -> None:
+def test_steps_are_one_outline_with_a_difference(runs: tuple[Snapshot, Snapshot]) -> None:
     both = side_by_side(charts.tau(runs[0]), charts.tau(runs[1]), "pinned")
-    assert curve(both, "pinned")[1].sum() == pytest.approx(100, abs=0.5)
+    x, outline = curve(both, "pinned")
+    assert outline.sum() == pytest.approx(100, abs=0.5)
+    at, difference = curve(both, "share of updates: difference from pinned")
+    mine = curve(both, "taken in full")[1] + curve(both, "capped at C")[1]
+    np.testing.assert_allclose(difference, mine - np.interp(at, x, outline, left=0, right=0))
+
+
+def test_captions_say_how_the_other_run_is_drawn(runs: tuple[Snapshot, Snapshot]) -> None:
+    now, other = runs
+    hills, loss, tau = (
+        side_by_side(draw(now), draw(other), "the pinned run") for draw in (charts.hills, charts.loss, charts.tau)
+    )
+    assert hills.caption.startswith("Dashed outlines: the pinned run, its 32 bits drawn as wide as 16. ")
+    assert {one.role for one in hills.series if one.dash == "dashed"} == {"similar", "dissimilar"}
+    same = side_by_side(charts.hills(now), charts.hills(now), "the pinned run")
+    assert same.caption.startswith("Dashed outlines: the pinned run. ")
+    assert loss.caption.startswith("In green: the pinned run. ")
+    assert tau.caption.startswith("Dashed, in green: the pinned run. ")
+
+
+def test_the_pair_auc_of_the_other_run_begins_where_that_of_this_one_does(runs: tuple[Snapshot, Snapshot]) -> None:
+    now, other = runs
+    chart = charts.quality(now, "auc", pinned=charts.ghost_of(other, "pinned"))
+    for one in chart.series:
+        assert one.x[np.isfinite(one.y)].min() >= 100, one.name
 
 
 def test_the_score_has_its_difference_and_every_chart_is_drawn(runs: tuple[Snapshot, Snapshot]) -> None:

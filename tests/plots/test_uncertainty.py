@@ -34,6 +34,14 @@ def test_the_curve_has_the_band_of_its_queries():
     assert curve(charts.quality(now, "recall_100"), "moving average").spread is None
 
 
+def test_the_axis_has_room_for_the_whole_band():
+    now = picture("oh")
+    checkpoints = {**now.checkpoints, "map_error": np.full_like(now.checkpoints["map"], 0.17)}
+    chart = charts.quality(replace(now, checkpoints=checkpoints))
+    line = curve(chart, "moving average")
+    assert chart.y.lo <= (line.y - line.spread).min() and chart.y.hi >= min(1, (line.y + line.spread).max())
+
+
 def test_a_band_is_drawn_live_as_an_area_upon_its_lower_edge():
     chart = charts.quality(picture("oh"))
     option = echarts.option(chart)

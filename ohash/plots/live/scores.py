@@ -103,7 +103,8 @@ def quality(
     if reference is not None and math.isfinite(reference):
         lines.append(Mark(reference, f"float {formats.share(reference)}", "y", "reference", place="beside"))
     levels = [np.array([line.at for line in lines if line.axis == "y"])]
-    lo, hi = share_limits(*(series.y for series in scaled), *levels)
+    bands = [edge for one in scaled for edge in _edges(one)]
+    lo, hi = share_limits(*(series.y for series in scaled), *bands, *levels)
     y_axis = Axis(score.name, lo=lo, hi=hi, format="share")
     y = _auc_values(now, "auc") if metric == "auc" else y
     if not np.isfinite(y).any():
@@ -247,6 +248,15 @@ def _present(now: Snapshot, score: Score) -> list[Series]:
     ]
 
 
+def _edges(one: Series) -> list[Floats]:
+    """The lower and the upper edge of the band around a curve, if it has one."""
+    if one.spread is None:
+        return []
+    known = np.isfinite(one.y) & np.isfinite(one.spread)
+    y, spread = np.asarray(one.y)[known], one.spread[known]
+    return [y - spread, y + spread]
+
+
 def _over_seeds(now: Snapshot, score: Score, seeds: Sequence[Ghost]) -> list[Series]:
     """The median over this run and other seeds of it at the checkpoints that all have reached, and their spread."""
     if score.column == "auc" or not seeds:
@@ -262,15 +272,15 @@ def _over_seeds(now: Snapshot, score: Score, seeds: Sequence[Ghost]) -> list[Ser
     return [Series(name, x, smooth, role="reference", dash="dashed", width=theme.NORMAL, spread=spread, label=name)]
 
 
-def _auc_values(now: Snapshot, column: str) -> Floats:
+def _auc_values(run: Snapshot | Ghost, column: str) -> Floats:
     """The pair AUC from AUC_PAIRS pairs on; of fewer it says little."""
-    values = now.columns.get(column, np.empty(0))
-    return np.where(now.columns["pairs"] >= AUC_PAIRS, values, np.nan) if len(values) else values
+    values = run.columns.get(column, np.empty(0))
+    return np.where(run.columns["pairs"] >= AUC_PAIRS, values, np.nan) if len(values) else values
 
 
 def _of_run(run: Ghost, score: Score, role: str, width: float) -> Series:
     source: Mapping[str, Floats] = run.columns if score.column == "auc" else run.checkpoints
-    y = source.get(score.column, np.empty(0))
+    y = _auc_values(run, "auc") if score.column == "auc" else source.get(score.column, np.empty(0))
     y = y if len(y) > 1 else np.empty(0)  # of a run that was left at once there is no line to draw
     x = x_of(source) if len(y) else np.empty(0)
     if run.params.run.judged_at == "ends" and score.column != "auc" and len(y):  # nothing is known between the ends

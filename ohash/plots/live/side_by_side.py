@@ -21,16 +21,37 @@ def side_by_side(mine: Chart, other: Chart, name: str) -> Chart:
     added = [_outline(theirs[key], name) if theirs[key].kind == "step" else _line(theirs[key], name)
              for key in CURVES if key in theirs]  # fmt: skip
     if all(key in theirs for key in STEPS):
-        taken, capped = (theirs[key] for key in STEPS)
-        whole = replace(taken, y=taken.y + capped.y, role=ROLE)
-        added.append(replace(_outline(whole, name), name=name))
+        added.append(replace(_outline(_all_steps(theirs), name), name=name, role=ROLE))
     own = {one.name: one for one in mine.series}
     pairs = [(own[key], theirs[key]) for key in CURVES if key in own and key in theirs]
+    if all(key in own and key in theirs for key in STEPS):
+        pairs.append((_all_steps(own), _all_steps(theirs)))
     differences = [one for ours, their in pairs for one in _differences(mine, ours, their, name)]
     y = mine.y
     if y.hi is not None and other.y.hi is not None:
         y = replace(y, hi=max(y.hi, other.y.hi))
-    return replace(mine, series=(*mine.series, *added, *differences), y=y)
+    caption = f"{_legend(mine, other, added, name)} {mine.caption}" if added else mine.caption
+    return replace(mine, series=(*mine.series, *added, *differences), y=y, caption=caption)
+
+
+def _legend(mine: Chart, other: Chart, added: list[Series], name: str) -> str:
+    """How the other run is drawn, and whether its codes were brought to another length."""
+    if added[0].role != ROLE:
+        return f"Dashed outlines: {name}{_stretch(mine, other)}."
+    return f"Dashed, in green: {name}." if added[0].dash == "dashed" else f"In green: {name}."
+
+
+def _stretch(mine: Chart, other: Chart) -> str:
+    if mine.x.hi is None or other.x.hi is None or mine.x.hi == other.x.hi:
+        return ""
+    here, there = (round(hi - 0.5) for hi in (mine.x.hi, other.x.hi))  # both axes end half a bit beyond r
+    return f", its {there} bits drawn as wide as {here}"
+
+
+def _all_steps(series: dict[str, Series]) -> Series:
+    """The histogram of steps, taken in full or capped."""
+    taken, capped = (series[key] for key in STEPS)
+    return replace(taken, name="share of updates", y=taken.y + capped.y)
 
 
 def _same_length(mine: Chart, other: Chart) -> tuple[Series, ...]:

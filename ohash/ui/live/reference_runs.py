@@ -52,7 +52,7 @@ def _apart(now: Snapshot, reference: EarlierRun) -> str:
     other = reference.now.params
     here, there = settings_that_differ(other, now.params), settings_that_differ(now.params, other)
     parts = [f"Now: {here}."] if here else []
-    parts += [f"Pinned, in green: {there}, {amount(reference.now.t, 'pair')}."] if there else []
+    parts += [f"Pinned, in green here: {there}, {amount(reference.now.t, 'pair')}."] if there else []
     return " ".join(parts)
 
 
