@@ -44,7 +44,7 @@ class FeatureParams:
     )  # fmt: skip
     sigma: float = param(
         0.0, symbol="σ", title="kernel width", lo=0, hi=1e6, slider=(0.05, 2), step=0.05, alias="auto",
-        help="Width of the RBF kernel on normalised vectors; auto (0) = half the median distance of the warm-up. "
+        help="Width of the RBF kernel on normalised vectors; auto is half the median distance of the warm-up. "
         "The paper uses 1.", tex=r"\kappa(x, a) = \exp(-\lVert x - a \rVert^2 / 2\sigma^2)",
         active_if=("kernel", "rbf"),
     )  # fmt: skip

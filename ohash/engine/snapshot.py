@@ -128,6 +128,8 @@ def snapshot_of(
         "warm_up_pairs": float(run.world.consumed),
         "similar_share": run.world.stream(run.stage).similar_share,
         "mean_kernel": run.world.feature_map.mean_kernel,
+        "sigma": run.world.feature_map.sigma,
+        "queries": float(len(evaluated.judge.queries)),
     }
     if run.auto_C is not None:
         numbers["auto_C"] = run.auto_C

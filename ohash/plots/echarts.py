@@ -174,6 +174,8 @@ def _add_labels(chart: Chart, lines: list[Option], frame: Frame, labels: list[la
             lines[at]["label"] = {**text, "position": "right", "offset": [0, -label.up]}
         else:
             halo = {"textBorderColor": theme.ground(dark).background, "textBorderWidth": 3}
+            if across < 1:  # its label lies within the plot, and must not be crossed by a curve
+                lines[at]["z"] = 2 + len(lines)
             lines[at]["endLabel"] = {**text, **halo, "distance": 6, "offset": [0, -label.up]}
 
 

@@ -50,6 +50,7 @@ def test_hills_of_other_lengths_are_brought_to_one(runs: tuple[Snapshot, Snapsho
     x, y = curve(both, "pinned: similar pairs")
     assert x.max() <= 16.6 and both.y.hi is not None and both.y.hi >= now.y.hi
     assert y.sum() * (x[1] - x[0]) == pytest.approx(100, abs=1)
+    assert both.y.hi >= max(one.y.max() for one in both.series), "narrower hills are higher"
 
 
 def test_steps_are_one_outline_with_a_difference(runs: tuple[Snapshot, Snapshot]) -> None:
@@ -64,11 +65,11 @@ def test_steps_are_one_outline_with_a_difference(runs: tuple[Snapshot, Snapshot]
 def test_captions_say_how_the_other_run_is_drawn(runs: tuple[Snapshot, Snapshot]) -> None:
     now, other = runs
     hills, loss, tau = (
-        side_by_side(draw(now), draw(other), "the pinned run") for draw in (charts.hills, charts.loss, charts.tau)
+        side_by_side(draw(now), draw(other), "pinned") for draw in (charts.hills, charts.loss, charts.tau)
     )
     assert hills.caption.startswith("Dashed outlines: the pinned run, its 32 bits drawn as wide as 16. ")
     assert {one.role for one in hills.series if one.dash == "dashed"} == {"similar", "dissimilar"}
-    same = side_by_side(charts.hills(now), charts.hills(now), "the pinned run")
+    same = side_by_side(charts.hills(now), charts.hills(now), "pinned")
     assert same.caption.startswith("Dashed outlines: the pinned run. ")
     assert loss.caption.startswith("In green: the pinned run. ")
     assert tau.caption.startswith("Dashed, in green: the pinned run. ")

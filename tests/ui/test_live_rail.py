@@ -19,6 +19,31 @@ def test_the_number_of_models_turns_oh_into_mmoh_and_back_at_equal_bits() -> Non
     assert (params.method, params.model.r) == ("oh", 16) and not hasattr(params.model, "T")
 
 
+def test_equal_bits_do_not_drift() -> None:
+    app = opened(**{**SMALL, "method": "mmoh", "r": "128", "T": "4"})
+    widget(app.toggle, "equal_bits").set_value(True).run()
+    lengths = []
+    for T in (5, 3, 1):
+        widget(app.slider, "T").set_value(T).run()
+        lengths.append(session_of(app).params.model.r)
+    assert not app.exception and lengths == [512 // 5, 512 // 3, 512]
+    widget(app.select_slider, "r").set_value(64).run()
+    widget(app.slider, "T").set_value(4).run()
+    assert session_of(app).params.model.r == 16, "r was changed by hand: its total counts now"
+
+
+def test_tooltips_and_captions_say_what_is_in_force() -> None:
+    app = opened(**{**SMALL, "dataset": "digits"})
+    assert "Default: 1." in widget(app.slider, "T").help
+    until(app, lambda: moving(app))
+    app.session_state["open_features"] = True
+    app.run()
+    assert "(0)" not in widget(app.select_slider, "sigma").help
+    now = live_run.latest_snapshot(session_of(app))
+    assert now is not None and now.numbers["sigma"] > 0
+    assert any(f"σ auto → {now.numbers['sigma']:.3g}," in one.value for one in app.caption)
+
+
 def test_five_seeds_run_beside_and_follow_a_change() -> None:
     app = opened(**{**SMALL, "pairs": "300"})
     widget(app.toggle, "five_seeds").set_value(True).run()
@@ -58,3 +83,4 @@ def test_a_finished_run_is_scored_on_test_once() -> None:
     html = "".join(one.proto.body for one in app.get("html"))
     assert f"{now.numbers['test_map']:.3f} ± {now.numbers['test_map_error']:.3f} on 200 test queries" in html
     assert f"± {now.numbers['map_error']:.3f}" in html and "validation queries" in html
+    assert f"±, and the band on the curve: 95 % over the {now.numbers['queries']:.0f} validation queries" in html

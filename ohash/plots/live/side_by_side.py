@@ -6,6 +6,7 @@ import numpy as np
 
 from ohash.plots import theme
 from ohash.plots.chart import Chart, Series
+from ohash.plots.live.axes import round_up
 
 ROLE = "pinned"
 # What a chart of the other run contributes: its curves by name. The histogram of steps is joined to one outline.
@@ -29,7 +30,7 @@ def side_by_side(mine: Chart, other: Chart, name: str) -> Chart:
     differences = [one for ours, their in pairs for one in _differences(mine, ours, their, name)]
     y = mine.y
     if y.hi is not None and other.y.hi is not None:
-        y = replace(y, hi=max(y.hi, other.y.hi))
+        y = replace(y, hi=max([y.hi, other.y.hi, *(round_up(float(one.y.max())) for one in added)]))
     caption = f"{_legend(mine, other, added, name)} {mine.caption}" if added else mine.caption
     return replace(mine, series=(*mine.series, *added, *differences), y=y, caption=caption)
 
@@ -37,8 +38,8 @@ def side_by_side(mine: Chart, other: Chart, name: str) -> Chart:
 def _legend(mine: Chart, other: Chart, added: list[Series], name: str) -> str:
     """How the other run is drawn, and whether its codes were brought to another length."""
     if added[0].role != ROLE:
-        return f"Dashed outlines: {name}{_stretch(mine, other)}."
-    return f"Dashed, in green: {name}." if added[0].dash == "dashed" else f"In green: {name}."
+        return f"Dashed outlines: the {name} run{_stretch(mine, other)}."
+    return f"Dashed, in green: the {name} run." if added[0].dash == "dashed" else f"In green: the {name} run."
 
 
 def _stretch(mine: Chart, other: Chart) -> str:

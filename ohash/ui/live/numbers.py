@@ -30,7 +30,7 @@ def numbers_html(now: Snapshot) -> str:
         _entry("pairs per CPU second", _speed(now)),
         _entry("trained on the database", _trained_on_database(now)),
     ]
-    return f'<div class="ohash-numbers">{"".join(entries)}</div>'
+    return f'<div class="ohash-numbers">{"".join(entries)}{_interval(now)}</div>'
 
 
 def headline_html(sentence: str, now: Snapshot | None, badge: str, *, dark: bool) -> str:
@@ -73,6 +73,15 @@ def _score(title: str, now: Snapshot, column: str) -> str:
     sure = f"<i>± {error:.3f}</i>" if math.isfinite(error) else ""
     gain = f"<em>{round(value - start, 3) + 0.0:+.3f} since the start</em>"
     return _entry(title, f"{_number(value)}{sure}", gain + _test(n, column))
+
+
+def _interval(now: Snapshot) -> str:
+    """What ± and the band around the curve mean, where there are any."""
+    n = now.numbers
+    if not any(math.isfinite(n.get(f"{column}_error", math.nan)) for column in ("map", "hit_10", "recall_10")):
+        return ""
+    queries = f"{n['queries']:,.0f} " if "queries" in n else ""
+    return f"<p>±, and the band on the curve: 95 % over the {queries}{now.params.run.judged_by} queries</p>"
 
 
 def _test(n: dict[str, float], column: str) -> str:

@@ -1,5 +1,7 @@
 """The rail of the Live page: data, method, the four main parameters, and an expander with the rest."""
 
+import math
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -59,7 +61,8 @@ def _number_of_models(session: Session) -> None:
     """T, always in sight: one model is OH, several are MMOH, which equals OH bit for bit at T = 1."""
     model = session.params.model
     T = getattr(model, "T", 1)
-    control(parameter_table(MMOHParams)["T"], T, lambda _, value: _change_T(session, value))
+    row = replace(parameter_table(MMOHParams)["T"], default=1)  # one model is OH
+    control(row, T, lambda _, value: _change_T(session, value))
     with st.container(horizontal=True, key="bits", vertical_alignment="center"):
         st.caption(
             f"{T} × {model.r} = **{T * model.r} bits in total**" if T > 1 else f"**{model.r} bits in total**",
@@ -68,12 +71,13 @@ def _number_of_models(session: Session) -> None:
         equal = slot("equal_bits", session.equal_bits)
         st.toggle(
             "equal bits", equal.initial, key=equal.key, on_change=on_choice(equal, partial(_keep_bits, session)),
-            help="Change r with T, so that T · r, the storage, stays as it is: the fair comparison.",
+            help="Change r with T, so that T · r, the storage, stays as it is, or just below: the fair comparison.",
         )  # fmt: skip
 
 
 def _keep_bits(session: Session, value: bool) -> None:
-    session.equal_bits = value
+    model = live_run.in_force(session).model
+    session.equal_bits, session.total_bits = value, getattr(model, "T", 1) * int(model.r)
 
 
 def _change_T(session: Session, T: int) -> None:
@@ -84,7 +88,9 @@ def _change_T(session: Session, T: int) -> None:
         return
     method = "oh" if T == 1 else "mmoh"
     values = _own_settings(current, method)
-    values["r"] = max(1, round(before * r / T)) if session.equal_bits else r
+    if r != max(1, session.total_bits // before):  # r was changed since
+        session.total_bits = before * r
+    values["r"] = max(1, session.total_bits // T) if session.equal_bits else r
     if method == "mmoh":
         values["T"] = T
     _start(session, current, method, values)
@@ -111,8 +117,16 @@ def _rest(session: Session, rows: dict[str, Parameter], values: dict[str, Any]) 
             st.caption(heading)
         for row in here:
             control(row, values[row.key], _committer(session), idle=not row.is_active(values))
+            if row.key == "sigma" and values["sigma"] == row.lo and row.is_active(values):
+                _chosen_sigma(session)
     st.caption("Method")
     show_card(methods.find(session.params.method))
+
+
+def _chosen_sigma(session: Session) -> None:
+    now = live_run.latest_snapshot(session)
+    if now is not None and math.isfinite(now.numbers.get("sigma", math.nan)):
+        st.caption(f"σ auto → {now.numbers['sigma']:.3g}, half the median distance of the warm-up")
 
 
 def chips(session: Session) -> None:

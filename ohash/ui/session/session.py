@@ -73,6 +73,7 @@ class Session:
     five_seeds: bool = False  # four more seeds run in the background
     seed_runners: list[Runner] = field(default_factory=list)
     equal_bits: bool = False  # r changes with T, so that T · r stays as it is
+    total_bits: int = 0  # T · r when that was switched on
     query: int = 0  # how often the user asked for the next one
     opening_query: int | None = None  # shown until then
     query_row: int | None = None  # of a gallery item used as the query

@@ -134,6 +134,7 @@ CSS = """
 .ohash-numbers b {font-size: 1.25rem; font-weight: 600;}
 .ohash-numbers em {display: block; font-style: normal; font-size: .74rem;}
 .ohash-numbers i {font-style: normal; font-size: .8rem; opacity: .85; margin-left: .3rem;}
+.ohash-numbers p {grid-column: 1 / -1; margin: 0; font-size: .74rem; line-height: 1.15; opacity: .8;}
 .ohash-gallery {display: flex; gap: .5rem; align-items: flex-start; overflow-x: auto; padding: .1rem 0 .3rem 0;}
 .ohash-gallery-row {display: flex; flex-wrap: wrap; gap: 0 1rem;}
 .ohash-gallery-row .ohash-gallery {flex: 0 1 auto; min-width: 0; max-width: 100%;}
