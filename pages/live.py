@@ -17,7 +17,7 @@ except ValueError as problem:
 if address.pair() is not None:
     session.pair = address.pair()
     st.switch_page("pages/step.py")
-address.write(session.params)
+address.write(session.params, present=session.present)
 viewer.follow(session)
 notices.show_warnings(session)
 

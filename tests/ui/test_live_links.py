@@ -116,3 +116,10 @@ def test_a_stray_key_names_nothing() -> None:
     app = opened(utm_source="mail")
     assert session_of(app).params == PRESETS[0].params() and not app.warning
     assert session_of(opened(beta="0.3")).params.model.beta == 0.3
+
+
+def test_present_mode_is_in_the_link_and_survives_a_reload() -> None:
+    app = opened(**SMALL, present="1")
+    assert app.session_state["ohash"].present and app.query_params["present"] == "1" and not app.warning
+    app.button(key="back").click().run()
+    assert not app.session_state["ohash"].present and "present" not in app.query_params

@@ -75,7 +75,7 @@ def _draw(session: Session) -> None:
     if now is not None and now.state != "recording":
         if now.params != session.params:
             session.params, session.pending = now.params, {}
-            address.write(now.params)
+            address.write(now.params, present=session.present)
         _update_sliders(session, now)
     badge = "recording" if now is not None and now.state == "recording" else runner.state
     top = headline_html(headline.sentence(session, now, runner.state), now, badge, dark=dark())

@@ -13,7 +13,7 @@ from ohash.engine.params import ExperimentParams
 from ohash.ui.workarounds.markdown import escape_markdown
 
 LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
-KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view", "at")
+KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view", "at", "present")
 IGNORED = "Some parts of the link were ignored"
 
 
@@ -55,9 +55,14 @@ def pair() -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
 
 
-def write(shown: Linkable) -> None:
-    """Make the address bar name this experiment or comparison."""
-    write_query(shown.to_query())
+def presents() -> bool:
+    """Whether the address asks for present mode."""
+    return st.query_params.get("present") == "1"
+
+
+def write(shown: Linkable, *, present: bool = False) -> None:
+    """Make the address bar name this experiment or comparison, and present mode, which then survives a reload."""
+    write_query(shown.to_query() | ({"present": "1"} if present else {}))
 
 
 def write_query(query: dict[str, str]) -> None:

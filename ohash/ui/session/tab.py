@@ -22,6 +22,7 @@ def current_session(own_query: bool = False) -> Session:
         session.warnings = [*link.warnings]
         if link.params is not None:
             session.params, session.preset, session.from_link = link.params, _preset_of(link.params), True
+        session.present = address.presents()
         session.comparison = link.comparison
         own_data.restore(session)
         own_data.add_command_line_data(session, first=link == address.Link())

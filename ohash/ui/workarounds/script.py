@@ -60,6 +60,7 @@ if (!window.ohashKeys) {
   document.addEventListener("keydown", (event) => {
     const large = document.querySelector(".ohash-qr-screen");
     if (large && event.key === "Escape") { large.remove(); event.stopPropagation(); }
+    else if (event.key === "Escape") document.querySelector(".st-key-stage .st-key-back button")?.click();
   }, true);
   let charted = "";
   document.addEventListener("click", (event) => {
