@@ -32,7 +32,8 @@ def media(drawn: Option, title: str, size: int, beside_title: int, title_lines: 
     for width, lines in texts.items():
         down = max(0, len(lines) - title_lines) * (size + 6)
         below: Option = {part: {"top": drawn[part]["top"] + down} for part in ("legend", "grid") if part in drawn}
-        by_width.append({"query": {"maxWidth": width}, "option": {"title": [{"text": "\n".join(lines)}], **below}})
+        heading: Option = {"title": [{"text": "\n".join(lines)}]}
+        by_width.append({"query": {"maxWidth": width}, "option": heading | below})
     # A query that no longer holds is not undone: what the full screen enlarges, a chart in its page sets back.
     usual = {"query": {"maxHeight": FULL_SCREEN - 1}, "option": _sizes(drawn, title, 1)}
     return [usual, *by_width, {"query": {"minHeight": FULL_SCREEN}, "option": _sizes(drawn, title, LARGER)}]
