@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ohash.core.loss import dissimilar_threshold
 from ohash.engine.history import LogBins
+from ohash.engine.narrative import amount
 from ohash.engine.observer import WINDOW
 from ohash.engine.snapshot import Snapshot
 from ohash.plots import formats, theme
@@ -124,7 +125,7 @@ def tau(now: Snapshot, *, recent: bool = True) -> Chart:
     x_axis = Axis("uncapped step, ℓ / ‖x(g−h)ᵀ‖²", "log", lo=lo, hi=hi)
     y_axis = Axis("share of updates", unit="%", lo=0, format="percent")
     if "cum_R" in now.columns and not counts.sum() and now.totals["ratio"].sum():
-        why = f"None of them had a loss. {formats.count(now.totals['ratio'].sum())} updates came before."
+        why = f"None of them had a loss. {amount(int(now.totals['ratio'].sum()), 'update')} came before."
         return nothing(_no_update(now), x_axis, y_axis, why)
     if not counts.sum() or "cum_R" not in now.columns:
         return without(now, "step size τ", x_axis, y_axis)
