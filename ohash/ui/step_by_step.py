@@ -21,7 +21,7 @@ from ohash.ui.parts.notices import show_error, show_missing_data
 from ohash.ui.parts.sharing import file_stem, offer_file
 from ohash.ui.session import address, live_run, own_data
 from ohash.ui.session.session import Session
-from ohash.ui.workarounds.slots import on_choice, slot
+from ohash.ui.workarounds.slots import on_choice, once, slot
 from ohash.ui.workarounds.style import dark
 
 NEXT = {"update": "Next update", "capped": "Next capped by C", "loss left": "Next with loss left"}
@@ -100,14 +100,14 @@ def _choose_pair(session: Session, microscope: Microscope) -> None:
     )  # fmt: skip
     st.button(
         "Back", icon=":material/arrow_back:", disabled=session.pair == 0, key="pair_back",
-        on_click=partial(_go, session, session.pair - 1),
+        on_click=once(partial(_go, session, session.pair - 1)),
     )  # fmt: skip
     st.button(
         "Forward", icon=":material/arrow_forward:", disabled=session.pair >= microscope.length - 1,
-        key="pair_forward", on_click=partial(_go, session, session.pair + 1),
+        key="pair_forward", on_click=once(partial(_go, session, session.pair + 1)),
     )  # fmt: skip
     for kind, label in NEXT.items():
-        st.button(label, key=f"pair_{kind}", on_click=partial(_search, session, microscope, kind))
+        st.button(label, key=f"pair_{kind}", on_click=once(partial(_search, session, microscope, kind)))
 
 
 def _choose_items(session: Session, microscope: Microscope) -> None:
@@ -118,9 +118,11 @@ def _choose_items(session: Session, microscope: Microscope) -> None:
         j = st.number_input("row j", 0, last, min(1, last), key="own_j")
         similar = st.radio("They are", ("similar", "dissimilar"), horizontal=True, key="own_s")
         s = 1 if similar == "similar" else -1
-        st.button("Use them", key="own_use", on_click=partial(_go, session, session.pair or 0, (int(i), int(j), s)))
+        st.button(
+            "Use them", key="own_use", on_click=once(partial(_go, session, session.pair or 0, (int(i), int(j), s)))
+        )
         if session.own_pair is not None:
-            st.button("Back to the stream", key="own_end", on_click=partial(_go, session, session.pair or 0))
+            st.button("Back to the stream", key="own_end", on_click=once(partial(_go, session, session.pair or 0)))
 
 
 def _go(session: Session, pair: int, items: tuple[int, int, int] | None = None) -> None:
@@ -187,10 +189,10 @@ def _next_stage(session: Session, count: int) -> None:
     with st.container(horizontal=True):
         st.button(
             "Next stage", type="primary", shortcut="right", disabled=done, key="stage_next",
-            on_click=partial(_set_stages, session, session.stages_shown + 1),
+            on_click=once(partial(_set_stages, session, session.stages_shown + 1)),
         )  # fmt: skip
-        st.button("All", disabled=done, key="stage_all", on_click=partial(_set_stages, session, EVERYTHING))
-        st.button("First stage", shortcut="left", key="stage_again", on_click=partial(_set_stages, session, 1))
+        st.button("All", disabled=done, key="stage_all", on_click=once(partial(_set_stages, session, EVERYTHING)))
+        st.button("First stage", shortcut="left", key="stage_again", on_click=once(partial(_set_stages, session, 1)))
     st.caption(f"Stage {min(session.stages_shown, count)} of {count}")
 
 

@@ -40,7 +40,7 @@ def test_a_change_within_its_error_is_none(now: Snapshot, end: float, error: flo
 
 
 def test_an_exported_page_states_how_to_repeat_it(now: Snapshot) -> None:
-    facts = sharing._facts(Session("s", now.params), now)
+    facts = sharing._facts(Session("s", now.params), now, "http://localhost:8501/")
     page = to_html(charts.loss(now), title=facts["run"], facts=facts)
     assert {"data set", "parameters", "seed", "link", "version"} <= facts.keys()
     assert "<dd>3</dd>" in page and "r = 16" in page and "ohash 0." in page
