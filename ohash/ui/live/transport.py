@@ -84,16 +84,13 @@ def bar(session: Session, runner: Runner) -> None:
 
 
 def _more(session: Session, runner: Runner) -> None:
-    """The last pair, seed, pace, health."""
+    """Seed, the last pair, pace, health."""
+    st.button("New seed", icon=":material/casino:", on_click=once(_new_seed), args=(session,), key="new_seed")
     if find(session.params.method).key in ("oh", "mmoh") and st.button(
         "Take apart", icon=":material/biotech:", key="take_apart", help="The last pair learnt, step by step."
     ):
         session.pair, session.own_pair, session.stages_shown = None, None, 1
         st.switch_page("pages/step.py")
-    st.button(
-        "New seed", icon=":material/casino:", on_click=once(_new_seed), args=(session,), key="new_seed",
-        help=f"This run has seed {session.params.seed}.",
-    )  # fmt: skip
     five = slot("five_seeds", session.five_seeds)
     st.toggle(
         "Five seeds", five.initial, key=five.key, on_change=on_choice(five, partial(_five_seeds, session)),

@@ -125,7 +125,7 @@ CSS = """
     position: sticky; top: 3.9rem; align-self: flex-start;
     max-height: calc(100vh - 10rem); overflow-y: auto; scrollbar-width: thin; padding-right: .4rem;}
 }
-@media (min-width: 641px) and (max-width: 1339px) {
+@media (min-width: 641px) and (max-width: 1199px) {
   .st-key-moving {--words: 2.6rem;}
 }
 .ohash-numbers {display: grid; grid-template-columns: 1fr 1fr; gap: .1rem .8rem; font-variant-numeric: tabular-nums;}
