@@ -52,7 +52,9 @@ def test_results_can_be_taken_home(compared: Any) -> None:
     with compared.expect_download() as waiting:
         compared.get_by_role("button", name="Table (LaTeX)").click()
     assert "\\toprule" in Path(waiting.value.path()).read_text()
-    compared.keyboard.press("Escape")
+
+
+def test_an_encoder_can_be_taken_home(compared: Any) -> None:
     with compared.expect_download() as waiting:
         compared.get_by_role("button", name="Take this encoder").click()
     assert {"model.npz", "codes.npy", "index.npz", "encoder.py"} <= set(
