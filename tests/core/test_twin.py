@@ -120,7 +120,7 @@ def test_random_parameters(data):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(6))
 def test_long_runs(seed):
     rng = np.random.default_rng(seed)
     r, d = int(rng.integers(4, 40)), int(rng.integers(2, 24))

@@ -109,7 +109,7 @@ def test_digits(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2])
+@pytest.mark.parametrize("seed", range(3))
 def test_digits_with_a_thousand_labels(seed):
     assert fitted_map("ksh", seed, "rbf", labelled=1000) > 0.92
 
