@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.comparison.results import ComparisonSnapshot, truth_scores
-from ohash.evaluation.significance import ENOUGH_SEEDS, difference_over_seeds, few_seeds_margin, seeds_text
+from ohash.evaluation.significance import ENOUGH_SEEDS, difference_over_seeds, few_seeds_margin, half_width, seeds_text
 
 FLOATS = -1
 RESAMPLES = 1000
@@ -110,11 +110,10 @@ def declines(snapshot: ComparisonSnapshot) -> list[Decline]:
         changes = changes[np.isfinite(changes)]
         if not len(changes):
             continue
-        each = np.concatenate([truth_scores(one.record, column) for one in results if one.record is not None])
-        each = each[np.isfinite(each)]
-        half = 1.96 * float(np.std(each)) / math.sqrt(max(1, len(each))) + few_seeds_margin(len(changes), column)
-        if len(changes) >= ENOUGH_SEEDS:
-            half = max(half, 1.96 * float(np.std(changes, ddof=1)) / math.sqrt(len(changes)))
+        records = [one.record for one in results if one.record is not None]
+        each = np.concatenate([np.empty(0), *(truth_scores(record, column) for record in records)])
+        widths = [half_width(each), half_width(changes) if len(changes) >= ENOUGH_SEEDS else 0.0]
+        half = float(np.nanmax(widths)) + few_seeds_margin(len(changes), column)
         if changes.mean() < -half:
             start = float(np.mean([one.checkpoints[column][0] for one in results]))
             rows.append(Decline(at, start, snapshot.score(at, column)))

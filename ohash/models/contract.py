@@ -42,7 +42,7 @@ class Case:
     seed: int = 7
 
     @cached_property
-    def rng_draws(self) -> tuple[Array, ...]:
+    def sample(self) -> tuple[Array, ...]:
         """X (n, d), labels (n,), and pairs i, j, s: four groups about centres of their own."""
         rng = np.random.default_rng(self.seed)
         labels = rng.integers(0, 4, ROWS)
@@ -57,7 +57,7 @@ class Case:
     @property
     def X(self) -> Array:
         """The rows, read-only."""
-        return self.rng_draws[0]
+        return self.sample[0]
 
     def build(self, **options: Any) -> Any:
         """A new model of few bits that has seen nothing."""
@@ -66,7 +66,7 @@ class Case:
 
     def teach(self, model: Any) -> Any:
         """Give it what it consumes; what it returns for pairs is its trace."""
-        X, labels, i, j, s = self.rng_draws
+        X, labels, i, j, s = self.sample
         if hasattr(model, "warm_up"):
             model.warm_up(X[:50])
         if self.spec.consumes == "pairs":
@@ -260,7 +260,7 @@ def it_is_fast_enough(case: Case) -> None:
     if case.spec.consumes not in ("pairs", "points", "chunks"):
         return
     model = case.taught()  # whatever is compiled or allocated once
-    X, labels, i, j, s = case.rng_draws
+    X, labels, i, j, s = case.sample
     start, n = time.process_time(), 0
     while n < 10 * PAIRS and time.process_time() - start < 2:
         if case.spec.consumes == "pairs":

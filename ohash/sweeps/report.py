@@ -18,11 +18,17 @@ from ohash.tables import bibliography, escape_latex
 MOST_ROWS = 45  # of a table that fits on a page
 LEAST_POINTS = 4  # for shares of a variance
 BINS = 4  # of a parameter drawn at random
-COSTS = ("cum_R", "cpu_learn", "seconds")  # lower is better
+LOWER_IS_BETTER = ("cum_R", "cpu_learn", "seconds")
+NEITHER_IS_BETTER = ("update_rate",)
 
 
 def best_of(points: Sequence[Point], measure: str = METRIC) -> list[Point]:
-    """The best of each data set, truth and supervision, of the points with the most seeds; equals are all best."""
+    """The best of each data set, truth and supervision, of the points with the most seeds; equals are all best.
+
+    Nothing is best by a measure that is neither good nor bad.
+    """
+    if measure in NEITHER_IS_BETTER:
+        return []
     groups: dict[str, list[Point]] = {}
     for point in points:
         groups.setdefault(group_of(point), []).append(point)
@@ -30,7 +36,7 @@ def best_of(points: Sequence[Point], measure: str = METRIC) -> list[Point]:
     for group in groups.values():
         most = max(len(point.numbers) for point in group)
         known = [point for point in group if len(point.numbers) == most and math.isfinite(point.mean(measure))]
-        sign = -1 if measure in COSTS else 1
+        sign = -1 if measure in LOWER_IS_BETTER else 1
         if len(known) > 1:
             highest = max(sign * point.mean(measure) for point in known)
             best += [point for point in known if sign * point.mean(measure) == highest]

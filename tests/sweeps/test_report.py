@@ -137,3 +137,14 @@ def test_a_cell_judged_at_its_ends_is_a_point_on_live(store):
     (pinned,) = [one for one in quality(now, pinned=ghost_of(now, "stored")).series if one.name == "stored"]
     assert pinned.kind == "points" and pinned.x.tolist() == [now.t] and pinned.y[0] == pytest.approx(first.mean())
     assert unchecked_experiment(**BASE).run.judged_at == "ends"
+
+
+def test_nothing_is_best_by_a_measure_that_is_neither_good_nor_bad():
+    sweep = tiny_sweep(grid=GRID)
+    points = [
+        Point(one.at, one.cells, tuple(numbers | {"update_rate": numbers["map"]} for numbers in one.numbers))
+        for one in made_up(sweep, lambda beta, C: beta + C)
+    ]
+    assert best_of(points, "map") and best_of(points, "update_rate") == []
+    lines = charts.draw(sweep, points, "update_rate", ("lines", "beta"))
+    assert "diamond" not in lines.caption and not any(one.role == "best" for one in lines.series)
