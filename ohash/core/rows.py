@@ -5,6 +5,7 @@ large file would look like loading it, and on a small machine would crowd out wh
 """
 
 import mmap
+import tempfile
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -16,6 +17,9 @@ from ohash.core.arrays import Array, Integers, Numbers
 
 # Scattered rows copied before the pages of the map are released: each may bring in 2 MB.
 ROWS_AT_ONCE = 64
+# Larger stacks of rows live in a temporary file.
+IN_MEMORY = 2**30
+ROWS_PER_COPY = 8_192
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -66,6 +70,24 @@ def _map_of(X: Array) -> mmap.mmap | None:
     while isinstance(base, np.ndarray):
         base = base.base
     return base if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_RANDOM") else None
+
+
+def stack_rows(A: Numbers, B: Numbers) -> Numbers:
+    """The rows of A, then those of B; in a temporary file if they take more than a gigabyte.
+
+    >>> stack_rows(np.ones((1, 2), np.float32), np.zeros((1, 2), np.float16)).tolist()
+    [[1.0, 1.0], [0.0, 0.0]]
+    """
+    shape, dtype = (len(A) + len(B), A.shape[1]), np.result_type(A, B)
+    if shape[0] * shape[1] * dtype.itemsize <= IN_MEMORY:
+        return np.concatenate([A, B])
+    with tempfile.NamedTemporaryFile(prefix="ohash-rows-") as file:
+        stacked: Numbers = np.memmap(file, dtype=dtype, mode="w+", shape=shape)
+    for X, start in ((A, 0), (B, len(A))):
+        for at in range(0, len(X), ROWS_PER_COPY):
+            block = gather(X, slice(at, at + ROWS_PER_COPY))
+            stacked[start + at : start + at + len(block)] = block
+    return stacked
 
 
 @dataclass(frozen=True, eq=False)

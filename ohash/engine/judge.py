@@ -75,10 +75,10 @@ class Judge:
                 self.note += f"{'; ' if self.note else ''}{MOST_QUERIES:,} of {len(self.queries):,} {part} queries used"
                 chosen = np.random.default_rng(world.params.seed).choice(self.queries, MOST_QUERIES, replace=False)
                 self.queries = np.sort(chosen)
-            self.database = np.arange(world.dataset.n)
-            self.relevant: Array | list[Rows] = group_partners(self.queries, i, j)
-            self.hidden = source.partners(self.queries)
-            self.own: Rows | None = self.queries
+            self.database = world.dataset.documents
+            self.relevant: Array | list[Rows] = self._places(group_partners(self.queries, i, j))
+            self.hidden = self._places(source.partners(self.queries))
+            self.own: Rows | None = None if world.dataset.two_sided else self.queries
         elif like is not None and world.params.drift.drift != "redefine":
             self.queries, self.database, self.relevant, self.own = like.queries, like.database, like.relevant, None
         else:
@@ -95,10 +95,17 @@ class Judge:
         source, at = self.world.stream(self.stage).similarity, np.flatnonzero(self.queries == row)
         if isinstance(source, PairListSimilarity):
             later = source.later(self.part)
-            return np.isin(items, self.relevant[at[0]] if len(at) else group_partners(np.array([row]), *later)[0])
+            partners = self.relevant[at[0]] if len(at) else self._places(group_partners(np.array([row]), *later))[0]
+            return np.isin(items, partners)
         wanted = self.relevant[at[0]] if len(at) else source.relevant(np.array([row]), self.database)[0]
         whole = wanted if wanted.dtype == bool else np.unpackbits(wanted, bitorder="little")
         return np.asarray(whole[items], dtype=bool)
+
+    def _places(self, partners: list[Rows]) -> list[Rows]:
+        """Where in the database these rows are; of one-sided data every row is at its own place."""
+        if not self.world.dataset.two_sided:
+            return partners
+        return [np.searchsorted(self.database, rows) for rows in partners]
 
     @property
     def rows(self) -> Rows:

@@ -79,11 +79,23 @@ def _item(dataset: Dataset, row: int, edge: str) -> str:
     style = f' style="border-color:{edge}"' if edge else ""
     if dataset.thumbnails is not None:
         return f'<img alt="item {row}" src="data:image/png;base64,{png_base64(dataset.thumbnails[row])}"{style}>'
-    return f'<div class="word"{style}>{html.escape(item_name(dataset, row)[:24])}</div>'
+    name = item_name(dataset, row)
+    return f'<div class="word" title="{html.escape(name)}"{style}>{html.escape(shorten(name))}</div>'
+
+
+def shorten(name: str, most: int = 24) -> str:
+    """A name that fits its box.
+
+    >>> shorten("a text that goes on for very long")
+    'a text that goes on for…'
+    """
+    return name if len(name) <= most else name[: most - 1].rstrip() + "…"
 
 
 def item_name(dataset: Dataset, row: int) -> str:
-    """What an item is called: its id, its class, or its row."""
+    """What an item is called: its caption, its id, its class, or its row."""
+    if dataset.captions:
+        return dataset.captions[row]
     if dataset.ids is not None:
         return str(dataset.ids[row])
     if dataset.labels is not None and not dataset.multi_label and dataset.class_names:

@@ -10,12 +10,21 @@ from ohash.core import validation
 from ohash.core.arrays import Array, Labels, Rows
 
 
-def check_column(name: str, values: npt.ArrayLike, n: int) -> Array:
+def check_column(name: str, values: npt.ArrayLike, n: int, of: str = "X") -> Array:
     """A column with one entry per row of X."""
     array = validation.array(name, values, "a column")
     if array.shape != (n,):
-        raise ValueError(f"{name} must have one entry per row of X, {n}, got shape {array.shape}")
+        raise ValueError(f"{name} must have one entry per row of {of}, {n}, got shape {array.shape}")
     return array
+
+
+def check_ids(name: str, ids: npt.NDArray[np.str_]) -> npt.NDArray[np.str_]:
+    """Refuse an id that occurs twice."""
+    if (again := first_duplicate(ids)) is not None:
+        raise ValueError(
+            f"{name} must be distinct, got {str(ids[again])!r} again at row {again}; drop it or leave {name} out"
+        )
+    return ids
 
 
 def first_duplicate(values: Array) -> int | None:
@@ -104,6 +113,34 @@ def _pair_columns(pairs: Any) -> Any:
 
 def parse_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> PairList:
     """Pairs in any form, between n points given by row number or by `ids`."""
+    i, j, s, time = _checked_columns(pairs)
+    i, j = _rows("i", i, ids, n), _rows("j", j, ids, n)
+    keep = i != j
+    if not keep.any():
+        raise ValueError("pairs must be of two different points, got only pairs of a point with itself")
+    if s is not None:
+        s = parse_signs(s)[keep]
+        s = None if (s == 1).all() else s
+    time = None if time is None else parse_times("time of pairs", time)[keep]
+    return PairList(i[keep], j[keep], s, time, int((~keep).sum()))
+
+
+def parse_two_sided_pairs(
+    pairs: Any, query_ids: npt.NDArray[np.str_] | None, q: int, doc_ids: npt.NDArray[np.str_] | None, n: int
+) -> PairList:
+    """Pairs of one of q queries and one of n documents, whose rows are the documents, then the queries."""
+    i, j, s, time = _checked_columns(pairs)
+    s = None if s is None else parse_signs(s)
+    return PairList(
+        n + _rows("i (query)", i, query_ids, q),
+        _rows("j (document)", j, doc_ids, n),
+        None if s is None or (s == 1).all() else s,
+        None if time is None else parse_times("time of pairs", time),
+    )
+
+
+def _checked_columns(pairs: Any) -> tuple[Array, Array, Array | None, Array | None]:
+    """The columns i, j, s and time, equally long; s and time may be None."""
     pairs = _pair_columns(pairs)
     columns = [None if column is None else validation.array("pairs", column, "columns") for column in pairs]
     shapes = {column.shape for column in columns if column is not None}
@@ -115,15 +152,7 @@ def parse_pairs(pairs: Any, ids: npt.NDArray[np.str_] | None, n: int) -> PairLis
     i, j, s, time = [*columns, None, None][:4]
     if i is None or j is None:
         raise ValueError("pairs must have i and j, got None")
-    i, j = _rows("i", i, ids, n), _rows("j", j, ids, n)
-    keep = i != j
-    if not keep.any():
-        raise ValueError("pairs must be of two different points, got only pairs of a point with itself")
-    if s is not None:
-        s = parse_signs(s)[keep]
-        s = None if (s == 1).all() else s
-    time = None if time is None else parse_times("time of pairs", time)[keep]
-    return PairList(i[keep], j[keep], s, time, int((~keep).sum()))
+    return i, j, s, time
 
 
 def _rows(name: str, column: Array, ids: npt.NDArray[np.str_] | None, n: int) -> Rows:

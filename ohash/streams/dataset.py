@@ -1,26 +1,27 @@
-"""`Dataset`: vectors with what is known about them, their seeded split, and the frame that is sent to a worker."""
+"""`Dataset`: vectors with what is known about them, and their seeded split."""
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
-from ohash.core.arrays import Labels, Numbers, Rows
-from ohash.core.rows import gather, is_memory_mapped
+from ohash.core.arrays import Flags, Labels, Numbers, Rows
+from ohash.core.rows import gather
 from ohash.notebook import PICTURES, bars_html, card_html, thumbnails_html
-from ohash.runtime.frames import Arrays, Frame
 from ohash.streams.annotations import (
     PairList,
     check_column,
+    check_ids,
     encode_labels,
-    first_duplicate,
     parse_pairs,
     parse_times,
 )
+from ohash.streams.two_sides import check_query_rows, check_sides, check_values, halve_queries, stack_sides
 
 Metric = Literal["l2", "cosine", "dot"]
 
@@ -34,9 +35,12 @@ SIMILARITY_TEXTS = {
     "clicks": "similar if clicked together; negatives are sampled",
 }
 ONE_SIDED_TEXT = "similar if the second is among the first's nearest 5 %"
+TWO_SIDED_TEXTS = {
+    "metric": ONE_SIDED_TEXT,
+    "topk": "similar if the second is among the first's nearest k",
+    "clicks": "similar if the document was clicked for the query; negatives are sampled among the documents",
+}
 LEAST_ROWS = 4
-# A memory-mapped matrix of up to this many bytes is checked for NaN when it is opened.
-SEARCHED = 256 * 2**20
 # Stored runs know these by fingerprints from before `natural` was part of them.
 NATURAL_NOT_HASHED = ("words",)
 
@@ -50,6 +54,8 @@ class Dataset:
     `kernel` is the feature map that suits the vectors: "rbf" for descriptors, "none" for learnt embeddings.
     `natural` is the similarity meant by "auto", such as "topk"; if empty, the first of `similarities`.
     `one_sided`: by distance, only the nearest 5 % of the first point (the query) count, not of either of the two.
+    `query_rows`, sorted, makes the data two-sided: these rows are queries only, all others are documents. A pair is
+    then (query, document), only documents are searched, and only queries ask. `captions` are texts to show, by row.
     """
 
     key: str
@@ -73,6 +79,8 @@ class Dataset:
     natural: str = ""
     one_sided: bool = False
     presets: dict[str, Any] = field(default_factory=dict)
+    query_rows: Rows | None = None
+    captions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """One line, without the arrays."""
@@ -109,7 +117,36 @@ class Dataset:
             raise ValueError(
                 f"X must have at least {LEAST_ROWS} rows (two to search, a query each for validation and test), got {n}"
             )
-        check_queries(self.queries, n)
+        if self.captions and len(self.captions) != n:
+            raise ValueError(f"captions must have one entry per row of X, {n}, got {len(self.captions)}")
+        if self.query_rows is None:
+            check_queries(self.queries, n)
+        else:
+            check_query_rows(n, self.query_rows)
+            check_sides(n, self.query_rows, self.is_query, self.queries, self.pairs, self.fixed_test)
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether queries and documents are different things."""
+        return self.query_rows is not None
+
+    @cached_property
+    def is_query(self) -> Flags:
+        """(n,): which rows are queries only; none of one-sided data."""
+        flags = np.zeros(self.n, dtype=bool)
+        if self.query_rows is not None:
+            flags[self.query_rows] = True
+        return flags
+
+    @cached_property
+    def documents(self) -> Rows:
+        """The rows that can be searched, sorted: all of one-sided data."""
+        return np.flatnonzero(~self.is_query)
+
+    @property
+    def of_first(self) -> bool:
+        """Whether, by distance, only the nearest of the first point (the query) count."""
+        return self.one_sided or self.two_sided
 
     @property
     def n(self) -> int:
@@ -133,6 +170,8 @@ class Dataset:
 
     def explain(self, similarity: str) -> str:
         """What a similarity means here, as the end of the sentence "two items are ..."."""
+        if self.two_sided and similarity in TWO_SIDED_TEXTS:
+            return TWO_SIDED_TEXTS[similarity]
         return ONE_SIDED_TEXT if similarity == "metric" and self.one_sided else SIMILARITY_TEXTS[similarity]
 
     @property
@@ -159,11 +198,14 @@ class Dataset:
         key: str = "user",
         kernel: Literal["rbf", "none"] = "none",
         thumbnails: npt.NDArray[np.uint8] | None = None,
+        query_rows: npt.ArrayLike | None = None,
+        captions: Sequence[str] = (),
     ) -> "Dataset":
         """A data set of arrays. `pairs` is (i, j), (i, j, s) or (i, j, s, time), of row numbers or `ids`.
 
         A tuple holds columns; a matrix or a list of tuples, one pair per row; a table or a dict, columns by name.
-        `tracks` are numbers or names; views of the same thing share one.
+        `tracks` are numbers or names; views of the same thing share one. `query_rows` are rows that are queries only,
+        as in two-sided data (see `from_two_sides`); then i names a query and j a document.
 
         >>> rng = np.random.default_rng(0)
         >>> data = Dataset.from_arrays(rng.normal(size=(50, 4)), labels=np.arange(50) % 5)
@@ -171,13 +213,11 @@ class Dataset:
         (('label', 'metric', 'topk'), (2, 3))
         """
         X = validation.matrix("X", X)
-        if X.nbytes <= SEARCHED or not is_memory_mapped(X):  # a large memory map is checked where its rows are used
-            validation.measurable("X", X)
+        check_values("X", X)
         names = None if ids is None else check_column("ids", ids, len(X)).astype(np.str_)
-        if names is not None and (again := first_duplicate(names)) is not None:
-            raise ValueError(
-                f"ids must be distinct, got {str(names[again])!r} again at row {again}; drop it or leave ids out"
-            )
+        if names is not None:
+            check_ids("ids", names)
+        asking = None if query_rows is None else np.unique(validation.array("query_rows", query_rows, "row numbers"))
         encoded, class_names = (None, ()) if labels is None else encode_labels(labels, len(X))
         return cls(
             key=key,
@@ -192,10 +232,41 @@ class Dataset:
             ids=names,
             time=None if time is None else parse_times("time", check_column("time", time, len(X))),
             metric=metric,
-            queries=queries or default_queries(len(X)),
+            queries=queries or (default_queries(len(X)) if asking is None else halve_queries(len(asking))),
             kernel=kernel,
             thumbnails=thumbnails,
+            query_rows=asking,
+            captions=tuple(captions),
         )
+
+    @classmethod
+    def from_two_sides(
+        cls,
+        docs: npt.ArrayLike,
+        queries: npt.ArrayLike,
+        pairs: Any = None,
+        *,
+        doc_ids: npt.ArrayLike | None = None,
+        query_ids: npt.ArrayLike | None = None,
+        doc_captions: Sequence[str] = (),
+        query_captions: Sequence[str] = (),
+        metric: Metric = "l2",
+        title: str = "your data",
+        key: str = "user",
+        kernel: Literal["rbf", "none"] = "none",
+    ) -> "Dataset":
+        """Documents (n, d) and queries (q, d), stacked; `pairs` as in `from_arrays`, i of a query and j of a document.
+
+        Pairs name `query_ids` and `doc_ids`, or row numbers of each side where there are none. Ids need only be
+        distinct within a side. If only one side has captions, the others show their ids.
+
+        >>> rng = np.random.default_rng(0)
+        >>> data = Dataset.from_two_sides(rng.normal(size=(30, 4)), rng.normal(size=(9, 4)), [(0, 7), (8, 29)])
+        >>> data.n, data.pairs.i.tolist(), data.pairs.j.tolist(), data.similarities[0]
+        (39, [30, 38], [7, 29], 'clicks')
+        """
+        stacked = stack_sides(docs, queries, pairs, doc_ids, query_ids, doc_captions, query_captions)
+        return cls(key=key, title=title, metric=metric, kernel=kernel, **stacked)
 
     def fingerprint(self) -> str:
         """A hash of what results depend on (of vectors beyond 64 MB a sample), so that a link can name its data."""
@@ -209,6 +280,8 @@ class Dataset:
                 digest.update(f"{name}".encode() + np.ascontiguousarray(value).tobytes())
         digest.update(f"{self.queries}".encode())
         digest.update(b"one-sided" if self.one_sided else b"")
+        if self.query_rows is not None:
+            digest.update(b"queries" + np.ascontiguousarray(self.query_rows, np.int64).tobytes())
         if self.similarities != self._similarities and self.key not in NATURAL_NOT_HASHED:
             digest.update(f"natural {self.natural}".encode())
         if self.pairs is not None:
@@ -219,7 +292,10 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Split:
-    """Disjoint rows; `train` is the database itself or disjoint from it. Queries are never trained on."""
+    """Disjoint rows; `train` is the database itself or disjoint from it. Queries are never trained on.
+
+    Of two-sided data, validation and test are query rows, train and database documents.
+    """
 
     train: Rows
     database: Rows
@@ -236,7 +312,7 @@ def split(dataset: Dataset, seed: int, *, train: str = "database") -> Split:
         raise ValueError(f"seed must be an integer >= 0, got {seed}")
     rng = np.random.default_rng([seed, 0x5EED])
     n_validation, n_test = dataset.queries
-    order = rng.permutation(dataset.n)
+    order = rng.permutation(dataset.n if dataset.query_rows is None else dataset.query_rows)
     if dataset.fixed_test is not None:
         is_test = np.zeros(dataset.n, dtype=bool)
         is_test[dataset.fixed_test] = True
@@ -245,6 +321,8 @@ def split(dataset: Dataset, seed: int, *, train: str = "database") -> Split:
     else:
         test, order = order[:n_test], order[n_test:]
     queries, rest = order[:n_validation], order[n_validation:]
+    if dataset.two_sided:
+        rest = rng.permutation(dataset.documents)
     parts = (rest, rest) if train == "database" else (rest[: len(rest) // 2], rest[len(rest) // 2 :])
     train_rows, database, validation_rows, test = (np.sort(part) for part in (*parts, queries, test))
     return Split(train_rows, database, validation_rows, test, database_seen=train == "database")
@@ -296,27 +374,3 @@ class DatasetSpec:
     paper_key: str = ""
     measure_size: Callable[[], tuple[int, int]] | None = None
     size_note: str = ""
-
-
-# Pictures and the paper's parameters, which no result depends on.
-NOT_SENT = ("thumbnails", "presets")
-PAIRS = "pairs/"
-
-
-def dataset_to_frame(dataset: Dataset) -> Frame:
-    """Every field that a result depends on, as plain values and arrays; pairs as ``pairs/i``, ``pairs/j``, ..."""
-    parts: dict[str, Any] = {one.name: getattr(dataset, one.name) for one in fields(Dataset)}
-    pairs = parts.pop("pairs")
-    if pairs is not None:
-        parts |= {PAIRS + one.name: getattr(pairs, one.name) for one in fields(PairList)}
-    parts = {name: part for name, part in parts.items() if part is not None and name not in NOT_SENT}
-    arrays: Arrays = {name: np.asarray(part) for name, part in parts.items() if isinstance(part, np.ndarray)}
-    return {name: part for name, part in parts.items() if name not in arrays}, arrays
-
-
-def dataset_from_frame(values: dict[str, Any], arrays: Arrays) -> Dataset:
-    """The inverse of `dataset_to_frame`; a field that an older version did not write has its default."""
-    parts: dict[str, Any] = {name: tuple(part) if isinstance(part, list) else part for name, part in values.items()}
-    parts |= arrays
-    pairs = {name.removeprefix(PAIRS): parts.pop(name) for name in list(parts) if name.startswith(PAIRS)}
-    return Dataset(**parts, pairs=PairList(**pairs) if pairs else None)

@@ -165,10 +165,17 @@ def class_names(dataset: Dataset) -> tuple[str, ...]:
 
 
 def item_name(dataset: Dataset, row: int) -> str:
-    """The name of a row: its id, its class, or its number."""
+    """The name of a row: its caption, its id, its class, or its number."""
+    if dataset.captions:
+        return dataset.captions[row]
     if dataset.ids is not None:
         return str(dataset.ids[row])
     return item_label(dataset, row) or f"row {row:,}"
+
+
+def item_kind(dataset: Dataset, row: int) -> str:
+    """Query or document of two-sided data; empty for one-sided data."""
+    return "" if not dataset.two_sided else "query" if dataset.is_query[row] else "document"
 
 
 def item_label(dataset: Dataset, row: int) -> str:
@@ -210,6 +217,7 @@ class SimilarityExamples:
     similar: RowNumberPairs
     dissimilar: RowNumberPairs
     note: str = ""
+    two_sided: bool = False
 
     @property
     def sentence(self) -> str:
@@ -217,7 +225,8 @@ class SimilarityExamples:
         digits = 1 if self.share >= 0.01 else 2 if self.share >= 0.001 else 3
         share = f"{self.share:.{digits}%}"
         if self.name == "clicks":
-            return f"Two items are {self.words}; {share.replace('%', ' %')} of all pairs of clicked items were."
+            pairs = "pairs of a query and a document" if self.two_sided else "pairs of clicked items"
+            return f"Two items are {self.words}; {share.replace('%', ' %')} of all {pairs} were."
         note = f" ({self.note})" if self.note else ""
         return f"Two items are {self.words}; {share.replace('%', ' %')} of all pairs are{note}."
 
@@ -233,12 +242,13 @@ def draw_examples(dataset: Dataset, similar_by: str = "auto", count: int = 3, se
     name = dataset.similarities[0] if similar_by == "auto" else similar_by
     rng = np.random.default_rng([seed, 0xE8A3])
     note, rows, part, k = "", None, dataset, TOP_K
-    if name in ("metric", "topk") and dataset.n > POOL:
-        rows = np.sort(rng.choice(dataset.n, POOL, replace=False))
+    n = len(dataset.documents)
+    if name in ("metric", "topk") and n > POOL:
+        rows = dataset.documents[np.sort(rng.choice(n, POOL, replace=False))]
         part = Dataset.from_arrays(gather(dataset.X, rows), metric=dataset.metric)
-        part = replace(part, one_sided=dataset.one_sided)
-        k = max(1, round(TOP_K * POOL / dataset.n))
-        note = f"measured among {POOL:,} of {dataset.n:,} rows"
+        part = replace(part, one_sided=dataset.of_first)
+        k = max(1, round(TOP_K * POOL / n))
+        note = f"measured among {POOL:,} of {n:,} {'documents' if dataset.two_sided else 'rows'}"
     source = make_similarity(part, split(part, seed), name, top_k=k)
     return SimilarityExamples(
         name=name,
@@ -247,6 +257,7 @@ def draw_examples(dataset: Dataset, similar_by: str = "auto", count: int = 3, se
         similar=_row_pairs(source.draw_similar(rng, count), rows),
         dissimilar=_row_pairs(source.draw_dissimilar(rng, count), rows),
         note=", ".join(text for text in (source.note, note) if text),
+        two_sided=dataset.two_sided,
     )
 
 

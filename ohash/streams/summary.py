@@ -183,7 +183,7 @@ def summarize(dataset: Dataset, similar_by: str = "auto", seed: int = 0) -> Summ
         mixed_share=mixed,
         problem=problem,
         dominant_column=_dominant_column(values),
-        note=dataset.note,
+        note="; ".join(text for text in (_sides(dataset), dataset.note) if text),
         longest_row=int(rows[norms.argmax()]),
     )
 
@@ -205,11 +205,12 @@ def explain_similarity(dataset: Dataset, similar_by: str) -> str:
 def _share(dataset: Dataset, similar_by: str, seed: int) -> tuple[float | None, float | None, str]:
     """The natural share of similar pairs (by distance: on a sample of a large set), the share in a run, the problem."""
     name, k = dataset.similarities[0] if similar_by == "auto" else similar_by, TOP_K
-    if name in ("metric", "topk") and dataset.n > POOL:
-        some = np.sort(np.random.default_rng(seed).choice(dataset.n, POOL, replace=False))
-        k = max(1, round(TOP_K * POOL / dataset.n))
+    n = len(dataset.documents)
+    if name in ("metric", "topk") and n > POOL:
+        some = dataset.documents[np.sort(np.random.default_rng(seed).choice(n, POOL, replace=False))]
+        k = max(1, round(TOP_K * POOL / n))
         few = Dataset.from_arrays(gather(dataset.X, some), metric=dataset.metric)
-        dataset = replace(few, one_sided=dataset.one_sided)
+        dataset = replace(few, one_sided=dataset.of_first)
     try:
         source = make_similarity(dataset, split(dataset, seed), name, top_k=k)
         share = source.natural_share
@@ -217,6 +218,13 @@ def _share(dataset: Dataset, similar_by: str, seed: int) -> tuple[float | None, 
         return None, None, str(error)
     problem = "every pair is similar: there is nothing to learn" if share >= 1 else ""
     return share, stream_share(source, -1.0), problem
+
+
+def _sides(dataset: Dataset) -> str:
+    """How large the two sides are, if there are two."""
+    if dataset.query_rows is None:
+        return ""
+    return f"two-sided, {len(dataset.documents):,} documents to search and {len(dataset.query_rows):,} queries"
 
 
 def _class_sizes(dataset: Dataset) -> npt.NDArray[np.int64]:

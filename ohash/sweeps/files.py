@@ -15,7 +15,8 @@ from ohash.models import registry
 from ohash.runtime.frames import read_frame, write_frame
 from ohash.store.store import Store
 from ohash.store.traces import write_atomically
-from ohash.streams.dataset import Dataset, dataset_from_frame, dataset_to_frame
+from ohash.streams.dataset import Dataset
+from ohash.streams.dataset_frames import dataset_from_frame, dataset_to_frame
 from ohash.sweeps.sweep import Sweep, build_sweep, read_sweep
 
 DATA, END = "data", ".frame"

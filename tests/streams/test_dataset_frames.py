@@ -9,7 +9,8 @@ import pytest
 
 from ohash.runtime.frames import read_frame, write_frame
 from ohash.streams.annotations import PairList
-from ohash.streams.dataset import Dataset, dataset_from_frame, dataset_to_frame
+from ohash.streams.dataset import Dataset
+from ohash.streams.dataset_frames import dataset_from_frame, dataset_to_frame
 from ohash.streams.registry import find_dataset, load_by_key, named_datasets
 
 LARGE = 10_000_000  # numbers in X
@@ -18,7 +19,7 @@ KEYS = [
     for key, spec in named_datasets().items()
 ]
 # Pictures, and the button on the Data page that takes the paper's parameters: no result depends on them.
-STAY_AT_HOME = {"thumbnails", "presets"}
+STAY_AT_HOME = {"thumbnails", "captions", "presets"}
 
 
 def sent(dataset: Dataset) -> Dataset:
@@ -77,6 +78,8 @@ def full() -> dict[str, Any]:
         "natural": "topk",
         "one_sided": True,
         "presets": {"C": 0.1},
+        "query_rows": np.array([0, 1, *range(5, 15)]),
+        "captions": tuple(f"about item {row}" for row in range(n)),
     }
 
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ohash.core import validation
 from ohash.core.arrays import Array, Labels, Numbers
-from ohash.streams.dataset import SEARCHED
 from ohash.streams.readers.source import BadFileError
+from ohash.streams.two_sides import SEARCHED
 
 BLOCK_BYTES = 2**24
 

@@ -42,5 +42,5 @@ def make_similarity(
             return MultiLabelSimilarity(dataset.labels, split.train)
         return GroupSimilarity(dataset.labels, split.train)
     if name == "topk":
-        return MetricSimilarity(dataset, split.train, split.database, k=top_k)
-    return MetricSimilarity(dataset, split.train, split.database, one_sided=dataset.one_sided)
+        return MetricSimilarity(dataset, split.train, split.database, k=top_k, one_sided=dataset.two_sided)
+    return MetricSimilarity(dataset, split.train, split.database, one_sided=dataset.of_first)

@@ -1,5 +1,8 @@
 """Similar by a list of pairs: with s = ±1, or positives only (clicks) with sampled negatives.
 
+Of two-sided data a pair is (query, document), and negatives are sampled among all documents; of one-sided data among
+the items of the training part.
+
 The list is split by time (or by its order): the first 80 % for training, the next 10 % for validation, the last 10 %
 for the test. A result is about later clicks, as in production.
 """
@@ -66,20 +69,26 @@ class PairListSimilarity:
         self._i, self._j, self._s = pairs.i, pairs.j, s
         # all known positives, also later ones: a sampled negative must not be one of them
         self._known = np.unique(self._keys(pairs.i[s == 1], pairs.j[s == 1]))
-        self.pool = np.unique(np.concatenate([pairs.i[train], pairs.j[train]]))
+        others = self.dataset.documents if self.dataset.two_sided else pairs.j[train]
+        self.pool = np.unique(np.concatenate([pairs.i[train], others]))
+        self._candidates = others if self.dataset.two_sided else self.pool  # of negatives
         if not len(self._negative):
             clicks = f"{len(self._positive):,} clicks to learn from, drawn again and again as the stream goes on"
             self.note = f"{clicks}; negatives sampled ({self.negatives})"
-            items, counts = np.unique(np.concatenate([pairs.i[train], pairs.j[train]]), return_counts=True)
+            clicked = [pairs.j[train]] if self.dataset.two_sided else [pairs.i[train], pairs.j[train]]
+            items, counts = np.unique(np.concatenate(clicked), return_counts=True)
             self._items, self._popularity = items, np.cumsum(counts / counts.sum())
 
     @property
     def natural_share(self) -> float:
-        """As given; of clicks, how many of all pairs of clicked items have been clicked."""
+        """As given; of clicks, how many of all pairs (of clicked items, or of a query and a document) were clicked."""
         n = len(self._positive) + len(self._negative)
         if len(self._negative):
             return len(self._positive) / n
         distinct = len(np.unique(self._keys(self._i[self._positive], self._j[self._positive])))
+        if self.dataset.two_sided:
+            asked = len(np.unique(self._i[self._positive]))
+            return distinct / (asked * len(self._candidates))
         return distinct / (len(self.pool) * (len(self.pool) - 1) / 2)
 
     @property
@@ -117,7 +126,7 @@ class PairListSimilarity:
                 at = np.searchsorted(self._popularity, rng.random(count), side="right")
                 j = self._items[np.minimum(at, len(self._items) - 1)]
             else:
-                j = self.pool[rng.integers(0, len(self.pool), count)]
+                j = self._candidates[rng.integers(0, len(self._candidates), count)]
             keep = np.flatnonzero((i != j) & ~self.is_similar(i, j))[: size - have]
             found_i.append(i[keep])
             found_j.append(j[keep])
@@ -176,8 +185,13 @@ class PairListSimilarity:
         return self._i[at], self._j[at]
 
     def partners(self, rows: Rows) -> list[Rows]:
-        """The rows similar to each row in the training part, which are hidden from its search as known answers."""
+        """The rows similar to each row in the training part, which are hidden from its search as known answers.
+
+        Of two-sided data only documents are such answers.
+        """
         i, j = self._i[self._positive], self._j[self._positive]
+        if self.dataset.two_sided:
+            return group_partners(rows, i, j)
         return group_partners(rows, np.concatenate([i, j]), np.concatenate([j, i]))
 
     def _keys(self, i: Rows, j: Rows) -> npt.NDArray[np.int64]:

@@ -83,7 +83,8 @@ def _head(session: Session, key: str, dataset: Dataset) -> None:
     spec = datasets.datasets().get(key)
     by = view_state.view(f"by {key}")
     chosen = {"similar_by": by} if by in dataset.similarities[1:] else {}
-    st.markdown(f"#### {dataset.title}: {dataset.n:,} × {dataset.d:,}")
+    queries = f", and {len(dataset.query_rows):,} queries" if dataset.query_rows is not None else ""
+    st.markdown(f"#### {dataset.title}: {len(dataset.documents):,} × {dataset.d:,}{queries}")
     if about:
         st.caption(about)
     with st.container(horizontal=True, key="data_head", vertical_alignment="center"):
@@ -99,7 +100,7 @@ def _head(session: Session, key: str, dataset: Dataset) -> None:
 
 
 def _samples(dataset: Dataset, overview: Overview) -> None:
-    if dataset.thumbnails is not None or dataset.ids is not None:
+    if dataset.thumbnails is not None or dataset.ids is not None or dataset.captions:
         st.markdown(f"**Sample {'items' if dataset.thumbnails is not None else 'names'}**")
         st.html(items.items_html(dataset, overview.examples))
         return
