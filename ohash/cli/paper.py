@@ -101,9 +101,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _own_data(options: argparse.Namespace) -> Dataset | None:
     """The data of --features."""
-    if options.metric and not options.features:
+    if options.metric and not own_files.has_own_data(options):
         raise ValueError("--metric belongs to --features FILE; a named data set declares its own distance")
-    if options.features and (options.recorded or options.record or options.pairs_file):
+    if own_files.has_own_data(options) and (options.recorded or options.record or options.pairs_file):
         raise ValueError("--features goes with neither --recorded nor --record nor --pairs-file here")
     return own_files.open_dataset(options, None)
 

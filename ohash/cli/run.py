@@ -35,7 +35,7 @@ from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, parameter_table, unknown_parameter
 from ohash.engine import saving
 from ohash.engine.checkpoints import NAMES
-from ohash.engine.export import PLACEHOLDER_FILES, summary, write
+from ohash.engine.export import summary, write
 from ohash.engine.judge import CLICKS, RERANKED, TRUTH_SCORES, truth_column
 from ohash.engine.links import from_query, query_of, with_changes
 from ohash.engine.moments import Moments
@@ -105,9 +105,9 @@ def run(options: argparse.Namespace) -> int:
     if options.link and (options.dataset or options.method):
         raise ValueError("--link already names data set and method; leave out --dataset and --method, or the link")
     options.dataset, options.method = options.dataset or "digits", options.method or "oh"
-    if options.link and (options.paper or (options.metric and not options.features)):
+    if options.link and (options.paper or (options.metric and not own_files.has_own_data(options))):
         raise ValueError("--paper and --metric go with --dataset; a --link is complete in itself")
-    if options.paper and not options.features:
+    if options.paper and not own_files.has_own_data(options):
         options.dataset = paper_key(options.dataset)
     _check_writable(options)
     dataset = own_files.open_dataset(options, options.dataset)
@@ -127,12 +127,7 @@ def run(options: argparse.Namespace) -> int:
     report = summary(now) | {"test": current.checkpoints.evaluate_on("test")[0]}
     report["notes"] += _paper_notes(options)
     if options.out:
-        own = (
-            (options.features, options.labels, options.pairs_file, options.metric)
-            if options.features
-            else PLACEHOLDER_FILES
-        )
-        files = write(now, current.model(), options.out, own)
+        files = write(now, current.model(), options.out, own_files.named_files(options))
         (Path(options.out) / "run.json").write_text(json.dumps(report, indent=2))
         if not options.json:
             print(f"wrote {', '.join(file.name for file in files)} to {options.out}")
@@ -330,9 +325,13 @@ def _batch_notes(current: Run) -> list[str]:
 
 def _paper_notes(options: argparse.Namespace) -> list[str]:
     """What --paper means for data that are not in the paper."""
-    if not options.paper or options.resume or (not options.features and datasets()[options.dataset].presets):
+    if (
+        not options.paper
+        or options.resume
+        or (not own_files.has_own_data(options) and datasets()[options.dataset].presets)
+    ):
         return []
-    name = options.features or options.dataset
+    name = options.features or options.docs or options.dataset
     known = ", ".join(key for key, spec in sorted(datasets().items()) if spec.group == "paper")
     return [
         f"{name} is not one of the paper's data sets ({known}): it gets the parameters of Section VII-B, with beta = "

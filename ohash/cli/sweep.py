@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
     """Estimate, run, print the table, report the best."""
     _check_exports(options.export)
     sweep, store = read_sweep(options.spec), Store(options.store)
-    if options.metric and not options.features:
+    if options.metric and not own_files.has_own_data(options):
         raise ValueError("--metric belongs to --features FILE; a named data set declares its own distance")
     data = own_files.open_dataset(options, None)
     if data is not None:

@@ -4,10 +4,11 @@ Pages of a map that have been read count as memory of this process until the sys
 large file would look like loading it, and on a small machine would crowd out what is really needed.
 """
 
+import math
 import mmap
 import tempfile
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -72,17 +73,21 @@ def _map_of(X: Array) -> mmap.mmap | None:
     return base if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_RANDOM") else None
 
 
+def empty_rows(shape: tuple[int, ...], dtype: npt.DTypeLike, in_memory: int = IN_MEMORY) -> npt.NDArray[Any]:
+    """An array to fill: in memory, or in a temporary file if it takes more than `in_memory` bytes."""
+    if math.prod(shape) * np.dtype(dtype).itemsize <= in_memory:
+        return np.empty(shape, dtype)
+    with tempfile.NamedTemporaryFile(prefix="ohash-rows-") as file:
+        return np.memmap(file, dtype=np.dtype(dtype), mode="w+", shape=shape)
+
+
 def stack_rows(A: Numbers, B: Numbers) -> Numbers:
     """The rows of A, then those of B; in a temporary file if they take more than a gigabyte.
 
     >>> stack_rows(np.ones((1, 2), np.float32), np.zeros((1, 2), np.float16)).tolist()
     [[1.0, 1.0], [0.0, 0.0]]
     """
-    shape, dtype = (len(A) + len(B), A.shape[1]), np.result_type(A, B)
-    if shape[0] * shape[1] * dtype.itemsize <= IN_MEMORY:
-        return np.concatenate([A, B])
-    with tempfile.NamedTemporaryFile(prefix="ohash-rows-") as file:
-        stacked: Numbers = np.memmap(file, dtype=dtype, mode="w+", shape=shape)
+    stacked: Numbers = empty_rows((len(A) + len(B), A.shape[1]), np.result_type(A, B))
     for X, start in ((A, 0), (B, len(A))):
         for at in range(0, len(X), ROWS_PER_COPY):
             block = gather(X, slice(at, at + ROWS_PER_COPY))

@@ -82,8 +82,8 @@ def facts(now: Snapshot, data: str, link: str) -> dict[str, str]:
     }
 
 
-# A user's own files: vectors, labels, pairs; and the distance.
-Files = tuple[str, str | None, str | None, str | None]
+# A user's own files: vectors, labels, pairs; the distance; and, of two-sided data, the vectors of queries.
+Files = tuple[str, str | None, str | None, str | None] | tuple[str, str | None, str | None, str | None, str | None]
 PLACEHOLDER_FILES: Files = ("your vectors.npy", None, None, None)
 
 
@@ -107,8 +107,8 @@ def code_for(params: ExperimentParams, files: Files = PLACEHOLDER_FILES) -> str:
 
 def own_data_code(content: str, files: Files) -> str:
     """The lines that load a user's own data and check that they are the same."""
-    names = ("", "labels=", "pairs=", "metric=")
-    arguments = ", ".join(f"{name}{value!r}" for name, value in zip(names, files, strict=True) if value is not None)
+    names = ("", "labels=", "pairs=", "metric=", "queries=")
+    arguments = ", ".join(f"{name}{value!r}" for name, value in zip(names, files, strict=False) if value is not None)
     return (
         f"data = ohash.load_dataset({arguments})\nassert data.fingerprint() == {content!r}, 'this is different data'\n"
     )

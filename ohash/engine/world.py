@@ -3,7 +3,6 @@
 Runs that differ only in method, r, beta, C and the like share one world, so a new run starts at once.
 """
 
-import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Generator
@@ -13,9 +12,9 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Numbers, Reals
+from ohash.core.arrays import Numbers, Reals, Singles
 from ohash.core.features import ROWS_PER_BLOCK, FeatureMap
-from ohash.core.rows import gather
+from ohash.core.rows import empty_rows, gather
 from ohash.engine.params import OWN, ExperimentParams
 from ohash.runtime.progress import drain
 from ohash.streams import registry
@@ -113,7 +112,7 @@ class World:
         if known is not None:
             return known
         X = yield from self._iter_raw(stage)
-        Z = _empty((len(X), self.feature_map.d_out), self.dtype)
+        Z: Reals = empty_rows((len(X), self.feature_map.d_out), self.dtype, IN_MEMORY)
         for start in range(0, len(X), ROWS_PER_BLOCK):
             Z[start : start + ROWS_PER_BLOCK] = self.feature_map.transform(
                 gather(X, slice(start, start + ROWS_PER_BLOCK))
@@ -128,7 +127,7 @@ class World:
         known = self._moved.get(stage)
         if known is not None:
             return known
-        moved = _empty(X.shape, "float32")
+        moved: Singles = empty_rows(X.shape, "float32", IN_MEMORY)
         yield from self.drift.iter_features(X, stage, moved)
         return self._keep(self._moved, stage, moved)
 
@@ -184,18 +183,6 @@ class _Slot:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     world: World | None = None
-
-
-def _large(shape: tuple[int, ...], dtype: str) -> bool:
-    return int(np.prod(shape)) * np.dtype(dtype).itemsize > IN_MEMORY
-
-
-def _empty(shape: tuple[int, ...], dtype: str) -> Reals:
-    """An array in memory, or in a temporary file if it is large."""
-    if not _large(shape, dtype):
-        return np.empty(shape, dtype)
-    with tempfile.NamedTemporaryFile(prefix="ohash-mapped-") as file:
-        return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
 
 
 _worlds: OrderedDict[tuple[Any, ...], _Slot] = OrderedDict()

@@ -10,6 +10,7 @@ from ohash.models.registry import collect_specs, plugin_modules, scan
 from ohash.streams.data_folder import FileState, folder_specs, folder_state
 from ohash.streams.dataset import Dataset, DatasetSpec, Metric
 from ohash.streams.readers.own_data import open_files
+from ohash.streams.readers.sides import open_two_sides
 
 # The key of data that a user brought.
 OWN = "own"
@@ -71,20 +72,28 @@ def load_dataset(
     labels: str | Path | None = None,
     pairs: str | Path | None = None,
     metric: Metric | None = None,
+    queries: str | Path | None = None,
 ) -> Dataset:
     """A data set of `ohash.datasets()`, or a file of vectors with labels or pairs from other files.
+
+    With `queries`, another file of vectors, the data are two-sided: `name` holds documents, and pairs are of a query
+    and a document.
 
     >>> load_dataset("digits").X.shape
     (1797, 64)
     """
-    for option, value in (("labels", labels), ("pairs", pairs)):
+    for option, value in (("labels", labels), ("pairs", pairs), ("queries", queries)):
         if value is not None and not isinstance(value, str | Path):
             raise ValueError(
                 f"{option} must be a file, got {type(value).__name__}; for arrays use ohash.Dataset.from_arrays(...)"
             )
+    if queries is not None:
+        if labels is not None:
+            raise ValueError("labels must be left out for two-sided data, whose truth is pairs or distance")
+        return open_two_sides(name, queries, pairs, metric, key=OWN)
     if isinstance(name, str) and labels is pairs is metric is None and name in datasets():
         return load_by_key(name)
-    if isinstance(name, str) and not Path(name).suffix:
+    if isinstance(name, str) and not Path(name).suffix and not Path(name).is_dir():
         return load_by_key(name)  # which says what there is
     return open_files(name, labels, pairs, metric, key=OWN)
 

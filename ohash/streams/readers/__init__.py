@@ -12,11 +12,12 @@ from ohash.runtime import lazy
 if TYPE_CHECKING:
     from ohash.streams.readers.formats import READERS, peek_path, read_path, read_upload
     from ohash.streams.readers.own_data import DataOptions, dataset_from_sources, open_files
+    from ohash.streams.readers.sides import open_two_sides
     from ohash.streams.readers.source import FOLDER, UPLOAD, BadFileError, Limits, Source
 
 __all__ = [
     "FOLDER", "READERS", "UPLOAD", "BadFileError", "DataOptions", "Limits", "Source", "dataset_from_sources",
-    "open_files", "peek_path", "read_path", "read_upload",
+    "open_files", "open_two_sides", "peek_path", "read_path", "read_upload",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy.attach(
@@ -31,6 +32,7 @@ __getattr__, __dir__ = lazy.attach(
         "Source": "source",
         "dataset_from_sources": "own_data",
         "open_files": "own_data",
+        "open_two_sides": "sides",
         "peek_path": "formats",
         "read_path": "formats",
         "read_upload": "formats",

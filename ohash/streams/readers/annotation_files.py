@@ -1,7 +1,8 @@
 """Files that annotate vectors: pairs, and labels.
 
-Pairs have columns i and j, optionally s (+1 / -1, or 1 / 0) and time, as row numbers or ids. Labels are one per row of
-the vectors, as .npy, .csv or .txt.
+Pairs have columns i and j, optionally s (+1 / -1, or 1 / 0) and time, as row numbers or ids. Relevance judgements
+(qrels, as BEIR and MTEB publish them) have query-id, corpus-id and a score: above 0 is similar, 0 dissimilar. Labels
+are one per row of the vectors, as .npy, .csv or .txt.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,18 +15,25 @@ import numpy.typing as npt
 from ohash.core.arrays import Array, Labels
 from ohash.streams.annotations import parse_signs
 from ohash.streams.readers import arrow_columns as arrow
-from ohash.streams.readers import delimited, numpy_files, parquet
+from ohash.streams.readers import delimited, json_lines, numpy_files, parquet
 from ohash.streams.readers.formats import read_safely, refuse_pickle
 from ohash.streams.readers.source import FOLDER, UPLOAD, BadFileError, Limits, Source
 from ohash.streams.readers.table import LABEL_NAMES
 
 NAMES = {
-    "i": ("i", "a", "query", "query_id", "left", "id1", "item1", "source"),
-    "j": ("j", "b", "item", "item_id", "right", "id2", "item2", "target"),
+    "i": ("i", "a", "query", "query_id", "query-id", "qid", "left", "id1", "item1", "source"),
+    "j": (
+        "j", "b", "item", "item_id", "item-id", "corpus-id", "corpus_id", "doc_id", "doc-id", "docid", "doc",
+        "document", "right", "id2", "item2", "target",
+    ),
     "s": ("s", "similar", "label", "clicked", "match"),
     "time": ("time", "timestamp", "t"),
-}
-PAIR_EXTENSIONS = (".csv", ".tsv", ".parquet", ".npy", ".npz")
+    "score": ("score", "relevance", "rel"),
+}  # fmt: skip
+BY_PLACE = ("i", "j", "s", "time")
+PAIR_EXTENSIONS = (".csv", ".tsv", ".parquet", ".npy", ".npz", ".jsonl")
+
+COLUMN_READERS = {".parquet": parquet.columns, ".jsonl": json_lines.columns}
 
 Columns = tuple[Array, ...]
 
@@ -40,10 +48,10 @@ def read_pairs_upload(name: str, data: bytes, limits: Limits = UPLOAD) -> Column
     return load_pairs(Source.upload(name, data), limits)
 
 
-def load_pairs(source: Source, limits: Limits) -> Columns:
-    """Columns of pairs in one form, read by the extension of the file."""
+def load_pairs(source: Source, limits: Limits, *, texts: bool = False) -> Columns:
+    """Columns of pairs in one form, read by the extension of the file; with `texts`, ids stay as they are written."""
     _check_extension(source, PAIR_EXTENSIONS, "pairs")
-    return read_safely(source, limits, lambda: _check_columns(source, _pair_columns(source, limits)))
+    return read_safely(source, limits, lambda: _check_columns(source, _pair_columns(source, limits, texts=texts)))
 
 
 def as_row_numbers(name: str, columns: Columns, vectors: str) -> Columns:
@@ -72,20 +80,20 @@ def check_pairs(source: Source, limits: Limits) -> None:
     )
 
 
-def _pair_columns(source: Source, limits: Limits) -> Mapping[str, Array]:
+def _pair_columns(source: Source, limits: Limits, *, texts: bool) -> Mapping[str, Array]:
     if source.extension == ".npy":
         _pair_matrix_shape(source, limits)
         return dict(
-            zip(NAMES, numpy_files.read_array(source, limits, numpy_files.NUMBERS + numpy_files.TEXT).T, strict=False)
+            zip(
+                BY_PLACE, numpy_files.read_array(source, limits, numpy_files.NUMBERS + numpy_files.TEXT).T, strict=False
+            )
         )
     wanted = _find_columns(source, limits)
     if source.extension == ".npz":
         arrays = numpy_files.read_arrays(source, limits)
         return {name: arrays[column] for column, name in wanted.items()}
-    columns = parquet.columns if source.extension == ".parquet" else delimited.columns
-    return {
-        name: _pair_values(source, limits, name, column) for name, column in columns(source, limits, wanted).items()
-    }
+    columns = COLUMN_READERS.get(source.extension, delimited.columns)(source, limits, wanted)
+    return {name: _pair_values(source, limits, name, column, texts=texts) for name, column in columns.items()}
 
 
 def _pair_matrix_shape(source: Source, limits: Limits) -> tuple[int, ...]:
@@ -102,10 +110,12 @@ def _find_columns(source: Source, limits: Limits) -> dict[str, str]:
         return _match_names(source, numpy_files.array_names(source))
     if source.extension == ".parquet":
         return _match_names(source, parquet.names(source))
+    if source.extension == ".jsonl":
+        return _match_names(source, json_lines.names(source))
     first = delimited.first_line(source, limits)
     if len(first.names) < 2:
         raise BadFileError(f"{source.name} must have columns i, j and optionally s and time, got one column")
-    return _match_names(source, first.names) if first.has_names else dict(zip(first.names, NAMES, strict=False))
+    return _match_names(source, first.names) if first.has_names else dict(zip(first.names, BY_PLACE, strict=False))
 
 
 def _match_names(source: Source, names: Sequence[str]) -> dict[str, str]:
@@ -119,27 +129,29 @@ def _match_names(source: Source, names: Sequence[str]) -> dict[str, str]:
                 break
     if not {"i", "j"} <= set(matches.values()):
         raise BadFileError(
-            f"{source.name} must have columns i and j (or a, b; query, item; left, right), optionally s and time, got "
-            f"{', '.join(list(names)[:6]) or 'none'}; rename them"
+            f"{source.name} must have columns i and j (or query, item; query-id, corpus-id), optionally s and time, "
+            f"got {', '.join(list(names)[:6]) or 'none'}; rename them"
         )
     return matches
 
 
-def _pair_values(source: Source, limits: Limits, name: str, column: Any) -> Array:
-    """An Arrow column as numbers where it holds numbers, else as text."""
+def _pair_values(source: Source, limits: Limits, name: str, column: Any, *, texts: bool) -> Array:
+    """An Arrow column as numbers where it holds numbers, else as text; ids always as text if `texts`."""
     import pyarrow as pa  # noqa: PLC0415
 
     if name == "time":
         return arrow.to_seconds(source.name, name, column.chunks)
     try:
-        if name == "s":
+        if name in ("s", "score"):
             return arrow.to_numbers(column)
-        if not pa.types.is_dictionary(column.type) and not column.null_count:
+        if not texts and not pa.types.is_dictionary(column.type) and not column.null_count:
             whole: Array = column.cast(pa.int64()).to_numpy()
             return whole
     except pa.ArrowException:
         if name == "s":
             raise BadFileError(f"{source.name} must have +1 and -1 (or 1 and 0) in column s, got text") from None
+        if name == "score":
+            raise BadFileError(f"{source.name} must have numbers in column score, got text") from None
     return arrow.to_texts(source.name, name, column.chunks, limits)
 
 
@@ -150,6 +162,8 @@ def _check_columns(source: Source, values: Mapping[str, Array]) -> Columns:
     if i.dtype.kind != j.dtype.kind and "U" in (i.dtype.kind, j.dtype.kind):
         i, j = i.astype(np.str_), j.astype(np.str_)
     s, time = values.get("s"), values.get("time")
+    if s is None and "score" in values:
+        s = _signs_of_scores(source, values["score"])
     columns = [i, j]
     if s is not None:
         columns.append(_parse_signs(source, s))
@@ -160,6 +174,14 @@ def _check_columns(source: Source, values: Mapping[str, Array]) -> Columns:
     if len({column.shape for column in columns}) != 1:
         raise BadFileError(f"{source.name} must have columns of one length, got {[len(column) for column in columns]}")
     return tuple(columns)
+
+
+def _signs_of_scores(source: Source, scores: Array) -> npt.NDArray[np.int8]:
+    """Judgements: above 0 is similar, anything else dissimilar."""
+    missing = np.flatnonzero(np.isnan(scores))
+    if len(missing):
+        raise BadFileError(f"{source.name} must have a score in every row, got none at row {missing[0]}")
+    return np.where(scores > 0, 1, -1).astype(np.int8)
 
 
 def _row_numbers(name: str, column: Array, vectors: str) -> npt.NDArray[np.float64]:

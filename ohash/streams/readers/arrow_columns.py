@@ -9,10 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Array
-from ohash.streams.readers.source import BadFileError, Limits, short_message
-from ohash.streams.readers.table import ID_NAMES, INDEX_NAMES, LABEL_NAMES, TIME_NAMES, Table
+from ohash.core.rows import empty_rows
+from ohash.streams.readers.source import BadFileError, Limits, one_line, short_message
+from ohash.streams.readers.table import CAPTION_NAMES, ID_NAMES, INDEX_NAMES, LABEL_NAMES, TIME_NAMES, Table
 
 LONGEST_TEXT = 256
+LONGEST_CAPTION = 160
+# Rows of more are known by their ids: captions are kept in memory.
+MOST_CAPTIONS = 1_000_000
+# Vectors of files on this machine that take more bytes than this are mapped from a temporary file.
+IN_MEMORY = 2**28
 
 
 @dataclass(frozen=True)
@@ -23,19 +29,27 @@ class ColumnRoles:
     label: str | None
     id: str | None
     time: str | None
+    captions: tuple[str, ...] = ()
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """All but the features."""
+        return (*(name for name in (self.label, self.id, self.time) if name is not None), *self.captions)
 
 
 def assign_roles(names: Sequence[str]) -> ColumnRoles:
-    """By name: label (labels, y, class, target), id (ids), time (timestamp); every other column is a feature.
+    """By name: label (labels, y, class, target), id, time, captions (title, text); every other column is a feature.
 
     The row numbers that pandas writes are left out.
 
     >>> assign_roles(["id", "a", "b", "Label"]), assign_roles(["", "a", "b"]).features
-    (ColumnRoles(features=('a', 'b'), label='Label', id='id', time=None), ('a', 'b'))
+    (ColumnRoles(features=('a', 'b'), label='Label', id='id', time=None, captions=()), ('a', 'b'))
     """
-    special = [_column_named(names, wanted) for wanted in (LABEL_NAMES, ID_NAMES, TIME_NAMES)]
+    label, identity, time = (_column_named(names, wanted) for wanted in (LABEL_NAMES, ID_NAMES, TIME_NAMES))
     index = _column_named(names, INDEX_NAMES)
-    return ColumnRoles(tuple(name for name in names if name not in (*special, index)), *special)
+    captions = tuple(name for wanted in CAPTION_NAMES if (name := _column_named(names, (wanted,))) is not None)
+    features = tuple(name for name in names if name not in (label, identity, time, index, *captions))
+    return ColumnRoles(features, label, identity, time, captions)
 
 
 def _column_named(names: Sequence[str], wanted: tuple[str, ...]) -> str | None:
@@ -46,8 +60,9 @@ def fill_table(
     name: str, limits: Limits, part: ColumnRoles, rows: int, batches: Iterable[Any], width: int | None = None
 ) -> Table:
     """Fill a float32 matrix from record batches of at most `rows` rows in total; `width` is that of a list column."""
-    X = np.empty((rows, width or len(part.features)), np.float32)
+    X = empty_rows((rows, width or len(part.features)), np.float32, IN_MEMORY)
     kept: dict[str, list[Any]] = {column: [] for column in (part.label, part.id, part.time) if column is not None}
+    captions: list[str] = []
     at = 0
     for batch in batches:
         if at + len(batch) > rows:
@@ -59,6 +74,8 @@ def fill_table(
             X[at : at + len(batch)] = _lists(name, batch.column(part.features[0]), width, at)
         for column, pieces in kept.items():
             pieces.append(batch.column(column))
+        if part.captions and rows <= MOST_CAPTIONS:
+            captions += to_captions([batch.column(column) for column in part.captions])
         at += len(batch)
     if at == 0:
         raise BadFileError(f"{name} must have at least one row of numbers, got none")
@@ -71,7 +88,31 @@ def fill_table(
         class_names=class_names,
         ids=None if part.id is None else to_texts(name, part.id, kept[part.id], limits),
         time=None if part.time is None else to_seconds(name, part.time, kept[part.time]),
+        captions=tuple(captions),
     )
+
+
+def to_captions(columns: list[Any]) -> list[str]:
+    """The first text of each row that is not empty, cut to what can be shown.
+
+    >>> import pyarrow as pa
+    >>> to_captions([pa.array(["a title", "", None]), pa.array(["a text", "its text", None])])
+    ['a title', 'its text', '']
+    """
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    cut = [pc.utf8_slice_codeunits(column.cast(pa.large_string()), 0, LONGEST_CAPTION) for column in columns]
+    rows = zip(*(column.to_pylist() for column in cut), strict=True)
+    return [one_line(next((text for text in texts if text), "")) for texts in rows]
+
+
+def join_pieces(pieces: list[Any]) -> Any:
+    """Pieces of one column; those of several files may be stored as different kinds of text."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    kinds = {piece.type for piece in pieces}
+    return pa.chunked_array(pieces if len(kinds) == 1 else [piece.cast(pa.string()) for piece in pieces])
 
 
 def to_numbers(column: Any) -> Array:
@@ -86,7 +127,7 @@ def encode_classes(name: str, title: str, pieces: list[Any]) -> tuple[npt.NDArra
     """Classes as numbers 0, 1, ... in the order of their names, without ever writing a name out per row."""
     import pyarrow as pa  # noqa: PLC0415
 
-    column = pa.chunked_array(pieces)
+    column = join_pieces(pieces)
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
         raise BadFileError(f"{name} must have a label in every row, column {title!r} is empty at row {row}")
@@ -106,7 +147,7 @@ def to_texts(name: str, title: str, pieces: list[Any], limits: Limits) -> npt.ND
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
-    column = pa.chunked_array(pieces)
+    column = join_pieces(pieces)
     if pa.types.is_dictionary(column.type):
         lengths = pc.utf8_length(column.unify_dictionaries().chunk(0).dictionary) if len(column) else None
         longest = pc.max(lengths).as_py() if lengths is not None else 0

@@ -130,11 +130,12 @@ Role = Literal["vectors", "pairs", "labels"]
 # Names of the two columns of a pair, which columns of vectors are unlikely to have.
 PAIR_COLUMNS = (
     ("i", "j"), ("query", "item"), ("query_id", "item_id"), ("left", "right"), ("id1", "id2"), ("item1", "item2"),
-    ("source", "target"),
+    ("source", "target"), ("query-id", "corpus-id"), ("query_id", "corpus_id"), ("query_id", "doc_id"),
+    ("qid", "docid"),
 )  # fmt: skip
 # How the TEXMEX site names files of neighbours.
 GROUND_TRUTH_SUFFIX = "_groundtruth.ivecs"
-OTHER_PAIR_COLUMNS = ("s", "similar", "label", "clicked", "match", "time", "timestamp", "t")
+OTHER_PAIR_COLUMNS = ("s", "similar", "label", "clicked", "match", "time", "timestamp", "t", "score")
 
 
 def guess_role(source: Source, limits: Limits) -> Role:

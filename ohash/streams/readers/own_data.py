@@ -106,6 +106,7 @@ def dataset_from_sources(
             title=options.title or features.name,
             key=key,
             kernel=options.kernel,
+            captions=() if tests else table.captions,
         )
     return replace(
         dataset,
@@ -211,8 +212,8 @@ def open_files(
     Labels or pairs given here replace both of the TOML.
     """
     file = Path(features)
-    if not file.is_file():
-        raise ValueError(f"{file} must be a file that exists")
+    if not file.exists():
+        raise ValueError(f"{file} must be a file that exists, or a folder of .parquet files")
     sidecar = _find_sidecar(file, labels, pairs)
     options = replace(sidecar.options, metric=metric or sidecar.options.metric)
     return dataset_from_sidecar(file, replace(sidecar, options=options), key=key)

@@ -1,11 +1,26 @@
-""".parquet: numeric columns side by side, or one column of lists (an embedding). The metadata are checked first."""
+""".parquet: numeric columns side by side, or one column of lists (an embedding). The metadata are checked first.
 
+A folder of Parquet files, as data sets are often published, is one table: its files follow each other by name. Rows are
+read in batches, and what is large is written to a temporary file that is mapped: memory stays bounded.
+"""
+
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from ohash.streams.readers import arrow_columns as arrow
-from ohash.streams.readers.source import BadFileError, Limits, Source, file_error, out_of_memory, short_message
+from ohash.streams.readers.source import (
+    BadFileError,
+    Limits,
+    Source,
+    file_error,
+    format_bytes,
+    out_of_memory,
+    short_message,
+)
 from ohash.streams.readers.table import Peek, Table
 
 MAGIC = b"PAR1"
@@ -17,23 +32,24 @@ LONGEST_STRING, MOST_ENTRIES = 2**25, 2**20
 
 def peek(source: Source, limits: Limits, variable: str | None = None) -> Peek:
     """From the footer."""
-    with _open(source) as file:
-        part, width, rows, columns = _layout(source, limits, file, variable)
-        limits.check_decoded(source.name, rows * (width or columns) * 4)
-        return Peek(rows, width or columns, "float32", labels=part.label is not None)
+    part, width, rows, columns, _ = _whole_layout(source, limits, variable)
+    _check_room(source, limits, rows * (width or columns) * 4)
+    return Peek(rows, width or columns, "float32", labels=part.label is not None)
 
 
 def read(source: Source, limits: Limits, variable: str | None = None) -> Table:
-    """The features as float32, with the label, id and time columns; other columns are left out."""
-    with _open(source) as file:
-        part, width, rows, columns = _layout(source, limits, file, variable)
-        texts = _texts(file, [name for name in (part.label, part.id) if name is not None])
-    limits.check_decoded(source.name, rows * (width or columns) * 4)
-    wanted = [*part.features, *(name for name in (part.label, part.id, part.time) if name is not None)]
-    # text is read as codes into a dictionary: one long text in every row would otherwise be written out in every row
-    with _open(source, texts) as file, _name_place(source, wanted):
-        batches = file.iter_batches(max(1, BATCH_VALUES // (width or columns)), columns=wanted)
-        return arrow.fill_table(source.name, limits, part, rows, batches, width)
+    """The features as float32, with label, id, time and captions; other columns are left out."""
+    part, width, rows, columns, texts = _whole_layout(source, limits, variable)
+    _check_room(source, limits, rows * (width or columns) * 4)
+    wanted = [*part.features, *part.others]
+
+    def batches() -> Iterator[Any]:
+        for file_of in source.parts:
+            # text is read as codes into a dictionary: a long text in every row would otherwise be written out each time
+            with _open(file_of, texts) as file, _name_place(file_of, wanted):
+                yield from file.iter_batches(max(1, BATCH_VALUES // (width or columns)), columns=wanted)
+
+    return arrow.fill_table(source.name, limits, part, rows, batches(), width)
 
 
 def columns(source: Source, limits: Limits, wanted: dict[str, str]) -> dict[str, Any]:
@@ -52,6 +68,43 @@ def names(source: Source) -> list[str]:
         return list(file.schema_arrow.names)
 
 
+def _check_room(source: Source, limits: Limits, size: int) -> None:
+    """Refuse vectors that fit neither in memory nor, read from this machine, in a temporary file."""
+    if source.path is None or size <= arrow.IN_MEMORY:
+        limits.check_decoded(source.name, size)
+    elif (free := shutil.disk_usage(tempfile.gettempdir()).free) < size:
+        raise BadFileError(
+            f"{source.name} needs {format_bytes(size)} for its vectors in {tempfile.gettempdir()}, which has "
+            f"{format_bytes(free)} left; free some, or set TMPDIR to a larger disk"
+        )
+
+
+def _whole_layout(
+    source: Source, limits: Limits, variable: str | None
+) -> tuple[arrow.ColumnRoles, int | None, int, int, list[str]]:
+    """As `_layout`, of all files of a folder, which must agree; and the columns of text."""
+    shared: tuple[arrow.ColumnRoles, int | None, int] | None = None
+    total, texts = 0, set[str]()
+    for one in source.parts:
+        with _open(one) as file:
+            part, width, rows, columns = _layout(one, limits, file, variable)
+            texts |= set(_texts(file, [name for name in part.others if name != part.time]))
+        if shared is not None and shared != (part, width, columns):
+            raise BadFileError(
+                f"files of {source.name} must have the same columns and vectors of one length, {one.name} differs from "
+                f"{source.parts[0].name}: {_describe(part, columns)} instead of {_describe(shared[0], shared[2])}"
+            )
+        shared = part, width, columns
+        total += rows
+    assert shared is not None
+    limits.check_shape(source.name, total, shared[2])
+    return shared[0], shared[1], total, shared[2], sorted(texts)
+
+
+def _describe(part: arrow.ColumnRoles, columns: int) -> str:
+    return f"{', '.join([part.features[0], *part.others])} with {columns} values"
+
+
 def _layout(
     source: Source, limits: Limits, file: Any, variable: str | None
 ) -> tuple[arrow.ColumnRoles, int | None, int, int]:
@@ -61,6 +114,12 @@ def _layout(
     rows, schema = file.metadata.num_rows, file.schema_arrow
     limits.check_shape(source.name, rows, max(1, file.metadata.num_columns))
     part = arrow.assign_roles(schema.names)
+    numeric = [name for name in part.captions if not _is_text(schema.field(name).type)]  # then it is no caption
+    part = replace(
+        part,
+        features=tuple(name for name in schema.names if name in (*part.features, *numeric)),
+        captions=tuple(name for name in part.captions if name not in numeric),
+    )
     is_list = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     lists = [name for name in part.features if any(test(schema.field(name).type) for test in is_list)]
     lists = [name for name in lists if _is_number(schema.field(name).type.value_type)]
@@ -79,14 +138,14 @@ def _layout(
     if lists:
         width = _width(source, file, lists[0], rows)
         limits.check_shape(source.name, rows, width)
-        return arrow.ColumnRoles((lists[0],), part.label, part.id, part.time), width, rows, width
+        return replace(part, features=(lists[0],)), width, rows, width
     features = tuple(name for name in part.features if _is_number(schema.field(name).type))
     if not features or len(set(schema.names)) != len(schema.names):
         raise BadFileError(
             f"{source.name} must have columns of numbers or one column of lists of numbers, with distinct names, got "
             f"{', '.join(f'{field.name} ({field.type})' for field in list(schema)[:5]) or 'none'}"
         )
-    return arrow.ColumnRoles(features, part.label, part.id, part.time), None, rows, len(features)
+    return replace(part, features=features), None, rows, len(features)
 
 
 def _width(source: Source, file: Any, column: str, rows: int) -> int:
@@ -108,6 +167,13 @@ def _is_number(kind: Any) -> bool:
     import pyarrow as pa  # noqa: PLC0415
 
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa  # noqa: PLC0415
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _texts(file: Any, wanted: list[str]) -> list[str]:

@@ -182,6 +182,20 @@ def format_bytes(size: int) -> str:
 MAP_FROM = 16 * 2**20
 
 
+PARQUET = ".parquet"
+
+
+def _parquet_files(folder: Path) -> list[Path]:
+    """Sorted by name; hidden files and those of other kinds, such as a README, are left out."""
+    names = (
+        file for file in folder.iterdir() if file.suffix.lower() == PARQUET and not file.name.startswith((".", "_"))
+    )
+    files = sorted(file for file in names if file.is_file())
+    if not files:
+        raise BadFileError(f"{folder} must be a file, or a folder of .parquet files, got a folder without any")
+    return files
+
+
 @dataclass(frozen=True)
 class Source:
     """A named run of bytes, either `path` or `data`."""
@@ -193,8 +207,10 @@ class Source:
 
     @classmethod
     def file(cls, path: str | Path) -> "Source":
-        """A file on this machine."""
+        """A file on this machine, or a folder of Parquet files."""
         path = Path(path)
+        if path.is_dir():
+            return cls(path.name, sum(file.stat().st_size for file in _parquet_files(path)), path=path)
         if not path.is_file():
             raise ValueError(f"{path} must be a file that exists")
         return cls(path.name, path.stat().st_size, path=path)
@@ -208,8 +224,15 @@ class Source:
 
     @property
     def extension(self) -> str:
-        """Lower case, with the dot."""
-        return Path(self.name).suffix.lower()
+        """Lower case, with the dot; that of its files for a folder."""
+        return PARQUET if self.path is not None and self.path.is_dir() else Path(self.name).suffix.lower()
+
+    @property
+    def parts(self) -> "list[Source]":
+        """The files of a folder, by name; a file has itself only."""
+        if self.path is None or not self.path.is_dir():
+            return [self]
+        return [Source.file(path) for path in _parquet_files(self.path)]
 
     def open(self) -> BinaryIO:
         """A stream at the first byte."""

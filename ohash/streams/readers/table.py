@@ -47,6 +47,7 @@ class Table:
     metric: str | None = None
     extra: Mapping[str, Array] = field(default_factory=lambda: MappingProxyType({}))
     note: str = ""
+    captions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse NaN, infinity and a row too long to be measured, by their first place, of what is small enough."""
@@ -94,7 +95,9 @@ def first_not_finite(X: Numbers) -> tuple[int, int] | None:
 
 FEATURE_NAMES = ("x", "features", "embeddings", "embedding", "vectors", "data", "train", "gist", "fea", "base")
 LABEL_NAMES = ("labels", "label", "y", "class", "classes", "target", "targets", "gnd")
-ID_NAMES = ("ids", "id")
+ID_NAMES = ("ids", "id", "_id", "doc_id", "docid", "corpus_id", "corpus-id", "query_id", "query-id", "qid", "item_id")
+# Texts that say what a row is, shown in this order of preference.
+CAPTION_NAMES = ("title", "text")
 TIME_NAMES = ("time", "timestamp")
 # What pandas calls the row numbers that it writes with a table: not a feature.
 INDEX_NAMES = ("", "unnamed: 0", "__index_level_0__")

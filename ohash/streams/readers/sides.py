@@ -1,0 +1,106 @@
+"""Two-sided data from files: vectors of documents, vectors of queries, and which documents were clicked for a query.
+
+The third file is a click log (query, item, label, time) or relevance judgements (query-id, corpus-id, score). It names
+ids as texts, or row numbers of a side that has no ids.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from ohash.core.arrays import Array
+from ohash.streams.dataset import METRICS, Dataset, Metric
+from ohash.streams.readers import annotation_files, formats
+from ohash.streams.readers.own_data import file_named_in_errors
+from ohash.streams.readers.source import FOLDER, BadFileError, Limits, Source
+from ohash.streams.readers.table import Table
+
+
+def open_two_sides(
+    docs: str | Path,
+    queries: str | Path,
+    clicks: str | Path | None = None,
+    metric: Metric | None = None,
+    *,
+    title: str = "",
+    key: str = "user",
+) -> Dataset:
+    """A data set from files of this machine; docs and queries may be folders of Parquet files."""
+    return two_sides_from_sources(
+        Source.file(docs),
+        Source.file(queries),
+        None if clicks is None else Source.file(clicks),
+        limits=FOLDER,
+        metric=metric,
+        title=title,
+        key=key,
+    )
+
+
+def two_sides_from_sources(
+    docs: Source,
+    queries: Source,
+    clicks: Source | None,
+    *,
+    limits: Limits,
+    metric: Metric | None = None,
+    title: str = "",
+    key: str = "user",
+) -> Dataset:
+    """A data set from files or uploads."""
+    D, Q = formats.read(docs, limits), formats.read(queries, limits)
+    if D.X.shape[1] != Q.X.shape[1]:
+        raise BadFileError(
+            f"{queries.name} must have vectors as long as those of {docs.name}, {D.X.shape[1]}, got {Q.X.shape[1]}; "
+            "encode documents and queries with one model"
+        )
+    declared = next((one for one in METRICS if one == D.metric), None)
+    pairs = None if clicks is None else _read_clicks(clicks, limits, (queries, Q), (docs, D))
+    with file_named_in_errors(docs.name if clicks is None else clicks.name):
+        return Dataset.from_two_sides(
+            D.X,
+            Q.X,
+            pairs,
+            doc_ids=D.ids,
+            query_ids=Q.ids,
+            doc_captions=D.captions,
+            query_captions=Q.captions,
+            metric=metric or declared or "l2",
+            title=title or docs.name,
+            key=key,
+        )
+
+
+def _read_clicks(
+    clicks: Source, limits: Limits, queries: tuple[Source, Table], docs: tuple[Source, Table]
+) -> tuple[Array, ...]:
+    """Columns i, j, s, time; i and j are row numbers of their sides or known ids."""
+    i, j, *rest = annotation_files.load_pairs(clicks, limits, texts=True)
+    sides = []
+    for column, (source, table), kind in ((i, queries, "query"), (j, docs, "document")):
+        if table.ids is None:
+            named = annotation_files.as_row_numbers(clicks.name, (column, column), source.name)[0]
+            _refuse_unknown(clicks, source, kind, named, (named < 0) | (named >= len(table.X)), "row numbers from 0")
+        else:
+            named = column.astype(np.str_)
+            known = f"ids such as {str(table.ids[0])!r}"
+            _refuse_unknown(clicks, source, kind, named, ~np.isin(named, table.ids), known)
+        sides.append(named)
+    return *sides, *rest
+
+
+def _refuse_unknown(clicks: Source, source: Source, kind: str, named: Array, unknown: Array, known: str) -> None:
+    """Refuse rows that name what is not there; say how many, and which comes first."""
+    if not unknown.any():
+        return
+    first = str(named[unknown][0])
+    if unknown.all():
+        raise BadFileError(
+            f"{clicks.name} must name {known} of {source.name} as {kind}, and no row does: the first names {first!r}; "
+            "are these files of one data set?"
+        )
+    different = len(np.unique(named[unknown]))
+    raise BadFileError(
+        f"{clicks.name} must name {known} of {source.name} as {kind}: {int(unknown.sum()):,} of {len(named):,} rows "
+        f"name {different:,} that are not there, the first is {first!r}; leave those rows out"
+    )
