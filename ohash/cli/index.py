@@ -1,4 +1,4 @@
-"""Build a search index of your vectors, and export codes and encoder to faiss, pgvector, Milvus or plain NumPy.
+"""Build a search index of your vectors, and export codes and encoder to search engines or plain NumPy.
 
 Examples:
   python3 -m ohash run --features x.npy --pairs-file clicks.csv --method oh --out trained/
@@ -8,9 +8,10 @@ Examples:
 
 int8, product quantisation and RaBitQ have a distance of their own: "numpy" writes their codes and a search with it,
 "faiss" an index that ranks by it (RaBitQ: for r = d) and queries.py, which prepares queries for it.
+Each engine gets its files and a page, such as pgvector.md, with the statements to run; these are tested in the engine.
 The index is written as index.npz, for ohash.HammingIndex.load. "numpy" writes encoder.py and encoder.npz, which encode
 queries for the other systems without ohash. Bit k of a code is bit k % 8 of byte k // 8; --bitorder big (Milvus's
-convention) reverses the bits within a byte, for Milvus and the encoder alike.
+convention) reverses the bits within a byte, for the encoder and every engine except faiss and pgvector, which fix it.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from ohash.core.codes import Codes
 from ohash.evaluation.diagnostics import code_diagnostics
 from ohash.index.bit_words import code_length
 from ohash.index.distance_export import ranks_by_own_distance, refuse_hamming, write_search
-from ohash.index.export import TARGETS, check_target_bitorder, write_encoder
+from ohash.index.export import TARGETS, accepted_bitorder, check_target_bitorder, write_encoder
 from ohash.index.faiss_export import write_faiss
 from ohash.streams.readers.own_data import open_files
 
@@ -66,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         index.save(out / "index.npz")
         written.append(out / "index.npz")
         for target in targets:
-            written += index.export(target, out, options.bitorder if target == "milvus" else "little")
+            written += index.export(target, out, accepted_bitorder(options.bitorder, target))
         _describe(index, codes)
     print(f"wrote {', '.join(file.name for file in written)} to {out}")
     return 0

@@ -20,7 +20,7 @@ from ohash.engine.params import OWN, ExperimentParams, flat, rows_of, unchecked_
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.index.distance_export import ranks_by_own_distance, write_search
-from ohash.index.export import TARGETS, Target, write_encoder
+from ohash.index.export import TARGETS, write_encoder
 from ohash.index.faiss_export import write_faiss
 from ohash.index.hamming_index import HammingIndex
 from ohash.models.base import OnlineHasher
@@ -179,7 +179,7 @@ def _deployments(
         )
 
 
-def _write_target(model: OnlineHasher, index: HammingIndex, target: Target, out: Path) -> None:
+def _write_target(model: OnlineHasher, index: HammingIndex, target: str, out: Path) -> None:
     index.export(target, out / target)
     write_encoder(model, out / target, targets=(target,))
 

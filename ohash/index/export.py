@@ -1,4 +1,4 @@
-"""Codes for other systems: faiss, pgvector, Milvus.
+"""Codes for other systems: faiss, pgvector, Milvus, Qdrant, LanceDB and sqlite-vec (`ohash.index.engines`).
 
 Hamming distance does not care how bits are ordered, as long as queries and items agree. Each format says its order:
 
@@ -8,6 +8,9 @@ system   a code is                                 bit k of the code
 faiss    bytes, d = 8 ceil(r/8)                    bit k % 8 of byte k // 8 (little), as everywhere in ohash
 pgvector text of r digits, a value of ``bit(r)``   digit k, counted from the left
 Milvus   bytes, dim = 8 ceil(r/8)                  as faiss, unless `bitorder` says big, as their examples pack
+LanceDB  fixed-size list of ceil(r/8) uint8        as Milvus
+SQLite   bytes, bit[8 ceil(r/8)] of sqlite-vec     as Milvus
+Qdrant   r numbers -1 and +1, of codes.npy         number k; codes.npy as Milvus
 ======== ========================================= ===========================================================
 
 T models have no counterpart there except for their sum, the Hamming distance of the T codes concatenated.
@@ -21,7 +24,7 @@ import json
 from collections.abc import Collection, Iterator
 from inspect import getattr_static
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +32,15 @@ import numpy.typing as npt
 from ohash.core.features import FeatureMap
 from ohash.evaluation.packed_codes import code_array
 from ohash.index.bit_words import BitOrder, check_bitorder, code_length, reorder_bits
+from ohash.index.engines.base import CodeFacts
+from ohash.index.engines.faiss import binary_index
+from ohash.index.engines.page import page_text
+from ohash.index.engines.pgvector import bit_strings
+from ohash.index.engines.registry import engines
 from ohash.models.base import LinearHasher, OnlineHasher
 from ohash.runtime.frames import Arrays
 
-Target = Literal["faiss", "pgvector", "milvus"]
-TARGETS: tuple[Target, ...] = ("faiss", "pgvector", "milvus")
-ROWS_PER_BLOCK = 16384  # rows turned into text at a time
+TARGETS = tuple(engines())
 
 
 def concatenate_models(codes: npt.ArrayLike, r: int | None = None) -> tuple[npt.NDArray[np.uint8], int]:
@@ -53,10 +59,7 @@ def concatenate_models(codes: npt.ArrayLike, r: int | None = None) -> tuple[npt.
 
 def to_faiss(codes: npt.ArrayLike, r: int | None = None) -> Any:
     """A faiss IndexBinaryFlat of the codes; search it with codes that went through `concatenate_models`."""
-    packed, _ = concatenate_models(codes, r)
-    index = _faiss().IndexBinaryFlat(8 * packed.shape[1])
-    index.add(np.ascontiguousarray(packed))
-    return index
+    return binary_index(concatenate_models(codes, r)[0])
 
 
 def to_pgvector(codes: npt.ArrayLike, r: int | None = None) -> Iterator[str]:
@@ -65,11 +68,7 @@ def to_pgvector(codes: npt.ArrayLike, r: int | None = None) -> Iterator[str]:
     >>> list(to_pgvector(np.uint8([[0b001], [0b110]]), r=3))
     ['100', '011']
     """
-    packed, r = concatenate_models(codes, r)
-    for start in range(0, len(packed), ROWS_PER_BLOCK):
-        bits = np.unpackbits(packed[start : start + ROWS_PER_BLOCK], axis=1, count=r, bitorder="little")
-        text = (bits + ord("0")).tobytes().decode("ascii")
-        yield from (text[at : at + r] for at in range(0, len(text), r))
+    return bit_strings(*concatenate_models(codes, r))
 
 
 def to_milvus(codes: npt.ArrayLike, r: int | None = None, bitorder: BitOrder = "little") -> npt.NDArray[np.uint8]:
@@ -82,65 +81,54 @@ def to_milvus(codes: npt.ArrayLike, r: int | None = None, bitorder: BitOrder = "
 
 
 def write_codes(
-    codes: npt.ArrayLike, target: Target, folder: str | Path, *, r: int | None = None, bitorder: BitOrder = "little"
+    codes: npt.ArrayLike, target: str, folder: str | Path, *, r: int | None = None, bitorder: BitOrder = "little"
 ) -> list[Path]:
-    """Write codes for one system into `folder`, with a JSON note on how to read them; return the files."""
+    """Write codes for one system into `folder`, with the statements to run and a JSON note; return the files."""
     if target not in TARGETS:
         raise ValueError(f"target must be one of {', '.join(map(repr, TARGETS))}, got {target!r}")
-    order = check_target_bitorder(bitorder, target)
+    order, engine = check_target_bitorder(bitorder, target), engines()[target]
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     packed, R = concatenate_models(codes, r)
-    note: dict[str, Any] = {"rows": len(packed), "bits": R, "models": len(code_array("codes", codes))}
-    if target == "faiss":
-        files = [folder / "codes.faiss"]
-        _faiss().write_index_binary(to_faiss(packed, R), str(files[0]))
-        note |= {"d": 8 * packed.shape[1], "bitorder": "little", "read": "faiss.read_index_binary('codes.faiss')"}
-    elif target == "pgvector":
-        files = [folder / "codes.sql"]
-        with files[0].open("w") as file:
-            file.writelines(_sql(packed, R))
-        note |= {"bitorder": "digit k of the text is bit k", "read": "psql -f codes.sql"}
-    else:
-        files = [folder / "codes.npy"]
-        np.save(files[0], to_milvus(packed, R, order), allow_pickle=False)
-        note |= {"dim": 8 * packed.shape[1], "bitorder": order, "read": "rows of bytes for BINARY_VECTOR, HAMMING"}
-    files.append(folder / f"{target}.json")
-    files[-1].write_text(json.dumps(note, indent=2) + "\n")
+    facts = CodeFacts(len(packed), R, packed.shape[1], order)
+    files = engine.write(packed, facts, folder)
+    note = {"rows": len(packed), "bits": R, "models": len(code_array("codes", codes)), **engine.note(facts)}
+    files += [folder / f"{target}.json", folder / f"{target}.md"]
+    files[-2].write_text(json.dumps(note, indent=2) + "\n")
+    files[-1].write_text(page_text(engine, facts), encoding="utf-8")
     return files
 
 
-def check_target_bitorder(bitorder: str, target: Target) -> BitOrder:
+def check_target_bitorder(bitorder: str, target: str) -> BitOrder:
     """`bitorder` if `target` accepts it."""
-    if check_bitorder(bitorder) == "big" and target != "milvus":
+    if check_bitorder(bitorder) not in engines()[target].bitorders:
         raise ValueError(f"bitorder must be 'little' for {target}, which fixes it, got 'big'; 'milvus' has the choice")
     return check_bitorder(bitorder)
 
 
-def _sql(packed: npt.NDArray[np.uint8], r: int) -> Iterator[str]:
-    yield "CREATE EXTENSION IF NOT EXISTS vector; -- pgvector 0.7.0 or later\n"
-    yield f"CREATE TABLE codes (id bigint PRIMARY KEY, code bit({r}) NOT NULL);\n"
-    yield "COPY codes (id, code) FROM STDIN;\n"
-    for row, text in enumerate(to_pgvector(packed, r)):
-        yield f"{row}\t{text}\n"
-    yield "\\.\n"
-    yield "-- exact: SELECT id FROM codes ORDER BY code <~> B'...' LIMIT 10;\n"
-    yield "-- approximate: CREATE INDEX ON codes USING hnsw (code bit_hamming_ops);\n"
-
-
-def _faiss() -> Any:
-    try:
-        import faiss  # noqa: PLC0415
-    except ImportError as error:
-        raise ValueError("export to faiss needs faiss: pip install ohash[faiss]") from error
-    return faiss
+def accepted_bitorder(bitorder: BitOrder, target: str) -> BitOrder:
+    """`bitorder`, or "little" for a target that has no choice."""
+    return bitorder if bitorder in engines()[target].bitorders else "little"
 
 
 ENCODER_FILE = "encoder.npz"
+ENCODER_PAGE = """\
+# The encoder in NumPy
+
+Keep encoder.py and encoder.npz in one folder. They need NumPy, not ohash.
+
+## Encode <!-- encode -->
+
+```python
+from encoder import encode
+
+queries = encode(X)  # vectors, one per row, become packed codes
+```
+"""
 
 
 def numpy_encoder(
-    model: OnlineHasher, bitorder: BitOrder = "little", targets: Collection[Target] = ()
+    model: OnlineHasher, bitorder: BitOrder = "little", targets: Collection[str] = ()
 ) -> tuple[str, Arrays]:
     """(Python source that defines ``encode(X)``, the arrays it reads from encoder.npz in the same folder).
 
@@ -199,16 +187,17 @@ def numpy_encoder(
 
 
 def write_encoder(
-    model: OnlineHasher, folder: str | Path, bitorder: BitOrder = "little", targets: Collection[Target] = ()
+    model: OnlineHasher, folder: str | Path, bitorder: BitOrder = "little", targets: Collection[str] = ()
 ) -> list[Path]:
-    """Write encoder.py and encoder.npz into `folder`."""
+    """Write encoder.py, encoder.npz and a page into `folder`."""
     source, arrays = numpy_encoder(model, bitorder, targets)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "encoder.py").write_text(source)
     with (folder / ENCODER_FILE).open("wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
-    return [folder / "encoder.py", folder / ENCODER_FILE]
+    (folder / "encoder.md").write_text(ENCODER_PAGE, encoding="utf-8")
+    return [folder / "encoder.py", folder / ENCODER_FILE, folder / "encoder.md"]
 
 
 def map_steps(feature_map: FeatureMap) -> tuple[list[str], Arrays]:

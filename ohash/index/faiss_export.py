@@ -24,6 +24,26 @@ from ohash.models.base import OnlineHasher
 from ohash.models.registry import find
 from ohash.runtime.frames import Arrays
 
+PAGE = """\
+# {rows:,} items of {title} in faiss
+
+Run in this folder. Package: faiss-cpu. `X` are vectors as you have them, one per row; `k` is the number of neighbours.
+
+## Load <!-- load -->
+
+```python
+import faiss
+from queries import prepare
+
+index = faiss.read_index("index.faiss")
+```
+
+## Search by the distance of the method <!-- search -->
+
+```python
+squares, rows = index.search(prepare(X), k)
+```
+"""
 INDEX_FILE, QUERIES_FILE, ARRAYS_FILE = "index.faiss", "queries.py", "queries.npz"
 
 
@@ -61,8 +81,9 @@ def write_faiss(model: OnlineHasher, Z: Reals, folder: str | Path) -> list[Path]
         "rows": len(Z), "d": index.d, "method": find(str(model.key)).title, "distance": "squared L2, estimated",
         "read": f"faiss.read_index('{INDEX_FILE}').search(queries.prepare(X), k)",
     }  # fmt: skip
-    files.append(folder / "faiss.json")
-    files[-1].write_text(json.dumps(note, indent=2) + "\n")
+    files += [folder / "faiss.json", folder / "faiss.md"]
+    files[-2].write_text(json.dumps(note, indent=2) + "\n")
+    files[-1].write_text(PAGE.format(rows=len(Z), title=note["method"]), encoding="utf-8")
     return files
 
 

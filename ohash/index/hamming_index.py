@@ -22,7 +22,7 @@ from ohash.index.bit_words import (
     words_from_codes,
 )
 from ohash.index.cost_model import UNLIMITED
-from ohash.index.export import Target, write_codes
+from ohash.index.export import accepted_bitorder, write_codes
 from ohash.index.planner import SearchPlanner
 from ohash.index.scan import ROW_BITS
 from ohash.index.searcher import Searcher, Values
@@ -220,12 +220,12 @@ class HammingIndex:
         except Exception as error:
             raise ValueError(f"path must be an intact index, got {path}, which is damaged ({error!r})") from error
 
-    def export(self, target: Target, folder: str | Path, bitorder: BitOrder | None = None) -> list[Path]:
-        """Write the codes for "faiss", "pgvector" or "milvus" into a folder; `ohash.index.export` has the formats.
+    def export(self, target: str, folder: str | Path, bitorder: BitOrder | None = None) -> list[Path]:
+        """Write the codes for a search engine, such as "faiss" or "pgvector", and a page with the statements to run.
 
-        Bytes for Milvus have the bit order of this index by default.
+        `ohash.index.export` has the formats. Where there is a choice, bytes have the bit order of this index.
         """
-        order = bitorder or (self.bitorder if target == "milvus" else "little")
+        order = bitorder or accepted_bitorder(self.bitorder, target)
         return write_codes(self._pack("little"), target, folder, bitorder=order)
 
     def _pack(self, bitorder: BitOrder) -> Codes:

@@ -4,6 +4,8 @@ import importlib.util
 import json
 import subprocess
 import sys
+from contextlib import chdir
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import ohash
 from ohash.cli.main import main
 from ohash.core.codes import pack
 from ohash.core.features import FeatureMap
+from ohash.index.engines.page import read_page
 from ohash.index.export import (
     concatenate_models,
     numpy_encoder,
@@ -174,7 +177,8 @@ def test_the_command_goes_all_the_way(tmp_path, capsys):
     index = ohash.HammingIndex.load(out / "index.npz")
     np.testing.assert_array_equal(index.codes, model.encode(Z))
     assert {file.name for file in out.iterdir()} == {
-        "index.npz", "codes.sql", "pgvector.json", "codes.npy", "milvus.json", "encoder.py", "encoder.npz",
+        "index.npz", "codes.sql", "pgvector.json", "pgvector.md", "codes.npy", "milvus.json", "milvus.md", "encoder.py",
+        "encoder.npz", "encoder.md",
     }  # fmt: skip
     np.save(tmp_path / "codes.npy", np.asarray(index.codes))
     assert main(["index", str(tmp_path / "codes.npy"), "--bits", "21", "--out", str(out)]) == 0
@@ -274,7 +278,7 @@ def _fitted(key, X, r=32):
 @pytest.mark.parametrize(("key", "r"), [("int8", 48), ("pq", 48), ("pq", 20), ("rabitq", 16), ("float", 48)])
 @pytest.mark.parametrize("normalize", [False, True])
 def test_faiss_ranks_by_the_distance_of_the_method(tmp_path, key, r, normalize):
-    faiss = pytest.importorskip("faiss")
+    pytest.importorskip("faiss")
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(500, 16)) * rng.uniform(0.2, 3, 16) + 3).astype(np.float32)
     queries = X[:40] + rng.normal(size=(40, 16)).astype(np.float32) / 2
@@ -288,10 +292,12 @@ def test_faiss_ranks_by_the_distance_of_the_method(tmp_path, key, r, normalize):
     out = tmp_path / "out"
     command = ["index", str(tmp_path / "model.npz"), "--features", str(tmp_path / "x.npy"), "--out", str(out)]
     assert main([*command, "--export", "faiss"]) == 0
-    spec = importlib.util.spec_from_file_location("queries", out / "queries.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    squares, rows = faiss.read_index(str(out / "index.faiss")).search(module.prepare(queries), 10)
+    names = {"X": queries, "k": 10}
+    with chdir(out), mock.patch.object(sys, "path", [str(out), *sys.path]):
+        sys.modules.pop("queries", None)  # of another case
+        for statement in read_page((out / "faiss.md").read_text()).values():
+            exec(statement.text, names)
+    squares, rows = names["squares"], names["rows"]
     expected = model.estimate_distances(feature_map.transform(queries), model.quantise(Z))
     expected = np.maximum(expected, 0)  # an estimate may be negative, and faiss cuts it off
     np.testing.assert_allclose(squares, np.sort(expected, axis=1)[:, :10], rtol=1e-3, atol=1e-3)

@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ui", action="store_true", help="measure the dashboard in headless Chromium instead")
     parser.add_argument("--minutes", type=float, default=0, help="with --ui: also watch memory for this many minutes")
     parser.add_argument("--pairs", type=int, default=20_000, help="pairs per measurement (20000)")
-    parser.add_argument("--codes", type=float, default=1e7, help="index: the largest number of codes (1e7)")
+    parser.add_argument(
+        "--codes", type=float, default=1e7, help="index, engines: the largest number of codes (1e7; engines 20000)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -228,6 +230,13 @@ def methods(options: argparse.Namespace) -> None:
     measure()
 
 
+def engines(options: argparse.Namespace) -> None:
+    """The exported statements in every engine that is installed."""
+    from ohash.cli.bench.engines import measure  # noqa: PLC0415
+
+    measure(options)
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "learning": learning,
     "importing": importing,
@@ -236,5 +245,6 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "engine": engine,
     "index": index,
     "methods": methods,
+    "engines": engines,
 }
-LONG = ("index", "methods")
+LONG = ("index", "methods", "engines")

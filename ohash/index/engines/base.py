@@ -1,0 +1,113 @@
+"""What every engine declares: its files, its statements, and the packages they need."""
+
+import os
+import platform
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from ohash.core.arrays import Bytes
+from ohash.index.bit_words import BitOrder, reorder_bits
+
+CODES_FILE = "codes.npy"
+
+
+@dataclass(frozen=True)
+class CodeFacts:
+    """What statements depend on: the number of codes, their bits and bytes, and the bit order of the bytes."""
+
+    rows: int
+    bits: int
+    width: int
+    bitorder: BitOrder = "little"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One block of a page: `step` is its name for a session, `text` is in `language` (python or sh)."""
+
+    step: str
+    title: str
+    text: str
+    language: str = "python"
+
+
+class Engine(ABC):
+    """One search engine."""
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    modules: ClassVar[tuple[tuple[str, str], ...]]  # module to import, package that brings it
+    bitorders: ClassVar[tuple[BitOrder, ...]] = ("little", "big")
+    systems: ClassVar[tuple[str, ...]] = ("Linux", "Darwin", "Windows")  # those its packages have wheels for
+    variants: ClassVar[tuple[str, ...]] = ("",)  # exact search, and steps that make it approximate
+    remark: ClassVar[str] = ""
+
+    def write(self, packed: Bytes, facts: CodeFacts, folder: Path) -> list[Path]:
+        """Write the codes, little-endian (n, width), in the form that the engine loads; codes.npy unless overridden."""
+        np.save(folder / CODES_FILE, reorder_bits(packed, facts.bitorder), allow_pickle=False)
+        return [folder / CODES_FILE]
+
+    @abstractmethod
+    def note(self, facts: CodeFacts) -> dict[str, str | int]:
+        """What the JSON note says besides rows, bits and models."""
+
+    @abstractmethod
+    def statements(self, facts: CodeFacts) -> tuple[Statement, ...]:
+        """The statements in order: connect, create, load, search, and so on; a step may be missing."""
+
+    @contextmanager
+    def serve(self, folder: Path) -> Iterator[None]:
+        """Run the server that the statements talk to, if they need one."""
+        yield
+
+    def missing(self) -> str:
+        """Why it cannot run here, or an empty string."""
+        if not self.supported:
+            return f"{self.title} has no wheel for {platform.system()}"
+        absent = [package for module, package in self.modules if find_spec(module) is None]
+        if absent:
+            return f'{self.title} needs {", ".join(absent)}: python3 -m pip install "ohash[engines]"'
+        return ""
+
+    @property
+    def supported(self) -> bool:
+        """Whether its packages have wheels for this system."""
+        return platform.system() in self.systems
+
+
+RERANK = """\
+squares = ((vectors[near] - query_vectors[:, None]) ** 2).sum(axis=2)
+rows = np.take_along_axis(near, np.argsort(squares, axis=1, kind="stable")[:, :k], axis=1)
+"""
+
+
+def size_statement(path: str) -> Statement:
+    """Bytes that a file, or all files in a folder, take on the disk."""
+    text = (
+        "from pathlib import Path\n\n"
+        f'stats = [file.stat() for file in (Path("{path}"), *Path("{path}").rglob("*")) if file.is_file()]\n'
+        'size = sum(512 * stat.st_blocks if hasattr(stat, "st_blocks") else stat.st_size for stat in stats)\n'
+    )
+    return Statement("size", "Size on disk in bytes", text)
+
+
+@contextmanager
+def environment(**values: str) -> Iterator[None]:
+    """Variables of the environment, for a while."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
