@@ -56,6 +56,7 @@ if _TYPE_CHECKING:
     from ohash.models.storage import load, save
     from ohash.models.storage import load as load_model
     from ohash.models.storage import save as save_model
+    from ohash.production.follower import follow
     from ohash.store.store import Store
     from ohash.streams.dataset import Dataset
     from ohash.streams.pairs import pair_stream
@@ -68,9 +69,9 @@ if _TYPE_CHECKING:
 __all__ = [
     "MMOH", "OH", "Change", "Comparison", "ComparisonSnapshot", "Dataset", "ExperimentParams", "FeatureMap",
     "HammingIndex", "History", "KernelWarning", "Run", "Runner", "Snapshot", "Store", "Sweep", "SweepResults",
-    "UncentredWarning", "compare", "datasets", "exact_neighbours", "experiment", "gist512", "load", "load_dataset",
-    "load_model", "mean_ap", "methods", "metrics", "models", "pair_stream", "playground", "recall_at_k", "retrieval",
-    "run", "save", "save_model", "sweep", "verdict",
+    "UncentredWarning", "compare", "datasets", "exact_neighbours", "experiment", "follow", "gist512", "load",
+    "load_dataset", "load_model", "mean_ap", "methods", "metrics", "models", "pair_stream", "playground", "recall_at_k",
+    "retrieval", "run", "save", "save_model", "sweep", "verdict",
 ]  # fmt: skip
 
 # The public face: name -> module, or module:name there. Imported when first asked for: a notebook that only hashes
@@ -98,6 +99,7 @@ _FACE = {
     "datasets": "streams.registry",
     "exact_neighbours": "evaluation.neighbours",
     "experiment": "engine.params",
+    "follow": "production.follower",
     "gist512": "core.gist",
     "load": "models.storage",
     "load_dataset": "streams.registry",

@@ -20,13 +20,13 @@ FACE = {
     "MMOH", "OH", "Change", "Comparison", "ComparisonSnapshot", "Dataset", "ExperimentParams", "FeatureMap",
     "HammingIndex", "History", "KernelWarning", "Run", "Runner", "Snapshot", "Store", "Sweep", "SweepResults",
     "UncentredWarning",
-    "compare", "datasets", "exact_neighbours", "experiment", "gist512", "load", "load_dataset", "load_model", "mean_ap",
-    "methods", "metrics", "models", "pair_stream", "playground", "recall_at_k", "retrieval", "run", "save",
+    "compare", "datasets", "exact_neighbours", "experiment", "follow", "gist512", "load", "load_dataset", "load_model",
+    "mean_ap", "methods", "metrics", "models", "pair_stream", "playground", "recall_at_k", "retrieval", "run", "save",
     "save_model", "sweep", "verdict",
 }  # fmt: skip
 PACKAGES = {
-    "core", "runtime", "models", "streams", "evaluation", "index", "engine", "store", "comparison", "sweeps", "paper",
-    "plots", "web", "ui", "cli", "tables", "notebook",
+    "core", "runtime", "models", "streams", "evaluation", "index", "engine", "store", "comparison", "sweeps",
+    "production", "paper", "plots", "web", "ui", "cli", "tables", "notebook",
 }  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """Models on disk: one .npz, no pickle, a version number, written atomically.
 
 Plain values are stored as JSON inside the archive. Everything that `learn` or `encode` depends on is stored, so that a
-loaded model goes on bit for bit as if it had never been saved. The feature map of a model is stored with it.
+loaded model goes on bit for bit as if it had never been saved. The feature map of a model is stored with it, and so is
+a companion if there is one: values and arrays that must never be older or newer than the model.
 """
 
 from pathlib import Path
@@ -11,12 +12,14 @@ from ohash.core.features import FeatureMap
 from ohash.models import registry
 from ohash.models.base import OnlineHasher
 from ohash.runtime.archive import read_archive, write_archive
+from ohash.runtime.frames import Frame
 
 FORMAT = 1
 MAP = "feature_map."
+COMPANION = "companion/"
 
 
-def save(hasher: OnlineHasher, path: str | Path) -> None:
+def save(hasher: OnlineHasher, path: str | Path, companion: Frame | None = None) -> None:
     """Write `hasher` to `path` (.npz); an interrupted write leaves the old file."""
     values, arrays = hasher.state()
     header = {"format": FORMAT, "method": registry.key_of(hasher), "values": values}
@@ -24,12 +27,22 @@ def save(hasher: OnlineHasher, path: str | Path) -> None:
     if feature_map is not None and "feature_map" not in values:  # OH and MMOH have theirs in their state
         header["feature_map"], fitted = feature_map.state()
         arrays = arrays | {f"{MAP}{name}": array for name, array in fitted.items()}
+    if companion is not None:
+        header["companion"] = companion[0]
+        arrays = arrays | {f"{COMPANION}{name}": array for name, array in companion[1].items()}
     write_archive(path, header, arrays)
 
 
 def load(path: str | Path) -> Any:
     """The hasher that `save` wrote to `path`; anything else is a ValueError, a missing file an OSError."""
+    return load_with_companion(path)[0]
+
+
+def load_with_companion(path: str | Path) -> tuple[Any, Frame | None]:
+    """The hasher, and what was saved with it."""
     header, arrays = read_archive(path, "model", FORMAT)
+    others = {name.removeprefix(COMPANION): arrays.pop(name) for name in list(arrays) if name.startswith(COMPANION)}
+    companion = (header["companion"], others) if "companion" in header else None
     method = header.get("method")
     if isinstance(method, str) and method not in registry.hashers():
         raise ValueError(
@@ -42,6 +55,6 @@ def load(path: str | Path) -> Any:
         hasher: Any = spec.restore(header["values"], arrays)
         if "feature_map" in header:
             hasher.feature_map = FeatureMap.from_state(header["feature_map"], fitted)
-        return hasher
+        return hasher, companion
     except Exception as error:
         raise ValueError(f"path must be a sound model, got {path}, which is damaged ({error!r})") from error

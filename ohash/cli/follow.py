@@ -1,0 +1,82 @@
+"""Learn beside production: follow a stream of pairs, and say what stale codes cost.
+
+MODEL.npz is where learning begins, and what production's codes are made with unless --deployed names another model.
+The pairs are rows of --features with s = +1 or -1; without s they are clicks, and similar. They come from a file that
+grows or from a Kafka topic. --out is a model like any other (`ohash index`, `ohash encode`) that also holds the place
+in the stream: stop or kill the command whenever you like; called again, it goes on without losing or doubling a pair.
+
+A batch is learnt when it is full, so a slow stream wants a small --batch. Every --check pairs the coming batch is first
+used to judge: how often does i find j among its ten nearest, with codes of the present model and of the deployed one?
+
+Examples:
+  python3 -m ohash follow trained/model.npz --features x.npy --file clicks.csv --out shadow.npz
+  python3 -m ohash follow trained/model.npz --features x.npy --kafka localhost:9092/clicks --negatives 1
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ohash.production.follower import Follower, FollowOptions, follow
+from ohash.production.kafka import KafkaSource
+from ohash.production.sources import FileSource
+from ohash.streams.readers.own_data import open_files
+from ohash.tables import to_csv
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options."""
+    parser.add_argument("model", metavar="MODEL.npz", help="a model saved by ohash that learns from pairs")
+    parser.add_argument("--features", metavar="FILE", required=True, help="vectors; pairs are rows of it")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--file", metavar="FILE", help="pairs i,j,s or i,j, one per line; it may grow")
+    source.add_argument("--kafka", metavar="HOST/TOPIC", help='one pair per message (pip install "ohash[kafka]")')
+    parser.add_argument("--out", metavar="FILE.npz", default="shadow.npz", help="the model that learns (shadow.npz)")
+    parser.add_argument("--deployed", metavar="MODEL.npz", help="the model of production's codes (MODEL.npz)")
+    parser.add_argument("--once", action="store_true", help="stop at the present end of the stream")
+    parser.add_argument("--batch", type=int, default=1024, help="pairs learnt at a time (1024)")
+    parser.add_argument("--check", type=int, default=50_000, help="pairs between two checks (50000)")
+    parser.add_argument("--save-seconds", type=float, default=10.0, help="seconds between two saves (10)")
+    parser.add_argument(
+        "--negatives", type=int, default=0, help="dissimilar pairs drawn per similar one, for a stream of clicks (0)"
+    )
+    parser.add_argument("--hit-value", type=float, help="what one hit is worth, in core seconds: when does it pay?")
+    parser.add_argument("--history", metavar="FILE.csv", help="write the checks as a table")
+    parser.add_argument("--seed", type=int, default=0, help="draws negatives and the items of a check (0)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Follow, and print a line per check and per alarm."""
+    source: Any = (
+        FileSource(options.file, wait=not options.once)
+        if options.file
+        else KafkaSource(options.kafka, wait=not options.once)
+    )
+    settings = FollowOptions(options.batch, options.check, options.save_seconds, options.negatives, options.seed)
+    X = open_files(options.features).X
+    checks, alarms, last = -1, -1, None
+    for last in follow(source, X, options.model, options.out, deployed=options.deployed, options=settings):
+        if alarms not in (-1, last.alarms):
+            print(f"pair {last.t:,}: drift alarm, {_latest_alarm(last)}", flush=True)
+        if checks not in (-1, len(last.history)) and last.price is not None:
+            print(f"pair {last.t:,}: {last.price.sentence(options.hit_value)}", flush=True)
+            _write_history(last, options.history)
+        checks, alarms = len(last.history), last.alarms
+    if last is not None:
+        _write_history(last, options.history)
+        skipped = f", {last.skipped:,} lines or messages were no pairs of these vectors" if last.skipped else ""
+        print(
+            f"{last.t:,} pairs of the stream, {last.learnt:,} learnt with drawn ones{skipped}; saved as {options.out}"
+        )
+    return 0
+
+
+def _latest_alarm(follower: Follower) -> str:
+    latest = {name: positions[-1] for name, positions in follower.monitor.alarms.items() if positions}
+    name = max(latest, key=lambda name: latest[name])
+    return f"{name.replace('_', ' ')} at learnt pair {latest[name]:,}"
+
+
+def _write_history(follower: Follower, file: str | None) -> None:
+    if file is not None:
+        Path(file).write_text(to_csv(follower.history.snapshot()), encoding="utf-8")

@@ -1,0 +1,217 @@
+"""Shadow mode: one model learns from production's stream of pairs, and its file says how far it has come.
+
+The model, the position in the stream, the drift monitor and the history are saved in one file by one rename. A process
+that is killed goes on from that file: no pair is lost, none is learnt twice. Pairs are learnt in batches that begin at
+fixed places of the stream, whatever arrives when, so an interrupted model equals an undisturbed one bit for bit.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.arrays import Array
+from ohash.engine.history import History
+from ohash.evaluation.drift_detectors import DriftMonitor
+from ohash.models.base import PairHasher
+from ohash.models.storage import load, load_with_companion, save
+from ohash.production.price import StalenessPrice, price_staleness
+from ohash.production.single import only_one
+from ohash.production.sources import NO_TRIPLES, Batch, IteratorSource, PairSource, Position
+from ohash.runtime.frames import Frame
+
+COLUMNS = ("loss", "hit_now", "hit_deployed", "half_width", "encode_seconds", "skipped", "alarms")
+MAX_CHECKS = 1000  # of the history; then every second one is dropped
+
+
+@dataclass(frozen=True)
+class FollowOptions:
+    """How to follow."""
+
+    batch: int = 1024  # pairs learnt at a time
+    check_every: int = 50_000  # pairs between two looks at what stale codes cost
+    save_seconds: float = 10.0
+    negatives: int = 0  # dissimilar pairs (i, any row) drawn after each similar one
+    seed: int = 0  # draws them, and the items of a check
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        if self.batch < 1 or self.check_every < 1 or self.negatives < 0:
+            raise ValueError("batch and check_every must be at least 1, and negatives at least 0")
+
+
+class Follower:
+    """A model that follows a source; `path` is its file."""
+
+    def __init__(
+        self, path: str | Path, X: Array, source: PairSource, model: Any = None, options: FollowOptions | None = None
+    ) -> None:
+        """Go on from `path` if it is there, else begin with `model`, which is also what production runs on."""
+        self.path, self.X, self.source = Path(path), X, source
+        self.options = options or FollowOptions()
+        self.t = self.learnt = self.skipped = 0
+        self.position: Position = {}
+        self.price: StalenessPrice | None = None
+        self.history = History(COLUMNS)
+        self._loss_sum, self._loss_count = 0.0, 0
+        companion: Frame | None = None
+        if self.path.exists():
+            model, companion = load_with_companion(self.path)
+            if companion is None:
+                raise ValueError(f"{self.path} is a model that does not follow a stream; name another file")
+        if model is None:
+            raise ValueError(f"model must be given, because {self.path} is not there yet")
+        if not isinstance(model, PairHasher):
+            raise ValueError(f"model must be one that learns from pairs, got {getattr(model, 'key', model)}")
+        self.model: Any = model
+        self.monitor = DriftMonitor(int(model.r))
+        if companion is not None:
+            self._restore(companion)
+        source.seek(self.position)
+        self._waiting: list[Batch] = []
+
+    # -- the stream ----------------------------------------------------------------------------------------------------
+
+    def follow(self, deployed: Callable[[], Any], timeout: float = 1.0) -> Iterator["Follower"]:
+        """Learn until the source ends; yields after every batch or wait, and at the end. It saves by itself."""
+        saved = time.monotonic()
+        ended = False
+        while not ended:
+            ended = self._receive(timeout)
+            if ended or self._waits() >= self.options.batch:
+                self._learn(deployed)
+            if ended or time.monotonic() - saved > self.options.save_seconds:
+                self.save()
+                saved = time.monotonic()
+            yield self
+
+    def _waits(self) -> int:
+        return sum(len(batch.triples) for batch in self._waiting)
+
+    def _receive(self, timeout: float) -> bool:
+        """Read what a batch still lacks; whether the source has ended."""
+        batch = self.source.read(self.options.batch - self._waits(), timeout)
+        self._waiting.append(batch)
+        return batch.ended
+
+    def _learn(self, deployed: Callable[[], Any]) -> None:
+        triples = np.concatenate([NO_TRIPLES, *(batch.triples for batch in self._waiting)])
+        inside = ((triples[:, :2] >= 0) & (triples[:, :2] < len(self.X))).all(axis=1)
+        good = triples[inside]
+        due = self.t // self.options.check_every != (self.t + len(triples)) // self.options.check_every
+        if due and len(good):
+            self.price = price_staleness(self.model, deployed(), self.X, good, self.options.seed)
+        if len(good):
+            self._learn_pairs(self._with_negatives(good))
+        self.skipped += sum(batch.skipped for batch in self._waiting) + int((~inside).sum())
+        self.t += len(triples)
+        self.position = self._waiting[-1].position
+        self._waiting.clear()
+        if due and self.price is not None:
+            self._note(self.price)
+
+    def _learn_pairs(self, triples: npt.NDArray[np.int64]) -> None:
+        rows, places = np.unique(triples[:, :2], return_inverse=True)
+        places = places.reshape(-1, 2)
+        Z = np.asarray(self.X[rows])
+        feature_map = getattr(self.model, "feature_map", None)
+        if feature_map is not None:
+            Z = feature_map.transform(Z)
+        trace = self.model.learn(Z, places[:, 0], places[:, 1], triples[:, 2])
+        self.learnt += len(triples)
+        R = getattr(trace, "R", None)
+        if R is not None:
+            losses = np.asarray(R, np.float64).reshape(len(triples), -1).mean(axis=1)
+            self.monitor.update(losses)
+            self._loss_sum += float(losses.sum())
+            self._loss_count += len(losses)
+
+    def _with_negatives(self, triples: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Each similar pair, then its drawn dissimilar ones; the draw depends on the place in the stream alone."""
+        count = self.options.negatives
+        if not count:
+            return triples
+        drawn = np.random.default_rng([self.options.seed, self.t]).integers(0, len(self.X), (len(triples), count))
+        block = np.repeat(triples[:, None], count + 1, axis=1)
+        block[:, 1:, 1], block[:, 1:, 2] = drawn, -1
+        keep = np.ones(block.shape[:2], np.bool_)
+        keep[:, 1:] = (triples[:, 2:] == 1) & (drawn != triples[:, :1])
+        return block[keep]
+
+    def _note(self, price: StalenessPrice) -> None:
+        if len(self.history) >= MAX_CHECKS:
+            values, rows = self.history.state()
+            self.history = History.from_state(values, rows[::2])
+        mean = self._loss_sum / self._loss_count if self._loss_count else float("nan")
+        self.history.append(self.t, {
+            "loss": mean, "hit_now": price.hit_now, "hit_deployed": price.hit_deployed, "half_width": price.half_width,
+            "encode_seconds": price.encode_seconds, "skipped": self.skipped, "alarms": self.alarms,
+        })  # fmt: skip
+        self._loss_sum, self._loss_count = 0.0, 0
+
+    @property
+    def alarms(self) -> int:
+        """Drift alarms so far, of all detectors; each keeps its latest thousand."""
+        return sum(len(positions) for positions in self.monitor.alarms.values())
+
+    # -- the file ------------------------------------------------------------------------------------------------------
+
+    def save(self) -> None:
+        """Model, position, monitor and history, by one rename."""
+        columns, rows = self.history.state()
+        values = {
+            "what": "follow", "t": self.t, "learnt": self.learnt, "skipped": self.skipped, "position": self.position,
+            "columns": columns, "loss_sum": self._loss_sum, "loss_count": self._loss_count,
+        }  # fmt: skip
+        arrays = {"history": rows, **{f"monitor/{name}": array for name, array in self.monitor.state().items()}}
+        save(self.model, self.path, (values, arrays))
+
+    def _restore(self, companion: Frame) -> None:
+        values, arrays = companion
+        self.t, self.learnt, self.skipped = values["t"], values["learnt"], values["skipped"]
+        self.position = values["position"]
+        self._loss_sum, self._loss_count = values["loss_sum"], values["loss_count"]
+        self.history = History.from_state(values["columns"], arrays["history"])
+        monitor = {name.removeprefix("monitor/"): array for name, array in arrays.items() if name != "history"}
+        self.monitor.restore(monitor)
+
+
+class DeployedModel:
+    """The model that production's codes are made with: a file that is read again when it has changed, or the first."""
+
+    def __init__(self, path: str | Path | None, first: str | Path) -> None:
+        """`first` is used as long as no file is named."""
+        self._path = Path(path or first)
+        self._changed = -1
+        self._model: Any = None
+
+    def __call__(self) -> Any:
+        """The model now."""
+        changed = self._path.stat().st_mtime_ns
+        if changed != self._changed:
+            self._model, self._changed = load(self._path), changed
+        return self._model
+
+
+def follow(
+    pairs: PairSource | Iterable[tuple[int, int, int]] | Callable[[int], Iterator[tuple[int, int, int]]],
+    X: Array,
+    model: str | Path,
+    path: str | Path,
+    *,
+    deployed: str | Path | None = None,
+    options: FollowOptions | None = None,
+) -> Iterator[Follower]:
+    """Learn a stream of pairs (i, j, s) of rows of X, beginning with a saved model, and keep everything in `path`.
+
+    `pairs` is any iterable, a function from a number of pairs to an iterator of those after them, or a source. Yields
+    after every batch; stop when you like, and call it again to go on. `deployed` is the model of production's codes.
+    """
+    source: Any = pairs if hasattr(pairs, "seek") and hasattr(pairs, "read") else IteratorSource(pairs)
+    with only_one(path):
+        follower = Follower(path, X, source, None if Path(path).exists() else load(model), options)
+        yield from follower.follow(DeployedModel(deployed, model))

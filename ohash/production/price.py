@@ -1,0 +1,90 @@
+"""The price of stale codes: hits lost on recent pairs against the time to encode every item again.
+
+Production searches codes of the *deployed* model, and queries are encoded with it too. Each of some recent similar
+pairs (i, j), taken before they are learnt, is a query: does i find j among its ten nearest, in a sample of items? The
+share under the present model minus the share under the deployed one is what re-encoding would gain.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.arrays import Array
+from ohash.index.hamming_index import HammingIndex
+
+K = 10
+SAMPLE = 10_000  # items that are searched
+MAX_QUERIES = 500
+Z_95 = 1.96
+
+
+@dataclass(frozen=True)
+class StalenessPrice:
+    """Shares of hits, the half width of the 95 % interval of their difference, and what encoding all items takes."""
+
+    queries: int
+    items: int
+    hit_now: float
+    hit_deployed: float
+    half_width: float
+    encode_seconds: float
+    encode_bytes: int
+
+    @property
+    def lost(self) -> float:
+        """Hits lost per query by the deployed codes; negative if they are better."""
+        return self.hit_now - self.hit_deployed
+
+    def sentence(self, hit_value: float | None = None) -> str:
+        """What it means; `hit_value` is what one hit is worth, in core seconds."""
+        if not self.queries:
+            return "no similar pair is recent enough to say what stale codes cost"
+        cost = f"encoding {self.items:,} items again takes {self.encode_seconds:.3g} core seconds"
+        found = f"{100 * self.lost:.1f} ± {100 * self.half_width:.1f} hits per 100 queries"
+        if self.lost <= self.half_width:
+            return f"re-encoding does not pay: the deployed codes lose {found}; {cost}"
+        if hit_value is None:
+            return (
+                f"the deployed codes lose {found}; {cost}, as much as {self.encode_seconds / self.lost:.3g} core "
+                "seconds per hit and query"
+            )
+        queries = self.encode_seconds / (self.lost * hit_value)
+        return f"the deployed codes lose {found}; {cost}: it pays after {queries:,.0f} queries"
+
+
+def price_staleness(model: Any, deployed: Any, X: Array, triples: npt.NDArray[np.int64], seed: int) -> StalenessPrice:
+    """Measure both models on these pairs and a sample of rows of X, drawn with `seed`."""
+    similar = triples[(triples[:, 2] == 1) & (triples[:, 0] != triples[:, 1])][:MAX_QUERIES]
+    rng = np.random.default_rng(seed)
+    rows = rng.choice(len(X), min(SAMPLE, len(X)), replace=False)
+    rows = np.unique(np.concatenate([rows, similar[:, 1]]))
+    vectors, queries = np.asarray(X[rows]), np.asarray(X[similar[:, 0]])
+    hits, seconds, width = [], 0.0, 0
+    for one in (model, deployed):
+        start = time.thread_time()
+        codes = encode_vectors(one, vectors)
+        if one is model:
+            seconds, width = time.thread_time() - start, codes.nbytes // len(rows)
+        hits.append(_hits(codes, encode_vectors(one, queries), rows, similar) if len(similar) else np.zeros(0))
+    gained = hits[0] - hits[1]
+    n = len(similar)
+    spread = float(gained.std(ddof=1)) if n > 1 else float("nan")
+    means = [float(one.mean()) if n else float("nan") for one in hits]
+    half_width = Z_95 * spread / n**0.5 if n else float("nan")
+    return StalenessPrice(n, len(X), means[0], means[1], half_width, seconds * len(X) / len(rows), width * len(X))
+
+
+def encode_vectors(model: Any, vectors: Array) -> Any:
+    """Codes of vectors as they are stored, by the model and its feature map."""
+    feature_map = getattr(model, "feature_map", None)
+    return model.encode(vectors if feature_map is None else feature_map.transform(vectors))
+
+
+def _hits(codes: Any, queries: Any, rows: npt.NDArray[np.int64], similar: npt.NDArray[np.int64]) -> Any:
+    """1 where row j is among the K nearest of query i, i itself apart; 0 elsewhere."""
+    near = rows[HammingIndex(codes).search(queries, min(K + 1, len(rows))).indices]
+    others = [row[row != i][:K] for row, i in zip(near, similar[:, 0], strict=True)]
+    return np.array([j in row for row, j in zip(others, similar[:, 1], strict=True)], np.float64)

@@ -1,0 +1,260 @@
+"""Shadow mode: nothing is lost, nothing is learnt twice, whatever happens to the process."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ohash
+from ohash.cli.main import main
+from ohash.models.storage import load_with_companion
+from ohash.production.follower import FollowOptions
+from ohash.production.kafka import KafkaSource
+from ohash.production.price import price_staleness
+from ohash.production.sources import FileSource, parse_lines
+
+N, D = 400, 12
+RNG = np.random.default_rng(0)
+LABELS = RNG.integers(0, 4, N)
+X = (RNG.normal(size=(4, D))[LABELS] + 0.7 * RNG.normal(size=(N, D))).astype(np.float32)
+
+
+def triples(n, seed=1):
+    i, j = np.random.default_rng(seed).integers(0, N, (2, n))
+    return np.column_stack([i, j, np.where(LABELS[i] == LABELS[j], 1, -1)])
+
+
+def write_pairs(path, rows, mode="w"):
+    with path.open(mode) as file:
+        file.writelines(f"{i},{j},{s}\n" for i, j, s in rows.tolist())
+
+
+@pytest.fixture
+def start(tmp_path):
+    """A saved model and its vectors, with a feature map whose rounding depends on the rows mapped together."""
+    model = ohash.OH(r=16, seed=0)
+    model.feature_map = ohash.FeatureMap(kernel="rbf", m=20).fit(X)
+    ohash.save(model, tmp_path / "model.npz")
+    np.save(tmp_path / "x.npy", X)
+    return tmp_path
+
+
+def contents(path):
+    """Everything in the file but the clock of the checks."""
+    model, (values, arrays) = load_with_companion(path)
+    state = model.state()
+    monitor = {name: array.tobytes() for name, array in arrays.items() if name.startswith("monitor/")}
+    numbers = {name: values[name] for name in ("t", "learnt", "skipped", "position", "loss_sum", "loss_count")}
+    return state[0], {name: array.tobytes() for name, array in state[1].items()}, monitor, numbers
+
+
+def learn_all(folder, out, **options):
+    source = FileSource(folder / "pairs.csv", wait=False)
+    *_, last = ohash.follow(source, X, folder / "model.npz", folder / out, options=FollowOptions(**options))
+    return last
+
+
+def test_it_learns_what_learn_learns(start):
+    rows = triples(700)
+    write_pairs(start / "pairs.csv", rows)
+    last = learn_all(start, "out.npz", batch=100)
+    model = ohash.load(start / "model.npz")
+    Z = model.feature_map.transform(X)
+    model.learn(Z, rows[:, 0], rows[:, 1], rows[:, 2])
+    np.testing.assert_allclose(ohash.load(start / "out.npz").W, model.W, atol=1e-4)
+    assert last.t == last.learnt == 700 and ohash.load(start / "out.npz").pairs == 700
+
+
+def test_stopping_anywhere_changes_nothing(start):
+    write_pairs(start / "pairs.csv", triples(1000))
+    learn_all(start, "whole.npz", batch=64, negatives=1)
+    for stop in (1, 4, 9):
+        options = FollowOptions(batch=64, negatives=1, save_seconds=0)
+        source = FileSource(start / "pairs.csv", wait=False)
+        for count, _ in enumerate(ohash.follow(source, X, start / "model.npz", start / "parts.npz", options=options)):
+            if count == stop:
+                break
+    learn_all(start, "parts.npz", batch=64, negatives=1)
+    assert contents(start / "parts.npz") == contents(start / "whole.npz")
+
+
+def test_a_growing_file_with_half_a_line(start):
+    rows = triples(300)
+    write_pairs(start / "pairs.csv", rows[:150])
+    with (start / "pairs.csv").open("a") as file:
+        file.write("7,")  # the writer is in the middle of a line
+    learn_all(start, "out.npz", batch=64)
+    assert ohash.load(start / "out.npz").pairs == 150
+    with (start / "pairs.csv").open("a") as file:
+        file.write("8,1\n")
+    write_pairs(start / "pairs.csv", rows[150:], "a")
+    assert learn_all(start, "out.npz", batch=64).t == 301
+
+
+def test_what_is_no_pair_is_counted_once(start):
+    (start / "pairs.csv").write_text("i,j,s\n1,2,1\noops\n3,4,0\n5,6,-1\n7,9999,1\n8,9\n")
+    last = learn_all(start, "out.npz")
+    assert (last.t, last.learnt, last.skipped) == (4, 3, 3)  # a word, s = 0, a row that is not there
+
+
+def test_parsing_is_the_same_fast_and_slowly():
+    rows = triples(50)
+    text = "".join(f"{i},{j},{s}\n" for i, j, s in rows.tolist()).encode()
+    fast, slow = parse_lines(text), parse_lines(text + b"oops\n")
+    np.testing.assert_array_equal(fast[0], rows)
+    np.testing.assert_array_equal(slow[0], rows)
+    np.testing.assert_array_equal(fast[1], slow[1])
+    assert slow[2].tolist() == [len(text) + 5]
+
+
+def test_another_or_a_shorter_file_is_refused(start):
+    write_pairs(start / "pairs.csv", triples(100))
+    learn_all(start, "out.npz")
+    write_pairs(start / "pairs.csv", triples(100, seed=2))
+    with pytest.raises(ValueError, match="not the file that was followed before"):
+        learn_all(start, "out.npz")
+    write_pairs(start / "pairs.csv", triples(100)[:60])
+    with pytest.raises(ValueError, match="shorter than what was read"):
+        learn_all(start, "out.npz")
+
+
+def test_one_learner_only(start):
+    write_pairs(start / "pairs.csv", triples(300))
+    arguments = (X, start / "model.npz", start / "out.npz")
+    first = ohash.follow(FileSource(start / "pairs.csv", wait=False), *arguments, options=FollowOptions(batch=100))
+    next(first)
+    with pytest.raises(ValueError, match="exactly one learner"):
+        next(ohash.follow(FileSource(start / "pairs.csv", wait=False), *arguments))
+    first.close()
+    assert [one.t for one in ohash.follow(FileSource(start / "pairs.csv", wait=False), *arguments)][-1] == 300
+
+
+def test_any_iterator(start):
+    rows = [tuple(row) for row in triples(500).tolist()]
+    for pairs in (rows, lambda begin: iter(rows[begin:])):
+        out = start / f"{callable(pairs)}.npz"
+        next(ohash.follow(pairs, X, start / "model.npz", out, options=FollowOptions(batch=64, save_seconds=-1)))
+        *_, last = ohash.follow(pairs, X, start / "model.npz", out, options=FollowOptions(batch=64))
+        assert last.t == 500
+    assert contents(start / "True.npz") == contents(start / "False.npz")
+
+
+def test_the_price_of_stale_codes(tmp_path):
+    rng = np.random.default_rng(5)
+    groups = np.arange(N) % 40
+    Y = (rng.normal(size=(40, 32))[groups] + 1.2 * rng.normal(size=(N, 32))).astype(np.float32)
+    i = rng.integers(0, N, 40_000)
+    j = np.where(rng.random(len(i)) < 0.5, (i + 40 * rng.integers(1, 10, len(i))) % N, rng.integers(0, N, len(i)))
+    write_pairs(tmp_path / "pairs.csv", np.column_stack([i, j, np.where(groups[i] == groups[j], 1, -1)]))
+    ohash.save(started(Y, 32), tmp_path / "model.npz")
+    options = FollowOptions(batch=500, check_every=10_000)
+    source = FileSource(tmp_path / "pairs.csv", wait=False)
+    *_, last = ohash.follow(source, Y, tmp_path / "model.npz", tmp_path / "out.npz", options=options)
+    assert last.history["pairs"].tolist() == [10_000, 20_000, 30_000, 40_000]
+    price = last.price
+    assert price.queries > 200 and price.items == N and price.encode_bytes == 4 * N
+    assert price.lost > 0.1 and price.sentence().startswith(
+        "the deployed codes lose"
+    )  # a random hash against a learnt one
+    assert f"it pays after {price.encode_seconds / (price.lost * 0.001):,.0f} queries" in price.sentence(0.001)
+    same = price_staleness(ohash.load(tmp_path / "out.npz"), ohash.load(tmp_path / "out.npz"), Y, triples(900), 0)
+    assert same.lost == 0 and same.sentence().startswith("re-encoding does not pay")
+    nothing = price_staleness(last.model, last.model, Y, triples(900)[:0], 0)
+    assert nothing.sentence().startswith("no similar pair")
+
+
+def started(Y, r):
+    """A model with its first, random hash."""
+    model = ohash.OH(r=r, seed=0, center="frozen")
+    model.warm_up(Y)
+    return model
+
+
+def test_drift_raises_an_alarm(start):
+    rows = triples(8000)
+    rows[5000:, 2] *= -1  # the world turns over
+    write_pairs(start / "pairs.csv", rows)
+    follower = learn_all(start, "out.npz")
+    assert min(positions[0] for positions in follower.monitor.alarms.values() if positions) >= 0
+    assert any(5000 <= position < 7000 for positions in follower.monitor.alarms.values() for position in positions)
+
+
+def test_the_command(start, capsys):
+    write_pairs(start / "pairs.csv", triples(3000))
+    files = [str(start / "model.npz"), "--features", str(start / "x.npy"), "--file", str(start / "pairs.csv"), "--once"]
+    more = ["--out", str(start / "out.npz"), "--check", "1000", "--history", str(start / "history.csv")]
+    assert main(["follow", *files, *more]) == 0
+    out = capsys.readouterr().out
+    assert "pair 2,048: the deployed codes lose" in out or "re-encoding does not pay" in out
+    assert "3,000 pairs of the stream" in out
+    assert len((start / "history.csv").read_text().splitlines()) == 4
+    assert main(["follow", *files, *more]) == 0
+    assert "3,000 pairs of the stream" in capsys.readouterr().out
+    assert main(["follow", str(start / "out.npz"), *files[1:], "--out", str(start / "model.npz")]) == 2
+    assert "does not follow a stream" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_killed_again_and_again_it_equals_an_undisturbed_run(start):
+    write_pairs(start / "pairs.csv", triples(40_000))
+    learn_all(start, "whole.npz", batch=64, negatives=1)
+    files = ["model.npz", "--features", "x.npy", "--file", "pairs.csv", "--out", "killed.npz"]
+    command = [sys.executable, "-m", "ohash", "follow", *files, "--once", "--batch", "64", "--negatives", "1"]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    reached = []
+    while len(reached) < 40:
+        process = subprocess.Popen([*command, "--save-seconds", "0"], cwd=start, env=environment)
+        before = (start / "killed.npz").stat().st_mtime_ns if reached else 0
+        while process.poll() is None:
+            if (start / "killed.npz").exists() and (start / "killed.npz").stat().st_mtime_ns != before:
+                time.sleep(float(RNG.uniform(0.05, 1.0)))  # it learns and saves at full speed
+                process.send_signal(signal.SIGKILL)
+                break
+            time.sleep(0.01)
+        if process.wait() == 0:
+            break
+        reached.append(ohash.load(start / "killed.npz").pairs)
+    assert len(reached) >= 2 and reached == sorted(reached)
+    assert contents(start / "killed.npz") == contents(start / "whole.npz")
+
+
+@pytest.mark.slow
+def test_kafka_by_its_own_protocol(start):
+    if os.environ.get("OHASH_CI"):
+        import confluent_kafka
+    else:
+        confluent_kafka = pytest.importorskip("confluent_kafka", reason='python3 -m pip install "ohash[kafka]"')
+    rows = triples(2000)
+    producer = confluent_kafka.Producer({"test.mock.num.brokers": 1, "topic.metadata.refresh.interval.ms": 100})
+    broker = next(iter(producer.list_topics(timeout=20).brokers.values()))
+    for at, (i, j, s) in enumerate(rows.tolist()):
+        value = f"{i},{j},{s}" if at % 2 else f'{{"i": {i}, "j": {j}, "s": {s}}}'
+        producer.produce("clicks", value.encode(), partition=0)
+        if at == 1000:
+            producer.produce("clicks", b"no pair", partition=0)
+    assert producer.flush(30) == 0
+    address = f"{broker.host}:{broker.port}/clicks"
+    options = FollowOptions(batch=64, save_seconds=-1)
+    for stop in (3, 10, 1000):
+        source = KafkaSource(address, wait=False)
+        for count, _ in enumerate(ohash.follow(source, X, start / "model.npz", start / "kafka.npz", options=options)):
+            if count == stop:
+                break
+        source.close()
+    write_pairs(start / "pairs.csv", rows)
+    learn_all(start, "file.npz", batch=64)
+    ours, theirs = contents(start / "kafka.npz"), contents(start / "file.npz")
+    assert ours[:3] == theirs[:3]
+    assert ours[3]["t"] == 2000 and ours[3]["skipped"] == 1
+    partitions = ours[3]["position"]["offsets"]
+    assert partitions["0"] == 2001
+
+
+def test_a_wrong_address_is_refused():
+    with pytest.raises(ValueError, match="HOST/TOPIC"):
+        KafkaSource("localhost")
