@@ -22,5 +22,5 @@ def no_run_outlives_its_test() -> Iterator[None]:
     """Live runs and comparisons of every session."""
     yield
     for hub in (live_run.hub(), comparisons.hub()):
-        for lease in hub._leases.values():
-            lease.stop()
+        for session in list(hub._leases):
+            hub.end(session)

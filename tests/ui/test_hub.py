@@ -144,9 +144,83 @@ def test_a_new_run_takes_the_place_of_the_old_one_with_all_beside_it() -> None:
     assert world.hub.active == 1
 
 
-@pytest.mark.parametrize(("viewers", "seconds"), [(1, 0.2), (2, 0.2), (5, 0.5), (10, 1.0), (40, 1.0)])
-def test_pictures_come_slower_for_many(viewers: int, seconds: float) -> None:
+@pytest.mark.parametrize(("viewers", "cost", "seconds"), [(1, 0.01, 0.2), (5, 0.01, 0.2), (60, 0.007, 1.2), (60, 1, 3)])
+def test_pictures_come_slower_for_many(viewers: int, cost: float, seconds: float) -> None:
+    """Five viewers get five pictures per second; together they never cost more than their share of a core."""
     world = World(limit=100)
     for session in range(viewers):
         world.run(str(session))
-    assert world.hub.interval() == pytest.approx(seconds)
+    for _ in range(500):
+        world.hub.measure_frame(cost)
+    assert world.hub.interval() == pytest.approx(seconds, rel=1e-3)
+
+
+def fill(world: World, topic: str = "") -> list[FakeRunner]:
+    """As many runs as make a server busy."""
+    runners = [FakeRunner() for _ in range(hubs.BUSY_RUNS)]
+    for at, runner in enumerate(runners):
+        world.hub.run(f"host {at}", runner, topic=topic or f"topic {at}")  # type: ignore[arg-type]
+    return runners
+
+
+def test_on_an_idle_server_everybody_gets_a_run_of_her_own() -> None:
+    world = World(limit=100)
+    world.hub.run("a", FakeRunner(), topic="digits")  # type: ignore[arg-type]
+    assert not world.hub.join("b", "digits")
+
+
+def test_on_a_busy_server_a_newcomer_joins_the_newest_run_of_the_same_experiment() -> None:
+    world = World(limit=100)
+    runners = fill(world, "digits")
+    assert not world.hub.join("a", "words") and world.hub.join("b", "digits")
+    assert world.hub.lease("b").runner is runners[-1] and world.hub.place_in_line("b") == 0
+    assert world.hub.active == hubs.BUSY_RUNS, "no run was added"
+    newest = f"host {len(runners) - 1}"
+    assert world.hub.is_shared("b") and world.hub.is_shared(newest) and not world.hub.is_shared("host 0")
+
+
+def test_a_finished_or_withdrawn_run_is_not_joined() -> None:
+    world = World(limit=100)
+    runners = fill(world)
+    world.hub.run("more", FakeRunner())  # type: ignore[arg-type]
+    runners[0].state = "done"
+    assert not world.hub.join("a", "topic 0")
+    assert not world.hub.withdraw("host 1") and not world.hub.join("a", "topic 1")
+    assert world.hub.join("a", "topic 2") and world.hub.withdraw("a"), "somebody else watches it"
+
+
+def test_a_shared_run_lives_and_moves_as_long_as_one_of_its_viewers_watches() -> None:
+    world = World(limit=100)
+    runner = fill(world)[0]
+    assert world.hub.join("guest", "topic 0")
+    world.hub.detach("host 0")
+    world.after(hubs.PAUSE_UNWATCHED_SECONDS + 2, "guest")
+    assert runner.state == "running" and not world.hub.is_shared("guest")
+    world.after(hubs.PAUSE_UNWATCHED_SECONDS + 2)
+    assert runner.state == "paused"
+    world.hub.poll("guest")
+    assert runner.state == "running"
+    world.hub.detach("guest")
+    world.after(hubs.GRACE_SECONDS + 5)
+    assert runner.state == "stopped"
+
+
+def test_who_takes_another_run_leaves_the_shared_one_to_the_others() -> None:
+    world = World(limit=100)
+    runner = fill(world)[0]
+    assert world.hub.join("guest", "topic 0")
+    own = world.run("guest")
+    assert (runner.state, own.state) == ("running", "running")
+    world.hub.end("guest")
+    assert (runner.state, own.state) == ("running", "stopped")
+
+
+def test_a_guest_of_a_run_in_line_starts_with_it() -> None:
+    world = World(limit=hubs.BUSY_RUNS)
+    runners = fill(world)
+    waiting = FakeRunner()
+    world.hub.run("late", waiting, topic="new")  # type: ignore[arg-type]
+    assert world.hub.join("guest", "new") and world.hub.place_in_line("guest") == 2
+    runners[0].state = "done"
+    world.hub.tend()
+    assert waiting.state == "running" and world.hub.place_in_line("guest") == 0

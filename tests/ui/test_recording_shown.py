@@ -57,16 +57,15 @@ def test_the_recording_stays_until_the_live_run_is_as_far() -> None:
     assert recorded.pairs(1e9) == recorded.frame(1e9).t == recorded.stops[-1], "it stands at its end"
 
 
-def test_who_waits_in_line_is_told_so_and_sees_no_recording(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_waits_in_line_sees_the_recording_and_her_place(monkeypatch: pytest.MonkeyPatch) -> None:
     session = Session(
         "s", PRESETS[0].params(), watch_time=WatchTime(last_frame=time.monotonic() - 1), use_recording=True
     )
     late: Any = Late()
+    assert page._in_line(session) == ""
     monkeypatch.setattr(live_run.hub(), "place_in_line", lambda _: 2)
-    assert page.displayed_snapshot(session, late) is None and session.watch_time.seconds == 0
-    assert "number 2 in line" in page._waiting(session)
-    monkeypatch.undo()
     assert page.displayed_snapshot(session, late).state == "recording"
+    assert "number 2 in line" in page._in_line(session)
 
 
 def test_a_run_at_a_pace_of_its_own_is_no_recording() -> None:

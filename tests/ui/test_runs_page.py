@@ -98,8 +98,7 @@ def test_one_run_can_be_pinned_opened_and_deleted(pictures: list[Snapshot]) -> N
     app.button(key="run_open").click().run()
     assert session.params == pictures[0].params
     app.switch_page("pages/runs.py").run()
-    lease = live_run.hub().lease(session.id)
-    lease.stop()
+    live_run.hub().end(session.id)
     app.run()
     app.button(key="run_delete").click().run()
     assert len(session.earlier) == 1, "it asks first"

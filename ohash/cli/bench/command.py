@@ -25,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"parts to run: {', '.join(PARTS)} (default: all except {', '.join(LONG)}, which take minutes)",
     )
     parser.add_argument("--ui", action="store_true", help="measure the dashboard in headless Chromium instead")
+    parser.add_argument(
+        "--load", type=int, metavar="N", help="measure a server with N visitors of one link, and of N different links"
+    )
     parser.add_argument("--minutes", type=float, default=0, help="with --ui: also watch memory for this many minutes")
     parser.add_argument("--pairs", type=int, default=20_000, help="pairs per measurement (20000)")
     parser.add_argument(
@@ -38,6 +41,10 @@ def run(options: argparse.Namespace) -> int:
         from ohash.cli.bench.ui import measure  # noqa: PLC0415 (needs playwright, of the test extra)
 
         return measure(options.minutes)
+    if options.load is not None:
+        from ohash.cli.bench.load import measure_load  # noqa: PLC0415 (starts servers)
+
+        return measure_load(options.load)
     unknown = set(options.what) - set(PARTS)
     if unknown:
         raise ValueError(f"the parts of bench are {', '.join(PARTS)}, got {', '.join(sorted(unknown))}")

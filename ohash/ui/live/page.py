@@ -1,5 +1,7 @@
 """The ticking part of the Live page: one fragment that polls the newest snapshot and draws it."""
 
+import threading
+import time
 from functools import partial
 
 import numpy as np
@@ -7,6 +9,7 @@ import streamlit as st
 
 from ohash.engine.gallery import Neighbours, nearest
 from ohash.engine.live.runner import Runner
+from ohash.engine.narrative import amount
 from ohash.engine.observer import WINDOW
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
@@ -26,19 +29,24 @@ from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.style import dark
 
+PREPARING = "Preparing the data and compiling the kernels; this takes a few seconds the first time on a machine."
 RUN_RESTS, ALL_REST = 1, 2
 PHONE_SECONDS = 0.5
+DRAWING = threading.Lock()
 WIDE = 610, 270  # pixels of the first chart, and what its switch takes from its title
 QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
 
 
 def displayed_snapshot(session: Session, runner: Runner) -> Snapshot | None:
     """What to draw: the live run, or the recording until the live run has caught up."""
-    now, in_line = runner.snapshot(), live_run.hub().place_in_line(session.id) > 0
+    now = _newest(session, runner)
+    if session.shared_until is not None and (now is None or now.t < session.shared_until.t):
+        return session.shared_until
+    session.shared_until = None
     head_start = session.watch_time.seconds  # the run was asked to catch up to this moment of the recording
-    seconds = session.watch_time.tick(playing=session.playing and not in_line)
+    seconds = session.watch_time.tick(playing=session.playing)
     recording = recording_of(session.params) if session.use_recording and (session.playing or seconds) else None
-    if recording is None or in_line or runner.state in ("done", "error", "stopped"):
+    if recording is None or runner.state in ("done", "error", "stopped"):
         return now
     if now is None or now.t < recording.pairs(head_start):
         return recording.frame(seconds)
@@ -46,11 +54,23 @@ def displayed_snapshot(session: Session, runner: Runner) -> Snapshot | None:
     return now
 
 
+def _newest(session: Session, runner: Runner) -> Snapshot | None:
+    """The newest snapshot; where many watch one run, the one that was drawn for another of them a moment ago."""
+    now = runner.snapshot()
+    if now is None or runner.state in RESTING or not live_run.hub().is_shared(session.id):
+        return now
+    return live_run.drawings(session).recent(now, session.interval / 2)
+
+
 def live_area(session: Session) -> None:
     """Everything that moves; ticks while the run does."""
     ticking = _rest_level(session, live_run.runner(session)) < ALL_REST
-    every = max(live_run.hub().interval(), PHONE_SECONDS * session.narrow) if ticking else None
-    fragment(partial(_draw, session), key="live", every=every)
+    session.interval = _interval(session)
+    fragment(partial(_draw_measured, session), key="live", every=session.interval if ticking else None)
+
+
+def _interval(session: Session) -> float:
+    return max(live_run.hub().interval(), PHONE_SECONDS * session.narrow)
 
 
 def _rest_level(session: Session, runner: Runner) -> int:
@@ -63,11 +83,19 @@ def _rest_level(session: Session, runner: Runner) -> int:
     return ALL_REST if all(other.state in RESTING for other in companions) else RUN_RESTS
 
 
+def _draw_measured(session: Session) -> None:
+    """One session at a time: threads that all want Python's lock slow each other down, and the server's sending."""
+    with DRAWING:
+        start = time.thread_time()
+        try:
+            _draw(session)
+        finally:
+            live_run.hub().measure_frame(time.thread_time() - start)
+
+
 def _draw(session: Session) -> None:
     runner = live_run.runner(session)
-    hub = live_run.hub()
-    hub.poll(session.id)
-    hub.tend()
+    live_run.hub().poll(session.id)
     seeds.follow_seeds(session)
     if live_run.replace_bad_link(session):
         st.rerun()
@@ -78,15 +106,17 @@ def _draw(session: Session) -> None:
             address.write(now.params, present=session.present)
         _update_sliders(session, now)
     badge = "recording" if now is not None and now.state == "recording" else runner.state
-    top = headline_html(headline.sentence(session, now, runner.state), now, badge, dark=dark())
+    in_line = _in_line(session)
+    sentence = in_line if in_line and now is not None else headline.sentence(session, now, runner.state)
+    top = headline_html(sentence, now, badge, dark=dark())
     # compute everything before sending anything: the browser redraws its whole page at every gap
-    drawings = [] if now is None else _stage_charts(session, now) if session.present else _charts(session, now)
+    drawings = [] if now is None else _drawings(session, now)
     numbers = "" if now is None or session.present else numbers_html(now)
     st.html(top)
     if runner.state == "error":
         st.error(f"{escape_markdown(runner.error)}. Change a parameter, or choose a preset.", icon=":material/error:")
     elif not drawings:
-        st.info(_waiting(session), icon=":material/hourglass_top:")
+        st.info(in_line or PREPARING, icon=":material/hourglass_top:")
     if drawings:
         places = st.columns([1.75, 1])
         if numbers:
@@ -96,7 +126,9 @@ def _draw(session: Session) -> None:
             with place:
                 drawing.send()
     before, session.resting = session.resting, _rest_level(session, runner)
-    if session.resting > before:  # the timer can stop; rarely done, because a rerun of the page may swallow a click
+    slower = _interval(session) / session.interval  # because of other viewers, who come and go
+    # the timer can stop, or needs another pace; rarely done, because a rerun of the page may swallow a click
+    if session.resting > before or not 0.5 < slower < 2:
         st.rerun()
 
 
@@ -107,6 +139,15 @@ def _update_sliders(session: Session, now: Snapshot) -> None:
     if values != session.slider_values and not session.pending:
         session.slider_values = values
         st.rerun()
+
+
+def _drawings(session: Session, now: Snapshot) -> list[LiveChart]:
+    """The charts, drawn once for all who see the same."""
+    draw = partial(_stage_charts if session.present else _charts, session, now)
+    if session.ghosts or session.earlier or live_run.hub().lease(session.id).companions:
+        return draw()
+    view = tuple(view_state.view(name) for name in ("quality", "per_pair", "log_loss", "bound"))
+    return live_run.drawings(session).charts.get(now, (session.present, session.narrow, dark(), *view), draw)
 
 
 def _charts(session: Session, now: Snapshot) -> list[LiveChart]:
@@ -125,7 +166,7 @@ def _chart(
     session: Session, now: Snapshot, chart: Chart, key: str, height: int, width: int = NARROW, beside_title: int = 0
 ) -> LiveChart:
     """With its caption, on axes that only grow."""
-    steady = session.axis_ranges.widen(key, chart, remember=now.t >= WINDOW)
+    steady = live_run.drawings(session).axis_ranges.widen(key, chart, remember=now.t >= WINDOW)
     return live_chart(steady, key, height, width, beside_title=beside_title, caption=True)
 
 
@@ -156,15 +197,22 @@ def _gallery(session: Session) -> None:
         if runner.state != "error":
             st.caption("The gallery appears when the live run starts.")
         return
-    with runner.between_steps():
-        if session.opening_query is None:
-            kept = runner.moments.query
+    if session.opening_query is None:
+        kept = runner.moments.query
+        with runner.between_steps():
             session.opening_query = typical_query(runner.run) if kept is None else kept
-        number = session.opening_query if session.query == 0 else session.query
-        result = nearest(runner.run, number, row=session.query_row, before=session.before)
-        dataset = runner.run.world.dataset
-        note = _gallery_note(runner.run, result)
-    st.html(gallery_html(result, dataset, dark=dark(), note=note))
+    number = session.opening_query if session.query == 0 else session.query
+    how = number, session.query_row, session.before, dark()
+    draw = partial(_gallery_html, runner, runner.run, *how)
+    checkpoints = runner.run.checkpoints
+    version = len(checkpoints.scores), id(checkpoints.codes), runner.run.stage
+    st.html(live_run.drawings(session).gallery.get(version, how, draw))
+
+
+def _gallery_html(runner: Runner, run: Run, number: int, row: int | None, before: bool, dark: bool) -> str:
+    with runner.between_steps():
+        result = nearest(run, number, row=row, before=before)
+        return gallery_html(result, run.world.dataset, dark=dark, note=_gallery_note(run, result))
 
 
 def _gallery_note(run: Run, result: Neighbours) -> str:
@@ -174,10 +222,8 @@ def _gallery_note(run: Run, result: Neighbours) -> str:
     return f"{mean} {ties_note(result, int(run.hasher.r), int(getattr(run.hasher, 'T', 1)))}".strip()
 
 
-def _waiting(session: Session) -> str:
-    place = live_run.hub().place_in_line(session.id)
-    if place:
-        limit = live_run.hub().limit
-        runs = f"This server runs {limit} experiment{'s' * (limit != 1)} at a time"
-        return f"{runs}; yours is number {place} in line and starts automatically."
-    return "Preparing the data and compiling the kernels; this takes a few seconds the first time on a machine."
+def _in_line(session: Session) -> str:
+    """The place in line of a run that has not started, or ""."""
+    place, limit = live_run.hub().place_in_line(session.id), live_run.hub().limit
+    runs = f"This server runs {amount(limit, 'experiment')} at a time"
+    return f"{runs}; yours is number {place} in line and starts automatically." if place else ""

@@ -157,13 +157,14 @@ def play_pause(session: Session, runner: Runner) -> None:
         session.playing = True
         live_run.commit(session, session.params, preset=session.preset, keep_ghost=False)
         return
+    live_run.own_runner(session)
     session.playing = not session.playing
     for one in live_run.hub().lease(session.id).runners():
         one.resume() if session.playing else one.pause()
 
 
 def _step(session: Session, runner: Runner) -> None:
-    session.playing = False
+    runner, session.playing = live_run.own_runner(session), False
     steps = int(view_state.view("step") or 1)
     for one in live_run.hub().lease(session.id).runners():
         one.step(steps)
@@ -175,6 +176,7 @@ def _new_seed(session: Session) -> None:
 
 
 def _set_pace(session: Session, name: str) -> None:
+    live_run.own_runner(session)
     session.pace = PACES[name]
     for one in live_run.hub().lease(session.id).runners():
         one.pace(session.pace)

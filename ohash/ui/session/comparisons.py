@@ -41,7 +41,7 @@ def runner(session: Session) -> ComparisonRunner:
 def choose(session: Session, comparison: Comparison, *, restart: bool = False) -> None:
     """Start another comparison, or the same one from the beginning."""
     if restart:
-        hub().lease(session.id).stop()
+        hub().end(session.id)
         session.comparison_runner = None
     session.comparison, session.warnings, session.sides = comparison, [], (0, 1)
 

@@ -2,13 +2,14 @@
 
 A run belongs to a browser session through a lease. When the session goes away (tab closed, reload, lost connection) the
 lease is detached; if it is not taken up again within the grace period, the run is stopped. A run that is not polled is
-paused, and later stopped. Beyond the limit, runs wait in line. Nothing here depends on Streamlit.
+paused, and later stopped. Beyond the limit, runs wait in line. On a busy server, sessions that open the same experiment
+share one run; it is stopped or paused when none of them watches. Nothing here depends on Streamlit.
 """
 
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, Self, TypeVar
 
@@ -17,6 +18,10 @@ LAST_FRAME_SECONDS = 2.0
 PAUSE_UNWATCHED_SECONDS = 120.0
 STOP_UNWATCHED_SECONDS = 600.0
 MAX_RUNS = int(os.environ.get("OHASH_MAX_RUNS", "32"))
+FASTEST_SECONDS, SLOWEST_SECONDS = 0.2, 3.0  # between two frames
+USUAL_FRAME_SECONDS = 0.01  # before any has been measured
+SHARE_OF_FRAMES = 0.35  # of one core; as much again is spent by Streamlit, and the rest is left to the runs
+BUSY_RUNS = 2 * (os.cpu_count() or 1)  # from here on, a newcomer joins a run of the same experiment
 
 
 class Work(Protocol):
@@ -56,6 +61,7 @@ class Lease(Generic[W]):
     started: bool = False
     paused_unwatched: bool = False
     companions: list[W] = field(default_factory=list)
+    topic: Hashable = None
 
     @property
     def running(self) -> bool:
@@ -66,12 +72,6 @@ class Lease(Generic[W]):
         """The run and its companions."""
         return [one for one in (self.runner, *self.companions) if one is not None]
 
-    def stop(self) -> None:
-        """Stop everything of this lease."""
-        for runner in self.runners():
-            runner.stop(wait=0)
-        self.runner, self.companions, self.started = None, [], False
-
 
 class Hub(Generic[W]):
     """All leases of the server on one kind of work."""
@@ -79,6 +79,7 @@ class Hub(Generic[W]):
     def __init__(self, limit: int = MAX_RUNS, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock` is replaced in tests."""
         self.limit, self._clock = limit, clock
+        self._frame_seconds = USUAL_FRAME_SECONDS
         self._leases: dict[str, Lease[W]] = {}
         self._lock = threading.RLock()
 
@@ -100,14 +101,61 @@ class Hub(Generic[W]):
             if lease is not None:
                 lease.attached, lease.detached_at = False, self._clock()
 
-    def run(self, session: str, runner: W, companions: list[W] | None = None) -> None:
-        """Give a session a new run in place of its old one; it starts when there is room."""
+    def run(self, session: str, runner: W, companions: list[W] | None = None, topic: Hashable = None) -> None:
+        """Give a session a new run in place of its old one; it starts when there is room.
+
+        A `topic` says what the run shows, and lets other sessions `join` it.
+        """
         with self._lock:
             lease = self.lease(session)
-            lease.stop()
-            lease.runner, lease.companions = runner, companions or []
+            self._release(lease)
+            lease.runner, lease.companions, lease.topic = runner, companions or [], topic
             lease.polled_at = self._clock()
             self.tend()
+
+    def join(self, session: str, topic: Hashable) -> bool:
+        """On a busy server, watch the newest unfinished run on the topic; returns whether there is one."""
+        with self._lock:
+            if self.active < BUSY_RUNS:
+                return False
+            for other in reversed(self._leases.values()):
+                runner = other.runner
+                if other.topic == topic and runner is not None and not runner.finished.is_set():
+                    lease = self.lease(session)
+                    self._release(lease)
+                    lease.runner, lease.topic, lease.started = runner, topic, other.started
+                    lease.polled_at = self._clock()
+                    return True
+            return False
+
+    def withdraw(self, session: str) -> bool:
+        """Let nobody else join the session's run; returns whether somebody has."""
+        with self._lock:
+            if self.is_shared(session):
+                return True
+            self.lease(session).topic = None
+            return False
+
+    def is_shared(self, session: str) -> bool:
+        """Whether others watch the session's run, too."""
+        with self._lock:
+            lease = self._leases.get(session)
+            return lease is not None and lease.runner is not None and len(self._watchers(lease.runner)) > 1
+
+    def end(self, session: str) -> None:
+        """Take its run from a session."""
+        with self._lock:
+            self._release(self.lease(session))
+
+    def _watchers(self, runner: W) -> list[Lease[W]]:
+        return [lease for lease in self._leases.values() if runner in lease.runners()]
+
+    def _release(self, lease: Lease[W]) -> None:
+        """Take everything from a lease, and stop what nobody else watches."""
+        for runner in lease.runners():
+            if len(self._watchers(runner)) == 1:
+                runner.stop(wait=0)
+        lease.runner, lease.companions, lease.started, lease.topic = None, [], False, None
 
     def replace_companions(self, session: str, old: list[W], new: list[W]) -> None:
         """Stop some companions of a session's run and start others."""
@@ -129,7 +177,8 @@ class Hub(Generic[W]):
             # a frame under way when the tab is closed proves nothing; a later one proves that the tab is open
             lease.attached |= lease.polled_at - lease.detached_at > LAST_FRAME_SECONDS
             if lease.paused_unwatched and lease.runner is not None:
-                lease.paused_unwatched = False
+                for watcher in self._watchers(lease.runner):
+                    watcher.paused_unwatched = False
                 for runner in lease.runners():
                     runner.resume()
 
@@ -143,12 +192,8 @@ class Hub(Generic[W]):
     def active(self) -> int:
         """Runs that are neither finished nor waiting."""
         with self._lock:
-            return sum(
-                not runner.finished.is_set()
-                for lease in self._leases.values()
-                if lease.started
-                for runner in lease.runners()
-            )
+            runners = {id(one): one for lease in self._leases.values() if lease.started for one in lease.runners()}
+            return sum(not runner.finished.is_set() for runner in runners.values())
 
     @property
     def viewers(self) -> int:
@@ -156,12 +201,16 @@ class Hub(Generic[W]):
         with self._lock:
             return sum(lease.attached and lease.runner is not None for lease in self._leases.values())
 
+    def measure_frame(self, seconds: float) -> None:
+        """A frame has cost so much CPU time."""
+        self._frame_seconds += 0.05 * (seconds - self._frame_seconds)
+
     def interval(self) -> float:
-        """Seconds between two frames: 5 Hz for a few viewers, 1 Hz for many."""
-        return 0.2 * min(5.0, max(1.0, self.viewers / 2))
+        """Seconds between two frames, such that all viewers together use a fixed share of one core."""
+        return min(SLOWEST_SECONDS, max(FASTEST_SECONDS, self.viewers * self._frame_seconds / SHARE_OF_FRAMES))
 
     def tend(self) -> None:
-        """Stop, pause and start what is due; called with every poll, and by a watchdog."""
+        """Stop, pause and start what is due; called by a watchdog, and where something has changed."""
         now = self._clock()
         with self._lock:
             waiting = any(lease.runner is not None and not lease.started for lease in self._leases.values())
@@ -170,17 +219,24 @@ class Hub(Generic[W]):
                 gone = not lease.attached and now - lease.detached_at > GRACE_SECONDS
                 unwatched = now - lease.polled_at > STOP_UNWATCHED_SECONDS
                 if gone or (unwatched and (crowded or not lease.attached)):  # a run at rest in an open tab is kept
-                    lease.stop()
+                    self._release(lease)
                     del self._leases[session]
-                elif now - lease.polled_at > PAUSE_UNWATCHED_SECONDS and lease.running:
-                    lease.paused_unwatched = True
+                elif self._unwatched(lease, now) and lease.running:
+                    for watcher in self._watchers(lease.runners()[0]):
+                        watcher.paused_unwatched = True
                     for runner in lease.runners():
                         runner.pause()
             for lease in self._leases.values():
                 if lease.runner is not None and not lease.started and self.active < self.limit:
-                    lease.started = True
+                    for watcher in self._watchers(lease.runner):
+                        watcher.started = True
                     for runner in lease.runners():
                         runner.start()
+
+    def _unwatched(self, lease: Lease[W], now: float) -> bool:
+        """Whether nobody has polled for a while what this lease runs."""
+        watchers = [] if lease.runner is None else self._watchers(lease.runner)
+        return all(now - watcher.polled_at > PAUSE_UNWATCHED_SECONDS for watcher in watchers)
 
     def watch(self) -> Self:
         """Tend every two seconds in a background thread."""

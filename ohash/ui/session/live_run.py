@@ -1,6 +1,7 @@
 """The live run of a tab: started, replaced, restarted, and changed while it runs."""
 
 import time
+from weakref import WeakKeyDictionary
 
 import streamlit as st
 
@@ -10,14 +11,16 @@ from ohash.engine.live.warm_up import compile_in_worker
 from ohash.engine.narrative import difference
 from ohash.engine.params import ExperimentParams, experiment, flat
 from ohash.engine.snapshot import Snapshot
-from ohash.plots.axis_ranges import AxisRanges
 from ohash.runtime.threads import one_blas_thread_for_ever
 from ohash.ui.session import earlier_runs, own_data
 from ohash.ui.session.address import IGNORED
+from ohash.ui.session.drawings import Drawings
 from ohash.ui.session.hub import Hub
 from ohash.ui.session.recording import recording_of
 from ohash.ui.session.session import Session, WatchTime
 from ohash.ui.workarounds.markdown import escape_markdown
+
+_drawings: WeakKeyDictionary[Runner, Drawings] = WeakKeyDictionary()
 
 
 @st.cache_resource
@@ -31,10 +34,30 @@ def runner(session: Session) -> Runner:
     """The live run of the session's experiment, started if there is none."""
     lease = hub().lease(session.id)
     if lease.runner is None:
-        _start(session)
+        _start(session, share=True)
         lease = hub().lease(session.id)
     assert lease.runner is not None
     return lease.runner
+
+
+def own_runner(session: Session) -> Runner:
+    """The live run for whoever is about to change it: a run of her own from here on, if others watch this one."""
+    shared = runner(session)
+    if not hub().withdraw(session.id):
+        return shared
+    now = session.shared_until = shared.snapshot()  # shown until her own has caught up
+    goal = 0 if now is None else now.t
+    own = Runner(
+        session.params, pace=session.pace, paused=not session.playing, first=compile_in_worker, head_start=lambda: goal
+    )
+    _drawings[own] = Drawings(drawings(session).axis_ranges)
+    hub().run(session.id, own)
+    return own
+
+
+def drawings(session: Session) -> Drawings:
+    """What is drawn of the live run, for all who watch it."""
+    return _drawings.setdefault(runner(session), Drawings())
 
 
 def latest_snapshot(session: Session) -> Snapshot | None:
@@ -43,8 +66,10 @@ def latest_snapshot(session: Session) -> Snapshot | None:
     return None if running is None else running.snapshot()
 
 
-def commit(session: Session, params: ExperimentParams, *, preset: str = "", keep_ghost: bool = True) -> None:
-    """Start another experiment; the old run stays as a ghost."""
+def commit(
+    session: Session, params: ExperimentParams, *, preset: str = "", keep_ghost: bool = True, share: bool = False
+) -> None:
+    """Start another experiment; the old run stays as a ghost. With `share`, one that others watch will do."""
     last = latest_snapshot(session)
     session.difference = ""
     if last is not None and last.t > 0:
@@ -58,7 +83,7 @@ def commit(session: Session, params: ExperimentParams, *, preset: str = "", keep
         session.opening_query = None
     session.params, session.preset, session.warnings, session.pending = params, preset, [], {}
     session.from_link = False
-    _start(session)
+    _start(session, share=share)
 
 
 def _queries(params: ExperimentParams) -> tuple[object, ...]:
@@ -76,13 +101,13 @@ def start_preset(session: Session, preset: Preset) -> None:
     """A preset: its experiment and, if it has one, the run to compare it with."""
     session.ghosts = []
     session.playing = True
-    commit(session, preset.params(), preset=preset.key, keep_ghost=False)
+    commit(session, preset.params(), preset=preset.key, keep_ghost=False, share=True)
     session.difference = ""
 
 
 def set_live(session: Session, name: str, value: float) -> None:
     """Change beta or C of the running model, and wait a moment until the run has applied it."""
-    live = runner(session)
+    live = own_runner(session)
     command = live.set(**{name: value})
     session.pending[name] = value
     if live.run is None:
@@ -144,9 +169,9 @@ def remember_live_run(session: Session) -> str:
     return session.earlier[-1].key
 
 
-def _start(session: Session) -> None:
+def _start(session: Session, *, share: bool) -> None:
     session.watch_time = watch_time = WatchTime()
-    session.axis_ranges = AxisRanges()
+    session.shared_until = None
     companions: list[Runner] = []
     preset = next((one for one in PRESETS if one.key == session.preset), None)
     other = preset.companion_params(session.params.seed) if preset is not None else None
@@ -155,6 +180,10 @@ def _start(session: Session) -> None:
     own = own_data.dataset_of(session, session.params)
     recording = recording_of(session.params) if session.pace == "accelerating" else None
     session.use_recording = recording is not None
+    plain = own is None and other is None and session.playing and session.pace == "accelerating"
+    topic = session.params if share and plain else None
+    if topic is not None and hub().join(session.id, topic):
+        return
 
     def head_start() -> int:
         return recording.pairs(watch_time.seconds) if recording is not None and session.use_recording else 0
@@ -163,4 +192,4 @@ def _start(session: Session) -> None:
         session.params, own, pace=session.pace, paused=not session.playing, first=compile_in_worker,
         head_start=head_start,
     )  # fmt: skip
-    hub().run(session.id, run, companions)
+    hub().run(session.id, run, companions, topic)

@@ -10,7 +10,6 @@ from ohash.engine.live.pace import Pace
 from ohash.engine.live.runner import Runner
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
-from ohash.plots.axis_ranges import AxisRanges
 from ohash.plots.live.charts import Ghost
 from ohash.streams.dataset import Dataset
 
@@ -84,8 +83,9 @@ class Session:
     pending: dict[str, float] = field(default_factory=dict)  # live changes the run has not applied yet
     slider_values: dict[str, float] = field(default_factory=dict)  # of the running model
     resting: int = 0
+    interval: float = 0.0  # seconds between two frames, as the timer in the browser has it
     redraw: bool = False
-    axis_ranges: AxisRanges = field(default_factory=AxisRanges)  # of the live run's charts
+    shared_until: Snapshot | None = None  # the last one of a shared run, shown until one's own has caught up
     viewed_dataset: str = ""
     data_part: str = ""  # of the Data page
     narrow: bool = False

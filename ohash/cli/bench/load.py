@@ -1,0 +1,86 @@
+"""A server with many visitors: pictures per second, longest gap, memory, descriptors and threads, before and after."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from ohash.cli.browser import Dashboard
+
+LINK = "dataset=digits&method=oh&pairs=100000000"  # never ends
+OPENING, WATCHING = 30.0, 30.0  # seconds
+SHORT_VISIT = 3.0
+VISITS_AT_ONCE = 20
+LEAVING = 15.0  # seconds after which the runs of closed tabs have stopped
+
+
+def measure_load(n: int) -> int:
+    """Visitors of one link, then of n different links, then n short visits, each on a server of its own."""
+    if n < 1:
+        raise ValueError(f"--load must be a number of visitors >= 1, got {n}")
+    print(f"{'visitors':34} {'pictures/s each':>22} {'longest gap':>12} {'first picture':>14} {'in line':>8}")
+    _watch(f"{n} on one link", [LINK] * n)
+    _watch(f"{n} on different links", [f"{LINK}&seed={seed}" for seed in range(n)])
+    _visits(n)
+    return 0
+
+
+def _watch(name: str, queries: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as home:
+        server = Dashboard(OHASH_HOME=home)
+        try:
+            before = facts(server.process.pid)
+            seen = visit(server.url, OPENING + WATCHING, queries)
+            after = facts(server.process.pid)
+        finally:
+            server.stop()
+    pictures = [[at for at in one["at"] if at > OPENING] for one in seen]
+    rates = [len(one) / WATCHING for one in pictures]
+    gaps = [_longest_gap(one) for one in pictures]
+    first = [one["at"][0] if one["at"] else float("inf") for one in seen]
+    shares = f"{median(rates):.2f} ({min(rates):.2f} to {max(rates):.2f})"
+    waited = sum(one["waited"] for one in seen)
+    print(f"{name:34} {shares:>22} {max(gaps):>10.1f} s {max(first):>12.1f} s {waited:>8}")
+    print(f"{'':34} before: {before}; after: {after}")
+
+
+def _longest_gap(moments: list[float]) -> float:
+    ends = [OPENING, *moments, OPENING + WATCHING]
+    return max(b - a for a, b in pairwise(ends))
+
+
+def _visits(n: int) -> None:
+    """Short visits, some at once, and what the server keeps of them."""
+    with tempfile.TemporaryDirectory() as home:
+        server = Dashboard(OHASH_HOME=home)
+        try:
+            print(f"{n} short visits")
+            for done in range(0, n, VISITS_AT_ONCE):
+                visit(server.url, SHORT_VISIT, [f"{LINK}&seed={seed}" for seed in range(min(VISITS_AT_ONCE, n - done))])
+                if done == 0:
+                    time.sleep(LEAVING)
+                    print(f"{'':34} after the first {VISITS_AT_ONCE}: {facts(server.process.pid)}")
+            time.sleep(LEAVING)
+            print(f"{'':34} after all: {facts(server.process.pid)}")
+        finally:
+            server.stop()
+
+
+def visit(url: str, seconds: float, queries: list[str]) -> list[dict[str, Any]]:
+    """What visitors saw, one per query, in a process of their own."""
+    command = [sys.executable, "-m", "ohash.ui.visitors", url, str(seconds), *queries]
+    seen: list[dict[str, Any]] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return seen
+
+
+def facts(pid: int) -> str:
+    """Memory, open files and threads of a process."""
+    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    megabytes = int(status["VmRSS"].split()[0]) / 1024
+    descriptors = len(list(Path(f"/proc/{pid}/fd").iterdir()))
+    return f"{megabytes:.0f} MB, {descriptors} descriptors, {status['Threads'].strip()} threads"

@@ -1,0 +1,105 @@
+"""Visitors without browsers: many sessions on one server over Streamlit's own protocol, for `bench --load`.
+
+Each opens a page, obeys the timers that the server sets, as the browser does, and notes when a new picture arrives.
+A separate process (`python3 -m ohash.ui.visitors URL SECONDS QUERY ...`), because its work must not slow the server's.
+"""
+
+import asyncio
+import json
+import re
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+
+PAIRS = re.compile(rb'data-pairs="(\d+)"')
+IN_LINE = b"in line and starts automatically"
+LARGEST_MESSAGE = 2**24
+
+
+@dataclass
+class Visitor:
+    """One session: when its pictures came, and whether it had to wait."""
+
+    query: str
+    pictures: list[float] = field(default_factory=list)
+    waited: bool = False
+    received: int = 0
+    _last: bytes = b""
+    _timers: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+
+    async def watch(self, url: str, until: float) -> None:
+        """Open the page and stay until the moment `until`."""
+        address = url.replace("http", "ws", 1) + "/_stcore/stream"
+        async with connect(address, subprotocols=["streamlit"], max_size=LARGEST_MESSAGE) as socket:  # type: ignore[list-item]
+            opening = BackMsg()
+            opening.rerun_script.query_string = self.query
+            await socket.send(opening.SerializeToString())
+            try:
+                while (left := until - time.monotonic()) > 0:
+                    payload = await asyncio.wait_for(socket.recv(decode=False), left)
+                    self._read(payload, socket)
+            except TimeoutError:
+                pass
+            finally:
+                self._forget_timers()
+
+    def _read(self, payload: bytes, socket: ClientConnection) -> None:
+        self.received += len(payload)
+        self.waited |= IN_LINE in payload
+        shown = PAIRS.search(payload)
+        if shown is not None and shown[1] != self._last:
+            self._last = shown[1]
+            self.pictures.append(time.monotonic())
+        message = ForwardMsg.FromString(payload)
+        kind = message.WhichOneof("type")
+        if kind == "new_session" and not message.metadata.run.fragment_ids:
+            self._forget_timers()
+        elif kind == "auto_rerun":
+            name = message.auto_rerun.fragment_id
+            if name in self._timers:
+                self._timers[name].cancel()
+            self._timers[name] = asyncio.ensure_future(_tick(socket, name, message.auto_rerun.interval, self.query))
+
+    def _forget_timers(self) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+
+async def _tick(socket: ClientConnection, fragment: str, interval: float, query: str) -> None:
+    """Ask for a fragment again and again."""
+    message = BackMsg()
+    message.rerun_script.query_string = query
+    message.rerun_script.fragment_id = fragment
+    message.rerun_script.is_auto_rerun = True
+    while True:
+        await asyncio.sleep(interval)
+        await socket.send(message.SerializeToString())
+
+
+async def visit(url: str, queries: Sequence[str], seconds: float) -> list[Visitor]:
+    """One visitor per query, all at once."""
+    visitors = [Visitor(query) for query in queries]
+    until = time.monotonic() + seconds
+    await asyncio.gather(*(one.watch(url, until) for one in visitors), return_exceptions=True)
+    return visitors
+
+
+def main() -> None:
+    """Print a JSON list of what each visitor saw: when pictures came, whether she waited in line, bytes received."""
+    url, seconds, *queries = sys.argv[1:]
+    start = time.monotonic()
+    visitors = asyncio.run(visit(url, queries, float(seconds)))
+    rows = []
+    for one in visitors:
+        rows.append({"at": [at - start for at in one.pictures], "waited": one.waited, "bytes": one.received})
+    json.dump(rows, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

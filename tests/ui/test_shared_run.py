@@ -1,0 +1,68 @@
+"""Two tabs on one link of a busy server: one run, until one of them changes something."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from ohash.engine.params import experiment
+from ohash.ui.live import transport
+from ohash.ui.live.page import displayed_snapshot
+from ohash.ui.session import hub as hubs
+from ohash.ui.session import live_run
+from ohash.ui.session.session import Session
+
+PARAMS = experiment("digits", "oh", m=50, pairs=10**6)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def tabs(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Session, Session]]:
+    monkeypatch.setattr(hubs, "BUSY_RUNS", 1)
+    one, other = Session("one", PARAMS), Session("other", PARAMS)
+    yield one, other
+    for session in (one, other):
+        live_run.hub().end(session.id)
+
+
+def test_they_share_the_run_and_what_is_drawn_of_it(tabs: tuple[Session, Session]) -> None:
+    one, other = tabs
+    assert live_run.runner(one) is live_run.runner(other)
+    assert live_run.drawings(one) is live_run.drawings(other)
+    assert live_run.hub().active == 1
+
+
+def test_who_pauses_gets_a_run_of_her_own_that_stands_where_the_shared_one_was(tabs: tuple[Session, Session]) -> None:
+    one, other = tabs
+    shared = live_run.runner(one)
+    assert live_run.runner(other) is shared
+    until(lambda: (now := shared.snapshot()) is not None and now.t > 20)
+    seen = displayed_snapshot(other, shared)
+    transport.play_pause(other, shared)
+    own = live_run.runner(other)
+    assert own is not shared and not other.playing and one.playing and shared.state == "running"
+    assert other.shared_until is not None and displayed_snapshot(other, own) is other.shared_until
+    until(lambda: own.state == "paused" and displayed_snapshot(other, own) is own.snapshot())
+    now = shared.snapshot()
+    assert seen is not None and now is not None and own.run is not None and seen.t <= own.run.t <= now.t
+    transport.play_pause(other, own)
+    assert live_run.runner(other) is own and live_run.runner(one) is shared
+
+
+def test_a_reset_starts_a_run_of_her_own(tabs: tuple[Session, Session]) -> None:
+    one, other = tabs
+    assert live_run.runner(one) is live_run.runner(other)
+    live_run.restart(other)
+    assert live_run.runner(one) is not live_run.runner(other)
+
+
+def test_a_run_that_was_changed_is_not_shared(tabs: tuple[Session, Session]) -> None:
+    one, other = tabs
+    transport.play_pause(one, live_run.runner(one))
+    assert live_run.runner(other) is not live_run.runner(one)
