@@ -91,9 +91,9 @@ def write_search(model: OnlineHasher, Z: Reals, folder: str | Path) -> list[Path
 
 def _distance(model: Any, Z: Reals) -> tuple[list[str], Arrays]:
     """The lines of a method's distance, and the arrays they read."""
-    if hasattr(model, "centroids"):
+    if hasattr(model, "centroids") and not model.rotation.size:
         return TABLES, {"centroids": model.centroids, "numbers": model.numbers(np.asarray(model.encode(Z)))}
-    if hasattr(model, "estimate"):
+    if model.key == "rabitq" and model.params.dim_bits == 1 and not model.params.query_bits:
         stored = model.quantise(Z)
         alignment = np.where(stored.alignment > 0, stored.alignment, np.inf)
         R = np.asarray(model.hyperplanes[0][0]).T

@@ -100,6 +100,8 @@ def _scalar_quantizer(faiss: Any, model: Any, Z: Reals) -> Any:
 
 
 def _product_quantizer(faiss: Any, model: Any, Z: Reals) -> Any:
+    if model.rotation.size:
+        raise ValueError("product quantisation with a learnt rotation is not exported to faiss; train without it")
     codes = np.ascontiguousarray(model.encode(Z))
     M, count, width = model.centroids.shape
     index = faiss.IndexPQ(M * width, M, int(count).bit_length() - 1)
@@ -110,6 +112,8 @@ def _product_quantizer(faiss: Any, model: Any, Z: Reals) -> Any:
 
 
 def _rabitq(faiss: Any, model: Any, Z: Reals) -> Any:
+    if model.params.dim_bits > 1 or model.params.query_bits:
+        raise ValueError("only RaBitQ with 1 bit per dimension and float queries is exported to faiss")
     rows = np.ascontiguousarray(Z, np.float32)
     R = np.asarray(model.hyperplanes[0][0], np.float32)  # (r, d)
     r, d = R.shape

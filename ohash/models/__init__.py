@@ -36,6 +36,7 @@ if _TYPE_CHECKING:
     from ohash.models.online.sketch_hash import SketchHash
     from ohash.models.online.ssbc import SSBC
     from ohash.models.online.unifdiag import UnifDiag
+    from ohash.models.quantizers.bbq import BBQ
     from ohash.models.quantizers.float_vectors import FloatVectors
     from ohash.models.quantizers.int8 import Int8
     from ohash.models.quantizers.lsh import LSH, KernelLSH
@@ -44,14 +45,15 @@ if _TYPE_CHECKING:
     from ohash.models.quantizers.random_codes import RandomCodes
     from ohash.models.quantizers.rotated import Rotated
     from ohash.models.quantizers.sign import Sign
+    from ohash.models.quantizers.turboquant import TurboQuant
     from ohash.models.registry import find, hashers
     from ohash.models.storage import load, save
 
 __all__ = [
-    "BSODH", "HCOH", "HMOH", "ITQ", "KLSH", "KSH", "LEGO", "LSH", "MLH", "MMOH", "OECC", "OH", "OHWEU", "PQ", "SDH",
+    "BBQ", "BSODH", "HCOH", "HMOH", "ITQ", "KLSH", "KSH", "LEGO", "LSH", "MLH", "MMOH", "OECC", "OH", "OHWEU", "PQ", "SDH",
     "SDOH", "SSBC", "AdaptHash", "ClickWhitening", "FastHash", "FloatVectors", "Hasher", "HasherSpec",
     "HashingEstimator", "Int8", "KernelLSH", "MIHash", "OKHStyle", "OnlineHasher", "RaBitQ", "RandomCodes", "Rotated",
-    "Sign", "SketchHash", "Trace", "UnifDiag", "find", "hashers", "load", "param", "save",
+    "Sign", "SketchHash", "Trace", "TurboQuant", "UnifDiag", "find", "hashers", "load", "param", "save",
 ]  # fmt: skip
 
 _SHARED = {

@@ -29,7 +29,8 @@ ONLINE = ("oh", "mmoh", "lego", "mlh", "ssbc", "sketch_hash")
 TIMED = ("oh", "mmoh", "mlh", "adapthash", "sketch_hash", "lego", "ssbc")
 UNSUPERVISED, SUPERVISED = ("kernel_lsh", "itq"), ("ksh", "sdh", "fasthash")
 SKETCHES = ("sketch_hash", "ssbc")
-# Every method with codes of r bits: those of float, int8 and sign are as long as the vectors.
+# Every method with codes of r bits: those of float, int8, sign and bbq are as long as the vectors, and the bits of
+# turboquant are those of rotated.
 EVERY = (
     "oh", "mmoh", "okh_style", "adapthash", "mlh", "lego", "click_whitening", "mihash", "oecc", "hcoh", "hmoh", "bsodh",
     "sdoh", "ohweu", "sketch_hash", "ssbc", "unifdiag", "ksh", "sdh", "fasthash", "itq", "lsh", "kernel_lsh", "klsh",

@@ -205,7 +205,7 @@ def test_every_claim_names_its_figures_place_and_test():
 
 def test_every_method_here_is_in_one_figure_or_has_no_codes_of_r_bits():
     embedded = {key for key, spec in hashers().items() if spec.hasher.__module__.startswith("ohash.")}
-    assert embedded - set(figures.EVERY) == {"float", "int8", "sign", "random_codes"}
+    assert embedded - set(figures.EVERY) == {"float", "int8", "sign", "bbq", "turboquant", "random_codes"}
     for cell in FIGURES["methods"].sweep(QUICK).cells:
         assert cell.params.model.r * getattr(cell.params.model, "T", 1) == 64
     learn_labels = {key for key in figures.EVERY if find(key).supervision == "labels" and not find(key).pairwise}

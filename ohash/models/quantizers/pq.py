@@ -2,6 +2,9 @@
 
 r bits are M parts of b bits, b the largest divisor of r up to 8: 48 bits are 6 bytes, one per part. The distance of a
 query to an item is that to the centroids of the item. faiss trains, encodes and decodes.
+
+Optimised product quantisation (OPQ) learns a rotation first that makes the parts easy to quantise: rotation and
+centroids are improved in turns.
 """
 
 import math
@@ -19,8 +22,10 @@ from ohash.core.distances import distances
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import Reconstruction, sum_parts
+from ohash.runtime.frames import Arrays
 
 MOST_POINTS = 64  # training points per centroid; more change little and take proportionally longer
+TURNS = 8  # between rotation and centroids; OPQ's error has nearly settled by then
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,10 @@ class PQParams:
         help="Length of a code: r / 8 parts of 256 centroids; other lengths take parts of fewer bits.",
     )  # fmt: skip
     iterations: int = param(25, symbol="", title="iterations", lo=1, hi=1000, slider=(1, 100), help="Of k-means.")
+    rotation: str = param(
+        "none", symbol="", title="rotation", choices=("none", "learnt"),
+        help="learnt: a rotation that makes the parts easy to quantise (OPQ).",
+    )  # fmt: skip
     seed: int = param(0, symbol="", title="seed", lo=0, hi=2**32 - 1, help="Draws the first centroids.")
 
     def __post_init__(self) -> None:
@@ -55,9 +64,10 @@ class PQ(Reconstruction):
     Params = PQParams
     params: PQParams
     VALUES = ("_version", "_d")
-    ARRAYS = ("centroids",)
+    ARRAYS = ("centroids", "rotation")
 
     def _setup(self) -> None:
+        self.rotation: npt.NDArray[np.float32] = np.zeros((0, 0), np.float32)
         self.centroids: npt.NDArray[np.float32] = np.zeros((0, 0, 0), np.float32)
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> Self:
@@ -69,7 +79,9 @@ class PQ(Reconstruction):
         clusters = quantiser.cp
         clusters.seed, clusters.niter = int(self.params.seed) % 2**31, int(self.params.iterations)
         clusters.min_points_per_centroid, clusters.max_points_per_centroid = 1, MOST_POINTS
-        rows = _pad(X, quantiser.d)
+        if self.params.rotation == "learnt":
+            self.rotation = self._learn_rotation(faiss, _pad(X, quantiser.d), quantiser.M)
+        rows = self._place(X, quantiser.d)
         if len(rows) < quantiser.ksub:  # fewer points than centroids: some centroids are duplicates
             rows = np.resize(rows, (quantiser.ksub, quantiser.d))
         with _one_thread(faiss):
@@ -89,13 +101,13 @@ class PQ(Reconstruction):
         faiss = _faiss()
         quantiser = self._quantiser(faiss, X.shape[1])
         with _one_thread(faiss):
-            return Codes(quantiser.compute_codes(_pad(X, quantiser.d)), self.r, self.version)
+            return Codes(quantiser.compute_codes(self._place(X, quantiser.d)), self.r, self.version)
 
     def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """Squared Euclidean distances from queries to decoded items, summed part by part from tables."""
         rows = self.rows(queries)
         M, ksub, dsub = self.centroids.shape
-        parts = _pad(rows, M * dsub).reshape(len(rows), M, dsub)
+        parts = self._place(rows, M * dsub).reshape(len(rows), M, dsub)
         tables = np.zeros((len(rows), M, 256), np.float32)
         for part in range(M):
             tables[:, part, :ksub] = distances(np.ascontiguousarray(parts[:, part]), self.centroids[part], "l2")
@@ -115,7 +127,33 @@ class PQ(Reconstruction):
         """The vectors (n, d) that codes represent."""
         assert self.d is not None
         quantiser = self._quantiser(_faiss(), self.d)
-        return np.ascontiguousarray(quantiser.decode(np.ascontiguousarray(codes))[:, : self.d])
+        rows = quantiser.decode(np.ascontiguousarray(codes))
+        return np.ascontiguousarray((rows @ self.rotation if self.rotation.size else rows)[:, : self.d])
+
+    def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
+        """Go on from a saved state; one from before there were rotations has none."""
+        super().resume(values, {"rotation": np.zeros((0, 0), np.float32), **arrays} if arrays else arrays)
+
+    def _place(self, X: Reals, d: int) -> npt.NDArray[np.float32]:
+        """Rows padded with zeros to d columns, and rotated if there is a rotation."""
+        rows = _pad(X, d)
+        return np.ascontiguousarray(rows @ self.rotation.T) if self.rotation.size else rows
+
+    def _learn_rotation(self, faiss: Any, rows: npt.NDArray[np.float32], M: int) -> npt.NDArray[np.float32]:
+        """(d, d), from as many points as k-means takes, chosen evenly."""
+        d = rows.shape[1]
+        some = np.linspace(0, len(rows) - 1, min(len(rows), MOST_POINTS * 256)).astype(np.int64)
+        points = np.ascontiguousarray(rows[some])
+        if len(points) < 256:  # as many as the centroids of faiss' own quantiser
+            points = np.resize(points, (256, d))
+        opq = faiss.OPQMatrix(d, M, d)
+        opq.niter, opq.niter_pq, opq.niter_pq_0 = TURNS, 2, min(TURNS, int(self.params.iterations))
+        clusters = faiss.ProductQuantizer(d, M, 8)
+        clusters.cp.min_points_per_centroid, clusters.cp.max_points_per_centroid = 1, MOST_POINTS
+        opq.pq = clusters
+        with _one_thread(faiss):
+            opq.train(points)
+        return np.asarray(faiss.vector_to_array(opq.A).reshape(d, d), np.float32).copy()
 
     def _quantiser(self, faiss: Any, d: int) -> Any:
         """A faiss quantiser with our centroids; columns are padded with zeros, which change no distance."""
@@ -177,7 +215,7 @@ HASHER = HasherSpec(
     asymmetric=True,
     hamming=False,
     needs="faiss",
-    differs="Plain PQ: no coarse quantiser in front (IVF) and no rotation (OPQ). k-means sees at most 64 points per "
+    differs="No coarse quantiser in front (IVF), and no rotation unless it is learnt (OPQ). k-means sees at most 64 points per "
     "centroid. Where 8 does not divide r, parts have fewer bits. Its codes are centroid numbers: their Hamming "
     "distance is meaningless, and items are ranked by the distance of the float query to their centroids.",
 )

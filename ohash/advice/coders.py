@@ -1,0 +1,181 @@
+"""What is stored of documents, and how queries are scored against it: one class per way of scoring.
+
+All map documents and queries first (identity, adapter, centring), encode blocks of documents, and give the linear form
+D(q, x) = bias_x - <f_q, g_x> that `scoring` ranks by.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.advice.click_log import Matrix
+from ohash.core.codes import pack, unpack
+from ohash.index.hamming_index import HammingIndex
+from ohash.models.base import AsymmetricHasher
+from ohash.models.quantizers.reconstruction import sum_parts
+
+Map = Callable[[Matrix], Matrix]
+Form = tuple[Matrix, Matrix]  # (g_x (n, k), bias_x (n,))
+
+
+class Coder(Protocol):
+    """One way to store documents."""
+
+    bytes: float
+
+    def encode(self, X: Matrix) -> Any:
+        """What is stored of a block of documents."""
+
+    def form(self, stored: Any) -> Form:
+        """The linear form of a stored block."""
+
+    def ask(self, Q: Matrix) -> Matrix:
+        """f_q of queries."""
+
+    def searcher(self, stored: Any, Q: Matrix) -> Callable[[int], Any]:
+        """A function that ranks a stored block for query number k, as it is done one query at a time."""
+
+
+def unchanged(X: Matrix) -> Matrix:
+    """The vectors as given."""
+    return X
+
+
+def _bias(G: Matrix, dot: bool) -> Matrix:
+    return np.zeros(len(G), np.float32) if dot else np.asarray(0.5 * np.einsum("nk,nk->n", G, G), np.float32)
+
+
+class FloatCoder:
+    """The (mapped) vectors themselves; about their mean for distances, which loses fewer digits."""
+
+    def __init__(self, X: Matrix, docs: Map = unchanged, queries: Map = unchanged, *, dot: bool = False) -> None:
+        """X are some documents; `dot` ranks by inner products instead of distances."""
+        self._docs, self._queries, self._dot = docs, queries, dot
+        first = docs(X[:1024])
+        self._mean = np.zeros(first.shape[1], np.float32) if dot else first.mean(axis=0)
+        self.bytes = 4.0 * first.shape[1]
+
+    def encode(self, X: Matrix) -> Matrix:
+        """The vectors."""
+        return self._docs(X) - self._mean
+
+    def form(self, stored: Matrix) -> Form:
+        """The vectors and half their squared lengths."""
+        return stored, _bias(stored, self._dot)
+
+    def ask(self, Q: Matrix) -> Matrix:
+        """The queries."""
+        return self._queries(Q) - self._mean
+
+    def searcher(self, stored: Matrix, Q: Matrix) -> Callable[[int], Any]:
+        """A matrix-vector product."""
+        F, bias = self.ask(Q), _bias(stored, self._dot)
+        return lambda k: _first(bias - stored @ F[k % len(F)])
+
+
+class DecodedCoder:
+    """Codes of a method that decodes to vectors: int8, product quantisation."""
+
+    def __init__(self, model: Any, docs: Map = unchanged, queries: Map = unchanged, *, dot: bool = False) -> None:
+        """The model is fitted."""
+        self.model, self._docs, self._queries, self._dot = model, docs, queries, dot
+        self.bytes = float(-(-model.r // 8))
+
+    def encode(self, X: Matrix) -> npt.NDArray[np.uint8]:
+        """Codes."""
+        return np.asarray(self.model.encode(self._docs(X)))
+
+    def form(self, stored: npt.NDArray[np.uint8]) -> Form:
+        """Decoded vectors and half their squared lengths."""
+        G = self.model.decode(stored)
+        return G, _bias(G, self._dot)
+
+    def ask(self, Q: Matrix) -> Matrix:
+        """The queries."""
+        return self._queries(Q)
+
+    def searcher(self, stored: npt.NDArray[np.uint8], Q: Matrix) -> Callable[[int], Any]:
+        """The method's own distances."""
+        return _own_distances(self.model, stored, self.ask(Q))
+
+
+class EstimateCoder:
+    """Codes of RaBitQ, BBQ and TurboQuant: inner products about a mean are estimated from codes and a few floats."""
+
+    def __init__(self, model: Any, docs: Map = unchanged, queries: Map = unchanged, *, dot: bool = False) -> None:
+        """The model has its mean."""
+        self.model, self._docs, self._queries, self._dot = model, docs, queries, dot
+        self.bytes = -(-model.r // 8) + model.extra_bytes + 4.0 * dot
+
+    def encode(self, X: Matrix) -> tuple[Any, Matrix]:
+        """Codes, and <mean, x> where inner products are wanted."""
+        Z = self._docs(X)
+        offset = Z @ self.model.mean.astype(np.float32) if self._dot else np.zeros(0, np.float32)
+        return self.model.quantise(Z), offset
+
+    def form(self, stored: tuple[Any, Matrix]) -> Form:
+        """<q, x> = <q - mean, x - mean> + <mean, x> + what depends on q alone."""
+        codes, offset = stored
+        return self.model.decode(codes), np.asarray(-offset if self._dot else 0.5 * codes.norm**2, np.float32)
+
+    def ask(self, Q: Matrix) -> Matrix:
+        """R(q - mean)."""
+        return np.asarray(self.model.project(self._queries(Q)))
+
+    def searcher(self, stored: tuple[Any, Matrix], Q: Matrix) -> Callable[[int], Any]:
+        """The method's own distances."""
+        return _own_distances(self.model, stored[0], self._queries(Q))
+
+
+class BitCoder:
+    """Signs of projections; scored by Hamming distance, or by the float projections of the query against the bits."""
+
+    def __init__(self, W: Matrix, docs: Map, queries: Map, *, asymmetric: bool) -> None:
+        """W is (d, r)."""
+        self.W, self._docs, self._queries, self._asymmetric = W, docs, queries, asymmetric
+        self.r = W.shape[1]
+        self.bytes = float(-(-self.r // 8))
+
+    def encode(self, X: Matrix) -> npt.NDArray[np.uint8]:
+        """Packed codes."""
+        return pack(self._docs(X) @ self.W >= 0)
+
+    def form(self, stored: npt.NDArray[np.uint8]) -> Form:
+        """The bits as ±1."""
+        return unpack(stored, self.r).astype(np.float32), np.zeros(len(stored), np.float32)
+
+    def ask(self, Q: Matrix) -> Matrix:
+        """Projections, or their signs: then the inner product is r less twice the Hamming distance."""
+        projected = self._queries(Q) @ self.W
+        return projected if self._asymmetric else np.where(projected >= 0, np.float32(1), np.float32(-1))
+
+    def searcher(self, stored: npt.NDArray[np.uint8], Q: Matrix) -> Callable[[int], Any]:
+        """A scan of the codes, or a sum of table entries per byte."""
+        F = self.ask(Q)
+        if not self._asymmetric:
+            index, codes = HammingIndex(stored, r=self.r), pack(F >= 0)
+            return lambda k: index.search(codes[k % len(F)][None], min(10, len(stored)), method="scan")
+        signs = unpack(np.arange(256, dtype=np.uint8)[:, None], 8).astype(np.float32)
+        sums = np.empty((1, len(stored)), np.float32)
+        stored = np.ascontiguousarray(stored)
+
+        def search(k: int) -> Any:
+            padded = np.zeros((1, 8 * stored.shape[1]), np.float32)
+            padded[0, : self.r] = F[k % len(F)]
+            sum_parts()(padded.reshape(1, -1, 8) @ signs.T, stored, sums)
+            return _first(-sums[0])
+
+        return search
+
+
+def _own_distances(model: AsymmetricHasher, stored: Any, Q: Matrix) -> Callable[[int], Any]:
+    return lambda k: _first(model.estimate_distances(Q[k % len(Q)][None], stored)[0])
+
+
+def _first(D: Matrix) -> Any:
+    """The ten nearest."""
+    k = min(10, len(D) - 1)
+    near = np.argpartition(D, k)[:k]
+    return near[np.argsort(D[near])]

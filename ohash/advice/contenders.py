@@ -1,0 +1,211 @@
+"""The contenders: what people store today without training, and what clicks can teach, each with its bytes per item."""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal
+
+import numpy as np
+
+from ohash.advice.click_log import ClickLog, Matrix
+from ohash.advice.coders import BitCoder, Coder, DecodedCoder, EstimateCoder, FloatCoder, unchanged
+from ohash.advice.learning import Learning
+from ohash.models.quantizers.bbq import BBQ
+from ohash.models.quantizers.int8 import Int8
+from ohash.models.quantizers.pq import PQ
+from ohash.models.quantizers.rabitq import RaBitQ
+from ohash.models.quantizers.rotated import random_rotation
+from ohash.models.quantizers.turboquant import TurboQuant
+
+Kind = Literal["reference", "free", "learnt"]
+Made = Generator[float, None, Coder]
+SAMPLE = 20_000  # documents that means, ranges and centroids are taken from
+LENGTHS = (64, 128, 256)  # bits of learnt codes, and one bit per dimension up to MOST_BITS
+MOST_BITS = 512
+PQ_SAMPLE = 8192
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One way to store documents, in `bits` per dimension, the few floats of an estimate not counted.
+
+    `make` fits it; of a "learnt" one anew in every split, to its clicks. `trained` is what it takes of a split's
+    learning, for its seconds.
+    """
+
+    key: str
+    title: str
+    kind: Kind
+    bits: float
+    make: Callable[[Learning], Made]
+    trained: tuple[str, ...] = ()
+    first: bool = False  # measured first, for an early answer
+
+
+def contenders(log: ClickLog) -> list[Contender]:
+    """All contenders for these data, float vectors first."""
+    d, dot = log.d, log.metric == "dot"
+    lengths = sorted({r for r in (*LENGTHS, d) if r <= min(max(d, 64), MOST_BITS)})
+    made: list[Contender] = [
+        Contender("float", "float32", "reference", 32, lambda _: _now(FloatCoder(log.docs, dot=dot)), first=True),
+        Contender("rabitq_1", "RaBitQ, 1 bit", "free", 1, lambda it: _rabitq(it, RaBitQ(r=d, seed=_seed(it))), first=True),
+        Contender(
+            "adapter_rabitq_1", "adapter + RaBitQ, 1 bit", "learnt", 1, lambda it: _adapted_rabitq(it, 1), ("adapter",), True
+        ),
+        Contender(
+            f"oh_{lengths[-1]}", f"OH, {lengths[-1]} bits", "learnt", lengths[-1] / d,
+            lambda it: _oh(it, lengths[-1], asymmetric=False), ("choice", f"oh {lengths[-1]}"), True,
+        ),
+        Contender("rotated", "rotated sign", "free", 1, lambda it: _signs(it, random_rotation(d, d, _rng(it)))),
+        Contender("sign", "sign", "free", 1, lambda it: _signs(it, np.eye(d))),
+        Contender("bbq", "BBQ-style, 1 bit", "free", 1, lambda it: _rabitq(it, BBQ())),
+        Contender("turboquant_1", "TurboQuant, 1 bit", "free", 1, lambda it: _turboquant(it, 1)),
+    ]  # fmt: skip
+    for r in reversed(lengths):
+        made += _learnt(r, r / d, whitened=r in (CHOSEN, lengths[-1]), hamming=r != lengths[-1])
+    made.append(Contender("adapter_float", "adapter, float32", "reference", 32, _adapted_float, ("adapter",)))
+    for bits in (2, 4):
+        made += [
+            Contender(
+                f"rabitq_{bits}", f"RaBitQ, {bits} bits", "free", bits,
+                lambda it, bits=bits: _rabitq(it, RaBitQ(r=d, seed=_seed(it), dim_bits=bits)),
+            ),
+            Contender(
+                f"turboquant_{bits}", f"TurboQuant, {bits} bits", "free", bits, lambda it, bits=bits: _turboquant(it, bits)
+            ),
+            Contender(
+                f"adapter_rabitq_{bits}", f"adapter + RaBitQ, {bits} bits", "learnt", bits,
+                lambda it, bits=bits: _adapted_rabitq(it, bits), ("adapter",),
+            ),
+        ]  # fmt: skip
+    made += [
+        Contender(
+            f"cut_{share}",
+            f"first {d // share} dimensions, int8",
+            "free",
+            8 * (d // share) / d,
+            lambda it, k=d // share: _int8(it, k),
+        )
+        for share in (8, 4, 2)
+        if d >= 2 * share
+    ]
+    made.append(Contender("int8", "int8", "free", 8, lambda it: _int8(it, d)))
+    if find_spec("faiss") is not None and d >= 16:
+        made.append(Contender("opq", f"OPQ, {d // 8} bytes", "free", 8 * (d // 8) / d, _opq))
+    return made
+
+
+CHOSEN = 128  # bits at which click whitening is shown besides one bit per dimension
+
+
+def _learnt(r: int, bits: float, *, whitened: bool, hamming: bool) -> list[Contender]:
+    """OH at one length by the query's float projections, also by Hamming distance unless it is there; whitening."""
+    trained = "choice", f"oh {r}"
+    made = []
+    if hamming:
+        make: Callable[[Learning], Made] = lambda it: _oh(it, r, asymmetric=False)  # noqa: E731
+        made.append(Contender(f"oh_{r}", f"OH, {r} bits", "learnt", bits, make, trained))
+    made.append(
+        Contender(
+            f"oh_{r}_asymmetric",
+            f"OH, {r} bits, float query",
+            "learnt",
+            bits,
+            lambda it: _oh(it, r, asymmetric=True),
+            trained,
+        )
+    )
+    if whitened:
+        made += [
+            Contender(
+                f"whitening_{r}", f"click whitening, {r} bits", "learnt", bits,
+                lambda it: _whitening(it, r, asymmetric=False), ("adapter",),
+            ),
+            Contender(
+                f"whitening_{r}_asymmetric", f"click whitening, {r} bits, float query", "learnt", bits,
+                lambda it: _whitening(it, r, asymmetric=True), ("adapter",),
+            ),
+        ]  # fmt: skip
+    return made
+
+
+def _now(coder: Coder) -> Made:
+    """A coder that needs no time."""
+    yield 0.0
+    return coder
+
+
+def _seed(it: Learning) -> int:
+    return it.options.seed
+
+
+def _rng(it: Learning) -> np.random.Generator:
+    return np.random.default_rng(it.options.seed)
+
+
+def _sample(log: ClickLog, most: int = SAMPLE) -> Matrix:
+    """Some documents, evenly spaced."""
+    return log.docs[np.linspace(0, log.n_docs - 1, min(log.n_docs, most)).astype(np.int64)]
+
+
+def _dot(it: Learning) -> bool:
+    return it.log.metric == "dot"
+
+
+def _signs(it: Learning, W: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> Made:
+    return _now(BitCoder(W.astype(np.float32), it.map_docs, it.map_docs, asymmetric=False))
+
+
+def _rabitq(it: Learning, model: RaBitQ) -> Made:
+    model.warm_up(_sample(it.log))
+    return _now(EstimateCoder(model, dot=_dot(it)))
+
+
+def _turboquant(it: Learning, bits: int) -> Made:
+    model = TurboQuant(r=it.log.d, seed=_seed(it), dim_bits=bits)
+    model.warm_up(_sample(it.log))
+    return _now(EstimateCoder(model, dot=_dot(it)))
+
+
+def _int8(it: Learning, k: int) -> Made:
+    model = Int8()
+    model.warm_up(np.ascontiguousarray(_sample(it.log)[:, :k]))
+    cut = unchanged if k == it.log.d else lambda X: np.ascontiguousarray(X[:, :k])
+    return _now(DecodedCoder(model, cut, cut, dot=_dot(it)))
+
+
+def _opq(it: Learning) -> Made:
+    yield 0.0
+    model = PQ(r=8 * (it.log.d // 8), iterations=5, rotation="learnt", seed=_seed(it))
+    model.fit(_sample(it.log, PQ_SAMPLE))
+    return DecodedCoder(model, dot=_dot(it))
+
+
+def _adapted_rabitq(it: Learning, bits: int) -> Made:
+    adapter = yield from it.adapter()
+    model = RaBitQ(r=it.log.d, seed=_seed(it), dim_bits=bits)
+    model.warm_up(adapter.map_docs(_sample(it.log)))
+    return EstimateCoder(model, adapter.map_docs, adapter.map_queries)
+
+
+def _adapted_float(it: Learning) -> Made:
+    adapter = yield from it.adapter()
+    return FloatCoder(it.log.docs, adapter.map_docs, adapter.map_queries)
+
+
+def _oh(it: Learning, r: int, *, asymmetric: bool) -> Made:
+    W = yield from it.oh(r)
+    return BitCoder(W, it.map_docs, it.map_queries, asymmetric=asymmetric)
+
+
+def _whitening(it: Learning, r: int, *, asymmetric: bool) -> Made:
+    W = yield from it.whitening(r)
+    adapter = yield from it.adapter()
+
+    def docs(X: Matrix) -> Matrix:
+        return np.asarray(X - adapter.doc_mean, np.float32)
+
+    def queries(X: Matrix) -> Matrix:
+        return np.asarray(X - adapter.query_mean, np.float32)
+
+    return BitCoder(W, docs, queries, asymmetric=asymmetric)

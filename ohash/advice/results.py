@@ -1,0 +1,115 @@
+"""What has been measured so far: scores and costs of every contender in every split, as a viewer sees them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ohash.advice.contenders import Kind
+from ohash.advice.params import AdviceParams
+from ohash.advice.scoring import Scores
+from ohash.core.arrays import Floats, Rows
+from ohash.evaluation.significance import Difference, difference_over_seeds
+from ohash.runtime.background import State
+
+# The spread over seeds that each score is known to have (`significance.SEED_SPREADS`).
+SPREAD_OF = {"recall": "recall_10", "rescored_recall": "recall_10"}
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """One contender in one split. Seconds: CPU time to train and to encode all documents, and per query.
+
+    `validation` is the mean truth on the validation clicks, which contenders are chosen by; NaN without any.
+    """
+
+    key: str
+    split: int
+    bytes: float
+    scores: Scores
+    validation: float
+    train: float
+    encode: float
+    query: float
+    settings: str = ""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A contender as a table names it."""
+
+    key: str
+    title: str
+    kind: Kind
+    bits: float
+
+
+@dataclass(frozen=True, eq=False)
+class AdviceSnapshot:
+    """Everything measured so far. `half` are the chosen learnt contender's results with half of the clicks."""
+
+    params: AdviceParams
+    state: State = "waiting"
+    title: str = ""
+    n: int = 0
+    d: int = 0
+    clicks: int = 0
+    source: str = "clicks"
+    truth: str = "hit@10"
+    timed: bool = False
+    contenders: tuple[Named, ...] = ()
+    measured: tuple[Measured, ...] = ()
+    half: tuple[Measured, ...] = ()
+    splits: int = 0
+    queries: tuple[Rows, ...] = ()  # rows that ask in each split
+    answers: int = 0  # distinct documents that later clicks fall on
+    share: float = 0.0
+    doing: str = ""
+    seconds: float = 0.0
+    errors: dict[str, str] = field(default_factory=dict)
+
+    def of(self, key: str) -> list[Measured]:
+        """What is known of one contender, by split."""
+        return sorted((one for one in self.measured if one.key == key), key=lambda one: one.split)
+
+    def named(self, key: str) -> Named:
+        """The contender of this key."""
+        return next(one for one in self.contenders if one.key == key)
+
+    def mean(self, key: str, score: str) -> float:
+        """The mean of a score over all queries of all splits; NaN if nothing is known."""
+        known = [getattr(one.scores, score) for one in self.of(key)]
+        return float(np.mean(np.concatenate(known))) if known else float("nan")
+
+    def cost(self, key: str, name: str) -> float:
+        """The mean of bytes, train, encode or query over the splits; NaN if nothing is known."""
+        known = [float(getattr(one, name)) for one in self.of(key)]
+        return float(np.mean(known)) if known else float("nan")
+
+    def validation(self, key: str) -> float:
+        """The mean truth on the validation clicks; -1 if nothing is known."""
+        known = [one.validation for one in self.of(key)]
+        return float(np.nanmean(known)) if known and not np.isnan(known).all() else -1.0
+
+    def known(self, kind: Kind, most_bits: float = np.inf) -> list[str]:
+        """Keys of a kind's contenders of at most so many bits per dimension that are measured.
+
+        In all splits; while there is none, in some.
+        """
+        some = [one.key for one in self.contenders if one.kind == kind and one.bits <= most_bits and self.of(one.key)]
+        return [key for key in some if len(self.of(key)) == self.splits] or some
+
+    def difference(self, key: str, other: str, score: str) -> Difference:
+        """A score of one contender less that of another, over the splits that both have been measured in."""
+        return paired(self.of(key), self.of(other), lambda one: getattr(one.scores, score), score)
+
+
+def paired(
+    ours: Sequence[Measured], theirs: Sequence[Measured], values: Callable[[Measured], Floats], score: str
+) -> Difference:
+    """The mean difference over the queries of common splits, with its interval."""
+    by_split = {one.split: one for one in theirs}
+    both = [(values(one), values(by_split[one.split])) for one in ours if one.split in by_split]
+    return difference_over_seeds(
+        [one for one, _ in both], [other for _, other in both], score=SPREAD_OF.get(score, "hit_10")
+    )

@@ -1,0 +1,165 @@
+"""The background thread of an answer: contenders in turn, the decisive ones first, so that an early answer exists.
+
+First the float vectors, RaBitQ, the adapter and OH in the split that learns from most clicks; then these in the other
+splits; then everybody else; last, the chosen learnt contender with half of the clicks. An error of one contender is
+shown next to its name and does not stop the others.
+"""
+
+import time
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ohash.advice.click_log import ClickLog, Split, click_log, join, splits
+from ohash.advice.coders import Coder
+from ohash.advice.contenders import Contender, contenders
+from ohash.advice.learning import Learning
+from ohash.advice.params import AdviceParams
+from ohash.advice.results import AdviceSnapshot, Measured, Named
+from ohash.advice.scoring import ROWS_PER_BLOCK, blocks, rank
+from ohash.advice.verdict import best_learnt
+from ohash.core.arrays import Rows
+from ohash.runtime.background import Background
+from ohash.runtime.clock import working_seconds
+from ohash.runtime.threads import one_blas_thread
+from ohash.streams.dataset import Dataset
+from ohash.streams.registry import load_by_key
+
+PUBLISH_SECONDS = 0.2
+TIMED_CALLS = 10
+
+
+class AdviceRunner(Background):
+    """One answer in the making; `snapshot` always returns its latest state."""
+
+    def __init__(self, params: AdviceParams, dataset: Dataset | None = None, *, paused: bool = False) -> None:
+        """Nothing happens before `start`; `dataset` is the user's own data, if the question is about them."""
+        super().__init__(f"ohash-advise-{params.key()}", paused=paused)
+        self.params, self._dataset = params, dataset
+        self._snapshot = AdviceSnapshot(params)
+        self._measured: list[Measured] = []
+        self._half: list[Measured] = []
+        self._errors: dict[str, str] = {}
+        self._exact: dict[int, Rows] = {}
+        self._kept: dict[str, tuple[Coder, list[Any], float, float, float]] = {}
+        self._done, self._tasks, self._part, self._doing = 0, 1, 0.0, "reading the data"
+        self._since, self._published = time.monotonic(), 0.0
+
+    def snapshot(self) -> AdviceSnapshot:
+        """The latest state."""
+        return self._snapshot
+
+    def _work(self) -> Iterator[None]:
+        self._since = time.monotonic()
+        dataset = self._dataset if self._dataset is not None else load_by_key(self.params.dataset)
+        yield
+        log = click_log(dataset)
+        yield
+        options = self.params.options
+        parts = splits(log, options.splits, options.queries, options.seed)
+        everybody = contenders(log)
+        learnings = {split.number: Learning(log, split, options) for split in parts}
+        answers = {doc for split in parts for docs in split.test.answers for doc in docs.tolist()}
+        self._snapshot = replace(
+            self._snapshot, title=log.title, n=log.n_docs, d=log.d, source=log.source, truth=log.truth,
+            clicks=len(log.query) if log.labels is None else len(parts[0].query), timed=log.timed, splits=len(parts),
+            contenders=tuple(Named(one.key, one.title, one.kind, one.bits) for one in everybody),
+            queries=tuple(split.test.queries for split in parts), answers=len(answers),
+        )  # fmt: skip
+        first = [one for one in everybody if one.first]
+        rest = [one for one in everybody if not one.first]
+        tasks = [(one, split) for split in parts for one in first] + [(one, split) for one in rest for split in parts]
+        self._tasks = len(tasks) + len(parts)
+        for contender, split in tasks:
+            self._doing, self._part = f"{contender.title}, split {len(parts) - split.number} of {len(parts)}", 0.0
+            try:
+                yield from self._progress(self._measure(log, contender, split, learnings[split.number]))
+            except ValueError as error:
+                self._errors[contender.title] = str(error)
+            self._done += 1
+            if split is parts[-1]:
+                self._kept.pop(contender.key, None)
+            self._publish(last=True)
+        yield from self._with_half(log, everybody, parts)
+
+    def _with_half(self, log: ClickLog, everybody: list[Contender], parts: list[Split]) -> Iterator[None]:
+        """The chosen learnt contender again, with every second click."""
+        key = best_learnt(self._snapshot)
+        contender = next((one for one in everybody if one.key == key), None)
+        for split in parts if contender is not None else ():
+            assert contender is not None
+            self._doing, self._part = f"{contender.title} with half of the {log.source}", 0.0
+            fewer = replace(split, query=split.query[::2], doc=split.doc[::2])
+            learning = Learning(log, fewer, self.params.options)
+            yield from self._progress(self._measure(log, contender, fewer, learning, half=True))
+            self._done += 1
+
+    def _measure(
+        self, log: ClickLog, contender: Contender, split: Split, learning: Learning, *, half: bool = False
+    ) -> Generator[float, None, None]:
+        """Fit, encode, time and judge one contender in one split."""
+        kept = self._kept.get(contender.key)
+        if kept is None:
+            since = working_seconds()
+            coder = yield from contender.make(learning)
+            train = working_seconds() - since
+            if contender.trained:
+                train = sum(learning.seconds.get(name, 0.0) for name in contender.trained)
+            stored, encode = yield from self._encode(log, coder)
+            kept = coder, stored, train, encode, _query_seconds(log, coder, stored, split.test.queries)
+            if contender.kind == "free" or contender.key == "float":
+                self._kept[contender.key] = kept
+        coder, stored, train, encode, query = kept
+        both, first = join(split.validation, split.test), len(split.validation)
+        exact = self._exact.get(split.number)
+        nearest, scores = yield from rank(log, both, coder.ask(log.X[both.queries]), blocks(log, coder, stored), exact)
+        if contender.key == "float":
+            self._exact[split.number] = nearest
+        validation = float(np.mean(scores.truth[:first])) if first else float("nan")
+        settings = learning.settings if contender.kind == "learnt" else ""
+        results = Measured(
+            contender.key, split.number, coder.bytes, scores.part(slice(first, None)), validation, train, encode, query, settings
+        )  # fmt: skip
+        (self._half if half else self._measured).append(results)
+
+    def _encode(self, log: ClickLog, coder: Coder) -> Generator[float, None, tuple[list[Any], float]]:
+        stored, seconds = [], 0.0
+        for start in range(0, log.n_docs, ROWS_PER_BLOCK):
+            since = working_seconds()
+            stored.append(coder.encode(log.docs[start : start + ROWS_PER_BLOCK]))
+            seconds += working_seconds() - since
+            yield 0.0
+        return stored, seconds
+
+    def _progress(self, work: Generator[float, None, None]) -> Iterator[None]:
+        for share in work:
+            self._part = share
+            yield
+
+    def _publish(self, *, last: bool = False) -> None:
+        now = time.monotonic()
+        if not last and now - self._published < PUBLISH_SECONDS and self.state == self._snapshot.state:
+            return
+        self._published = now
+        finished = self.state == "done"
+        self._snapshot = replace(
+            self._snapshot, state=self.state, measured=tuple(self._measured), half=tuple(self._half),
+            errors=dict(self._errors), doing="" if finished else self._doing, seconds=now - self._since,
+            share=1.0 if finished else min(0.999, (self._done + self._part) / self._tasks),
+        )  # fmt: skip
+
+
+def _query_seconds(log: ClickLog, coder: Coder, stored: list[Any], queries: Rows) -> float:
+    """The median time of one query on one thread, scaled from one block to all documents."""
+    rows = min(ROWS_PER_BLOCK, log.n_docs)
+    search = coder.searcher(stored[0], log.X[queries[:TIMED_CALLS]])
+    search(0)
+    seconds = []
+    with one_blas_thread():
+        for k in range(TIMED_CALLS):
+            since = time.perf_counter()
+            search(k)
+            seconds.append(time.perf_counter() - since)
+    return float(np.median(seconds)) * log.n_docs / rows

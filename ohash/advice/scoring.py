@@ -1,0 +1,114 @@
+"""Scores of one way to store documents: which later clicks and which exact neighbours do its nearest ten hold?
+
+Every way of storing ranks by a linear score, D(q, x) = bias_x - <f_q, g_x>: f_q is made of the query, g_x and bias_x of
+what is stored. So all are judged by blocked matrix products. Equal distances are the rule for few bits: all scores
+are expectations over a random order of ties. Of the hundred nearest, which the float vectors then rescore, ties at the
+end go by row.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.advice.click_log import Asked, ClickLog, Matrix
+from ohash.advice.coders import Coder, Form
+from ohash.advice.ranking_kernel import NDCG, NEAREST, RECALL, RESCORED, RESCORED_RECALL, TRUTH, judge_rows
+from ohash.core.arrays import Floats, Rows
+
+ROWS_PER_BLOCK = 16_384
+HELD = 2**25  # distances held at a time: 128 MB
+DISCOUNT = 1 / np.log2(np.arange(2, NEAREST + 2))
+# The linear form of the documents start to stop, a whole block.
+Items = Callable[[int, int], Form]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """One entry per query: truth (hit@10, or precision@10 of labels), nDCG@10 and recall@10; then rescored."""
+
+    truth: Floats
+    ndcg: Floats
+    recall: Floats
+    rescored_truth: Floats
+    rescored_ndcg: Floats
+    rescored_recall: Floats
+
+    def part(self, some: slice) -> "Scores":
+        """Those of some queries."""
+        return Scores(*(getattr(self, one.name)[some] for one in fields(self)))
+
+    def means(self) -> dict[str, float]:
+        """The mean of each over the queries."""
+        return {one.name: float(np.mean(getattr(self, one.name))) for one in fields(self)}
+
+
+def rank(
+    log: ClickLog, asked: Asked, F: Matrix, items: Items, exact: Rows | None
+) -> Generator[float, None, tuple[Rows, Scores]]:
+    """(ten nearest, scores) of queries F; yields the share done. Without `exact`, (queries, 10), recall is 1."""
+    n = log.n_docs
+    step = max(1, min(len(asked), HELD // n))
+    nearest, parts = [], []
+    for first in range(0, len(asked), step):
+        some = slice(first, min(first + step, len(asked)))
+        D = np.empty((some.stop - first, n), np.float32)
+        for start in range(0, n, ROWS_PER_BLOCK):
+            stop = min(start + ROWS_PER_BLOCK, n)
+            G, bias = items(start, stop)
+            np.subtract(bias, F[some] @ G.T, out=D[:, start:stop])
+            yield (first + len(D) * stop / n) / len(asked)
+        ten, part = _judge(log, asked, some, D, None if exact is None else exact[some])
+        nearest.append(ten)
+        parts.append(part)
+        yield some.stop / len(asked)
+    return np.concatenate(nearest), Scores(*np.concatenate(parts).T)
+
+
+def _judge(log: ClickLog, asked: Asked, some: slice, D: Matrix, exact: Rows | None) -> tuple[Rows, Floats]:
+    """The ten nearest of some queries, and their six scores, (queries, 6)."""
+    b, n = D.shape
+    rows = asked.queries[some]
+    own = np.flatnonzero(rows < n)
+    D[own, rows[own]] = np.inf  # no query finds itself
+    for at, hidden in enumerate(asked.hidden[some]):
+        D[at, hidden] = np.inf
+    answers = asked.flags(some, n)
+    answers[own, rows[own]] = 0
+    counts = answers.sum(axis=1, dtype=np.int64)
+    near = np.empty((b, min(RESCORED, n - 1)), np.int64)
+    scores = np.empty((b, 4))
+    known = np.zeros((b, 0), np.int64) if exact is None else np.ascontiguousarray(exact)
+    judge_rows()(D, answers, counts, known, DISCOUNT, log.labels is not None, near, scores)
+    again = _rescore(log, rows, near, answers, counts)
+    columns = scores[:, TRUTH], scores[:, NDCG], scores[:, RECALL], *again, scores[:, RESCORED_RECALL]
+    return np.where(near < n, near, near[:, :1] % n)[:, :NEAREST], np.stack(columns, axis=1)
+
+
+def _rescore(
+    log: ClickLog, rows: Rows, near: Rows, answers: npt.NDArray[np.uint8], counts: Rows
+) -> tuple[Floats, Floats]:
+    """(truth, nDCG) when the nearest are sorted again by the float vectors."""
+    listed = np.minimum(near, log.n_docs - 1)  # beyond: nothing is left to show
+    right = np.take_along_axis(answers, listed, axis=1) * (near < log.n_docs)
+    apart = np.empty(near.shape, np.float32)
+    for at, (row, items) in enumerate(zip(rows, listed, strict=True)):
+        X = log.docs[items]
+        apart[at] = -(X @ log.X[row]) if log.metric == "dot" else ((X - log.X[row]) ** 2).sum(axis=1)
+    apart[near >= log.n_docs] = np.inf
+    first = np.take_along_axis(right, np.argsort(apart, axis=1, kind="stable"), axis=1)[:, :NEAREST]
+    truth = first.sum(axis=1) / NEAREST if log.labels is not None else (first.sum(axis=1) > 0).astype(np.float64)
+    best = np.concatenate([[0.0], np.cumsum(DISCOUNT)])[np.minimum(counts, NEAREST)]
+    gain = first @ DISCOUNT[: first.shape[1]]
+    return truth, np.divide(gain, best, out=np.zeros(len(gain)), where=best > 0)
+
+
+def blocks(log: ClickLog, coder: Coder, stored: list[Any] | None = None) -> Items:
+    """The documents as a coder gives them back: from its stored blocks, or encoded whenever they are needed."""
+
+    def items(start: int, stop: int) -> Form:
+        return coder.form(coder.encode(log.docs[start:stop]) if stored is None else stored[start // ROWS_PER_BLOCK])
+
+    return items

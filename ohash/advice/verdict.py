@@ -1,0 +1,197 @@
+"""The answer in one sentence, computed from differences and their intervals, and what would change it.
+
+The best that needs no training and the best that learns are chosen on the validation clicks, among what fits into one
+bit per dimension, and compared on the later clicks. ± is the larger side of the 95 % interval over queries and splits.
+A difference within its ± is a tie.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ohash.advice.results import AdviceSnapshot, paired
+from ohash.evaluation.significance import ENOUGH_SEEDS, Difference
+
+Decision = Literal["waiting", "learn", "rotate", "tie"]
+LEAST = 20  # queries, and documents they click, that decide anything
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`free` and `learnt` are the keys of the two that are compared."""
+
+    decision: Decision
+    sentence: str
+    changes: tuple[str, ...] = ()
+    free: str = ""
+    learnt: str = ""
+
+
+def best(snapshot: AdviceSnapshot, kind: Literal["free", "learnt"], bits: int = 1) -> str:
+    """The contender of a kind with most validation clicks within so many bits per dimension; "" if none is known."""
+    keys = snapshot.known(kind, bits)
+    return max(keys, key=snapshot.validation) if keys else ""
+
+
+def best_learnt(snapshot: AdviceSnapshot) -> str:
+    """The learnt contender that the answer is about."""
+    return best(snapshot, "learnt")
+
+
+def verdict(snapshot: AdviceSnapshot) -> Verdict:
+    """The answer so far."""
+    free, learnt = best(snapshot, "free"), best_learnt(snapshot)
+    if not free or not learnt:
+        return Verdict("waiting", "No answer yet: the first contenders are being measured.")
+    early = "" if snapshot.state == "done" else "So far: "
+    asked = len({int(row) for rows in snapshot.queries for row in rows})
+    few = _too_few(snapshot, asked)
+    gain, kept = snapshot.difference(learnt, free, "truth"), snapshot.difference(learnt, free, "recall")
+    numbers = f"{_gained(gain, snapshot)} and {_lost(kept)}"
+    names = snapshot.named(learnt).title, snapshot.named(free).title
+    if few:
+        decision: Decision = "tie"
+        sentence = f"No difference that these {snapshot.source} can show: {few}."
+    elif clear(gain) and gain.difference > 0:
+        decision = "learn"
+        sentence = f"Learn with {names[0]} ({_bytes(snapshot, learnt)}): against {names[1]} it {numbers}."
+    elif clear(gain) or (clear(kept) and kept.difference < 0):
+        decision = "rotate"
+        sentence = f"Rotate, with {names[1]} ({_bytes(snapshot, free)}): learning ({names[0]}) {numbers}."
+    else:
+        decision = "tie"
+        sentence = (
+            f"No difference that these {snapshot.source} can show: against {names[1]} learning ({names[0]}) {numbers}."
+        )
+    changes = () if few else tuple(_changes(snapshot, decision, free, learnt))
+    return Verdict(decision, early + sentence, changes, free, learnt)
+
+
+def half_width(one: Difference) -> float:
+    """The larger side of an interval."""
+    return max(one.high - one.difference, one.difference - one.low)
+
+
+def clear(one: Difference) -> bool:
+    """Whether a difference is beyond its ±."""
+    return abs(one.difference) > half_width(one)
+
+
+def number(value: float) -> str:
+    """Three digits without the leading zero.
+
+    >>> number(0.0123), number(-0.5), number(1.0), number(0)
+    ('.012', '-.500', '1.000', '.000')
+    """
+    text = f"{value:.3f}"
+    return text.replace("0.", ".", 1) if abs(value) < 0.9995 else text
+
+
+def amount(one: Difference) -> str:
+    """A difference without its sign, and its ±."""
+    return f"{number(abs(one.difference))} ± {number(half_width(one))}"
+
+
+def _too_few(snapshot: AdviceSnapshot, asked: int) -> str:
+    if asked < LEAST:
+        return f"only {asked} {'query has' if asked == 1 else 'queries have'} a later answer, fewer than {LEAST}"
+    if snapshot.source == "clicks" and snapshot.answers < LEAST:
+        return f"later clicks fall on {snapshot.answers} document{'s' * (snapshot.answers != 1)}, fewer than {LEAST}"
+    return ""
+
+
+def _gained(one: Difference, snapshot: AdviceSnapshot) -> str:
+    on = "on later clicks" if snapshot.source == "clicks" else "on labels of rows not trained on"
+    return f"{'gains' if one.difference >= 0 else 'loses'} {amount(one)} {snapshot.truth} {on}"
+
+
+def _lost(one: Difference) -> str:
+    return f"{'gains' if one.difference > 0 else 'loses'} {amount(one)} recall@10 of the float vectors"
+
+
+def _bytes(snapshot: AdviceSnapshot, key: str) -> str:
+    return f"{snapshot.cost(key, 'bytes'):,.0f} bytes per item"
+
+
+def _changes(snapshot: AdviceSnapshot, decision: Decision, free: str, learnt: str) -> list[str]:
+    """What would change the answer, as far as it was measured."""
+    texts = [_rescored(snapshot, decision, free, learnt)]
+    texts += [_more_bytes(snapshot, bits, free, learnt) for bits in (2, 4)]
+    texts += [_codes_or_adapter(snapshot), _fewer_bytes(snapshot, free), _more_clicks(snapshot, learnt)]
+    if snapshot.splits < ENOUGH_SEEDS or len(snapshot.of(learnt)) < ENOUGH_SEEDS:
+        texts.append(f"Intervals are wider with fewer than {ENOUGH_SEEDS} splits.")
+    return [text for text in texts if text]
+
+
+def _rescored(snapshot: AdviceSnapshot, decision: Decision, free: str, learnt: str) -> str:
+    gain = snapshot.difference(learnt, free, "rescored_truth")
+    kept = snapshot.difference(learnt, free, "rescored_recall")
+    after = _decide(gain, kept)
+    same = "the answer stays" if after == decision else f"the answer becomes “{WORDS[after]}”"
+    return (
+        f"With the nearest 100 rescored by the float vectors {same}: learning {_gained(gain, snapshot)} and "
+        f"{_lost(kept)}."
+    )
+
+
+WORDS = {"learn": "learn", "rotate": "rotate", "tie": "no difference", "waiting": "no answer"}
+
+
+def _decide(gain: Difference, kept: Difference) -> Decision:
+    if clear(gain) and gain.difference > 0:
+        return "learn"
+    return "rotate" if clear(gain) or (clear(kept) and kept.difference < 0) else "tie"
+
+
+def _more_bytes(snapshot: AdviceSnapshot, bits: int, free: str, learnt: str) -> str:
+    """The same question with more bits per dimension, if other contenders are then the best."""
+    others = best(snapshot, "free", bits), best(snapshot, "learnt", bits)
+    if others == (free, learnt) or len(snapshot.of(others[0])) < snapshot.splits:
+        return ""
+    gain = snapshot.difference(others[1], others[0], "truth")
+    kept = snapshot.difference(others[1], others[0], "recall")
+    names = snapshot.named(others[1]).title, snapshot.named(others[0]).title
+    return (
+        f"With {bits} bits per dimension: {WORDS[_decide(gain, kept)]} ({names[0]} against {names[1]} "
+        f"{_gained(gain, snapshot)} and {_lost(kept)})."
+    )
+
+
+def _codes_or_adapter(snapshot: AdviceSnapshot) -> str:
+    """Learnt codes against the adapter followed by RaBitQ, within one bit per dimension."""
+    keys = [key for key in snapshot.known("learnt", 1) if not key.startswith("adapter")]
+    if not keys or "adapter_rabitq_1" not in snapshot.known("learnt", 1):
+        return ""
+    code = max(keys, key=snapshot.validation)
+    gain = snapshot.difference(code, "adapter_rabitq_1", "truth")
+    names = snapshot.named(code).title, snapshot.named("adapter_rabitq_1").title
+    word = "no clear difference" if not clear(gain) else "more" if gain.difference > 0 else "less"
+    return (
+        f"Of what learns, the best codes ({names[0]}, {_bytes(snapshot, code)}) against {names[1]}: "
+        f"{word}, {number(gain.difference)} ± {number(half_width(gain))} {snapshot.truth}."
+    )
+
+
+def _fewer_bytes(snapshot: AdviceSnapshot, free: str) -> str:
+    """The smallest learnt code that finds clearly more than the best without training, if it is smaller."""
+    size = snapshot.cost(free, "bytes")
+    smaller = [key for key in snapshot.known("learnt") if snapshot.cost(key, "bytes") < size]
+    for key in sorted(smaller, key=lambda key: snapshot.cost(key, "bytes")):
+        gain = snapshot.difference(key, free, "truth")
+        if clear(gain) and gain.difference > 0:
+            return (
+                f"With fewer bytes: {snapshot.named(key).title} ({_bytes(snapshot, key)}) still gains {amount(gain)} "
+                f"{snapshot.truth} over {snapshot.named(free).title} ({_bytes(snapshot, free)})."
+            )
+    return ""
+
+
+def _more_clicks(snapshot: AdviceSnapshot, learnt: str) -> str:
+    """Whether the learnt contender was still improving between half and all of the clicks."""
+    half = [one for one in snapshot.half if one.key == learnt]
+    if len(half) < snapshot.splits:
+        return ""
+    gain = paired(snapshot.of(learnt), half, lambda one: one.scores.truth, "truth")
+    what = f"from half of the {snapshot.source} to all of them {snapshot.named(learnt).title}"
+    if clear(gain) and gain.difference > 0:
+        return f"With more {snapshot.source}: {what} still gained {amount(gain)} {snapshot.truth}."
+    return f"More {snapshot.source} would change little: {what} changed by {number(gain.difference)} ± {number(half_width(gain))}."

@@ -1,0 +1,87 @@
+"""Binary codes as search engines store them: the signs of centred vectors, asked with queries of 4 bits per dimension.
+
+RaBitQ without its rotation: b = sgn(x - mean) / √d, the query is rounded to 16 even steps between its smallest and
+largest entry, and <q', x'> ≈ <q', b> / <x', b>. Elastic calls this kind of code better binary quantisation (BBQ).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ohash.core.parameters import param, validate
+from ohash.models.base import HasherSpec
+from ohash.models.quantizers.rabitq import RaBitQ
+
+
+@dataclass(frozen=True)
+class BBQParams:
+    """Which dimensions, centring, bits of items and queries, precision."""
+
+    r: int = param(
+        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
+        help="Used only with dims 'first r'; otherwise a code has d bits, one per dimension.",
+    )  # fmt: skip
+    dims: str = param(
+        "all", symbol="", title="dimensions", choices=("all", "first r"),
+        help="all: one bit for each of the d dimensions. first r: truncate the vector first (Matryoshka embeddings).",
+    )  # fmt: skip
+    center: str = param(
+        "frozen", symbol="μ", title="centring", choices=("none", "frozen"), help="Subtract the warm-up's mean.",
+    )  # fmt: skip
+    dim_bits: int = param(
+        1, symbol="B", title="bits per dimension", lo=1, hi=8, slider=(1, 8), step=1,
+        help="More than 1 refines every sign by further bits, which are stored beside the code.",
+    )  # fmt: skip
+    query_bits: int = param(
+        4, symbol="", title="bits of the query", lo=0, hi=8, slider=(0, 8), step=1, alias="float",
+        help="The query is rounded to so many bits per dimension; float: it is left as it is.",
+    )  # fmt: skip
+    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        validate(self)
+
+
+class BBQ(RaBitQ):
+    """h = sgn(x - mean), with RaBitQ's estimate of the distance."""
+
+    key = "bbq"
+    Params = BBQParams
+    params: BBQParams  # type: ignore[assignment]
+
+    @property
+    def r(self) -> int:
+        """Bits of a code: d, once data have been seen."""
+        return int(self.params.r) if self.d is None or not self._W.size else self._W.shape[1]
+
+    def _draw(self, d: int) -> npt.NDArray[np.float64]:
+        """One bit for each of d dimensions, or for the first r."""
+        self.mean = np.zeros(d)
+        r = d if self.params.dims == "all" else self.params.r
+        if r > d:
+            raise ValueError(f"r must be at most d={d} with dims='first r', got {r}; use dims='all', or rabitq")
+        return np.eye(d, r)
+
+
+HASHER = HasherSpec(
+    hasher=BBQ,
+    title="BBQ-style binary quantisation",
+    aliases=("better binary quantization", "better binary quantisation"),
+    cite="Trent: Better Binary Quantization (BBQ) in Lucene and Elasticsearch, Elastic Search Labs 2024; "
+    "Gao, Long: RaBitQ, SIGMOD 2024",
+    bibtex="""@misc{trent2024bbq,
+  title        = {Better Binary Quantization ({BBQ}) in {Lucene} and {Elasticsearch}},
+  author       = {Trent, Benjamin},
+  howpublished = {Elastic Search Labs},
+  year         = {2024}
+}""",
+    supervision="none",
+    features="distance",
+    features_source="search engines quantise embeddings as they are",
+    consumes="nothing",
+    asymmetric=True,
+    differs="One centroid for all vectors, and RaBitQ's estimate of the distance; later versions of Lucene choose the "
+    "two levels of every vector by optimisation instead. r is fixed to d, unless dims is 'first r'.",
+)
