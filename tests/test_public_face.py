@@ -26,7 +26,7 @@ FACE = {
 }  # fmt: skip
 PACKAGES = {
     "core", "runtime", "models", "streams", "evaluation", "index", "engine", "store", "comparison", "sweeps",
-    "production", "paper", "plots", "web", "ui", "cli", "tables", "notebook",
+    "advice", "production", "paper", "plots", "web", "ui", "cli", "tables", "notebook",
 }  # fmt: skip
 
 

@@ -20,8 +20,7 @@ from ohash.streams.dataset import Dataset
 from ohash.streams.similarity.pair_list import group_partners
 
 LEAST_CLICKS = 10
-TENTH = 0.1
-LAST = 0.8  # the share of the clicks that is learnt in the last split; each earlier split learns a tenth less
+LAST = 8  # tenths of the clicks that are learnt in the last split; each earlier split learns a tenth less
 LABEL_PAIRS = 50_000  # drawn from labels per split, at most
 Matrix = npt.NDArray[np.float32]
 
@@ -117,8 +116,7 @@ def click_log(dataset: Dataset) -> ClickLog:
     X = np.ascontiguousarray(validation.measurable("X", np.asarray(dataset.X)), np.float32)
     if dataset.metric == "cosine":
         X = np.asarray(normalize_rows(X), np.float32)
-    query_rows = getattr(dataset, "query_rows", None)
-    n_docs = len(X) if query_rows is None else len(X) - len(query_rows)
+    n_docs = len(X) if dataset.query_rows is None else len(X) - len(dataset.query_rows)
     none = np.zeros(0, np.int64)
     if dataset.pairs is None:
         if dataset.labels is None:
@@ -146,7 +144,7 @@ def _split(log: ClickLog, number: int, queries: int, seed: int) -> Split:
     rng = np.random.default_rng([seed, number, 0xAD])
     if log.labels is not None:
         return _split_labels(log, number, queries, rng)
-    edges = [round((LAST - TENTH * number + share) * len(log.query)) for share in (0, TENTH, 2 * TENTH)]
+    edges = [round((LAST - number + more) * len(log.query) / 10) for more in range(3)]
     before, between, later = slice(0, edges[0]), slice(edges[0], edges[1]), slice(edges[1], edges[2])
     validation = _ask(log, before, between, max(1, queries // 2), rng)
     test = _ask(log, slice(0, edges[1]), later, queries, rng)

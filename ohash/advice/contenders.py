@@ -1,7 +1,8 @@
-"""The contenders: what people store today without training, and what clicks can teach, each with its bytes per item."""
+"""The contenders: what people store today without clicks, and what clicks can teach, each with its bytes per item."""
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Literal
 
@@ -22,6 +23,7 @@ Made = Generator[float, None, Coder]
 SAMPLE = 20_000  # documents that means, ranges and centroids are taken from
 LENGTHS = (64, 128, 256)  # bits of learnt codes, and one bit per dimension up to MOST_BITS
 MOST_BITS = 512
+WHITENED = 128  # bits of click whitening besides one per dimension
 PQ_SAMPLE = 8192
 
 
@@ -45,37 +47,42 @@ class Contender:
 def contenders(log: ClickLog) -> list[Contender]:
     """All contenders for these data, float vectors first."""
     d, dot = log.d, log.metric == "dot"
-    lengths = sorted({r for r in (*LENGTHS, d) if r <= min(max(d, 64), MOST_BITS)})
+    lengths = sorted({r for r in (*LENGTHS, min(d, MOST_BITS)) if r <= max(d, LENGTHS[0])})
+    main = min(d, MOST_BITS)
     made: list[Contender] = [
         Contender("float", "float32", "reference", 32, lambda _: _now(FloatCoder(log.docs, dot=dot)), first=True),
-        Contender("rabitq_1", "RaBitQ, 1 bit", "free", 1, lambda it: _rabitq(it, RaBitQ(r=d, seed=_seed(it))), first=True),
         Contender(
-            "adapter_rabitq_1", "adapter + RaBitQ, 1 bit", "learnt", 1, lambda it: _adapted_rabitq(it, 1), ("adapter",), True
+            "rabitq_1", "RaBitQ, 1 bit", "free", 1, partial(_plain_rabitq, bits=1), first=True
         ),
         Contender(
-            f"oh_{lengths[-1]}", f"OH, {lengths[-1]} bits", "learnt", lengths[-1] / d,
-            lambda it: _oh(it, lengths[-1], asymmetric=False), ("choice", f"oh {lengths[-1]}"), True,
+            "adapter_rabitq_1", "adapter + RaBitQ, 1 bit", "learnt", 1,
+            partial(_adapted_rabitq, bits=1), ("adapter",), first=True,
+        ),
+        Contender(
+            f"oh_{main}", f"OH, {main} bits", "learnt", main / d,
+            partial(_oh, r=main, asymmetric=False), ("choice", f"oh {main}"), first=True,
         ),
         Contender("rotated", "rotated sign", "free", 1, lambda it: _signs(it, random_rotation(d, d, _rng(it)))),
         Contender("sign", "sign", "free", 1, lambda it: _signs(it, np.eye(d))),
         Contender("bbq", "BBQ-style, 1 bit", "free", 1, lambda it: _rabitq(it, BBQ())),
-        Contender("turboquant_1", "TurboQuant, 1 bit", "free", 1, lambda it: _turboquant(it, 1)),
+        Contender("turboquant_1", "TurboQuant, 1 bit", "free", 1, partial(_turboquant, bits=1)),
     ]  # fmt: skip
     for r in reversed(lengths):
-        made += _learnt(r, r / d, whitened=r in (CHOSEN, lengths[-1]), hamming=r != lengths[-1])
+        made += _learnt(r, r / d, whitened=r in (WHITENED, main), hamming=r != main)
     made.append(Contender("adapter_float", "adapter, float32", "reference", 32, _adapted_float, ("adapter",)))
     for bits in (2, 4):
         made += [
             Contender(
                 f"rabitq_{bits}", f"RaBitQ, {bits} bits", "free", bits,
-                lambda it, bits=bits: _rabitq(it, RaBitQ(r=d, seed=_seed(it), dim_bits=bits)),
+                partial(_plain_rabitq, bits=bits),
             ),
             Contender(
-                f"turboquant_{bits}", f"TurboQuant, {bits} bits", "free", bits, lambda it, bits=bits: _turboquant(it, bits)
+                f"turboquant_{bits}", f"TurboQuant, {bits} bits", "free", bits,
+                partial(_turboquant, bits=bits),
             ),
             Contender(
                 f"adapter_rabitq_{bits}", f"adapter + RaBitQ, {bits} bits", "learnt", bits,
-                lambda it, bits=bits: _adapted_rabitq(it, bits), ("adapter",),
+                partial(_adapted_rabitq, bits=bits), ("adapter",),
             ),
         ]  # fmt: skip
     made += [
@@ -84,18 +91,15 @@ def contenders(log: ClickLog) -> list[Contender]:
             f"first {d // share} dimensions, int8",
             "free",
             8 * (d // share) / d,
-            lambda it, k=d // share: _int8(it, k),
+            partial(_int8, k=d // share),
         )
         for share in (8, 4, 2)
         if d >= 2 * share
     ]
-    made.append(Contender("int8", "int8", "free", 8, lambda it: _int8(it, d)))
+    made.append(Contender("int8", "int8", "free", 8, partial(_int8, k=d)))
     if find_spec("faiss") is not None and d >= 16:
-        made.append(Contender("opq", f"OPQ, {d // 8} bytes", "free", 8 * (d // 8) / d, _opq))
+        made.append(Contender("opq", "OPQ", "free", 8 * (d // 8) / d, _opq))
     return made
-
-
-CHOSEN = 128  # bits at which click whitening is shown besides one bit per dimension
 
 
 def _learnt(r: int, bits: float, *, whitened: bool, hamming: bool) -> list[Contender]:
@@ -103,15 +107,14 @@ def _learnt(r: int, bits: float, *, whitened: bool, hamming: bool) -> list[Conte
     trained = "choice", f"oh {r}"
     made = []
     if hamming:
-        make: Callable[[Learning], Made] = lambda it: _oh(it, r, asymmetric=False)  # noqa: E731
-        made.append(Contender(f"oh_{r}", f"OH, {r} bits", "learnt", bits, make, trained))
+        made.append(Contender(f"oh_{r}", f"OH, {r} bits", "learnt", bits, partial(_oh, r=r, asymmetric=False), trained))
     made.append(
         Contender(
             f"oh_{r}_asymmetric",
             f"OH, {r} bits, float query",
             "learnt",
             bits,
-            lambda it: _oh(it, r, asymmetric=True),
+            partial(_oh, r=r, asymmetric=True),
             trained,
         )
     )
@@ -119,11 +122,11 @@ def _learnt(r: int, bits: float, *, whitened: bool, hamming: bool) -> list[Conte
         made += [
             Contender(
                 f"whitening_{r}", f"click whitening, {r} bits", "learnt", bits,
-                lambda it: _whitening(it, r, asymmetric=False), ("adapter",),
+                partial(_whitening, r=r, asymmetric=False), ("adapter",),
             ),
             Contender(
                 f"whitening_{r}_asymmetric", f"click whitening, {r} bits, float query", "learnt", bits,
-                lambda it: _whitening(it, r, asymmetric=True), ("adapter",),
+                partial(_whitening, r=r, asymmetric=True), ("adapter",),
             ),
         ]  # fmt: skip
     return made
@@ -159,6 +162,10 @@ def _signs(it: Learning, W: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]")
 def _rabitq(it: Learning, model: RaBitQ) -> Made:
     model.warm_up(_sample(it.log))
     return _now(EstimateCoder(model, dot=_dot(it)))
+
+
+def _plain_rabitq(it: Learning, bits: int) -> Made:
+    return _rabitq(it, RaBitQ(r=it.log.d, seed=_seed(it), dim_bits=bits))
 
 
 def _turboquant(it: Learning, bits: int) -> Made:

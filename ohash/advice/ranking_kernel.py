@@ -99,7 +99,7 @@ def _judge_rows(
                 value = row[exact[b, at]]
                 if value < last:
                     share += 1
-                elif value == last:
+                elif value == last and np.isfinite(value):
                     share += (ends[which] - less) / ties
             scores[b, RECALL + which] = share / exact.shape[1] if exact.shape[1] else 1.0
 

@@ -61,7 +61,8 @@ class AdviceSnapshot:
     measured: tuple[Measured, ...] = ()
     half: tuple[Measured, ...] = ()
     splits: int = 0
-    queries: tuple[Rows, ...] = ()  # rows that ask in each split
+    numbers: tuple[int, ...] = ()  # of the splits; 0 learns from most clicks
+    queries: tuple[Rows, ...] = ()  # rows that ask in each of them
     answers: int = 0  # distinct documents that later clicks fall on
     share: float = 0.0
     doing: str = ""

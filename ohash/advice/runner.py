@@ -66,7 +66,8 @@ class AdviceRunner(Background):
             self._snapshot, title=log.title, n=log.n_docs, d=log.d, source=log.source, truth=log.truth,
             clicks=len(log.query) if log.labels is None else len(parts[0].query), timed=log.timed, splits=len(parts),
             contenders=tuple(Named(one.key, one.title, one.kind, one.bits) for one in everybody),
-            queries=tuple(split.test.queries for split in parts), answers=len(answers),
+            numbers=tuple(split.number for split in parts), queries=tuple(split.test.queries for split in parts),
+            answers=len(answers),
         )  # fmt: skip
         first = [one for one in everybody if one.first]
         rest = [one for one in everybody if not one.first]
@@ -120,7 +121,8 @@ class AdviceRunner(Background):
         validation = float(np.mean(scores.truth[:first])) if first else float("nan")
         settings = learning.settings if contender.kind == "learnt" else ""
         results = Measured(
-            contender.key, split.number, coder.bytes, scores.part(slice(first, None)), validation, train, encode, query, settings
+            contender.key, split.number, coder.bytes, scores.part(slice(first, None)), validation, train, encode, query,
+            settings,
         )  # fmt: skip
         (self._half if half else self._measured).append(results)
 

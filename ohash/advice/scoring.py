@@ -78,13 +78,13 @@ def _judge(log: ClickLog, asked: Asked, some: slice, D: Matrix, exact: Rows | No
     answers = asked.flags(some, n)
     answers[own, rows[own]] = 0
     counts = answers.sum(axis=1, dtype=np.int64)
-    near = np.empty((b, min(RESCORED, n - 1)), np.int64)
+    near = np.empty((b, min(RESCORED, n)), np.int64)
     scores = np.empty((b, 4))
     known = np.zeros((b, 0), np.int64) if exact is None else np.ascontiguousarray(exact)
     judge_rows()(D, answers, counts, known, DISCOUNT, log.labels is not None, near, scores)
     again = _rescore(log, rows, near, answers, counts)
     columns = scores[:, TRUTH], scores[:, NDCG], scores[:, RECALL], *again, scores[:, RESCORED_RECALL]
-    return np.where(near < n, near, near[:, :1] % n)[:, :NEAREST], np.stack(columns, axis=1)
+    return np.where(near < n, near, near[:, :1] % n)[:, : min(NEAREST, n - 1)], np.stack(columns, axis=1)
 
 
 def _rescore(

@@ -1,8 +1,8 @@
 """The answer in one sentence, computed from differences and their intervals, and what would change it.
 
-The best that needs no training and the best that learns are chosen on the validation clicks, among what fits into one
-bit per dimension, and compared on the later clicks. ± is the larger side of the 95 % interval over queries and splits.
-A difference within its ± is a tie.
+The best that takes nothing from clicks and the best that learns from them are chosen on the validation clicks, among
+what fits into one bit per dimension, and compared on the later clicks. ± is the larger side of the 95 % interval over
+queries and splits. A difference within its ± is a tie.
 """
 
 from dataclasses import dataclass
@@ -56,7 +56,8 @@ def verdict(snapshot: AdviceSnapshot) -> Verdict:
         sentence = f"Learn with {names[0]} ({_bytes(snapshot, learnt)}): against {names[1]} it {numbers}."
     elif clear(gain) or (clear(kept) and kept.difference < 0):
         decision = "rotate"
-        sentence = f"Rotate, with {names[1]} ({_bytes(snapshot, free)}): learning ({names[0]}) {numbers}."
+        without = f"best without clicks: {names[1]}, {_bytes(snapshot, free)}"
+        sentence = f"Rotate ({without}): learning ({names[0]}) {numbers}."
     else:
         decision = "tie"
         sentence = (
@@ -172,7 +173,7 @@ def _codes_or_adapter(snapshot: AdviceSnapshot) -> str:
 
 
 def _fewer_bytes(snapshot: AdviceSnapshot, free: str) -> str:
-    """The smallest learnt code that finds clearly more than the best without training, if it is smaller."""
+    """The smallest learnt code that finds clearly more than the best without clicks, if it is smaller."""
     size = snapshot.cost(free, "bytes")
     smaller = [key for key in snapshot.known("learnt") if snapshot.cost(key, "bytes") < size]
     for key in sorted(smaller, key=lambda key: snapshot.cost(key, "bytes")):
@@ -194,4 +195,5 @@ def _more_clicks(snapshot: AdviceSnapshot, learnt: str) -> str:
     what = f"from half of the {snapshot.source} to all of them {snapshot.named(learnt).title}"
     if clear(gain) and gain.difference > 0:
         return f"With more {snapshot.source}: {what} still gained {amount(gain)} {snapshot.truth}."
-    return f"More {snapshot.source} would change little: {what} changed by {number(gain.difference)} ± {number(half_width(gain))}."
+    change = f"{number(gain.difference)} ± {number(half_width(gain))}"
+    return f"That more {snapshot.source} help is not shown: {what} changed by {change} {snapshot.truth}."

@@ -50,8 +50,8 @@ if _TYPE_CHECKING:
     from ohash.models.storage import load, save
 
 __all__ = [
-    "BBQ", "BSODH", "HCOH", "HMOH", "ITQ", "KLSH", "KSH", "LEGO", "LSH", "MLH", "MMOH", "OECC", "OH", "OHWEU", "PQ", "SDH",
-    "SDOH", "SSBC", "AdaptHash", "ClickWhitening", "FastHash", "FloatVectors", "Hasher", "HasherSpec",
+    "BBQ", "BSODH", "HCOH", "HMOH", "ITQ", "KLSH", "KSH", "LEGO", "LSH", "MLH", "MMOH", "OECC", "OH", "OHWEU", "PQ",
+    "SDH", "SDOH", "SSBC", "AdaptHash", "ClickWhitening", "FastHash", "FloatVectors", "Hasher", "HasherSpec",
     "HashingEstimator", "Int8", "KernelLSH", "MIHash", "OKHStyle", "OnlineHasher", "RaBitQ", "RandomCodes", "Rotated",
     "Sign", "SketchHash", "Trace", "TurboQuant", "UnifDiag", "find", "hashers", "load", "param", "save",
 ]  # fmt: skip

@@ -48,7 +48,7 @@ class BBQ(RaBitQ):
     """h = sgn(x - mean), with RaBitQ's estimate of the distance."""
 
     key = "bbq"
-    Params = BBQParams
+    Params = BBQParams  # type: ignore[assignment]
     params: BBQParams  # type: ignore[assignment]
 
     @property

@@ -215,7 +215,7 @@ HASHER = HasherSpec(
     asymmetric=True,
     hamming=False,
     needs="faiss",
-    differs="No coarse quantiser in front (IVF), and no rotation unless it is learnt (OPQ). k-means sees at most 64 points per "
-    "centroid. Where 8 does not divide r, parts have fewer bits. Its codes are centroid numbers: their Hamming "
-    "distance is meaningless, and items are ranked by the distance of the float query to their centroids.",
+    differs="No coarse quantiser in front (IVF), and no rotation unless it is learnt (OPQ). k-means sees at most 64 "
+    "points per centroid. Where 8 does not divide r, parts have fewer bits. Its codes are centroid numbers: their "
+    "Hamming distance is meaningless, and items are ranked by the distance of the float query to their centroids.",
 )

@@ -228,5 +228,6 @@ HASHER = HasherSpec(
     differs="One centroid (the mean of the warm-up) instead of one per cluster, and queries stay in floating point "
     "unless query_bits says otherwise. With more than 1 bit per dimension the best of three steps is taken, where the "
     "authors enumerate all. r is free: fewer bits than d take r rows of the rotation, more stack rotations; the paper "
-    "has r = d. `encode` gives plain bits for Hamming distance; `estimate` is the method's own distance, which is better.",
+    "has r = d. `encode` gives plain bits for Hamming distance; `estimate` is the method's own distance, which is "
+    "better.",
 )

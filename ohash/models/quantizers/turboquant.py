@@ -156,7 +156,8 @@ class TurboQuant(Rotated):
         """The levels that each byte value stands for, (256, coordinates of a byte)."""
         B = self.params.dim_bits
         shifts = B * np.arange(self._per_byte)
-        return np.array(normal_levels(B), np.float32)[(np.arange(256)[:, None] >> shifts) & (2**B - 1)]
+        levels: npt.NDArray[np.float32] = np.array(normal_levels(B), np.float32)
+        return np.asarray(levels[(np.arange(256)[:, None] >> shifts) & (2**B - 1)])
 
     def _rotate(self, X: npt.ArrayLike) -> Reals:
         """R(x - mean), (n, r)."""
@@ -184,6 +185,7 @@ HASHER = HasherSpec(
     consumes="nothing",
     asymmetric=True,
     differs="The variant for the smallest error, without the further bit that makes its inner products unbiased; "
-    "levels of the normal distribution, to which that of a coordinate tends, instead of its Beta distribution at this d. "
+    "levels of the normal distribution, to which that of a coordinate tends, instead of the Beta distribution of this "
+    "d. "
     "`encode` gives the signs, for Hamming distance; r may differ from d.",
 )

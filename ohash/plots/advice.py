@@ -1,0 +1,64 @@
+"""Learn or rotate: every contender as a point, what it finds against its bytes per item, and the Pareto front."""
+
+import math
+
+import numpy as np
+
+from ohash.advice.export import KINDS, protocol
+from ohash.advice.results import AdviceSnapshot
+from ohash.plots import theme
+from ohash.plots.chart import Axis, Chart, Marker, Series
+from ohash.plots.compare import limits
+from ohash.plots.compare_costs import pareto_front
+from ohash.plots.live.axes import decades, nothing
+
+ROLES = {"reference": "float", "free": "distance", "learnt": "now"}
+MARKERS: dict[str, Marker] = {"reference": "square", "free": "circle", "learnt": "diamond"}
+NAMES = {"truth": "", "recall": "recall@10 of the float vectors", "rescored_truth": ", rescored"}
+
+
+def found_by_bytes(snapshot: AdviceSnapshot, score: str = "truth") -> Chart:
+    """A score of every contender against its bytes; the line joins those that none beats in both."""
+    name = NAMES[score] if score == "recall" else f"{snapshot.truth}{NAMES[score]}, on later {snapshot.source}"
+    name = name.replace("on later labels", "by label")
+    known = [
+        (one, snapshot.cost(one.key, "bytes"), value)
+        for one in snapshot.contenders
+        if math.isfinite(value := snapshot.mean(one.key, score))
+    ]
+    x = Axis("bytes per item", "log", format="count")
+    lo, hi = limits(np.array([value for *_, value in known]))
+    y = Axis(name, lo=lo, hi=hi, format="share")
+    if not known:
+        return nothing("Nothing has been measured yet", x, y)
+    left, right = decades(*(cost for _, cost, _ in known))
+    x = Axis("bytes per item", "log", lo=left, hi=right, format="count")
+    drawn = []
+    for kind, words in KINDS.items():
+        mine = [(one.title, cost, value) for one, cost, value in known if one.kind == kind]
+        if mine:
+            titles, costs, values = zip(*mine, strict=True)
+            drawn.append(
+                Series(
+                    words,
+                    np.array(costs),
+                    np.array(values),
+                    "points",
+                    ROLES[kind],
+                    marker=MARKERS[kind],
+                    notes=tuple(titles),
+                )
+            )
+    front = [known[at] for at in pareto_front([(cost, value) for _, cost, value in known], larger=False)]
+    line = Series(
+        "Pareto front", np.array([cost for _, cost, _ in front]), np.array([value for *_, value in front]), "line",
+        "reference", "dashed", theme.NORMAL,
+    )  # fmt: skip
+    names = [one.title for one, *_ in front]
+    unbeaten = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+    short = "recall@10" if score == "recall" else f"{snapshot.truth}{NAMES[score]}"
+    title = f"{short}: nothing is both better and smaller than {unbeaten}"
+    return Chart(title, x, y, (line, *drawn), (), protocol(snapshot), f"{title}. One point per contender.")
+
+
+CHARTS = {"clicks by bytes": "truth", "recall@10 by bytes": "recall", "clicks by bytes, rescored": "rescored_truth"}

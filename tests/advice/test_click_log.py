@@ -1,0 +1,90 @@
+"""The past is learnt, the later is asked; what was known before is no test."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ohash.advice.click_log import click_log, splits
+from ohash.advice.learning import stream
+from ohash.streams.dataset import Dataset
+from tests.advice.logs import meaningless
+
+
+def keys(query, doc):
+    return set(zip(query.tolist(), doc.tolist(), strict=True))
+
+
+def test_each_split_learns_before_it_asks():
+    log = click_log(meaningless(n=200, clicks=2000))
+    parts = splits(log, 3, 50, 0)
+    learnt = [len(one.query) for one in parts]
+    n = len(log.query)
+    assert learnt == [round(tenths * n / 10) for tenths in (8, 7, 6)]
+    for split in parts:
+        for asked in (split.validation, split.test):
+            pairs = {(int(q), int(d)) for q, docs in zip(asked.queries, asked.answers, strict=True) for d in docs}
+            assert pairs and not pairs & keys(split.query, split.doc)
+            for query, docs, hidden in zip(asked.queries, asked.answers, asked.hidden, strict=True):
+                assert not set(docs) & set(hidden)
+                known = {d for q, d in keys(split.query, split.doc) if q == query} - set(docs.tolist())
+                assert known <= set(hidden.tolist())
+
+
+def test_time_decides_the_order():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4))
+    i, j = np.arange(40), np.arange(40) + 5
+    data = Dataset.from_arrays(X, pairs=(i, j, np.ones(40, int), 100.0 - i))
+    log = click_log(data)
+    assert log.timed and log.query.tolist() == list(range(39, -1, -1))
+
+
+def test_dissimilar_pairs_are_no_clicks():
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    data = Dataset.from_arrays(X, pairs=(np.arange(30), np.arange(30) + 10, np.resize([1, -1, 1], 30)))
+    assert len(click_log(data).query) == 20
+
+
+def test_too_few_clicks_are_refused_with_words():
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    with pytest.raises(ValueError, match="at least 10 clicks, got 5"):
+        click_log(Dataset.from_arrays(X, pairs=(np.arange(5), np.arange(5) + 9)))
+    with pytest.raises(ValueError, match="has neither"):
+        click_log(Dataset.from_arrays(X))
+    again = Dataset.from_arrays(X, pairs=(np.zeros(40, int), np.ones(40, int)))
+    with pytest.raises(ValueError, match="repeats an earlier one"):
+        splits(click_log(again), 3, 10, 0)
+
+
+def test_not_a_number_is_refused():
+    X = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
+    data = Dataset.from_arrays(X, labels=np.arange(50) % 5)
+    X[3, 2] = np.nan  # after it was checked, as in a memory map
+    with pytest.raises(ValueError, match="got nan at row 3"):
+        click_log(data)
+
+
+def test_queries_by_label_are_held_by_no_learnt_pair():
+    rng = np.random.default_rng(0)
+    log = click_log(Dataset.from_arrays(rng.normal(size=(300, 4)), labels=np.arange(300) % 7))
+    for split in splits(log, 3, 40, 0):
+        assert (log.labels[split.query] == log.labels[split.doc]).all()
+        asked = set(split.test.queries.tolist()) | set(split.validation.queries.tolist())
+        assert not asked & (set(split.query.tolist()) | set(split.doc.tolist()))
+
+
+def test_two_sides_are_searched_among_documents_only():
+    rng = np.random.default_rng(0)
+    data = Dataset.from_arrays(rng.normal(size=(60, 4)), pairs=(40 + np.arange(60) % 20, np.arange(60) % 37))
+    data = replace(data, query_rows=np.arange(40, 60))
+    log = click_log(data)
+    assert log.n_docs == 40 and not log.one_sided
+    for split in splits(log, 3, 40, 0):
+        assert (split.test.queries >= 40).all() and all((docs < 40).all() for docs in split.test.answers)
+
+
+def test_a_stream_without_possible_negatives_has_none():
+    query, doc = np.array([5, 5]), np.array([0, 1])
+    i, j, s = stream(query, doc, 0.5, 10, np.random.default_rng(0))
+    assert (s == 1).all() and len(s) == 5 and set(i) == {5} and set(j) == {0, 1}

@@ -1,0 +1,97 @@
+"""Scores are expectations over ties: they equal the mean over every order, and known formulas."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from ohash.advice.click_log import Asked, ClickLog
+from ohash.advice.coders import FloatCoder
+from ohash.advice.scoring import DISCOUNT, blocks, rank
+from ohash.evaluation.neighbours import exact_neighbours
+from ohash.runtime.progress import drain
+
+NONE = np.zeros(0, np.int64)
+
+
+def log_of(X, n_docs, labels=None, metric="l2"):
+    return ClickLog("made", np.asarray(X, np.float32), n_docs, NONE, NONE, metric, labels)
+
+
+def by_distance(D, answers, exact=None, hidden=NONE, labels=None):
+    """Scores of one query at the given distances: a one-column score whose bias is the distance."""
+    D = np.asarray(D, np.float32)
+    log = log_of(np.zeros((len(D) + 1, 1)), len(D), labels)
+    asked = Asked(np.array([len(D)]), (np.asarray(answers),), (hidden,), labels)
+    items = lambda start, stop: (np.zeros((stop - start, 1), np.float32), D[start:stop])  # noqa: E731
+    known = None if exact is None else np.asarray([exact])
+    return drain(rank(log, asked, np.zeros((1, 1), np.float32), items, known))
+
+
+def over_all_orders(D, answers, exact):
+    """The same for k = 10 by brute force over orders of ties at small n."""
+    totals = []
+    for order in itertools.permutations(range(len(D))):
+        if any(D[a] > D[b] for a, b in itertools.pairwise(order)):
+            continue
+        first = order[:10]
+        hits = [one in answers for one in first]
+        best = DISCOUNT[: len(answers)].sum()
+        gain = sum(DISCOUNT[at] for at, hit in enumerate(hits) if hit) / best
+        totals.append([any(hits), gain, np.mean([one in first for one in exact])])
+    return np.mean(totals, axis=0)
+
+
+@pytest.mark.parametrize("filler", [8, 9])
+def test_ties_at_the_end_of_the_ten_are_averaged(filler):
+    """`filler` items lie before four tied ones, of which two are answers."""
+    D = [*range(filler), 50, 50, 50, 50, 60]
+    answers = [filler + 1, filler + 3]
+    _, scores = by_distance(D, answers, exact=[0, filler + 1])
+    shown = 10 - filler
+    orders = list(itertools.permutations(range(4)))
+    hit = np.mean([any(one in (1, 3) for one in order[:shown]) for order in orders])
+    gain = np.mean([sum(DISCOUNT[filler + at] for at in range(shown) if order[at] in (1, 3)) for order in orders])
+    assert scores.truth[0] == pytest.approx(hit)
+    assert scores.ndcg[0] == pytest.approx(gain / DISCOUNT[:2].sum())
+    assert scores.recall[0] == pytest.approx((1 + shown / 4) / 2)
+
+
+def test_a_tie_beyond_the_hundred_is_counted_whole():
+    D = np.zeros(400)
+    _, scores = by_distance(D, [7], exact=[7])
+    assert scores.truth[0] == pytest.approx(10 / 400) and scores.recall[0] == pytest.approx(10 / 400)
+    assert scores.rescored_recall[0] == pytest.approx(100 / 400)
+
+
+def test_small_cases_equal_brute_force():
+    D = [1, 1, 2, 2, 2, 0]
+    _, scores = by_distance(D, [1, 4], exact=[0, 4])
+    hit, gain, recall = over_all_orders(D, {1, 4}, {0, 4})
+    assert (scores.truth[0], scores.ndcg[0], scores.recall[0]) == pytest.approx((hit, gain, recall))
+
+
+def test_hidden_items_are_not_shown():
+    D = np.arange(30)
+    assert by_distance(D, [10])[1].truth[0] == 0
+    assert by_distance(D, [10], hidden=np.array([0]))[1].truth[0] == 1
+
+
+def test_labels_count_every_answer_of_the_ten():
+    labels = np.array([0, 0, 1, 1] * 10 + [0])
+    near, scores = by_distance(np.arange(40), [], labels=labels)
+    assert near[0].tolist() == list(range(10))
+    assert scores.truth[0] == pytest.approx(np.mean(labels[:10] == 0))
+
+
+@pytest.mark.parametrize("metric", ["l2", "dot"])
+def test_float_vectors_find_their_exact_neighbours_even_far_from_the_origin(metric):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(500, 12)) + (1000 if metric == "l2" else 0)).astype(np.float32)
+    log = log_of(X, 500, metric=metric)
+    asked = Asked(np.arange(20), (NONE,) * 20, (NONE,) * 20)
+    coder = FloatCoder(log.docs, dot=metric == "dot")
+    near, scores = drain(rank(log, asked, coder.ask(X[:20]), blocks(log, coder), None))
+    exact = exact_neighbours(X[:20], X, 10, metric, query_rows=np.arange(20))
+    assert np.mean([len(set(a) & set(b)) / 10 for a, b in zip(near, exact, strict=True)]) > 0.99
+    assert (scores.recall == 1).all()

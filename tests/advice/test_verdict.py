@@ -1,0 +1,133 @@
+"""The sentence is true where it would be false: clicks that mean nothing, that contradict the distance, too few."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ohash.advice.export import contender_rows, protocol, query_rows, table
+from ohash.advice.verdict import half_width, number, verdict
+from ohash.evaluation.significance import difference_over_seeds
+from ohash.streams.dataset import Dataset
+from tests.advice.logs import FEW, answer, clicks_of_groups, meaningless, misleading
+
+
+@pytest.fixture(scope="module")
+def learnable():
+    from ohash.advice import contenders, runner
+    from tests.advice.conftest import KEPT
+
+    every = contenders.contenders
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            runner, "contenders", lambda log: [one for one in every(log) if one.key in KEPT or one.key == f"oh_{log.d}"]
+        )
+        yield answer(misleading())
+
+
+def test_clicks_that_contradict_the_distance_are_learnt(learnable):
+    result = verdict(learnable)
+    assert result.decision == "learn" and result.sentence.startswith("Learn with ")
+    assert "on later clicks and loses" in result.sentence
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_clicks_without_information_teach_nothing(few, seed):
+    result = verdict(answer(meaningless(seed=seed)))
+    assert result.decision in ("rotate", "tie"), result.sentence
+
+
+def test_the_sentence_follows_from_the_file_of_queries(learnable):
+    rows = query_rows(learnable)
+    result = verdict(learnable)
+    names = learnable.named(result.learnt).title, learnable.named(result.free).title
+
+    def scores(title, column):
+        mine = [row for row in rows if row["contender"] == title and row["clicks_learnt"] == "all"]
+        return [np.array([row[column] for row in mine if row["split"] == split]) for split in learnable.numbers]
+
+    for column, score in (("hit_10", "hit_10"), ("recall_10", "recall_10")):
+        gain = difference_over_seeds(scores(names[0], column), scores(names[1], column), score=score)
+        assert f"{number(abs(gain.difference))} ± {number(half_width(gain))}" in result.sentence
+    means = {row["contender"]: row for row in contender_rows(learnable)}
+    assert means[names[0]]["hit_10"] == pytest.approx(np.concatenate(scores(names[0], "hit_10")).mean())
+
+
+def test_what_would_change_the_answer_is_only_said_if_it_was_measured(learnable):
+    said = " ".join(verdict(learnable).changes)
+    assert "rescored by the float vectors" in said and "half of the clicks" in said and "2 bits per dimension" in said
+    without = replace(learnable, half=(), measured=tuple(one for one in learnable.measured if "_2" not in one.key))
+    said = " ".join(verdict(without).changes)
+    assert "half of the clicks" not in said and "2 bits per dimension" not in said
+
+
+def test_rescoring_by_the_float_vectors_takes_back_what_clicks_taught(learnable):
+    result = verdict(learnable)
+    gain = learnable.difference(result.learnt, result.free, "truth").difference
+    rescored = learnable.difference(result.learnt, result.free, "rescored_truth").difference
+    assert rescored < gain
+
+
+def test_an_unfinished_answer_says_so(learnable):
+    first = tuple(one for one in learnable.measured if one.split == 0)
+    early = verdict(replace(learnable, measured=first, half=(), state="running"))
+    assert early.sentence.startswith("So far: ") and "fewer than 3 splits" in " ".join(early.changes)
+    assert half_width(replace(learnable, measured=first).difference("oh_24", "sign", "truth")) >= 0.09
+    assert verdict(replace(learnable, measured=())).decision == "waiting"
+
+
+def one_sided(queries, docs, n=200, d=12):
+    rng = np.random.default_rng(0)
+    return Dataset.from_arrays(rng.normal(size=(n, d)).astype(np.float32), pairs=(queries, docs))
+
+
+def test_one_query_decides_nothing(few):
+    result = verdict(answer(one_sided(np.zeros(150, int), np.arange(1, 151))))
+    assert result.decision == "tie" and "only 1 query has a later answer" in result.sentence
+
+
+def test_clicks_on_one_document_decide_nothing(few):
+    result = verdict(answer(one_sided(np.arange(1, 191), np.zeros(190, int))))
+    assert result.decision == "tie" and "fall on 1 document," in result.sentence
+
+
+def test_tiny_data_are_measured_and_decide_nothing(few):
+    rng = np.random.default_rng(0)
+    data = Dataset.from_arrays(rng.normal(size=(12, 3)).astype(np.float32), pairs=(np.arange(11), np.arange(11) + 1))
+    result = verdict(answer(data))
+    assert result.decision == "tie" and "later answer" in result.sentence
+
+
+def test_labels_stand_for_clicks(few):
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 5, 300)
+    X = 3 * rng.normal(size=(300, 7))
+    X[:, :3] = 0.3 * rng.normal(size=(300, 3)) + rng.normal(size=(5, 3))[group]
+    snapshot = answer(Dataset.from_arrays(X, labels=group))
+    assert "precision@10 on labels of rows not trained on" in verdict(snapshot).sentence
+    assert "pairs of one label" in protocol(snapshot)
+    assert table(snapshot)[0][2] == "precision@10"
+
+
+def test_two_sides_need_not_share_a_mean(few):
+    rng = np.random.default_rng(1)
+    topic = rng.normal(size=(40, 16))
+    docs, queries = rng.integers(0, 40, 400), rng.integers(0, 40, 200)
+    X = np.concatenate([topic[docs], topic[queries] + 5]) + 0.3 * rng.normal(size=(600, 16))
+    i, j = clicks_of_groups(np.concatenate([docs, queries]), 6000, rng)
+    kept = (i >= 400) & (j < 400)
+    data = replace(Dataset.from_arrays(X, pairs=(i[kept], j[kept])), query_rows=np.arange(400, 600))
+    snapshot = answer(data)
+    assert snapshot.n == 400
+    assert snapshot.mean("adapter_rabitq_1", "truth") > snapshot.mean("rabitq_1", "truth")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", [misleading, meaningless])
+def test_with_every_contender(data):
+    snapshot = answer(data(), replace(FEW, queries=100, pairs=5000))
+    assert not snapshot.errors and {one.key for one in snapshot.measured} == {one.key for one in snapshot.contenders}
+    result = verdict(snapshot)
+    assert (result.decision == "learn") == (data is misleading), result.sentence
+    assert all(re.search(r"\d", text) for text in result.changes)
