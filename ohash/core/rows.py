@@ -81,6 +81,13 @@ def empty_rows(shape: tuple[int, ...], dtype: npt.DTypeLike, in_memory: int = IN
         return np.memmap(file, dtype=np.dtype(dtype), mode="w+", shape=shape)
 
 
+def release_pages(X: Array) -> None:
+    """Let the system write out and reclaim what was written to a memory map; nothing for an array in memory."""
+    mapped = _map_of(X)
+    if mapped is not None:
+        mapped.madvise(mmap.MADV_DONTNEED)
+
+
 def stack_rows(A: Numbers, B: Numbers) -> Numbers:
     """The rows of A, then those of B; in a temporary file if they take more than a gigabyte.
 
@@ -92,6 +99,7 @@ def stack_rows(A: Numbers, B: Numbers) -> Numbers:
         for at in range(0, len(X), ROWS_PER_COPY):
             block = gather(X, slice(at, at + ROWS_PER_COPY))
             stacked[start + at : start + at + len(block)] = block
+            release_pages(stacked)
     return stacked
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Array
-from ohash.core.rows import empty_rows
+from ohash.core.rows import empty_rows, release_pages
 from ohash.streams.readers.source import BadFileError, Limits, one_line, short_message
 from ohash.streams.readers.table import CAPTION_NAMES, ID_NAMES, INDEX_NAMES, LABEL_NAMES, TIME_NAMES, Table
 
@@ -77,6 +77,7 @@ def fill_table(
         if part.captions and rows <= MOST_CAPTIONS:
             captions += to_captions([batch.column(column) for column in part.captions])
         at += len(batch)
+        release_pages(X)
     if at == 0:
         raise BadFileError(f"{name} must have at least one row of numbers, got none")
     labels, class_names = (None, ()) if part.label is None else encode_classes(name, part.label, kept[part.label])
@@ -119,6 +120,8 @@ def to_numbers(column: Any) -> Array:
     """An Arrow column as numbers, its nulls as NaN."""
     import pyarrow as pa  # noqa: PLC0415
 
+    if pa.types.is_floating(column.type) and not column.null_count:
+        return np.asarray(column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy())
     values: Array = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return values
 
