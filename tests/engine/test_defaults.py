@@ -11,8 +11,8 @@ from ohash.evaluation.significance import paired_bootstrap
 from ohash.streams.chosen_defaults import read_chosen_defaults
 from ohash.streams.registry import datasets
 
-SHOWN = ("rings", "moons", "blobs2d", "blobs", "digits", "fashion", "patches", "words")
-SLOWER = {"patches": 10_000, "words": 10_000}  # pairs: few of their rows are alike
+SHOWN = ("rings", "moons", "blobs2d", "blobs", "digits", "fashion", "patches", "words", "debian")
+SLOWER = {"patches": 10_000, "words": 10_000, "debian": 10_000}  # pairs: few of their rows are alike
 
 
 @pytest.mark.parametrize("dataset", SHOWN)

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from ohash.cli import samples
-from ohash.streams.datasets import fashion, patches, words
+from ohash.streams import wordllama
+from ohash.streams.datasets import debian, fashion, patches, words
+from ohash.streams.readers.own_data import open_files
 from ohash.streams.samples import (
     SourceMissingError,
     checksum,
@@ -194,9 +196,95 @@ def test_scikit_image_not_installed_says_how_to_get_it(tmp_path, capsys, monkeyp
     assert "pip install 'ohash[samples]'" in capsys.readouterr().err
 
 
+PACKAGES = """Package: editor
+Description: writes texts
+Section: editors
+Depends: libtext (>= 2) | libother, virtual, libc6
+Recommends: spell:any
+
+Package: libtext
+Description: library of texts
+Section: libs
+Depends: libc6
+
+Package: spell
+Description: checks texts
+Section: text
+Depends: libtext
+
+Package: libc6
+Description: the C library
+Section: libs
+"""
+
+
+def write_wordllama(folder):
+    """A package of four tokens with vectors of 256 values."""
+    table = RNG.normal(size=(4, 256)).astype(np.float16)
+    header = {"embedding.weight": {"dtype": "F16", "shape": [4, 256], "data_offsets": [0, table.nbytes]}}
+    text = json.dumps(header).encode()
+    vocabulary = {"?": 0, "texts": 1, "library": 2, "writes": 3}
+    tokenizer = {
+        "version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "normalizer": None,
+        "pre_tokenizer": {"type": "Whitespace"}, "post_processor": None, "decoder": None,
+        "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "?"},
+    }  # fmt: skip
+    (folder / wordllama.WEIGHTS).write_bytes(len(text).to_bytes(8, "little") + text + table.tobytes())
+    (folder / wordllama.TOKENIZER).write_text(json.dumps(tokenizer))
+    with tarfile.open(folder / wordllama.ARCHIVE, "w:gz") as archive:
+        for name in (wordllama.WEIGHTS, wordllama.TOKENIZER):
+            archive.add(folder / name, f"wordllama/src/{name}")
+    return table.astype(np.float32)
+
+
+def test_a_text_is_the_mean_of_its_tokens(tmp_path):
+    pytest.importorskip("tokenizers")
+    table = write_wordllama(tmp_path)
+    vectors = wordllama.embed(["writes texts", "library of texts", ""], tmp_path)
+    expected = [table[[3, 1]].mean(axis=0), table[[2, 0, 1]].mean(axis=0), np.zeros(256)]
+    np.testing.assert_allclose(vectors, expected, atol=1e-6)
+
+
+def test_debian_keeps_the_packages_most_depended_on(tmp_path, monkeypatch):
+    pytest.importorskip("tokenizers")
+    write_wordllama(tmp_path)
+    (tmp_path / debian.LISTING).write_text(PACKAGES)
+    packages = debian.read_packages(PACKAGES)
+    assert packages.names == ("editor", "libc6", "libtext", "spell")
+    assert [(packages.names[i], packages.names[j]) for i, j in packages.pairs] == [
+        ("editor", "libtext"), ("editor", "spell"), ("spell", "libtext"),
+    ]  # fmt: skip
+    monkeypatch.setattr(debian, "PACKAGES", 2)
+    assert ohash_samples("debian", "--sources", tmp_path, "--out", tmp_path / "out") == 0
+    sample = read_sample(tmp_path / "out" / debian.FILE)
+    assert sample["words"].tolist() == ["libtext", "spell"]
+    assert (sample["counts"].tolist(), sample["partners"].tolist()) == ([0, 1], [0])
+
+
+def test_all_packages_become_a_data_folder(tmp_path, capsys):
+    pytest.importorskip("tokenizers")
+    write_wordllama(tmp_path)
+    (tmp_path / debian.LISTING).write_text(PACKAGES)
+    assert ohash_samples("debian", "--sources", tmp_path, "--full", tmp_path / "all") == 0
+    data = open_files(tmp_path / "all" / "debian.parquet")
+    assert data.ids.tolist() == ["editor", "libc6", "libtext", "spell"]
+    assert data.captions[0] == "editor: writes texts"
+    assert data.class_names == ("editors", "libs", "text")
+    assert sorted(zip(data.pairs.i.tolist(), data.pairs.j.tolist(), strict=True)) == [(0, 2), (0, 3), (3, 2)]
+    assert data.metric == "cosine"
+    assert ohash_samples("words", "--full", tmp_path / "all") == 2
+    assert "--full DIR goes with the name debian alone" in capsys.readouterr().err
+
+
+def test_without_apt_the_listing_is_asked_for(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(debian.shutil, "which", lambda name: None)
+    assert ohash_samples("debian", "--sources", tmp_path, "--out", tmp_path) == 1
+    assert "apt-cache dumpavail > dumpavail.txt" in capsys.readouterr().err
+
+
 def test_an_unknown_name_is_refused(tmp_path, capsys):
     assert ohash_samples("cats", "--out", tmp_path) == 2
-    assert "name must be one of fashion, patches, words, got cats" in capsys.readouterr().err
+    assert "name must be one of debian, fashion, patches, words, got cats" in capsys.readouterr().err
 
 
 def test_the_photos_must_hold_enough_points():

@@ -19,7 +19,7 @@ from ohash.streams.samples import checksum, read_sample, recorded_checksums, sam
 
 FOLDER = sample_folder()
 FILES = [file for file, _ in SAMPLES.values()]
-SHAPES = [(2500, 512), (2500, 512), (4000, 100)]
+SHAPES = [(4000, 256), (2500, 512), (2500, 512), (4000, 100)]
 
 
 def top(X, k):
@@ -116,7 +116,23 @@ def test_words_have_sensible_neighbours():
         assert other in [words[i] for i in nearest[words.index(word)]]
 
 
-@pytest.mark.parametrize("key", ["fashion", "patches", "words"])
+def test_debian_packages_depend_on_each_other_and_say_what_they_are():
+    data = load_by_key("debian")
+    assert len(set(data.ids.tolist())) == data.n == 4000
+    assert (data.pairs.i != data.pairs.j).all()
+    names = {(str(data.ids[i]), str(data.ids[j])) for i, j in zip(data.pairs.i, data.pairs.j, strict=True)}
+    assert len(names) == len(data.pairs)
+    assert ("libgtk-3-0", "libpango-1.0-0") in names
+    assert not {"libc6", "libgcc-s1", "libstdc++6"} & {dependency for _, dependency in names}
+    assert np.abs(np.diff(data.pairs.i[:1000])).mean() > 500, "the pairs come in no order of names"
+    caption = data.captions[data.ids.tolist().index("python3-numpy")]
+    assert caption.startswith("python3-numpy: ")
+    nearest = top(data.X, 10)
+    shared_section = (data.labels[nearest] == data.labels[:, None]).mean()
+    assert shared_section > 3 * np.square(np.bincount(data.labels) / data.n).sum()
+
+
+@pytest.mark.parametrize("key", ["debian", "fashion", "patches", "words"])
 def test_a_damaged_file_is_told_in_the_list(key, tmp_path, monkeypatch):
     file = SAMPLES[key][0]
     monkeypatch.setattr(samples, "sample_folder", lambda: tmp_path)

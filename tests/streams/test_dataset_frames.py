@@ -135,6 +135,7 @@ def test_a_frame_of_an_older_version_without_some_fields_is_read() -> None:
 EMBEDDED = {
     "blobs2d": "8f50b1f98782fc2a",
     "blobs": "4cf88b3abdea7070",
+    "debian": "908ae4985149436c",
     "digits": "c7114cf2984b036d",
     "fashion": "bbafaee72f4a79f3",
     "patches": "fb3cfc5eb3898b12",

@@ -5,6 +5,7 @@ the sizes it declares are checked first, and only the members needed are unpacke
 """
 
 import io
+import lzma
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -128,7 +129,8 @@ LONGEST_DIRECTORY = MOST_MEMBERS * 512
 END, END_64 = b"PK\x05\x06", b"PK\x06\x07"
 LOCAL, LOCAL_HEADER = b"PK\x03\x04", 30
 PIECE = 2**20
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA)
 
 
 @dataclass(frozen=True)
@@ -188,8 +190,10 @@ def _members(source: Source) -> dict[str, Member]:
             name = f"{source.name} [{info.filename}]"
             if not info.filename.endswith(".npy") or len(info.filename) > 200:
                 continue
-            if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise BadFileError(f"{name} must be stored or deflated without a password; write it with np.savez")
+            if info.flag_bits & 1 or info.compress_type not in PACKED:
+                raise BadFileError(
+                    f"{name} must be stored, deflated or packed by LZMA, without a password; write it with np.savez"
+                )
             try:
                 with archive.open(info) as member:
                     members[info.filename.removesuffix(".npy")] = Member(
