@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ohash.ui.server_start import MIDDLEWARE, lifespan
+from ohash.ui.session.access import is_owner
 from ohash.ui.workarounds.router import mark_routed
 from ohash.ui.workarounds.style import ICON, LOGO, unseen_heading
 
@@ -11,6 +12,10 @@ if not st.runtime.exists():  # `streamlit run` imports this file once, before it
 else:
     mark_routed()
     st.logo(LOGO, size="medium")
+    of_owner = [
+        st.Page("pages/sweeps.py", title="Sweeps", url_path="sweeps"),
+        st.Page("pages/paper.py", title="Paper", url_path="paper"),
+    ]
     page = st.navigation(
         {
             "": [
@@ -22,8 +27,7 @@ else:
             "Experiments": [
                 st.Page("pages/step.py", title="Step by step", url_path="step"),
                 st.Page("pages/runs.py", title="Runs", url_path="runs"),
-                st.Page("pages/sweeps.py", title="Sweeps", url_path="sweeps"),
-                st.Page("pages/paper.py", title="Paper", url_path="paper"),
+                *(of_owner if is_owner() else []),
             ],
         },
         position="top",

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "α": r"$\alpha$", "β": r"$\beta$",
@@ -16,16 +17,21 @@ LATEX = {
 
 
 def to_csv(columns: Mapping[str, Iterable[Any]]) -> str:
-    """Columns as CSV: floats with all their digits, None and NaN as empty cells.
+    """Columns as CSV: floats with all their digits, None and NaN as empty cells, no formulas for a spreadsheet.
 
     >>> print(to_csv({"pairs": [1, 2], "map": [0.5, float("nan")]}), end="")
     pairs,map
     1,0.5
     2,
+    >>> print(to_csv({"=1+1": ["=HYPERLINK(0)", "-1", "@a"]}), end="")
+    '=1+1
+    '=HYPERLINK(0)
+    -1
+    '@a
     """
     import pandas as pd  # noqa: PLC0415 (heavy, and only for files)
 
-    cells = {name: [_cell(value) for value in column] for name, column in columns.items()}
+    cells = {_cell(name): [_cell(value) for value in column] for name, column in columns.items()}
     return pd.DataFrame(cells, dtype=object).to_csv(index=False, lineterminator="\n")
 
 
@@ -103,4 +109,16 @@ def bibliography(texts: Iterable[str]) -> str:
 def _cell(value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    return f"{value:.17g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.17g}"
+    text = str(value)
+    # a spreadsheet would compute a text that begins like a formula
+    return f"'{text}" if text.startswith(FORMULA) and not isinstance(value, int) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -4,14 +4,14 @@ import streamlit as st
 
 from ohash.ui.parts import items, notices
 from ohash.ui.runs import actions, comparison, deletion, filters, table
-from ohash.ui.session import address, live_run, run_store, tab
+from ohash.ui.session import access, address, live_run, run_store, tab
 
 items.apply()
 session = tab.current_session()
 live_run.hub().poll(session.id)
 address.write_query({})
 saved = run_store.open_store()
-notices.show_store_problem(saved.problem)
+notices.show_store_problem(saved.problem if access.is_owner() else "")
 store = run_store.AllRuns(session, saved)
 lines = store.list()
 if not lines:
@@ -23,8 +23,13 @@ if not lines:
     st.stop()
 st.markdown(f"#### {len(lines)} run{'s' if len(lines) > 1 else ''}")
 st.caption(
-    "Select rows to compare, click a column to sort. Runs last as long as this tab unless you save them. Saved runs "
-    "and the experiments of sweeps are on disk; `python3 -m ohash runs` lists them, too."
+    "Select rows to compare, click a column to sort. "
+    + (
+        "Runs last as long as this tab unless you save them. Saved runs and the experiments of sweeps are on disk; "
+        "`python3 -m ohash runs` lists them, too."
+        if access.is_owner()
+        else "Runs last as long as this tab; export those you want to keep."
+    )
 )
 view = filters.choose_view(lines)
 if not view.lines:

@@ -50,6 +50,7 @@ def test_app_only_routes() -> None:
         "streamlit",
         "ohash.ui.workarounds.router",
         "ohash.ui.server_start",
+        "ohash.ui.session.access",
         "ohash.ui.workarounds.style",
     }
     assert not [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
@@ -71,7 +72,7 @@ def test_the_menu_waits_for_no_engine() -> None:
 
 def test_few_files_touch_session_state() -> None:
     users = {f.name for f in (ROOT / "ohash" / "ui").rglob("*.py") if "st.session_state" in f.read_text()}
-    assert users == {"router.py", "tab.py", "view_state.py", "slots.py"}
+    assert users == {"router.py", "tab.py", "view_state.py", "slots.py", "access.py"}
 
 
 def test_every_pickle_free_load() -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,8 @@ def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], d
     if options.lesson:
         environment[OWN] = str(_existing(options.lesson))
         read_file(Path(environment[OWN]))
+    if options.key:
+        environment["OHASH_KEY"] = environment.get("OHASH_KEY") or secrets.token_urlsafe(12)
     if options.metric:
         environment["OHASH_METRIC"] = options.metric
     app = app_file()
@@ -64,6 +67,10 @@ def parser() -> argparse.ArgumentParser:
         "--plugin", metavar="FILE", action="append", help="Python file with your own method or data set"
     )
     options.add_argument("--lesson", metavar="FILE", help="lesson of your own, shown first on Learn (Markdown)")
+    options.add_argument(
+        "--class", dest="key", action="store_true",
+        help="serve a class: print a link with a key; visitors without it have runs and comparisons of their own only",
+    )  # fmt: skip
     options.add_argument("file", metavar="FILE", nargs="?", help="vectors to open: .npy, .npz, .csv, .parquet, ...")
     return options
 
@@ -76,6 +83,8 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as error:
         print(f"ohash-lab: {error}", file=sys.stderr)
         return 2
+    if options.key:
+        print(f"Your own link ends in ?key={environment['OHASH_KEY']}; give visitors the one without it.", flush=True)
     if os.name == "posix":  # the server replaces this process and receives every signal
         os.chdir(app_file().parent)
         os.execve(call[0], call, environment)

@@ -224,3 +224,17 @@ def test_a_guest_of_a_run_in_line_starts_with_it() -> None:
     runners[0].state = "done"
     world.hub.tend()
     assert waiting.state == "running" and world.hub.place_in_line("guest") == 0
+
+
+def test_one_visitor_cannot_take_the_whole_server() -> None:
+    world = World(limit=100)
+    for tab in range(hubs.MAX_RUNS_OF_VISITOR + 1):
+        world.hub.assign(f"a{tab}", "ann")
+    runners = [world.run(f"a{tab}") for tab in range(hubs.MAX_RUNS_OF_VISITOR + 1)]
+    assert [runner.state for runner in runners[-2:]] == ["running", "waiting"]
+    assert "You may run 6 experiments" in world.hub.why_waiting(f"a{hubs.MAX_RUNS_OF_VISITOR}", "experiment")
+    world.hub.assign("b", "bob")
+    assert world.run("b").state == "running" and world.hub.why_waiting("b", "experiment") == ""
+    runners[0].state = "done"
+    world.hub.tend()
+    assert runners[-1].state == "running"

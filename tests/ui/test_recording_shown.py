@@ -62,10 +62,10 @@ def test_who_waits_in_line_sees_the_recording_and_her_place(monkeypatch: pytest.
         "s", PRESETS[0].params(), watch_time=WatchTime(last_frame=time.monotonic() - 1), use_recording=True
     )
     late: Any = Late()
-    assert page._in_line(session) == ""
+    assert live_run.hub().why_waiting("s", "experiment") == ""
     monkeypatch.setattr(live_run.hub(), "place_in_line", lambda _: 2)
     assert page.displayed_snapshot(session, late).state == "recording"
-    assert "number 2 in line" in page._in_line(session)
+    assert "number 2 in line" in live_run.hub().why_waiting("s", "experiment")
 
 
 def test_a_run_at_a_pace_of_its_own_is_no_recording() -> None:

@@ -165,10 +165,8 @@ def _verdict(session: Session) -> None:
     hub.tend()
     snapshot = runner.snapshot()
     st.html(cards.verdict_html(snapshot, verdict(snapshot), runner.state))
-    place = hub.place_in_line(session.id)
-    if place:
-        runs = f"This server runs {hub.limit} comparison{'s' * (hub.limit != 1)} at a time"
-        st.info(f"{runs}; yours is number {place} in line and starts automatically.")
+    if in_line := hub.why_waiting(session.id, "comparison"):
+        st.info(in_line)
     if runner.error:
         st.error(f"{escape_markdown(runner.error)}. Change a setting, or press Run again.", icon=":material/error:")
     for name, error in snapshot.errors.items():

@@ -8,6 +8,7 @@ from ohash.streams.dataset import DatasetSpec
 from ohash.ui.parts import items
 from ohash.ui.parts.catalogue import GROUPS, by_group
 from ohash.ui.session import view_state
+from ohash.ui.session.access import is_owner
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.browser import listen
 from ohash.ui.workarounds.slots import distinct
@@ -26,9 +27,12 @@ def show_all(session: Session) -> None:
             view_state.show_data_part("look")
 
     listen(lambda _: None, explore)
-    titles = distinct({spec.key: spec.title for spec in datasets.datasets().values()})
-    for group, specs in by_group().items():
+    groups = by_group()
+    titles = distinct({spec.key: spec.title for specs in groups.values() for spec in specs})
+    for group, specs in groups.items():
         if not specs and group == "plugin":
+            continue
+        if group == "folder" and not is_owner():
             continue
         st.markdown(f"##### {GROUPS.get(group, group)}")
         if group == "folder":

@@ -9,7 +9,6 @@ import streamlit as st
 
 from ohash.engine.gallery import Neighbours, nearest
 from ohash.engine.live.runner import Runner
-from ohash.engine.narrative import amount
 from ohash.engine.observer import WINDOW
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
@@ -106,7 +105,7 @@ def _draw(session: Session) -> None:
             address.write(now.params, present=session.present)
         _update_sliders(session, now)
     badge = "recording" if now is not None and now.state == "recording" else runner.state
-    in_line = _in_line(session)
+    in_line = live_run.hub().why_waiting(session.id, "experiment")
     sentence = in_line if in_line and now is not None else headline.sentence(session, now, runner.state)
     top = headline_html(sentence, now, badge, dark=dark())
     # compute everything before sending anything: the browser redraws its whole page at every gap
@@ -220,10 +219,3 @@ def _gallery_note(run: Run, result: Neighbours) -> str:
     precision = run.checkpoints.scores.snapshot().get("precision_10", np.empty(0))
     mean = mean_note(result, precision, len(run.checkpoints.judge.queries))
     return f"{mean} {ties_note(result, int(run.hasher.r), int(getattr(run.hasher, 'T', 1)))}".strip()
-
-
-def _in_line(session: Session) -> str:
-    """The place in line of a run that has not started, or ""."""
-    place, limit = live_run.hub().place_in_line(session.id), live_run.hub().limit
-    runs = f"This server runs {amount(limit, 'experiment')} at a time"
-    return f"{runs}; yours is number {place} in line and starts automatically." if place else ""

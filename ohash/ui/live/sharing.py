@@ -40,8 +40,8 @@ def _share(session: Session) -> None:
     if st.get_option("server.address") in LOCAL_HOSTS:
         st.markdown(
             "**On your network**: this server only answers this machine. To share it with a class, start it with "
-            f"`python3 -m streamlit run app.py --server.address 0.0.0.0 --server.port {st.get_option('server.port')}`; "
-            "then others can scan:"
+            f"`ohash-lab --class --server.address 0.0.0.0 --server.port {st.get_option('server.port')}`, which leaves "
+            "stored runs, sweeps and folders to you; then others can scan:"
         )
     else:
         st.markdown("**On your network**: others can scan:")

@@ -9,6 +9,7 @@ from ohash.streams import registry as datasets
 from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.feature_cache import report_progress_to
 from ohash.ui.parts.notices import show_error
+from ohash.ui.session import access
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import distinct, on_choice, slot
 
@@ -24,8 +25,9 @@ GROUPS = {
 
 
 def by_group() -> dict[str, list[DatasetSpec]]:
-    """Data sets in the order of the groups; a plugin may have added a group."""
-    specs = list(datasets.datasets().values())
+    """Data sets in the order of the groups, without those a visitor may not use; a plugin may have added a group."""
+    owner = access.is_owner()
+    specs = [spec for spec in datasets.datasets().values() if owner or spec.group not in access.OWNERS_ONLY]
     order = [*GROUPS, *sorted({spec.group for spec in specs} - GROUPS.keys())]
     return {group: [spec for spec in specs if spec.group == group] for group in order}
 
@@ -89,6 +91,7 @@ def load(session: Session, key: str) -> Dataset | None:
         place.progress(done / total, f"Computing descriptors, once: {done:,} of {total:,} images.")
 
     try:
+        access.check_data(dataset)
         with st.spinner("Loading …"), report_progress_to(progress):
             return datasets.load_by_key(key)
     except ValueError as error:

@@ -10,6 +10,7 @@ from ohash.store.store import StoreError
 from ohash.ui.parts.notices import show_error
 from ohash.ui.parts.sharing import link_to_live
 from ohash.ui.session import live_run
+from ohash.ui.session.access import is_owner
 from ohash.ui.session.run_store import SAVED, AllRuns, Run
 from ohash.ui.session.session import EarlierRun, Session
 from ohash.ui.workarounds.slots import once
@@ -31,7 +32,7 @@ def actions(session: Session, store: AllRuns, runs: list[Run]) -> None:
             help="Select one run to draw its curve on Live behind the run there.",
         )  # fmt: skip
         unsaved = [(line, now) for line, now in runs if not line.state.endswith(SAVED) and now.state in ENDED]
-        if st.button(
+        if is_owner() and st.button(
             f"Save {len(unsaved)}" if len(unsaved) > 1 else "Save", icon=":material/save:", disabled=not unsaved,
             key="run_keep", help="Save the selected runs on this computer, with their curves, once they have finished.",
         ):  # fmt: skip

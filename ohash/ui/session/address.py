@@ -13,7 +13,7 @@ from ohash.engine.params import ExperimentParams
 from ohash.ui.workarounds.markdown import escape_markdown
 
 LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
-KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view", "at", "present")
+KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view", "at", "present", "key")
 IGNORED = "Some parts of the link were ignored"
 
 

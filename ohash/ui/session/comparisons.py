@@ -18,7 +18,9 @@ MAX_COMPARISONS = int(os.environ.get("OHASH_MAX_COMPARISONS", "8"))
 @st.cache_resource
 def hub() -> Hub[ComparisonRunner]:
     """The server's comparisons."""
-    return Hub[ComparisonRunner](MAX_COMPARISONS).watch()
+    comparisons_of_all = Hub[ComparisonRunner](MAX_COMPARISONS)
+    comparisons_of_all.limit_of_visitor = 1
+    return comparisons_of_all.watch()
 
 
 def runner(session: Session) -> ComparisonRunner:

@@ -13,11 +13,14 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, Self, TypeVar
 
+from ohash.engine.narrative import amount
+
 GRACE_SECONDS = 10.0
 LAST_FRAME_SECONDS = 2.0
 PAUSE_UNWATCHED_SECONDS = 120.0
 STOP_UNWATCHED_SECONDS = 600.0
 MAX_RUNS = int(os.environ.get("OHASH_MAX_RUNS", "32"))
+MAX_RUNS_OF_VISITOR = int(os.environ.get("OHASH_MAX_RUNS_OF_VISITOR", "6"))  # with the other four of five seeds
 FASTEST_SECONDS, SLOWEST_SECONDS = 0.2, 3.0  # between two frames
 USUAL_FRAME_SECONDS = 0.01  # before any has been measured
 SHARE_OF_FRAMES = 0.35  # of one core; as much again is spent by Streamlit, and the rest is left to the runs
@@ -62,6 +65,7 @@ class Lease(Generic[W]):
     paused_unwatched: bool = False
     companions: list[W] = field(default_factory=list)
     topic: Hashable = None
+    visitor: str = ""
 
     @property
     def running(self) -> bool:
@@ -79,6 +83,7 @@ class Hub(Generic[W]):
     def __init__(self, limit: int = MAX_RUNS, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock` is replaced in tests."""
         self.limit, self._clock = limit, clock
+        self.limit_of_visitor = MAX_RUNS_OF_VISITOR
         self._frame_seconds = USUAL_FRAME_SECONDS
         self._leases: dict[str, Lease[W]] = {}
         self._lock = threading.RLock()
@@ -87,6 +92,17 @@ class Hub(Generic[W]):
         """The lease of a session; to read it is not to poll: a frame may be under way when the tab is closed."""
         with self._lock:
             return self._leases.setdefault(session, Lease(session, polled_at=self._clock()))
+
+    def assign(self, session: str, visitor: str) -> None:
+        """Say who is behind a session; the runs of one visitor are counted, those of "" are not."""
+        with self._lock:
+            self.lease(session).visitor = visitor
+
+    def _has_too_many(self, lease: Lease[W]) -> bool:
+        """Whether the visitor behind a lease runs as much as one may."""
+        own = [other for other in self._leases.values() if other.visitor == lease.visitor and other.started]
+        running = {id(one) for other in own for one in other.runners() if not one.finished.is_set()}
+        return bool(lease.visitor) and len(running) >= self.limit_of_visitor
 
     def attach(self, session: str) -> None:
         """The session is back, if it had a lease."""
@@ -188,6 +204,16 @@ class Hub(Generic[W]):
             waiting = [s for s, lease in self._leases.items() if lease.runner is not None and not lease.started]
             return waiting.index(session) + 1 if session in waiting else 0
 
+    def why_waiting(self, session: str, noun: str) -> str:
+        """Why a session's run has not started, in a sentence; "" if it has."""
+        with self._lock:
+            place = self.place_in_line(session)
+            if place and self._has_too_many(self.lease(session)):
+                most = amount(self.limit_of_visitor, noun)
+                return f"You may run {most} at a time; this one starts when another one ends or its tab is closed."
+            runs = f"This server runs {amount(self.limit, noun)} at a time"
+            return f"{runs}; yours is number {place} in line and starts automatically." if place else ""
+
     @property
     def active(self) -> int:
         """Runs that are neither finished nor waiting."""
@@ -227,7 +253,9 @@ class Hub(Generic[W]):
                     for runner in lease.runners():
                         runner.pause()
             for lease in self._leases.values():
-                if lease.runner is not None and not lease.started and self.active < self.limit:
+                if lease.runner is None or lease.started or self._has_too_many(lease):
+                    continue
+                if self.active < self.limit:
                     for watcher in self._watchers(lease.runner):
                         watcher.started = True
                     for runner in lease.runners():

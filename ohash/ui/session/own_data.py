@@ -11,7 +11,7 @@ from ohash.engine.params import OWN, ExperimentParams, experiment
 from ohash.streams.dataset import METRICS, Dataset
 from ohash.streams.readers.own_data import open_files
 from ohash.streams.summary import Summary, summarize
-from ohash.ui.session import uploads
+from ohash.ui.session import access, uploads
 from ohash.ui.session.session import Session
 
 MAX_DATASETS = 4
@@ -23,6 +23,7 @@ METRIC = "OHASH_METRIC"
 def dataset_of(session: Session, params: ExperimentParams | Comparison) -> Dataset | None:
     """The session's own data if the experiment uses them, else None."""
     if params.dataset != OWN:
+        access.check_data(params.dataset)
         return None
     if params.content not in session.own:
         name = name_of(params.content)
@@ -55,6 +56,8 @@ def files_of(session: Session, content: str) -> Files:
 def add(session: Session, dataset: Dataset, files: Files = PLACEHOLDER_FILES) -> str:
     """Keep uploaded data for this session; returns their fingerprint."""
     key = dataset.fingerprint()
+    if files != command_line_files():
+        uploads.reserve(dataset)
     session.files[key] = files
     used = {key, session.params.content, session.comparison.content if session.comparison else ""}
     unused = [content for content in session.own if content not in used]

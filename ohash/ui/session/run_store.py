@@ -12,6 +12,7 @@ from ohash.store.listing import ENDED, LIVE, RunRow, make_row
 from ohash.store.store import Store
 from ohash.sweeps.files import list_sweeps
 from ohash.ui.session import earlier_runs, live_run
+from ohash.ui.session.access import is_owner, require_owner
 from ohash.ui.session.session import Session
 
 MAX_LISTED = 1000
@@ -69,7 +70,10 @@ class SessionRuns:
 
 
 class AllRuns:
-    """A `RunStore` of both: the runs stored on disk, then those only this tab remembers, and the live run."""
+    """A `RunStore` of both: the runs stored on disk, then those only this tab remembers, and the live run.
+
+    A visitor of a class has only those of her tab.
+    """
 
     def __init__(self, session: Session, store: Store) -> None:
         """`store` is shared by all tabs, and with the command line."""
@@ -77,6 +81,8 @@ class AllRuns:
 
     def list(self) -> "list[RunRow]":
         """The newest stored runs, then those of this tab that are not stored."""
+        if not is_owner():
+            return self._tab.list()
         stored = self._store.list()[-MAX_LISTED:]
         known = {line.key for line in stored}
         if self._tab.live_key() in known:
@@ -92,28 +98,35 @@ class AllRuns:
         try:
             return self._tab.get(key)
         except KeyError:
+            require_owner("A stored run")
             return self._store.get(key)
 
     def delete(self, keys: Iterable[str]) -> None:
         """From this tab and from disk."""
         keys = list(keys)
         self._tab.delete(keys)
-        self._store.delete(keys)
+        if is_owner():
+            self._store.delete(keys)
 
     def restore(self, keys: Iterable[str]) -> None:
         """Bring back what was deleted from disk."""
+        require_owner("Restoring a stored run")
         self._store.restore(keys)
 
     def remark(self, key: str, tags: str, note: str) -> None:
         """Replace the tags and the note of a stored run."""
+        require_owner("A remark on a stored run")
         self._store.remark(key, tags=tags, note=note)
 
     def values(self, runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
         """What is stored about the runs besides their snapshots."""
+        if not is_owner():
+            return {}
         return self._store.values(line.key for line, _ in runs)
 
     def keep(self, runs: Sequence[Run]) -> None:
         """Store runs of this tab on disk."""
+        require_owner("Saving a run")
         for line, now in runs:
             if line.key != LIVE or now.state in ENDED:
                 self._store.save_snapshot(now)

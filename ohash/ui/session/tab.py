@@ -6,7 +6,7 @@ import streamlit as st
 
 from ohash.engine.live.presets import PRESETS
 from ohash.engine.params import ExperimentParams
-from ohash.ui.session import address, comparisons, live_run, own_data
+from ohash.ui.session import access, address, comparisons, live_run, own_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds import router
 
@@ -27,8 +27,9 @@ def current_session(own_query: bool = False) -> Session:
         own_data.restore(session)
         own_data.add_command_line_data(session, first=link == address.Link())
     _connection(session.id)
-    live_run.hub().lease(session.id)
+    live_run.hub().assign(session.id, access.visitor())
     live_run.hub().attach(session.id)
+    comparisons.hub().assign(session.id, access.visitor())
     comparisons.hub().attach(session.id)
     return session
 

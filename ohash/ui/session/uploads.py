@@ -5,20 +5,37 @@ that a link alone gives nobody else's data away.
 """
 
 import json
+import os
 import threading
 from collections import OrderedDict
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import streamlit as st
 
 from ohash.engine.export import Files
 from ohash.runtime.folders import home
 from ohash.streams.dataset import Dataset
+from ohash.ui.session import access
 from ohash.ui.workarounds.browser import browser_token
 
 MOST_KEPT = 8
 MOST_NAMES = 1000
+MOST_BYTES = int(os.environ.get("OHASH_MAX_UPLOADS_MB", "2000")) * 10**6  # of all uploads that anybody uses now
 _lock = threading.Lock()
+
+
+def reserve(dataset: Dataset) -> None:
+    """Count an upload against what the server may hold; ValueError if it does not fit."""
+    with _lock:
+        sizes = _sizes()
+        used = sum(size for other, size in list(sizes.items()) if other is not dataset)
+        if used + dataset.X.nbytes > MOST_BYTES:
+            raise ValueError(
+                f"{dataset.title} needs {dataset.X.nbytes / 1e6:,.0f} MB, and this server holds {used / 1e6:,.0f} of "
+                f"{MOST_BYTES / 1e6:,.0f} MB of uploads; upload fewer rows, or try again when others have left"
+            )
+        sizes[dataset] = dataset.X.nbytes
 
 
 def keep(content: str, dataset: Dataset, files: Files) -> bool:
@@ -42,7 +59,9 @@ def find_upload(content: str) -> tuple[Dataset, Files] | None:
 
 
 def remember_name(content: str, title: str) -> None:
-    """Write down what a file is called; a disk that cannot be written to forgets it."""
+    """Write down what a file is called; a disk that cannot be written to forgets it, and so does a class."""
+    if access.is_class():
+        return
     with _lock:
         names = {**_names(), content: title}
         few = dict(list(names.items())[-MOST_NAMES:])
@@ -68,6 +87,11 @@ def _names() -> dict[str, str]:
 
 def _file() -> Path:
     return home() / "uploads.json"
+
+
+@st.cache_resource
+def _sizes() -> WeakKeyDictionary[Dataset, int]:
+    return WeakKeyDictionary()
 
 
 @st.cache_resource

@@ -1,4 +1,4 @@
-"""Widgets that only change the view. Only this, tab.py, slots.py and router.py touch session_state."""
+"""Widgets that only change the view. Only this, access.py, tab.py, slots.py and router.py touch session_state."""
 
 from typing import Any
 

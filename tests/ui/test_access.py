@@ -1,0 +1,119 @@
+"""A class: visitors have what is theirs, and whoever has the key has everything."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ohash.cli import lab
+from ohash.engine.params import experiment
+from ohash.engine.run import Run
+from ohash.runtime.folders import HOME
+from ohash.store.store import Store, StoreError
+from ohash.streams.data_folder import DATA
+from ohash.streams.dataset import Dataset
+from ohash.tables import to_csv
+from ohash.ui.session import access, own_data, run_store, uploads
+from ohash.ui.session.session import Session
+from tests.ui.live_app import SMALL, opened, session_of
+
+KEY = "a key of the tests"
+
+
+@pytest.fixture(autouse=True)
+def classroom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    monkeypatch.setenv(HOME, str(tmp_path / "home"))
+    monkeypatch.setenv(access.KEY, KEY)
+    run = Run(experiment("blobs2d", "oh", pairs=50, r=16))
+    while not run.done:
+        run.step(100)
+    store = run_store.open_store()
+    store.save_snapshot(run.snapshot("done"))
+    return store
+
+
+@pytest.mark.parametrize("page", ["pages/sweeps.py", "pages/paper.py"])
+def test_sweeps_and_the_reproduction_are_the_owners(page: str) -> None:
+    visitor = opened(**SMALL)
+    with pytest.raises(ValueError, match="find"):
+        visitor.switch_page(page).run()
+    owner = opened(**SMALL, key=KEY)
+    assert not owner.switch_page(page).run().exception
+
+
+def test_a_wrong_key_is_no_key_and_no_link_shows_the_right_one() -> None:
+    wrong = opened(**SMALL, key=KEY + "x")
+    right = opened(**SMALL, key=KEY)
+    for app in (wrong, right):
+        assert "key" not in app.query_params and not session_of(app).warnings
+    runs = [app.switch_page("pages/runs.py").run() for app in (wrong, right)]
+    stored = [any("saved" in state for frame in app.dataframe for state in frame.value["state"]) for app in runs]
+    assert stored == [False, True]
+
+
+def test_a_visitor_cannot_touch_the_store_whatever_her_browser_sends(classroom: Store) -> None:
+    """As a forged message would call it: the buttons are not on her page."""
+    runs = run_store.AllRuns(Session("visitor", experiment("blobs2d")), classroom)
+    (line,) = classroom.list()
+    assert runs.list() == [] and runs.values([]) == {}
+    runs.delete([line.key])
+    assert [kept.key for kept in classroom.list()] == [line.key]
+    now = classroom.get(line.key)
+    for act in (
+        lambda: runs.get(line.key),
+        lambda: runs.keep([(line, now)]),
+        lambda: runs.restore([line.key]),
+        lambda: runs.remark(line.key, "x", "y"),
+    ):
+        with pytest.raises(StoreError, match="needs the key"):
+            act()
+
+
+def test_files_in_the_servers_folder_are_the_owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    np.save(folder / "secret.npy", np.random.default_rng(0).normal(size=(60, 4)))
+    monkeypatch.setenv(DATA, str(folder))
+    key = next(spec.key for spec in access.registry.datasets().values() if spec.group == "folder")
+    visitor = opened(dataset=key, method="oh")
+    text = " ".join(str(one.value) for kind in (visitor.error, visitor.warning, visitor.markdown) for one in kind)
+    assert "offers to visitors" in text and str(folder) not in text
+    everything = visitor.switch_page("pages/data.py")
+    everything.query_params["view"] = "all"
+    shown = " ".join(str(one.value) for kind in (everything.run().markdown, everything.caption) for one in kind)
+    assert str(folder) not in shown and "Your data folder" not in shown
+    owner = opened(dataset=key, method="oh", key=KEY)
+    assert session_of(owner).params.dataset == key and not owner.error
+
+
+def test_uploads_of_all_visitors_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    uploads._sizes().clear()
+    monkeypatch.setattr(uploads, "MOST_BYTES", 3000)
+    sessions = [Session(str(at), experiment("blobs2d")) for at in range(2)]
+    X = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
+    first = own_data.add(sessions[0], Dataset.from_arrays(X, title="first.npy"))
+    assert own_data.add(sessions[0], sessions[0].own[first]) == first, "the same again costs nothing"
+    with pytest.raises(ValueError, match=r"second\.npy needs .* holds"):
+        for at in range(2):
+            own_data.add(sessions[1], Dataset.from_arrays(X + at + 1, title="second.npy"))
+    del sessions
+    own_data.add(Session("later", experiment("blobs2d")), Dataset.from_arrays(X + 9, title="third.npy"))
+
+
+def test_the_lab_prints_the_key_and_passes_it_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(access.KEY)
+    _, plain = lab.command(lab.parser().parse_args([]), [])
+    _, guarded = lab.command(lab.parser().parse_args(["--class"]), [])
+    _, again = lab.command(lab.parser().parse_args(["--class"]), [])
+    assert access.KEY not in plain and len(guarded[access.KEY]) >= 16 and guarded[access.KEY] != again[access.KEY]
+
+
+def test_without_a_key_everybody_is_the_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(access.KEY)
+    assert access.is_owner() and not access.is_class() and access.visitor() == ""
+
+
+def test_a_spreadsheet_computes_nothing_of_what_a_file_said() -> None:
+    rows = to_csv({"class": ["=cmd|'/c calc'!A0", "+1 more", "-x", "@a", "fine"], "n": [-1, 2, -3, 4, 5]}).splitlines()
+    assert [row.replace('"', "")[0] for row in rows[1:]] == ["'", "'", "'", "'", "f"]
+    assert rows[3].endswith(",-3")
