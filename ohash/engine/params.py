@@ -170,9 +170,13 @@ class ExperimentParams:
 
     def key(self) -> str:
         """A short name of this experiment: equal parameters, equal key."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
+        values = json.loads(self.to_json())
+        kept = {name: value for name, value in values.items() if NOT_IN_OLD_KEYS.get(name, ...) != value}
+        return hashlib.sha256(json.dumps(kept, indent=2).encode()).hexdigest()[:16]
 
 
+# Parameters that experiments stored earlier do not have, with the value that changes nothing.
+NOT_IN_OLD_KEYS = {"later_items": "any"}
 SEED = Parameter("seed", int, 0, "", "seed", "Draws the split, the pairs and the first W.", lo=0, hi=2**32 - 1)
 
 

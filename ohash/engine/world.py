@@ -75,7 +75,9 @@ class World:
                 data = self.drift.labels(self.dataset, stage)
                 parts = replace(self.parts, train=self.drift.pool(self.dataset, self.parts.train, stage))
                 p = self.params.stream
-                source = make_similarity(data, parts, p.similar_by, negatives=p.negatives, top_k=p.top_k)
+                source = make_similarity(
+                    data, parts, p.similar_by, negatives=p.negatives, top_k=p.top_k, later_items=p.later_items
+                )
                 self._streams[stage] = PairStream(source, p, self.params.seed, data)
             return self._streams[stage]
 

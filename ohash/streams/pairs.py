@@ -15,7 +15,7 @@ from ohash.core.parameters import param, validate
 from ohash.streams.dataset import Dataset, split
 from ohash.streams.similarity import NAMES, TOP_K, make_similarity
 from ohash.streams.similarity.base import LEAST_NATURAL_SHARE, Similarity, draw_uniform_pairs, stream_share
-from ohash.streams.similarity.pair_list import PairListSimilarity
+from ohash.streams.similarity.pair_list import LATER_ITEMS, PairListSimilarity
 
 BLOCK_PAIRS = 1024
 ORDERS = ("shuffled", "class", "time", "once")
@@ -62,6 +62,12 @@ class StreamParams:
         TOP_K, symbol="k", title="neighbours", lo=1, hi=100_000, slider=(1, 500), scale="log",
         help="With similar by 'topk': how many nearest neighbours are similar.",
         active_if=("similar_by", "auto", "topk"),
+    )  # fmt: skip
+    later_items: str = param(
+        "any", symbol="", title="judged items", choices=LATER_ITEMS,
+        help="Clicks and pairs only. any: later pairs of all items. new: later pairs of items that no training pair "
+        "names, as they come into production; a tenth of the items each for validation and test is held out.",
+        active_if=("similar_by", "auto", "clicks", "pairs"),
     )  # fmt: skip
     train: str = param(
         "database", symbol="", title="pairs from", choices=("database", "disjoint"),
@@ -259,7 +265,10 @@ def pair_stream(
 def make_stream(dataset: Dataset, params: StreamParams, seed: int) -> PairStream:
     """The stream that `params` describe."""
     parts = split(dataset, seed, train=params.train)
-    source = make_similarity(dataset, parts, params.similar_by, negatives=params.negatives, top_k=params.top_k)
+    source = make_similarity(
+        dataset, parts, params.similar_by,
+        negatives=params.negatives, top_k=params.top_k, later_items=params.later_items,
+    )  # fmt: skip
     return PairStream(source, params, seed, dataset)
 
 

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from ohash.engine.links import from_query
+from ohash.engine.params import experiment
 from ohash.streams.dataset import Dataset
 from ohash.streams.similarity.pair_list import PairListSimilarity, split_by_time
 from tests.streams.stream_data import clicks
@@ -129,3 +131,54 @@ def test_whole_numbers_written_as_floats_are_rows():
     for bad in ([1.5, 2.0], [np.nan, 2.0]):
         with pytest.raises(ValueError, match="row numbers, integers"):
             Dataset.from_arrays(X, pairs=(bad, [3.0, 4.0]))
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), timed=st.booleans(), two_sided=st.booleans(), signed=st.booleans())
+def test_new_items_are_in_no_training_pair_and_are_judged_on_what_comes_later(seed, timed, two_sided, signed):
+    rng = np.random.default_rng(seed)
+    n, count = 40, 400
+    i, j = rng.integers(0, 20, count), 20 + rng.integers(0, 20, count)
+    swap = rng.random(count) < (0 if two_sided else 0.5)
+    i, j = np.where(swap, j, i), np.where(swap, i, j)
+    s = np.where(rng.random(count) < 0.6, 1, -1) if signed else np.ones(count, int)
+    time = rng.permutation(count).astype(float) if timed else None
+    sides = np.arange(20) if two_sided else None
+    dataset = Dataset.from_arrays(rng.normal(size=(n, 3)), pairs=(i, j, s, time), query_rows=sides)
+    source = PairListSimilarity(dataset, later_items="new")
+    order = np.arange(count) if time is None else np.argsort(time)
+    first, later = order[:320], order[320:]
+    held = source._held
+    assert not set(held["validation"].tolist()) & set(held["test"].tolist())
+    every = {int(item) for part in held.values() for item in part}
+    assert source.parts.train.tolist() == [p for p in first.tolist() if not {int(i[p]), int(j[p])} & every]
+    assert not set(source.pool.tolist()) & every
+    for part in ("validation", "test"):
+        new = set(held[part].tolist())
+        assert len(new) == (2 if two_sided else 4)
+        expected = [(int(i[p]), int(j[p])) for p in later.tolist() if s[p] == 1 and {int(i[p]), int(j[p])} & new]
+        expected = [pair if pair[0] in new else pair[::-1] for pair in expected]
+        if not expected:
+            with pytest.raises(ValueError, match="no later pair names one of the"):
+                source.later(part)
+            continue
+        assert list(zip(*(column.tolist() for column in source.later(part)), strict=True)) == expected
+        queries = np.unique([pair[0] for pair in expected])
+        for row, hidden in zip(queries, source.partners(queries), strict=True):
+            assert hidden.tolist() == sorted(
+                {int(j[p]) for p in first if i[p] == row and s[p] == 1}
+                | {int(i[p]) for p in first if j[p] == row and s[p] == 1}
+            )
+    if timed:  # the last to appear
+        named = i if two_sided else np.concatenate([i, j])
+        when = time if two_sided else np.concatenate([time, time])
+        arrival = {int(item): when[named == item].min() for item in np.unique(named)}
+        assert min(arrival[item] for item in every) >= max(at for item, at in arrival.items() if item not in every)
+
+
+def test_new_items_are_no_default_and_a_link_names_them():
+    assert "later_items" not in experiment("debian").to_query()
+    params = experiment("debian", later_items="new")
+    assert params.to_query()["later_items"] == "new"
+    assert from_query(params.to_query()) == (params, [])
+    assert params.key() != experiment("debian").key()

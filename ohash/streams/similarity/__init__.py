@@ -25,6 +25,7 @@ def make_similarity(
     *,
     negatives: str = "uniform",
     top_k: int = TOP_K,
+    later_items: str = "any",
 ) -> Similarity:
     """The similarity `similar_by` of a dataset; "auto" is its natural one."""
     name = dataset.similarities[0] if similar_by == "auto" else similar_by
@@ -34,7 +35,7 @@ def make_similarity(
             f"got {similar_by!r}"
         )
     if name in ("pairs", "clicks"):
-        return PairListSimilarity(dataset, negatives)
+        return PairListSimilarity(dataset, negatives, later_items)
     if name == "track" and dataset.tracks is not None:
         return GroupSimilarity(dataset.tracks, split.train, name="track")
     if name == "label" and dataset.labels is not None:

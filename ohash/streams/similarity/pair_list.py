@@ -5,6 +5,11 @@ the items of the training part.
 
 The list is split by time (or by its order): the first 80 % for training, the next 10 % for validation, the last 10 %
 for the test. A result is about later clicks, as in production.
+
+With `later_items` = "new" it is about items that come after training, too: a tenth of them each for validation and test
+is held out, the last to appear in time, or, in a list without times, a seeded choice. What is learnt are the first 80 %
+of the pairs without those that name an item held out; what is judged, the later pairs of items held out. Of two-sided
+data queries are held out: documents are there before they are asked for.
 """
 
 from dataclasses import dataclass, field
@@ -23,6 +28,9 @@ VALIDATION_SHARE = 0.1
 CLICKS = 0.1
 # The smallest share of positives in one pass over the clicks, so that a pass ends.
 LEAST_SHARE = 1e-6
+LATER_ITEMS = ("any", "new")
+# The share of the items held out for validation, and as many for the test.
+HELD_OUT = 0.1
 
 
 @dataclass(frozen=True)
@@ -41,12 +49,34 @@ def split_by_time(pairs: PairList) -> TimeSplit:
     return TimeSplit(order[:a], order[a:b], order[b:])
 
 
+def split_by_items(pairs: PairList, *, two_sided: bool) -> tuple[TimeSplit, dict[str, Rows]]:
+    """The first pairs without items held out, and the later pairs of those; and the items held out for each part."""
+    by_time = split_by_time(pairs)
+    order = np.concatenate([by_time.train, by_time.validation, by_time.test])
+    named = pairs.i[order] if two_sided else np.stack([pairs.i[order], pairs.j[order]], axis=1).ravel()
+    items, first = np.unique(named, return_index=True)
+    if pairs.time is None:
+        items = np.random.default_rng(0).permutation(items)
+    else:
+        items = items[np.argsort(first, kind="stable")]  # as they appear
+    count = max(1, round(HELD_OUT * len(items)))
+    held = {"validation": np.sort(items[-2 * count : -count]), "test": np.sort(items[-count:])}
+    later = np.concatenate([by_time.validation, by_time.test])
+
+    def name(at: Rows, some: Rows) -> Flags:
+        return np.isin(pairs.i[at], some) | (np.isin(pairs.j[at], some) if not two_sided else False)
+
+    train = by_time.train[~name(by_time.train, np.concatenate(list(held.values())))]
+    return TimeSplit(train, *(later[name(later, held[part])] for part in ("validation", "test"))), held
+
+
 @dataclass
 class PairListSimilarity:
     """Pairs of the training part, drawn with replacement; unlisted pairs count as dissimilar."""
 
     dataset: Dataset
     negatives: str = "uniform"
+    later_items: str = "any"
     note: str = ""
     name: str = field(init=False)
     pool: Rows = field(init=False)
@@ -58,15 +88,20 @@ class PairListSimilarity:
             raise ValueError(f"similar_by='pairs' needs pairs, and {self.dataset.title} has none")
         if self.negatives not in ("uniform", "popularity"):
             raise ValueError(f"negatives must be 'uniform' or 'popularity', got {self.negatives!r}")
-        self.parts = split_by_time(pairs)
+        self._held: dict[str, Rows] = {}
+        if self.later_items == "new":
+            self.parts, self._held = split_by_items(pairs, two_sided=self.dataset.two_sided)
+        else:
+            self.parts = split_by_time(pairs)
         train = self.parts.train
         s = np.ones(len(pairs), np.int8) if pairs.s is None else pairs.s
         self._positive = train[s[train] == 1]
         self._negative = train[s[train] == -1]
         if not len(self._positive):
-            raise ValueError("pairs must hold similar ones (s = +1) among the first 80 %, got none")
+            left = " without an item held out" if self._held else ""
+            raise ValueError(f"pairs must hold similar ones (s = +1) among the first 80 %{left}, got none")
         self.name = "clicks" if pairs.s is None else "pairs"
-        self._i, self._j, self._s = pairs.i, pairs.j, s
+        self._pairs, self._i, self._j, self._s = pairs, pairs.i, pairs.j, s
         # all known positives, also later ones: a sampled negative must not be one of them
         self._known = np.unique(self._keys(pairs.i[s == 1], pairs.j[s == 1]))
         others = self.dataset.documents if self.dataset.two_sided else pairs.j[train]
@@ -78,6 +113,11 @@ class PairListSimilarity:
             clicked = [pairs.j[train]] if self.dataset.two_sided else [pairs.i[train], pairs.j[train]]
             items, counts = np.unique(np.concatenate(clicked), return_counts=True)
             self._items, self._popularity = items, np.cumsum(counts / counts.sum())
+        if self._held:
+            kind = "queries" if self.dataset.two_sided else "items"
+            held = f"{len(self._held['test']):,} held out for the test"
+            judged = f"judged on later pairs of {kind} that no training pair names, {held}"
+            self.note += f"{'; ' if self.note else ''}{judged}"
 
     @property
     def natural_share(self) -> float:
@@ -179,17 +219,30 @@ class PairListSimilarity:
         return length
 
     def later(self, part: str) -> RowPairs:
-        """The positives of the "validation" or "test" part: what a user clicked afterwards."""
+        """The positives of the "validation" or "test" part: what a user clicked afterwards.
+
+        Of new items, the first of a pair is one: it asks.
+        """
         at: Rows = getattr(self.parts, part)
         at = at[self._s[at] == 1]
-        return self._i[at], self._j[at]
+        i, j = self._i[at], self._j[at]
+        if part not in self._held:
+            return i, j
+        if not len(at):
+            raise ValueError(
+                f"no later pair names one of the {len(self._held[part]):,} items held out for {part}; use "
+                "later_items='any', or more pairs"
+            )
+        new = np.isin(i, self._held[part])
+        return np.where(new, i, j), np.where(new, j, i)
 
     def partners(self, rows: Rows) -> list[Rows]:
-        """The rows similar to each row in the training part, which are hidden from its search as known answers.
+        """The rows similar to each row in the first 80 %, which are hidden from its search as known answers.
 
         Of two-sided data only documents are such answers.
         """
-        i, j = self._i[self._positive], self._j[self._positive]
+        first = split_by_time(self._pairs).train if self._held else self._positive
+        i, j = (column[first[self._s[first] == 1]] for column in (self._i, self._j))
         if self.dataset.two_sided:
             return group_partners(rows, i, j)
         return group_partners(rows, np.concatenate([i, j]), np.concatenate([j, i]))

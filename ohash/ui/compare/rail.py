@@ -43,7 +43,7 @@ FIRST = (
 )
 MORE = {
     "Features": ("maps", "kernel", "m", "sigma"),
-    "Stream": ("similar_share", "noise", "order", "period", "negatives", "top_k", "train"),
+    "Stream": ("similar_share", "noise", "order", "period", "negatives", "top_k", "later_items", "train"),
     "Drift": ("drift", "drift_at", "drift_size"),
     "Run": ("fit_to", "reencode", "reencode_every", "database", "judged_by", "sweep"),
 }

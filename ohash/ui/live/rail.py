@@ -29,7 +29,7 @@ KEPT_ON_OTHER_DATA = ("r", "T", "alpha", "beta", "C", "seed", "pairs")
 # The rest in the order a reader expects, under their headings.
 MORE = {
     "Features": ("kernel", "m", "sigma", "center", "ema", "center_input", "normalize"),
-    "Stream": ("similar_share", "noise", "order", "period", "negatives", "top_k", "train"),
+    "Stream": ("similar_share", "noise", "order", "period", "negatives", "top_k", "later_items", "train"),
     "Drift": ("drift", "drift_at", "drift_size"),
     "Model": ("alpha", "select", "rounds", "dtype"),
     "Run": ("pairs", "stop_when_flat", "reencode", "reencode_every", "database", "judged_by", "seed"),
