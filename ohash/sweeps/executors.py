@@ -10,7 +10,7 @@ from typing import Any
 
 from ohash.engine.params import OWN, ExperimentParams
 from ohash.engine.tasks import run_with
-from ohash.runtime.frames import Frame
+from ohash.runtime.frames import Arrays, Frame
 from ohash.runtime.pool import WorkerPool
 from ohash.streams import registry
 from ohash.streams.dataset import Dataset
@@ -65,6 +65,11 @@ class DaskExecutor(Executor):
             )
         fingerprint, sent = self._sent[name]
         future: Future[Frame] = self._executor.submit(run_with, {**values, "data": fingerprint}, sent)
+        return future
+
+    def submit_task(self, task: Callable[..., Frame], values: dict[str, Any], arrays: Arrays) -> Future[Frame]:
+        """Run any task on any worker."""
+        future: Future[Frame] = self._executor.submit(task, values, arrays)
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

@@ -17,6 +17,7 @@ from ohash.production.follower import FollowOptions
 from ohash.production.kafka import KafkaSource
 from ohash.production.price import price_staleness
 from ohash.production.sources import FileSource, parse_lines
+from tests.optional import optional
 
 N, D = 400, 12
 RNG = np.random.default_rng(0)
@@ -225,10 +226,7 @@ def test_killed_again_and_again_it_equals_an_undisturbed_run(start):
 
 @pytest.mark.slow
 def test_kafka_by_its_own_protocol(start):
-    if os.environ.get("OHASH_CI"):
-        import confluent_kafka
-    else:
-        confluent_kafka = pytest.importorskip("confluent_kafka", reason='python3 -m pip install "ohash[kafka]"')
+    confluent_kafka = optional("confluent_kafka", "kafka")
     rows = triples(2000)
     producer = confluent_kafka.Producer({"test.mock.num.brokers": 1, "topic.metadata.refresh.interval.ms": 100})
     broker = next(iter(producer.list_topics(timeout=20).brokers.values()))
