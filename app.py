@@ -21,6 +21,7 @@ else:
             "": [
                 st.Page("pages/live.py", title="Live", default=True),
                 st.Page("pages/compare.py", title="Compare", url_path="compare"),
+                st.Page("pages/advise.py", title="Learn or rotate?", url_path="advise"),
                 st.Page("pages/data.py", title="Data", url_path="data"),
                 st.Page("pages/learn.py", title="Learn", url_path="learn"),
             ],

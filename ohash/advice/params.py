@@ -9,7 +9,7 @@ from typing import Any
 from ohash.core.parameters import Parameter, param, parameter_table, validate
 from ohash.engine.links import Limits, content_of, dataset_of, parse_values
 
-FIRST_DATASET = "digits"
+FIRST_DATASET = "debian"
 MARK = "advise"  # the key that tells a link to this page from one to an experiment
 
 
@@ -40,8 +40,8 @@ class AdviceOptions:
 class AdviceParams:
     """Everything an answer depends on: the data, of the user's own their fingerprint `content`, and the options.
 
-    >>> AdviceParams("digits", options=AdviceOptions(queries=100)).to_query()
-    {'dataset': 'digits', 'advise': '1', 'queries': '100'}
+    >>> AdviceParams("debian", options=AdviceOptions(queries=100)).to_query()
+    {'dataset': 'debian', 'advise': '1', 'queries': '100'}
     """
 
     dataset: str = FIRST_DATASET

@@ -19,7 +19,7 @@ from ohash.advice.learning import Learning
 from ohash.advice.params import AdviceParams
 from ohash.advice.results import AdviceSnapshot, Measured, Named
 from ohash.advice.scoring import ROWS_PER_BLOCK, blocks, rank
-from ohash.advice.verdict import best_learnt
+from ohash.advice.verdict import WAITING, Verdict, best_learnt, verdict
 from ohash.core.arrays import Rows
 from ohash.runtime.background import Background
 from ohash.runtime.clock import working_seconds
@@ -39,6 +39,7 @@ class AdviceRunner(Background):
         super().__init__(f"ohash-advise-{params.key()}", paused=paused)
         self.params, self._dataset = params, dataset
         self._snapshot = AdviceSnapshot(params)
+        self._answer: tuple[tuple[int, int, bool] | None, Verdict] = None, WAITING
         self._measured: list[Measured] = []
         self._half: list[Measured] = []
         self._errors: dict[str, str] = {}
@@ -50,6 +51,14 @@ class AdviceRunner(Background):
     def snapshot(self) -> AdviceSnapshot:
         """The latest state."""
         return self._snapshot
+
+    def answer(self) -> Verdict:
+        """The verdict on the latest snapshot, computed once per new result."""
+        now = self._snapshot
+        size = len(now.measured), len(now.half), now.state == "done"
+        if self._answer[0] != size:
+            self._answer = size, verdict(now)
+        return self._answer[1]
 
     def _work(self) -> Iterator[None]:
         self._since = time.monotonic()

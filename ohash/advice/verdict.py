@@ -26,6 +26,9 @@ class Verdict:
     learnt: str = ""
 
 
+WAITING = Verdict("waiting", "No answer yet: the first contenders are being measured.")
+
+
 def best(snapshot: AdviceSnapshot, kind: Literal["free", "learnt"], bits: int = 1) -> str:
     """The contender of a kind with most validation clicks within so many bits per dimension; "" if none is known."""
     keys = snapshot.known(kind, bits)
@@ -41,7 +44,7 @@ def verdict(snapshot: AdviceSnapshot) -> Verdict:
     """The answer so far."""
     free, learnt = best(snapshot, "free"), best_learnt(snapshot)
     if not free or not learnt:
-        return Verdict("waiting", "No answer yet: the first contenders are being measured.")
+        return WAITING
     early = "" if snapshot.state == "done" else "So far: "
     asked = len({int(row) for rows in snapshot.queries for row in rows})
     few = _too_few(snapshot, asked)

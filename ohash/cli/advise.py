@@ -4,7 +4,7 @@ Examples:
   python3 -m ohash advise --docs d.parquet --queries q.parquet --clicks c.parquet
   python3 -m ohash advise --features x.npy --pairs-file clicks.csv --out answer/
   python3 -m ohash advise --features x.npy --labels y.npy     (pairs of one label stand for clicks)
-  python3 -m ohash advise --dataset digits
+  python3 -m ohash advise --dataset debian
 
 Clicks are learnt up to three moments in time and judged on later ones. Rows appear as they are measured; --out writes
 the numbers as CSV (contenders.csv; queries.csv has one row per query, from which every mean and interval follows), the
@@ -87,7 +87,7 @@ def _follow(runner: AdviceRunner, *, quiet: bool) -> None:
                 if one.key not in shown:
                     shown.add(one.key)
                     _say(f"{now.seconds:5.0f} s  {_line(now, one.key)}")
-            answer = verdict(now)
+            answer = runner.answer()
             if answer.sentence != sentence and answer.decision != "waiting":
                 sentence = answer.sentence
                 _say(f"{now.seconds:5.0f} s  {sentence}")

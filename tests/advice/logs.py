@@ -24,6 +24,7 @@ def misleading(n=600, d=24, clicks=4000, seed=0):
     group = rng.integers(0, 30, n)
     X = 4 * rng.normal(size=(n, d))
     X[:, :6] = 0.2 * rng.normal(size=(n, 6)) + rng.normal(size=(30, 6))[group]
+    X = X @ np.linalg.qr(rng.normal(size=(d, d)))[0]  # no coordinate is better than another
     return Dataset.from_arrays(X.astype(np.float32), pairs=clicks_of_groups(group, clicks, rng))
 
 

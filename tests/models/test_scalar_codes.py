@@ -106,7 +106,7 @@ def test_rabitq_is_as_good_as_that_of_faiss(B):
         true = np.argsort(exact, axis=1)[:, :10]
         theirs.append(np.mean([len(set(a) & set(b)) / 10 for a, b in zip(near, true, strict=True)]))
     ours = [recall(distances(RaBitQ(r=64, dim_bits=B, seed=seed), X, Q), exact) for seed in range(3)]
-    assert abs(np.mean(ours) - np.mean(theirs)) < 0.02, (ours, theirs)
+    assert -0.02 < np.mean(ours) - np.mean(theirs) < 0.05, (ours, theirs)
 
 
 @FAISS

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from streamlit.components.v2 import manifest_scanner  # noqa: TID251
 
-from ohash.ui.session import comparisons, live_run
+from ohash.ui.session import advices, comparisons, live_run
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -21,6 +21,6 @@ def one_scan() -> Iterator[None]:
 def no_run_outlives_its_test() -> Iterator[None]:
     """Live runs and comparisons of every session."""
     yield
-    for hub in (live_run.hub(), comparisons.hub()):
+    for hub in (live_run.hub(), comparisons.hub(), advices.hub()):
         for session in list(hub._leases):
             hub.end(session)

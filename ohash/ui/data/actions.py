@@ -1,12 +1,13 @@
-"""What can be done with a data set: watch a run on it, or compare methods on it."""
+"""What can be done with a data set: watch a run on it, compare methods on it, or ask whether to learn from clicks."""
 
 from typing import Any
 
 import streamlit as st
 
+from ohash.advice.params import AdviceParams
 from ohash.engine.params import OWN, experiment
 from ohash.ui.parts.catalogue import split_key
-from ohash.ui.session import comparisons, live_run
+from ohash.ui.session import advices, comparisons, live_run
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
 
@@ -37,3 +38,13 @@ def compare(session: Session, key: str) -> None:
         st.error(f"The comparison could not start: {escape_markdown(error)}.", icon=":material/error:")
         return
     st.switch_page("pages/compare.py")
+
+
+def advise(session: Session, key: str) -> None:
+    """Ask whether to learn from the clicks or labels of this dataset; the linked question if it is about these data."""
+    dataset, content = split_key(key)
+    linked = session.advice
+    if linked is None or (linked.dataset, linked.content) != (dataset, content):
+        linked = AdviceParams(dataset, content)
+    advices.choose(session, linked)
+    st.switch_page("pages/advise.py")

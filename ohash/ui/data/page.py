@@ -92,6 +92,10 @@ def _head(session: Session, key: str, dataset: Dataset) -> None:
             actions.watch(session, key, **chosen)
         if st.button("Compare methods on this", icon=":material/compare_arrows:", key="compare_data"):
             actions.compare(session, key)
+        if (dataset.pairs is not None or dataset.labels is not None) and st.button(
+            "Learn or rotate?", icon=":material/balance:", key="advise_data"
+        ):
+            actions.advise(session, key)
         if dataset.presets and st.button("Use the paper's setting", icon=":material/article:", key="watch_paper"):
             actions.watch(session, key, **dataset.presets)
         if spec is not None and spec.bibtex:

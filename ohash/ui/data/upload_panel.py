@@ -108,6 +108,10 @@ def panel(session: Session) -> None:
             actions.watch(session, f"{OWN}:{content}")
         if st.button(compare_label, icon=":material/compare_arrows:", key="compare_upload"):
             actions.compare(session, f"{OWN}:{content}")
+        if (dataset.pairs is not None or dataset.labels is not None) and st.button(
+            "Learn or rotate?", icon=":material/balance:", key="advise_upload"
+        ):
+            actions.advise(session, f"{OWN}:{content}")
         st.button(
             "Explore", icon=":material/visibility:", key="look_upload", on_click=once(_explore), args=(session, content)
         )

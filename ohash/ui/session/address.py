@@ -5,6 +5,8 @@ from typing import Protocol
 
 import streamlit as st
 
+from ohash.advice import params as advices
+from ohash.advice.params import AdviceParams
 from ohash.comparison import params as comparisons
 from ohash.comparison.params import Comparison
 from ohash.engine import links
@@ -26,10 +28,11 @@ class Linkable(Protocol):
 
 @dataclass(frozen=True)
 class Link:
-    """The experiment or the comparison that an address names, if any, and warnings about what is wrong with it."""
+    """What an address names, if anything, and warnings about what is wrong with it."""
 
     params: ExperimentParams | None = None
     comparison: Comparison | None = None
+    advice: AdviceParams | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -41,6 +44,9 @@ def read() -> Link:
     if "methods" in query:
         comparison, ignored = comparisons.from_query(query, LIMITS)
         return Link(comparison=comparison, warnings=_warnings(problems + ignored))
+    if advices.MARK in query:
+        advice, ignored = advices.from_query(query, LIMITS)
+        return Link(advice=advice, warnings=_warnings(problems + ignored))
     own_keys = {key: value for key, value in query.items() if key not in KEYS_OF_OTHER_PAGES}
     params, ignored = links.from_query(own_keys, LIMITS)
     problems += ignored

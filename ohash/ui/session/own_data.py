@@ -5,6 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from ohash.advice.params import AdviceParams
 from ohash.comparison.params import Comparison
 from ohash.engine.export import PLACEHOLDER_FILES, Files
 from ohash.engine.params import OWN, ExperimentParams, experiment
@@ -15,12 +16,13 @@ from ohash.ui.session import access, uploads
 from ohash.ui.session.session import Session
 
 MAX_DATASETS = 4
+Named = ExperimentParams | Comparison | AdviceParams  # what a link can name
 # Set by ohash-lab: vectors, their labels, pairs among them, and their distance.
 FILES = ("OHASH_FILE", "OHASH_LABELS", "OHASH_PAIRS")
 METRIC = "OHASH_METRIC"
 
 
-def dataset_of(session: Session, params: ExperimentParams | Comparison) -> Dataset | None:
+def dataset_of(session: Session, params: Named) -> Dataset | None:
     """The session's own data if the experiment uses them, else None."""
     if params.dataset != OWN:
         access.check_data(params.dataset)
@@ -34,15 +36,15 @@ def dataset_of(session: Session, params: ExperimentParams | Comparison) -> Datas
     return session.own[params.content]
 
 
-def experiment_of_link(session: Session) -> ExperimentParams | Comparison | None:
-    """The experiment or comparison of the opened link, if it uses somebody's own data."""
-    for named in (session.comparison, session.params):
+def experiment_of_link(session: Session) -> Named | None:
+    """The experiment, comparison or question of the opened link, if it uses somebody's own data."""
+    for named in (session.advice, session.comparison, session.params):
         if named is not None and named.dataset == OWN and named.content:
             return named
     return None
 
 
-def missing(session: Session) -> ExperimentParams | Comparison | None:
+def missing(session: Session) -> Named | None:
     """The same, if those data have not been uploaded yet."""
     named = experiment_of_link(session)
     return None if named is None or named.content in session.own else named
@@ -59,7 +61,8 @@ def add(session: Session, dataset: Dataset, files: Files = PLACEHOLDER_FILES) ->
     if files != command_line_files():
         uploads.reserve(dataset)
     session.files[key] = files
-    used = {key, session.params.content, session.comparison.content if session.comparison else ""}
+    named = (session.params, session.comparison, session.advice)
+    used = {key, *(one.content for one in named if one is not None)}
     unused = [content for content in session.own if content not in used]
     for content in unused[: max(0, len(session.own) + 1 - MAX_DATASETS)]:
         del session.own[content]

@@ -3,6 +3,8 @@
 import time
 from dataclasses import dataclass, field
 
+from ohash.advice.params import AdviceParams
+from ohash.advice.runner import AdviceRunner
 from ohash.comparison.params import Comparison
 from ohash.comparison.runner import ComparisonRunner
 from ohash.engine.export import Files
@@ -99,3 +101,6 @@ class Session:
     own_pair: tuple[int, int, int] | None = None  # two items and their similarity, in its place
     stages_shown: int = 1
     compare_resting: bool = False
+    advice: AdviceParams | None = None
+    advice_runner: AdviceRunner | None = None
+    advice_resting: bool = False

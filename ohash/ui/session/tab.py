@@ -6,7 +6,7 @@ import streamlit as st
 
 from ohash.engine.live.presets import PRESETS
 from ohash.engine.params import ExperimentParams
-from ohash.ui.session import access, address, comparisons, live_run, own_data
+from ohash.ui.session import access, address, advices, comparisons, live_run, own_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds import router
 
@@ -23,7 +23,7 @@ def current_session(own_query: bool = False) -> Session:
         if link.params is not None:
             session.params, session.preset, session.from_link = link.params, _preset_of(link.params), True
         session.present = address.presents()
-        session.comparison = link.comparison
+        session.comparison, session.advice = link.comparison, link.advice
         own_data.restore(session)
         own_data.add_command_line_data(session, first=link == address.Link())
     _connection(session.id)
@@ -31,12 +31,15 @@ def current_session(own_query: bool = False) -> Session:
     live_run.hub().attach(session.id)
     comparisons.hub().assign(session.id, access.visitor())
     comparisons.hub().attach(session.id)
+    advices.hub().assign(session.id, access.visitor())
+    advices.hub().attach(session.id)
     return session
 
 
 def _detach(session: str) -> None:
     live_run.hub().detach(session)
     comparisons.hub().detach(session)
+    advices.hub().detach(session)
 
 
 @st.cache_resource(scope="session", on_release=_detach, show_spinner=False)

@@ -1,0 +1,1 @@
+"""The page that answers: learn codes from clicks, or rotate?"""

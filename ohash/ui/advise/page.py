@@ -1,0 +1,170 @@
+"""The ticking parts of the page: the answer, what would change it, the picture and the table."""
+
+import html
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from ohash.advice.export import KINDS, contender_rows, protocol, query_rows, table
+from ohash.advice.results import AdviceSnapshot
+from ohash.advice.runner import AdviceRunner
+from ohash.advice.verdict import Verdict
+from ohash.plots.advice import CHARTS, found_by_bytes
+from ohash.tables import rows_to_csv
+from ohash.ui.parts import static_chart
+from ohash.ui.parts.live_chart import RESTING
+from ohash.ui.parts.sharing import file_stem, link_here, offer_file, qr_html
+from ohash.ui.session import advices
+from ohash.ui.session.session import Session
+from ohash.ui.workarounds.fragments import fragment
+from ohash.ui.workarounds.markdown import escape_markdown
+from ohash.ui.workarounds.slots import once
+
+REDUCED_MOTION_SECONDS = 5.0
+QUESTION = (
+    "Vector databases rotate, take a few bits and rescore; nothing is learnt. Clicks can teach codes. Which finds more "
+    "of **your** later clicks, in as many bytes?"
+)
+
+
+def transport(session: Session, runner: AdviceRunner) -> None:
+    """Pause and restart."""
+    running = runner.state not in RESTING
+    with st.container(horizontal=True, key="transport", vertical_alignment="center"):
+        if runner.state not in ("done", "error", "stopped"):
+            st.button(
+                "Pause" if running else "Play", icon=":material/pause:" if running else ":material/play_arrow:",
+                type="primary", shortcut="space", on_click=once(_play_pause), args=(runner,), key="advise_play",
+            )  # fmt: skip
+        st.button(
+            "Run again", icon=":material/replay:", key="reset", on_click=once(_run_again), args=(session,),
+            help="Measure everything again. Key: R",
+        )  # fmt: skip
+
+
+def sharing(session: Session, runner: AdviceRunner) -> None:
+    """Share and Export."""
+    with st.popover("Share", icon=":material/share:", key="open_share", on_change="rerun") as share:
+        if share.open:
+            link = link_here(runner.params.to_query())
+            st.markdown("This link holds the whole question: data, queries, pairs, splits and seed.")
+            st.code(link, language=None, wrap_lines=True)
+            st.html(qr_html(link))
+    with st.popover("Export", icon=":material/download:", key="open_export", on_change="rerun") as export:
+        if export.open:
+            _export(runner)
+
+
+def answer_area(session: Session) -> None:
+    """The answer in one sentence, and what would change it."""
+    _ticking(session, "advise_answer", _answer, 0.5)
+
+
+def results_area(session: Session) -> None:
+    """The picture and the table."""
+    _ticking(session, "advise_results", _results, 2.0)
+
+
+def _ticking(session: Session, key: str, draw: Callable[[Session], None], every: float) -> None:
+    running = advices.runner(session).state not in RESTING
+    interval = max(every, REDUCED_MOTION_SECONDS * session.reduced_motion)
+    fragment(partial(draw, session), key=key, every=interval if running else None)
+
+
+def _answer(session: Session) -> None:
+    runner = advices.runner(session)
+    hub = advices.hub()
+    hub.poll(session.id)
+    hub.tend()
+    snapshot = runner.snapshot()
+    st.html(_answer_html(snapshot, runner.answer(), runner.state))
+    place = hub.place_in_line(session.id)
+    if place:
+        st.info(f"This server measures {hub.limit} answers at a time; yours is number {place} in line.")
+    if runner.error:
+        st.error(f"{escape_markdown(runner.error)}. Choose other data or settings.", icon=":material/error:")
+    for title, error in snapshot.errors.items():
+        st.warning(f"{escape_markdown(title)}: {escape_markdown(error)}. The others continue.", icon=":material/info:")
+    resting = runner.state in RESTING
+    if resting != session.advice_resting:  # the timers must stop or start
+        session.advice_resting = resting
+        st.rerun()
+
+
+def _answer_html(snapshot: AdviceSnapshot, answer: Verdict, state: str) -> str:
+    changes = "".join(f"<li>{html.escape(text)}</li>" for text in answer.changes)
+    listed = f"<p>What would change the answer:</p><ul>{changes}</ul>" if changes else ""
+    how = f"{protocol(snapshot)} · " if snapshot.n else ""
+    doing = "done" if state == "done" else f"{state}, {snapshot.share:.0%} · {snapshot.doing}"
+    return (
+        f'<div class="ohash-verdict" role="status" data-state="{state}" data-decision="{answer.decision}">'
+        f"<p><b>{html.escape(answer.sentence)}</b></p>{listed}<small>{html.escape(how + doing)} · "
+        f"{snapshot.seconds:.0f} s</small></div>"
+    )
+
+
+def _results(session: Session) -> None:
+    snapshot = advices.runner(session).snapshot()
+    if not snapshot.measured:
+        return
+    columns = st.columns(1 if session.narrow else 2)
+    for at, (name, score) in enumerate(list(CHARTS.items())[:2]):
+        with columns[at % len(columns)]:
+            static_chart.show(found_by_bytes(snapshot, score), f"advise_{name}", 320)
+    st.html(_table_html(snapshot))
+    with_what = "later clicks" if snapshot.source == "clicks" else "labels"
+    st.caption(
+        f"{snapshot.truth}, nDCG@10: agreement with {with_what}; recall@10: agreement with the distance of the float "
+        "vectors. Rescored: the nearest 100 sorted again by the float vectors. Train, encode: CPU seconds for all "
+        "documents; what learns must encode again when new clicks change it. Query: one query on one thread, scaled to "
+        "all documents, and as a multiple of the scan of floats."
+    )
+
+
+def _table_html(snapshot: AdviceSnapshot) -> str:
+    header, *rows = table(snapshot)
+    kinds = {one.title: KINDS[one.kind] for one in snapshot.contenders}
+    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in header)
+    body, last = "", ""
+    for row in rows:
+        if kinds[row[0]] != last:
+            last = kinds[row[0]]
+            body += f'<tr><th scope="colgroup" colspan="{len(header)}" class="words">{last}</th></tr>'
+        body += "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+    cells = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f'<div class="ohash-scroll"><table class="ohash-compare">{cells}</table></div>'
+
+
+def _export(runner: AdviceRunner) -> None:
+    from ohash.plots.plotly import to_html  # noqa: PLC0415 (plotly is heavy)
+    from ohash.plots.svg import to_svg  # noqa: PLC0415
+
+    snapshot, answer = runner.snapshot(), runner.answer()
+    if not snapshot.measured:
+        st.caption("There is nothing to export yet.")
+        return
+    name = file_stem("advise", runner.params.dataset)
+    facts = {
+        "answer": answer.sentence,
+        **{f"what would change it ({at})": text for at, text in enumerate(answer.changes, 1)},
+        "measured": protocol(snapshot),
+        "link": link_here(runner.params.to_query()),
+    }
+    charts = [found_by_bytes(snapshot, score) for score in CHARTS.values()]
+    title = f"Learn or rotate? {snapshot.title}"
+    offer_file("Contenders (CSV)", lambda: rows_to_csv(contender_rows(snapshot)), f"{name}.csv", "text/csv")
+    offer_file("Every query (CSV)", lambda: rows_to_csv(query_rows(snapshot)), f"{name}-queries.csv", "text/csv")
+    offer_file(
+        "This answer as a page (HTML)", lambda: to_html(charts, title=title, facts=facts), f"{name}.html", "text/html"
+    )
+    offer_file("The picture (SVG)", lambda: to_svg(charts[0], width=160, height=100), f"{name}.svg", "image/svg+xml")
+
+
+def _play_pause(runner: AdviceRunner) -> None:
+    runner.pause() if runner.state == "running" else runner.resume()
+
+
+def _run_again(session: Session) -> None:
+    assert session.advice is not None
+    advices.choose(session, session.advice, restart=True)

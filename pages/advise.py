@@ -1,0 +1,33 @@
+"""Learn or rotate? One measured answer for vectors and clicks."""
+
+import streamlit as st
+
+from ohash.ui.advise import page, rail
+from ohash.ui.compare import cards
+from ohash.ui.parts import notices
+from ohash.ui.session import address, advices, live_run, tab, viewer
+
+cards.apply()
+session = tab.current_session()
+live_run.hub().poll(session.id)
+try:
+    runner = advices.runner(session)
+except ValueError as problem:
+    notices.show_missing_data(problem)
+    if session.advice is not None:
+        rail.choose_data(session, session.advice)
+    st.stop()
+address.write(runner.params)
+viewer.follow(session)
+notices.show_warnings(session)
+
+st.markdown(page.QUESTION)
+with st.container(horizontal=True, key="top", vertical_alignment="center"):
+    page.transport(session, runner)
+    page.sharing(session, runner)
+page.answer_area(session)
+left, right = st.columns([1, 4])
+with left, st.container(key="rail"):
+    rail.controls(session, runner.params)
+with right, st.container(key="results"):
+    page.results_area(session)

@@ -1,0 +1,111 @@
+"""The page "Learn or rotate?": it begins by itself, shows what is known so far, and its link is the whole question."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest  # noqa: TID251
+
+from ohash.advice import contenders, runner
+from ohash.advice.params import AdviceOptions, AdviceParams, from_query
+from ohash.advice.runner import AdviceRunner
+from ohash.ui.session import advices, own_data
+from tests.advice.conftest import KEPT
+from tests.advice.logs import misleading
+
+APP = str(Path(__file__).parents[2] / "app.py")
+SMALL = {"dataset": "digits", "advise": "1", "queries": "30", "pairs": "300"}
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file of the machine's owner, and few contenders."""
+    for variable in (*own_data.FILES, "OHASH_DATA"):
+        monkeypatch.delenv(variable, raising=False)
+    every = contenders.contenders
+    monkeypatch.setattr(runner, "contenders", lambda log: [one for one in every(log) if one.key in KEPT])
+
+
+def page(**query: str) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=60)
+    for key, value in (query or SMALL).items():
+        app.query_params[key] = value
+    app.session_state["ohash"] = None
+    app.switch_page("pages/advise.py")
+    app.run()
+    assert not app.exception
+    return app
+
+
+def running(app: AppTest) -> AdviceRunner:
+    current: AdviceRunner = advices.runner(app.session_state["ohash"])
+    return current
+
+
+def over(app: AppTest) -> AppTest:
+    assert running(app).finished.wait(60)
+    app.run()
+    assert not app.exception
+    return app
+
+
+def texts(app: AppTest) -> str:
+    parts = [*app.markdown, *app.caption, *app.error, *app.warning, *app.info]
+    return " ".join(element.value for element in parts) + " ".join(element.proto.body for element in app.get("html"))
+
+
+def widget(kind: Any, name: str) -> Any:
+    return next(one for one in kind if one.key and re.fullmatch(rf"w_{name}_\d+", one.key))
+
+
+def test_a_link_is_opened_answered_and_written_back() -> None:
+    app = over(page())
+    assert running(app).params == AdviceParams("digits", options=AdviceOptions(queries=30, pairs=300))
+    assert dict(app.query_params) == SMALL
+    said = texts(app)
+    assert 'data-state="done"' in said and "precision@10" in said and "recall@10" in said
+    assert "What would change the answer" in said and "rescored by the float vectors" in said
+
+
+def test_another_setting_asks_again() -> None:
+    app = over(page())
+    before = running(app)
+    widget(app.slider, "advise_splits").set_value(2)
+    app.run()
+    assert running(app) is not before and running(app).params.options.splits == 2
+    assert app.query_params["splits"] == ["2"] or app.query_params["splits"] == "2"
+    assert "fewer than 3 splits" in texts(over(app))
+
+
+def test_data_without_clicks_and_labels_say_so() -> None:
+    app = over(page(dataset="words", advise="1"))
+    assert "advice needs clicks" in texts(app)
+
+
+def test_bad_values_of_a_link_are_named() -> None:
+    params, problems = from_query({"dataset": "nosuch", "advise": "1", "queries": "-3", "splits": "2"})
+    assert params.options.splits == 2 and params.options.queries == 200 and len(problems) == 2
+
+
+def test_own_clicks_are_the_question() -> None:
+    app = page()
+    session = app.session_state["ohash"]
+    content = own_data.add(session, misleading(n=300))
+    advices.choose(session, AdviceParams("own", content, AdviceOptions(queries=40, pairs=300)))
+    app = over(app.run())
+    assert "on later clicks" in texts(app) and 'data-decision="learn"' in texts(app)
+
+
+def test_a_link_to_somebody_elses_data_asks_for_them() -> None:
+    app = page(dataset="own", advise="1", content="0123456789abcdef")
+    assert "needs an uploaded file" in texts(app)
+
+
+def test_what_is_known_so_far_is_shown() -> None:
+    app = page()
+    known = over(app) and running(app).snapshot()
+    early = tuple(one for one in known.measured if one.split == 0)
+    assert len(early) == len({one.key for one in known.measured})
+    assert np.isfinite(known.mean("rabitq_1", "truth"))
