@@ -183,7 +183,7 @@ def _int8(it: Learning, k: int) -> Made:
 
 def _opq(it: Learning) -> Made:
     yield 0.0
-    model = PQ(r=8 * (it.log.d // 8), iterations=5, rotation="learnt", seed=_seed(it))
+    model = PQ(r=8 * (it.log.d // 8), iterations=3, rotation="learnt", seed=_seed(it))
     model.fit(_sample(it.log, PQ_SAMPLE))
     return DecodedCoder(model, dot=_dot(it))
 

@@ -25,7 +25,6 @@ from ohash.models.quantizers.reconstruction import Reconstruction, sum_parts
 from ohash.runtime.frames import Arrays
 
 MOST_POINTS = 64  # training points per centroid; more change little and take proportionally longer
-TURNS = 8  # between rotation and centroids; OPQ's error has nearly settled by then
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ class PQ(Reconstruction):
         if len(points) < 256:  # as many as the centroids of faiss' own quantiser
             points = np.resize(points, (256, d))
         opq = faiss.OPQMatrix(d, M, d)
-        opq.niter, opq.niter_pq, opq.niter_pq_0 = TURNS, 2, min(TURNS, int(self.params.iterations))
+        opq.niter, opq.niter_pq_0 = 2 * int(self.params.iterations), int(self.params.iterations)
         clusters = faiss.ProductQuantizer(d, M, 8)
         clusters.cp.min_points_per_centroid, clusters.cp.max_points_per_centroid = 1, MOST_POINTS
         opq.pq = clusters

@@ -14,7 +14,9 @@ from ohash.ui.session.session import Session
 @st.cache_resource
 def hub() -> Hub[AdviceRunner]:
     """The server's answers; as many at a time as comparisons."""
-    return Hub[AdviceRunner](MAX_COMPARISONS).watch()
+    answers_of_all = Hub[AdviceRunner](MAX_COMPARISONS)
+    answers_of_all.limit_of_visitor = 1
+    return answers_of_all.watch()
 
 
 def runner(session: Session) -> AdviceRunner:
