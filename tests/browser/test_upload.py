@@ -25,12 +25,12 @@ def vectors(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def bring(page: Any, server: Dashboard, *files: Path) -> None:
+def bring(page: Any, server: Dashboard, *files: Path, places: tuple[int, ...] = (0, 2)) -> None:
     """The Data page, its part for data of one's own, and the files one after the other into its places."""
     page.goto(f"{server.url}/data")
     page.get_by_text("Upload your own").first.click()
     inputs = page.locator("[data-testid=stFileUploader] input[type=file]")
-    for place, file in zip((0, 2), files, strict=False):
+    for place, file in zip(places, files, strict=False):
         inputs.nth(place).set_input_files(str(file))
         page.get_by_text(file.name).first.wait_for()
 
@@ -51,6 +51,23 @@ def test_clicks_make_the_pairs(page: Any, server: Dashboard, vectors: Path) -> N
     page.wait_for_url("**/compare*")
     until(lambda: "dataset=own" in page.evaluate("location.search"), "the link says whose data")
     until(lambda: page.locator("canvas").count() >= 2, "curves")
+    assert page.get_by_text("Traceback").count() == 0
+
+
+def test_documents_queries_and_judgements_become_a_run(page: Any, server: Dashboard, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    centres = 3 * rng.normal(size=(6, COLUMNS))
+    np.save(tmp_path / "d.npy", rng.normal(size=(ROWS, COLUMNS)) + centres[np.arange(ROWS) % 6])
+    np.save(tmp_path / "q.npy", rng.normal(size=(90, COLUMNS)) + centres[np.arange(90) % 6])
+    judged = [(q, (q + 6 * k) % ROWS, 1) for q in range(90) for k in range(8)]
+    (tmp_path / "qrels.tsv").write_text(
+        "query-id\tcorpus-id\tscore\n" + "".join(f"{q}\t{d}\t{s}\n" for q, d, s in judged)
+    )
+    bring(page, server, *(tmp_path / name for name in ("d.npy", "q.npy", "qrels.tsv")), places=(0, 1, 2))
+    page.get_by_text(f"{ROWS} documents to search and 90 queries").first.wait_for()
+    page.get_by_role("button", name="Watch OH learn this").click()
+    live = LivePage(page)
+    live.until(lambda: live.pairs > 0, what="it learns")
     assert page.get_by_text("Traceback").count() == 0
 
 
@@ -82,7 +99,7 @@ def test_a_reload_finds_the_file_and_a_stranger_is_asked_for_it(
 def test_a_zip_of_pictures_is_described_and_shown(page: Any, server: Dashboard, tmp_path: Path) -> None:
     (tmp_path / "pets.zip").write_bytes(zipped(**{f"{at % 2}/{at}.png": png(at) for at in range(300)}))
     page.goto(f"{server.url}/data?view=own")
-    page.locator("[data-testid=stFileUploader] input[type=file]").nth(3).set_input_files(str(tmp_path / "pets.zip"))
+    page.locator("[data-testid=stFileUploader] input[type=file]").nth(4).set_input_files(str(tmp_path / "pets.zip"))
     page.get_by_text("300 rows").first.wait_for()
     page.get_by_role("button", name="Watch OH learn this").click()
     page.locator(".ohash-gallery [data-row] img").first.wait_for()

@@ -52,7 +52,8 @@ def look_at(app: AppTest, key: str) -> AppTest:
 
 
 def sent(app: AppTest, *files: Sent | None) -> AppTest:
-    for key, file in zip(("upload_vectors", "upload_labels", "upload_pairs"), files, strict=False):
+    keys = ("upload_vectors", "upload_labels", "upload_pairs", "upload_queries")
+    for key, file in zip(keys, files, strict=False):
         if file is not None:
             app.file_uploader(key=key).set_value((file.name, file.data, ""))
     app.run()
@@ -119,6 +120,22 @@ def test_a_matrix_with_clicks_can_be_looked_at() -> None:
     app.button(key="look_upload").click().run()
     assert not app.exception
     assert "similar if clicked together" in texts(app)
+
+
+def test_documents_queries_and_clicks_are_three_files() -> None:
+    lines = ["query-id\tcorpus-id\tscore", *(f"{row % 40}\t{3 * row % 120}\t{row % 3}" for row in range(300))]
+    judged = Sent("qrels.tsv", ("\n".join(lines) + "\n").encode())
+    queries = npy(vectors(40)[0], "q.npy")
+    app = sent(page("own"), npy(vectors()[0], "d.npy"), None, judged, queries)
+    assert "d.npy with queries and pairs: 160 rows of 6 float32 values" in app.success[0].value
+    assert any("two-sided, 120 documents to search and 40 queries" in html.value for html in app.get("html"))
+    app.button(key="look_upload").click().run()
+    assert not app.exception
+    assert "120 × 6, and 40 queries" in texts(app)
+    app = sent(page("own"), npy(vectors()[0]), npy(vectors()[1], "y.npy"), None, queries)
+    assert "y.npy must be left out" in app.error[0].value
+    app = sent(page("own"), None, None, None, queries)
+    assert "Queries need documents to search" in app.info[0].value
 
 
 @pytest.mark.parametrize(

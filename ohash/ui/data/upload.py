@@ -9,6 +9,7 @@ from ohash.engine.export import Files
 from ohash.streams.dataset import Dataset, Metric
 from ohash.streams.readers import picture_files
 from ohash.streams.readers.own_data import DataOptions, dataset_from_sources
+from ohash.streams.readers.sides import two_sides_from_sources
 from ohash.streams.readers.source import UPLOAD, Source
 from ohash.streams.summary import Summary
 from ohash.ui.session.own_data import check_data
@@ -29,11 +30,20 @@ class File(Protocol):
         """Its content."""
 
 
-def read(vectors: File, labels: File | None, pairs: File | None, metric: Metric | None) -> tuple[Dataset, Summary]:
-    """A dataset from uploads, checked; ValueError says what is wrong. Without a metric, the file decides."""
-    files = [vectors, labels, pairs]
+def read(
+    vectors: File, labels: File | None, pairs: File | None, metric: Metric | None, queries: File | None = None
+) -> tuple[Dataset, Summary]:
+    """A dataset from uploads, checked; ValueError says what is wrong. Without a metric, the file decides.
+
+    With queries, the vectors are documents, and pairs are of a query and a document.
+    """
+    if queries is not None and labels is not None:
+        raise ValueError(
+            f"{labels.name} must be left out: documents and queries are similar by pairs or clicks, or by distance"
+        )
+    files = [vectors, labels, pairs, queries]
     sources = [None if file is None else Source.upload(file.name, file.getvalue()) for file in files]
-    extras = [word for word, file in (("labels", labels), ("pairs", pairs)) if file is not None]
+    extras = [word for word, file in (("queries", queries), ("labels", labels), ("pairs", pairs)) if file is not None]
     assert sources[0] is not None
     title = " with ".join([sources[0].name, *([" and ".join(extras)] if extras else [])])
     ids = tuple("" if file is None else file.file_id for file in files)
@@ -68,17 +78,23 @@ def _place_of(ids: tuple[str, ...]) -> list[tuple[Dataset, Summary]]:
     return []
 
 
-def names_of(vectors: File, labels: File | None, pairs: File | None, metric: Metric | None) -> Files:
+def names_of(
+    vectors: File, labels: File | None, pairs: File | None, metric: Metric | None, queries: File | None = None
+) -> Files:
     """The files, as generated code opens them."""
-    return vectors.name, None if labels is None else labels.name, None if pairs is None else pairs.name, metric
+    named = vectors.name, None if labels is None else labels.name, None if pairs is None else pairs.name, metric
+    return named if queries is None else (*named, queries.name)
 
 
 @st.cache_resource(scope="session", max_entries=3, show_spinner="Reading and checking the file …")
 def _read(
     ids: tuple[str, ...], title: str, metric: Metric | None, _sources: list[Source | None]
 ) -> tuple[Dataset, Summary]:
-    vectors, labels, pairs = _sources
+    vectors, labels, pairs, queries = _sources
     assert vectors is not None
+    if queries is not None:
+        dataset = two_sides_from_sources(vectors, queries, pairs, limits=UPLOAD, metric=metric, title=title, key="own")
+        return dataset, check_data(dataset)
     options = DataOptions(title=title, metric=metric)
     dataset = dataset_from_sources(vectors, labels, pairs, limits=UPLOAD, key="own", options=options)
     return dataset, check_data(dataset)

@@ -1,4 +1,4 @@
-"""Upload your own data: vectors, optional labels and pairs, and the distance to use."""
+"""Upload your own data: vectors, optional queries, labels and pairs, and the distance to use."""
 
 from dataclasses import replace
 
@@ -23,11 +23,15 @@ DISTANCES: dict[str, str] = {
     "dot": "dot product (favours long vectors)",
 }
 VECTORS = "One row per item: .npy, .npz, .csv, .tsv, .parquet, .fvecs, .bvecs, .mat or .hdf5. A plain matrix is enough."
+QUERIES = (
+    "If queries are not items themselves: their vectors, from the same model. The vectors on the left are then the "
+    "documents, and only those are searched."
+)
 LABELS = "One label per row, as numbers or text, or 0/1 flags with one column per label."
 DISTANCE = "An ann-benchmarks .hdf5 file names its distance, as in glove-100-angular.hdf5. Without a name, L2 is used."
 PAIRS = (
     "Rows i, j that belong together, such as clicks. A third column may hold s = 1 (similar) or -1 (dissimilar), a "
-    "fourth the time."
+    "fourth the time. With queries: query, item, and label or time; or judgements query-id, corpus-id, score."
 )
 PICTURES = (
     "A zip of pictures, or several pictures at once: they are described by GIST-512, and the gallery shows them. "
@@ -39,7 +43,7 @@ pd.DataFrame({"i": clicked, "j": together_with}).to_csv("clicks.csv", index=Fals
 
 
 def panel(session: Session) -> None:
-    """Three files, a distance, and what was read."""
+    """The files, a distance, and what was read."""
     linked = own_data.experiment_of_link(session)
     wanted = "" if linked is None else linked.content
     request = st.empty()
@@ -57,11 +61,13 @@ def panel(session: Session) -> None:
         "take their place; only their names are kept. No file is ever unpickled. Files larger than "
         f"{limit} MB can be opened from a shell: `ohash-lab vectors.npy`."
     )
-    first, second, third, fourth = st.columns(4)
-    vectors = first.file_uploader("Vectors", key="upload_vectors", help=VECTORS)
-    labels = second.file_uploader("Labels (optional)", key="upload_labels", help=LABELS)
+    first, second, third = st.columns(3)
+    vectors = first.file_uploader("Vectors or documents", key="upload_vectors", help=VECTORS)
+    queries = second.file_uploader("Queries (optional)", key="upload_queries", help=QUERIES)
     pairs = third.file_uploader("Pairs or clicks (optional)", key="upload_pairs", help=PAIRS)
-    pictures = fourth.file_uploader(
+    first, second, _ = st.columns(3)
+    labels = first.file_uploader("Labels (optional)", key="upload_labels", help=LABELS)
+    pictures = second.file_uploader(
         "Or pictures", key="upload_pictures", help=PICTURES, accept_multiple_files=True,
         type=["zip", *(suffix[1:] for suffix in SUFFIXES)],
     )  # fmt: skip
@@ -71,7 +77,9 @@ def panel(session: Session) -> None:
     )  # fmt: skip
     metric = next((one for one in METRICS if one == chosen), None)
     if vectors is None and not pictures:
-        if labels is not None or pairs is not None:
+        if queries is not None:
+            st.info("Queries need documents to search: upload those, too.", icon=":material/upload_file:")
+        elif labels is not None or pairs is not None:
             st.info("Labels and pairs need vectors: upload those, too.", icon=":material/upload_file:")
         else:
             st.code(EXAMPLE, language="python")
@@ -82,8 +90,8 @@ def panel(session: Session) -> None:
             dataset, summary = upload.read_pictures(pictures)
             files = PLACEHOLDER_FILES
         else:
-            dataset, summary = upload.read(vectors, labels, pairs, metric)
-            files = upload.names_of(vectors, labels, pairs, metric)
+            dataset, summary = upload.read(vectors, labels, pairs, metric, queries)
+            files = upload.names_of(vectors, labels, pairs, metric, queries)
     except ValueError as error:
         st.error(f"{escape_markdown(error)}.".replace("..", "."), icon=":material/error:")
         _list_uploads(session)
