@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, Self, TypeVar
 
 from ohash.engine.narrative import amount
+from ohash.runtime.memory import release_memory
 
 GRACE_SECONDS = 10.0
 LAST_FRAME_SECONDS = 2.0
@@ -267,12 +268,15 @@ class Hub(Generic[W]):
         return all(now - watcher.polled_at > PAUSE_UNWATCHED_SECONDS for watcher in watchers)
 
     def watch(self) -> Self:
-        """Tend every two seconds in a background thread."""
+        """Tend every two seconds in a background thread, and sweep up after sessions that have gone."""
 
         def forever() -> None:
             while True:
                 time.sleep(2.0)
+                before = len(self._leases)
                 self.tend()
+                if len(self._leases) < before:  # a session holds an event loop, in a circle, with three descriptors
+                    release_memory()
 
         threading.Thread(target=forever, name="ohash-hub", daemon=True).start()
         return self
