@@ -8,6 +8,7 @@ import math
 import mmap
 import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,6 +34,7 @@ def gather(X: npt.NDArray[Scalar], rows: Integers | slice) -> npt.NDArray[Scalar
     mapped = _map_of(X)
     if mapped is None:
         return np.asarray(X[rows])
+    _check_length(X, mapped)
     if isinstance(rows, slice):
         copied = np.array(X[rows])
         mapped.madvise(mmap.MADV_DONTNEED)
@@ -46,11 +48,29 @@ def gather(X: npt.NDArray[Scalar], rows: Integers | slice) -> npt.NDArray[Scalar
     mapped.madvise(mmap.MADV_RANDOM)
     try:
         for start in range(0, len(rows), ROWS_AT_ONCE):
+            _check_length(X, mapped)
             copied[start : start + ROWS_AT_ONCE] = X[rows[start : start + ROWS_AT_ONCE]]
             mapped.madvise(mmap.MADV_DONTNEED)
     finally:
         mapped.madvise(mmap.MADV_NORMAL)
     return copied
+
+
+def _check_length(X: Array, mapped: mmap.mmap) -> None:
+    """Raise if the file behind a map has been cut: to touch what is missing would kill this process (SIGBUS).
+
+    Somebody may still cut it while a block is being copied; what must survive that belongs in a file of its own.
+    """
+    base = X
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    needed = getattr(base, "offset", 0) + base.nbytes
+    if mapped.size() < needed:
+        name = Path(str(getattr(base, "filename", "") or "X")).name
+        raise ValueError(
+            f"{name} must keep its {needed:,} bytes while it is used, and has {mapped.size():,} now; restore it, and "
+            "write a new file beside it instead of over it"
+        )
 
 
 def _close_together(rows: Integers) -> bool:

@@ -245,6 +245,8 @@ class Store:
             return work()
         except (OSError, sqlite3.OperationalError) as error:
             hint = "" if self._full() else "is the disk full, or the folder read-only? "
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+                hint = "another program holds the database; close it, and try again. "
             raise StoreError(
                 f"{self.folder} could not be written ({self._reason(error)}); {hint}Runs saved before are still there"
             ) from error

@@ -16,6 +16,7 @@ from ohash.engine.snapshot import to_frame
 from ohash.store import schema
 from ohash.store.store import CELL, DATABASE, Store, StoreError
 from ohash.store.traces import write_trace
+from ohash.sweeps.leases import CellLeases
 from tests.store.stored import assert_same_picture, child, numbered
 
 
@@ -222,3 +223,27 @@ def test_two_writers_at_once(tmp_path, picture, picture_file):
     store = Store(folder)
     assert len(store.list()) == len(store.done()) == len(list((folder / "traces").iterdir())) == 40
     assert_same_picture(store.get(f"{39:016x}"), picture)
+
+
+def test_a_database_held_by_another_program_is_said_and_nothing_is_lost(store, picture, monkeypatch):
+    """A run that could not be listed has its file; it is listed again when the database is free."""
+    kept = numbered(store, picture, 1)
+    monkeypatch.setattr(schema, "BUSY_SECONDS", 0.1)
+    with closing(sqlite3.connect(store.folder / DATABASE, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreError, match="another program holds the database; close it"):
+            numbered(store, picture, 2)
+        assert store.done() == {kept}, "it can be read meanwhile"
+    assert numbered(store, picture, 3) in store.done()
+    assert Store(store.folder).done() == {f"{at:016x}" for at in (1, 2, 3)}
+
+
+def test_a_clock_that_is_set_back_blocks_no_cell(store, monkeypatch):
+    """The leases of a process on another machine that died, as it seems, tomorrow."""
+    dead = CellLeases(store)
+    dead.owner = "elsewhere:1:ab"
+    monkeypatch.setattr(time, "time", lambda real=time.time: real() + 86_400)
+    assert dead.take(["a"], 1) == ["a"]
+    monkeypatch.undo()
+    assert CellLeases(store).take(["a"], 1) == ["a"]
+    assert CellLeases(store).take(["a"], 1) == [], "this process is alive"

@@ -117,3 +117,11 @@ def test_a_spreadsheet_computes_nothing_of_what_a_file_said() -> None:
     rows = to_csv({"class": ["=cmd|'/c calc'!A0", "+1 more", "-x", "@a", "fine"], "n": [-1, 2, -3, 4, 5]}).splitlines()
     assert [row.replace('"', "")[0] for row in rows[1:]] == ["'", "'", "'", "'", "f"]
     assert rows[3].endswith(",-3")
+
+
+def test_exported_code_names_no_folder_of_the_server_to_a_visitor(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session("visitor", experiment("blobs2d"))
+    session.files["1f"] = "/srv/secret/x.npy", "/srv/secret/y.npy", None, "l2"
+    assert own_data.files_of(session, "1f") == ("x.npy", "y.npy", None, "l2")
+    monkeypatch.delenv(access.KEY)
+    assert own_data.files_of(session, "1f") == session.files["1f"]

@@ -51,8 +51,11 @@ def missing(session: Session) -> Named | None:
 
 
 def files_of(session: Session, content: str) -> Files:
-    """The files that code must open to load the user's own data again."""
-    return session.files.get(content, PLACEHOLDER_FILES)
+    """The files that code must open to load the user's own data again; a visitor sees no folder of the server."""
+    vectors, labels, pairs, metric = session.files.get(content, PLACEHOLDER_FILES)
+    if access.is_owner():
+        return vectors, labels, pairs, metric
+    return Path(vectors).name, labels and Path(labels).name, pairs and Path(pairs).name, metric
 
 
 def add(session: Session, dataset: Dataset, files: Files = PLACEHOLDER_FILES) -> str:

@@ -1,0 +1,50 @@
+"""A data file that shrinks while it is mapped: an error in one line, where a read would kill the process."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ohash.core.rows import RowView, gather
+
+ROWS, COLUMNS = 40_000, 16
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "x.npy"
+    np.save(file, np.arange(ROWS * COLUMNS, dtype=np.float32).reshape(ROWS, COLUMNS))
+    return file
+
+
+@pytest.mark.parametrize("rows", [slice(ROWS - 10, ROWS), np.array([ROWS - 1, 3]), np.arange(ROWS - 1000, ROWS)])
+def test_its_missing_rows_are_an_error(file: Path, rows: np.ndarray | slice) -> None:
+    X = np.load(file, mmap_mode="r")
+    view = X[:, 2:8][5:]  # the file is what is checked, whatever part of it is looked at
+    before = gather(X, rows)
+    np.testing.assert_array_equal(before, np.load(file)[rows])
+    with file.open("r+b") as stream:
+        stream.truncate(10_000)
+    for look in (lambda: gather(X, rows), lambda: gather(view, np.array([0])), lambda: RowView(X).check_finite()):
+        with pytest.raises(ValueError, match=r"x\.npy must keep its 2,560,128 bytes .* has 10,000 now"):
+            look()
+
+
+def test_a_file_that_grows_is_read_as_it_was(file: Path) -> None:
+    X = np.load(file, mmap_mode="r")
+    with file.open("ab") as stream:
+        stream.write(b"more")
+    assert gather(X, np.array([ROWS - 1]))[0, 0] == (ROWS - 1) * COLUMNS
+
+
+def test_without_the_check_the_process_would_be_killed(file: Path) -> None:
+    """What the check is for; if this no longer happens, the check can go."""
+    code = (
+        "import sys, numpy as np; X = np.load(sys.argv[1], mmap_mode='r'); "
+        "open(sys.argv[1], 'r+b').truncate(10_000); print(X[-1])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGBUS
