@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import cast
 
 import streamlit as st
 
@@ -52,10 +53,8 @@ def missing(session: Session) -> Named | None:
 
 def files_of(session: Session, content: str) -> Files:
     """The files that code must open to load the user's own data again; a visitor sees no folder of the server."""
-    vectors, labels, pairs, metric = session.files.get(content, PLACEHOLDER_FILES)
-    if access.is_owner():
-        return vectors, labels, pairs, metric
-    return Path(vectors).name, labels and Path(labels).name, pairs and Path(pairs).name, metric
+    files = session.files.get(content, PLACEHOLDER_FILES)
+    return files if access.is_owner() else cast(Files, tuple(name and Path(name).name for name in files))
 
 
 def add(session: Session, dataset: Dataset, files: Files = PLACEHOLDER_FILES) -> str:
