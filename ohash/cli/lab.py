@@ -11,6 +11,7 @@ import ohash
 from ohash.models.registry import PLUGINS
 from ohash.streams.dataset import METRICS
 from ohash.streams.readers.own_data import check_files
+from ohash.streams.readers.sides import check_sides
 from ohash.web.lessons import OWN, read_file
 
 
@@ -30,13 +31,17 @@ def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], d
         environment["OHASH_DATA"] = str(_existing(options.data))
         if not Path(environment["OHASH_DATA"]).is_dir():
             raise ValueError(f"--data must be a folder, got the file {options.data}; pass a file without --data")
-    if (options.labels or options.pairs or options.metric) and not options.file:
-        raise ValueError("--labels, --pairs and --metric belong to a FILE of vectors; name it")
+    if (options.labels or options.pairs or options.metric or options.queries) and not options.file:
+        raise ValueError("--labels, --pairs, --queries and --metric belong to a FILE of vectors; name it")
+    if options.labels and options.queries:
+        raise ValueError("--labels must be left out with --queries: the truth is then pairs or distance")
     if options.file:
         labels, pairs = (_existing(name) if name else None for name in (options.labels, options.pairs))
         check_files(_existing(options.file), labels, pairs)
+        if options.queries:
+            check_sides(_existing(options.file), _existing(options.queries))
         environment["OHASH_FILE"] = str(_existing(options.file))
-    for name in ("labels", "pairs"):
+    for name in ("labels", "pairs", "queries"):
         if getattr(options, name):
             environment[f"OHASH_{name.upper()}"] = str(_existing(getattr(options, name)))
     if options.plugin:
@@ -62,6 +67,9 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--data", metavar="DIR", help="folder with your own data sets")
     options.add_argument("--labels", metavar="FILE", help="labels of the vectors in FILE")
     options.add_argument("--pairs", metavar="FILE", help="similar pairs (clicks) of vectors in FILE")
+    options.add_argument(
+        "--queries", metavar="FILE", help="vectors of queries that search FILE; pairs are then of both"
+    )
     options.add_argument("--metric", choices=METRICS, help="original distance of the vectors in FILE")
     options.add_argument(
         "--plugin", metavar="FILE", action="append", help="Python file with your own method or data set"

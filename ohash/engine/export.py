@@ -117,7 +117,7 @@ def own_data_code(content: str, files: Files) -> str:
 README = """{title}, {bits} bits, learnt from {pairs:,} pairs of {data} (seed {seed}).
 
 model.npz   ohash.load("model.npz") goes on learning and encodes mapped rows; its feature map is part of it
-codes.npy   packed codes of the {rows:,} rows of the data set, in their order
+codes.npy   packed codes of the {rows:,} {kind} of the data set, in their order
 {more}"""
 
 
@@ -127,7 +127,9 @@ def encoder_archive(run: Run) -> bytes:
     What a method cannot give is named in its README.txt with the reason.
     """
     model = cast(OnlineHasher, run.model())
-    X = run.world.raw(run.stage)
+    X, dataset = run.world.raw(run.stage), run.world.dataset
+    if dataset.two_sided:  # queries are encoded when they come
+        X = X[dataset.documents]
     Z = run.world.feature_map.transform(np.ascontiguousarray(X))
     codes = model.encode(Z)
     buffer, lines = io.BytesIO(), []
@@ -143,8 +145,8 @@ def encoder_archive(run: Run) -> bytes:
                 lines.append(f"{name:11} left out: {error}")
         (out / "README.txt").write_text(
             README.format(
-                title=run.spec.title, bits=codes.r, pairs=run.t, data=run.world.dataset.title, seed=run.params.seed,
-                rows=len(X), more="\n".join(lines) + "\n",
+                title=run.spec.title, bits=codes.r, pairs=run.t, data=dataset.title, seed=run.params.seed,
+                rows=len(X), kind="documents" if dataset.two_sided else "rows", more="\n".join(lines) + "\n",
             )
         )  # fmt: skip
         for file in sorted(path for path in out.rglob("*") if path.is_file()):

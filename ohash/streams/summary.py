@@ -76,7 +76,8 @@ class Summary:
                 "one such row distorts means, kernels and step sizes"
             )
         if self.classes:
-            lines.append(f"classes: {self.classes:,}, the smallest has {self.smallest_class:,} rows")
+            rows = f"{self.smallest_class:,} row{'s' if self.smallest_class != 1 else ''}"
+            lines.append(f"classes: {self.classes:,}, the smallest has {rows}")
         if self.pairs:
             alone = f"; {self.self_pairs:,} pairs of a row with itself were left out" if self.self_pairs else ""
             lines.append(f"pairs: {self.pairs:,}{alone}")

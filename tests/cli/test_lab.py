@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ohash.cli import lab
+from ohash.ui.session.own_data import load_command_line_data
 
 
 def test_lab_opens_the_checkout_and_names_the_file(tmp_path: Path) -> None:
@@ -69,3 +70,23 @@ def test_lab_says_what_is_wrong_before_a_server_starts(
         Path(name).write_bytes(b"no such thing")
     assert lab.main(arguments) == 2
     assert words in capsys.readouterr().err
+
+
+def test_queries_are_another_file_of_the_same_length(tmp_path: Path) -> None:
+    np.save(tmp_path / "d.npy", np.eye(6))
+    np.save(tmp_path / "q.npy", np.eye(3, 6))
+    np.save(tmp_path / "short.npy", np.eye(3, 5))
+    given = [str(tmp_path / "d.npy"), "--queries"]
+    _, environment = lab.command(lab.parser().parse_args([*given, str(tmp_path / "q.npy")]), [])
+    assert environment["OHASH_QUERIES"] == str(tmp_path / "q.npy")
+    with pytest.raises(ValueError, match=r"short.npy must have vectors as long as those of d.npy, 6, got 5"):
+        lab.command(lab.parser().parse_args([*given, str(tmp_path / "short.npy")]), [])
+
+
+def test_a_server_opens_documents_and_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(tmp_path / "d.npy", np.random.default_rng(0).normal(size=(40, 6)))
+    np.save(tmp_path / "q.npy", np.random.default_rng(1).normal(size=(9, 6)))
+    monkeypatch.setenv("OHASH_FILE", str(tmp_path / "d.npy"))
+    monkeypatch.setenv("OHASH_QUERIES", str(tmp_path / "q.npy"))
+    data, problem = load_command_line_data()
+    assert (data.n, len(data.documents), problem) == (49, 40, "")

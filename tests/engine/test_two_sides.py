@@ -1,10 +1,13 @@
 """A run on two-sided data: real queries search only documents, and what was trained on is hidden."""
 
+import io
 import math
+import zipfile
 
 import numpy as np
 import pytest
 
+from ohash.engine.export import encoder_archive
 from ohash.engine.gallery import nearest
 from ohash.engine.typical_query import typical_query
 from ohash.evaluation.neighbours import exact_neighbours, recall_at_k
@@ -62,3 +65,13 @@ def test_a_gallery_asks_a_query_and_shows_documents():
     later = run.world.stream().similarity.later("validation")
     wanted = {int(j) for i, j in zip(*later, strict=True) if i == result.query}
     assert result.relevant.tolist() == [int(row) in wanted for row in result.rows]
+
+
+def test_only_documents_are_exported():
+    data = scattered()
+    run = straight(small("oh", "own", kernel="none", content=""), data)
+    with zipfile.ZipFile(io.BytesIO(encoder_archive(run))) as archive:
+        codes = np.load(io.BytesIO(archive.read("codes.npy")))
+        assert "codes of the 80 documents" in archive.read("README.txt").decode()
+    expected = run.hasher.encode(run.world.feature_map.transform(data.X[data.documents]))
+    assert np.array_equal(codes, expected)

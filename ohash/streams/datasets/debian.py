@@ -37,7 +37,7 @@ BIBTEX = """@misc{miller2024wordllama,
   year         = {2024},
   howpublished = {https://github.com/dleemiller/wordllama}
 }"""
-NOTE = "dependencies have no time: the pairs come in a seeded random order"
+NOTE = "dependencies and recommendations stand for clicks, in a seeded random order, as they have no time"
 
 
 def load() -> Dataset:

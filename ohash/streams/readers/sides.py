@@ -37,6 +37,20 @@ def open_two_sides(
     )
 
 
+def check_widths(docs: str, d: int, queries: str, of_queries: int) -> None:
+    """Refuse queries that are not as long as the documents."""
+    if d != of_queries:
+        raise BadFileError(
+            f"{queries} must have vectors as long as those of {docs}, {d}, got {of_queries}; encode documents and "
+            "queries with one model"
+        )
+
+
+def check_sides(docs: Path, queries: Path) -> None:
+    """Refuse, by headers alone, queries that do not fit the documents."""
+    check_widths(docs.name, formats.peek_path(docs).columns, queries.name, formats.peek_path(queries).columns)
+
+
 def two_sides_from_sources(
     docs: Source,
     queries: Source,
@@ -49,11 +63,7 @@ def two_sides_from_sources(
 ) -> Dataset:
     """A data set from files or uploads."""
     D, Q = formats.read(docs, limits), formats.read(queries, limits)
-    if D.X.shape[1] != Q.X.shape[1]:
-        raise BadFileError(
-            f"{queries.name} must have vectors as long as those of {docs.name}, {D.X.shape[1]}, got {Q.X.shape[1]}; "
-            "encode documents and queries with one model"
-        )
+    check_widths(docs.name, D.X.shape[1], queries.name, Q.X.shape[1])
     declared = next((one for one in METRICS if one == D.metric), None)
     pairs = None if clicks is None else _read_clicks(clicks, limits, (queries, Q), (docs, D))
     with file_named_in_errors(docs.name if clicks is None else clicks.name):

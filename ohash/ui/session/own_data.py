@@ -12,15 +12,17 @@ from ohash.engine.export import PLACEHOLDER_FILES, Files
 from ohash.engine.params import OWN, ExperimentParams, experiment
 from ohash.streams.dataset import METRICS, Dataset
 from ohash.streams.readers.own_data import open_files
+from ohash.streams.readers.sides import open_two_sides
 from ohash.streams.summary import Summary, summarize
 from ohash.ui.session import access, uploads
 from ohash.ui.session.session import Session
 
 MAX_DATASETS = 4
 Named = ExperimentParams | Comparison | AdviceParams  # what a link can name
-# Set by ohash-lab: vectors, their labels, pairs among them, and their distance.
+# Set by ohash-lab: vectors, their labels, pairs among them, their distance, and the queries that search them.
 FILES = ("OHASH_FILE", "OHASH_LABELS", "OHASH_PAIRS")
 METRIC = "OHASH_METRIC"
+QUERIES = "OHASH_QUERIES"
 
 
 def dataset_of(session: Session, params: Named) -> Dataset | None:
@@ -110,27 +112,33 @@ def check_data(dataset: Dataset) -> Summary:
 def command_line_files() -> Files:
     """The files this server was started with; the first is "" if there are none."""
     vectors, labels, pairs, metric = (os.environ.get(variable, "").strip() for variable in (*FILES, METRIC))
-    return vectors, labels or None, pairs or None, metric or None
+    named = vectors, labels or None, pairs or None, metric or None
+    queries = os.environ.get(QUERIES, "").strip()
+    return (*named, queries) if queries else named
 
 
 def load_command_line_data() -> tuple[Dataset | None, str]:
     """The dataset this server was started with, or None; and what is wrong with it."""
-    *names, metric = command_line_files()
-    if not names[0]:
+    vectors, labels, pairs, metric, *queries = command_line_files()
+    if not vectors:
         return None, ""
+    names = (vectors, labels, pairs, *queries)
     try:
-        files = [*(Path(name) for name in names if name), Path(names[0]).with_suffix(".toml")]
+        files = [*(Path(name) for name in names if name), Path(vectors).with_suffix(".toml")]
         stamps = tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
-        return _open(tuple(names), stamps, metric), ""
+        return _open(names, stamps, metric), ""
     except (ValueError, OSError) as error:
         return None, str(error)
 
 
 @st.cache_resource(max_entries=1, show_spinner="Opening your file …")
 def _open(names: tuple[str | None, ...], stamps: tuple[int, ...], metric: str | None) -> Dataset:
-    vectors, labels, pairs = names
+    vectors, labels, pairs, *queries = names
     assert vectors is not None
     wanted = next((known for known in METRICS if known == metric), None)
-    dataset = open_files(vectors, labels, pairs, wanted, key="own")
+    if queries and queries[0]:
+        dataset = open_two_sides(vectors, queries[0], pairs, wanted, key="own")
+    else:
+        dataset = open_files(vectors, labels, pairs, wanted, key="own")
     check_data(dataset)
     return dataset
