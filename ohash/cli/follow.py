@@ -42,6 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--hit-value", type=float, help="what one hit is worth, in core seconds: when does it pay?")
     parser.add_argument("--history", metavar="FILE.csv", help="write the checks as a table")
+    parser.add_argument(
+        "--page", metavar="FILE.html", help="draw the checks on a page that reloads itself in a browser"
+    )
     parser.add_argument("--seed", type=int, default=0, help="draws negatives and the items of a check (0)")
 
 
@@ -60,10 +63,10 @@ def run(options: argparse.Namespace) -> int:
             print(f"pair {last.t:,}: drift alarm, {_latest_alarm(last)}", flush=True)
         if checks not in (-1, len(last.history)) and last.price is not None:
             print(f"pair {last.t:,}: {last.price.sentence(options.hit_value)}", flush=True)
-            _write_history(last, options.history)
+            _write(last, options)
         checks, alarms = len(last.history), last.alarms
     if last is not None:
-        _write_history(last, options.history)
+        _write(last, options)
         skipped = f", {last.skipped:,} lines or messages were no pairs of these vectors" if last.skipped else ""
         print(
             f"{last.t:,} pairs of the stream, {last.learnt:,} learnt with drawn ones{skipped}; saved as {options.out}"
@@ -77,6 +80,15 @@ def _latest_alarm(follower: Follower) -> str:
     return f"{name.replace('_', ' ')} at learnt pair {latest[name]:,}"
 
 
-def _write_history(follower: Follower, file: str | None) -> None:
-    if file is not None:
-        Path(file).write_text(to_csv(follower.history.snapshot()), encoding="utf-8")
+def _write(follower: Follower, options: argparse.Namespace) -> None:
+    """The table and the page, if they are wanted."""
+    if options.history is not None:
+        Path(options.history).write_text(to_csv(follower.history.snapshot()), encoding="utf-8")
+    if options.page is not None:
+        from ohash.plots.follow import follow_page  # noqa: PLC0415 (heavy)
+
+        price = follower.price
+        text = f"{follower.t:,} pairs" + ("" if price is None else f"; {price.sentence(options.hit_value)}")
+        title = f"{Path(options.out).name} follows {Path(options.file).name if options.file else options.kafka}"
+        page = follow_page(title, text, follower.history.snapshot())
+        Path(options.page).write_text(page, encoding="utf-8")

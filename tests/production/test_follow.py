@@ -189,11 +189,14 @@ def test_the_command(start, capsys):
     write_pairs(start / "pairs.csv", triples(3000))
     files = [str(start / "model.npz"), "--features", str(start / "x.npy"), "--file", str(start / "pairs.csv"), "--once"]
     more = ["--out", str(start / "out.npz"), "--check", "1000", "--history", str(start / "history.csv")]
+    more += ["--page", str(start / "follow.html")]
     assert main(["follow", *files, *more]) == 0
     out = capsys.readouterr().out
     assert "pair 2,048: the deployed codes lose" in out or "re-encoding does not pay" in out
     assert "3,000 pairs of the stream" in out
     assert len((start / "history.csv").read_text().splitlines()) == 4
+    page = (start / "follow.html").read_text()
+    assert page.count("<svg") == 2 and "3,000 pairs; " in page and "hits per 100 queries" in page
     assert main(["follow", *files, *more]) == 0
     assert "3,000 pairs of the stream" in capsys.readouterr().out
     assert main(["follow", str(start / "out.npz"), *files[1:], "--out", str(start / "model.npz")]) == 2

@@ -244,6 +244,13 @@ def engines(options: argparse.Namespace) -> None:
     measure(options)
 
 
+def production(options: argparse.Namespace) -> None:
+    """Encoding, scanning and learning of one core, and what follows for a billion items."""
+    from ohash.cli.bench.production import measure  # noqa: PLC0415
+
+    measure(options)
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "learning": learning,
     "importing": importing,
@@ -253,5 +260,6 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "index": index,
     "methods": methods,
     "engines": engines,
+    "production": production,
 }
-LONG = ("index", "methods", "engines")
+LONG = ("index", "methods", "engines", "production")
