@@ -1,8 +1,9 @@
 """Codes whose Hamming distance means nothing, exported with the distance of their method: plain NumPy, no ohash.
 
-int8, product quantisation and RaBitQ rank by an estimated distance from the float query to the stored item. A Hamming
-index of their bytes finds a fraction of what they find, so they are written as items.npz and search.py instead, with
-``search(queries, k)``. The rows it returns are those of the method's own distance, up to ties within rounding.
+int8, product quantisation, RaBitQ, BBQ and TurboQuant rank by an estimated distance from the float query to the stored
+item. A Hamming index of their bytes finds a fraction of what they find, so they are written as items.npz and search.py
+instead, with ``search(queries, k)``. The rows it returns are those of the method's own distance, up to ties within
+rounding.
 """
 
 from pathlib import Path
@@ -36,9 +37,21 @@ ROTATED = [
     'Q0 = Q - P["mean"]',
     "norm = np.linalg.norm(Q0, axis=1, keepdims=True)",
     'rotated = (Q0 / np.where(norm > 0, norm, 1)) @ P["R"]',
-    'signs = 2.0 * np.unpackbits(P["codes"][some], axis=1, count=rotated.shape[1], bitorder="little") - 1',
-    'cosine = rotated @ signs.T / (np.sqrt(rotated.shape[1]) * P["alignment"][some])',
+    'planes = P["codes"][some].reshape(-1, {B}, P["codes"].shape[1] // {B})',
+    'signs = 2.0 * np.unpackbits(planes, axis=2, count=rotated.shape[1], bitorder="little") - 1',
+    "b = sum(signs[:, k] * 2.0 ** ({B} - 1 - k) for k in range({B}))",
+    'cosine = rotated @ b.T / (np.sqrt(rotated.shape[1]) * P["alignment"][some])',
     'D = norm**2 + P["norm"][some] ** 2 - 2 * norm * P["norm"][some] * cosine',
+]
+ROUNDED = [  # the query of RaBitQ and BBQ, before its products
+    "low, high = rotated.min(axis=1, keepdims=True), rotated.max(axis=1, keepdims=True)",
+    "step = np.where(high > low, (high - low) / {steps}, 1)",
+    "rotated = low + step * np.rint((rotated - low) / step)",
+]
+LEVELS = [
+    'Q0 = Q - P["mean"]',
+    'rows = P["levels"][P["codes"][some]].reshape(-1, P["codes"].shape[1] * P["levels"].shape[1])[:, :{r}]',
+    'D = (Q0 * Q0).sum(axis=1)[:, None] + P["norm"][some] ** 2 - 2 * (Q0 @ P["R"]) @ rows.T * P["scale"][some]',
 ]
 
 
@@ -93,15 +106,31 @@ def _distance(model: Any, Z: Reals) -> tuple[list[str], Arrays]:
     """The lines of a method's distance, and the arrays they read."""
     if hasattr(model, "centroids") and not model.rotation.size:
         return TABLES, {"centroids": model.centroids, "numbers": model.numbers(np.asarray(model.encode(Z)))}
-    if model.key == "rabitq" and model.params.dim_bits == 1 and not model.params.query_bits:
-        stored = model.quantise(Z)
-        alignment = np.where(stored.alignment > 0, stored.alignment, np.inf)
-        R = np.asarray(model.hyperplanes[0][0]).T
-        arrays = {"codes": np.asarray(stored.codes), "alignment": alignment, "norm": stored.norm, "R": R}
-        return ROTATED, arrays | {"mean": model.mean}
+    if hasattr(model, "estimate"):
+        return _rotated(model, Z)
+    if hasattr(model, "byte_levels"):
+        stored, R = model.quantise(Z), np.asarray(model.hyperplanes[0][0]).T
+        scale = stored.norm * np.float32(np.sqrt(len(R)) / model.r)
+        arrays = {"codes": stored.packed, "levels": model.byte_levels(), "norm": stored.norm, "scale": scale}
+        return [line.format(r=model.r) for line in LEVELS], arrays | {"R": R, "mean": model.mean}
     if hasattr(model, "step") and model.params.dims == "all":
         return DECODED, {"codes": np.asarray(model.encode(Z)), "low": model.low, "step": model.step}
     if find(str(model.key)).hamming:
         raise ValueError(f"{model.key} has its own distance, and no export in plain NumPy; keep it as model.npz")
     decoded = cast(DecodingHasher, cast(AsymmetricHasher, model)).decode(np.asarray(model.encode(Z)))
     return FLOATS, {"codes": decoded}
+
+
+def _rotated(model: Any, Z: Reals) -> tuple[list[str], Arrays]:
+    """RaBitQ and BBQ: B planes of bits per item, and a query that may be rounded."""
+    stored, B, query_bits = model.quantise(Z), model.params.dim_bits, model.params.query_bits
+    lines = [line.format(B=B) for line in ROTATED]
+    if query_bits:
+        lines[3:3] = [line.format(steps=2**query_bits - 1) for line in ROUNDED]
+    codes = np.asarray(stored.codes)
+    arrays = {
+        "codes": codes if B == 1 else np.concatenate([codes, stored.refinement], axis=1),
+        "alignment": np.where(stored.alignment > 0, stored.alignment, np.inf), "norm": stored.norm,
+        "R": np.asarray(model.hyperplanes[0][0]).T, "mean": model.mean,
+    }  # fmt: skip
+    return lines, arrays

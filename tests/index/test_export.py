@@ -14,6 +14,7 @@ import ohash
 from ohash.cli.main import main
 from ohash.core.codes import pack
 from ohash.core.features import FeatureMap
+from ohash.index.distance_export import write_search
 from ohash.index.engines.page import read_page
 from ohash.index.export import (
     concatenate_models,
@@ -261,6 +262,26 @@ def test_a_method_with_its_own_distance_is_never_searched_by_hamming_distance(tm
     searcher = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(searcher)
     rows, distances = searcher.search(X[:20], 10)
+    expected = model.estimate_distances(X[:20], model.quantise(X))
+    np.testing.assert_allclose(distances, np.sort(expected, axis=1)[:, :10], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(np.take_along_axis(expected, rows, axis=1), distances, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize(("key", "params"), [
+    ("rabitq", {"dim_bits": 4}), ("rabitq", {"dim_bits": 2, "query_bits": 4}), ("bbq", {"query_bits": 0}),
+    ("turboquant", {"dim_bits": 2}), ("turboquant", {"dim_bits": 3, "r": 13}), ("turboquant", {"dim_bits": 4}),
+])  # fmt: skip
+def test_more_bits_per_dimension_in_plain_numpy(tmp_path, key, params):
+    X = (np.random.default_rng(0).normal(size=(300, 16)) + 1).astype(np.float32)
+    spec = registry.hashers()[key]
+    model = spec.build(
+        spec.params(**{"r": 16, "center": "frozen", **params} if key != "rabitq" else {"r": 16, **params})
+    )
+    model.warm_up(X)
+    write_search(model, X, tmp_path)
+    names = {"__file__": str(tmp_path / "search.py")}
+    exec((tmp_path / "search.py").read_text(), names)
+    rows, distances = names["search"](X[:20], 10)
     expected = model.estimate_distances(X[:20], model.quantise(X))
     np.testing.assert_allclose(distances, np.sort(expected, axis=1)[:, :10], rtol=1e-3, atol=1e-3)
     np.testing.assert_allclose(np.take_along_axis(expected, rows, axis=1), distances, rtol=1e-3, atol=1e-3)

@@ -133,7 +133,7 @@ class TurboQuant(Rotated):
         """What items stand for, (items, r), scaled so that inner products are those of all d coordinates."""
         assert self.d is not None
         scale = stored.norm * np.float32(np.sqrt(self.d) / self.r)
-        meaning = self._meaning()  # (256, coordinates of a byte)
+        meaning = self.byte_levels()  # (256, coordinates of a byte)
         rows = meaning[stored.packed].reshape(len(stored), -1)[:, : self.r]
         return np.asarray(rows * scale[:, None])
 
@@ -144,7 +144,7 @@ class TurboQuant(Rotated):
         width = stored.packed.shape[1]
         padded = np.zeros((len(Rq), width * self._per_byte), np.float32)
         padded[:, : self.r] = Rq
-        tables = padded.reshape(len(Rq), width, -1) @ self._meaning().T
+        tables = padded.reshape(len(Rq), width, -1) @ self.byte_levels().T
         products = np.empty((len(Rq), len(stored)), np.float32)
         sum_parts()(np.ascontiguousarray(tables), stored.packed, products)
         products *= stored.norm * np.float32(np.sqrt(self.d) / self.r)
@@ -152,7 +152,7 @@ class TurboQuant(Rotated):
         squares = np.einsum("nd,nd->n", rows, rows).astype(np.float32)
         return np.asarray(squares[:, None] + stored.norm**2 - 2 * products, np.float32)
 
-    def _meaning(self) -> npt.NDArray[np.float32]:
+    def byte_levels(self) -> npt.NDArray[np.float32]:
         """The levels that each byte value stands for, (256, coordinates of a byte)."""
         B = self.params.dim_bits
         shifts = B * np.arange(self._per_byte)
