@@ -23,6 +23,7 @@ from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.slots import on_choice, once, slot
 from ohash.ui.workarounds.style import unseen_heading
 
+AUTOMATIC = 0.0  # of C
 VISIBLE = ("beta", "C", "r", "T")
 AUTO_C = "twice the median step of the warm-up pairs, so that few steps are capped."
 KEPT_ON_OTHER_DATA = ("r", "T", "alpha", "beta", "C", "seed", "pairs")
@@ -46,6 +47,11 @@ def controls(session: Session) -> None:
     for chosen in _chosen_C(session).values():
         st.caption(f"C = {chosen:g}: {AUTO_C}")
         st.button(f"Use the paper's {USUAL_C:g}", key="usual_C", on_click=once(change), args=(session, "C", USUAL_C))
+    if "C" in rows and rows["C"].default == AUTOMATIC != values["C"]:
+        st.button(
+            "Choose C from the data", key="auto_C", on_click=once(_commit), args=(session, "C", AUTOMATIC),
+            help=f"{AUTO_C.capitalize()} Starts a new run.",
+        )  # fmt: skip
     several = isinstance(session.params.model, OHParams)
     for key in VISIBLE:
         if key in rows and not rows[key].live and not (key == "T" and several):
@@ -130,9 +136,10 @@ def _chosen_sigma(session: Session) -> None:
 
 
 def chips(session: Session) -> None:
-    """Every setting of the closed panel that is not at its default, to be reset with one click."""
+    """Every setting that is not at its default, to be reset with one click; β and C are live, with sliders."""
     rows, values = rows_of(session.params), flat(session.params)
-    hidden = [key for keys in MORE.values() for key in keys if key in rows and values[key] != rows[key].default]
+    keys = ["r", "T", *(key for keys in MORE.values() for key in keys)]
+    hidden = [key for key in keys if key in rows and values[key] != rows[key].default]
     shown = [key for key in hidden if rows[key].is_active(values)]
     if session.preset and values["seed"] == TYPICAL_SEED and "seed" in shown:
         shown.remove("seed")  # every preset has it, and nobody has chosen it
