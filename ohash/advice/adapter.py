@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ohash.advice.click_log import ClickLog, Matrix, Split
+from ohash.advice.click_log import ClickLog, Matrix, Split, thin
 from ohash.advice.coders import FloatCoder
 from ohash.advice.scoring import blocks, rank
 from ohash.core.arrays import Floats, Rows
@@ -21,6 +21,7 @@ from ohash.runtime.threads import one_blas_thread
 
 SHRINKAGES = (0.05, 0.3)
 CLICKS_PER_BLOCK = 16_384
+CHOICE_DOCS = 20_000  # searched to choose parameters, and the answers
 MOST_DOCS = 50_000  # that the covariance of the documents is taken from
 
 
@@ -78,10 +79,10 @@ def _axes(C: Floats, T: Floats, shrink: float) -> Matrix:
 def choose_adapter(log: ClickLog, split: Split, adapters: list[Adapter]) -> Generator[float, None, Adapter]:
     """The adapter that ranks the validation clicks best; of equal ones the first. Yields while it searches."""
     best, chosen = -1.0, adapters[0]
-    for adapter in adapters if len(split.validation) else ():
-        coder = FloatCoder(log.docs, adapter.map_docs, adapter.map_queries)
-        F = coder.ask(log.X[split.validation.queries])
-        _, scores = yield from rank(log, split.validation, F, blocks(log, coder), None)
+    small, asked = thin(log, split.validation, CHOICE_DOCS)
+    for adapter in adapters if len(asked) else ():
+        coder = FloatCoder(small.docs, adapter.map_docs, adapter.map_queries)
+        _, scores = yield from rank(small, asked, coder.ask(small.X[asked.queries]), blocks(small, coder), None)
         value = float(np.mean(scores.ndcg))
         if value > best:
             best, chosen = value, adapter

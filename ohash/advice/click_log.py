@@ -111,6 +111,23 @@ def join(first: Asked, second: Asked) -> Asked:
     return Asked(queries, first.answers + second.answers, first.hidden + second.hidden, second.labels)
 
 
+def thin(log: ClickLog, asked: Asked, most: int) -> tuple[ClickLog, Asked]:
+    """The same queries in a smaller log: at most so many documents, evenly spaced, and all answers."""
+    if log.n_docs <= most:
+        return log, asked
+    spaced = np.linspace(0, log.n_docs - 1, most).astype(np.int64)
+    kept = np.unique(np.concatenate([spaced, *asked.answers]))
+    X = np.concatenate([log.docs[kept], log.X[asked.queries]])
+    rows = len(kept) + np.arange(len(asked))
+    labels = None if log.labels is None else np.concatenate([log.labels[kept], log.labels[asked.queries]])
+    answers = tuple(np.searchsorted(kept, docs) for docs in asked.answers)
+    unseen = [np.append(docs, row) for docs, row in zip(asked.hidden, asked.queries, strict=True)]  # nor itself
+    hidden = tuple(np.flatnonzero(np.isin(kept, docs)) for docs in unseen)
+    nothing = np.zeros(0, np.int64)
+    small = ClickLog(log.title, X, len(kept), nothing, nothing, log.metric, labels)
+    return small, Asked(rows, answers, hidden, labels)
+
+
 def click_log(dataset: Dataset) -> ClickLog:
     """The click log of a data set: its pairs with s = +1 or, without pairs, its labels."""
     X = np.ascontiguousarray(validation.measurable("X", np.asarray(dataset.X)), np.float32)

@@ -24,7 +24,7 @@ SAMPLE = 20_000  # documents that means, ranges and centroids are taken from
 LENGTHS = (64, 128, 256)  # bits of learnt codes, and one bit per dimension up to MOST_BITS
 MOST_BITS = 512
 WHITENED = 128  # bits of click whitening besides one per dimension
-PQ_SAMPLE = 8192
+PQ_SAMPLE = 4096
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ohash.advice.adapter import Adapter, choose_adapter, fit_adapters, means
-from ohash.advice.click_log import ClickLog, Matrix, Split
+from ohash.advice.adapter import CHOICE_DOCS, Adapter, choose_adapter, fit_adapters, means
+from ohash.advice.click_log import ClickLog, Matrix, Split, thin
 from ohash.advice.coders import BitCoder
 from ohash.advice.params import AdviceOptions
 from ohash.advice.scoring import blocks, rank
@@ -93,11 +93,11 @@ class Learning:
     def _choose(self) -> Generator[float, None, tuple[float, float]]:
         best, chosen = -1.0, (STRENGTHS[0], SHARES[0])
         r = min(CHOSEN_AT, 8 * self.log.d)
-        for C, share in product(STRENGTHS, SHARES) if len(self.split.validation) else ():
+        small, asked = thin(self.log, self.split.validation, CHOICE_DOCS)
+        for C, share in product(STRENGTHS, SHARES) if len(asked) else ():
             W = yield from self._learn(r, C, share, max(1, self.options.pairs // TRIED))
             coder = BitCoder(W, self.map_docs, self.map_queries, asymmetric=True)
-            F = coder.ask(self.log.X[self.split.validation.queries])
-            _, scores = yield from rank(self.log, self.split.validation, F, blocks(self.log, coder), None)
+            _, scores = yield from rank(small, asked, coder.ask(small.X[asked.queries]), blocks(small, coder), None)
             value = float(np.mean(scores.ndcg))
             if value > best:
                 best, chosen = value, (C, share)

@@ -22,7 +22,7 @@ class AdviceOptions:
         help="Queries with later clicks that are sampled in each split; more make the intervals narrower.",
     )  # fmt: skip
     pairs: int = param(
-        30_000, symbol="", title="pairs OH learns", lo=100, hi=10**7, slider=(1000, 10**6), scale="log",
+        20_000, symbol="", title="pairs OH learns", lo=100, hi=10**7, slider=(1000, 10**6), scale="log",
         help="Pairs of the stream, clicks and sampled negatives, that Online Hashing learns in each split.",
     )  # fmt: skip
     splits: int = param(

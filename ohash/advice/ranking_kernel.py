@@ -89,18 +89,20 @@ def _judge_rows(
         scores[b, TRUTH] = precise / NEAREST if by_label else 1 - miss
         scores[b, NDCG] = gain / best if best > 0 else 0.0
         for which in range(2):
-            last = values[ends[which] - 1]
-            less, ties = 0, 0
-            for i in range(n):
-                less += row[i] < last
-                ties += row[i] == last
-            share = 0.0
+            end = ends[which]
+            last = values[end - 1]
+            share, level = 0.0, 0
             for at in range(exact.shape[1]):
                 value = row[exact[b, at]]
-                if value < last:
-                    share += 1
-                elif value == last and np.isfinite(value):
-                    share += (ends[which] - less) / ties
+                share += value < last
+                level += value == last and np.isfinite(value)
+            if level:  # a tie at the end: its places are shared by all that tie
+                less, ties = end - 1, 0
+                while less > 0 and values[less - 1] == last:
+                    less -= 1
+                for i in range(n):
+                    ties += row[i] == last
+                share += level * (end - less) / ties
             scores[b, RECALL + which] = share / exact.shape[1] if exact.shape[1] else 1.0
 
 

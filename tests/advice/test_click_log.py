@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ohash.advice.click_log import click_log, splits
+from ohash.advice.click_log import click_log, splits, thin
 from ohash.advice.learning import stream
 from ohash.streams.dataset import Dataset
 from tests.advice.logs import meaningless
@@ -88,3 +88,16 @@ def test_a_stream_without_possible_negatives_has_none():
     query, doc = np.array([5, 5]), np.array([0, 1])
     i, j, s = stream(query, doc, 0.5, 10, np.random.default_rng(0))
     assert (s == 1).all() and len(s) == 5 and set(i) == {5} and set(j) == {0, 1}
+
+
+def test_a_smaller_log_asks_the_same():
+    log = click_log(meaningless(n=400, clicks=3000))
+    asked = splits(log, 1, 50, 0)[0].test
+    small, fewer = thin(log, asked, 100)
+    assert 100 <= small.n_docs < 400 and len(fewer) == len(asked)
+    for at in range(len(asked)):
+        np.testing.assert_array_equal(small.X[fewer.queries[at]], log.X[asked.queries[at]])
+        np.testing.assert_array_equal(small.X[fewer.answers[at]], log.X[asked.answers[at]])
+        shown = {tuple(small.X[row]) for row in np.setdiff1d(np.arange(small.n_docs), fewer.hidden[at])}
+        assert tuple(log.X[asked.queries[at]]) not in shown
+        assert not shown & {tuple(log.X[row]) for row in asked.hidden[at]}
