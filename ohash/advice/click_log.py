@@ -105,12 +105,6 @@ class Split:
     test: Asked
 
 
-def join(first: Asked, second: Asked) -> Asked:
-    """All queries of both."""
-    queries = np.concatenate([first.queries, second.queries])
-    return Asked(queries, first.answers + second.answers, first.hidden + second.hidden, second.labels)
-
-
 def thin(log: ClickLog, asked: Asked, most: int) -> tuple[ClickLog, Asked]:
     """The same queries in a smaller log: at most so many documents, evenly spaced, and all answers."""
     if log.n_docs <= most:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ohash.advice.click_log import ClickLog, Split, click_log, join, splits
+from ohash.advice.adapter import CHOICE_DOCS
+from ohash.advice.click_log import Asked, ClickLog, Split, click_log, splits, thin
 from ohash.advice.coders import Coder
 from ohash.advice.contenders import Contender, contenders
 from ohash.advice.learning import Learning
@@ -44,6 +45,7 @@ class AdviceRunner(Background):
         self._half: list[Measured] = []
         self._errors: dict[str, str] = {}
         self._exact: dict[int, Rows] = {}
+        self._fewer: dict[int, tuple[ClickLog, Asked]] = {}
         self._kept: dict[str, tuple[Coder, list[Any], float, float, float]] = {}
         self._done, self._tasks, self._part, self._doing = 0, 1, 0.0, "reading the data"
         self._since, self._published = time.monotonic(), 0.0
@@ -122,18 +124,28 @@ class AdviceRunner(Background):
             if contender.kind == "free" or contender.key == "float":
                 self._kept[contender.key] = kept
         coder, stored, train, encode, query = kept
-        both, first = join(split.validation, split.test), len(split.validation)
+        validation = yield from self._validate(log, split, coder)
         exact = self._exact.get(split.number)
-        nearest, scores = yield from rank(log, both, coder.ask(log.X[both.queries]), blocks(log, coder, stored), exact)
+        F = coder.ask(log.X[split.test.queries])
+        nearest, scores = yield from rank(log, split.test, F, blocks(log, coder, stored), exact)
         if contender.key == "float":
             self._exact[split.number] = nearest
-        validation = float(np.mean(scores.truth[:first])) if first else float("nan")
         settings = learning.settings if contender.kind == "learnt" else ""
         results = Measured(
-            contender.key, split.number, coder.bytes, scores.part(slice(first, None)), validation, train, encode, query,
+            contender.key, split.number, coder.bytes, scores, validation, train, encode, query,
             settings,
         )  # fmt: skip
         (self._half if half else self._measured).append(results)
+
+    def _validate(self, log: ClickLog, split: Split, coder: Coder) -> Generator[float, None, float]:
+        """The mean truth on the validation clicks, searched among fewer documents; NaN without any."""
+        if split.number not in self._fewer:
+            self._fewer[split.number] = thin(log, split.validation, CHOICE_DOCS)
+        small, asked = self._fewer[split.number]
+        if not len(asked):
+            return float("nan")
+        _, scores = yield from rank(small, asked, coder.ask(small.X[asked.queries]), blocks(small, coder), None)
+        return float(np.mean(scores.truth))
 
     def _encode(self, log: ClickLog, coder: Coder) -> Generator[float, None, tuple[list[Any], float]]:
         stored, seconds = [], 0.0

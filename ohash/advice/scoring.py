@@ -36,10 +36,6 @@ class Scores:
     rescored_ndcg: Floats
     rescored_recall: Floats
 
-    def part(self, some: slice) -> "Scores":
-        """Those of some queries."""
-        return Scores(*(getattr(self, one.name)[some] for one in fields(self)))
-
     def means(self) -> dict[str, float]:
         """The mean of each over the queries."""
         return {one.name: float(np.mean(getattr(self, one.name))) for one in fields(self)}
