@@ -176,7 +176,7 @@ class ExperimentParams:
 
 
 # Parameters that experiments stored earlier do not have, with the value that changes nothing.
-NOT_IN_OLD_KEYS = {"later_items": "any"}
+NOT_IN_OLD_KEYS = {"later_items": "any", "rotation": "none", "dim_bits": 1, "query_bits": 0}
 SEED = Parameter("seed", int, 0, "", "seed", "Draws the split, the pairs and the first W.", lo=0, hi=2**32 - 1)
 
 
