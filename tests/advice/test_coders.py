@@ -21,7 +21,7 @@ def made(d, metric="l2"):
     return log, [(one, drain(one.make(learning))) for one in contenders(log) if one.key != "opq"]
 
 
-@pytest.mark.parametrize("d", [7, 24])
+@pytest.mark.parametrize("d", [7, pytest.param(24, marks=pytest.mark.slow)])
 def test_the_linear_form_ranks_as_the_methods_own_distance(d):
     log, coders = made(d)
     docs, queries = log.docs[:80], log.X[80:90]

@@ -102,7 +102,13 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "sentence"), MISTAKES, ids=[one[2][:24] for one in MISTAKES])
+SLOW = "pairs per second, so 20,000 take"  # a method that is slow on purpose
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sentence"),
+    [pytest.param(*one, id=one[2][:24], marks=[pytest.mark.slow] * (one[2] == SLOW)) for one in MISTAKES],
+)
 def test_every_mistake_is_a_sentence_with_its_line(own, capsys, before, after, sentence):
     assert RIGHT.count(before) == 1
     own.write_text(RIGHT.replace(before, after))

@@ -32,7 +32,7 @@ def classroom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     return store
 
 
-@pytest.mark.parametrize("page", ["pages/sweeps.py", "pages/paper.py"])
+@pytest.mark.parametrize("page", ["pages/sweeps.py", pytest.param("pages/paper.py", marks=pytest.mark.slow)])
 def test_sweeps_and_the_reproduction_are_the_owners(page: str) -> None:
     visitor = opened(**SMALL)
     with pytest.raises(ValueError, match="find"):

@@ -1,5 +1,7 @@
 """T in sight, equal bits, C from the warm-up, five seeds."""
 
+import pytest
+
 from ohash.ui.session import live_run
 from tests.ui.live_app import SMALL, moving, opened, session_of, until, widget
 
@@ -62,6 +64,7 @@ def test_five_seeds_run_beside_and_follow_a_change() -> None:
     until(app, lambda: seeds() == [])
 
 
+@pytest.mark.slow
 def test_the_remedy_of_a_finding_is_one_press() -> None:
     app = opened(**{**SMALL, "dataset": "digits", "C": "0.00001", "pairs": "2500", "judged_at": "ends"})
     until(app, lambda: moving(app))
