@@ -105,11 +105,15 @@ def _too_few(snapshot: AdviceSnapshot, asked: int) -> str:
 
 def _gained(one: Difference, snapshot: AdviceSnapshot) -> str:
     on = "on later clicks" if snapshot.source == "clicks" else "on labels of rows not trained on"
-    return f"{'gains' if one.difference >= 0 else 'loses'} {amount(one)} {snapshot.truth} {on}"
+    return f"{'gains' if one.difference >= 0 else 'loses'} {amount(one)} {snapshot.truth} {on}{_tie(one)}"
 
 
 def _lost(one: Difference) -> str:
-    return f"{'gains' if one.difference > 0 else 'loses'} {amount(one)} recall@10 of the float vectors"
+    return f"{'gains' if one.difference > 0 else 'loses'} {amount(one)} recall@10 of the float vectors{_tie(one)}"
+
+
+def _tie(one: Difference) -> str:
+    return "" if clear(one) else " (a tie)"
 
 
 def _bytes(snapshot: AdviceSnapshot, key: str) -> str:
