@@ -245,7 +245,7 @@ def test_a_method_can_be_watched_on_live() -> None:
 def test_what_is_over_stays_when_the_page_is_left() -> None:
     app = over(page())
     first = runner(app)
-    comparisons.hub().lease(app.session_state["ohash"].id).stop()
+    comparisons.hub().end(app.session_state["ohash"].id)
     app.switch_page("pages/data.py").run()
     app.switch_page("pages/compare.py").run()
     assert runner(app) is first
