@@ -136,10 +136,9 @@ def _chosen_sigma(session: Session) -> None:
 
 
 def chips(session: Session) -> None:
-    """Every setting that is not at its default, to be reset with one click; β and C are live, with sliders."""
+    """Every setting of the closed panel that is not at its default, to be reset with one click."""
     rows, values = rows_of(session.params), flat(session.params)
-    keys = ["r", "T", *(key for keys in MORE.values() for key in keys)]
-    hidden = [key for key in keys if key in rows and values[key] != rows[key].default]
+    hidden = [key for keys in MORE.values() for key in keys if key in rows and values[key] != rows[key].default]
     shown = [key for key in hidden if rows[key].is_active(values)]
     if session.preset and values["seed"] == TYPICAL_SEED and "seed" in shown:
         shown.remove("seed")  # every preset has it, and nobody has chosen it
