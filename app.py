@@ -21,12 +21,12 @@ else:
             "": [
                 st.Page("pages/live.py", title="Live", default=True),
                 st.Page("pages/compare.py", title="Compare", url_path="compare"),
-                st.Page("pages/advise.py", title="Learn or rotate?", url_path="advise"),
                 st.Page("pages/data.py", title="Data", url_path="data"),
                 st.Page("pages/learn.py", title="Learn", url_path="learn"),
             ],
             "Experiments": [
                 st.Page("pages/step.py", title="Step by step", url_path="step"),
+                st.Page("pages/advise.py", title="Learn or rotate?", url_path="advise"),
                 st.Page("pages/runs.py", title="Runs", url_path="runs"),
                 *(of_owner if is_owner() else []),
             ],
