@@ -9,26 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.parameters import param, validate
+from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.rabitq import RaBitQ
+from ohash.models.quantizers.sign import SignParams, chosen_axes
 
 
 @dataclass(frozen=True)
-class BBQParams:
-    """Which dimensions, centring, bits of items and queries, precision."""
+class BBQParams(SignParams):
+    """As sign, and the bits of items and queries per dimension."""
 
-    r: int = param(
-        48, symbol="r", title="bits", lo=1, hi=8192, slider=(8, 1024), scale="log",
-        help="Used only with dims 'first r'; otherwise a code has d bits, one per dimension.",
-    )  # fmt: skip
-    dims: str = param(
-        "all", symbol="", title="dimensions", choices=("all", "first r"),
-        help="all: one bit for each of the d dimensions. first r: truncate the vector first (Matryoshka embeddings).",
-    )  # fmt: skip
-    center: str = param(
-        "frozen", symbol="μ", title="centring", choices=("none", "frozen"), help="Subtract the warm-up's mean.",
-    )  # fmt: skip
     dim_bits: int = param(
         1, symbol="B", title="bits per dimension", lo=1, hi=8, slider=(1, 8), step=1,
         help="More than 1 refines every sign by further bits, which are stored beside the code.",
@@ -37,11 +27,6 @@ class BBQParams:
         4, symbol="", title="bits of the query", lo=0, hi=8, slider=(0, 8), step=1, alias="float",
         help="The query is rounded to so many bits per dimension; float: it is left as it is.",
     )  # fmt: skip
-    dtype: str = param("float32", symbol="", title="precision", choices=("float32", "float64"), help="Precision.")
-
-    def __post_init__(self) -> None:
-        """Validate."""
-        validate(self)
 
 
 class BBQ(RaBitQ):
@@ -57,12 +42,7 @@ class BBQ(RaBitQ):
         return int(self.params.r) if self.d is None or not self._W.size else self._W.shape[1]
 
     def _draw(self, d: int) -> npt.NDArray[np.float64]:
-        """One bit for each of d dimensions, or for the first r."""
-        self.mean = np.zeros(d)
-        r = d if self.params.dims == "all" else self.params.r
-        if r > d:
-            raise ValueError(f"r must be at most d={d} with dims='first r', got {r}; use dims='all', or rabitq")
-        return np.eye(d, r)
+        return chosen_axes(d, self.params, instead="rabitq")
 
 
 HASHER = HasherSpec(

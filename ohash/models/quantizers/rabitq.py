@@ -23,7 +23,7 @@ from ohash.core.codes import Codes, pack, unpack
 from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import sum_parts
-from ohash.models.quantizers.rotated import Rotated, RotatedParams
+from ohash.models.quantizers.rotated import RotatedAboutMean, RotatedParams
 
 # Half the range of the grid that suits B bits per dimension, in standard deviations, and the multiples of it tried.
 STEP_FACTORS = (0.85, 1.0, 1.15)
@@ -69,7 +69,7 @@ class Quantised:
         return len(self.codes)
 
 
-class RaBitQ(Rotated):
+class RaBitQ(RotatedAboutMean):
     """Rotated sign with an asymmetric distance.
 
     >>> rng = np.random.default_rng(0)
@@ -89,20 +89,6 @@ class RaBitQ(Rotated):
     def extra_bytes(self) -> int:
         """Per item in addition to its code: two floats, and the other planes."""
         return 8 + (self.params.dim_bits - 1) * -(-self.r // 8)
-
-    ARRAYS = (*Rotated.ARRAYS, "mean")
-
-    def _setup(self) -> None:
-        super()._setup()
-        self.mean: npt.NDArray[np.float64] = np.zeros(0)
-
-    def _draw(self, d: int) -> npt.NDArray[np.float64]:
-        self.mean = np.zeros(d)
-        return super()._draw(d)
-
-    def _set_mean(self, mean: npt.NDArray[np.float64], n: int) -> None:
-        super()._set_mean(mean, n)
-        self.mean = mean
 
     def quantise(self, X: npt.ArrayLike) -> Quantised:
         """What is stored of the rows of X: r bits and two floats each."""

@@ -58,6 +58,24 @@ class Rotated(Drawn):
         return random_rotation(d, self.r, np.random.default_rng(self.params.seed))
 
 
+class RotatedAboutMean(Rotated):
+    """A rotation whose mean is kept, for methods that estimate a distance about it."""
+
+    ARRAYS = (*Rotated.ARRAYS, "mean")
+
+    def _setup(self) -> None:
+        super()._setup()
+        self.mean: npt.NDArray[np.float64] = np.zeros(0)
+
+    def _begin(self, d: int) -> None:
+        self.mean = np.zeros(d)
+        super()._begin(d)
+
+    def _set_mean(self, mean: npt.NDArray[np.float64], n: int) -> None:
+        super()._set_mean(mean, n)
+        self.mean = mean
+
+
 HASHER = HasherSpec(
     hasher=Rotated,
     title="Rotated sign",

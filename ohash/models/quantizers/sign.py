@@ -38,6 +38,14 @@ class SignParams:
         validate(self)
 
 
+def chosen_axes(d: int, params: SignParams, instead: str) -> npt.NDArray[np.float64]:
+    """(d, r): one bit for each of d dimensions, or for the first r; `instead` names a method for r > d."""
+    r = d if params.dims == "all" else params.r
+    if r > d:
+        raise ValueError(f"r must be at most d={d} with dims='first r', got {r}; use dims='all', or {instead}")
+    return np.eye(d, r)
+
+
 class Sign(Drawn):
     """h = sgn(x - mean)."""
 
@@ -51,11 +59,7 @@ class Sign(Drawn):
         return int(self.params.r) if self.d is None else self._W.shape[1]
 
     def _draw(self, d: int) -> npt.NDArray[np.float64]:
-        """One bit for each of d dimensions, or for the first r."""
-        r = d if self.params.dims == "all" else self.params.r
-        if r > d:
-            raise ValueError(f"r must be at most d={d} with dims='first r', got {r}; use dims='all', or rotated")
-        return np.eye(d, r)
+        return chosen_axes(d, self.params, instead="rotated")
 
     def encode(self, X: npt.ArrayLike) -> Codes:
         """Packed codes (n, ceil(r/8)), by comparison alone."""

@@ -20,7 +20,7 @@ from ohash.core.codes import Codes, pack
 from ohash.core.parameters import param
 from ohash.models.base import HasherSpec
 from ohash.models.quantizers.reconstruction import sum_parts
-from ohash.models.quantizers.rotated import Rotated, RotatedParams
+from ohash.models.quantizers.rotated import RotatedAboutMean, RotatedParams
 
 ROUNDS = 500  # of Lloyd's iteration; the levels of 4 bits move by less than 1e-5 afterwards
 
@@ -68,7 +68,7 @@ class Levels:
         return len(self.packed)
 
 
-class TurboQuant(Rotated):
+class TurboQuant(RotatedAboutMean):
     """Rotated coordinates in 2^B levels.
 
     >>> X = np.random.default_rng(0).normal(size=(100, 64))
@@ -81,19 +81,6 @@ class TurboQuant(Rotated):
     key = "turboquant"
     Params = TurboQuantParams
     params: TurboQuantParams
-    ARRAYS = (*Rotated.ARRAYS, "mean")
-
-    def _setup(self) -> None:
-        super()._setup()
-        self.mean: npt.NDArray[np.float64] = np.zeros(0)
-
-    def _draw(self, d: int) -> npt.NDArray[np.float64]:
-        self.mean = np.zeros(d)
-        return super()._draw(d)
-
-    def _set_mean(self, mean: npt.NDArray[np.float64], n: int) -> None:
-        super()._set_mean(mean, n)
-        self.mean = mean
 
     @property
     def extra_bytes(self) -> int:

@@ -12,16 +12,13 @@ from ohash.advice.runner import AdviceRunner
 from ohash.advice.verdict import Verdict
 from ohash.plots.advice import CHARTS, found_by_bytes
 from ohash.tables import rows_to_csv
-from ohash.ui.parts import static_chart
+from ohash.ui.parts import background_work, static_chart
 from ohash.ui.parts.live_chart import RESTING
 from ohash.ui.parts.sharing import file_stem, link_here, offer_file, qr_html
 from ohash.ui.session import advices
 from ohash.ui.session.session import Session
-from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.markdown import escape_markdown
-from ohash.ui.workarounds.slots import once
 
-REDUCED_MOTION_SECONDS = 5.0
 QUESTION = (
     "Vector databases rotate, take a few bits and rescore; nothing is learnt. Clicks can teach codes. Which finds more "
     "of **your** later clicks, in as many bytes?"
@@ -30,17 +27,8 @@ QUESTION = (
 
 def transport(session: Session, runner: AdviceRunner) -> None:
     """Pause and restart."""
-    running = runner.state not in RESTING
     with st.container(horizontal=True, key="transport", vertical_alignment="center"):
-        if runner.state not in ("done", "error", "stopped"):
-            st.button(
-                "Pause" if running else "Play", icon=":material/pause:" if running else ":material/play_arrow:",
-                type="primary", shortcut="space", on_click=once(_play_pause), args=(runner,), key="advise_play",
-            )  # fmt: skip
-        st.button(
-            "Run again", icon=":material/replay:", key="reset", on_click=once(_run_again), args=(session,),
-            help="Measure everything again. Key: R",
-        )  # fmt: skip
+        background_work.transport(runner, "advise_play", partial(_run_again, session), "Measure everything again.")
 
 
 def sharing(session: Session, runner: AdviceRunner) -> None:
@@ -67,9 +55,7 @@ def results_area(session: Session) -> None:
 
 
 def _ticking(session: Session, key: str, draw: Callable[[Session], None], every: float) -> None:
-    running = advices.runner(session).state not in RESTING
-    interval = max(every, REDUCED_MOTION_SECONDS * session.reduced_motion)
-    fragment(partial(draw, session), key=key, every=interval if running else None)
+    background_work.ticking(session, advices.runner(session), key, draw, every)
 
 
 def _answer(session: Session) -> None:
@@ -79,9 +65,8 @@ def _answer(session: Session) -> None:
     hub.tend()
     snapshot = runner.snapshot()
     st.html(_answer_html(snapshot, runner.answer(), runner.state))
-    place = hub.place_in_line(session.id)
-    if place:
-        st.info(f"This server measures {hub.limit} answers at a time; yours is number {place} in line.")
+    if in_line := hub.why_waiting(session.id, "answer"):
+        st.info(in_line)
     if runner.error:
         st.error(f"{escape_markdown(runner.error)}. Choose other data or settings.", icon=":material/error:")
     for title, error in snapshot.errors.items():
@@ -159,10 +144,6 @@ def _export(runner: AdviceRunner) -> None:
         "This answer as a page (HTML)", lambda: to_html(charts, title=title, facts=facts), f"{name}.html", "text/html"
     )
     offer_file("The picture (SVG)", lambda: to_svg(charts[0], width=160, height=100), f"{name}.svg", "image/svg+xml")
-
-
-def _play_pause(runner: AdviceRunner) -> None:
-    runner.pause() if runner.state == "running" else runner.resume()
 
 
 def _run_again(session: Session) -> None:

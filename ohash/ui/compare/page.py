@@ -20,16 +20,15 @@ from ohash.plots.chart import Chart
 from ohash.plots.compare_costs import quality_against_cost
 from ohash.plots.gallery import gallery_html
 from ohash.ui.compare import cards
+from ohash.ui.parts import background_work
 from ohash.ui.parts.live_chart import NARROW, RESTING, live_chart
 from ohash.ui.parts.sharing import file_stem
 from ohash.ui.session import comparisons, earlier_runs, live_run, view_state
 from ohash.ui.session.session import Session
-from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import on_choice, once, slot
 from ohash.ui.workarounds.style import dark
 
-REDUCED_MOTION_SECONDS = 5.0  # between two frames for users who prefer reduced motion
 OVER = {"pairs": "pairs", "CPU time": "cpu"}
 LEGEND = (
     '<p class="ohash-legend"><i style="border-top-style:solid"></i>learns from pairs '
@@ -40,17 +39,9 @@ MORE = ("precision-recall", "radius 2", "re-ranking", "bits recomputed")
 
 def transport(session: Session, runner: ComparisonRunner) -> None:
     """Pause, restart, and the x axis of the curves."""
-    running = runner.state not in RESTING
     with st.container(horizontal=True, key="transport", vertical_alignment="center"):
-        if runner.state not in ("done", "error", "stopped"):
-            st.button(
-                "Pause" if running else "Play", icon=":material/pause:" if running else ":material/play_arrow:",
-                type="primary", shortcut="space", on_click=once(_play_pause), args=(runner,), key="compare_play",
-            )  # fmt: skip
-        st.button(
-            "Run again", icon=":material/replay:", key="reset", on_click=once(_run_again), args=(session,),
-            help="Restart the comparison from the first pair. Key: R",
-        )  # fmt: skip
+        again = partial(_run_again, session)
+        background_work.transport(runner, "compare_play", again, "Restart the comparison from the first pair.")
         st.segmented_control(
             "over", list(OVER), default="pairs", key="view_over", label_visibility="collapsed", required=True
         )
@@ -153,9 +144,7 @@ def show(session: Session, chart: Chart, key: str, height: int) -> None:
 
 
 def _ticking(session: Session, key: str, draw: Callable[[Session], None], every: float) -> None:
-    running = comparisons.runner(session).state not in RESTING
-    interval = max(every, REDUCED_MOTION_SECONDS * session.reduced_motion)
-    fragment(partial(draw, session), key=key, every=interval if running else None)
+    background_work.ticking(session, comparisons.runner(session), key, draw, every)
 
 
 def _verdict(session: Session) -> None:
@@ -288,10 +277,6 @@ def _gallery(session: Session) -> None:
         relevant = f"{int(result.relevant.sum())} of {len(result.rows)} relevant"
         st.caption(f"{name}: {relevant} after {amount(result.t, 'pair')}")
         st.html(gallery_html(result, dataset, dark=dark()))
-
-
-def _play_pause(runner: ComparisonRunner) -> None:
-    runner.pause() if runner.state == "running" else runner.resume()
 
 
 def _run_again(session: Session) -> None:

@@ -1,12 +1,14 @@
 """The session of this browser tab, opened from the address bar. Touches session_state."""
 
 import secrets
+from typing import Any
 
 import streamlit as st
 
 from ohash.engine.live.presets import PRESETS
 from ohash.engine.params import ExperimentParams
 from ohash.ui.session import access, address, advices, comparisons, live_run, own_data
+from ohash.ui.session.hub import Hub
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds import router
 
@@ -27,19 +29,20 @@ def current_session(own_query: bool = False) -> Session:
         own_data.restore(session)
         own_data.add_command_line_data(session, first=link == address.Link())
     _connection(session.id)
-    live_run.hub().assign(session.id, access.visitor())
-    live_run.hub().attach(session.id)
-    comparisons.hub().assign(session.id, access.visitor())
-    comparisons.hub().attach(session.id)
-    advices.hub().assign(session.id, access.visitor())
-    advices.hub().attach(session.id)
+    for hub in _hubs():
+        hub.assign(session.id, access.visitor())
+        hub.attach(session.id)
     return session
 
 
 def _detach(session: str) -> None:
-    live_run.hub().detach(session)
-    comparisons.hub().detach(session)
-    advices.hub().detach(session)
+    for hub in _hubs():
+        hub.detach(session)
+
+
+def _hubs() -> tuple[Hub[Any], ...]:
+    """Of everything that runs for a session."""
+    return live_run.hub(), comparisons.hub(), advices.hub()
 
 
 @st.cache_resource(scope="session", on_release=_detach, show_spinner=False)
