@@ -21,6 +21,9 @@ A spec is a TOML or JSON file:
   [random]                           # instead of a grid, or with one: settings drawn at random
   draws = 20
   C = [1e-4, 1]                      # the two ends of a range, or choices
+  [halving]                          # stop poor settings early: the best third go on with three times the pairs
+  factor = 3
+  min_pairs = 1000                   # of the first round, at least
 
 Every cell is stored as soon as it is finished (python3 -m ohash runs lists them), so Ctrl-C, a crash or a power cut
 loses only the cells that were running: the same command resumes. Several processes may work on one sweep.
@@ -46,8 +49,9 @@ from ohash.sweeps.estimate import CellTimer, estimate_cost
 from ohash.sweeps.execution import Progress, SweepExecution
 from ohash.sweeps.executors import DaskExecutor, InlineExecutor
 from ohash.sweeps.files import load_own_data, save_own_data, with_own_data
+from ohash.sweeps.halving import OUTCOMES, planned_cells
 from ohash.sweeps.report import to_bibtex, to_latex
-from ohash.sweeps.results import BestPoint, Point, best_points, collect_points, to_csv
+from ohash.sweeps.results import BestPoint, Point, best_points, collect_points, count_cells, halving_text, to_csv
 from ohash.sweeps.sweep import Sweep, check_datasets, read_sweep
 
 MOST_ERRORS = 10
@@ -98,14 +102,17 @@ def run(options: argparse.Namespace) -> int:
     if options.estimate:
         cores = core_count(options)
         own = load_own_data(store, sweep) if data is None else {data.fingerprint(): data}
-        cost = estimate_cost(sweep.cells, store, CellTimer(own, on_cell=EstimateProgress()))
-        print(f"{cost.cells} of {len(sweep.cells)} cells are left: about {duration(cost.on(cores))} on {cores} cores")
+        planned = planned_cells(sweep, store.values(cell.key for cell in sweep.cells))
+        cost = estimate_cost(planned, store, CellTimer(own, on_cell=EstimateProgress()))
+        print(f"{cost.cells} of {len(planned)} cells are left: about {duration(cost.on(cores))} on {cores} cores")
         return 0
     if data is not None:
         save_own_data(store, data)
     with shutting_down(executor(options)) as where:
         code = run_sweep(sweep, store, where, quiet=options.quiet)
     print(table(sweep, collect_points(sweep, store)))
+    if sweep.halving:
+        print(halving_text(sweep, store))
     print(verdict(sweep, store))
     from ohash.plots import sweeps as charts  # noqa: PLC0415 (pandas only if it is needed)
 
@@ -114,7 +121,7 @@ def run(options: argparse.Namespace) -> int:
         print(weights)
     for file in options.export:
         _export(sweep, store, Path(file))
-        print(f"wrote {len(sweep.cells)} cells to {file}" if file.endswith(".csv") else f"wrote {file}")
+        print(f"wrote {count_cells(sweep, store)} cells to {file}" if file.endswith(".csv") else f"wrote {file}")
     return code
 
 
@@ -223,12 +230,13 @@ def failures(errors: Mapping[str, str]) -> list[str]:
 def table(sweep: Sweep, points: list[Point]) -> str:
     """One line per point: mean ± sd over seeds, on validation queries."""
     names = list(sweep.axes) or ["sweep"]
-    rows = [[*names, "seeds", "mAP", "recall@10", "CPU s"]]
+    rows = [[*names, "seeds", "mAP", "recall@10", *(["halving"] if sweep.halving else []), "CPU s"]]
     for point in points:
         settings = dict(point.at)
         seeds = f"{len(point.numbers)}/{len(point.cells)}" + (f" ({point.failed} failed)" if point.failed else "")
         scores = [_mean_sd(point, name) for name in ("map", "recall_10")]
-        rows.append([*(str(settings.get(name, "–")) for name in names), seeds, *scores, _seconds(point)])
+        outcome = [OUTCOMES[point.outcome]] if sweep.halving else []
+        rows.append([*(str(settings.get(name, "–")) for name in names), seeds, *scores, *outcome, _seconds(point)])
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
 

@@ -18,6 +18,7 @@ from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, HeatMap, Scale, Series
 from ohash.plots.live.axes import share_limits
 from ohash.plots.theme import of_cases
+from ohash.sweeps.halving import planned_cells
 from ohash.sweeps.report import best_of, importance, symbol
 from ohash.sweeps.results import Point
 from ohash.sweeps.sweep import Sweep
@@ -80,10 +81,11 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
     ends = share_limits(*(series.y for series in curves)) if is_share else (None, None)
     values = [float(value) for value in axes.get(along, [])]
     y_axis = Axis(label, lo=ends[0], hi=ends[1], format="share" if is_share else "number")
-    done, total = sum(len(point.numbers) for point in points), len(sweep.cells)
+    done, total = sum(len(point.numbers) for point in points), len(planned_cells(sweep))
     title = f"{label} against {symbol(sweep, along)}" + (f" ({done} of {total} cells)" if done < total else "")
     banded = ", the band is one standard deviation" if any(one.spread is not None for one in curves) else ""
-    marked = " The diamond is the best." if len(best) == 1 else " The diamonds are the best."
+    of_full = f" of those that ran all {sweep.budgets[-1]:,} pairs" if sweep.halving else ""
+    marked = f" The diamond is the best{of_full}." if len(best) == 1 else f" The diamonds are the best{of_full}."
     caption = f"{_average(points)}{banded}. Evaluated on validation queries.{marked if best else ''}"
     if sweep.random:
         caption += " The other parameters were drawn at random, too."
@@ -178,9 +180,11 @@ def importance_text(sweep: Sweep, points: Sequence[Point], measure: str) -> str:
         f"{symbol(sweep, key)} {100 * share:.0f} %" for key, share in sorted(shares.items(), key=lambda one: -one[1])
     ]
     left = max(0.0, 1 - sum(shares.values()))
-    so_far = " so far" if any(not point.numbers for point in points) else ""
+    which = " so far" if any(not point.numbers for point in points) else ""
+    if sweep.halving:
+        which = f" of the first round ({sweep.budgets[0]:,} pairs), in which all settings took part,"
     return (
-        f"Share of the variance of {MEASURES[measure][0]} over the points{so_far} that each parameter explains alone: "
+        f"Share of the variance of {MEASURES[measure][0]} over the points{which} that each parameter explains alone: "
         f"{', '.join(parts)}; {100 * left:.0f} % is in their combinations and in chance."
     )
 
@@ -196,6 +200,8 @@ def title_of(place: Sequence[tuple[str, Any]]) -> str:
     for key, value in place:
         if key == "method":
             parts.append(registry.find(str(value)).title)
+        elif key == "pairs" and isinstance(value, int):
+            parts.append(f"{value:,} pairs")
         elif value is not None:
             parts.append(_text(value) if key == "dataset" else f"{_letter(key)} = {_text(value)}")
     return ", ".join(parts)

@@ -1,8 +1,9 @@
 """Grids of experiments: described, estimated, run in processes or on a cluster, and summarised.
 
-`sweep` describes a grid and writes it as code, `estimate` measures its cost, `execution` runs it by one of the
-`executors`, with `leases` so that several processes share the work; `results` reads points and the best of them from
-the store. `files` are what a store keeps besides runs, `launch` starts sweeps in separate processes.
+`sweep` describes a grid and writes it as code, `halving` stops poor settings of it early, `estimate` measures its cost,
+`execution` runs it by one of the `executors`, with `leases` so that several processes share the work; `results` reads
+points and the best of them from the store. `files` are what a store keeps besides runs, `launch` starts sweeps in
+separate processes.
 """
 
 from typing import TYPE_CHECKING

@@ -21,6 +21,7 @@ from ohash.store.store import Store, StoreError
 from ohash.streams.dataset import Dataset
 from ohash.sweeps.executors import InlineExecutor, cancel_all, capacity, submit_cell
 from ohash.sweeps.files import load_own_data, save_own_data, save_sweep, with_own_data
+from ohash.sweeps.halving import open_rounds, planned_cells
 from ohash.sweeps.leases import CellLeases
 from ohash.sweeps.results import SweepResults
 from ohash.sweeps.sweep import SPEC_KEYS, Cell, Sweep, build_sweep, check_datasets, read_sweep
@@ -67,7 +68,7 @@ class SweepExecution:
         self._leases = CellLeases(store)
         self._cells = {cell.key: cell for cell in sweep.cells}
         self._running: dict[Future[Frame], str] = {}
-        self.progress = Progress(len(self._cells))
+        self.progress = Progress(len(planned_cells(sweep)))
 
     def run(self) -> Progress:
         """Run the cells that are left; returns at the end, or after `cancelled` was set."""
@@ -98,16 +99,22 @@ class SweepExecution:
             finished, _ = wait(self._running, WAIT_SECONDS, FIRST_COMPLETED) if self._running else (set(), None)
             for future in finished:
                 self._save(self._running.pop(future), future)
-            if not finished:
-                if not self._running:  # another process works on the rest
-                    time.sleep(WAIT_SECONDS)
+            if not finished and not self._running and left:  # another process works on the rest
+                time.sleep(WAIT_SECONDS)
+            if not finished or not left:  # a round may be over
                 left = [key for key in self._left() if key not in self._running.values()]
             self._count(started)
 
     def _left(self) -> list[str]:
+        """The cells that are neither done nor failed here, of the rounds that are open."""
         done = self.store.done()
-        self.progress.done = sum(key in done for key in self._cells)
-        return [key for key in self._cells if key not in done and key not in self.errors]
+        keys = list(self._cells)
+        if self.sweep.halving:
+            known = self.store.values(keys)
+            keys = [cell.key for one in open_rounds(self.sweep, known, self.errors.keys()) for cell in one.cells]
+            self.progress.total = len(planned_cells(self.sweep, known))
+        self.progress.done = sum(key in done for key in keys)
+        return [key for key in keys if key not in done and key not in self.errors]
 
     def _save(self, key: str, future: Future[Frame]) -> None:
         cell = self._cells[key]
@@ -165,7 +172,8 @@ def sweep(
 ) -> SweepResults:
     """Run a sweep, or what is left of it, and wait for the result; for notebooks and scripts.
 
-    `what` is a `Sweep` or its TOML or JSON file; otherwise give `base`, `grid`, `cases` and `seeds`. Every finished
+    `what` is a `Sweep` or its TOML or JSON file; otherwise give `base`, `grid`, `random`, `halving`,
+    `cases` and `seeds`. Every finished
     experiment is saved in the `store` (a folder, by default the user's), so a second call resumes the first.
     With several `workers` the experiments run in separate processes. `data` is your own data set.
 

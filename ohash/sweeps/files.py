@@ -96,7 +96,10 @@ def with_own_data(sweep: Sweep, dataset: Dataset) -> Sweep:
             for case, kernel in zip(cases, kernels, strict=True)
         ]
     grid = {key: list(values) for key, values in sweep.grid}
-    return build_sweep(sweep.name, base=base, grid=grid, cases=cases, seeds=sweep.seeds)
+    return build_sweep(
+        sweep.name, base=base, grid=grid, cases=cases, seeds=sweep.seeds, random=dict(sweep.random),
+        halving=dict(sweep.halving),
+    )  # fmt: skip
 
 
 def _kernel(settings: Mapping[str, object], dataset: Dataset) -> str:

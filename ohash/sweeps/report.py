@@ -11,7 +11,8 @@ from ohash import tables
 from ohash.engine.params import OWN, experiment, rows_of
 from ohash.models.registry import find
 from ohash.streams import registry as datasets
-from ohash.sweeps.results import METRIC, Point, group_of
+from ohash.sweeps.halving import group_of, planned_cells
+from ohash.sweeps.results import METRIC, Point
 from ohash.sweeps.sweep import Sweep
 from ohash.tables import bibliography, escape_latex
 
@@ -25,19 +26,21 @@ NEITHER_IS_BETTER = ("update_rate",)
 def best_of(points: Sequence[Point], measure: str = METRIC) -> list[Point]:
     """The best of each data set, truth and supervision, of the points with the most seeds; equals are all best.
 
-    Nothing is best by a measure that is neither good nor bad.
+    Nothing is best by a measure that is neither good nor bad, and nothing that successive halving stopped early.
     """
     if measure in NEITHER_IS_BETTER:
         return []
     groups: dict[str, list[Point]] = {}
     for point in points:
-        groups.setdefault(group_of(point), []).append(point)
+        groups.setdefault(group_of(point.cells[0].params), []).append(point)
     best = []
     for group in groups.values():
-        most = max(len(point.numbers) for point in group)
-        known = [point for point in group if len(point.numbers) == most and math.isfinite(point.mean(measure))]
+        rivals = [point for point in group if math.isfinite(point.mean(measure))]
+        full = [point for point in rivals if point.outcome == "full"]
+        most = max((len(point.numbers) for point in full), default=0)
+        known = [point for point in full if len(point.numbers) == most]
         sign = -1 if measure in LOWER_IS_BETTER else 1
-        if len(known) > 1:
+        if known and len(known) + len(rivals) - len(full) > 1:
             highest = max(sign * point.mean(measure) for point in known)
             best += [point for point in known if sign * point.mean(measure) == highest]
     return best
@@ -49,14 +52,18 @@ def importance(sweep: Sweep, points: Sequence[Point], measure: str = METRIC) -> 
     It is the variance of the means at each value, over the variance of all points: the main effects of an analysis of
     variance. On a whole grid they and their interactions add up to 1. A parameter drawn at random has too many values
     for that: its values are put in four bins, and what bins explain by chance is subtracted. Empty for too few points.
+    Of successive halving it is the first round: only there all settings took part, with the same number of pairs.
     """
     known = [point for point in points if math.isfinite(point.mean(measure))]
+    if sweep.halving:
+        known = [point for point in known if dict(point.at)["pairs"] == sweep.budgets[0]]
+    axes = [key for key in sweep.axes if key != "pairs" or not sweep.halving]
     y = np.array([point.mean(measure) for point in known])
-    if len(known) < LEAST_POINTS or len(sweep.axes) < 2 or not y.std() > 0:
+    if len(known) < LEAST_POINTS or len(axes) < 2 or not y.std() > 0:
         return {}
     drawn = dict(sweep.random)
     shares = {}
-    for key in sweep.axes:
+    for key in axes:
         values = [dict(point.at).get(key) for point in known]
         groups = _bins(values) if key in drawn and len(set(values)) > BINS else [repr(value) for value in values]
         shares[key] = _explained(y, groups, by_chance=key in drawn)
@@ -83,10 +90,17 @@ def _explained(y: npt.NDArray[np.float64], groups: list[str], *, by_chance: bool
 
 
 def to_latex(sweep: Sweep, points: Sequence[Point]) -> str:
-    """A booktabs table, one row per point, mean ± sd over seeds on validation queries; the best of a group is bold."""
-    known = [point for point in points if point.numbers]
+    """A booktabs table, one row per point, mean ± sd over seeds on validation queries; the best of a group is bold.
+
+    Of successive halving a row is a setting with the most pairs it ran.
+    """
+    known = [point for point in points if point.numbers and point.outcome != "continued"]
     best = {id(point) for point in best_of(known)}
-    shown = sorted(known, key=lambda point: -point.mean())[:MOST_ROWS] if len(known) > MOST_ROWS else known
+    if sweep.halving:
+        known = sorted(known, key=lambda point: -dict(point.at)["pairs"])
+    shown = known
+    if len(known) > MOST_ROWS:
+        shown = sorted(known, key=lambda point: (point.outcome != "full", -point.mean()))[:MOST_ROWS]
     keys = list(sweep.axes)
     rows = []
     for point in shown:
@@ -98,7 +112,12 @@ def to_latex(sweep: Sweep, points: Sequence[Point]) -> str:
     cells = [cell.params for cell in sweep.cells]
     data = ", ".join(dict.fromkeys("own data" if one.dataset == OWN else one.dataset for one in cells))
     few = f" The best {len(shown)} of {len(known)} points." if len(shown) < len(known) else ""
-    done, total = sum(len(point.numbers) for point in points), len(sweep.cells)
+    if sweep.halving:
+        few += (
+            f" Successive halving: rows with fewer than {sweep.budgets[-1]:,} pairs were stopped early and are not "
+            "ranked; bold is the best of the others."
+        )
+    done, total = sum(len(point.numbers) for point in points), len(planned_cells(sweep))
     part = f" {done} of {total} experiments have ended." if done < total else ""
     caption = (
         f"{sweep.name} ({data}, {', '.join(dict.fromkeys(f'{one.run.pairs:,} pairs' for one in cells))}): mean "
@@ -119,10 +138,10 @@ def to_bibtex(sweep: Sweep) -> str:
 
 
 def symbol(sweep: Sweep, key: str) -> str:
-    """A parameter as the paper writes it."""
+    """A parameter as the paper writes it; its n, the number of pairs, in words."""
     rows = rows_of(sweep.cells[0].params) | rows_of(experiment())
     row = rows.get(key)
-    return key if row is None else row.symbol or row.title
+    return key if row is None or key == "pairs" else row.symbol or row.title
 
 
 def _cell(key: str, value: Any) -> str:

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash import tables
-from ohash.engine.params import OWN, QUERIES
+from ohash.engine.params import QUERIES
 from ohash.evaluation.significance import ENOUGH_SEEDS, Difference, difference_over_seeds, seeds_text
-from ohash.models.registry import find
 from ohash.notebook import card_html, curves_html
 from ohash.store.store import Store
+from ohash.sweeps.halving import OUTCOMES, Outcome, group_of, open_rounds, outcomes, planned_cells, summary
 from ohash.sweeps.sweep import Cell, Sweep, Values
 
 METRIC = "map"
@@ -25,12 +25,16 @@ SCORES, COSTS = ("map", "recall_10", "precision_10"), ("auc", "cpu_learn", "seco
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a sweep: its settings, its cells, and the validation numbers of the finished ones."""
+    """A point of a sweep: its settings, its cells, and the validation numbers of the finished ones.
+
+    With successive halving a setting has one point per round it took part in; only a "full" one ran all pairs.
+    """
 
     at: Values
     cells: tuple[Cell, ...]
     numbers: tuple[dict[str, float], ...]
     failed: int = 0
+    outcome: Outcome = "full"
 
     @property
     def waiting(self) -> int:
@@ -54,26 +58,42 @@ class Point:
 
 
 def collect_points(sweep: Sweep, store: Store) -> list[Point]:
-    """Every point of a sweep with its results so far."""
+    """Every point of a sweep with its results so far; with successive halving, those of the rounds that are open."""
     known = store.values(cell.key for cell in sweep.cells)
+    rounds = open_rounds(sweep, known)
+    became = outcomes(sweep, rounds)
     points = []
-    for at, cells in sweep.by_point():
+    for at, cells in (setting for one in rounds for setting in one.settings):
         stored = [known[cell.key] for cell in cells if cell.key in known]
         numbers = tuple(_numbers(values) for values in stored if values["state"] == "done")
-        points.append(Point(at, tuple(cells), numbers, sum(values["state"] == "error" for values in stored)))
+        failed = sum(values["state"] == "error" for values in stored)
+        points.append(Point(at, tuple(cells), numbers, failed, became[at]))
     return points
+
+
+def count_cells(sweep: Sweep, store: Store) -> int:
+    """How many cells run until the sweep is over."""
+    return len(planned_cells(sweep, store.values(cell.key for cell in sweep.cells)))
+
+
+def halving_text(sweep: Sweep, store: Store) -> str:
+    """The rounds of successive halving so far, and what may not be compared; "" without it."""
+    return summary(sweep, open_rounds(sweep, store.values(cell.key for cell in sweep.cells)))
 
 
 def to_csv(sweep: Sweep, store: Store) -> str:
     """One row per cell, finished or not; an empty field means "not measured". `map_test` is mAP on test queries."""
     known = store.values(cell.key for cell in sweep.cells)
+    rounds = open_rounds(sweep, known)
+    became = outcomes(sweep, rounds)
     names = list(dict.fromkeys(name for cell in sweep.cells for name, _ in cell.at))
     rows = []
-    for cell in sweep.cells:
+    for cell in (cell for one in rounds for cell in one.cells):
         values = known.get(cell.key, {"state": "waiting", "numbers": {}})
         numbers, settings = _numbers(values), dict(cell.at)
         row = {"run": cell.key, **{name: settings.get(name, "") for name in names}}
         row |= {"seed": cell.params.seed, "state": values["state"]}
+        row |= {"halving": OUTCOMES[became[cell.at]]} if sweep.halving else {}
         for part in QUERIES:
             scores = values.get(f"scores/{part}", {})
             row |= {f"{name}_{part}": _finite(scores, name) for name in SCORES}
@@ -145,15 +165,16 @@ def best_points(sweep: Sweep, store: Store, known: list[Point] | None = None) ->
     """The best point of each data set, truth and supervision, across which mAP is not comparable."""
     groups: dict[str, list[Point]] = {}
     for point in collect_points(sweep, store) if known is None else known:
-        groups.setdefault(group_of(point), []).append(point)
+        groups.setdefault(group_of(point.cells[0].params), []).append(point)
     best = [(name, best_point(store, group)) for name, group in groups.items()]
     return [replace(one, group=name if len(groups) > 1 else "") for name, one in best if one is not None]
 
 
 def best_point(store: Store, points: list[Point]) -> BestPoint | None:
-    """The best of the points with the most finished seeds; None before any is finished."""
-    most = max((len(point.numbers) for point in points), default=0)
-    complete = [point for point in points if len(point.numbers) == most and np.isfinite(point.mean())]
+    """The best of the points with the most finished seeds that ran all pairs; None before any is finished."""
+    full = [point for point in points if point.outcome == "full"]
+    most = max((len(point.numbers) for point in full), default=0)
+    complete = [point for point in full if len(point.numbers) == most and np.isfinite(point.mean())]
     if not complete:
         return None
     best = max(complete, key=lambda point: point.mean())
@@ -174,15 +195,6 @@ def _evaluate_on_test(store: Store, point: Point) -> BestPoint:
     queries = int(np.isfinite(np.concatenate(aps)).sum()) // len(aps)
     test = difference_over_seeds(aps, [np.zeros_like(ap) for ap in aps])
     return BestPoint(point, point.mean(), test, sd, queries, len(aps), lost_runs=lost)
-
-
-def group_of(point: Point) -> str:
-    """The data set, truth and supervision of a point: mAP is not comparable across them."""
-    params = point.cells[0].params
-    truth = "" if params.stream.similar_by == "auto" else f" by {params.stream.similar_by}"
-    data = "your data" if params.dataset == OWN else params.dataset
-    supervision = find(params.method).supervision
-    return f"{data}{truth}, {'unsupervised' if supervision == 'none' else f'learning from {supervision}'}"
 
 
 @dataclass(frozen=True)
@@ -208,8 +220,9 @@ class SweepResults:
     def _repr_html_(self) -> str:
         """Name, progress, the best points, and mAP over the points."""
         points = self.points
-        done, total = sum(len(point.numbers) for point in points), len(self.sweep.cells)
+        done, total = sum(len(point.numbers) for point in points), count_cells(self.sweep, self.store)
         facts = [f"{done} of {total} cells done"]
+        facts += [halving_text(self.sweep, self.store)] if self.sweep.halving else []
         for best in best_points(self.sweep, self.store, points):
             settings = ", ".join(f"{name} = {value}" for name, value in best.point.at) or self.sweep.name
             group = f" ({best.group})" if best.group else ""

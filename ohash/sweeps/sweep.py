@@ -30,6 +30,13 @@ Instead of a grid, or with one, parameters may be drawn at random, by the scale 
 Two numbers are the ends of a range, anything else is a list of choices. The draws follow from the spec alone, and more
 of them begin with the same ones, so that a sweep resumes and grows like any other.
 
+Successive halving stops poor settings early. Every setting begins with few pairs; the best of each round run again with
+`factor` times as many, until the last round has all pairs. The first round has at least `min_pairs`::
+
+    [halving]
+    factor = 3
+    min_pairs = 1000
+
 A case sets parameters that belong together, such as a method and its own parameters; without cases the base is one.
 """
 
@@ -54,13 +61,14 @@ from ohash.streams import registry as datasets
 Values = tuple[tuple[str, Any], ...]
 MOST_CELLS = 100_000
 DRAW_SEED = 42
-SPEC_KEYS = ("name", "seeds", "base", "grid", "cases", "random")
+SPEC_KEYS = ("name", "seeds", "base", "grid", "cases", "random", "halving")
 DRAWS = "draws"
+FACTOR = 3  # of successive halving, unless the spec gives another
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One experiment of a sweep; `at` holds the settings of its case and its grid values."""
+    """One experiment of a sweep; `at` holds the settings of its case, its grid values and the pairs of its round."""
 
     params: ExperimentParams
     at: Values
@@ -81,6 +89,24 @@ class Sweep:
     cases: tuple[Values, ...]
     seeds: tuple[int, ...]
     random: Values = ()
+    halving: Values = ()
+
+    @cached_property
+    def budgets(self) -> tuple[int, ...]:
+        """The pairs of each round of successive halving, the fewest first; empty without it."""
+        if not self.halving:
+            return ()
+        factor, least = (int(dict(self.halving)[name]) for name in ("factor", "min_pairs"))
+        pairs = unchecked_experiment(**{**dict(self.base), **dict(self.cases[0])}).run.pairs
+        budgets = [pairs]
+        while budgets[0] // factor >= least:
+            budgets.insert(0, budgets[0] // factor)
+        if len(budgets) < 2:
+            raise ValueError(
+                f"halving.min_pairs must be at most pairs / factor = {pairs // factor:,} here, got {least:,}; "
+                "otherwise there is one round, and nothing is stopped"
+            )
+        return tuple(budgets)
 
     @cached_property
     def draws(self) -> tuple[Values, ...]:
@@ -115,11 +141,16 @@ class Sweep:
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """Every cell once, ordered by case, then grid (the last key varies fastest), then seed."""
+        """Every cell once, ordered by case, then grid (the last key varies fastest), then seed.
+
+        With successive halving they are those of every round, and few of the later ones run (`halving.open_rounds`).
+        """
         cells: dict[str, Cell] = {}
+        rounds: tuple[Values, ...] = tuple((("pairs", pairs),) for pairs in self.budgets) or ((),)
         for case in self.cases:
-            for *point, drawn in product(*(values for _, values in self.grid), self.draws):
+            for *point, drawn, budget in product(*(values for _, values in self.grid), self.draws, rounds):
                 settings = dict(case) | dict(zip((key for key, _ in self.grid), point, strict=True)) | dict(drawn)
+                settings |= dict(budget)
                 for seed in self.seeds:
                     params = unchecked_experiment(**{**dict(self.base), **settings, "seed": seed})
                     cell = Cell(params, tuple(settings.items()))
@@ -143,6 +174,7 @@ class Sweep:
                 "grid": {key: list(values) for key, values in self.grid},
                 "cases": [dict(case) for case in self.cases],
                 **({"random": dict(self.random)} if self.random else {}),
+                **({"halving": dict(self.halving)} if self.halving else {}),
             },
             indent=2,
         )
@@ -168,6 +200,7 @@ def build_sweep(
     cases: list[dict[str, Any]] | tuple[dict[str, Any], ...] = (),
     seeds: int | Sequence[int] = 1,
     random: Mapping[str, Any] | None = None,
+    halving: Mapping[str, Any] | None = None,
     most: int = MOST_CELLS,
 ) -> Sweep:
     """A sweep of at most `most` cells; every cell must be a valid experiment.
@@ -201,8 +234,9 @@ def build_sweep(
         tuple(table for _, table in tables[2:]) or ((),),
         numbers,
         drawn,
+        _check_halving(halving or {}, [dict(table) for _, table in tables[1:]] + [dict(drawn)]),
     )
-    count = len(sweep.cases) * len(sweep.seeds) * max(1, int(dict(drawn).get(DRAWS, 1)))
+    count = len(sweep.cases) * len(sweep.seeds) * max(1, int(dict(drawn).get(DRAWS, 1))) * max(1, len(sweep.budgets))
     for _, values in sweep.grid:
         count *= len(values)
     if count > most:
@@ -260,6 +294,22 @@ def _check_random(random: Any, grid: Mapping[str, Any]) -> Values:
     return tuple((key, value if key == DRAWS else tuple(value)) for key, value in table.items())
 
 
+def _check_halving(halving: Any, tables: Sequence[Mapping[str, Any]]) -> Values:
+    table = dict(_frozen("halving", halving))
+    if not table:
+        return ()
+    unknown = sorted(set(table) - {"factor", "min_pairs"})
+    if unknown or "min_pairs" not in table:
+        raise ValueError(f"halving has factor and min_pairs, got {', '.join(unknown) or 'no min_pairs'}")
+    table = {"factor": table.get("factor", FACTOR), "min_pairs": table["min_pairs"]}
+    for name, least in (("factor", 2), ("min_pairs", 1)):
+        if isinstance(table[name], bool) or not isinstance(table[name], int) or table[name] < least:
+            raise ValueError(f"halving.{name} must be an integer >= {least}, got {table[name]!r}")
+    if any("pairs" in one for one in tables):
+        raise ValueError("pairs must be in base alone: successive halving varies them itself")
+    return tuple(table.items())
+
+
 def _frozen(what: str, values: Any) -> Values:
     if not isinstance(values, Mapping):
         raise ValueError(f"{what} must be a table of parameters, got {values!r}")
@@ -293,6 +343,7 @@ def code_for(sweep: Sweep, files: Files = PLACEHOLDER_FILES) -> str:
         "grid": {key: list(values) for key, values in sweep.grid},
         "cases": [dict(case) for case in sweep.cases if case],
         "random": {key: value if key == DRAWS else list(value) for key, value in sweep.random},
+        "halving": dict(sweep.halving),
         "seeds": count if sweep.seeds == tuple(range(count)) else list(sweep.seeds),
     }
     lines = [f"    {name}={value!r},\n" for name, value in arguments.items() if value not in ({}, [])]

@@ -166,8 +166,10 @@ def test_the_same_error_of_many_cells_is_said_once(tmp_path, capsys, monkeypatch
 
 
 @pytest.mark.slow
-def test_killed_in_the_middle_and_resumed_the_table_is_that_of_an_undisturbed_run(tmp_path):
+@pytest.mark.parametrize("halving", ["", "[halving]\nfactor = 3\nmin_pairs = 6000\n"], ids=["grid", "halving"])
+def test_killed_in_the_middle_and_resumed_the_table_is_that_of_an_undisturbed_run(tmp_path, halving):
     file = spec(tmp_path, seeds=3, pairs=20_000)
+    file.write_text(file.read_text() + halving)
     calm = started(file, tmp_path / "calm", "--workers", "2")
     said, errors = calm.communicate(timeout=PATIENCE)
     assert calm.returncode == 0, errors
@@ -177,16 +179,18 @@ def test_killed_in_the_middle_and_resumed_the_table_is_that_of_an_undisturbed_ru
         until(lambda: len(Store(tmp_path / "torn").done()) > before, PATIENCE)  # noqa: B023
         torn.send_signal(signal.SIGKILL)
         torn.communicate()
-    assert len(Store(tmp_path / "torn").done()) < 9
+    assert len(Store(tmp_path / "torn").done()) < (12 if halving else 9)
     last = started(file, tmp_path / "torn", "--workers", "2")
     again, errors = last.communicate(timeout=PATIENCE)
     assert last.returncode == 0, errors
     assert timeless(file, tmp_path / "torn") == timeless(file, tmp_path / "calm")
     assert _without_times(again) == _without_times(said)
+    assert ("stopped early" in again) == bool(halving)
 
 
 def _without_times(text):
-    return [" ".join(line.split()[:-1]) if "best" not in line else line for line in text.splitlines()]
+    words = ("best", "halving:")
+    return [line if any(word in line for word in words) else " ".join(line.split()[:-1]) for line in text.splitlines()]
 
 
 @pytest.mark.slow

@@ -113,6 +113,27 @@ def test_a_new_sweep_shows_its_cost_and_starts(launched: list[str], alone: Store
     assert app.query_params["sweep"] == started.key
 
 
+def test_successive_halving_from_the_form_to_its_rounds(launched: list[str], alone: Store) -> None:
+    app = page()
+    box(app).set_value("blobs2d").run()
+    app.number_input(key="sweep_pairs").set_value(180).run()
+    app.number_input(key="sweep_seeds").set_value(1).run()
+    app.text_input(key="sweep_values_beta").set_value("0.2, 0.3, 0.4, 0.5").run()
+    app.toggle(key="sweep_halving").set_value(True).run()
+    app.number_input(key="sweep_factor").set_value(2).run()
+    assert any("7 experiments" in one.value for one in app.markdown), "four with 45 pairs, two with 90, one with 180"
+    app.button(key="sweep_new").click().run()
+    assert not app.exception and len(launched) == 1
+    (started,) = list_sweeps(alone).values()
+    assert started.budgets == (45, 90, 180)
+    SweepExecution(started, alone, InlineExecutor()).run()
+    app = page(sweep=started.key)
+    assert any("4 settings with 45 pairs, then 2 settings with 90 pairs, then" in one.value for one in app.caption)
+    assert sorted(app.dataframe[0].value["halving"]) == ["all pairs"] + ["stopped early"] * 3 + ["went on"] * 3
+    assert any("Best on the validation queries" in one.value and "180 pairs" in one.value for one in app.markdown)
+    assert not [one for one in app.button if one.key == "sweep_start"], "nothing is left to do"
+
+
 def test_what_is_wrong_with_a_grid_is_said(launched: list[str]) -> None:
     app = page()
     app.text_input(key="sweep_values_beta").set_value("0.5, 7").run()

@@ -14,7 +14,8 @@ from ohash.store.store import Store
 from ohash.streams.dataset import Dataset
 from ohash.sweeps.estimate import CellTimer, CostEstimate, estimate_cost
 from ohash.sweeps.files import with_own_data
-from ohash.sweeps.sweep import Sweep, build_sweep
+from ohash.sweeps.halving import planned_cells
+from ohash.sweeps.sweep import Cell, Sweep, build_sweep
 from ohash.ui.parts import catalogue
 from ohash.ui.parts.controls import label_of
 from ohash.ui.parts.notices import show_error
@@ -28,12 +29,17 @@ SUGGESTED: dict[str, tuple[float, ...]] = {
     "m": (50, 100, 200, 300), "sigma": (0.25, 0.5, 1, 2), "similar_share": (0.1, 0.3, 0.5, 0.7),
     "noise": (0, 0.1, 0.2, 0.3, 0.4), "alpha": (0, 1, 2, 4),
 }  # fmt: skip
-# A sweep has its own fields for these, or they do not affect quality.
 GRID, RANDOM = "grid", "random"
 SEARCHES = {GRID: "every combination", RANDOM: "drawn at random"}
 DRAWS_HELP = (
     "Each is run with every method and seed. More draws later begin with the same ones, which are not run again."
 )
+HALVING_HELP = (
+    "Every setting begins with few pairs, and only the best go on with more: many settings in little time. A setting "
+    "that is stopped early might have caught up, so it is not ranked against those that ran all pairs."
+)
+FACTOR_HELP = "After each round this share of the settings goes on, with as many times the pairs."
+# A sweep has its own fields for these, or they do not affect quality.
 NOT_VARIED = ("seed", "judged_by", "judged_at", "stop_when_flat", "dtype")
 
 
@@ -81,6 +87,7 @@ def build(session: Session) -> Sweep | None:
         "Seeds", 1, 20, 2, key="sweep_seeds", help="The number of runs per point. Their spread shows how much is noise."
     )  # fmt: skip
     name = right.text_input("Name", " × ".join(varied) or "one point", key="sweep_name", max_chars=60)
+    halving = _halving(int(pairs)) if varied else {}
     for problem in problems:
         show_error(problem)
     if problems:
@@ -89,14 +96,16 @@ def build(session: Session) -> Sweep | None:
         sweep = build_sweep(
             name, base={**base, "dataset": dataset, "pairs": int(pairs), "judged_at": "ends"}, grid=grid,
             cases=[{"method": method} for method in chosen], seeds=int(seeds), random=random,
+            halving=halving,
         )  # fmt: skip
         sweep = sweep if own is None else with_own_data(sweep, own)
     except ValueError as error:
         show_error(error)
         return None
-    if len(sweep.cells) > MAX_CELLS:
+    count = len(planned_cells(sweep))
+    if count > MAX_CELLS:
         st.error(
-            f"A sweep started here can have up to {MAX_CELLS:,} experiments; this one has {len(sweep.cells):,}. Use "
+            f"A sweep started here can have up to {MAX_CELLS:,} experiments; this one has {count:,}. Use "
             "fewer values, or `python3 -m ohash sweep`.", icon=":material/error:",
         )  # fmt: skip
         return None
@@ -112,20 +121,34 @@ def build(session: Session) -> Sweep | None:
 def show_cost(session: Session, sweep: Sweep, store: Store) -> None:
     """The number of experiments, and an estimate of the time from a measured one."""
     cores = os.cpu_count() or 1
-    cost = _cost(sweep.key, len(store.done()), sweep, store, session.own)
+    planned = planned_cells(sweep, store.values(cell.key for cell in sweep.cells))
+    cost = _cost(sweep.key, len(store.done()), planned, store, session.own)
     if not cost.cells:
-        st.markdown(f"**{len(sweep.cells)} experiments**, all done already.")
+        st.markdown(f"**{len(planned)} experiments**, all done already.")
         return
     st.markdown(
         f"**{cost.cells} experiments** of {cost.seconds / cost.cells:.1f} s each, measured on this machine: about "
         f"**{duration(cost.on(cores))}** on {cores} cores."
-        + (f" {len(sweep.cells) - cost.cells} more are done already." if cost.cells < len(sweep.cells) else "")
+        + (f" {len(planned) - cost.cells} more are done already." if cost.cells < len(planned) else "")
     )
 
 
 @st.cache_data(show_spinner="Timing one experiment …", max_entries=64)
-def _cost(key: str, done: int, _sweep: Sweep, _store: Store, _own: dict[str, Dataset]) -> CostEstimate:
-    return estimate_cost(_sweep.cells, _store, CellTimer(_own, most=4))
+def _cost(key: str, done: int, _cells: list[Cell], _store: Store, _own: dict[str, Dataset]) -> CostEstimate:
+    return estimate_cost(_cells, _store, CellTimer(_own, most=4))
+
+
+def _halving(pairs: int) -> dict[str, int]:
+    """The rounds of successive halving, if it is chosen."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="sweep_halving_row"):
+        if not st.toggle("Successive halving", key="sweep_halving", help=HALVING_HELP):
+            return {}
+        factor = st.number_input("Keep one of", 2, 10, 3, key="sweep_factor", help=FACTOR_HELP, width=160)
+        least = st.number_input(
+            "Pairs of the first round, at least", 1, max(1, pairs // int(factor)),
+            max(1, pairs // int(factor) ** 2), key=f"sweep_min_pairs_{pairs}_{factor}", width=260,
+        )  # fmt: skip
+    return {"factor": int(factor), "min_pairs": int(least)}
 
 
 def _common_rows(dataset: str, chosen: list[str]) -> dict[str, Parameter]:

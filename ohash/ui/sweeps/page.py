@@ -11,9 +11,10 @@ from ohash.engine.params import OWN
 from ohash.store.store import Store
 from ohash.sweeps import launch
 from ohash.sweeps.files import delete_sweep, list_sweeps, load_own_dataset, own_fingerprints, save_own_data
+from ohash.sweeps.halving import planned_cells
 from ohash.sweeps.leases import Activity, activity, cancel
 from ohash.sweeps.report import to_bibtex, to_latex
-from ohash.sweeps.results import Point, best_points, collect_points, to_csv
+from ohash.sweeps.results import Point, best_points, collect_points, count_cells, halving_text, to_csv
 from ohash.sweeps.sweep import Sweep, code_for
 from ohash.ui.parts.notices import show_error
 from ohash.ui.session import own_data as session_data
@@ -77,6 +78,8 @@ def _draw(session: Session, store: Store, sweep: Sweep, was_alive: bool) -> None
     results = collect_points(sweep, store)
     _status(store, sweep, results, alive)
     _controls(session, store, sweep, results, alive)
+    if sweep.halving:
+        st.caption(halving_text(sweep, store))
     if any(point.numbers for point in results):
         results_view.show_charts(session, store, sweep, results)
         results_view.show_table(session, store, sweep, results)
@@ -87,7 +90,7 @@ def _draw(session: Session, store: Store, sweep: Sweep, was_alive: bool) -> None
 
 def _status(store: Store, sweep: Sweep, results: list[Point], alive: bool) -> None:
     done, failed = sum(len(point.numbers) for point in results), sum(point.failed for point in results)
-    total = len(sweep.cells)
+    total = count_cells(sweep, store)
     now = activity(store).get(sweep.key)
     text = f"**{done} of {total} experiments**" + (f", {failed} failed" if failed else "")
     if alive and now is not None and now.alive:
@@ -114,7 +117,7 @@ def _pace(now: Activity) -> str:
 
 
 def _controls(session: Session, store: Store, sweep: Sweep, results: list[Point], alive: bool) -> None:
-    left = sum(point.waiting + point.failed for point in results)
+    left = sum(point.waiting + point.failed for point in results) or any(point.outcome == "open" for point in results)
     with st.container(horizontal=True, key="sweep_controls", vertical_alignment="center"):
         if alive:
             if st.button("Cancel", icon=":material/stop:", key="sweep_cancel", help="Finished experiments are kept."):
@@ -189,7 +192,7 @@ def _alive(store: Store, sweep: Sweep) -> bool:
 
 
 def _title(sweep: Sweep) -> str:
-    count = len(sweep.cells)
+    count = len(planned_cells(sweep))
     names = dict.fromkeys(cell.params.dataset for cell in sweep.cells)
     data = ", ".join("your data" if name == OWN else name for name in names)
     return f"{sweep.name} · {data} · {count} experiment{'s' if count > 1 else ''}"

@@ -15,6 +15,7 @@ from ohash.plots.plotly import heat_figure, many, pickable
 from ohash.plots.svg import heat_to_svg, to_svg
 from ohash.store.store import Store
 from ohash.sweeps.files import load_own_dataset
+from ohash.sweeps.halving import OUTCOMES
 from ohash.sweeps.report import symbol
 from ohash.sweeps.results import BestPoint, Point
 from ohash.sweeps.sweep import Sweep
@@ -127,6 +128,7 @@ def show_table(session: Session, store: Store, sweep: Sweep, results: list[Point
         {
             **{symbol(sweep, key): [str(dict(p.at).get(key, "–")) for p in results] for key in names},
             "seeds": [f"{len(p.numbers)} of {len(p.cells)}" for p in results],
+            **({"halving": [OUTCOMES[p.outcome] for p in results]} if sweep.halving else {}),
             "mAP": [p.mean() for p in results],
             "± SD": [p.sd() for p in results],
             "recall@10": [p.mean("recall_10") for p in results],
