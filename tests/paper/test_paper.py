@@ -473,9 +473,10 @@ def test_tables_charts_and_report(small_paper):
     page = report(small_paper, [three, FIGURES["kernel"]], findings)
     assert page.count("one seed, so no band") == 2, "what the charts show is said once a figure"
     assert "standard deviation" not in page
-    scores = {x: seed.score(part="validation") for x in (1, 2, 3, 4)
+    scores = {x: seed.score(part="test") for x in (1, 2, 3, 4)
               for seed in small_paper.seeds("3", data.EMBEDDED[3], "mmoh", x)}  # fmt: skip
-    assert f"best on validation queries at {max(scores, key=scores.get)} (" in chart.title
+    assert list(chart.series[0].y) == list(scores.values()) and "mAP on test queries" in chart.caption
+    assert f"on test queries against T (models): highest at {max(scores, key=scores.get)} (" in chart.title
     assert page.count("<svg") == 2 and "Section VII-B2" in page and "<script" not in page
     assert not re.search(r"(?:src|href)=\"(?:http|//)", page), "nothing is fetched"
     latex = "\n".join([table.latex(), claims_table(findings).latex()])
