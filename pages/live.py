@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.ui.live import dock, introduction, on_charts, page, rail, sharing, transport
+from ohash.ui.live import chips, dock, introduction, on_charts, page, rail, sharing, transport
 from ohash.ui.live.details import details_area
 from ohash.ui.parts import notices
 from ohash.ui.session import address, live_run, tab, viewer
@@ -39,7 +39,7 @@ with st.container(key="stage" if session.present else "desk"):
     with bar:
         transport.bar(session, runner)
     with row:
-        rail.chips(session)
+        chips.chips(session)
     with left, st.container(key="rail"):
         rail.controls(session)
     with right, st.container(key="results"):

@@ -10,7 +10,17 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from ohash.core.parameters import Parameter
-from ohash.engine.params import FIRST_DATASET, MOST_CHANGES, OWN, Change, ExperimentParams, experiment, flat, rows_of
+from ohash.engine.params import (
+    FIRST_DATASET,
+    FIRST_SEED,
+    MOST_CHANGES,
+    OWN,
+    Change,
+    ExperimentParams,
+    experiment,
+    flat,
+    rows_of,
+)
 from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 
@@ -43,6 +53,8 @@ def from_query(query: Mapping[str, str], limits: Limits | None = None) -> tuple[
     values: dict[str, Any] = {}
     values["dataset"] = dataset_of(query, FIRST_DATASET, problems)
     values["method"] = _one_of("method", methods.hashers(), query, "oh", problems)
+    if "dataset" not in query:
+        values["seed"] = FIRST_SEED
     rows = rows_of(experiment(**values))
     values |= parse_values(rows, query, problems)
     others = {key for spec in methods.hashers().values() for key in spec.table} - set(rows)

@@ -26,8 +26,9 @@ MOST_CHANGES = 64
 # The dataset key of a user's own data; `content` then says which.
 OWN = "own"
 OWN_KEYS = (OWN, "user")  # "user" is the key of `Dataset.from_arrays`
-# What the dashboard opens with, and what a link that names no dataset is about.
-FIRST_DATASET = "fashion"
+# What the dashboard opens with, and what a link that names no dataset is about. The seed is the one whose mAP is the
+# median of seeds 0 to 4 at the end of that run, on its validation queries; 0 is the luckiest.
+FIRST_DATASET, FIRST_SEED = "fashion", 2
 
 
 # Kinds of queries: tuned on the first, reported on the second.
@@ -234,6 +235,11 @@ def rows_of(params: ExperimentParams) -> dict[str, Parameter]:
     for part in _defaults(params.dataset, params.method):
         rows |= table_with_defaults(part)
     return {**rows, "seed": SEED}
+
+
+def opening_seed(dataset: str) -> int:
+    """The seed with which the dashboard opens a data set."""
+    return FIRST_SEED if dataset == FIRST_DATASET else int(SEED.default)
 
 
 def default_features(dataset: str) -> FeatureParams:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ohash.core.parameters import parameter_table
 from ohash.engine.export import code_for
 from ohash.engine.links import Limits, from_query
+from ohash.engine.live.presets import PRESETS
 from ohash.engine.params import (
     FIRST_DATASET,
     MOST_CHANGES,
@@ -24,6 +25,8 @@ from ohash.engine.params import (
 )
 from ohash.models.registry import hashers
 from tests.selection import first
+
+OPENING = PRESETS[0].params()
 
 METHODS = sorted(hashers())
 
@@ -150,6 +153,14 @@ def test_a_stored_experiment_may_be_of_a_dataset_that_is_gone():
 
 
 # -- links from anywhere -------------------------------------------------------------------------------------------
+
+
+def test_a_link_without_a_dataset_changes_what_the_dashboard_opens():
+    assert from_query({}) == (OPENING, [])
+    assert from_query({"beta": "0.7"}) == (OPENING.with_values(beta=0.7), [])
+    assert from_query({"seed": "0"}) == (OPENING.with_values(seed=0), [])
+    assert from_query({"dataset": FIRST_DATASET})[0].seed == 0, "as in links written so far"
+    assert from_query(OPENING.to_query()) == (OPENING, [])
 
 
 def test_unknown_keys_are_ignored_and_bad_values_named_and_defaulted():
@@ -307,13 +318,13 @@ def test_a_method_without_live_parameters_takes_no_change():
 )
 def test_bad_changes_of_a_link_are_named_and_ignored(text):
     params, problems = from_query({"r": "24", "changes": text})
-    assert params == experiment(FIRST_DATASET, r=24)
+    assert params == OPENING.with_values(r=24)
     assert len(problems) == 1 and problems[0].startswith(f"change {text!r} ignored: ")
 
 
 def test_one_bad_change_of_a_link_costs_only_itself():
     params, problems = from_query({"changes": "5:beta:0.4,7:beta:2,9:C:0.01"})
-    assert params == experiment(FIRST_DATASET, changes=[Change(5, "beta", 0.4), Change(9, "C", 0.01)])
+    assert params == OPENING.changed(5, beta=0.4).changed(9, C=0.01)
     assert len(problems) == 1 and "7:beta:2" in problems[0]
     many, problems = from_query({"changes": ",".join(f"{t}:C:0.01" for t in range(140))})
     assert len(many.changes) == MOST_CHANGES and "at most 64" in problems[0]
@@ -343,11 +354,11 @@ def test_values_that_do_not_go_together_are_named_in_a_link():
     ):
         params, problems = from_query(query)
         assert message in problems[0]
-        assert params == experiment(FIRST_DATASET, **left)
+        assert params == OPENING.with_values(**left)
 
 
 def test_what_does_not_go_together_costs_nothing_else():
     params, problems = from_query({"similar_share": "-0.5", "C": "0.5", "sigma": "2", "noise": "0.1"})
-    assert params == experiment(FIRST_DATASET, C=0.5, sigma=2.0, noise=0.1) and len(problems) == 1
+    assert params == OPENING.with_values(C=0.5, sigma=2.0, noise=0.1) and len(problems) == 1
     params, problems = from_query({"database": "seen", "train": "disjoint", "C": "0.5"})
     assert params.model.C == 0.5 and len(problems) == 1

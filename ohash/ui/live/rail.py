@@ -7,9 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from ohash.core.parameters import Parameter, format_value, parameter_table
-from ohash.engine.live.presets import TYPICAL_SEED
-from ohash.engine.params import ExperimentParams, experiment, flat, rows_of, unchecked_experiment
+from ohash.core.parameters import Parameter, parameter_table
+from ohash.engine.params import ExperimentParams, experiment, flat, opening_seed, rows_of, unchecked_experiment
 from ohash.models import registry as methods
 from ohash.models.online.mmoh import MMOHParams
 from ohash.models.online.oh_params import USUAL_C, OHParams
@@ -24,6 +23,7 @@ from ohash.ui.workarounds.slots import on_choice, once, slot
 from ohash.ui.workarounds.style import unseen_heading
 
 AUTOMATIC = 0.0  # of C
+CHIPS = "chips_fragment"  # redrawn with β and C
 VISIBLE = ("beta", "C", "r", "T")
 AUTO_C = "twice the median step of the warm-up pairs, so that few steps are capped."
 KEPT_ON_OTHER_DATA = ("r", "T", "alpha", "beta", "C", "seed", "pairs")
@@ -49,7 +49,7 @@ def controls(session: Session) -> None:
         st.button(f"Use the paper's {USUAL_C:g}", key="usual_C", on_click=once(change), args=(session, "C", USUAL_C))
     if "C" in rows and rows["C"].default == AUTOMATIC != values["C"]:
         st.button(
-            "Choose C from the data", key="auto_C", on_click=once(_commit), args=(session, "C", AUTOMATIC),
+            "Choose C from the data", key="auto_C", on_click=once(commit_value), args=(session, "C", AUTOMATIC),
             help=f"{AUTO_C.capitalize()} Starts a new run.",
         )  # fmt: skip
     several = isinstance(session.params.model, OHParams)
@@ -68,7 +68,7 @@ def _number_of_models(session: Session) -> None:
     model = session.params.model
     T = getattr(model, "T", 1)
     row = replace(parameter_table(MMOHParams)["T"], default=1)  # one model is OH
-    control(row, T, lambda _, value: _change_T(session, value))
+    control(row, T, lambda _, value: change_T(session, value))
     with st.container(horizontal=True, key="bits", vertical_alignment="center"):
         st.caption(
             f"{T} × {model.r} = **{T * model.r} bits in total**" if T > 1 else f"**{model.r} bits in total**",
@@ -86,7 +86,7 @@ def _keep_bits(session: Session, value: bool) -> None:
     session.equal_bits, session.total_bits = value, getattr(model, "T", 1) * int(model.r)
 
 
-def _change_T(session: Session, T: int) -> None:
+def change_T(session: Session, T: int) -> None:
     """Another number of models: OH with one, MMOH with several, with the other settings as they are."""
     current = live_run.in_force(session)
     before, r = getattr(current.model, "T", 1), int(current.model.r)
@@ -135,26 +135,6 @@ def _chosen_sigma(session: Session) -> None:
         st.caption(f"σ auto → {now.numbers['sigma']:.3g}, half the median distance of the warm-up")
 
 
-def chips(session: Session) -> None:
-    """Every setting of the closed panel that is not at its default, to be reset with one click."""
-    rows, values = rows_of(session.params), flat(session.params)
-    hidden = [key for keys in MORE.values() for key in keys if key in rows and values[key] != rows[key].default]
-    shown = [key for key in hidden if rows[key].is_active(values)]
-    if session.preset and values["seed"] == TYPICAL_SEED and "seed" in shown:
-        shown.remove("seed")  # every preset has it, and nobody has chosen it
-    with st.container(horizontal=True, key="chips", vertical_alignment="center"):  # always: its row is reserved
-        if not shown:
-            return
-        st.caption("Not at their defaults:", width="content")
-        for key in shown:
-            row = rows[key]
-            st.button(
-                f"{row.title} {format_value(row, values[key])}", icon=":material/close:", key=f"chip_{key}",
-                type="tertiary", on_click=once(_commit), args=(session, key, row.default),
-                help=f"Back to {format_value(row, row.default)}. Starts a new run.",
-            )  # fmt: skip
-
-
 def choose_data(session: Session) -> None:
     """The dataset, and when two of its points are similar."""
     params = session.params
@@ -175,7 +155,7 @@ def choose_method(session: Session) -> None:
     st.selectbox(
         "Method", order, method.index, key=method.key,
         format_func=lambda key: describe_supervision(specs[key].title, specs[key]),
-        on_change=on_choice(method, partial(_commit, session, "method")),
+        on_change=on_choice(method, partial(commit_value, session, "method")),
         help=with_absent("OH learns one model. MMOH learns several, and each pair updates one of them."),
     )  # fmt: skip
 
@@ -203,7 +183,7 @@ def change(session: Session, key: str, value: Any) -> None:
     """A setting was changed: β and C act on the running model, whatever else starts a new run."""
     if not rows_of(session.params)[key].live or live_run.runner(session).finished.is_set():
         session.playing = True
-        _commit(session, key, value)
+        commit_value(session, key, value)
         return
     try:
         live_run.set_live(session, key, value)
@@ -219,7 +199,7 @@ def _change_in_fragment(session: Session, key: str, value: Any) -> None:
     if over or session.warnings:
         session.redraw = True
     else:
-        st.rerun("live")
+        st.rerun(["live", CHIPS])
 
 
 def _chosen_C(session: Session) -> dict[str, float]:
@@ -231,10 +211,11 @@ def _chosen_C(session: Session) -> dict[str, float]:
 
 
 def _committer(session: Session) -> OnCommit:
-    return lambda key, value: _commit(session, key, value)
+    return lambda key, value: commit_value(session, key, value)
 
 
-def _commit(session: Session, key: str, value: Any) -> None:
+def commit_value(session: Session, key: str, value: Any) -> None:
+    """Start a new run with another value, unless it has it already."""
     current = live_run.in_force(session)
     if flat(current).get(key) == value:
         return  # nothing changed: a widget that reappears reports its value, too
@@ -251,7 +232,8 @@ def _pick_data(session: Session, key: str) -> None:
     dataset, content = catalogue.split_key(key)
     rows = rows_of(experiment("digits", session.params.method))
     defaults = flat(unchecked_experiment(session.params.dataset, session.params.method))
-    values = {
+    defaults["seed"] = opening_seed(session.params.dataset)
+    values = {"seed": opening_seed(dataset)} | {
         k: v
         for k, v in flat(live_run.in_force(session)).items()
         if k in KEPT_ON_OTHER_DATA and k in rows and v != defaults[k]

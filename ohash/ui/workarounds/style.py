@@ -31,13 +31,14 @@ CSS = """
 .st-key-top, .st-key-transport {gap: .5rem;}
 .st-key-top [data-testid="stCaptionContainer"] {margin: 0; padding: 0;}
 .st-key-top [data-testid="stCaptionContainer"] p {margin: 0;}
-.ohash-headline {margin: 0; padding: 0; line-height: 1.3; font-size: 1rem; font-weight: 400; letter-spacing: 0;}
+.ohash-headline {margin: 0; padding: 0; line-height: 1.2; font-size: .97rem; font-weight: 400; letter-spacing: 0;}
 .ohash-term {text-decoration: underline dotted; text-underline-offset: .2em; cursor: help;}
 .ohash-caption {margin: 0; font-size: .76rem; line-height: 1.2; min-height: 2.4em; opacity: .8;}
 .st-key-play button {min-width: 9.7rem;}
 .st-key-play button::after {content: "Space"; opacity: .9; font-size: .9rem; margin-left: .5rem;}
 .st-key-moving {min-height: 20rem;}
-:is(.st-key-desk, .st-key-stage) .st-key-moving {min-height: 33rem; position: relative;}
+:is(.st-key-desk, .st-key-stage) .st-key-moving {min-height: 33.3rem; position: relative;}
+.st-key-desk .st-key-moving [data-testid="stVerticalBlock"], .st-key-results {gap: .55rem;}
 .st-key-moving [data-testid="stColumn"] > [data-testid="stVerticalBlock"] {gap: 0;}
 :is(.st-key-top, .st-key-transport) button {min-height: 2.1rem; padding-block: .1rem;}
 .st-key-ohash_client {position: absolute;}
@@ -49,8 +50,9 @@ CSS = """
 .st-key-results {min-height: 9.6rem;}
 .ohash-status {font-variant-numeric: tabular-nums; opacity: .9; font-size: .9rem; white-space: nowrap;
   text-align: right;}
-.st-key-chips {min-height: 1.6rem; gap: .1rem .5rem;}
-.st-key-chips button {min-height: 1.6rem; padding: 0 .3rem; font-size: .82rem;}
+.st-key-chips {min-height: 1.65rem; gap: 0 .7rem;}
+.st-key-chips button {min-height: 1.65rem; height: 1.65rem; padding: 0; gap: .1rem;}
+.st-key-chips button :is(p, span) {font-size: .82rem;}
 .st-key-chips [data-testid="stCaptionContainer"], .st-key-chips [data-testid="stCaptionContainer"] p,
 .st-key-gallery_bar [data-testid="stMarkdownContainer"], .st-key-gallery_bar p {margin: 0;}
 [data-testid="stCaptionContainer"] {color: inherit; opacity: .8;}
@@ -107,26 +109,22 @@ CSS = """
     position: absolute; left: 0; right: 0; height: 2.5rem; top: 0;}
   .st-key-desk > [data-testid="stLayoutWrapper"]:has(> * > * > .st-key-transport) {top: 2.65rem;}
   .st-key-desk [data-testid="stColumn"]:has(> * > * > .st-key-moving) > [data-testid="stVerticalBlock"] {
-    position: relative; padding-top: 1.55rem;}
-  .st-key-desk [data-testid="stLayoutWrapper"]:has(> * > * > .st-key-chips) {
-    position: absolute; top: 0; left: 0; right: 0; padding-right: 23rem;}
-  /* Chips take the reserved room, and more where they need several rows; the status stands to their right. */
-  .st-key-desk [data-testid="stColumn"]:has(.st-key-chips button) > [data-testid="stVerticalBlock"] {padding-top: 0;}
-  .st-key-desk [data-testid="stLayoutWrapper"]:has(> * > * > .st-key-chips button) {
-    position: static; margin-bottom: -.5rem;}
+    position: relative; padding-top: 1.65rem;}
+  /* Chips take the reserved row, and another where they need it; the status stands to their right. */
+  .st-key-desk [data-testid="stColumn"]:has(> * > * > .st-key-moving) > [data-testid="stVerticalBlock"] >
+    [data-testid="stLayoutWrapper"]:not(:has(> .st-key-moving), :has(> .st-key-results)) {
+    margin-bottom: -.45rem; padding-right: 23.5rem;}
+  .st-key-desk [data-testid="stColumn"]:has(.st-key-chips) > [data-testid="stVerticalBlock"] {padding-top: 0;}
   .st-key-desk .ohash-words {position: relative;}
-  .st-key-desk .ohash-status {position: absolute; right: 0; bottom: calc(100% + .35rem);}
+  .st-key-desk .ohash-status {position: absolute; right: 0; bottom: calc(100% + .12rem);}
   .st-key-moving [data-testid="stSkeleton"] {height: var(--words);}
   .st-key-moving [data-testid="stColumn"] [data-testid="stSkeleton"] {height: 1.83rem;}
   .st-key-moving :is(.st-key-on_quality, .st-key-on_loss) [data-testid="stSkeleton"] {display: none;}
   .ohash-words {min-height: var(--words);}
-  .st-key-moving {--words: 1.35rem;}
+  .st-key-moving {--words: 2.35rem;}
   .st-key-desk [data-testid="stColumn"]:has(> * > * > .st-key-rail) {
     position: sticky; top: 3.9rem; align-self: flex-start;
     max-height: calc(100vh - 10rem); overflow-y: auto; scrollbar-width: thin; padding-right: .4rem;}
-}
-@media (min-width: 641px) and (max-width: 1199px) {
-  .st-key-moving {--words: 2.6rem;}
 }
 .ohash-numbers {display: grid; grid-template-columns: 1fr 1fr; gap: .1rem .8rem; font-variant-numeric: tabular-nums;}
 .ohash-numbers div {line-height: 1.15; padding: .22rem 0;}
@@ -200,6 +198,7 @@ CSS = """
 :root[data-intro="seen"] .ohash-intro, .st-key-stage .ohash-intro {display: none;}
 .st-key-intro [data-testid="stSkeleton"] {display: none;}
 @media (min-width: 641px) and (max-width: 1199px) {
+  .st-key-desk .st-key-moving {min-height: 34rem;}
   .st-key-take_apart button [data-testid="stMarkdownContainer"] {
     position: absolute; width: 1px; overflow: hidden; clip-path: inset(50%);}
   .ohash-intro {font-size: .7rem; right: 3.6rem; left: 30.5rem; padding: .1rem .5rem;}
