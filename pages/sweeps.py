@@ -15,8 +15,8 @@ sweep = page.choose(store)
 if sweep is None:
     st.markdown("#### New sweep")
     st.caption(
-        "Runs every combination of the values on all cores, in a separate process that continues when this page is "
-        "closed. Each finished experiment is saved at once and never repeated."
+        "Runs on all cores, in a separate process that continues when this page is closed. Each finished experiment is "
+        "saved at once and never repeated."
     )
     planned = new_sweep.build(session)
     if planned is not None:

@@ -18,7 +18,7 @@ Scale = Literal["linear", "log"]
 # line: straight between points; step: a histogram, each value centred on its x; hold: each value until the next x.
 Kind = Literal["line", "step", "hold", "bar", "area", "points"]
 Dash = Literal["solid", "dashed", "dotted"]
-Marker = Literal["circle", "square", "diamond", "triangle"]
+Marker = Literal["circle", "square", "diamond", "triangle", "star"]
 # How a value of an axis is written: 0.93; 17 %; 20,000; 0.0143; 1.8·10⁻⁸.
 Format = Literal["share", "percent", "count", "number", "power"]
 Values = npt.NDArray[Any]

@@ -12,7 +12,8 @@ from ohash.plots.chart import Axis, Chart, HeatMap, Mark, Series
 from ohash.plots.thinning import drawable
 
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot"}
-MARKERS = {"circle": "circle", "square": "square", "diamond": "diamond", "triangle": "triangle-up"}
+MARKERS = {"circle": "circle", "square": "square", "diamond": "diamond", "triangle": "triangle-up", "star": "star"}
+STAR = 15  # its points are thin
 SHAPES = {"line": "linear", "area": "linear", "step": "hvh", "hold": "hv"}
 FORMATS = {"share": ".3f", "percent": ".1f", "count": ",.0f", "number": ".4~g", "power": ".1e"}
 
@@ -83,7 +84,8 @@ def pickable(chart: Chart, dark: bool = False) -> go.Figure:
         fig.update_traces(hoverinfo="skip", hovertemplate=None, selector={"mode": mode})
     for trace in fig.select_traces(selector={"mode": "markers"}):
         hover = f"%{{y:{FORMATS[chart.y.format]}}}" if trace.text is None else "%{text}"
-        trace.update(marker_size=max(11, trace.marker.size), cliponaxis=False, hoverinfo=None, hovertemplate=hover)
+        size = max(11, trace.marker.size)
+        trace.update(marker_size=size, cliponaxis=False, hoverinfo=None, hovertemplate=hover)
     return fig
 
 
@@ -133,7 +135,8 @@ def _trace(one: Series, chart: Chart, dark: bool) -> Any:
         return go.Bar(marker_color=hue, **common)
     if one.notes:
         common |= {"text": [html.escape(note) for note in one.notes], "hovertemplate": "%{text}"}
-    marker = {"color": hue, "size": 7 if one.marker else 6, "symbol": MARKERS[one.marker or "circle"]}
+    size = STAR if one.marker == "star" else 7 if one.marker else 6
+    marker = {"color": hue, "size": size, "symbol": MARKERS[one.marker or "circle"]}
     if one.kind == "points" or len(one.x) == 1:
         if any(_accompanies(one, other) for other in chart.series):
             common |= {"hoverinfo": "skip", "hovertemplate": None}  # the line says it
@@ -163,7 +166,7 @@ def heat_figure(heat: HeatMap, dark: bool = False) -> go.Figure:
     ground = theme.ground(dark)
     font = {"family": theme.FONT, "size": theme.SIZE, "color": ground.ink}
     hue = theme.colour("now", dark)
-    colours = [[0.0, _transparent(hue, 0.1)], [1.0, hue]]
+    colours = [[0.0, _blend(hue, ground.background, 0.1)], [1.0, hue]]
     bar = {"title": {"text": html.escape(heat.value)}, "outlinewidth": 0, "thickness": 12}
     fig = go.Figure(
         go.Heatmap(
@@ -262,6 +265,17 @@ def _axis(chart: Chart, which: Any, ground: theme.Ground) -> dict[str, Any]:
     }
 
 
+def _blend(hue: str, background: str, share: float) -> str:
+    """An opaque mixture: Plotly chooses the colour of a text on it, and does not see through a transparent one."""
+    parts = zip(_rgb(hue), _rgb(background), strict=True)
+    return f"rgb({','.join(str(round(share * one + (1 - share) * other)) for one, other in parts)})"
+
+
 def _transparent(hue: str, opacity: float) -> str:
-    red, green, blue = (int(hue[at : at + 2], 16) for at in (1, 3, 5))
+    red, green, blue = _rgb(hue)
     return f"rgba({red},{green},{blue},{opacity:g})"
+
+
+def _rgb(hue: str) -> tuple[int, int, int]:
+    red, green, blue = (int(hue[at : at + 2], 16) for at in (1, 3, 5))
+    return red, green, blue

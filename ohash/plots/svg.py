@@ -22,6 +22,7 @@ SHAPES: dict[Marker, Floats] = {
     "square": np.array([[-1.3, 1.3, 1.3, -1.3], [-1.3, -1.3, 1.3, 1.3]]),
     "diamond": np.array([[0, 1.9, 0, -1.9], [-1.9, 0, 1.9, 0]]),
     "triangle": np.array([[0, 1.8, -1.8], [-1.9, 1.2, 1.2]]),
+    "star": np.tile([2.6, 1.1], 5) * np.array([np.sin(np.arange(10) * np.pi / 5), -np.cos(np.arange(10) * np.pi / 5)]),
 }
 
 

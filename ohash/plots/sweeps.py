@@ -76,7 +76,7 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
             if any(point is one for one in best):
                 at = np.array([float(dict(point.at)[along])]), np.array([point.mean(measure)])
                 curves.append(
-                    Series(name, *at, "points", "best", marker="diamond", listed=False, notes=(note(point, measure),))
+                    Series(name, *at, "points", "best", marker="star", listed=False, notes=(note(point, measure),))
                 )
     ends = share_limits(*(series.y for series in curves)) if is_share else (None, None)
     values = [float(value) for value in axes.get(along, [])]
@@ -85,7 +85,7 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
     title = f"{label} against {symbol(sweep, along)}" + (f" ({done} of {total} cells)" if done < total else "")
     banded = ", the band is one standard deviation" if any(one.spread is not None for one in curves) else ""
     of_full = f" of those that ran all {sweep.budgets[-1]:,} pairs" if sweep.halving else ""
-    marked = f" The diamond is the best{of_full}." if len(best) == 1 else f" The diamonds are the best{of_full}."
+    marked = f" The star is the best{of_full}." if len(best) == 1 else f" The stars are the best{of_full}."
     caption = f"{_average(points)}{banded}. Evaluated on validation queries.{marked if best else ''}"
     if sweep.random:
         caption += " The other parameters were drawn at random, too."
@@ -179,13 +179,16 @@ def importance_text(sweep: Sweep, points: Sequence[Point], measure: str) -> str:
     parts = [
         f"{symbol(sweep, key)} {100 * share:.0f} %" for key, share in sorted(shares.items(), key=lambda one: -one[1])
     ]
-    left = max(0.0, 1 - sum(shares.values()))
+    left = 1 - sum(shares.values())
+    rest = f"{100 * max(0.0, left):.0f} % is in their combinations and in chance"
+    if left < -0.005:
+        rest = "they overlap, because the parameters do not vary independently"
     which = " so far" if any(not point.numbers for point in points) else ""
     if sweep.halving:
         which = f" of the first round ({sweep.budgets[0]:,} pairs), in which all settings took part,"
     return (
         f"Share of the variance of {MEASURES[measure][0]} over the points{which} that each parameter explains alone: "
-        f"{', '.join(parts)}; {100 * left:.0f} % is in their combinations and in chance."
+        f"{', '.join(parts)}; {rest}."
     )
 
 

@@ -154,6 +154,7 @@ def _luminance(hex_colour: str) -> float:
 
 
 DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted")
+# Of lines; the star is left for what is best.
 MARKERS: tuple[Marker, ...] = ("circle", "square", "diamond", "triangle")
 # Colours in the order in which they stay apart best: orange, teal, ink, olive, grey, red, green, pink, indigo.
 OTHERS = (

@@ -62,12 +62,16 @@ def importance(sweep: Sweep, points: Sequence[Point], measure: str = METRIC) -> 
     if len(known) < LEAST_POINTS or len(axes) < 2 or not y.std() > 0:
         return {}
     drawn = dict(sweep.random)
-    shares = {}
+    shares: dict[str, float] = {}
+    seen: set[tuple[int, ...]] = set()
     for key in axes:
         values = [dict(point.at).get(key) for point in known]
         groups = _bins(values) if key in drawn and len(set(values)) > BINS else [repr(value) for value in values]
-        shares[key] = _explained(y, groups, by_chance=key in drawn)
-    return shares
+        parts = tuple(groups.index(name) for name in groups)
+        if parts not in seen:  # what always changes with another parameter, such as T with the method, is that one
+            shares[key] = _explained(y, groups, by_chance=key in drawn)
+        seen.add(parts)
+    return shares if len(shares) > 1 else {}
 
 
 def _bins(values: Sequence[Any]) -> list[str]:

@@ -51,8 +51,8 @@ def test_the_best_is_marked_and_the_pointer_shows_spread_and_seeds():
     assert len(heat_figure(heat).layout.shapes) == 1 and heat_figure(heat).data[1].text[3] == heat.notes[3]
     assert heat_to_svg(heat).count('stroke-width="1.2"') == 1 and 'width="88mm"' in heat_to_svg(heat)
     lines = charts.draw(sweep, points, "map", ("lines", "beta"))
-    (best,) = [one for one in lines.series if one.marker == "diamond" and one.role == "best"]
-    assert best.x.tolist() == [0.5] and best.notes == ("0.515 ± 0.00707 (2 seeds)",) and "diamond" in lines.caption
+    (best,) = [one for one in lines.series if one.marker == "star" and one.role == "best"]
+    assert best.x.tolist() == [0.5] and best.notes == ("0.515 ± 0.00707 (2 seeds)",) and "star is" in lines.caption
     assert any(trace.hovertemplate == "%{text}" for trace in pickable(lines).data) and to_svg(lines).startswith("<svg")
     (cheapest,) = best_of(points, "cum_R") or [None]
     assert cheapest is None, "nobody measured it"
@@ -147,4 +147,16 @@ def test_nothing_is_best_by_a_measure_that_is_neither_good_nor_bad():
     ]
     assert best_of(points, "map") and best_of(points, "update_rate") == []
     lines = charts.draw(sweep, points, "update_rate", ("lines", "beta"))
-    assert "diamond" not in lines.caption and not any(one.role == "best" for one in lines.series)
+    assert "star" not in lines.caption and not any(one.role == "best" for one in lines.series)
+
+
+def test_what_always_changes_together_is_counted_once_and_overlaps_are_said():
+    cases = [{"method": "oh"}, {"method": "mmoh", "T": 2}]
+    sweep = build_sweep(base=BASE, grid={"beta": [0.25, 0.5]}, cases=cases)
+    points = made_up(sweep, lambda method, beta, T=None: beta + (method == "oh"))
+    assert list(importance(sweep, points)) == ["method", "beta"], "T is that of the method"
+    nested = build_sweep(base=BASE, cases=[*cases, {"method": "mmoh", "T": 3}, {"method": "mmoh", "T": 4}])
+    points = made_up(nested, lambda method, T=None: float(method == "oh"))
+    assert charts.importance_text(nested, points, "map").endswith(
+        "they overlap, because the parameters do not vary independently."
+    )

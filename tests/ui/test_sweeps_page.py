@@ -297,5 +297,5 @@ def test_settings_can_be_drawn_at_random_and_a_sweep_leaves_as_figure_table_and_
     SweepExecution(started, alone, InlineExecutor()).run()
     app = page(sweep=started.key)
     assert {"LaTeX", "BibTeX", "Figure (SVG, one column)"} <= {one.label for one in app.get("download_button")}
-    assert any("The diamond is the best" in one.value for one in app.caption)
+    assert any("The star is the best" in one.value for one in app.caption)
     assert app.selectbox(key=f"sweep_view_{started.key}").value == ("lines", "beta")

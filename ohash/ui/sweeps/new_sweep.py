@@ -70,7 +70,7 @@ def build(session: Session) -> Sweep | None:
     varied = st.multiselect(
         "Parameters to vary", list(rows), [key for key in FIRST[:1] if key in rows], key="sweep_varied",
         max_selections=3, format_func=lambda key: label_of(rows[key]),
-        help="Up to three parameters. Every combination of their values is run.",
+        help="Up to three parameters that all chosen methods have.",
     )  # fmt: skip
     how = st.segmented_control(
         "Values", list(SEARCHES), default=GRID, key="sweep_search", required=True, format_func=SEARCHES.__getitem__
