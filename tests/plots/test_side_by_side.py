@@ -16,7 +16,7 @@ from ohash.plots.live.side_by_side import side_by_side, with_difference
 
 
 def last(**values: float) -> Snapshot:
-    *_, now = run(experiment("digits", "oh", pairs=600, **values))
+    *_, now = run(experiment("digits", "oh", **{"pairs": 600, **values}))
     return now
 
 
@@ -98,3 +98,9 @@ def test_the_score_has_its_difference_and_every_chart_is_drawn(runs: tuple[Snaps
 def test_a_run_that_has_not_begun_adds_nothing(runs: tuple[Snapshot, Snapshot]) -> None:
     now = charts.loss(runs[0])
     assert side_by_side(now, replace(now, series=()), "pinned") is now
+
+
+def test_a_pinned_run_that_is_further_along_does_not_press_the_live_one_flat() -> None:
+    mine, other = (charts.loss(last(pairs=pairs)) for pairs in (300, 3000))
+    x, y = curve(side_by_side(mine, other, "pinned"), "pinned")
+    assert x[-1] == mine.x.hi and y[-1] < curve(other, "learning")[1][-1] / 2

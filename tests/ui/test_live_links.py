@@ -97,6 +97,13 @@ def test_a_link_that_its_data_cannot_fulfil_is_a_warning_and_defaults() -> None:
     assert session_of(app).params == experiment("blobs2d", "oh", C=0.5) and "m" not in app.query_params
 
 
+def test_one_message_tells_what_the_server_and_the_data_refuse() -> None:
+    app = opened(dataset="blobs2d", m="100000", noise="7")
+    until(app, lambda: any("using m = 300" in one.value for one in app.warning))
+    (warning,) = app.warning
+    assert "noise must be" in warning.value and "using 2048" not in warning.value, "m is 300 now"
+
+
 def test_the_words_of_a_link_are_no_markup() -> None:
     app = opened(**SMALL, beta="[sign in](//evil.example) ![x](http://host/t.png)")
     (warning,) = app.warning

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ohash.plots import theme
-from ohash.plots.chart import Chart, Series
+from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.live.axes import round_up
 
 ROLE = "pinned"
@@ -19,7 +19,7 @@ def side_by_side(mine: Chart, other: Chart, name: str) -> Chart:
     if mine.empty or other.empty:
         return mine
     theirs = {one.name: one for one in _same_length(mine, other)}
-    added = [_outline(theirs[key], name) if theirs[key].kind == "step" else _line(theirs[key], name)
+    added = [_outline(theirs[key], name) if theirs[key].kind == "step" else _line(_within(theirs[key], mine.x), name)
              for key in CURVES if key in theirs]  # fmt: skip
     if all(key in theirs for key in STEPS):
         added.append(replace(_outline(_all_steps(theirs), name), name=name, role=ROLE))
@@ -33,6 +33,14 @@ def side_by_side(mine: Chart, other: Chart, name: str) -> Chart:
         y = replace(y, hi=max([y.hi, other.y.hi, *(round_up(float(one.y.max())) for one in added)]))
     caption = f"{_legend(mine, other, added, name)} {mine.caption}" if added else mine.caption
     return replace(mine, series=(*mine.series, *added, *differences), y=y, caption=caption)
+
+
+def _within(one: Series, x: Axis) -> Series:
+    """A line up to the end of the axis: a run that is further along would press the other one flat."""
+    if x.hi is None or one.kind != "line" or not len(one.x) or one.x[-1] <= x.hi:
+        return one
+    end = int(np.searchsorted(one.x, x.hi, side="right"))
+    return replace(one, x=np.append(one.x[:end], x.hi), y=np.append(one.y[:end], np.interp(x.hi, one.x, one.y)))
 
 
 def _legend(mine: Chart, other: Chart, added: list[Series], name: str) -> str:

@@ -1,5 +1,6 @@
 """The address bar: what it named when the tab was opened, and the one place that writes an experiment into it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,12 +29,12 @@ class Linkable(Protocol):
 
 @dataclass(frozen=True)
 class Link:
-    """What an address names, if anything, and warnings about what is wrong with it."""
+    """What an address names, if anything, and what is wrong with it."""
 
     params: ExperimentParams | None = None
     comparison: Comparison | None = None
     advice: AdviceParams | None = None
-    warnings: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 def read() -> Link:
@@ -43,16 +44,16 @@ def read() -> Link:
     problems = [f"{key} is given {len(values)} times; using the last, {values[-1]}" for key, values in repeated.items()]
     if "methods" in query:
         comparison, ignored = comparisons.from_query(query, LIMITS)
-        return Link(comparison=comparison, warnings=_warnings(problems + ignored))
+        return Link(comparison=comparison, problems=(*problems, *ignored))
     if advices.MARK in query:
         advice, ignored = advices.from_query(query, LIMITS)
-        return Link(advice=advice, warnings=_warnings(problems + ignored))
+        return Link(advice=advice, problems=(*problems, *ignored))
     own_keys = {key: value for key, value in query.items() if key not in KEYS_OF_OTHER_PAGES}
     params, ignored = links.from_query(own_keys, LIMITS)
     problems += ignored
     if not problems and not params.to_query().keys() & own_keys.keys():  # only stray keys, such as utm_source
         return Link()
-    return Link(params=params, warnings=_warnings(problems))
+    return Link(params=params, problems=tuple(problems))
 
 
 def pair() -> int | None:
@@ -77,8 +78,8 @@ def write_query(query: dict[str, str]) -> None:
         st.query_params.from_dict(query)
 
 
-def _warnings(problems: list[str]) -> tuple[str, ...]:
+def warnings_of(problems: Sequence[str]) -> list[str]:
     """One message for everything that is wrong with a link."""
     escaped = [escape_markdown(problem) for problem in problems]
     text = escaped[0] if len(escaped) == 1 else "".join(f"\n- {problem}" for problem in escaped)
-    return (f"{IGNORED}: {text}",) if problems else ()
+    return [f"{IGNORED}: {text}"] if problems else []

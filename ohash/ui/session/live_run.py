@@ -13,12 +13,11 @@ from ohash.engine.params import ExperimentParams, experiment, flat
 from ohash.engine.snapshot import Snapshot
 from ohash.runtime.threads import one_blas_thread_for_ever
 from ohash.ui.session import earlier_runs, own_data
-from ohash.ui.session.address import IGNORED
+from ohash.ui.session.address import IGNORED, warnings_of
 from ohash.ui.session.drawings import Drawings
 from ohash.ui.session.hub import Hub
 from ohash.ui.session.recording import recording_of
 from ohash.ui.session.session import Session, WatchTime
-from ohash.ui.workarounds.markdown import escape_markdown
 
 _drawings: WeakKeyDictionary[Runner, Drawings] = WeakKeyDictionary()
 
@@ -133,9 +132,12 @@ def replace_bad_link(session: Session) -> bool:
     if instead == linked:
         return False
     used = f"{culprit} = {default}" if only_one else "the defaults of all parameters"
-    warnings = [*session.warnings, f"{IGNORED}: {escape_markdown(failed.error)}; using {used}."]
+    others = [one for one in session.warnings if not one.startswith(IGNORED)]
+    earlier = [one for one in session.link_problems if not one.startswith(f"{culprit} ")]  # it has another value now
+    session.link_problems = (*earlier, f"{failed.error}; using {used}")
     commit(session, instead)
-    session.warnings, session.from_link = warnings, only_one  # the rest of the link may be wrong, too
+    session.warnings = [*warnings_of(session.link_problems), *others]
+    session.from_link = only_one  # the rest of the link may be wrong, too
     return True
 
 

@@ -69,6 +69,7 @@ class Session:
     own: dict[str, Dataset] = field(default_factory=dict)
     files: dict[str, Files] = field(default_factory=dict)  # that the own data were read from
     warnings: list[str] = field(default_factory=list)
+    link_problems: tuple[str, ...] = ()  # what was wrong with the link of this session, for one of the warnings
     difference: str = ""
     present: bool = False
     five_seeds: bool = False  # four more seeds run in the background

@@ -179,8 +179,11 @@ CSS = """
 @media (max-width: 640px) {
   .st-key-stage .st-key-back {order: -1; margin-left: 0;}
   .modebar-container {display: none;}
-  .st-key-moving, :is(.st-key-desk, .st-key-stage) .st-key-moving {min-height: 0;}
+  .st-key-moving, .st-key-stage .st-key-moving {min-height: 0;}
+  .st-key-desk .st-key-moving {min-height: 81rem;}
+  .st-key-desk .ohash-words {min-height: 5.1rem;}
   .ohash-status {white-space: normal;}
+  .st-key-desk .ohash-status {font-size: .8rem;}
   .st-key-stage .ohash-headline {font-size: 1.15rem;}
 }
 .ohash-qr {border: 0; padding: 0; background: none; cursor: zoom-in;}
@@ -208,6 +211,12 @@ CSS = """
 }
 @media (max-width: 640px) {
   .ohash-intro {position: static; max-height: none; flex-wrap: wrap; font-size: .85rem; padding: .5rem .7rem;}
+  .st-key-desk {position: relative; --intro: 7.6rem; padding-top: calc(var(--intro) + 5.3rem);}
+  :root[data-intro="seen"] .st-key-desk {--intro: 0rem;}
+  .st-key-desk > [data-testid="stLayoutWrapper"]:is(:has(> .st-key-intro), :has(> .st-key-top), :has(
+    > * > * > .st-key-transport)) {position: absolute; left: 0; right: 0; top: 0;}
+  .st-key-desk > [data-testid="stLayoutWrapper"]:has(> .st-key-top) {top: var(--intro);}
+  .st-key-desk > [data-testid="stLayoutWrapper"]:has(> * > * > .st-key-transport) {top: calc(var(--intro) + 2.65rem);}
 }
 .st-key-dock {display: none;}
 @media (max-width: 640px) {
