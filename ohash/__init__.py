@@ -46,7 +46,8 @@ if _TYPE_CHECKING:
     from ohash.engine.run import Run, run
     from ohash.engine.snapshot import Snapshot
     from ohash.evaluation.metrics import METRICS as metrics  # noqa: N811
-    from ohash.evaluation.neighbours import exact_neighbours, recall_at_k
+    from ohash.evaluation.neighbour_recall import recall_at_k
+    from ohash.evaluation.neighbours import exact_neighbours
     from ohash.evaluation.ranking import mean_ap, retrieval
     from ohash.index.hamming_index import HammingIndex
     from ohash.models.online.mmoh import MMOH
@@ -109,7 +110,7 @@ _FACE = {
     "metrics": "evaluation.metrics:METRICS",
     "pair_stream": "streams.pairs",
     "playground": "web.notebook",
-    "recall_at_k": "evaluation.neighbours",
+    "recall_at_k": "evaluation.neighbour_recall",
     "retrieval": "evaluation.ranking",
     "run": "engine.run",
     "save": "models.storage",

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Array, Bytes, Floats, Rows
+from ohash.core.arrays import Array, Bytes, Floats, Rows, Singles
 from ohash.core.rows import RowView
 from ohash.engine.world import World
 from ohash.evaluation.distance_ranking import Distances, iter_float_scores, iter_ranking
+from ohash.evaluation.neighbour_recall import Cut, iter_recall, recall_by_distances
 from ohash.evaluation.neighbours import iter_exact_neighbours
 from ohash.evaluation.ranking import Retrieval, iter_retrieval, retrieval
 from ohash.evaluation.significance import half_width
@@ -65,6 +66,7 @@ class Judge:
         `like` is a judge of another stage: only a redefinition changes what is relevant.
         """
         self.world, self.stage, self.part = world, stage, part
+        self._place = stage, part
         source = world.stream(stage).similarity
         self.name, self.note = source.name, source.note
         self.hidden: list[Rows] | None = None
@@ -88,7 +90,6 @@ class Judge:
             self.own = None
         if not len(self.queries):
             raise ValueError(f"there are no {part} queries; give the dataset more rows or more pairs")
-        self._exact: Rows | None = None
 
     def is_relevant(self, row: int, items: Rows) -> npt.NDArray[np.bool_]:
         """Which database items, by place, are relevant to this row, which need not be a query."""
@@ -144,24 +145,25 @@ class Judge:
             own = None if own is None else place[own]
             exact = yield from self._neighbours(self.database[keep], own)
 
-        def rank(**given: Any) -> Generator[None, None, Retrieval]:
-            if distances is None:
-                return _last(iter_retrieval(queries, database, query_rows=own, r=r, **given))
-            some = distances if len(keep) == n else lambda start, stop: distances(start, stop)[:, keep]
-            return _last(iter_ranking(some, len(self.queries), len(keep), query_rows=own, **given))
+        cuts = self._cuts(exact.shape[1])
+        if distances is None:
+            ranked = iter_retrieval(queries, database, relevant=relevant, exclude=hidden, query_rows=own, k=10, r=r)
+            ranking = yield from _last(ranked)
+            recall = yield from iter_recall(queries, database, exact, list(cuts.values()), own, r=r)
+        else:
+            recall = np.empty((len(cuts), len(self.queries)))
 
-        ranking = yield from rank(relevant=relevant, exclude=hidden, k=10)
-        recalls, recall_error = {}, float("nan")
-        for k, factors in ((10, RERANKED), (NEIGHBOURS, (1,))):
-            few = min(k, exact.shape[1])
-            # the share of the k exact neighbours among the c k nearest: `recall_with_reranking`, in slices
-            near = yield from rank(relevant=list(exact[:, :few]), k=[factor * few for factor in factors])
-            for factor in factors:
-                share = near.precision_at_k[factor * few] * factor
-                recalls[k, factor] = share if factor * few < len(keep) else 1.0
-            if k == 10:
-                each = near.precisions[few] if few < len(keep) else np.ones(len(self.queries))
-                recall_error = half_width(each)
+            def measured(start: int, stop: int) -> Singles:
+                block = distances(start, stop)
+                D = block if len(keep) == n else block[:, keep]
+                itself = None if own is None else own[start:stop]
+                recall[:, start:stop] = recall_by_distances(D, exact[start:stop], list(cuts.values()), itself)
+                return D
+
+            size = len(self.queries), len(keep)
+            ranked = iter_ranking(measured, *size, relevant=relevant, exclude=hidden, query_rows=own, k=10)
+            ranking = yield from _last(ranked)
+        each = dict(zip(cuts, recall, strict=True))
         return {
             "map": ranking.map,
             "map_low": ranking.map_low,
@@ -171,33 +173,43 @@ class Judge:
             "mrr": ranking.mrr,
             "ndcg_10": ranking.ndcg_at_k[10],
             "auc_later": ranking.auc,
-            "recall_10": recalls[10, 1],
-            "recall_100": recalls[NEIGHBOURS, 1],
-            **{f"recall_10_x{factor}": recalls[10, factor] for factor in RERANKED[1:]},
+            **{name: float(recalls.mean()) for name, recalls in each.items()},
             "map_error": half_width(ranking.ap),
             "hit_10_error": half_width(ranking.hits[10]),
-            "recall_10_error": recall_error,
-            "record": replace(ranking, neighbour_recall=each),
+            "recall_10_error": half_width(each["recall_10"]),
+            "record": replace(ranking, neighbour_recall=each["recall_10"]),
         }
 
+    @staticmethod
+    def _cuts(known: int) -> dict[str, Cut]:
+        """The recalls of a checkpoint by their column; of a small database as many neighbours as there are."""
+        few, many = min(10, known), min(NEIGHBOURS, known)
+        reranked = {f"recall_10_x{factor}": Cut(few, factor * few) for factor in RERANKED[1:]}
+        return {"recall_10": Cut(few, few), "recall_100": Cut(many, many), **reranked}
+
     def exact_neighbours(self) -> Generator[None, None, Rows]:
-        """The nearest database rows of every query by the original distance, (n_queries, k); computed once."""
-        if self._exact is None:
-            self._exact = yield from self._neighbours(self.database, self.own)
-        return self._exact
+        """The nearest database rows of every query by the original distance, (n_queries, k); once per world."""
+        known = self.world.exact_neighbours
+        if self._place not in known:
+            known[self._place] = yield from self._neighbours(self.database, self.own)
+        return known[self._place]
 
     def share(self, other: "Judge") -> None:
         """Take the exact neighbours of a judge of the same data, split and stage, if it knows them."""
         same = self.world.dataset is other.world.dataset and self.stage == other.stage
-        if same and np.array_equal(self.queries, other.queries) and np.array_equal(self.database, other.database):
-            self._exact = other._exact
+        same = same and np.array_equal(self.queries, other.queries) and np.array_equal(self.database, other.database)
+        if same and other._place in other.world.exact_neighbours:
+            self.world.exact_neighbours[self._place] = other.world.exact_neighbours[other._place]
 
     def float_reference(self) -> Generator[None, None, float]:
         """The mAP of the float vectors themselves, ranked by the original distance: a reference, not a ceiling."""
-        each = len(self.database) * self.world.dataset.d
-        scores = yield from self.float_scores(max(FLOAT_QUERIES, FLOAT_WORK // each))
-        ap = scores["map"]
-        return float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
+        known = self.world.float_map
+        if self._place not in known:
+            each = len(self.database) * self.world.dataset.d
+            scores = yield from self.float_scores(max(FLOAT_QUERIES, FLOAT_WORK // each))
+            ap = scores["map"]
+            known[self._place] = float(np.nanmean(ap)) if not np.isnan(ap).all() else float("nan")
+        return known[self._place]
 
     def float_scores(self, most: int | None = None) -> Generator[None, None, dict[str, npt.NDArray[np.float64]]]:
         """AP and hits of the float vectors for the first `most` queries, or all; what codes may not find is hidden."""

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Numbers, Reals, Singles
+from ohash.core.arrays import Numbers, Reals, Rows, Singles
 from ohash.core.features import ROWS_PER_BLOCK, FeatureMap
 from ohash.core.rows import empty_rows, gather
 from ohash.engine.params import OWN, ExperimentParams
@@ -52,6 +52,9 @@ class World:
         self._mapped: OrderedDict[int, Reals] = OrderedDict()
         self._moved: OrderedDict[int, Numbers] = OrderedDict()
         self._lock = threading.RLock()
+        # of the float vectors, by stage and part of the queries: measured by the first run, the same for all
+        self.exact_neighbours: dict[tuple[int, str], Rows] = {}
+        self.float_map: dict[tuple[int, str], float] = {}
         self.feature_map = FeatureMap.from_params(params.features.in_metric(self.dataset.metric), self.dtype)
         if isinstance(
             self.stream().similarity, PairListSimilarity

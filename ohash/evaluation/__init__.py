@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from ohash.evaluation.diagnostics import CodeDiagnostics, code_diagnostics
     from ohash.evaluation.drift_detectors import ADWIN, DriftMonitor, PageHinkley
     from ohash.evaluation.metrics import METRICS, Metric
-    from ohash.evaluation.neighbours import exact_neighbours, recall_at_k, recall_with_reranking
+    from ohash.evaluation.neighbour_recall import recall_at_k, recall_with_reranking
+    from ohash.evaluation.neighbours import exact_neighbours
     from ohash.evaluation.packed_codes import search
     from ohash.evaluation.ranking import PRCurve, Retrieval, iter_retrieval, mean_ap, retrieval
     from ohash.evaluation.significance import Difference, difference_over_seeds, paired_bootstrap
@@ -47,8 +48,8 @@ __getattr__, __dir__ = lazy.attach(
         "iter_retrieval": "ranking",
         "mean_ap": "ranking",
         "paired_bootstrap": "significance",
-        "recall_at_k": "neighbours",
-        "recall_with_reranking": "neighbours",
+        "recall_at_k": "neighbour_recall",
+        "recall_with_reranking": "neighbour_recall",
         "retrieval": "ranking",
         "search": "packed_codes",
     },

@@ -1,11 +1,11 @@
-"""Distance agreement: do the codes find the nearest neighbours of the float vectors?
+"""The exact nearest neighbours of float vectors, against which `neighbour_recall` holds the codes.
 
-Exact neighbours are found by BLAS in blocks; all items that, up to rounding, are as near as the k-th are measured again
+They are found by BLAS in blocks; all items that, up to rounding, are as near as the k-th are measured again
 in float64, so that ties and near-duplicates are ranked correctly as well. The database may be a file of gigabytes: one
 block of it is held at a time.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from typing import Literal
 
 import numpy as np
@@ -15,8 +15,6 @@ from ohash.core import validation
 from ohash.core.arrays import Numbers, Reals, Rows
 from ohash.core.distances import FastDistances, pair_distances
 from ohash.core.rows import RowView
-from ohash.evaluation.packed_codes import Combine, code_array
-from ohash.evaluation.ranking import retrieval
 from ohash.evaluation.relevance import own_rows
 from ohash.runtime.progress import drain
 
@@ -148,58 +146,3 @@ class _Pool:
         keep = apart <= (self.kth + slack)[q]
         self._parts = [(q[keep], items[keep], apart[keep])]
         self.size = self._sorted = int(keep.sum())
-
-
-def recall_at_k(
-    query_codes: npt.NDArray[np.uint8],
-    db_codes: npt.NDArray[np.uint8],
-    exact: npt.ArrayLike,
-    k: int = 10,
-    combine: Combine = "min_sum",
-    *,
-    query_rows: npt.ArrayLike | None = None,
-) -> float:
-    """Share of the k exact neighbours among the k nearest codes, expected over a random order inside ties.
-
-    `exact` is (n_queries, k or more), nearest first, as from `exact_neighbours`.
-
-    >>> database = np.uint8([[0b000], [0b001], [0b010], [0b111]])
-    >>> recall_at_k(np.uint8([[0b000]]), database, [[0, 1]], k=2)
-    0.75
-    """
-    return recall_with_reranking(query_codes, db_codes, exact, k, (1,), combine, query_rows=query_rows)[1]
-
-
-def recall_with_reranking(
-    query_codes: npt.NDArray[np.uint8],
-    db_codes: npt.NDArray[np.uint8],
-    exact: npt.ArrayLike,
-    k: int = 10,
-    oversampling: Sequence[int] = (1, 2, 4, 16),
-    combine: Combine = "min_sum",
-    *,
-    query_rows: npt.ArrayLike | None = None,
-) -> dict[int, float]:
-    """Recall@k after the c k nearest codes have been re-ranked by the float vectors, for every c.
-
-    Re-ranking by the distance that defines `exact` puts the exact neighbours among the candidates first. So the recall
-    is the expected share of the k exact neighbours among the c k nearest codes, and no float vector is needed.
-
-    >>> database = np.uint8([[0b000], [0b001], [0b010], [0b111]])
-    >>> recall_with_reranking(np.uint8([[0b000]]), database, [[3, 0]], k=2, oversampling=(1, 2))
-    {1: 0.5, 2: 1.0}
-    """
-    k = validation.integer("k", k, 1)
-    neighbours = np.asarray(exact)
-    if neighbours.ndim != 2 or neighbours.shape[1] < k or neighbours.dtype.kind not in "iu":
-        raise ValueError(
-            f"exact must hold database rows, (n_queries, {k} or more), got dtype {neighbours.dtype} and shape "
-            f"{neighbours.shape}; make it with exact_neighbours(X_query, X_db, k={k})"
-        )
-    factors = [validation.integer("oversampling", factor, 1) for factor in oversampling]
-    n = code_array("db_codes", db_codes).shape[1]
-    precision = retrieval(
-        query_codes, db_codes, relevant=list(neighbours[:, :k]), query_rows=query_rows, combine=combine,
-        k=[factor * k for factor in factors],
-    ).precision_at_k  # fmt: skip
-    return {factor: precision[factor * k] * factor if factor * k < n else 1.0 for factor in factors}

@@ -14,7 +14,8 @@ from ohash.comparison.runner import ComparisonRunner
 from ohash.engine.export import encoder_archive
 from ohash.engine.judge import RERANKED, Judge
 from ohash.engine.run import Run
-from ohash.evaluation.neighbours import exact_neighbours, recall_with_reranking
+from ohash.evaluation.neighbour_recall import recall_with_reranking
+from ohash.evaluation.neighbours import exact_neighbours
 from ohash.index.hamming_index import HammingIndex
 from ohash.models.batch.itq import ITQ
 from ohash.models.storage import load as load_model

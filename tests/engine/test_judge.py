@@ -18,7 +18,8 @@ from ohash.engine.judge import SCORES, Judge
 from ohash.engine.run import Run
 from ohash.evaluation.diagnostics import code_diagnostics
 from ohash.evaluation.distance_ranking import iter_ranking
-from ohash.evaluation.neighbours import exact_neighbours, recall_at_k, recall_with_reranking
+from ohash.evaluation.neighbour_recall import recall_at_k, recall_with_reranking
+from ohash.evaluation.neighbours import exact_neighbours
 from tests.engine.runs import advance, own_data, small, straight
 from tests.selection import first
 
@@ -191,7 +192,7 @@ def test_work_comes_in_slices(monkeypatch):
     monkeypatch.setattr("ohash.evaluation.packed_codes.BLOCK_WORK", 1500 * 10)
     monkeypatch.setattr("ohash.evaluation.neighbours.BLOCK_BYTES", 1500 * 4 * 10)
     _, slices = evaluate(Judge(run.world, 0, "validation"), run.checkpoints.codes, 16)
-    assert slices >= 4 * 10
+    assert slices >= 3 * 10  # exact neighbours, ranking, recall
 
 
 def test_scores_do_not_depend_on_slices(monkeypatch):
@@ -254,7 +255,22 @@ def test_the_reference_on_live_is_that_of_all_queries(monkeypatch):
     every = finished(judge.float_scores())["map"]
     assert finished(judge.float_reference()) == np.nanmean(every)
     monkeypatch.setattr("ohash.engine.judge.FLOAT_WORK", 0)
+    run.world.float_map.clear()
     assert finished(judge.float_reference()) == np.nanmean(every[:3])
+
+
+def test_runs_of_one_world_measure_the_float_vectors_once(monkeypatch):
+    first_run, second = straight(small()), Run(small(beta=0.7))
+    assert first_run.world is second.world
+
+    def fail(*_given, **_named):
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr("ohash.engine.judge.iter_exact_neighbours", fail)
+    monkeypatch.setattr("ohash.engine.judge.iter_float_scores", fail)
+    advance(second, 100)
+    assert second.checkpoints.scores["recall_10"][0] == first_run.checkpoints.scores["recall_10"][0]
+    assert second.checkpoints.map_float == first_run.checkpoints.map_float
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "none", "given"])

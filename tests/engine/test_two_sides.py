@@ -10,7 +10,8 @@ import pytest
 from ohash.engine.export import encoder_archive
 from ohash.engine.gallery import nearest
 from ohash.engine.typical_query import typical_query
-from ohash.evaluation.neighbours import exact_neighbours, recall_at_k
+from ohash.evaluation.neighbour_recall import recall_at_k
+from ohash.evaluation.neighbours import exact_neighbours
 from ohash.streams.dataset import Dataset
 from tests.engine.runs import small, straight
 from tests.streams.test_two_sides import sides

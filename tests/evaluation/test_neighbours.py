@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from ohash.core.codes import pack
 from ohash.core.rows import RowView
 from ohash.evaluation import neighbours
-from ohash.evaluation.neighbours import exact_neighbours, iter_exact_neighbours, recall_at_k, recall_with_reranking
+from ohash.evaluation.neighbour_recall import Cut, iter_recall, recall_at_k, recall_by_distances, recall_with_reranking
+from ohash.evaluation.neighbours import exact_neighbours, iter_exact_neighbours
 from ohash.evaluation.packed_codes import iter_search, search
+from ohash.runtime.progress import drain
 from tests.evaluation import reference
 from tests.evaluation.strategies import cases
 
@@ -123,6 +125,19 @@ def test_recall_equals_the_mean_over_all_orders(case, k, seed):
         ]
         assert found[factor] == pytest.approx(np.mean(brute), abs=1e-12)
     assert recall_at_k(case.queries, case.database, exact, k, case.combine) == found[1]
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_recall_by_distances_is_that_of_codes_with_these_distances(own):
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 8, (60, 1)).astype(np.uint8)
+    queries, rows = codes[:10], np.where(np.arange(10) % 3, np.arange(10), -1) if own else None
+    exact = np.array([rng.permutation(np.arange(10, 60))[:9] for _ in queries])
+    cuts = [Cut(4, 4), Cut(9, 9), Cut(4, 16), Cut(4, 59), Cut(4, 60)]
+    D = np.bitwise_count(queries ^ codes.T).astype(np.float32)
+    by_codes = drain(iter_recall(queries, codes, exact, cuts, rows))
+    np.testing.assert_allclose(recall_by_distances(D, exact, cuts, rows), by_codes, atol=1e-12)
+    assert 0 < by_codes[0].mean() < by_codes[2].mean() < by_codes[3].min() and (by_codes[4] == 1).all()
 
 
 def test_re_ranking_by_float_vectors_really_gives_that_recall():
