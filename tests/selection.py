@@ -1,4 +1,4 @@
-"""Which cases of a long list the default run takes; `.ci/run` takes all of them."""
+"""Which cases of a long list the default run takes, a tuple being one case of several values; `.ci/run` takes all."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,11 +8,13 @@ import pytest
 
 def first(values: Iterable[Any], n: int = 1) -> list[Any]:
     """All values, those after the first n marked slow."""
-    return [value if at < n else pytest.param(value, marks=pytest.mark.slow) for at, value in enumerate(values)]
+    return [value if at < n else _slow(value) for at, value in enumerate(values)]
 
 
 def alternate(values: Iterable[Any], start: int = 0) -> list[Any]:
     """All values, every second one marked slow, from `start` on: two tests of the same cases share them."""
-    return [
-        value if at % 2 == start else pytest.param(value, marks=pytest.mark.slow) for at, value in enumerate(values)
-    ]
+    return [value if at % 2 == start else _slow(value) for at, value in enumerate(values)]
+
+
+def _slow(value: Any) -> Any:
+    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.slow)

@@ -47,7 +47,7 @@ def both(T, seed, X, i, j, s, *, warm_up=20, changes=(), **options):
     return model, twin
 
 
-@pytest.mark.parametrize("center", first(CENTRINGS, 2))
+@pytest.mark.parametrize("center", first(CENTRINGS))
 @pytest.mark.parametrize("T", [None, 3])
 def test_thousands_of_pairs(T, center):
     X, i, j, s = random_stream(5, d=6, pairs=1500 if T is None else 600, offset=0.3)
@@ -69,7 +69,7 @@ def test_options_that_are_off_by_default(options, center):
 
 
 @pytest.mark.parametrize("select", ["smallest", "largest"])
-@pytest.mark.parametrize("beta", [0.55, 0.95])
+@pytest.mark.parametrize("beta", first([0.55, 0.95]))
 def test_long_codes(beta, select):
     """Few bits to flip out of many, and many out of many."""
     X, i, j, s = random_stream(10, d=4, pairs=60, similar=0.4)

@@ -10,12 +10,13 @@ from ohash.engine.run import Run
 from ohash.evaluation.significance import paired_bootstrap
 from ohash.streams.chosen_defaults import read_chosen_defaults
 from ohash.streams.registry import datasets
+from tests.selection import first
 
 SHOWN = ("rings", "moons", "blobs2d", "blobs", "digits", "fashion", "patches", "words", "debian")
 SLOWER = {"patches": 10_000, "words": 10_000, "debian": 10_000}  # pairs: few of their rows are alike
 
 
-@pytest.mark.parametrize("dataset", SHOWN)
+@pytest.mark.parametrize("dataset", first(SHOWN, 7))
 def test_the_default_learns(dataset):
     run = Run(experiment(dataset, pairs=SLOWER.get(dataset, 3_000), judged_at="ends"))
     records = []

@@ -7,6 +7,7 @@ from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.engine.run_health import complaints, findings, health
 from ohash.streams.dataset import Dataset
+from tests.selection import first
 
 
 def finished(*given, dataset=None, pairs=3_000, **values):
@@ -24,7 +25,7 @@ def remedies(now):
     return {finding.title: finding.remedy for finding in complaints(now) if finding.remedy is not None}
 
 
-@pytest.mark.parametrize("dataset", ["digits", "fashion", "moons", "rings", "blobs"])
+@pytest.mark.parametrize("dataset", first(["digits", "rings", "fashion", "moons", "blobs"], 2))
 def test_calm_when_all_is_well(dataset):
     for seed in range(2):
         now = finished(dataset, seed=seed)
@@ -72,14 +73,17 @@ def test_fifty_healthy_runs_are_left_in_peace(dataset):
 
 @pytest.mark.parametrize(
     ("dataset", "sick", "title"),
-    [
-        ("digits", {"C": 1e-4}, "updates capped by C"),
-        ("rings", {"normalize": True}, "mAP of a random order"),
-        ("blobs2d", {"kernel": "none", "pairs": 10_000}, "cumulative loss"),
-        ("fashion", {"beta": 0.05, "pairs": 10_000}, "mAP"),
-        ("fashion", {"beta": 1.0, "pairs": 10_000}, "cumulative loss"),
-        ("digits", {"center": "none", "kernel": "given", "C": 1e-6}, "bits that are the same in all codes"),
-    ],
+    first(
+        [
+            ("digits", {"C": 1e-4}, "updates capped by C"),
+            ("rings", {"normalize": True}, "mAP of a random order"),
+            ("blobs2d", {"kernel": "none", "pairs": 10_000}, "cumulative loss"),
+            ("fashion", {"beta": 0.05, "pairs": 10_000}, "mAP"),
+            ("fashion", {"beta": 1.0, "pairs": 10_000}, "cumulative loss"),
+            ("digits", {"center": "none", "kernel": "given", "C": 1e-6}, "bits that are the same in all codes"),
+        ],
+        3,
+    ),
 )
 def test_the_remedy_of_a_finding_ends_it(dataset, sick, title):
     remedy = remedies(finished(dataset, **sick))[title]
@@ -111,13 +115,16 @@ def test_noisy_pairs_are_not_called_healthy():
 
 @pytest.mark.parametrize(
     ("dataset", "sick", "words"),
-    [
-        ("words", {}, "random codes keep the distance already"),
-        ("words", {"C": 1.0}, "random codes keep the distance already"),
-        ("fashion", {"beta": 0.05}, "not risen beyond its uncertainty"),
-        ("fashion", {"beta": 1.0}, "costs more than not learning"),
-        ("digits", {"noise": 0.1, "seed": 3}, "10% of the answers are wrong"),
-    ],
+    first(
+        [
+            ("fashion", {"beta": 0.05}, "not risen beyond its uncertainty"),
+            ("fashion", {"beta": 1.0}, "costs more than not learning"),
+            ("digits", {"noise": 0.1, "seed": 3}, "10% of the answers are wrong"),
+            ("words", {}, "random codes keep the distance already"),
+            ("words", {"C": 1.0}, "random codes keep the distance already"),
+        ],
+        3,
+    ),
 )
 def test_a_run_that_gained_nothing_is_not_called_healthy(dataset, sick, words):
     now = finished(dataset, pairs=10_000, **sick)

@@ -10,6 +10,7 @@ from ohash.engine.live.pace import FIRST_RATE, accelerated_pairs, pairs_per_seco
 from ohash.engine.live.runner import Runner
 from tests.engine.patience import PATIENCE, settled, until
 from tests.engine.runs import small
+from tests.selection import first
 
 pytestmark = pytest.mark.usefixtures("few_checkpoints")
 
@@ -36,7 +37,7 @@ class Time:
         return self.now
 
 
-@pytest.mark.parametrize("pace", [1, 3.0, 100, 10_000, np.float32(50)])
+@pytest.mark.parametrize("pace", first([1, 10_000, 3.0, 100, np.float32(50)], 2))
 def test_pace_is_kept(runner_of, pace):
     """By a clock of its own: the machine may be busy. It goes on by a nap of the runner at every look."""
     clock = Time(max(0.5 / float(pace), runner_module.GATHER_SECONDS / 4))

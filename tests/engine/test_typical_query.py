@@ -6,11 +6,12 @@ from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.engine.typical_query import nearest_codes, precision, typical_query
 from tests.engine.runs import finish, own_data
+from tests.selection import first
 
 NEAR = 0.2
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+@pytest.mark.parametrize("seed", first([0, 1, 2, 3]))
 def test_its_story_agrees_with_the_mean_and_it_never_changes(seed: int) -> None:
     run = Run(experiment("digits", "oh", pairs=5000, seed=seed))
     number = typical_query(run)

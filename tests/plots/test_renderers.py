@@ -18,7 +18,7 @@ from ohash.plots.plotly import figure, to_html
 from ohash.plots.svg import to_svg
 from tests.plots.moments import EVERY, picture
 from tests.plots.test_live import VARIANTS
-from tests.selection import first
+from tests.selection import alternate, first
 
 
 def frames_of(drawn: dict[str, Any]) -> list[pd.DataFrame]:
@@ -41,7 +41,7 @@ def size_of(drawn: dict[str, Any]) -> int:
     return total
 
 
-@pytest.mark.parametrize("moment", EVERY)
+@pytest.mark.parametrize("moment", alternate(EVERY))
 def test_options_are_plain_and_finite(moment):
     for make in VARIANTS.values():
         chart = make(picture(moment))
@@ -172,7 +172,7 @@ def test_standalone_html_needs_no_network():
     assert to_html(live.hills(now), dark=True).count("<figure") == 1
 
 
-@pytest.mark.parametrize("moment", EVERY)
+@pytest.mark.parametrize("moment", alternate(EVERY, 1))
 def test_svg_is_well_formed_and_complete(moment):
     for make in VARIANTS.values():
         chart = make(picture(moment))
