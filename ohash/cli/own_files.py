@@ -59,9 +59,9 @@ def has_own_data(options: argparse.Namespace) -> bool:
 def named_files(options: argparse.Namespace) -> Files:
     """The files that the options name, for code that opens them again."""
     if options.docs:
-        return options.docs, None, options.clicks, options.metric, options.queries
+        return Files(options.docs, None, options.clicks, options.metric, options.queries)
     if options.features:
-        return options.features, options.labels, options.pairs_file, options.metric
+        return Files(options.features, options.labels, options.pairs_file, options.metric)
     return PLACEHOLDER_FILES
 
 

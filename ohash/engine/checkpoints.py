@@ -11,9 +11,11 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Reals
 from ohash.core.codes import unpack
+from ohash.engine.class_scores import ClassScores
 from ohash.engine.frozen import Estimates, Frozen, FrozenEstimates
 from ohash.engine.history import History
-from ohash.engine.judge import ERRORS, LAST_POINTS, SCORES, ClassScores, Judge, sliding_map
+from ohash.engine.judge import ERRORS, SCORES, Judge
+from ohash.engine.sliding_map import LAST_POINTS, sliding_map
 from ohash.engine.state import RunState
 from ohash.evaluation.code_table import CodeTable
 from ohash.evaluation.diagnostics import code_diagnostics

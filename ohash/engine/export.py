@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -82,9 +82,17 @@ def facts(now: Snapshot, data: str, link: str) -> dict[str, str]:
     }
 
 
-# A user's own files: vectors, labels, pairs; the distance; and, of two-sided data, the vectors of queries.
-Files = tuple[str, str | None, str | None, str | None] | tuple[str, str | None, str | None, str | None, str | None]
-PLACEHOLDER_FILES: Files = ("your vectors.npy", None, None, None)
+class Files(NamedTuple):
+    """A user's own files and the distance they are read with, as arguments of `ohash.load_dataset`."""
+
+    vectors: str
+    labels: str | None = None
+    pairs: str | None = None
+    metric: str | None = None
+    queries: str | None = None
+
+
+PLACEHOLDER_FILES = Files("your vectors.npy")
 
 
 def code_for(params: ExperimentParams, files: Files = PLACEHOLDER_FILES) -> str:
@@ -107,8 +115,8 @@ def code_for(params: ExperimentParams, files: Files = PLACEHOLDER_FILES) -> str:
 
 def own_data_code(content: str, files: Files) -> str:
     """The lines that load a user's own data and check that they are the same."""
-    names = ("", "labels=", "pairs=", "metric=", "queries=")
-    arguments = ", ".join(f"{name}{value!r}" for name, value in zip(names, files, strict=False) if value is not None)
+    vectors, *others = files._asdict().items()
+    arguments = ", ".join([repr(vectors[1]), *(f"{name}={value!r}" for name, value in others if value is not None)])
     return (
         f"data = ohash.load_dataset({arguments})\nassert data.fingerprint() == {content!r}, 'this is different data'\n"
     )

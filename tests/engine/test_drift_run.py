@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from ohash.cli import drift as command
-from ohash.engine import judge, saving
-from ohash.engine.judge import LAST_POINTS, MOST_CLASSES, ClassScores
+from ohash.engine import saving
+from ohash.engine.class_scores import MOST_CLASSES, ClassScores
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
+from ohash.engine.sliding_map import LAST_POINTS, sliding_map
 from ohash.evaluation.drift_metrics import detection, dip, forgetting, recovery
 from ohash.evaluation.ranking import mean_ap
 from ohash.streams.dataset import Dataset
@@ -111,7 +112,7 @@ def test_another_beta_is_another_loss_and_no_drift():
 )
 def test_arrived_points_ask_the_table_made_before_they_came(database, train, most, monkeypatch):
     if most:
-        monkeypatch.setattr(judge, "MOST_SEARCHED", most)
+        monkeypatch.setattr("ohash.engine.sliding_map.MOST_SEARCHED", most)
     run = Run(small(pairs=800, database=database, train=train))
     last = run.schedule[-2]
     advance(run, last)
@@ -217,8 +218,8 @@ def test_slices_of_the_prequential_map_ask_for_the_truth_once(monkeypatch):
     monkeypatch.setattr(type(source), "relevant", lambda *args: asked.append(1) or relevant(*args))
     found = []
     for slice_ in (10**6, 90):
-        monkeypatch.setattr(judge, "SLICE", slice_)
-        work = judge.sliding_map(source, points, codes, database, db_codes, 16)
+        monkeypatch.setattr("ohash.engine.sliding_map.SLICE", slice_)
+        work = sliding_map(source, points, codes, database, db_codes, 16)
         with pytest.raises(StopIteration) as stopped:
             while True:
                 next(work)

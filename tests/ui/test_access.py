@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ohash.cli import lab
+from ohash.engine.export import Files
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.runtime.folders import HOME
@@ -121,7 +122,7 @@ def test_a_spreadsheet_computes_nothing_of_what_a_file_said() -> None:
 
 def test_exported_code_names_no_folder_of_the_server_to_a_visitor(monkeypatch: pytest.MonkeyPatch) -> None:
     session = Session("visitor", experiment("blobs2d"))
-    session.files["1f"] = "/srv/secret/x.npy", "/srv/secret/y.npy", None, "l2"
-    assert own_data.files_of(session, "1f") == ("x.npy", "y.npy", None, "l2")
+    session.files["1f"] = Files("/srv/secret/x.npy", "/srv/secret/y.npy", metric="l2")
+    assert own_data.files_of(session, "1f") == Files("x.npy", "y.npy", metric="l2")
     monkeypatch.delenv(access.KEY)
     assert own_data.files_of(session, "1f") == session.files["1f"]

@@ -82,8 +82,8 @@ def names_of(
     vectors: File, labels: File | None, pairs: File | None, metric: Metric | None, queries: File | None = None
 ) -> Files:
     """The files, as generated code opens them."""
-    named = vectors.name, None if labels is None else labels.name, None if pairs is None else pairs.name, metric
-    return named if queries is None else (*named, queries.name)
+    label_file, pair_file, query_file = (None if file is None else file.name for file in (labels, pairs, queries))
+    return Files(vectors.name, label_file, pair_file, metric, query_file)
 
 
 @st.cache_resource(scope="session", max_entries=3, show_spinner="Reading and checking the file …")

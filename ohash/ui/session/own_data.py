@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import cast
 
 import streamlit as st
 
@@ -56,7 +55,7 @@ def missing(session: Session) -> Named | None:
 def files_of(session: Session, content: str) -> Files:
     """The files that code must open to load the user's own data again; a visitor sees no folder of the server."""
     files = session.files.get(content, PLACEHOLDER_FILES)
-    return files if access.is_owner() else cast(Files, tuple(name and Path(name).name for name in files))
+    return files if access.is_owner() else Files._make(name and Path(name).name for name in files)
 
 
 def add(session: Session, dataset: Dataset, files: Files = PLACEHOLDER_FILES) -> str:
@@ -111,22 +110,20 @@ def check_data(dataset: Dataset) -> Summary:
 
 def command_line_files() -> Files:
     """The files this server was started with; the first is "" if there are none."""
-    vectors, labels, pairs, metric = (os.environ.get(variable, "").strip() for variable in (*FILES, METRIC))
-    named = vectors, labels or None, pairs or None, metric or None
-    queries = os.environ.get(QUERIES, "").strip()
-    return (*named, queries) if queries else named
+    vectors, *others = (os.environ.get(variable, "").strip() for variable in (*FILES, METRIC, QUERIES))
+    return Files(vectors, *(name or None for name in others))
 
 
 def load_command_line_data() -> tuple[Dataset | None, str]:
     """The dataset this server was started with, or None; and what is wrong with it."""
-    vectors, labels, pairs, metric, *queries = command_line_files()
-    if not vectors:
+    given = command_line_files()
+    if not given.vectors:
         return None, ""
-    names = (vectors, labels, pairs, *queries)
+    names = (given.vectors, given.labels, given.pairs, *([given.queries] if given.queries else []))
     try:
-        files = [*(Path(name) for name in names if name), Path(vectors).with_suffix(".toml")]
+        files = [*(Path(name) for name in names if name), Path(given.vectors).with_suffix(".toml")]
         stamps = tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
-        return _open(names, stamps, metric), ""
+        return _open(names, stamps, given.metric), ""
     except (ValueError, OSError) as error:
         return None, str(error)
 
