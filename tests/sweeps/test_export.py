@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ohash
+from ohash.engine.export import Files
 from ohash.store.store import Store
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor
@@ -49,7 +50,7 @@ def test_code_for_a_sweep_on_own_data_loads_them(tmp_path, monkeypatch):
     SweepExecution(sweep, known, InlineExecutor()).run()
     monkeypatch.setenv("OHASH_HOME", str(tmp_path / "again"))
     names: dict[str, object] = {}
-    exec(code_for(sweep, ("x.npy", None, None, None)), names)
+    exec(code_for(sweep, Files("x.npy")), names)
     assert names["results"].sweep.cells == sweep.cells
     assert [point.mean() for point in names["results"].points] == [
         point.mean() for point in collect_points(sweep, known)

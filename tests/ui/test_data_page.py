@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.comparison import export as report
 from ohash.comparison.params import build_comparison
-from ohash.engine.export import code_for
+from ohash.engine.export import Files, code_for
 from ohash.engine.params import experiment
 from ohash.plots import data as charts
 from ohash.streams.dataset import Dataset
@@ -198,7 +198,7 @@ def test_code_names_the_files_that_were_sent(tmp_path: Path, monkeypatch: pytest
     np.save(tmp_path / "y.npy", y)
     monkeypatch.chdir(tmp_path)
     files = own_data.files_of(session, content)
-    assert files == ("x.npy", "y.npy", None, "cosine")
+    assert files == Files("x.npy", "y.npy", metric="cosine")
     small = {"content": content, "pairs": 60, "kernel": "none"}
     for code in (
         code_for(experiment("own", "oh", r=8, **small), files),
