@@ -118,7 +118,8 @@ def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
         size, queries = f"{data.n:,} × {data.d}", f"{validation} + {test}"
         rows.append((setting.paper, data.title, what, setting.differs or "–", size, queries, similar))
     header = (
-        "the paper's data", "here", "", "what differs", "rows × columns", "validation + test queries", "similar means",
+        "the paper's data", "here", "role", "what differs", "rows × columns", "validation + test queries",
+        "similar means",
     )  # fmt: skip
     return Table("Data of the paper and of this reproduction", header, tuple(rows))
 

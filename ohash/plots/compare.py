@@ -5,6 +5,8 @@ seeds, the thick one is their mean. The fairness line is the caption of every ch
 """
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,14 +26,18 @@ from ohash.plots.live.scores import SCORES
 Floats = npt.NDArray[Any]
 DASHES: dict[str, Dash] = {"pairs": "solid", "labels": "dotted", "none": "dashed"}
 FAINT = 0.35
+MOST_TOGETHER = 8  # methods in one chart of curves, or all named in one of points
 LEAST_SECONDS = 1e-3
 # Pair 0 stands at the left end of the logarithmic axis; the first checkpoint after it is at 100.
 LEFT = 10
-SUPERVISION = {"none": "unsupervised", "pairs": "from pairs", "labels": "from labels"}
+SUPERVISION = {"pairs": "from pairs", "labels": "from labels", "none": "unsupervised"}
 
 
-def curves(snapshot: ComparisonSnapshot, metric: str = "", *, over: str = "pairs") -> Chart:
-    """A score (by default that of the truth) of every method over the pairs, or over the CPU time it took."""
+def curves(snapshot: ComparisonSnapshot, metric: str = "", *, over: str = "pairs", kind: str = "") -> Chart:
+    """A score (by default that of the truth) of every method over the pairs, or over the CPU time it took.
+
+    With a `kind` of supervision only its methods are named; the others are faint behind them, on the same axes.
+    """
     metric = metric or snapshot.truth_column
     score = SCORES[metric]
     results = [result for result in snapshot.results if result.judged]
@@ -41,6 +47,11 @@ def curves(snapshot: ComparisonSnapshot, metric: str = "", *, over: str = "pairs
     for at, role in enumerate(roles(snapshot)):
         mine = [result for result in results if result.entry == at]
         ended = [result for result in mine if result.state == "done"] or mine[:1]
+        if kind and snapshot.supervision(at) != kind:
+            if ended:
+                behind = _curve(snapshot, at, ended, metric, over, "reference", x.hi)
+                drawn.insert(0, replace(behind, label="", width=theme.THIN, opacity=FAINT))
+            continue
         if len(mine) > 1:
             drawn += [_curve(snapshot, at, [one], metric, over, role, x.hi, faint=True) for one in mine]
         if ended:
@@ -53,7 +64,7 @@ def curves(snapshot: ComparisonSnapshot, metric: str = "", *, over: str = "pairs
     y = Axis(score.name, lo=lo, hi=hi, format="share")
     if not drawn:
         return nothing(f"{score.short} has not been measured yet", x, y)
-    title = _ranking(snapshot, metric)
+    title = _ranking(snapshot, metric, kind)
     return Chart(title, x, y, tuple(drawn), tuple(lines), fairness(snapshot), f"{title}. One line per method.")
 
 
@@ -79,12 +90,14 @@ def truths(snapshot: ComparisonSnapshot) -> Chart:
         return nothing("Neither truth has been measured yet", x, y)
     title = f"Agreement with {what} against agreement with the original distance"
     best = leaders(snapshot)
+    named = [snapshot.names[0], "float vectors", *(snapshot.names[code.entry] for code in best or ())]
+    drawn, note = name_few(drawn, named)
     if best is not None:
         follower, keeper = (snapshot.names[code.entry] for code in best)
         size = f"At {amount(budget(snapshot), 'byte')} per item"
         title = f"{size} {follower} follows {what} best, {keeper} keeps the distance best"
         title = f"{size} {follower} is best by both truths" if follower == keeper else title
-    return Chart(title, x, y, tuple(drawn), (), fairness(snapshot), f"{title}. One point per method.")
+    return Chart(title, x, y, tuple(drawn), (), f"{note}{fairness(snapshot)}", f"{title}. One point per method.")
 
 
 def by_bits(snapshot: ComparisonSnapshot) -> Chart:
@@ -272,12 +285,21 @@ def _drift_marks(snapshot: ComparisonSnapshot) -> tuple[Mark, ...]:
     return tuple(Mark(at, name, role="drift", dash="dashed") for at, name in drifts if at <= reached)
 
 
-def _ranking(snapshot: ComparisonSnapshot, metric: str) -> str:
-    """The leader of each kind of supervision, of codes no larger than the comparison's length."""
+def kinds(snapshot: ComparisonSnapshot) -> list[str]:
+    """The kinds of supervision that get a chart each: beyond eight methods one chart of all cannot be read."""
+    present = [snapshot.supervision(at) for at in range(len(snapshot.entries))]
+    several = [kind for kind in SUPERVISION if kind in present]
+    return several if len(present) > MOST_TOGETHER and len(several) > 1 else [""]
+
+
+def _ranking(snapshot: ComparisonSnapshot, metric: str, only: str = "") -> str:
+    """The leader of each kind of supervision, or of one, of codes no larger than the comparison's length."""
     score = SCORES[metric]
     parts = []
     most = budget(snapshot)
     for kind, several in methods_by_supervision(snapshot).items():
+        if only and kind != only:
+            continue
         fitting = [at for at in several if snapshot.results_of(at)[0].bytes <= most]
         if not fitting:
             continue
@@ -315,6 +337,14 @@ def _reference(level: float, drawn: list[Series]) -> Mark:
     below = min((-gap for gap in starts if gap < 0), default=1.0)
     label = f"float vectors {_share(level)}"
     return Mark(level, label, "y", place="start", side="above" if above >= below else "below")
+
+
+def name_few(drawn: list[Series], named: Sequence[str]) -> tuple[list[Series], str]:
+    """Beyond eight methods only some points are named, so that no name covers another point; and a note about it."""
+    if sum(bool(one.label) for one in drawn) <= MOST_TOGETHER + 1:  # and the float vectors
+        return drawn, ""
+    few = [one if one.label in named else replace(one, label="") for one in drawn]
+    return few, "The most relevant points are named; point at another to see its name. "
 
 
 def points(name: str, x: Floats, y: Floats, role: str, *, listed: bool = True, opacity: float = 1.0) -> Series:

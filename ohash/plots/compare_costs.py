@@ -14,7 +14,7 @@ from ohash.comparison.fairness import fairness
 from ohash.comparison.results import ComparisonSnapshot
 from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Series
-from ohash.plots.compare import limits, points, roles
+from ohash.plots.compare import limits, name_few, points, roles
 from ohash.plots.live.axes import decades, nothing
 from ohash.plots.live.scores import SCORES
 
@@ -48,12 +48,13 @@ def quality_against_cost(snapshot: ComparisonSnapshot, score: str, over: Over) -
         "reference", "dashed", theme.NORMAL,
     )  # fmt: skip
     drawn = [points(name, np.array([cost]), np.array([value]), hue) for name, hue, cost, value in known]
+    drawn, note = name_few(drawn, [names[0], names[-1], *(known[at][0] for at in front)])
     *others, last = [known[at][0] for at in front]
     unbeaten = f"{', '.join(others)} or {last}" if others else last
     more = "faster" if over == "queries" else "smaller"
     title = f"{SCORES[column].short}: nothing is both better and {more} than {unbeaten}"
     how = f"Encoding one query and scanning {SCANNED_ITEMS:,} codes" if over == "queries" else "Stored bytes"
-    caption = f"{how}, measured in this comparison, first seed; {fairness(snapshot)}"
+    caption = f"{note}{how}, measured in this comparison, first seed; {fairness(snapshot)}"
     return Chart(
         title, x, y, (line, *drawn), (), caption, f"{title}. One point per method, and a line that joins them."
     )

@@ -26,6 +26,7 @@ MOST_AXES, MOST_LINES = 8, 300
 WIDE_RANGE = 20  # a parameter whose largest value is so many times its smallest has a logarithmic axis
 ROOM = 0.06  # of an axis, above and below it
 BRUSH_ROOM = 0.5  # of the way to the next axis: a box nearer than that is over an axis
+SEED = "seed"
 
 
 def overlay(runs: Sequence[tuple[str, Snapshot]], metric: str) -> Chart:
@@ -74,15 +75,20 @@ class ParallelAxis:
     places: Mapping[str, float]
 
 
+def differing_settings(lines: Sequence[RunRow]) -> dict[str, dict[str, Any]]:
+    """The parameters in which runs differ, by symbol or name: the value of each run that has one, by its key."""
+    names = dict.fromkeys(key for line in lines for key, _ in line.settings)
+    symbols = {key: row.symbol or row.title for key, row in rows_of(experiment()).items()}
+    settings = {line.key: dict(line.settings) for line in lines}
+    columns = {name: {key: mine[name] for key, mine in settings.items() if name in mine} for name in names}
+    return {
+        symbols.get(name, name): values for name, values in columns.items() if len(set(map(repr, values.values()))) > 1
+    }
+
+
 def parallel_axes(lines: Sequence[RunRow]) -> list[ParallelAxis]:
     """The parameters in which the runs differ, then the scores; seeds are left out."""
-    names = list(dict.fromkeys(key for line in lines for key, _ in line.settings if key != "seed"))
-    symbols = {key: row.symbol or row.title for key, row in rows_of(experiment()).items()}
-    axes = []
-    for name in names:
-        values = {line.key: dict(line.settings)[name] for line in lines if name in dict(line.settings)}
-        if len(set(values.values())) > 1:
-            axes.append(_axis(symbols.get(name, name), values))
+    axes = [_axis(name, values) for name, values in differing_settings(lines).items() if name != SEED]
     scores = (("recall@10", {line.key: line.recall for line in lines}), ("mAP", {line.key: line.map for line in lines}))
     for label, known in scores:
         measured = {key: value for key, value in known.items() if value is not None}

@@ -73,10 +73,15 @@ def choose() -> Profile:
     wanted = st.query_params.get("profile", usual)
     chosen = st.segmented_control(
         "Profile", list(PROFILES), default=wanted if wanted in PROFILES else usual, key="paper_profile",
-        format_func=lambda key: PROFILES[key].title, label_visibility="collapsed", required=True,
+        format_func=_profile_text, label_visibility="collapsed", required=True,
     )  # fmt: skip
     address.write_query({"profile": chosen})
     return PROFILES[chosen]
+
+
+def _profile_text(key: str) -> str:
+    seeds = PROFILES[key].seeds
+    return f"{key.capitalize()}: {'one seed' if seeds == 1 else f'{seeds} seeds'}"
 
 
 def progress(store: Store, profile: Profile) -> None:
@@ -91,7 +96,7 @@ def _progress(store: Store, profile: Profile, was_alive: bool) -> None:
         st.rerun()
     cells = {cell.key for figure in FIGURES.values() for cell in figure.sweep(profile).cells}
     done = len(cells & store.done())
-    text = f"**{done} of {len(cells)} experiments run here** ({profile.describe()})"
+    text = f"**{done:,} of {len(cells):,} experiments run here** ({profile.describe()})"
     if alive:
         text += f"; {alive}"
     st.progress(done / max(1, len(cells)), text=text)
@@ -104,7 +109,9 @@ def _progress(store: Store, profile: Profile, was_alive: bool) -> None:
                 st.rerun()
         elif done < len(cells):
             _start_button(store, profile, resume=done > 0)
-            st.caption(f"To estimate the time: `python3 -m ohash paper --profile {profile.key} --estimate`.")
+            st.caption(
+                f"{profile.title}. To estimate the time: `python3 -m ohash paper --profile {profile.key} --estimate`."
+            )
 
 
 def _start_button(store: Store, profile: Profile, *, resume: bool) -> None:
@@ -165,7 +172,7 @@ def data(results: Results) -> None:
     """The paper's data, and what stands in for them."""
     table = data_table(results.measured, list(FIGURES.values()))
     with st.expander("Data: what the paper used, and what stands in for it here", expanded=True):
-        st.html(items.table_html(list(table.header), [list(row) for row in table.rows]))
+        st.html(items.table_html(list(table.header), [list(row) for row in table.rows], kind="ohash-stack"))
 
 
 def claims(results: Results) -> None:

@@ -165,3 +165,22 @@ def test_quality_against_cost_joins_the_methods_that_none_beats():
     chart = quality_against_cost(now, "recall_10", "bytes")
     assert chart.x.label == "bytes per item" and chart.series[0].y[-1] == 1.0, "the float vectors keep the distance"
     assert "Costs are measured" in quality_against_cost(empty(), "", "bytes").title
+
+
+def test_beyond_eight_methods_each_kind_of_supervision_has_its_chart():
+    few = full()
+    assert charts.kinds(few) == [""]
+    nine = ("oh", "mmoh", "mlh", "lego", "adapthash", "sdh", "itq", "lsh", "sketch_hash", "hcoh")
+    now = snapshot(dict.fromkeys(nine, 0.5) | {"mlh": 0.6, "hcoh": 0.9})
+    assert charts.kinds(now) == ["pairs", "labels", "none"]
+    whole = charts.curves(now)
+    for kind in charts.kinds(now):
+        chart = charts.curves(now, kind=kind)
+        named = [one.label for one in chart.series if one.label]
+        assert named == [now.names[at] for at in range(len(nine)) if now.supervision(at) == kind]
+        assert (chart.y.lo, chart.y.hi) == (whole.y.lo, whole.y.hi), "the same axes, to compare by eye"
+        assert len(chart.series) == len(nine) and all(one.role == "reference" for one in chart.series if not one.label)
+    assert "MLH .60" in charts.curves(now, kind="pairs").title and "HCOH" not in charts.curves(now, kind="pairs").title
+    points = charts.truths(now)
+    assert 1 < sum(bool(one.label) for one in points.series) < 6 and "point at another" in points.caption
+    assert len(points.series) == len(nine) + 1 and "point at another" not in charts.truths(few).caption

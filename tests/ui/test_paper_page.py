@@ -71,7 +71,7 @@ def test_a_figure_has_settings_plots_numbers_and_conclusions() -> None:
     app.selectbox(key="paper_figure").set_value("3").run()
     assert not app.exception
     text = " ".join(one.value for one in app.markdown)
-    assert "**The paper**" in text and "T from 1 to 4" in text and "mAP against T" in text
+    assert "**The paper**" in text and "T from 1 to 4" in text and "mAP on test queries against T" in text
     assert any("4 of 4 experiments" in one.value for one in app.caption)
     app.button_group(key="paper_part").set_value("symbols").run()
     assert not app.exception

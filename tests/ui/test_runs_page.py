@@ -362,3 +362,11 @@ def test_runs_of_a_sweep_stand_together_under_its_name() -> None:
     table = app.dataframe[0].value
     assert not app.exception and list(table["from"]) == ["sweep two C"] and list(table["runs"]) == [2]
     assert "±" in table["mAP"][0] and table["best mAP"][0] > 0
+
+
+def test_parameters_that_differ_are_columns(pictures: list[Snapshot]) -> None:
+    table = page(pictures).dataframe[0].value
+    assert {"C", "seed"} <= set(list(table.columns)[: list(table.columns).index("changed from default")])
+    newest_first = [dict(make_row(str(at), now).settings) for at, now in enumerate(pictures)][::-1]
+    assert list(table["C"]) == [one["C"] for one in newest_first]
+    assert "β" not in table.columns, "all runs have the same"

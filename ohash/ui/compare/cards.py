@@ -28,6 +28,7 @@ CSS = """
   border-bottom: 1px solid rgba(128,128,128,.25); white-space: nowrap;}
 .ohash-compare th {white-space: normal;}
 .ohash-compare th:first-child, .ohash-compare td:first-child, .ohash-compare .words {text-align: left;}
+@media (max-width: 700px) {.ohash-compare th {white-space: nowrap;}}
 .ohash-scroll {overflow-x: auto;}
 .ohash-costs {display: grid; grid-template-columns: repeat(auto-fill, minmax(225px, 1fr)); gap: .7rem;}
 .ohash-costs article {border: 1px solid rgba(128,128,128,.35); border-radius: 8px; padding: .5rem .7rem;

@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -172,11 +173,13 @@ def _verdict(session: Session) -> None:
 def _curves(session: Session) -> None:
     snapshot = comparisons.runner(session).snapshot()
     over = OVER[view_state.view("over") or "pairs"]
-    left, right = st.columns(2)
-    with left:
-        show(session, charts.curves(snapshot, over=over), "compare_map", 280)
-    with right:
-        show(session, charts.curves(snapshot, "recall_10", over=over), "compare_recall", 280)
+    measures = {"compare_map": "", "compare_recall": "recall_10"}
+    *_, last = kinds = charts.kinds(snapshot)
+    for kind in kinds:
+        for column, (key, metric) in zip(st.columns(2), measures.items(), strict=True):
+            chart = charts.curves(snapshot, metric, over=over, kind=kind)
+            with column:
+                show(session, chart if kind == last else replace(chart, caption=""), f"{key}{kind and '_'}{kind}", 280)
 
 
 def _rest(session: Session) -> None:

@@ -40,7 +40,9 @@ def show_all(session: Session) -> None:
         if specs:
             rows = [_row(spec, titles[spec.key]) for spec in specs[:MAX_LISTED]]
             opens = [available.index(spec.key) if spec.key in available else None for spec in specs[:MAX_LISTED]]
-            st.html(items.table_html(HEADER, rows, numbers=frozenset({1, 2}), kind="ohash-list", opens=opens))
+            st.html(
+                items.table_html(HEADER, rows, numbers=frozenset({1, 2}), kind="ohash-list ohash-stack", opens=opens)
+            )
         if len(specs) > MAX_LISTED:
             st.caption(f"and {len(specs) - MAX_LISTED:,} more")
 

@@ -39,11 +39,11 @@ CSS = """
 .ohash-list th:nth-child(3) {width: 7%;}
 .ohash-list th:nth-child(4) {width: 16%;} .ohash-list th:nth-child(5) {width: 16%;}
 @media (max-width: 700px) {
-  .ohash-list thead {display: none;}
-  .ohash-list tr {display: block; border-bottom: 1px solid rgba(128,128,128,.25); padding: .35rem 0;}
-  .ohash-list td, .ohash-list .n {display: block; border: 0; padding: 0; text-align: left; white-space: normal;}
-  .ohash-list td::before {content: attr(data-label) ": "; opacity: .65;}
-  .ohash-list td:first-child {font-weight: 600;} .ohash-list td:first-child::before {content: "";}
+  .ohash-stack thead {display: none;}
+  .ohash-stack tr {display: block; border-bottom: 1px solid rgba(128,128,128,.25); padding: .35rem 0;}
+  .ohash-stack td, .ohash-stack .n {display: block; border: 0; padding: 0; text-align: left; white-space: normal;}
+  .ohash-stack td::before {content: attr(data-label) ": "; opacity: .65;}
+  .ohash-stack td:first-child {font-weight: 600;} .ohash-stack td:first-child::before {content: "";}
 }
 .ohash-list tr[data-row] {cursor: pointer;} .ohash-list tr[data-row]:hover {background: rgba(128,128,128,.14);}
 .ohash-list [role="link"] {text-decoration: underline; text-underline-offset: .2em;}

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from ohash.plots.runs import differing_settings
 from ohash.store.listing import LIVE, RunRow
 from ohash.ui.parts.run_table import COLUMNS, COUNT, run_frame
 from ohash.ui.runs.filters import View
@@ -21,6 +22,7 @@ MORE_COLUMNS = {
     "key": st.column_config.TextColumn(width="medium", help="For `python3 -m ohash runs show KEY`."),
 }
 SHOWN_AT_FIRST = tuple(COLUMNS | {"method": None})
+MOST_SETTINGS = 6
 SPREAD = "{:.3f} ± {:.3f}"
 
 
@@ -32,18 +34,38 @@ def show_table(session: Session, view: View) -> list[RunRow]:
         return _show_sweeps(session, view.lines)
     rows = {line.key: len(view.lines) - 1 - at for at, line in enumerate(view.lines)}
     frame = _full_frame(session, view.lines)
-    columns = _choose_columns([str(name) for name in frame])
-    selected = _select(session, list(rows), rows, frame[columns], "single")
+    columns, with_settings = _choose_columns([str(name) for name in frame])
+    shown = frame[columns].copy()
+    if with_settings:
+        shown = _with_settings(shown, view.lines)
+    selected = _select(session, list(rows), rows, shown, "single")
     return [view.lines[len(view.lines) - 1 - row] for row in sorted(selected, reverse=True)]
 
 
-def _choose_columns(every: list[str]) -> list[str]:
+def _with_settings(frame: pd.DataFrame, lines: list[RunRow]) -> pd.DataFrame:
+    """The table with a column per parameter in which the listed runs differ, if they are few."""
+    columns = {name: values for name, values in differing_settings(lines).items() if name not in ("n", *frame)}
+    at = list(frame).index("changed from default") if "changed from default" in frame else len(frame.columns)
+    for name, values in list(columns.items())[:MOST_SETTINGS]:
+        mine = [values.get(line.key) for line in lines[::-1]]
+        numbers = all(value is None or isinstance(value, int | float) for value in mine)
+        frame.insert(at, name, mine if numbers else ["–" if value is None else str(value) for value in mine])
+        at += 1
+    return frame
+
+
+def _choose_columns(every: list[str]) -> tuple[list[str], bool]:
+    """The columns to show, and whether the parameters that differ are columns, too."""
     with st.popover("Columns", icon=":material/view_column:", key="runs_columns_open"):
         chosen = st.pills(
             "Columns", every, selection_mode="multi", key="runs_columns", label_visibility="collapsed",
             default=[name for name in every if name in SHOWN_AT_FIRST],
         )  # fmt: skip
-    return [name for name in every if name in chosen] or every[:1]
+        with_settings = st.toggle(
+            "Parameters that differ", value=True, key="runs_settings",
+            help=f"One column per parameter in which the listed runs differ, at most {MOST_SETTINGS}.",
+        )  # fmt: skip
+    return [name for name in every if name in chosen] or every[:1], with_settings
 
 
 def _full_frame(session: Session, lines: list[RunRow]) -> pd.DataFrame:
