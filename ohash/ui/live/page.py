@@ -120,10 +120,11 @@ def _draw(session: Session) -> None:
         places = st.columns([1.75, 1])
         if numbers:
             places += st.columns([1.2, 1.2, 1])
-            places[4].html(numbers)
         for place, drawing in zip(places, drawings, strict=False):
             with place:
                 drawing.send()
+        if numbers:  # last: a row is drawn when something is in it, and the lower one would first take the upper place
+            places[4].html(numbers)
     before, session.resting = session.resting, _rest_level(session, runner)
     slower = _interval(session) / session.interval  # because of other viewers, who come and go
     # the timer can stop, or needs another pace; rarely done, because a rerun of the page may swallow a click

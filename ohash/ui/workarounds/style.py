@@ -122,6 +122,8 @@ CSS = """
   .st-key-moving :is(.st-key-on_quality, .st-key-on_loss) [data-testid="stSkeleton"] {display: none;}
   .ohash-words {min-height: var(--words);}
   .st-key-moving {--words: 2.35rem;}
+  /* A message stands where the first row of charts was, whose second row goes a moment later. */
+  .st-key-desk .st-key-moving [data-testid="stElementContainer"]:has([data-testid="stAlert"]) {min-height: 15.96rem;}
   .st-key-desk [data-testid="stColumn"]:has(> * > * > .st-key-rail) {
     position: sticky; top: 3.9rem; align-self: flex-start;
     max-height: calc(100vh - 10rem); overflow-y: auto; scrollbar-width: thin; padding-right: .4rem;}
