@@ -16,6 +16,7 @@ from pathlib import Path
 from ohash.models import registry
 from ohash.models.base import HasherSpec
 from ohash.models.contract import CHECKS, Case, ContractError, state_exists_before_data
+from ohash.models.plugin_files import import_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +46,7 @@ def mistakes_in(file: Path) -> Iterator[tuple[int, str]]:
         yield error.lineno or 1, f"Python cannot read this line: {error.msg}"
         return
     try:
-        module = registry.import_file(file)
+        module = import_file(file)
     except Exception as error:  # whatever the user's file raises
         cause = error.__cause__ or error
         yield _line_in(file, cause) or 1, f"the file cannot be imported: {_words(cause)}"

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import ohash
-from ohash.models.registry import PLUGINS
+from ohash.models.registry import PLUGINS, check_plugins
 from ohash.streams.dataset import METRICS
 from ohash.streams.readers.own_data import check_files
 from ohash.streams.readers.sides import check_sides
@@ -45,8 +45,9 @@ def command(options: argparse.Namespace, extra: list[str]) -> tuple[list[str], d
         if getattr(options, name):
             environment[f"OHASH_{name.upper()}"] = str(_existing(getattr(options, name)))
     if options.plugin:
-        files = [str(_existing(file)) for file in options.plugin]
-        environment[PLUGINS] = os.pathsep.join([*filter(None, [environment.get(PLUGINS)]), *files])
+        files = [_existing(file) for file in options.plugin]
+        check_plugins(files)
+        environment[PLUGINS] = os.pathsep.join([*filter(None, [environment.get(PLUGINS)]), *map(str, files)])
     if options.lesson:
         environment[OWN] = str(_existing(options.lesson))
         read_file(Path(environment[OWN]))

@@ -16,10 +16,10 @@ import argparse
 import json
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 from ohash.engine.params import OWN
-from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
 from ohash.store.listing import ENDED, RunRow, to_csv, to_json
 from ohash.store.store import CELL, LIVE_RUN, TRACES, Store
@@ -58,9 +58,9 @@ def run(options: argparse.Namespace) -> int:
         _print(rows, store)
     elif options.action == "show":
         for row in rows:
-            values, _ = store.frame(row.key)  # also reads the curves: if they are lost, "notes" says so
+            values, arrays = store.frame(row.key)  # also reads the curves: if they are lost, "notes" says so
             print(json.dumps({"key": row.key, **values, "params": json.loads(values["params"])}, indent=2))
-            _note_lost(row, store.get(row.key))
+            _note_lost(row, len(arrays.get("checkpoints/pairs", ())), values["notes"])
     elif options.action == "export":
         _export(store, rows, options.out)
     else:
@@ -125,13 +125,13 @@ def _export(store: Store, rows: list[RunRow], out: str | None) -> None:
     stored = store.values(row.key for row in rows)
     Path(out).write_text(to_csv(runs) if out.endswith(".csv") else to_json(runs, stored))
     for row, now in runs:
-        _note_lost(row, now)
+        _note_lost(row, len(now.checkpoints.get("pairs", ())), now.notes)
     print(f"wrote {len(runs)} run{'s' if len(runs) != 1 else ''} to {out}")
 
 
-def _note_lost(row: RunRow, now: Snapshot) -> None:
-    if not len(now.checkpoints.get("pairs", ())) and row.state == "done":
-        print(f"note: {row.key[:SHOWN]} has numbers but no curves: {'; '.join(now.notes)}", file=sys.stderr)
+def _note_lost(row: RunRow, checkpoints: int, notes: Sequence[str]) -> None:
+    if not checkpoints and row.state == "done":
+        print(f"note: {row.key[:SHOWN]} has numbers but no curves: {'; '.join(notes)}", file=sys.stderr)
 
 
 def _restore(store: Store, keys: list[str]) -> int:

@@ -51,7 +51,16 @@ from ohash.sweeps.executors import DaskExecutor, InlineExecutor
 from ohash.sweeps.files import load_own_data, save_own_data, with_own_data
 from ohash.sweeps.halving import OUTCOMES, planned_cells
 from ohash.sweeps.report import to_bibtex, to_latex
-from ohash.sweeps.results import BestPoint, Point, best_points, collect_points, count_cells, halving_text, to_csv
+from ohash.sweeps.results import (
+    BestPoint,
+    Point,
+    best_points,
+    collect_points,
+    count_cells,
+    halving_text,
+    older_version_text,
+    to_csv,
+)
 from ohash.sweeps.sweep import Sweep, check_datasets, read_sweep
 
 MOST_ERRORS = 10
@@ -108,6 +117,9 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if data is not None:
         save_own_data(store, data)
+    older = older_version_text(sweep, store)
+    if older:
+        print(f"note: {older}", file=sys.stderr)
     with shutting_down(executor(options)) as where:
         code = run_sweep(sweep, store, where, quiet=options.quiet)
     print(table(sweep, collect_points(sweep, store)))

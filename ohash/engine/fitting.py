@@ -265,7 +265,7 @@ def fit(values: dict[str, Any], arrays: Arrays, report: OnProgress | None = None
             f"method must be one that is fitted at once (batch), got {spec.key}, which takes {spec.consumes}"
         )
     since = working_seconds()
-    with one_blas_thread(), _reporting(report):
+    with registry.naming_plugin_lines(spec), one_blas_thread(), _reporting(report):
         fit_to(cast(BatchHasher, hasher), arrays)
     state, learnt = hasher.state()
     return {"state": state, "seconds": working_seconds() - since}, {f"state/{k}": v for k, v in learnt.items()}

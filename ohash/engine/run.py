@@ -22,6 +22,7 @@ from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot, snapshot_of
 from ohash.engine.state import KeptStates, RunState
 from ohash.engine.world import World, world_of
+from ohash.models import registry
 from ohash.models.base import DecodingHasher, HasherSpec, MappedHasher, OnlineHasher, PairHasher, PointHasher, Trace
 from ohash.models.online.passive_aggressive import PassiveAggressive
 from ohash.runtime.clock import working_seconds
@@ -51,19 +52,20 @@ class Run(RunState):
         """
         if not isinstance(params, ExperimentParams):
             raise ValueError(f"params must be those of experiment(...), as experiment('digits', r=32), got {params!r}")
-        super().__init__(params, world_of(params, dataset) if world is None else world)
-        self.judge_checkpoints = judge
-        self.training_set = TrainingSet(self)
-        self.fitting = Fitting(self, self.training_set, fitter)
-        self._start_hasher()
-        self.schedule = checkpoint_pairs(self.end, params.run.judged_at)
-        self.observer = Observer(int(self.hasher.r), learns=hasattr(type(self.hasher), "certificates"))
-        self.kept_states = KeptStates()
-        self._pending: Iterator[None] | None = None
-        self.kept_states.keep(self.t, self.hasher)
-        _check_distance(self.spec, self.world.dataset.metric)
-        self.checkpoints = Checkpoints(self, self.frozen)
-        self._at_boundary()
+        with registry.naming_plugin_lines(registry.find(params.method)):
+            super().__init__(params, world_of(params, dataset) if world is None else world)
+            self.judge_checkpoints = judge
+            self.training_set = TrainingSet(self)
+            self.fitting = Fitting(self, self.training_set, fitter)
+            self._start_hasher()
+            self.schedule = checkpoint_pairs(self.end, params.run.judged_at)
+            self.observer = Observer(int(self.hasher.r), learns=hasattr(type(self.hasher), "certificates"))
+            self.kept_states = KeptStates()
+            self._pending: Iterator[None] | None = None
+            self.kept_states.keep(self.t, self.hasher)
+            _check_distance(self.spec, self.world.dataset.metric)
+            self.checkpoints = Checkpoints(self, self.frozen)
+            self._at_boundary()
 
     # -- driving -------------------------------------------------------------------------------------------------
 
@@ -79,6 +81,10 @@ class Run(RunState):
 
     def step(self, limit: int) -> int:
         """One small unit of work: a slice of a pending evaluation, or at most `limit` pairs. Returns pairs learnt."""
+        with registry.naming_plugin_lines(self.spec):
+            return self._step(limit)
+
+    def _step(self, limit: int) -> int:
         if self._pending is not None:
             if not self.fitting.waiting and next(self._pending, "finished") == "finished":
                 self._pending = None

@@ -180,11 +180,18 @@ def to_frame(now: Snapshot, more: dict[str, Any] | None = None, arrays: Arrays |
         "notes": list(now.notes),
         "alarms": {name: list(pairs) for name, pairs in now.alarms.items()},
         "environment": environment(),
+        **plugin_values(now.params.method),
         **(more or {}),
     }
     columns: Arrays = {f"{group}/{name}": column for group in GROUPS for name, column in getattr(now, group).items()}
     columns |= {name: getattr(now, name) for name in SINGLE}
     return values, columns | (arrays or {})
+
+
+def plugin_values(method: str) -> dict[str, dict[str, str]]:
+    """Which version of which file a method comes from, if it comes from a plugin."""
+    version = registry.plugin_version(method)
+    return {"plugin": {"file": version.file, "fingerprint": version.fingerprint}} if version else {}
 
 
 def to_snapshot(values: dict[str, Any], arrays: Arrays) -> Snapshot:

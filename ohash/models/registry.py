@@ -8,18 +8,29 @@ from an installed package's entry point in the group ``ohash.plugins``. Plugins 
 
 import importlib
 import importlib.metadata
-import importlib.util
 import os
 import pkgutil
-import sys
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from ohash.models.base import HasherSpec, OnlineHasher
+from ohash.models.plugin_files import PLUGIN_MODULE, check_file, fingerprint, import_file, naming_the_line
+
+
+class UnknownMethodError(ValueError):
+    """No method has this name here; a stored run or sweep may be of a plugin that is not loaded."""
+
+    def __init__(self, name: str) -> None:
+        """The full message lists the methods; `not_loaded` is the one for what was stored."""
+        super().__init__(
+            f"method must be one of {', '.join(sorted(hashers()))}, got {name!r}; one of your own needs --plugin FILE"
+        )
+        self.not_loaded = f"its method {name!r} is not here: load its plugin (--plugin FILE)"
 
 
 @dataclass(frozen=True)
@@ -57,7 +68,6 @@ ABSENT = (
 
 PLUGINS = "OHASH_PLUGINS"
 ENTRY_POINTS = "ohash.plugins"
-PLUGIN_MODULE = "ohash_plugin_"  # then the name of the file
 FOLDERS = ("batch", "online", "quantizers")
 # A method, a dataset.
 DECLARED = ("HASHER", "DATASET")
@@ -72,7 +82,7 @@ def scan(package: str) -> list[ModuleType]:
 @cache
 def plugin_modules() -> tuple[ModuleType, ...]:
     """The user's plugin files and entry points, imported once."""
-    files = [Path(name) for name in os.environ.get(PLUGINS, "").split(os.pathsep) if name]
+    files = list(dict.fromkeys(Path(name) for name in os.environ.get(PLUGINS, "").split(os.pathsep) if name))
     points = importlib.metadata.entry_points(group=ENTRY_POINTS)
     modules = [(str(file), import_file(file)) for file in files]
     modules += [(f"{point.name} = {point.value}", point.load()) for point in points]
@@ -87,32 +97,49 @@ def plugin_modules() -> tuple[ModuleType, ...]:
 
 def add_plugin(file: str | Path) -> None:
     """Register one more plugin file for this process and its children, whatever folder they run in."""
-    file = _existing(Path(file)).resolve()
+    file = check_file(Path(file)).resolve()
     known = os.environ.get(PLUGINS, "")
     os.environ[PLUGINS] = f"{known}{os.pathsep}{file}" if known else str(file)
     plugin_modules.cache_clear()
     hashers.cache_clear()
 
 
+def check_plugins(files: Iterable[Path]) -> None:
+    """Import plugin files; ValueError if one is broken, or declares a key that another method or data set has."""
+    known = {Path(str(module.__file__)) for module in plugin_modules()}
+    collect_specs([*_own_modules(), *plugin_modules(), *(import_file(file) for file in {*files} - known)], "HASHER")
+
+
 def collect_specs(modules: list[ModuleType], name: str) -> dict[str, Any]:
     """What the modules declare under `name` (one spec, or a tuple of specs), by key; a key used twice is an error."""
     specs: dict[str, Any] = {}
+    owners: dict[str, ModuleType] = {}
     for module in modules:
         spec = getattr(module, name, ())
         for one in spec if isinstance(spec, tuple) else (spec,):
             if not hasattr(one, "key"):
                 raise ValueError(f"{name} of {module.__name__} must be a spec or a tuple of specs, got {one!r}")
             if one.key in specs:
-                raise ValueError(f"{name} key {one.key!r} of {module.__name__} is taken already; choose another")
-            specs[one.key] = one
+                raise ValueError(
+                    f"{name} key {one.key!r} of {_file_name(module)} is taken already by "
+                    f"{_file_name(owners[one.key])}; choose another"
+                )
+            specs[one.key], owners[one.key] = one, module
     return specs
 
 
 @cache
 def hashers() -> dict[str, HasherSpec]:
     """Every method, by key."""
-    modules = [module for folder in FOLDERS for module in scan(f"ohash.models.{folder}")]
-    return collect_specs([*modules, *plugin_modules()], "HASHER")
+    return collect_specs([*_own_modules(), *plugin_modules()], "HASHER")
+
+
+def _own_modules() -> list[ModuleType]:
+    return [module for folder in FOLDERS for module in scan(f"ohash.models.{folder}")]
+
+
+def _file_name(module: ModuleType) -> str:
+    return Path(str(module.__file__)).name if module.__name__.startswith(PLUGIN_MODULE) else module.__name__
 
 
 def find(name: str) -> HasherSpec:
@@ -125,7 +152,7 @@ def find(name: str) -> HasherSpec:
     for absent in ABSENT:
         if _plain(name) in (_plain(other) for other in (absent.title, *absent.aliases)):
             raise ValueError(f"{absent} The methods are {', '.join(sorted(hashers()))}")
-    raise ValueError(f"method must be one of {', '.join(sorted(hashers()))}, got {name!r}")
+    raise UnknownMethodError(name)
 
 
 def key_of(hasher: OnlineHasher) -> str:
@@ -140,6 +167,39 @@ def own_methods() -> tuple[str, ...]:
     except ValueError:  # whoever asks for the method is told
         return ()
     return tuple(key for key, spec in specs.items() if "r" in spec.table)
+
+
+@dataclass(frozen=True)
+class PluginVersion:
+    """The file that a method comes from, and the fingerprint of what was imported from it."""
+
+    file: str
+    fingerprint: str
+
+    @property
+    def name(self) -> str:
+        """The name of the file, without its folder."""
+        return Path(self.file).name
+
+
+def plugin_version(method: str) -> PluginVersion | None:
+    """The version of the plugin that a method comes from; None for the methods of ohash."""
+    return _versions(plugin_modules()).get(method)
+
+
+@lru_cache(maxsize=4)  # plugins may be loaded later
+def _versions(plugins: tuple[ModuleType, ...]) -> dict[str, PluginVersion]:
+    return {
+        key: PluginVersion(str(module.__file__), fingerprint(module))
+        for module in plugins
+        for key in collect_specs([module], "HASHER")
+    }
+
+
+def naming_plugin_lines(spec: HasherSpec) -> AbstractContextManager[None]:
+    """Whatever a plugin's method raises inside becomes a ValueError that names function, file and line."""
+    version = plugin_version(spec.key)
+    return naming_the_line(spec.title, (version.file,) if version else ())
 
 
 def plugin_code(methods: Iterable[str]) -> str:
@@ -161,25 +221,3 @@ def plugin_code(methods: Iterable[str]) -> str:
 
 def _plain(name: str) -> str:
     return name.lower().replace("-", " ").replace("_", " ")
-
-
-def import_file(file: Path) -> ModuleType:
-    """A plugin file as a module; what goes wrong in it is a ValueError that names the file."""
-    spec = importlib.util.spec_from_file_location(f"{PLUGIN_MODULE}{file.stem}", _existing(file))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses and pickle look their module up
-    try:
-        spec.loader.exec_module(module)
-    except BaseException as error:
-        del sys.modules[spec.name]
-        if isinstance(error, Exception) and not isinstance(error, ValueError):
-            raise ValueError(f"plugin {file} could not be imported: {error!r}") from error
-        raise
-    return module
-
-
-def _existing(file: Path) -> Path:
-    if file.suffix != ".py" or not file.is_file():
-        raise ValueError(f"plugin must be a Python file (.py) that exists, got {file}")
-    return file

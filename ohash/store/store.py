@@ -268,6 +268,13 @@ def _insert(db: sqlite3.Connection, key: str, values: dict[str, Any]) -> None:
 
 def _row(key: str, values: dict[str, Any], tags: str = "", note: str = "") -> RunRow:
     row = _bare_row(key, values)
+    version, now = values.get("plugin"), registry.plugin_version(json.loads(values["params"])["method"])
+    if now is not None and (version or {}).get("fingerprint") != now.fingerprint:
+        older = f"by an older version of {now.name}"
+        row = replace(
+            row, changed_settings=", ".join(filter(None, [row.changed_settings, older])),
+            group=", ".join(filter(None, [row.group, f"{older} {(version or {}).get('fingerprint', '')}"])),
+        )  # fmt: skip
     origin = "a sweep" if values.get("kind") == CELL else "Live"
     return replace(row, created=values.get("created", 0.0), origin=origin, tags=tags, note=note)
 

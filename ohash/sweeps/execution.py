@@ -12,7 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ohash.engine.snapshot import plugin_values
 from ohash.engine.tasks import run
+from ohash.models import registry
 from ohash.runtime.environment import environment
 from ohash.runtime.frames import Frame
 from ohash.runtime.pool import WorkerPool
@@ -123,13 +125,20 @@ class SweepExecution:
         except CancelledError:
             return
         except Exception as error:  # whatever it is, it belongs to this cell
-            self.errors[key] = str(error) if isinstance(error, (ValueError, TaskError)) else repr(error)
-            self.store.save(key, _failure(cell, self.errors[key]), {})
-            self.progress.failed += 1
+            self._fail(cell, str(error) if isinstance(error, (ValueError, TaskError)) else repr(error))
+            return
+        version = registry.plugin_version(cell.params.method)
+        if version is not None and values["plugin"]["fingerprint"] != version.fingerprint:
+            self._fail(cell, "the plugin file was edited while the sweep ran; start it again")
             return
         self.store.save(key, values, arrays)
         self.progress.here += 1
         self.progress.done += 1
+
+    def _fail(self, cell: Cell, error: str) -> None:
+        self.errors[cell.key] = error
+        self.store.save(cell.key, _failure(cell, error), {})
+        self.progress.failed += 1
 
     def _count(self, started: float) -> None:
         self.progress.seconds = time.time() - started
@@ -159,6 +168,7 @@ def _failure(cell: Cell, error: str) -> dict[str, Any]:
     return {
         "params": cell.params.to_json(), "state": "error", "error": error, "t": 0, "numbers": {}, "notes": [],
         "similar_by": "", "database_seen": True, "environment": environment(),
+        **plugin_values(cell.params.method),
     }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ with the last sweep that needs them.
 """
 
 import io
+import json
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -126,8 +127,15 @@ def list_sweeps(store: Store) -> dict[str, Sweep]:
         try:
             sweeps[file.stem] = read_sweep(file)
         except (OSError, ValueError) as error:
-            store.problem = store.problem or f"a sweep of the store was skipped: {error}"
+            store.problem = store.problem or f"a sweep of the store was skipped: {_reason(file, error)}"
     return sweeps
+
+
+def _reason(file: Path, error: Exception) -> str:
+    """Why a sweep cannot be read; that of a plugin which is not loaded, by its name."""
+    if not isinstance(error.__cause__, registry.UnknownMethodError):
+        return str(error)
+    return f"{json.loads(file.read_text(encoding='utf-8')).get('name', file.stem)}: {error.__cause__.not_loaded}"
 
 
 def delete_sweep(store: Store, key: str) -> None:

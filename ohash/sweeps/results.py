@@ -4,6 +4,7 @@ The best point is chosen on validation queries and reported once on test queries
 ended: a test score seen earlier could decide when to stop.
 """
 
+import json
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,8 +15,9 @@ import numpy.typing as npt
 from ohash import tables
 from ohash.engine.params import QUERIES
 from ohash.evaluation.significance import ENOUGH_SEEDS, Difference, difference_over_seeds, seeds_text
+from ohash.models import registry
 from ohash.notebook import card_html, curves_html
-from ohash.store.store import Store
+from ohash.store.store import CELL, Store
 from ohash.sweeps.halving import OUTCOMES, Outcome, group_of, open_rounds, outcomes, planned_cells, summary
 from ohash.sweeps.sweep import Cell, Sweep, Values
 
@@ -74,6 +76,23 @@ def collect_points(sweep: Sweep, store: Store) -> list[Point]:
 def count_cells(sweep: Sweep, store: Store) -> int:
     """How many cells run until the sweep is over."""
     return len(planned_cells(sweep, store.values(cell.key for cell in sweep.cells)))
+
+
+def older_version_text(sweep: Sweep, store: Store) -> str:
+    """Cells that run again because the file of their plugin has been edited since; "" if there are none."""
+    done = store.done()
+    versions = {cell.params.method: registry.plugin_version(cell.params.method) for cell in sweep.cells}
+    texts = []
+    for method, version in versions.items():
+        if version is None:
+            continue
+        left = {cell.params.to_json() for cell in sweep.cells if cell.params.method == method and cell.key not in done}
+        rows = store.rows("SELECT record FROM runs WHERE method = ? AND kind = ? AND state = 'done'", method, CELL)
+        older = len(left & {json.loads(record)["params"] for (record,) in rows})
+        if older:
+            cells = "1 stored cell is" if older == 1 else f"{older:,} stored cells are"
+            texts.append(f"{cells} of another version of {version.name}, and set aside: the present file runs")
+    return "; ".join(texts)
 
 
 def halving_text(sweep: Sweep, store: Store) -> str:

@@ -122,7 +122,7 @@ def test_bad_plugins_are_errors_that_name_them(tmp_path, content):
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     expected = (
-        "ValueError: HASHER key 'oh' of ohash_plugin_bad is taken already; choose another"
+        "ValueError: HASHER key 'oh' of bad.py is taken already by ohash.models.online.oh; choose another"
         if content == "duplicate"
         else f"ValueError: plugin must be a Python file (.py) that exists, got {name}"
     )

@@ -1,0 +1,84 @@
+"""A plugin file as a module: its fingerprint, which tells one version from another, and where in it an error arose."""
+
+import hashlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+PLUGIN_MODULE = "ohash_plugin_"  # then the name of the file
+FINGERPRINT = "__fingerprint__"
+
+
+def import_file(file: Path) -> ModuleType:
+    """A plugin file as a module; what goes wrong in it is a ValueError that names the file.
+
+    Exactly the bytes of the fingerprint are executed: no cached bytecode, which an edit within a second would leave
+    in force.
+    """
+    spec = importlib.util.spec_from_file_location(f"{PLUGIN_MODULE}{file.stem}", check_file(file))
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    source = file.read_bytes()
+    module.__dict__[FINGERPRINT] = _digest(source)
+    sys.modules[spec.name] = module  # dataclasses and pickle look their module up
+    try:
+        exec(compile(source, str(file), "exec"), module.__dict__)
+    except BaseException as error:
+        del sys.modules[spec.name]
+        if isinstance(error, Exception) and not isinstance(error, ValueError):
+            raise ValueError(f"plugin {file} could not be imported: {error!r}") from error
+        raise
+    return module
+
+
+def check_file(file: Path) -> Path:
+    """The same file, if it is one."""
+    if file.suffix != ".py" or not file.is_file():
+        raise ValueError(f"plugin must be a Python file (.py) that exists, got {file}")
+    return file
+
+
+@cache
+def fingerprint(module: ModuleType) -> str:
+    """A short hash of the file of a plugin, as it was when it was imported."""
+    known = module.__dict__.get(FINGERPRINT)
+    return str(known) if known else _digest(Path(str(module.__file__)).read_bytes())  # of an installed package
+
+
+@contextmanager
+def naming_the_line(title: str, files: "Iterator[str] | tuple[str, ...]") -> Iterator[None]:
+    """An error that arises in one of these files becomes a ValueError that says where; others pass unchanged."""
+    try:
+        yield
+    except Exception as error:
+        text = failure(title, error, tuple(files))
+        if not text:
+            raise
+        raise ValueError(text) from error
+
+
+def failure(title: str, error: BaseException, files: tuple[str, ...]) -> str:
+    """One sentence: which method failed in which function, on which line, with which error; "" for other errors."""
+    places = [at for at in traceback.extract_tb(error.__traceback__) if at.filename in files]
+    if not places:
+        return ""
+    at = places[-1]
+    return f"{title} failed in {at.name}, {Path(at.filename).name} line {at.lineno}: {describe(error)}"
+
+
+def describe(error: BaseException) -> str:
+    """The type of an error, and its message if it has one.
+
+    >>> describe(ValueError("no room")), describe(NotImplementedError())
+    ('ValueError: no room', 'NotImplementedError')
+    """
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _digest(source: bytes) -> str:
+    return hashlib.sha256(source).hexdigest()[:16]
