@@ -18,8 +18,11 @@ NAMED = ("dataset", "method")
 def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
     """One sentence: what is happening."""
     spec, data = methods.find(params.method), title_of(params)
+    if state == "error":
+        when = "after " + amount(now.t, "pair") if now is not None and now.t else "at the first pairs"
+        return f"{spec.title} could not start." if now is None else f"{spec.title} failed {when} of {data}."
     if now is None or now.t == 0:
-        return f"{spec.title} {_beginning(spec)} {data}." if state != "error" else f"{spec.title} could not start."
+        return f"{spec.title} {_beginning(spec)} {data}."
     n = now.numbers
     sentence = f"{spec.title} {doing(spec, now.state)} {amount(now.t, 'pair')} of {data}"
     if len(now.checkpoints["pairs"]) < 2:  # before the first pair

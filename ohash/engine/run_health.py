@@ -14,7 +14,7 @@ from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.narrative import change_since_start
 from ohash.engine.snapshot import Snapshot
 
-Health = Literal["early", "healthy", "look", "ill"]
+Health = Literal["early", "healthy", "look", "ill", "failed"]
 MIN_PAIRS, MIN_UPDATES = 2_000, 200
 CAPPED = 0.95  # share of recent updates whose step is C
 HAD_TIME = 5_000  # pairs after which a score should have risen beyond its uncertainty
@@ -75,6 +75,8 @@ def complaints(now: Snapshot) -> list[Finding]:
 
 def health(now: Snapshot) -> Health:
     """One dot for all findings; a run that has just begun is not called healthy."""
+    if now.state == "error":
+        return "failed"
     bad = len(complaints(now))
     if bad == 0:
         return "healthy" if now.t >= MIN_PAIRS or now.state == "done" else "early"

@@ -26,7 +26,7 @@ def sentence(session: Session, now: Snapshot | None, state: str) -> str:
 
 def situation(session: Session, now: Snapshot | None, state: str) -> str:
     """What the method does, and whether its codes agree better than at the start."""
-    if now is None or now.t == 0:
+    if now is None or now.t == 0 or state == "error":
         return headline(now, session.params, state)
     spec = methods.find(now.params.method)
     begin = f"{spec.title} {doing(spec, now.state)} pairs of {title_of(session.params)}"

@@ -8,11 +8,15 @@ from ohash.engine.run_health import MIN_PAIRS, Finding, Remedy, findings
 from ohash.engine.snapshot import Snapshot
 from ohash.ui.live.rail import change
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import once
 
 
 def health_area(session: Session, now: Snapshot) -> None:
     """What asks for something, and the rest behind "What is checked"."""
+    if now.state == "error":
+        st.markdown(f"! **failed**: {escape_markdown(now.error)}")
+        return
     rows, signs = rows_of(session.params), findings(now)
     wrong = [finding for finding in signs if not finding.fine]
     for finding in wrong:

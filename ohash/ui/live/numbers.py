@@ -14,6 +14,7 @@ from ohash.ui.parts.sharing import run_file_stem
 HEALTH = {
     "early": ("too early to tell", "reference"), "healthy": ("healthy", "similar"),
     "look": ("worth a look", "dissimilar"), "ill": ("not healthy", "wrong"),
+    "failed": ("failed", "wrong"),
 }  # fmt: skip
 
 
@@ -49,7 +50,7 @@ def _status(now: Snapshot, badge: str, *, dark: bool) -> str:
         f'<div class="ohash-status" data-seq="{now.seq}" data-pairs="{now.t}" '
         f'data-file="{html.escape(run_file_stem(now.params))}" '
         f'data-changes="{len(now.params.changes)}"><b>{count}</b> {pairs} · {_update_rate(now)}'
-        f"{dot} · {badge}</div>"
+        f"{dot}{'' if now.state == 'error' else f' · {badge}'}</div>"
     )
 
 

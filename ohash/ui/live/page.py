@@ -13,6 +13,7 @@ from ohash.engine.observer import WINDOW
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.engine.typical_query import typical_query
+from ohash.models import registry as methods
 from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.gallery import gallery_html, mean_note, ties_note
@@ -113,7 +114,7 @@ def _draw(session: Session) -> None:
     numbers = "" if now is None or session.present else numbers_html(now)
     st.html(top)
     if runner.state == "error":
-        st.error(f"{escape_markdown(runner.error)}. Change a parameter, or choose a preset.", icon=":material/error:")
+        st.error(f"{escape_markdown(runner.error)}. {_remedy(session)}", icon=":material/error:")
     elif not drawings:
         st.info(in_line or PREPARING, icon=":material/hourglass_top:")
     if drawings:
@@ -130,6 +131,11 @@ def _draw(session: Session) -> None:
     # the timer can stop, or needs another pace; rarely done, because a rerun of the page may swallow a click
     if session.resting > before or not 0.5 < slower < 2:
         st.rerun()
+
+
+def _remedy(session: Session) -> str:
+    version = methods.plugin_version(session.params.method)
+    return "Change a parameter, or choose a preset." if version is None else f"Mend {version.name}, and start again."
 
 
 def _update_sliders(session: Session, now: Snapshot) -> None:

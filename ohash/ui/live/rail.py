@@ -117,12 +117,15 @@ def _start(session: Session, current: ExperimentParams, method: str, values: dic
 
 
 def _rest(session: Session, rows: dict[str, Parameter], values: dict[str, Any]) -> None:
+    elsewhere = {*VISIBLE, *(key for keys in MORE.values() for key in keys)}
+    own = tuple(key for key in parameter_table(session.params.model) if key not in elsewhere)
     for heading, keys in MORE.items():
-        here = [rows[key] for key in keys if key in rows]
+        here = [rows[key] for key in (*keys, *(own if heading == "Model" else ())) if key in rows]
         if here:
             st.caption(heading)
         for row in here:
-            control(row, values[row.key], _committer(session), idle=not row.is_active(values))
+            on_commit = partial(change, session) if row.live else _committer(session)
+            control(row, values[row.key], on_commit, idle=not row.is_active(values))
             if row.key == "sigma" and values["sigma"] == row.lo and row.is_active(values):
                 _chosen_sigma(session)
     st.caption("Method")

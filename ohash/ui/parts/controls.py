@@ -42,12 +42,14 @@ def control(
     elif row.choices:
         st.selectbox(text, shown.options, shown.index, format_func=lambda choice: choice.replace("_", " "), **common)
     elif row.slider is None:
-        st.number_input(text, int(row.lo), int(row.hi), shown.initial, step=1, **common)
+        lo, hi = (row.kind(bound) if math.isfinite(bound) else None for bound in (row.lo, row.hi))
+        st.number_input(text, lo, hi, shown.initial, step=1 if row.kind is int else None, **common)
     elif row.scale == "log" or row.alias:
         st.select_slider(text, shown.options, shown.initial, format_func=lambda v: format_value(row, v), **common)
     else:
         lo, hi = shown.options
-        st.slider(text, lo, hi, shown.initial, step=row.kind(row.step or 1), **common)
+        step = row.kind(row.step or (1 if row.kind is int else (hi - lo) / 100))
+        st.slider(text, lo, hi, shown.initial, step=step, **common)
 
 
 def _options(row: Parameter, value: Any, options: tuple[str, ...] | None) -> tuple[Any, ...]:
@@ -93,7 +95,8 @@ def log_options(row: Parameter, value: Any) -> list[Any]:
     [8, 12, 16, 24, 32, 48, 50, 64]
     """
     assert row.slider is not None
-    lo, hi = row.slider
+    hi = row.slider[1]
+    lo = row.slider[0] or hi / 10_000  # a logarithmic scale has no 0
     options: set[Any] = {value}
     if row.kind is int and hi <= 4096:
         power = 2 ** math.floor(math.log2(max(lo, 1)))
