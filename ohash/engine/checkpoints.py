@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Reals
+from ohash.core.arrays import Reals, Rows
 from ohash.core.codes import unpack
 from ohash.engine.class_scores import ClassScores
 from ohash.engine.frozen import Estimates, Frozen, FrozenEstimates
@@ -25,6 +25,7 @@ from ohash.models.base import AsymmetricHasher, HasherSpec, OnlineHasher
 from ohash.runtime.clock import CPU_COLUMNS
 from ohash.runtime.frames import Arrays
 from ohash.runtime.progress import drain
+from ohash.streams.similarity.pair_list import PairListSimilarity
 
 NAMES = ("balance", "mean_entropy", "correlation", "distinct")
 CORRELATED = 4000  # rows over which bits are correlated
@@ -44,6 +45,8 @@ CHECKPOINT_COLUMNS = (
 )  # fmt: skip
 TEST_SCORES = ("map", "map_error", "hit_10", "hit_10_error", "recall_10", "recall_10_error", "queries")
 FLAT = 0.005
+# Numbers of a stored database that are kept from one checkpoint to the next.
+MOST_STORED = 2**26
 # The balance of the bits is taken over about so many codes.
 ROWS_OF_BALANCE = 4096
 
@@ -64,6 +67,7 @@ class Checkpoints:
         self.recomputed = self.flipped = 0
         self._diagnosed: tuple[tuple[int, int, int], dict[str, float]] | None = None
         self._scored: tuple[tuple[int, int, int], dict[str, Any]] | None = None
+        self._stored: tuple[tuple[int, int, int], Estimates] | None = None
         self.judge, self.table = self._fresh()
         self.table.refresh()
         self.codes = with_models(self.table.codes)
@@ -116,9 +120,8 @@ class Checkpoints:
             database, db_codes = database[keep], np.ascontiguousarray(db_codes[:, keep])
         source = run.world.stream(run.stage).similarity
         distances: Distances | None = None
-        if run.spec.asymmetric and len(points):
-            stored = Estimates(cast(AsymmetricHasher, self.table.made_by), run.Z, database)
-            yield from stored.iter_store()
+        if run.spec.asymmetric and len(points) and not isinstance(source, PairListSimilarity):
+            stored = yield from self._store(self.table.made_by, database)
             distances = lambda start, stop: stored.of(points[start:stop])  # noqa: E731
         return (yield from sliding_map(source, points, codes, database, db_codes, int(run.hasher.r), distances))
 
@@ -126,9 +129,20 @@ class Checkpoints:
         """Distances of a judge's queries to its database by the method's own measure, if it has one."""
         if not self._run.spec.asymmetric:
             return None
-        stored = Estimates(cast(AsymmetricHasher, hasher), self._run.Z, judge.database)
-        yield from stored.iter_store()
+        stored = yield from self._store(hasher, judge.database)
         return lambda start, stop: stored.of(judge.queries[start:stop])
+
+    def _store(self, hasher: OnlineHasher, database: Rows) -> Generator[None, None, Estimates]:
+        """The database as a method stores it, kept until the hasher, the stage or the database is another."""
+        of = self._run.stage, hasher.version, len(database)
+        if self._stored is not None and self._stored[0] == of:
+            return self._stored[1]
+        self._stored = None  # before the next is made: two of them may not fit
+        stored = Estimates(cast(AsymmetricHasher, hasher), self._run.Z, database)
+        yield from stored.iter_store()
+        if len(database) * self._run.Z.shape[1] <= MOST_STORED:
+            self._stored = of, stored
+        return stored
 
     def evaluate(self, map_prequential: float) -> Generator[None, None, None]:
         """Score the codes as they are, and write a row."""

@@ -41,9 +41,11 @@ def sliding_map(
     """
     if not len(points) or len(database) < 2 or isinstance(source, PairListSimilarity):
         return float("nan")
-    if distances is None and len(database) > MOST_SEARCHED:
-        some_items = np.linspace(0, len(database) - 1, MOST_SEARCHED).astype(np.int64)
-        database, db_codes = database[some_items], np.ascontiguousarray(db_codes[:, some_items])
+    items: slice | Rows = slice(None)
+    if len(database) > MOST_SEARCHED:
+        items = np.linspace(0, len(database) - 1, MOST_SEARCHED).astype(np.int64)
+        database = database[items]
+        db_codes = np.ascontiguousarray(db_codes[:, items])
     place = np.full(max(int(points.max()), int(database.max())) + 1, -1)
     place[database] = np.arange(len(database))
     step = max(1, SLICE // len(database))
@@ -56,7 +58,7 @@ def sliding_map(
         if distances is None:
             record = retrieval(codes[:, start : start + step], db_codes, r=r, **given)
         else:
-            D = distances(start, start + len(some))
+            D = distances(start, start + len(some))[:, items]
             (record,) = iter_ranking(partial(_rows, D), len(some), len(database), block=len(some), **given)
         precisions.append(record.ap)
         yield

@@ -13,6 +13,7 @@ import ohash
 from ohash.engine import judge as judge_module
 from ohash.engine import saving
 from ohash.engine.checkpoints import CORRELATED, NAMES
+from ohash.engine.frozen import Estimates
 from ohash.engine.gallery import nearest
 from ohash.engine.judge import SCORES, Judge
 from ohash.engine.run import Run
@@ -304,3 +305,15 @@ def test_a_method_that_estimates_a_distance_refuses_the_dot_product():
     with pytest.raises(ValueError, match="estimates the L2 distance or cosine of vectors, got data whose distance is"):
         Run(ohash.experiment(data, "int8", pairs=50), data)
     assert straight(ohash.experiment(data, "oh", r=8, pairs=50), data).t == 50
+
+
+def test_a_method_that_learns_nothing_stores_the_database_once(monkeypatch):
+    """RaBitQ's codes stay as they are, so what it stores of the database is made at the first checkpoint alone."""
+    stored = []
+    monkeypatch.setattr(
+        "ohash.engine.frozen.Estimates.iter_store",
+        lambda self, store=Estimates.iter_store: stored.append(len(self._database)) or store(self),
+    )
+    run = straight(small("rabitq", r=16))
+    assert len(run.checkpoints.scores) > 2 and len(stored) == 1
+    assert np.isfinite(run.checkpoints.scores["map_prequential"][1:]).all()
