@@ -9,14 +9,17 @@ The file is executed. The exit status is 1 if there is a mistake.
 import argparse
 import ast
 import inspect
+import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ohash.models import registry
 from ohash.models.base import HasherSpec
-from ohash.models.contract import CHECKS, Case, ContractError, state_exists_before_data
-from ohash.models.plugin_files import import_file
+from ohash.models.contract import CHECKS, DURING, ONCE, state_exists_before_data
+from ohash.models.contract_cases import BITS, COLUMNS, ROWS, Case, ContractError, cases_of
+from ohash.models.learners import PairLearner, PointLearner
+from ohash.models.plugin_files import describe, import_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +52,7 @@ def mistakes_in(file: Path) -> Iterator[tuple[int, str]]:
         module = import_file(file)
     except Exception as error:  # whatever the user's file raises
         cause = error.__cause__ or error
-        yield _line_in(file, cause) or 1, f"the file cannot be imported: {_words(cause)}"
+        yield _line_in(file, cause) or 1, f"the file cannot be imported: {_words(cause, file)}"
         return
     specs = getattr(module, "HASHER", None)
     if specs is None:
@@ -66,20 +69,59 @@ def mistakes_in(file: Path) -> Iterator[tuple[int, str]]:
 
 def _mistakes_of(spec: HasherSpec, file: Path, tree: ast.AST) -> Iterator[tuple[int, str]]:
     seen = set()
-    for check in CHECKS:
-        try:
-            check(Case(spec))
-            continue
-        except ContractError as error:
-            line, text = _line_of(tree, error.about), str(error)
-        except Exception as error:  # whatever the user's method raises
-            line = _line_in(file, error) or _line_of(tree, "HASHER")
-            text = f"{check.__name__.replace('_', ' ')} cannot be checked: {_words(error)}"
-            if check is state_exists_before_data:
-                text = f"a model that has seen no data cannot be saved and loaded: {_words(error)}"
-        if (line, text.split(": ")[-1]) not in seen:  # one mistake often breaks several checks
-            seen.add((line, text.split(": ")[-1]))
-            yield line, text
+    for case in cases_of(spec):
+        for check in CHECKS:
+            if case.choices and check in ONCE:
+                continue
+            try:
+                check(case)
+                continue
+            except ContractError as error:
+                line, text = _line_of(tree, error.about), str(error)
+                cause = text.rsplit(": ", maxsplit=1)[-1]
+            except Exception as error:  # whatever the user's method raises
+                line, text = _line_in(file, error) or _line_of(tree, "HASHER"), _sentence(check, file, error)
+                cause = _words(error, file)
+            if (line, cause) not in seen:  # one mistake often breaks several checks
+                seen.add((line, cause))
+                yield line, _with_choices(case, text)
+
+
+def _with_choices(case: Case, text: str) -> str:
+    """The sentence, with the parameters it is true of if they are not the defaults."""
+    return "".join(f"with {key}={value!r}: " for key, value in case.choices) + text
+
+
+def _sentence(check: Callable[[Case], None], file: Path, error: Exception) -> str:
+    """What an exception of a method means, as far as it can be told."""
+    frames = traceback.extract_tb(error.__traceback__)
+    last, words = frames[-1], _words(error, file)
+    if isinstance(error, NotImplementedError) and Path(last.filename) != file:
+        return f"the class has no {last.name}: write def {last.name}{_signature(last.name)}"
+    here = [frame for frame in frames if Path(frame.filename) == file]
+    where = f" in {here[-1].name}" if here else ""
+    if here and here[-1].name in ("__init__", "_setup") and re.search(r"\bd\b", here[-1].line or ""):
+        return f"d is not known before data: make state that depends on it in _begin(self, d), not{where} ({words})"
+    if check is state_exists_before_data:
+        return f"a model that has seen no data cannot be saved and loaded: {words}"
+    shapes = SHAPES.get(here[-1].name, "") if here and isinstance(error, ValueError | IndexError) else ""
+    return f"an error{where} {DURING[check]}: {words}{shapes}"
+
+
+SHAPES = {
+    "_learn_pair_block": f"; here self._Wt is ({BITS}, {COLUMNS}), x_i and x_j (n, {COLUMNS}), s, D_h, updated (n,)",
+    "_learn_block": f"; here self._Wt is ({BITS}, {COLUMNS}), rows are (n, {COLUMNS}), labels (n,)",
+    "fit": f"; here X is ({ROWS}, {COLUMNS}), y ({ROWS},), and W must be ({COLUMNS}, {BITS})",
+    "encode": f"; here X is (n, {COLUMNS})",
+}
+
+
+def _signature(name: str) -> str:
+    """The arguments of a method that a base class leaves to be written."""
+    for base in (PairLearner, PointLearner):
+        if hasattr(base, name):
+            return f"({', '.join(inspect.signature(getattr(base, name)).parameters)})"
+    return "(self, ...)"
 
 
 def _is_taken(spec: HasherSpec, file: Path) -> bool:
@@ -87,8 +129,11 @@ def _is_taken(spec: HasherSpec, file: Path) -> bool:
     return other is not None and Path(inspect.getfile(other.params)).resolve() != file
 
 
-def _words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else str(error)
+def _words(error: BaseException, file: Path) -> str:
+    """Type and message; of a ValueError that ohash itself raises, the message."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = isinstance(error, ValueError) and bool(frames) and Path(frames[-1].filename) != file
+    return str(error) if ours else describe(error)
 
 
 def _line_in(file: Path, error: BaseException) -> int:

@@ -30,10 +30,10 @@ class Params(LearnerParams):  # which has r, center, dtype and seed
 
 class MyMethod(PairLearner):
     key = "my_method"
-    Params = Params
+    Params = Params  # state of your own: make it in _begin(self, d), name it in ARRAYS = (*PairLearner.ARRAYS, "_v")
 
     def _learn_pair_block(self, x_i, x_j, s, D_h, updated):  # rows of x_i and x_j in order; W is self._Wt (r, d)
-        for t in range(len(s)):
+        for t in range(len(s)):  # with center="frozen" self._mean is subtracted from x_i and x_j already: leave it be
             f_i, f_j = self._Wt @ x_i[t], self._Wt @ x_j[t]
             differ = (f_i >= 0) != (f_j >= 0)
             D_h[t] = differ.sum()

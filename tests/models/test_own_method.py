@@ -102,6 +102,54 @@ MISTAKES = [
 ]
 
 
+BEGIN = """    def _begin(self, d):
+        super()._begin(d)
+        self._v = np.zeros((self.r, d))
+
+    def _learn_pair"""
+MORE_MISTAKES = [
+    (
+        "_learn_pair_block",
+        "_learn_pairs",
+        "the class has no _learn_pair_block: write def _learn_pair_block(self, ",
+    ),
+    (
+        "    def _learn_pair",
+        "    def _setup(self):\n        super()._setup()\n        self._v = np.zeros((self.r, self.d))\n\n"
+        "    def _learn_pair",
+        "d is not known before data: make state that depends on it in _begin(self, d), not in _setup",
+    ),
+    (
+        "self._Wt @ x_i[t], self._Wt @ x_j[t]",
+        "self._Wt @ x_i[t] + x_i[t], self._Wt @ x_j[t]",
+        "an error in _learn_pair_block when it learns: ValueError: operands could not be broadcast together with "
+        "shapes (11,) (12,) ; here self._Wt is (11, 12), x_i and x_j (n, 12)",
+    ),
+    ("D_h[t] = differ.sum()", "raise KeyError('my bug')", "an error in _learn_pair_block when it learns: KeyError"),
+    (
+        "f_i, f_j =",
+        "self._mean += 0.1 * x_i[t]\n            f_i, f_j =",
+        "with center='frozen': the codes depend on how the stream is cut into calls",
+    ),
+    (
+        "            self._Wt += self.params.eta",
+        "            self._v = 0.9 * self._v + 0.01 * step\n            self._Wt += self._v\n"
+        "            self._Wt += self.params.eta",
+        'learns on differently: write ARRAYS = (*PairLearner.ARRAYS, "_v"), and make them in _begin(self, d)',
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "sentence"), MORE_MISTAKES)
+def test_an_error_is_a_sentence_that_says_what_to_write(own, capsys, before, after, sentence):
+    source = RIGHT.replace("    def _learn_pair", BEGIN) if "_v" in after and "_setup" not in after else RIGHT
+    own.write_text(source.replace(before, after))
+    assert main(["check", str(own)]) == 1
+    out = capsys.readouterr().out
+    assert out.count(sentence) == 1, out
+    assert " cannot be checked" not in out
+
+
 SLOW = "pairs per second, so 20,000 take"  # a method that is slow on purpose
 
 
