@@ -18,7 +18,8 @@ from ohash.core.rows import empty_rows, gather
 from ohash.engine.params import OWN, ExperimentParams
 from ohash.runtime.progress import drain
 from ohash.streams import registry
-from ohash.streams.dataset import Dataset, split
+from ohash.streams.data_split import split
+from ohash.streams.dataset import Dataset
 from ohash.streams.drift import Drift
 from ohash.streams.pairs import Pairs, PairStream
 from ohash.streams.similarity import make_similarity

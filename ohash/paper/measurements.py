@@ -12,7 +12,8 @@ from ohash.paper.recording import Recording
 from ohash.paper.settings import Setting, own_settings
 from ohash.store.store import Store
 from ohash.streams import registry
-from ohash.streams.dataset import Dataset, split
+from ohash.streams.data_split import split
+from ohash.streams.dataset import Dataset
 from ohash.streams.pairs import make_stream
 from ohash.sweeps.sweep import Cell
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from ohash.runtime import lazy
 
 if TYPE_CHECKING:
-    from ohash.streams.dataset import Dataset, DatasetSpec, Split, split
+    from ohash.streams.data_split import Split, split
+    from ohash.streams.dataset import Dataset, DatasetSpec
     from ohash.streams.drift import Drift, DriftParams
     from ohash.streams.overview import draw_examples, make_overview
     from ohash.streams.pairs import PairStream, StreamParams, make_stream, pair_stream
@@ -31,7 +32,7 @@ __getattr__, __dir__ = lazy.attach(
         "Drift": "drift",
         "DriftParams": "drift",
         "PairStream": "pairs",
-        "Split": "dataset",
+        "Split": "data_split",
         "StreamParams": "pairs",
         "Summary": "summary",
         "draw_examples": "overview",
@@ -41,7 +42,7 @@ __getattr__, __dir__ = lazy.attach(
         "make_overview": "overview",
         "make_stream": "pairs",
         "pair_stream": "pairs",
-        "split": "dataset",
+        "split": "data_split",
         "summarize": "summary",
     },
 )

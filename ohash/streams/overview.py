@@ -8,7 +8,8 @@ import numpy.typing as npt
 from ohash.core.arrays import Floats, Rows
 from ohash.core.distances import normalize_rows
 from ohash.core.rows import gather
-from ohash.streams.dataset import Dataset, split
+from ohash.streams.data_split import split
+from ohash.streams.dataset import Dataset
 from ohash.streams.similarity import TOP_K, make_similarity
 from ohash.streams.similarity.base import RowPairs
 from ohash.streams.summary import POOL, explain_similarity

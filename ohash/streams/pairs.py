@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Rows
 from ohash.core.parameters import param, validate
-from ohash.streams.dataset import Dataset, split
+from ohash.streams.data_split import split
+from ohash.streams.dataset import Dataset
 from ohash.streams.similarity import NAMES, TOP_K, make_similarity
 from ohash.streams.similarity.base import LEAST_NATURAL_SHARE, Similarity, draw_uniform_pairs, stream_share
 from ohash.streams.similarity.pair_list import LATER_ITEMS, PairListSimilarity

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from ohash.core.rows import gather
 from ohash.core.validation import find_long_row, long_row_message
-from ohash.streams.dataset import Dataset, split
+from ohash.streams.data_split import split
+from ohash.streams.dataset import Dataset
 from ohash.streams.readers.table import first_not_finite
 from ohash.streams.similarity import TOP_K, make_similarity
 from ohash.streams.similarity.base import stream_share

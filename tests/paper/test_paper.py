@@ -40,7 +40,7 @@ from ohash.plots.paper import charts
 from ohash.plots.paper_report import claims_html, report
 from ohash.store.store import Store
 from ohash.streams import registry
-from ohash.streams.dataset import split
+from ohash.streams.data_split import split
 from ohash.streams.pairs import make_stream
 from ohash.sweeps.execution import SweepExecution
 from ohash.sweeps.executors import InlineExecutor

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ohash.streams.dataset import Dataset, Split, split
+from ohash.streams.data_split import Split, split
+from ohash.streams.dataset import Dataset
 from ohash.streams.similarity import make_similarity
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from ohash.engine.params import protocol
 from ohash.models.registry import add_plugin, plugin_modules
-from ohash.streams.dataset import Dataset, DatasetSpec, split
+from ohash.streams.data_split import split
+from ohash.streams.dataset import Dataset, DatasetSpec
 from ohash.streams.pairs import pair_stream
 from ohash.streams.registry import find_dataset, load_by_key, named_datasets
 from ohash.streams.similarity import NAMES, make_similarity

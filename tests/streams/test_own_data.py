@@ -153,7 +153,7 @@ def test_labels_must_fit(tmp_path: Path) -> None:
 def test_queries_that_come_with_the_vectors_are_the_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import h5py
 
-    from ohash.streams.dataset import split
+    from ohash.streams.data_split import split
     from ohash.streams.readers import own_data as own
 
     monkeypatch.setenv("OHASH_HOME", str(tmp_path / "home"))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohash.streams import pairs as pairs_module
-from ohash.streams.dataset import split
+from ohash.streams.data_split import split
 from ohash.streams.pairs import BLOCK_PAIRS, StreamParams, make_stream, pair_stream
 from ohash.streams.registry import load_by_key
 from tests.streams.stream_data import grouped

@@ -10,7 +10,7 @@ import pytest
 import scipy.io
 
 from ohash.streams import data_folder
-from ohash.streams.dataset import split
+from ohash.streams.data_split import split
 from ohash.streams.overview import draw_examples
 from ohash.streams.registry import datasets, load_by_key
 from ohash.streams.similarity import make_similarity

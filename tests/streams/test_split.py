@@ -6,7 +6,8 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohash.streams.dataset import Dataset, default_queries, split
+from ohash.streams.data_split import split
+from ohash.streams.dataset import Dataset, default_queries
 from tests.streams.stream_data import grouped
 
 X = np.random.default_rng(0).normal(size=(30, 3))

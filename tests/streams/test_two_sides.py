@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ohash.streams.dataset import Dataset, split
+from ohash.streams.data_split import split
+from ohash.streams.dataset import Dataset
 from ohash.streams.overview import draw_examples, item_kind, item_name
 from ohash.streams.pairs import pair_stream
 from ohash.streams.similarity import make_similarity

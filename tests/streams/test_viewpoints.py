@@ -10,7 +10,7 @@ from PIL import Image
 from scipy import ndimage
 
 from ohash.cli.data import _lines
-from ohash.streams.dataset import split
+from ohash.streams.data_split import split
 from ohash.streams.datasets import viewpoints
 from ohash.streams.datasets.corners import deal, find_corners
 from ohash.streams.feature_cache import report_progress_to

@@ -3,7 +3,8 @@
 `make_similarity` makes one from its name; all of them follow the protocol `Similarity`.
 """
 
-from ohash.streams.dataset import Dataset, Split
+from ohash.streams.data_split import Split
+from ohash.streams.dataset import Dataset
 from ohash.streams.similarity.base import Similarity
 from ohash.streams.similarity.groups import GroupSimilarity, MultiLabelSimilarity
 from ohash.streams.similarity.metric import MetricSimilarity
