@@ -192,7 +192,7 @@ class Comparison:
 def build_comparison(
     dataset: str = FIRST_DATASET,
     methods: Iterable[str | Entry] = DEFAULT_METHODS,
-    seeds: Iterable[int] = (0,),
+    seeds: int | Iterable[int] = (0,),
     content: str = "",
     **values: Any,
 ) -> Comparison:
@@ -210,7 +210,8 @@ def build_comparison(
         raise ValueError(f"unknown parameter {', '.join(sorted(values))}; a comparison has {', '.join(known)}")
     entries = tuple(one if isinstance(one, Entry) else parse_entry(one) for one in methods)
     options, features, stream, drift, run = parts
-    return Comparison(dataset, entries, options, features, stream, drift, run, tuple(seeds), content)
+    numbers = tuple(range(seeds) if isinstance(seeds, int) else seeds)  # a number counts them, as in a link
+    return Comparison(dataset, entries, options, features, stream, drift, run, numbers, content)
 
 
 def default_seeds(own: Dataset | None) -> tuple[int, ...]:

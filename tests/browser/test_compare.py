@@ -31,6 +31,9 @@ def tab(browser: Any, server: Dashboard) -> Iterator[Any]:
 def compared(tab: Any) -> Any:
     """The comparison, with no popover open."""
     tab.keyboard.press("Escape")
+    tab.locator("[data-testid=stPopoverBody]").wait_for(state="hidden")  # closing it reruns the page
+    tab.wait_for_timeout(500)
+    tab.locator("[data-test-script-state=notRunning]").wait_for()
     tab.locator(".ohash-verdict[data-state=done]").wait_for()
     return tab
 
@@ -39,7 +42,7 @@ def test_a_verdict_results_and_costs(compared: Any) -> None:
     until(lambda: "compared with the others" in compared.locator(".ohash-verdict").first.inner_text(), "a verdict")
     until(lambda: "Results" in compared.locator("body").inner_text(), "results")
     until(lambda: "bytes" in compared.locator(".ohash-costs").first.inner_text(), "costs")
-    until(lambda: compared.locator("canvas").count() >= 4, "four charts")
+    until(lambda: compared.locator("canvas").count() >= 8, "four charts, and quality against cost in four more")
     until(lambda: compared.locator(".ohash-fair").count() >= 4, "a fairness line under every chart")
 
 
@@ -52,6 +55,12 @@ def test_results_can_be_taken_home(compared: Any) -> None:
     with compared.expect_download() as waiting:
         compared.get_by_role("button", name="Table (LaTeX)").click()
     assert "\\toprule" in Path(waiting.value.path()).read_text()
+    with compared.expect_download() as waiting:
+        compared.get_by_role("button", name="This comparison as a page (HTML)").click()
+    assert Path(waiting.value.path()).read_text().count('<figure role="img"') >= 8, "with the figures of costs"
+    with compared.expect_download() as waiting:
+        compared.get_by_role("button", name="Code for this comparison").click()
+    assert "ohash.compare('digits', ['oh', 'itq', 'sign']" in Path(waiting.value.path()).read_text()
 
 
 def test_an_encoder_can_be_taken_home(compared: Any) -> None:

@@ -43,6 +43,29 @@ def test_a_sweep_from_its_form_to_a_cell_on_live(page: Any, server: Dashboard) -
     until(lambda: "beta=0.3" in page.evaluate("location.search"), "the cell's own link")
 
 
+def test_settings_drawn_at_random_are_halved_and_exported(page: Any, server: Dashboard) -> None:
+    page.goto(f"{server.url}/?dataset=digits&method=oh&r=16")
+    page.wait_for_selector(".ohash-status")
+    page.goto(f"{server.url}/sweeps?sweep=new")
+    page.get_by_text("drawn at random").click()
+    fill(page, "sweep_range_beta", "0.2, 0.8")
+    fill(page, "sweep_draws", "6")
+    fill(page, "sweep_pairs", "360")
+    fill(page, "sweep_seeds", "1")
+    page.locator(".st-key-sweep_halving label").click()
+    page.get_by_text("9 experiments").first.wait_for()
+    page.get_by_role("button", name="Start").click()
+    page.get_by_text("Best on the validation queries").wait_for(timeout=180_000)
+    page.get_by_text("6 settings with 40 pairs, then 2 settings with 120 pairs, then 1 setting").wait_for()
+    page.get_by_text("The star is the best of those that ran all 360 pairs").wait_for()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="LaTeX").click()
+    assert "stopped early and are not ranked" in Path(waiting.value.path()).read_text()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Figure (SVG, one column)").click()
+    assert 'width="88mm"' in Path(waiting.value.path()).read_text()
+
+
 def test_the_paper_shows_claims_figures_and_a_report(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/paper")
     until(lambda: page.locator(".claims tr").count() > 15, "the table of claims")
@@ -78,6 +101,22 @@ def test_deleting_a_run_asks_first_touches_only_what_was_chosen_and_is_undone(pa
     assert delete.is_disabled(), "no other run has slid under the button"
     page.locator(".st-key-delete_undo button").first.click()
     page.get_by_text(f"{there} runs", exact=True).wait_for()
+    page.locator(".st-key-runs_words input").fill("no such setting")
+    page.keyboard.press("Enter")
+    page.get_by_text("No run passes these filters.").wait_for()
+    page.locator(".st-key-runs_words input").fill("")
+    page.keyboard.press("Enter")
+    page.get_by_text("seeds together").first.click()
+    page.get_by_text("single runs").first.click()
+    page.get_by_text("Select rows to compare their curves.").wait_for()
+    until(lambda: page.locator("[data-testid=stDataFrame]").count() == 1, "the table of groups has gone")
+    page.wait_for_timeout(1000)
+    table = page.locator("[data-testid=stDataFrame]").first.bounding_box()
+    page.mouse.click(table["x"] + 18, table["y"] + 87)
+    until(delete.is_enabled, "one run is selected")
+    page.mouse.click(table["x"] + 18, table["y"] + 52)
+    page.get_by_text(re.compile(r"minus .*mAP [+-].* on validation queries")).wait_for()
+    page.get_by_text("Parameters that differ").wait_for()
     page.get_by_text("Parallel coordinates").click()
     canvas = page.locator("[class*=st-key-runs_parallel_] canvas").first
     canvas.wait_for()

@@ -20,6 +20,7 @@ from ohash.engine.links import Limits
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
 from ohash.models.registry import hashers
+from ohash.sweeps.sweep import from_values
 
 
 def some(methods=("oh", "hcoh", "itq", "sign"), **values):
@@ -244,3 +245,10 @@ def test_seeds_in_a_link_mean_what_they_mean_in_toml(seeds):
     assert from_query({"seeds": "3"})[0].seeds == (0, 1, 2)
     found, problems = from_query({"seeds": "99"})
     assert found.seeds == (0,) and "seeds must be 1 to" in problems[0]
+
+
+def test_a_number_of_seeds_means_the_same_everywhere():
+    link, problems = from_query({"dataset": "digits", "methods": "oh,itq", "seeds": "3"})
+    spec = from_values({"seeds": 3, "base": {"dataset": "digits"}})
+    assert link.seeds == spec.seeds == build_comparison("digits", ("oh", "itq"), seeds=3).seeds == (0, 1, 2)
+    assert not problems
