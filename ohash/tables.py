@@ -9,11 +9,17 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "α": r"$\alpha$", "β": r"$\beta$",
-    "γ": r"$\gamma$", "δ": r"$\delta$", "η": r"$\eta$", "κ": r"$\kappa$", "λ": r"$\lambda$", "µ": r"$\mu$",
+    "ε": r"$\varepsilon$", "ζ": r"$\zeta$", "θ": r"$\theta$", "ν": r"$\nu$", "ξ": r"$\xi$", "π": r"$\pi$",
+    "ρ": r"$\rho$", "φ": r"$\varphi$", "χ": r"$\chi$", "ψ": r"$\psi$", "ω": r"$\omega$", "γ": r"$\gamma$",
+    "δ": r"$\delta$", "η": r"$\eta$", "κ": r"$\kappa$", "λ": r"$\lambda$", "µ": r"$\mu$",
     "μ": r"$\mu$", "σ": r"$\sigma$", "τ": r"$\tau$", "ℓ": r"$\ell$", "Σ": r"$\sum$", "√": r"$\sqrt{\,}$",
     "²": r"$^2$", "≤": r"$\le$", "≥": r"$\ge$", "→": r"$\to$", "…": r"\dots{}", "‖": r"$\|$", "ᵀ": r"$^\top$",
     "·": r"$\cdot$", "×": r"$\times$", "–": "--", "−": "$-$", "′": "'", "’": "'",
 }  # fmt: skip
+
+COLUMN = 225.0  # points; a column of a two-column article has 229.5
+SMALL = 4.2, 8.0  # points of a character and between two columns of a table, in \footnotesize
+COMMAND, BOLD = re.compile(r"\\[A-Za-z]+"), r"\textbf"
 
 
 def to_csv(columns: Mapping[str, Iterable[Any]]) -> str:
@@ -50,7 +56,8 @@ def to_latex(
 ) -> str:
     r"""A table of cells that are LaTeX already, in the style of the package booktabs, with a rule between groups.
 
-    A `long` one goes on over several pages (package longtable), and has one group.
+    A `long` one goes on over several pages (package longtable), and has one group. Another one that is wider than a
+    column of a two-column article is set in small type, and over both columns (table*) if it must be.
 
     >>> print(to_latex(("method", "mAP"), [[("OH", ".43")], [("ITQ", ".36")]], caption="Digits", align="lr"), end="")
     \begin{table}
@@ -69,18 +76,35 @@ def to_latex(
     """
     import pandas as pd  # noqa: PLC0415
 
+    every = [list(header), *(row for group in groups for row in group)]
+    small = not long and "p{" not in (align or "") and _points_wide(every) > COLUMN
+    both = small and _points_wide(every, *SMALL) > COLUMN
     frame = pd.DataFrame([row for group in groups for row in group], columns=list(header))
     text = frame.style.hide(axis="index").to_latex(
         hrules=True, column_format=align or "l" * len(header), caption=caption,
-        position_float=None if long else "centering", environment="longtable" if long else None,
+        position_float=None if long else "centering", environment="longtable" if long else "table*" if both else None,
     )  # fmt: skip
     lines = text.splitlines()
+    if small:
+        at = next(at for at, line in enumerate(lines) if line.startswith(r"\begin{tabular}"))
+        lines.insert(at, r"\footnotesize\setlength{\tabcolsep}{4pt}")
     end = lines.index(r"\midrule") + 1
     for group in groups[:-1]:
         end += len(group)
         lines.insert(end, r"\midrule")
         end += 1
     return "\n".join(lines) + "\n"
+
+
+def _points_wide(rows: Sequence[Sequence[str]], character: float = 5.25, between: float = 12.0) -> float:
+    r"""About how wide a table is in print.
+
+    >>> _points_wide([("mAP",), (r"\textbf{0.5 $\pm$ 0.1}",)], 1, 0)
+    9
+    """
+    bare = [[COMMAND.sub(lambda it: "" if it[0] == BOLD else "x", cell) for cell in row] for row in rows]
+    plain = [[re.sub("[{}$]", "", cell) for cell in row] for row in bare]
+    return sum(character * max(map(len, column)) + between for column in zip(*plain, strict=True))
 
 
 def escape_latex(text: str) -> str:

@@ -66,6 +66,27 @@ def test_comparisons_and_sweeps(compiled):
     compiled("sweep", sweep_latex(sweep, points))
 
 
+def test_tables_fit_into_a_two_column_article(tmp_path):
+    if shutil.which("pdflatex") is None:
+        pytest.skip("there is no TeX here: apt-get install texlive-latex-recommended")
+    tables = {
+        "compare": comparison_latex(snapshot({"oh": 0.7, "mmoh": 0.6, "itq": 0.5, "sketch_hash": 0.4}, seeds=(0, 1)))
+    }
+    for name, grid in (("both", {"noise": [0.1, 0.2]}), ("column", {})):
+        sweep = build_sweep(base={"dataset": "digits", "r": 32}, grid={"method": ["mmoh", "sketch_hash"], **grid})
+        numbers = tuple({"map": 0.5 + at, "recall_10": 0.4 - at, "bits": 128.0 if grid else 32.0} for at in (0.0, 0.1))
+        tables[name] = sweep_latex(sweep, [Point(at, tuple(cells), numbers) for at, cells in sweep.by_point()])
+    assert [name for name, text in tables.items() if r"\begin{table*}" in text] == ["compare", "both"]
+    for name, text in tables.items():
+        document = "\n".join(line for line in DOCUMENT.splitlines() if "geometry" not in line)
+        (tmp_path / f"{name}.tex").write_text(document.replace("a4paper,10pt", "twocolumn") % text)
+        done = subprocess.run(
+            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"],
+            cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0 and "Overfull" not in done.stdout, (name, done.stdout[-1500:])
+
+
 def test_every_table_of_the_paper_page(compiled, tmp_path):
     measured = Measurements(Store(tmp_path / "store"), PROFILES["full"], read_recording())
     compiled("data", data_table(measured, list(FIGURES.values())).latex())

@@ -55,16 +55,19 @@ from ohash.sweeps.results import (
     BestPoint,
     Point,
     best_points,
+    bits_differ_from_r,
     collect_points,
     count_cells,
     halving_text,
     older_version_text,
+    place_text,
     to_csv,
 )
 from ohash.sweeps.sweep import Sweep, check_datasets, read_sweep
 
 MOST_ERRORS = 10
 WIDTH, HEIGHT = 88, 66  # millimetres of an exported figure: one column of a journal
+ROW, BELOW_ROWS = 4.5, 24  # millimetres of a row of a figure with one row per method, and of what is around them
 EXPORTS = (".csv", ".tex", ".bib", ".svg", ".pdf")
 
 
@@ -154,19 +157,20 @@ def _export(sweep: Sweep, store: Store, file: Path) -> None:
         file.write_text(to_bibtex(sweep))
     else:
         from ohash.plots import sweeps as charts  # noqa: PLC0415
-        from ohash.plots.chart import HeatMap  # noqa: PLC0415
+        from ohash.plots.chart import Chart, HeatMap  # noqa: PLC0415
         from ohash.plots.svg import heat_to_svg, to_svg  # noqa: PLC0415
 
         views = charts.views(sweep)
         if not views:
-            raise ValueError(f"{sweep.name} varies no number, so that there is no figure of it")
+            raise ValueError(f"{sweep.name} has one point and no figure; vary a parameter or the method in [grid]")
         drawn = charts.draw(sweep, points, "map", views[0])
         make: Callable[..., str] = heat_to_svg if isinstance(drawn, HeatMap) else to_svg
-        svg = make(drawn, width=WIDTH, height=HEIGHT)
+        height = max(HEIGHT, ROW * len(drawn.y.names) + BELOW_ROWS if isinstance(drawn, Chart) else 0)
+        svg = make(drawn, width=WIDTH, height=height)
         if file.suffix == ".svg":
             file.write_text(svg)
         else:
-            write_pdf(svg, file, width=WIDTH, height=HEIGHT)
+            write_pdf(svg, file, width=WIDTH, height=height)
 
 
 def _check_datasets(sweep: Sweep, spec: str) -> None:
@@ -242,13 +246,15 @@ def failures(errors: Mapping[str, str]) -> list[str]:
 def table(sweep: Sweep, points: list[Point]) -> str:
     """One line per point: mean ± sd over seeds, on validation queries."""
     names = list(sweep.axes) or ["sweep"]
-    rows = [[*names, "seeds", "mAP", "recall@10", *(["halving"] if sweep.halving else []), "CPU s"]]
+    bits = ["bits"] if bits_differ_from_r(points) else []
+    rows = [[*names, *bits, "seeds", "mAP", "recall@10", *(["halving"] if sweep.halving else []), "CPU s"]]
     for point in points:
         settings = dict(point.at)
         seeds = f"{len(point.numbers)}/{len(point.cells)}" + (f" ({point.failed} failed)" if point.failed else "")
         scores = [_mean_sd(point, name) for name in ("map", "recall_10")]
         outcome = [OUTCOMES[point.outcome]] if sweep.halving else []
-        rows.append([*(str(settings.get(name, "–")) for name in names), seeds, *scores, *outcome, _seconds(point)])
+        place = [str(settings.get(name, "–")) for name in names] + [str(point.bits or "–") for _ in bits]
+        rows.append([*place, seeds, *scores, *outcome, _seconds(point)])
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
 
@@ -259,11 +265,13 @@ def _seconds(point: Point) -> str:
 
 def verdict(sweep: Sweep, store: Store) -> str:
     """The best points, chosen on validation queries, each reported once on test queries."""
-    return "\n".join(_best_text(sweep, best) for best in best_points(sweep, store)) or "no cell is finished"
+    points = collect_points(sweep, store)
+    lines = [_best_text(sweep, best, points) for best in best_points(sweep, store, points)]
+    return "\n".join(lines) or "no cell is finished"
 
 
-def _best_text(sweep: Sweep, best: BestPoint) -> str:
-    settings = ", ".join(f"{name} = {value}" for name, value in best.point.at) or sweep.name
+def _best_text(sweep: Sweep, best: BestPoint, points: list[Point]) -> str:
+    settings = place_text(sweep, best.point, points)
     group = f" ({best.group})" if best.group else ""
     return f"best on validation queries{group}: {settings} (mAP {best.validation:.3f}); {best.test_text}"
 

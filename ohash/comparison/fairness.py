@@ -28,6 +28,8 @@ def fairness(snapshot: ComparisonSnapshot, *, first_seed: bool = False) -> str:
     parts += _drift(snapshot)
     n = len(snapshot.comparison.seeds)
     seeds = f"the first of {n} seeds" if first_seed and n > 1 else f"{n} seed{'s' * (n > 1)}"
+    if not first_seed and 0 < len(snapshot.ended_seeds) < n:
+        seeds = f"{len(snapshot.ended_seeds)} of {n} seeds"
     parts.append(f"{snapshot.setup.queries:,} {snapshot.comparison.run.judged_by} queries, {seeds}")
     trials = snapshot.comparison.options.trials
     parts.append(f"{trials} tuning trials per method on validation queries" if trials else "default parameters")

@@ -17,6 +17,7 @@ from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.params import ExperimentParams
 from ohash.evaluation.drift_metrics import dip, level_before, recovery
 from ohash.evaluation.ranking import Retrieval
+from ohash.evaluation.significance import seeds_text
 from ohash.notebook import card_html, curves_html
 
 Floats = npt.NDArray[np.float64]
@@ -148,9 +149,27 @@ class ComparisonSnapshot:
         return self.entries[entry].spec.supervision
 
     def results_of(self, entry: int) -> list[MethodResult]:
-        """The judged results of a method: the finished ones, or else the running one; failed runs are left out."""
+        """The judged results of a method: of the ended seeds, or else what there is of the first; no failed runs."""
         judged = [result for result in self.results if result.entry == entry and result.judged and not result.error]
-        return [result for result in judged if result.state == "done"] or judged
+        done = [result for result in judged if result.state == "done"]
+        return [result for result in done if result.seed in self.ended_seeds] or done or judged
+
+    @property
+    def ended_seeds(self) -> tuple[int, ...]:
+        """The seeds with which every method has ended, or failed: only these compare like with like."""
+        ended = {(result.entry, result.seed) for result in self.results if result.state in ("done", "error")}
+        entries = range(len(self.entries))
+        return tuple(seed for seed in self.comparison.seeds if all((at, seed) in ended for at in entries))
+
+    @property
+    def seeds_text(self) -> str:
+        """How many seeds the numbers are of, in words that are true before the last has ended."""
+        ended, total = len(self.ended_seeds), len(self.comparison.seeds)
+        if ended == total:
+            return seeds_text(total)
+        if not ended:
+            return "so far; it has not ended" if total == 1 else f"so far; none of {total} seeds has ended"
+        return f"{ended} of {total} seeds {'has' if ended == 1 else 'have'} ended"
 
     def score(self, entry: int, column: str) -> float:
         """The last value of a column, averaged over the seeds."""

@@ -14,7 +14,6 @@ from ohash.comparison.gaps import FLOATS, Gap, declines, gap, gap_over_seeds, sc
 from ohash.comparison.results import ComparisonSnapshot, LengthResult, supervision_text, truth_scores
 from ohash.engine.judge import RERANKED
 from ohash.engine.narrative import amount
-from ohash.evaluation.significance import seeds_text
 
 # A code "finds the neighbours" at this recall@10.
 TARGET_RECALL = 0.9
@@ -44,13 +43,19 @@ class Sentence:
 
 def verdict(snapshot: ComparisonSnapshot) -> list[Sentence]:
     """Sentences, most important first; none until there are numbers."""
-    if not snapshot.judged:
+    if not snapshot.judged or (not snapshot.ended_seeds and _some_have_not_begun(snapshot)):
         return []
     sentences = (
         _following(snapshot), _keeping(snapshot), _both(snapshot), _compression(snapshot), _one_by_one(snapshot),
         _below_start(snapshot),
     )  # fmt: skip
     return [sentence for sentence in sentences if sentence is not None]
+
+
+def _some_have_not_begun(snapshot: ComparisonSnapshot) -> bool:
+    """Whether a method that has not failed has no score yet: the best of the others might not be the best."""
+    begun = {*snapshot.judged, *(result.entry for result in snapshot.results if result.error)}
+    return any(at not in begun for at in range(len(snapshot.entries)))
 
 
 def _below_start(snapshot: ComparisonSnapshot) -> Sentence | None:
@@ -94,7 +99,7 @@ def _following(snapshot: ComparisonSnapshot) -> Sentence:
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.truth)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
-    text += f" ({seeds_text(len(snapshot.comparison.seeds))})"
+    text += f" ({snapshot.seeds_text})"
     floats = gap_over_seeds(best.each, scores_by_seed(snapshot, FLOATS), column)
     parts = [text]
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
@@ -126,7 +131,7 @@ def _keeping(snapshot: ComparisonSnapshot) -> Sentence | None:
     if equals:
         names = ", ".join(f"{snapshot.names[code.entry]} ({score_text(code.recall)})" for code in equals)
         text += f"; {names} cannot be told apart from it"
-    text += f" ({seeds_text(len(snapshot.comparison.seeds))})"
+    text += f" ({snapshot.seeds_text})"
     online = next((code for code in codes if _learns_online(snapshot, code)), None)
     if online is not None and online is not best:
         apart = gap_over_seeds(best.recalls, online.recalls, "recall_10")
@@ -157,7 +162,7 @@ def _both(snapshot: ComparisonSnapshot) -> Sentence | None:
         if follower is not best:
             share = shares[follower.entry][1]
             text += f"; {snapshot.names[follower.entry]}, which has the best {score}, keeps {share:.0%} of that recall"
-    text += f" ({seeds_text(len(snapshot.comparison.seeds))})"
+    text += f" ({snapshot.seeds_text})"
     parts = [text]
     learners = [code for code in codes if _learns_online(snapshot, code)]
     online = _least_lost(learners, shares) if learners else None
@@ -267,7 +272,7 @@ def _one_by_one(snapshot: ComparisonSnapshot, first: int = 0) -> Sentence | None
     ]
     if not parts:
         return None
-    seeds = seeds_text(len(snapshot.comparison.seeds))
+    seeds = snapshot.seeds_text
     return Sentence(f"{snapshot.names[first]} compared with the others", f"{'; '.join(parts)} ({seeds}).")
 
 

@@ -26,7 +26,10 @@ Values = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis; without `lo` and `hi` the renderer chooses limits, without `at` the places of ticks."""
+    """One axis; without `lo` and `hi` the renderer chooses limits, without `at` the places of ticks.
+
+    `names` are words for the ticks at `at`, instead of their numbers.
+    """
 
     label: str
     scale: Scale = "linear"
@@ -35,6 +38,7 @@ class Axis:
     hi: float | None = None
     format: Format = "number"
     at: tuple[float, ...] = ()
+    names: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

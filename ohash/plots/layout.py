@@ -102,6 +102,8 @@ def tick_label(value: float, axis: Axis) -> str:
     >>> tick_label(0.6, Axis("", format="share")), tick_label(1e-8, Axis("", "log", format="power"))
     ('0.6', '10⁻⁸')
     """
+    if axis.names:
+        return axis.names[axis.at.index(value)] if value in axis.at else ""
     if axis.format == "power":
         return formats.power(value)
     return formats.count(value) if axis.format == "count" or abs(value) >= 1000 else f"{value:g}"

@@ -1,5 +1,7 @@
 """Sweeps as charts: lines with bands for one varied number, a heat map for two; one line per value of anything else.
 
+Where no number varies, as in a comparison of methods, each point is a dot with its spread on a row of its own.
+
 What was drawn at random is points: no line goes through settings that differ in everything. The best is marked.
 """
 
@@ -19,8 +21,8 @@ from ohash.plots.chart import Axis, Chart, HeatMap, Scale, Series
 from ohash.plots.live.axes import share_limits
 from ohash.plots.theme import of_cases
 from ohash.sweeps.halving import planned_cells
-from ohash.sweeps.report import best_of, importance, symbol
-from ohash.sweeps.results import Point
+from ohash.sweeps.report import LOWER_IS_BETTER, best_of, importance, symbol
+from ohash.sweeps.results import Point, bits_differ_from_r
 from ohash.sweeps.sweep import Sweep
 
 # Lines that can be told apart; so many, with names so long, are named beside their ends, more of them in the legend.
@@ -50,7 +52,7 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
     curves: list[Series] = []
     groups = groups_of(sweep, points, along)
     drawn = _worth_drawing(groups, measure)
-    names = names_of(groups)
+    names = names_of(groups, points)
     best = best_of(points, measure)
     beside = (
         not sweep.random
@@ -81,8 +83,7 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
     ends = share_limits(*(series.y for series in curves)) if is_share else (None, None)
     values = [float(value) for value in axes.get(along, [])]
     y_axis = Axis(label, lo=ends[0], hi=ends[1], format="share" if is_share else "number")
-    done, total = sum(len(point.numbers) for point in points), len(planned_cells(sweep))
-    title = f"{label} against {symbol(sweep, along)}" + (f" ({done} of {total} cells)" if done < total else "")
+    title = f"{label} against {symbol(sweep, along)}" + ended_text(sweep, points)
     banded = ", the band is one standard deviation" if any(one.spread is not None for one in curves) else ""
     of_full = f" of those that ran all {sweep.budgets[-1]:,} pairs" if sweep.halving else ""
     marked = f" The star is the best{of_full}." if len(best) == 1 else f" The stars are the best{of_full}."
@@ -95,6 +96,55 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
     return Chart(title, _axis(sweep, along, values), y_axis, tuple(curves), (), caption, f"{title}. Line chart.")
 
 
+def dots(sweep: Sweep, points: Sequence[Point], measure: str) -> Chart:
+    """One row per point, the best at the top: its mean as a dot, one standard deviation to either side as a line."""
+    label, is_share = MEASURES[measure]
+    known = rows_of_dots(points, measure)
+    best = best_of(points, measure)
+    names = tuple(name_of(sweep, point, points) for point in known)
+    curves: list[Series] = []
+    looks = of_cases([_case(point.at) for point in known])
+    for row, (point, name, look) in enumerate(zip(known, names, looks, strict=True)):
+        mean, sd, at = point.mean(measure), point.sd(measure), float(row)
+        common: dict[str, Any] = {"role": look.role, "listed": False}
+        if math.isfinite(sd):
+            curves.append(Series(name, np.array([mean - sd, mean + sd]), np.array([at, at]), **common))
+        star = any(point is one for one in best)
+        common |= {"marker": "star", "role": "best"} if star else {"marker": look.marker}
+        notes = (f"{name}: {note(point, measure)}",)
+        curves.append(Series(name, np.array([mean]), np.array([at]), "points", notes=notes, **common))
+    ends = share_limits(*(series.x for series in curves)) if is_share else (None, None)
+    x = Axis(label, lo=ends[0], hi=ends[1], format="share" if is_share else "number")
+    y = Axis("", lo=-0.6, hi=len(known) - 0.4, at=tuple(map(float, range(len(known)))), names=names)
+    title = f"{label} of {len(known)} points" + ended_text(sweep, points)
+    if set(sweep.axes) == {"method"}:
+        title = f"{label} of {len(known)} methods" + ended_text(sweep, points)
+    spread = ", the line is one standard deviation to either side" if any(len(one.x) > 1 for one in curves) else ""
+    marked = " The star is the best." if len(best) == 1 else " The stars are the best of each supervision and data set."
+    caption = f"{_average(points)}{spread}. Evaluated on validation queries.{marked if best else ''}"
+    return Chart(title, x, y, tuple(curves), (), caption, f"{title}. Dot chart.")
+
+
+def rows_of_dots(points: Sequence[Point], measure: str) -> list[Point]:
+    """The points in the order of the rows of `dots`, the lowest row first."""
+    sign = -1 if measure in LOWER_IS_BETTER else 1
+    known = [point for point in points if math.isfinite(point.mean(measure))]
+    return sorted(known, key=lambda point: sign * point.mean(measure))
+
+
+def name_of(sweep: Sweep, point: Point, points: Sequence[Point]) -> str:
+    """What a point varies, in words, with its total bits where r does not say them."""
+    bits = f", {point.bits} bits" if bits_differ_from_r(points) and point.bits else ""
+    return title_of([(key, value) for key, value in point.at if key in sweep.axes]) + bits
+
+
+def ended_text(sweep: Sweep, points: Sequence[Point]) -> str:
+    """How many cells are done, for a title; "" if all are."""
+    done, total = sum(len(point.numbers) for point in points), len(planned_cells(sweep))
+    failed = sum(point.failed for point in points)
+    return f" ({done} of {total} cells{f', {failed} failed' if failed else ''})" if done < total else ""
+
+
 def groups_of(sweep: Sweep, points: Sequence[Point], along: str) -> list[Group]:
     """What each line is, and its points in order; the same order as the lines of the chart."""
     groups: dict[Place, list[Point]] = {}
@@ -105,15 +155,33 @@ def groups_of(sweep: Sweep, points: Sequence[Point], along: str) -> list[Group]:
     return [(rest, sorted(some, key=lambda point: float(dict(point.at)[along]))) for rest, some in groups.items()]
 
 
-def names_of(groups: Sequence[Group]) -> dict[Place, str]:
-    """Each line in words, without what goes along with the rest of its name: what a method always has, say."""
+def names_of(groups: Sequence[Group], points: Sequence[Point]) -> dict[Place, str]:
+    """Each line in words, without what goes along with the rest of its name: what a method always has, say.
+
+    Where r does not say how long the codes are, the name does.
+    """
     places = [rest for rest, _ in groups]
     spare: set[str] = set()
     for key in reversed(dict.fromkeys(key for rest in places for key, _ in rest)):
         shorter = {tuple((k, v) for k, v in rest if k not in spare and k != key) for rest in places}
         if key not in ("method", "dataset") and len(shorter) == len(places):
             spare.add(key)
-    return {rest: title_of([(key, value) for key, value in rest if key not in spare]) for rest in places}
+    told = bits_differ_from_r(points)
+    names = {}
+    for rest, some in groups:
+        title = title_of([(key, value) for key, value in rest if key not in spare])
+        names[rest] = ", ".join(filter(None, [title, _bits_text(some) if told else ""]))
+    return names
+
+
+def _bits_text(points: Sequence[Point]) -> str:
+    """The total bits of the codes of a line: a number, or a multiple of r."""
+    known = [(point.bits, getattr(point.cells[0].params.model, "r", 0)) for point in points if point.bits]
+    bits = {total for total, _ in known}
+    if len(bits) == 1:
+        return f"{bits.pop()} bits"
+    ratios = {total / r for total, r in known if r}
+    return f"{ratios.pop():g} r bits" if len(ratios) == 1 and ratios != {1.0} else ""
 
 
 def heat(sweep: Sweep, points: Sequence[Point], measure: str, x: str, y: str) -> HeatMap:
@@ -147,8 +215,13 @@ def heat(sweep: Sweep, points: Sequence[Point], measure: str, x: str, y: str) ->
 
 
 def views(sweep: Sweep) -> list[tuple[str, str]]:
-    """The ways to draw a sweep, the usual one first: ("heat", "") for two numbers, ("lines", key) along a number."""
+    """The ways to draw a sweep, the usual one first.
+
+    ("heat", "") for two parameters, ("lines", key) along a number, ("dots", "") where no number varies.
+    """
     numbers = [("lines", key) for key, values in sweep.axes.items() if numeric(values)]
+    if sweep.axes and not numbers:
+        numbers = [("dots", "")]
     if len(sweep.axes) != 2 or sweep.random:
         return numbers
     return [("heat", ""), *numbers] if len(numbers) == 2 else [*numbers, ("heat", "")]
@@ -159,6 +232,8 @@ def draw(sweep: Sweep, points: Sequence[Point], measure: str, view: tuple[str, s
     if view[0] == "heat":
         x, y = sweep.axes
         return heat(sweep, points, measure, x, y)
+    if view[0] == "dots":
+        return dots(sweep, points, measure)
     return lines(sweep, points, measure, view[1])
 
 

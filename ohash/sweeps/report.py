@@ -1,18 +1,19 @@
 """A sweep for a paper: a LaTeX table, the sources, the best points, and how much each parameter matters."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ohash import tables
-from ohash.engine.params import OWN, experiment, rows_of
+from ohash.core.parameters import parameter_table
+from ohash.engine.params import OWN, RunParams, experiment, rows_of
 from ohash.models.registry import find
 from ohash.streams import registry as datasets
 from ohash.sweeps.halving import group_of, planned_cells
-from ohash.sweeps.results import METRIC, Point
+from ohash.sweeps.results import METRIC, Point, bits_differ_from_r
 from ohash.sweeps.sweep import Sweep
 from ohash.tables import bibliography, escape_latex
 
@@ -98,21 +99,25 @@ def to_latex(sweep: Sweep, points: Sequence[Point]) -> str:
 
     Of successive halving a row is a setting with the most pairs it ran.
     """
-    known = [point for point in points if point.numbers and point.outcome != "continued"]
+    known = [point for point in points if (point.numbers or point.failed) and point.outcome != "continued"]
     best = {id(point) for point in best_of(known)}
     if sweep.halving:
         known = sorted(known, key=lambda point: -dict(point.at)["pairs"])
     shown = known
     if len(known) > MOST_ROWS:
-        shown = sorted(known, key=lambda point: (point.outcome != "full", -point.mean()))[:MOST_ROWS]
+        shown = sorted(known, key=lambda point: (not point.numbers, point.outcome != "full", -point.mean()))[:MOST_ROWS]
     keys = list(sweep.axes)
+    bits = ["bits"] if bits_differ_from_r(known) else []
     rows = []
     for point in shown:
         scores = [_mean_sd(point, name) for name in ("map", "recall_10")]
         if id(point) in best:
             scores[0] = rf"\textbf{{{scores[0]}}}"
-        rows.append([*(_cell(key, dict(point.at).get(key)) for key in keys), str(len(point.numbers)), *scores])
-    header = [*(escape_latex(symbol(sweep, key)) for key in keys), "seeds", "mAP", "recall@10"]
+        if not point.numbers:
+            scores[0] = "failed"
+        place = [_cell(key, dict(point.at).get(key)) for key in keys] + [str(point.bits or "--") for _ in bits]
+        rows.append([*place, str(len(point.numbers)), *scores])
+    header = [*(escape_latex(symbol(sweep, key)) for key in keys), *bits, "seeds", "mAP", "recall@10"]
     cells = [cell.params for cell in sweep.cells]
     data = ", ".join(dict.fromkeys("own data" if one.dataset == OWN else one.dataset for one in cells))
     few = f" The best {len(shown)} of {len(known)} points." if len(shown) < len(known) else ""
@@ -121,15 +126,46 @@ def to_latex(sweep: Sweep, points: Sequence[Point]) -> str:
             f" Successive halving: rows with fewer than {sweep.budgets[-1]:,} pairs were stopped early and are not "
             "ranked; bold is the best of the others."
         )
-    done, total = sum(len(point.numbers) for point in points), len(planned_cells(sweep))
-    part = f" {done} of {total} experiments have ended." if done < total else ""
+    pairs = ", ".join(dict.fromkeys(f"{one.run.pairs:,} pairs" for one in cells))
     caption = (
-        f"{sweep.name} ({data}, {', '.join(dict.fromkeys(f'{one.run.pairs:,} pairs' for one in cells))}): mean "
-        f"± standard deviation over seeds, validation queries.{few}{part}"
+        f"{sweep.name} ({', '.join([data, pairs, *_fixed(sweep)])}): mean ± standard deviation over seeds, validation "
+        f"queries.{_why_bold(shown, best)}{few}{_progress(sweep, points)}"
     )
     return "% \\usepackage{booktabs}\n" + tables.to_latex(
-        header, [rows], caption=escape_latex(caption), align="l" * len(keys) + "rrr"
+        header, [rows], caption=escape_latex(caption), align="l" * len(keys) + "r" * (3 + len(bits))
     )
+
+
+def _fixed(sweep: Sweep) -> list[str]:
+    """What all cells share and a reader of the table must know: the method, r, and what the spec sets besides."""
+    models = {cell.params.method: cell.params.model for cell in sweep.cells}
+    fixed = [find(next(iter(models))).title] if len(models) == 1 else []
+    lengths = {getattr(cell.params.model, "r", 0) for cell in sweep.cells}
+    fixed += [f"r = {lengths.pop()}"] if len(lengths) == 1 and "r" not in sweep.axes else []
+    told = {*parameter_table(RunParams), "dataset", "method", "content", "r", *sweep.axes}
+    return fixed + [f"{symbol(sweep, key)} = {_plain(value)}" for key, value in sweep.base if key not in told]
+
+
+def _why_bold(points: Sequence[Point], best: Collection[int]) -> str:
+    """Why more than one row is bold."""
+    groups = {group_of(point.cells[0].params) for point in points if id(point) in best}
+    if len(groups) < 2:
+        return ""
+    data = {point.cells[0].params.dataset for point in points}
+    return f" Bold: the best of each supervision{' and data set' if len(data) > 1 else ''}, which compete apart."
+
+
+def _progress(sweep: Sweep, points: Sequence[Point]) -> str:
+    """How many experiments have ended, and which failed; "" if all are done."""
+    done, total = sum(len(point.numbers) for point in points), len(planned_cells(sweep))
+    failed = sum(point.failed for point in points)
+    if done == total:
+        return ""
+    if not failed:
+        return f" {done} of {total} experiments have ended."
+    titles = dict.fromkeys(find(point.cells[0].params.method).title for point in points if point.failed)
+    waiting = "" if done + failed >= total else f", {total - done - failed} have not ended"
+    return f" {failed} of {total} experiments failed ({', '.join(titles)}){waiting}."
 
 
 def to_bibtex(sweep: Sweep) -> str:
@@ -151,7 +187,11 @@ def symbol(sweep: Sweep, key: str) -> str:
 def _cell(key: str, value: Any) -> str:
     if key == "method":
         return escape_latex(find(str(value)).title)
-    return "--" if value is None else escape_latex(f"{value:g}" if isinstance(value, float) else str(value))
+    return "--" if value is None else escape_latex(_plain(value))
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _mean_sd(point: Point, name: str) -> str:

@@ -6,6 +6,7 @@ ended: a test score seen earlier could decide when to stop.
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,6 +44,11 @@ class Point:
         """Number of cells that are neither done nor failed."""
         return len(self.cells) - len(self.numbers) - self.failed
 
+    @property
+    def bits(self) -> int:
+        """Total bits per item, of all models; 0 before a cell is done."""
+        return round(self.numbers[0].get("bits", 0)) if self.numbers else 0
+
     def values(self, metric: str) -> npt.NDArray[np.float64]:
         """One value per finished seed."""
         values = np.array([numbers.get(metric, np.nan) for numbers in self.numbers], np.float64)
@@ -57,6 +63,11 @@ class Point:
         """Standard deviation over the seeds; NaN for fewer than two."""
         values = self.values(metric)
         return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+
+
+def bits_differ_from_r(points: Sequence[Point]) -> bool:
+    """Whether r does not say how long the codes are, as several models have T · r bits: then the bits must be told."""
+    return any(point.bits and point.bits != getattr(point.cells[0].params.model, "r", 0) for point in points)
 
 
 def collect_points(sweep: Sweep, store: Store) -> list[Point]:
@@ -180,6 +191,12 @@ class BestPoint:
         return f"the curves of {keys} are lost: `python3 -m ohash runs delete {keys}`, then run the sweep again"
 
 
+def place_text(sweep: Sweep, point: Point, points: Sequence[Point]) -> str:
+    """The settings of a point, with its total bits where r does not say them."""
+    bits = f", {point.bits} bits" if bits_differ_from_r(points) and point.bits else ""
+    return (", ".join(f"{name} = {value}" for name, value in point.at) or sweep.name) + bits
+
+
 def best_points(sweep: Sweep, store: Store, known: list[Point] | None = None) -> list[BestPoint]:
     """The best point of each data set, truth and supervision, across which mAP is not comparable."""
     groups: dict[str, list[Point]] = {}
@@ -243,7 +260,7 @@ class SweepResults:
         facts = [f"{done} of {total} cells done"]
         facts += [halving_text(self.sweep, self.store)] if self.sweep.halving else []
         for best in best_points(self.sweep, self.store, points):
-            settings = ", ".join(f"{name} = {value}" for name, value in best.point.at) or self.sweep.name
+            settings = place_text(self.sweep, best.point, points)
             group = f" ({best.group})" if best.group else ""
             facts.append(f"best{group}: {settings}, validation mAP {best.validation:.3f}; {best.test_text}")
         means = np.array([point.mean() for point in points], np.float64)

@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from ohash.comparison.verdict import methods_by_supervision, verdict
 from ohash.evaluation.significance import few_seeds_margin, paired_bootstrap
 from ohash.plots.compare import by_bits, truths
 from ohash.tables import to_csv
-from tests.comparison.snapshots import QUERIES, snapshot, with_recalls
+from ohash.ui.compare.cards import progress
+from tests.comparison.snapshots import QUERIES, record, snapshot, with_recalls
 
 
 def sentences(now):
@@ -335,3 +337,21 @@ def test_a_method_that_ends_below_its_start_is_remarked_on():
     assert sentences(now)["Worse than at the start"] == (
         "MLH, .200 → .050 (mAP). It ends below the first codes, beyond the interval."
     ), "LSH ends lower, too, but within the interval of one seed"
+
+
+def test_a_verdict_speaks_of_the_seeds_that_have_ended():
+    now = snapshot({"oh": 0.7, "mmoh": 0.6}, seeds=(0, 1, 2))
+    assert "(3 seeds)" in verdict(now)[0].text and now.ended_seeds == (0, 1, 2)
+    first = [one for one in now.results if one.seed == 0]
+    ahead = replace(
+        next(one for one in now.results if one.seed == 1 and one.entry == 1), record=record([0.99] * QUERIES)
+    )
+    ahead = replace(ahead, checkpoints=ahead.checkpoints | {"map": np.array([0.2, 0.9, 0.99])})
+    begun = replace(now, results=(*first, ahead), state="running", phase="costs")
+    assert begun.ended_seeds == (0,) and "(1 of 3 seeds has ended)" in verdict(begun)[0].text
+    assert begun.score(1, "map") == now.results[1].last("map"), "a seed that OH has not ended does not count for MMOH"
+    assert "1 of 3 seeds" in fairness(begun) and "3 seeds" not in progress(begun, "running").replace("of 3 seeds", "")
+    assert progress(begun, "running").endswith("curves of 1 of 3 seeds finished")
+    running = replace(now, results=tuple(replace(one, state="running") for one in first), state="running")
+    assert "(so far; none of 3 seeds has ended)" in verdict(running)[0].text
+    assert verdict(replace(running, results=running.results[:1])) == [], "MMOH may turn out to be better"

@@ -160,3 +160,37 @@ def test_what_always_changes_together_is_counted_once_and_overlaps_are_said():
     assert charts.importance_text(nested, points, "map").endswith(
         "they overlap, because the parameters do not vary independently."
     )
+
+
+def test_methods_alone_are_dots_with_spread_and_total_bits_are_told(store, tmp_path, capsys):
+    spec = tmp_path / "methods.toml"
+    base = "".join(f"{key} = {value!r}\n" for key, value in (BASE | {"dataset": "blobs2d", "r": 8}).items())
+    spec.write_text(f"seeds = 2\n[base]\n{base}[grid]\nmethod = ['oh', 'mmoh', 'itq']\n")
+    files = [word for name in ("a.tex", "a.svg") for word in ("--export", str(tmp_path / name))]
+    assert main(["sweep", str(spec), "--inline", "--store", str(store.folder), "--quiet", *files]) == 0
+    out, tex, svg = capsys.readouterr().out, (tmp_path / "a.tex").read_text(), (tmp_path / "a.svg").read_text()
+    bits = 8 * unchecked_experiment("blobs2d", "mmoh").model.T
+    assert [line.split()[:2] for line in out.splitlines()[:4]] == [
+        ["method", "bits"], ["oh", "8"], ["mmoh", str(bits)], ["itq", "8"],
+    ]  # fmt: skip
+    assert ", 8 bits (mAP" in out or f", {bits} bits (mAP" in out
+    assert "method & bits & seeds & mAP" in tex and f"MMOH & {bits} & 2" in tex and "r = 8, m = 16" in tex
+    assert "Bold: the best" not in tex, "ITQ alone has no rival"
+    assert f"MMOH, {bits} bits" in svg and "mAP of 3 methods" in svg
+
+
+def test_dots_stand_in_the_order_of_the_score():
+    sweep = from_values({"base": BASE | {"dataset": "blobs2d"}, "grid": {"method": ["oh", "mmoh", "lsh", "itq"]}})
+    points = made_up(sweep, lambda method: {"oh": 0.5, "mmoh": 0.4, "lsh": 0.2, "itq": 0.3}[method])
+    assert charts.views(sweep) == [("dots", "")]
+    chart = charts.draw(sweep, points, "map", ("dots", ""))
+    assert chart.y.names == ("LSH", "ITQ", "MMOH", "OH") and "of each supervision" in chart.caption
+    assert pickable(chart).layout.yaxis.ticktext == chart.y.names
+    assert "Bold: the best of each supervision, which compete apart." in to_latex(sweep, points)
+
+
+def test_failed_experiments_are_named():
+    sweep = build_sweep(base=BASE, grid={"method": ["oh", "lsh"]}, seeds=2)
+    first, second = made_up(sweep, lambda method: 0.5)
+    text = to_latex(sweep, [first, Point(second.at, second.cells, (), failed=2)])
+    assert "2 of 4 experiments failed (LSH)." in text and "have ended" not in text and "LSH & 0 & failed & --" in text

@@ -74,14 +74,15 @@ def verdict_html(snapshot: ComparisonSnapshot, sentences: list[Sentence], state:
 def progress(snapshot: ComparisonSnapshot, state: str) -> str:
     """The progress of the comparison, in words."""
     seeds = len(snapshot.comparison.seeds)
-    done = len({result.seed for result in snapshot.results if result.state == "done"})
+    done = len(snapshot.ended_seeds)
     which = f", seed {min(done + 1, seeds)} of {seeds}" if seeds > 1 else ""
     if state in ("done", "stopped", "error"):
-        return f"{state} · {snapshot.end:,} pairs each, {seeds} seed{'s' * (seeds > 1)}"
+        number = f"{done} of {seeds}" if done < seeds else str(seeds)
+        return f"{state} · {snapshot.end:,} pairs each, {number} seed{'s' * (seeds > 1)}"
     so_far = {
         "trials": f"{len(snapshot.trials)} trials so far",
         "curves": f"slowest method at {snapshot.t:,} of {snapshot.end:,} pairs{which}{_ahead(snapshot)}",
-    }.get(snapshot.phase, "curves finished")
+    }.get(snapshot.phase, "curves finished" if done == seeds else f"curves of {done} of {seeds} seeds finished")
     return f"{'paused while ' if state == 'paused' else ''}{PHASES.get(snapshot.phase, 'starting')} · {so_far}"
 
 

@@ -83,7 +83,7 @@ def _draw(session: Session, store: Store, sweep: Sweep, was_alive: bool) -> None
     if any(point.numbers for point in results):
         results_view.show_charts(session, store, sweep, results)
         results_view.show_table(session, store, sweep, results)
-        results_view.show_best(sweep, best_points(sweep, store, results))
+        results_view.show_best(sweep, best_points(sweep, store, results), results)
     if any(point.failed for point in results):
         results_view.show_failures(store, sweep)
 

@@ -11,13 +11,15 @@ from ohash.engine.params import OWN
 from ohash.plots import sweeps as charts
 from ohash.plots.chart import Chart, HeatMap
 from ohash.plots.html_legend import legend_html
+from ohash.plots.layout import text_width
 from ohash.plots.plotly import heat_figure, many, pickable
 from ohash.plots.svg import heat_to_svg, to_svg
+from ohash.plots.theme import SIZE
 from ohash.store.store import Store
 from ohash.sweeps.files import load_own_dataset
 from ohash.sweeps.halving import OUTCOMES
 from ohash.sweeps.report import symbol
-from ohash.sweeps.results import BestPoint, Point
+from ohash.sweeps.results import BestPoint, Point, bits_differ_from_r
 from ohash.sweeps.sweep import Sweep
 from ohash.ui.parts.notices import show_error
 from ohash.ui.parts.sharing import file_stem
@@ -27,6 +29,8 @@ from ohash.ui.session import own_data as session_data
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.style import dark
 
+NAMES = {"heat": "heat map", "dots": "dots with spread"}
+ROW = 24  # pixels of a row of dots
 INTERVAL = (
     "The 95 % interval comes from a bootstrap over the test queries; with several seeds, it is at least the interval "
     "of their mean."
@@ -60,7 +64,7 @@ def show_charts(session: Session, store: Store, sweep: Sweep, results: list[Poin
     kinds = "points" if sweep.random else "lines"
     kind, along = right.selectbox(
         "Chart", views, key=f"sweep_view_{sweep.key}",
-        format_func=lambda view: "heat map" if view[0] == "heat" else f"{kinds} over {symbol(sweep, view[1])}",
+        format_func=lambda view: NAMES.get(view[0]) or f"{kinds} over {symbol(sweep, view[1])}",
     )  # fmt: skip
     if kind == "heat":
         x, y = axes
@@ -72,11 +76,13 @@ def show_charts(session: Session, store: Store, sweep: Sweep, results: list[Poin
             for row in range(len(axes[y]))
         }
     else:
-        line = charts.lines(sweep, results, measure, along)
+        line = charts.dots(sweep, results, measure) if kind == "dots" else charts.lines(sweep, results, measure, along)
         drawn, fig = line, pickable(line, dark())  # type: ignore[assignment]
     apart = kind != "heat" and many(line)
-    margin = {"l": 56, "r": max(28, fig.layout.margin.r or 0), "t": 34, "b": 44}
-    fig.update_layout(title=None, height=380, margin=margin, **({"showlegend": False} if apart else {}))
+    wide = max((text_width(name, SIZE) for name in line.y.names), default=0) if kind == "dots" else 0
+    margin = {"l": max(56, wide + 24), "r": max(28, fig.layout.margin.r or 0), "t": 34, "b": 44}
+    height = max(380, 80 + ROW * len(line.y.names)) if kind == "dots" else 380
+    fig.update_layout(title=None, height=height, margin=margin, **({"showlegend": False} if apart else {}))
     st.markdown(f"**{drawn.title}**")
     event = st.plotly_chart(
         fig, key=f"sweep_chart_{kind}_{along}_{measure}", theme=None, config=NO_BUTTONS, alt=drawn.alt,
@@ -93,6 +99,8 @@ def show_charts(session: Session, store: Store, sweep: Sweep, results: list[Poin
         if kind == "heat":
             place = lookup[tuple(picked["customdata"])]
             point = next((p for p in results if (dict(p.at).get(x), dict(p.at).get(y)) == place), None)
+        elif kind == "dots":
+            point = charts.rows_of_dots(results, measure)[round(picked["y"])]
         else:
             point = _point_of(sweep, results, along, picked, fig)
         if point is not None and point.numbers:
@@ -114,7 +122,7 @@ def _point_of(sweep: Sweep, results: list[Point], along: str, picked: dict[str, 
     """The point of a clicked marker: its line by name, its place by x."""
     name = fig.data[picked["curve_number"]].name
     groups = charts.groups_of(sweep, results, along)
-    names = charts.names_of(groups)
+    names = charts.names_of(groups, results)
     for rest, some in groups:
         if len(groups) == 1 or names[rest] == name:
             return min(some, key=lambda point: abs(float(dict(point.at)[along]) - float(picked["x"])))
@@ -127,6 +135,7 @@ def show_table(session: Session, store: Store, sweep: Sweep, results: list[Point
     shown = pd.DataFrame(
         {
             **{symbol(sweep, key): [str(dict(p.at).get(key, "–")) for p in results] for key in names},
+            **({"bits": [p.bits for p in results]} if bits_differ_from_r(results) else {}),
             "seeds": [f"{len(p.numbers)} of {len(p.cells)}" for p in results],
             **({"halving": [OUTCOMES[p.outcome] for p in results]} if sweep.halving else {}),
             "mAP": [p.mean() for p in results],
@@ -150,16 +159,16 @@ def show_table(session: Session, store: Store, sweep: Sweep, results: list[Point
             open_on_live(session, store, one)
 
 
-def show_best(sweep: Sweep, best: list[BestPoint]) -> None:
+def show_best(sweep: Sweep, best: list[BestPoint], results: list[Point]) -> None:
     """One best point in a sentence, several in a table."""
     if len(best) < 2:
         for one in best:
-            _show_one(sweep, one)
+            _show_one(sweep, one, results)
         return
     shown = pd.DataFrame(
         {
             "among": [one.group for one in best],
-            "best on validation queries": [_place(sweep, one) for one in best],
+            "best on validation queries": [_place(sweep, one, results) for one in best],
             "mAP, validation": [one.validation for one in best],
             "mAP, test": [one.test.difference if one.test else math.nan for one in best],
             "95 % interval": [one.interval_text.removeprefix("95 % interval ") for one in best],
@@ -175,14 +184,14 @@ def show_best(sweep: Sweep, best: list[BestPoint]) -> None:
     st.caption(INTERVAL)
 
 
-def _place(sweep: Sweep, best: BestPoint) -> str:
-    return charts.title_of([(key, value) for key, value in best.point.at if key in sweep.axes]) or sweep.name
+def _place(sweep: Sweep, best: BestPoint, results: list[Point]) -> str:
+    return charts.name_of(sweep, best.point, results) or sweep.name
 
 
-def _show_one(sweep: Sweep, best: BestPoint) -> None:
+def _show_one(sweep: Sweep, best: BestPoint, results: list[Point]) -> None:
     among = f" among {best.group}" if best.group else ""
     st.markdown(
-        f"Best on the validation queries{among}: **{_place(sweep, best)}**, mAP {best.validation:.3f}; "
+        f"Best on the validation queries{among}: **{_place(sweep, best, results)}**, mAP {best.validation:.3f}; "
         f"{best.test_text}.",
         help=INTERVAL,
     )
