@@ -25,6 +25,8 @@ NEAR_CHANCE = 1.1  # times the mAP of a random order
 SAME_AS_CHANCE = 0.55  # pair-AUC of recent pairs
 IDLE_BITS = 0.25  # share of bits that no update has moved, after MIN_UPDATES updates per bit
 TIES = 0.2  # mAP between relevant last and relevant first in ties
+FEW_BITS, MORE_BITS = 8, 32  # too few codes to tell items apart, and what to try then
+COLLAPSED = "codes have collapsed: many items share one"
 GAP = {"float64": 1e-9}  # of the certificate; elsewhere 1e-3
 CONSTANT = 0.99  # share of one value in a bit that tells nothing apart
 CONSTANT_BITS = 0.1  # share of such bits
@@ -125,7 +127,7 @@ def _learning(now: Snapshot) -> list[Finding]:
     if n.get("cum_R_frozen", 0.0) > 0 and moved:
         ratio = n["cum_R"] / n["cum_R_frozen"]
         advice = "learning costs more than not learning: try another β, or check what the pairs call similar"
-        value = f"{ratio:.2f} times that of the first codes"
+        value = f"{ratio:.{2 if abs(ratio - 1) > 0.01 else 4}f} times that of the first codes"
         signs.append(_finding("cumulative loss", value, ratio < ABOVE_FROZEN, advice, _settings(now)))
     auc = n.get("auc", math.nan)
     if math.isfinite(auc):
@@ -216,7 +218,9 @@ def _codes(now: Snapshot) -> list[Finding]:
     if "map_low" in n and math.isfinite(n["map_low"]):
         spread = n["map_high"] - n["map_low"]
         value = f"mAP between {n['map_low']:.3f} and {n['map_high']:.3f}"
-        signs.append(_finding("ties", value, spread < TIES, "codes have collapsed: many items share one"))
+        few = n.get("bits", math.inf) <= FEW_BITS
+        advice = f"{2 ** n['bits']:.0f} codes are all there can be: use more bits" if few else COLLAPSED
+        signs.append(_finding("ties", value, spread < TIES, advice, Remedy("r", MORE_BITS) if few else None))
     updates = now.bit_updates
     if updates.size and updates.sum() >= MIN_UPDATES * updates.size:
         idle = float(np.mean(updates == 0))

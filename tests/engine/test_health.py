@@ -77,12 +77,13 @@ def test_fifty_healthy_runs_are_left_in_peace(dataset):
         [
             ("digits", {"C": 1e-4}, "updates capped by C"),
             ("rings", {"normalize": True}, "mAP of a random order"),
+            ("fashion", {"r": 2, "pairs": 10_000}, "ties"),
             ("blobs2d", {"kernel": "none", "pairs": 10_000}, "cumulative loss"),
             ("fashion", {"beta": 0.05, "pairs": 10_000}, "mAP"),
             ("fashion", {"beta": 1.0, "pairs": 10_000}, "cumulative loss"),
             ("digits", {"center": "none", "kernel": "given", "C": 1e-6}, "bits that are the same in all codes"),
         ],
-        3,
+        4,
     ),
 )
 def test_the_remedy_of_a_finding_ends_it(dataset, sick, title):

@@ -39,7 +39,7 @@ def _line(finding: Finding) -> str:
 
 def _button(session: Session, row: Parameter, remedy: Remedy) -> None:
     how = "Acts on the running model, and is recorded in the link." if row.live else "Starts a new run."
-    label = f"Set {row.symbol or row.title} to {format_value(row, remedy.value)}"
+    label = f"Set {row.title if row.kind is bool else row.symbol or row.title} to {format_value(row, remedy.value)}"
     st.button(
         label, key=f"remedy_{remedy.key}_{remedy.value}",
         on_click=once(change), args=(session, remedy.key, remedy.value), help=how,

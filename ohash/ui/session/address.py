@@ -36,6 +36,11 @@ class Link:
     advice: AdviceParams | None = None
     problems: tuple[str, ...] = ()
 
+    @property
+    def warnings(self) -> list[str]:
+        """One message for everything that is wrong with it."""
+        return warnings_of(self.problems)
+
 
 def read() -> Link:
     """What the address names now."""

@@ -21,7 +21,7 @@ def current_session(own_query: bool = False) -> Session:
         session = Session(id=secrets.token_hex(8), params=PRESETS[0].params(), preset=PRESETS[0].key)
         st.session_state["ohash"] = session
         link = address.Link() if own_query else address.read()
-        session.link_problems, session.warnings = link.problems, address.warnings_of(link.problems)
+        session.link_problems, session.warnings = link.problems, link.warnings
         if link.params is not None:
             session.params, session.preset, session.from_link = link.params, _preset_of(link.params), True
         session.present = address.presents()

@@ -157,6 +157,8 @@ CSS = """
 .st-key-stage .ohash-headline {font-size: 1.5rem;}
 .st-key-stage :is(.ohash-status, button p, [data-testid="stMarkdownContainer"]) {font-size: 1.2rem;}
 .st-key-stage .ohash-gallery {font-size: 1.2rem; gap: 1rem;}
+.st-key-stage .ohash-caption {font-size: 1rem;}
+.st-key-stage .ohash-heading {font-size: 1.2rem;}
 .st-key-stage .ohash-gallery figure {font-size: 1.1rem;}
 .st-key-stage .ohash-gallery img {width: 84px; height: 84px;}
 .st-key-stage .ohash-gallery:has(.word) {gap: .6rem;}
@@ -204,6 +206,8 @@ CSS = """
 .st-key-intro [data-testid="stSkeleton"] {display: none;}
 @media (min-width: 641px) and (max-width: 1199px) {
   .st-key-desk .st-key-moving {min-height: 34rem;}
+  .st-key-desk .ohash-numbers div {padding: .1rem 0;}
+  .ohash-numbers :is(small, em), .ohash-numbers p {font-size: .69rem;}
   .st-key-take_apart button [data-testid="stMarkdownContainer"] {
     position: absolute; width: 1px; overflow: hidden; clip-path: inset(50%);}
   .ohash-intro {font-size: .7rem; right: 3.6rem; left: 30.5rem; padding: .1rem .5rem;}
