@@ -5,6 +5,7 @@ Examples:
   python3 -m ohash sweep beta.toml --estimate
   python3 -m ohash sweep beta.toml --cluster tcp://scheduler:8786
   python3 -m ohash sweep beta.toml --export beta.csv --export beta.tex --export beta.bib --export beta.svg
+  python3 -m ohash sweep methods.toml --plugin my.py --export m.tex   (compare: method = ["my", "oh"] in [grid])
   python3 -m ohash sweep beta.toml --features x.npy --labels y.npy     (on your own data, which the store keeps)
 
 A spec is a TOML or JSON file:

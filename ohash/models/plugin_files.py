@@ -50,13 +50,21 @@ def fingerprint(module: ModuleType) -> str:
     return str(known) if known else _digest(Path(str(module.__file__)).read_bytes())  # of an installed package
 
 
+def is_edited(module: ModuleType) -> bool:
+    """Whether the file of a plugin is no longer what was imported from it."""
+    try:
+        return _digest(Path(str(module.__file__)).read_bytes()) != fingerprint(module)
+    except OSError:  # it was moved away
+        return True
+
+
 @contextmanager
-def naming_the_line(title: str, files: "Iterator[str] | tuple[str, ...]") -> Iterator[None]:
+def naming_the_line(title: str, files: tuple[str, ...]) -> Iterator[None]:
     """An error that arises in one of these files becomes a ValueError that says where; others pass unchanged."""
     try:
         yield
     except Exception as error:
-        text = failure(title, error, tuple(files))
+        text = failure(title, error, files)
         if not text:
             raise
         raise ValueError(text) from error

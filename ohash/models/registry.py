@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from ohash.models.base import HasherSpec, OnlineHasher
-from ohash.models.plugin_files import PLUGIN_MODULE, check_file, fingerprint, import_file, naming_the_line
+from ohash.models.plugin_files import PLUGIN_MODULE, check_file, fingerprint, import_file, is_edited, naming_the_line
 
 
 class UnknownMethodError(ValueError):
@@ -194,6 +194,11 @@ def _versions(plugins: tuple[ModuleType, ...]) -> dict[str, PluginVersion]:
         for module in plugins
         for key in collect_specs([module], "HASHER")
     }
+
+
+def edited_plugins() -> list[str]:
+    """The names of plugin files that were edited after they had been imported; they are not imported again."""
+    return [_file_name(module) for module in plugin_modules() if is_edited(module)]
 
 
 def naming_plugin_lines(spec: HasherSpec) -> AbstractContextManager[None]:

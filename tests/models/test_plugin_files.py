@@ -94,6 +94,15 @@ def test_an_error_names_method_function_file_and_line(own, capsys, kind):
     assert json.loads(capsys.readouterr().out)["error"] == sentence
 
 
+def test_a_comparison_names_the_line_beside_the_method_and_goes_on(own):
+    own.write_text(RIGHT.replace("D_h[t] = differ.sum()", "raise KeyError('my bug')"))
+    registry.add_plugin(own)
+    now = ohash.compare("blobs2d", ["oh", "mine"], bits=8, pairs=200, sweep=False)
+    assert list(now.errors) == ["Mine"] and now.score(0, "map") > 0
+    assert now.errors["Mine"].startswith("Mine failed in _learn_pair_block, mine.py line ")
+    assert now.errors["Mine"].endswith("KeyError: 'my bug'")
+
+
 def test_what_was_stored_without_its_plugin_says_what_to_load(own, capsys):
     assert sweep("--plugin", "mine.py") == 0
     os.environ[registry.PLUGINS] = ""

@@ -35,6 +35,10 @@ def test_declared_parameters_of_a_plugin_have_widgets(own: Path) -> None:
     app.run()
     assert widget(app.select_slider, "eta").value == 0.05
     assert "." not in [caption.value for caption in app.caption], "it cites nothing"
+    assert not app.warning
+    own.write_text(OWN + "\n")
+    app.run()
+    assert "mine.py: edited since this server started" in app.warning[0].value
     widget(app.slider, "rho").set_value(0.25).run()
     assert not app.exception and session_of(app).params.model.rho == 0.25
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ohash.models import registry
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import once
@@ -10,6 +11,7 @@ from ohash.ui.workarounds.slots import once
 def show_warnings(session: Session) -> None:
     """The session's warnings; in a container, so that nothing below changes its place."""
     with st.container():
+        show_edited_plugins()
         for at, warning in enumerate(session.warnings):
             with st.container(horizontal=True, vertical_alignment="top"):
                 st.warning(warning, icon=":material/info:")
@@ -30,9 +32,23 @@ def show_error(error: object) -> None:
 
 
 def show_store_problem(problem: str) -> None:
-    """What is wrong with the store, if anything."""
+    """What is wrong with the store, or with what would be compared with it, if anything."""
+    show_edited_plugins()
     if problem:
         st.warning(f"{problem[0].upper()}{problem[1:]}.", icon=":material/info:")
+
+
+def show_edited_plugins() -> None:
+    """Plugin files that were edited since the server started, which still runs them as they were."""
+    try:
+        names = registry.edited_plugins()
+    except ValueError:  # a broken plugin: whoever asks for its method is told
+        return
+    if names:
+        st.warning(
+            f"{', '.join(names)}: edited since this server started, which still runs the version before. Restart it.",
+            icon=":material/info:",
+        )
 
 
 def _close(session: Session, at: int) -> None:

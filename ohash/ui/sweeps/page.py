@@ -14,7 +14,15 @@ from ohash.sweeps.files import delete_sweep, list_sweeps, load_own_dataset, own_
 from ohash.sweeps.halving import planned_cells
 from ohash.sweeps.leases import Activity, activity, cancel
 from ohash.sweeps.report import to_bibtex, to_latex
-from ohash.sweeps.results import Point, best_points, collect_points, count_cells, halving_text, to_csv
+from ohash.sweeps.results import (
+    Point,
+    best_points,
+    collect_points,
+    count_cells,
+    halving_text,
+    older_version_text,
+    to_csv,
+)
 from ohash.sweeps.sweep import Sweep, code_for
 from ohash.ui.parts.notices import show_error
 from ohash.ui.session import own_data as session_data
@@ -100,6 +108,9 @@ def _status(store: Store, sweep: Sweep, results: list[Point], alive: bool) -> No
     elif done + failed < total:
         text += ", not running" if now is None else f", {now.state if now.state != 'running' else 'interrupted'}"
     st.progress((done + failed) / max(1, total), text=text)
+    older = older_version_text(sweep, store)
+    if older:
+        st.caption(f"{older[0].upper()}{older[1:]}.")
     problem = launch.error_output(store, sweep.key)
     if problem and not alive:
         st.error("The sweep ended with an error.", icon=":material/error:")
