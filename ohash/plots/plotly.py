@@ -140,7 +140,7 @@ def _trace(one: Series, chart: Chart, dark: bool) -> Any:
     if one.kind == "points" or len(one.x) == 1:
         if any(_accompanies(one, other) for other in chart.series):
             common |= {"hoverinfo": "skip", "hovertemplate": None}  # the line says it
-        return go.Scatter(mode="markers", marker=marker, **common)
+        return go.Scatter(mode="markers", marker=marker, cliponaxis=len(one.x) > 1, **common)  # whole at the edge
     if one.fill or one.kind == "area":
         common |= {"fill": "tozeroy", "fillcolor": _transparent(hue, one.fill or 0.25)}
     line = {"color": hue, "width": one.width, "dash": DASHES[one.dash], "shape": SHAPES[one.kind]}

@@ -105,7 +105,8 @@ def _axis(label: str, values: Mapping[str, Any]) -> ParallelAxis:
     lo, hi = min(values.values()), max(values.values())
     scale = math.log if lo > 0 and hi / lo >= WIDE_RANGE else float
     places = {key: (scale(value) - scale(lo)) / (scale(hi) - scale(lo)) for key, value in values.items()}
-    return ParallelAxis(label, (f"{lo:.3g}", f"{hi:.3g}"), places)
+    ends = [f"{value:,}" if isinstance(value, int) else f"{value:.3g}" for value in (lo, hi)]
+    return ParallelAxis(label, (ends[0], ends[1]), places)
 
 
 def parallel_option(lines: Sequence[RunRow], axes: Sequence[ParallelAxis], *, dark: bool = False) -> dict[str, Any]:
@@ -128,11 +129,11 @@ def parallel_option(lines: Sequence[RunRow], axes: Sequence[ParallelAxis], *, da
         "silent": True, "symbol": "none", "label": {"show": False}, "data": [{"xAxis": at} for at in range(len(axes))],
         "lineStyle": {"color": ground.faint, "type": "solid", "width": 1},
     }  # fmt: skip
-    names = [f"{axis.label}\n{axis.ends[0]} – {axis.ends[1]}" for axis in axes]
+    names = [f"{axis.label}\n{axis.ends[0]} –\n{axis.ends[1]}" for axis in axes]
     return {
         "animation": False,
         "backgroundColor": ground.background,
-        "grid": {"left": 0, "right": 0, "top": 34, "bottom": 46},
+        "grid": {"left": 0, "right": 0, "top": 34, "bottom": 58},
         "xAxis": {
             "type": "category", "data": names, "boundaryGap": True, "axisTick": {"show": False},
             "axisLabel": {"interval": 0, "color": ground.ink, "fontSize": theme.SIZE_COMPACT, "lineHeight": 15},

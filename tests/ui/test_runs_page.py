@@ -309,6 +309,7 @@ def test_seeds_stand_together_with_mean_and_spread(pictures: list[Snapshot]) -> 
     ]  # fmt: skip
     mean, sd = sum(scores) / 2, abs(scores[0] - scores[1]) / 2**0.5
     assert table["mAP end"][0] == f"{mean:.3f} ± {sd:.3f}"
+    assert json.loads(app.dataframe[0].proto.columns)["mAP end"]["type_config"]["type"] == "text", "not a bad number"
 
 
 def test_two_runs_are_told_apart_with_an_interval(pictures: list[Snapshot]) -> None:

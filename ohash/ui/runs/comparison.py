@@ -1,12 +1,13 @@
 """The selected runs in one chart each, the parameters that differ, and the difference of two of them."""
 
 import math
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from ohash.engine.snapshot import Snapshot
-from ohash.plots.runs import MAX_RUNS, overlay
+from ohash.plots.runs import MAX_RUNS, differing_settings, overlay
 from ohash.store.listing import RunRow, differences
 from ohash.ui.parts import static_chart
 from ohash.ui.session.run_store import Run
@@ -20,7 +21,8 @@ def compare(lines: list[RunRow], runs: list[Run]) -> None:
         st.markdown("Select rows to compare their curves.")
         return
     numbers = {line.key: at for at, line in enumerate(lines, 1)}
-    named = [(f"{numbers[line.key]} · {_shorten(line.name)}", now) for line, now in runs]
+    differing = differing_settings([line for line, _ in runs])
+    named = [(f"{numbers[line.key]} · {_shorten(_name(line, differing))}", now) for line, now in runs]
     if len(runs) == 2:
         st.markdown(difference_text(*named[0], *named[1]))
     left, right = st.columns(2, gap="medium")
@@ -32,6 +34,16 @@ def compare(lines: list[RunRow], runs: list[Run]) -> None:
         st.caption(f"Only the first {MAX_RUNS} of {len(named)} selected runs are drawn.")
     if len(runs) > 1:
         _show_differences(named)
+
+
+def _name(line: RunRow, differing: dict[str, dict[str, Any]]) -> str:
+    """The method, and the parameters in which the selected runs differ; of one run, what was changed."""
+    settings = [
+        f"{name} = {values[line.key]}"
+        for name, values in differing.items()
+        if line.key in values and name not in ("method", "data")
+    ]
+    return ", ".join([line.method, *settings]) if settings else line.name
 
 
 def difference_text(one: str, first: Snapshot, other: str, second: Snapshot) -> str:

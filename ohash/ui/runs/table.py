@@ -146,8 +146,11 @@ def _select(session: Session, keys: list[str], rows: dict[str, int], frame: pd.D
         finished = SessionRuns(session).live_key()  # saved or pinned, a finished live run has a key of its own
         before = [finished if key == LIVE and LIVE not in rows else key for key in session.selection.keys]
         session.selection = Selection(listed, sorted(rows[key] for key in before if key in rows))
+    config = COLUMNS | MORE_COLUMNS | {"seeds": COUNT}
+    if kind == "groups":  # mean ± spread is a text
+        config |= dict.fromkeys(("mAP end", "recall@10 end"), st.column_config.TextColumn(width="small"))
     event = st.dataframe(
-        frame, key=f"runs_{listed}", hide_index=True, column_config=COLUMNS | MORE_COLUMNS | {"seeds": COUNT},
+        frame, key=f"runs_{listed}", hide_index=True, column_config=config,
         on_select="rerun", selection_mode="multi-row",
         selection_default={"selection": {"rows": session.selection.first}},
         alt="The runs with their parameters and scores",
