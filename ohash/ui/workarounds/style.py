@@ -53,6 +53,7 @@ CSS = """
 .st-key-chips {min-height: 1.65rem; gap: 0 .7rem;}
 .st-key-chips button {min-height: 1.65rem; height: 1.65rem; padding: 0; gap: .1rem;}
 .st-key-chips button :is(p, span) {font-size: .82rem;}
+.st-key-chips [data-testid="stSkeleton"] {height: 1.65rem;}
 .st-key-chips [data-testid="stCaptionContainer"], .st-key-chips [data-testid="stCaptionContainer"] p,
 .st-key-gallery_bar [data-testid="stMarkdownContainer"], .st-key-gallery_bar p {margin: 0;}
 [data-testid="stCaptionContainer"] {color: inherit; opacity: .8;}
@@ -122,6 +123,7 @@ CSS = """
   .st-key-moving :is(.st-key-on_quality, .st-key-on_loss) [data-testid="stSkeleton"] {display: none;}
   .ohash-words {min-height: var(--words);}
   .st-key-moving {--words: 2.35rem;}
+  .st-key-stage .st-key-moving {--words: 3.72rem; min-height: 34.4rem;}
   /* A message stands where the first row of charts was, whose second row goes a moment later. */
   .st-key-desk .st-key-moving [data-testid="stElementContainer"]:has([data-testid="stAlert"]) {min-height: 15.96rem;}
   .st-key-desk [data-testid="stColumn"]:has(> * > * > .st-key-rail) {
