@@ -58,6 +58,9 @@ def test_settings_drawn_at_random_are_halved_and_exported(page: Any, server: Das
     page.get_by_text("Best on the validation queries").wait_for(timeout=180_000)
     page.get_by_text("6 settings with 40 pairs, then 2 settings with 120 pairs, then 1 setting").wait_for()
     page.get_by_text("The star is the best of those that ran all 360 pairs").wait_for()
+    page.get_by_role("button", name="Delete").wait_for()  # the sweep is over, and the page no longer drawn again
+    page.wait_for_timeout(500)
+    page.locator("[data-test-script-state=notRunning]").wait_for()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="LaTeX").click()
     assert "stopped early and are not ranked" in Path(waiting.value.path()).read_text()
