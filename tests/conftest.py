@@ -8,7 +8,9 @@ from unittest import mock
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ohash.models import registry
 from ohash.runtime.folders import HOME
+from tests.plugin_registry import forget_plugins
 
 # How long an example takes tells of the machine and its load, not of the code.
 settings.register_profile("any machine", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -49,3 +51,11 @@ def own_environment():
     """What a command sets, such as the data folder of ``--data``, ends with its test."""
     with mock.patch.dict(os.environ):
         yield
+
+
+@pytest.fixture
+def no_plugins(own_environment: None) -> Iterator[None]:
+    """The registry without plugins; what a test adds is forgotten after it."""
+    with mock.patch.dict(os.environ, {registry.PLUGINS: ""}):
+        yield
+    forget_plugins()

@@ -1,8 +1,6 @@
 """The examples of the contributors' notes are complete: each is executed as it stands there."""
 
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +19,8 @@ EXAMPLES = dict(re.findall(r"```python (\w+)\n(.*?)```", NOTES, flags=re.DOTALL)
 
 
 @pytest.fixture
-def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv(registry.PLUGINS, "")
-    file = tmp_path / "example.py"
-    yield file
-    monkeypatch.undo()
-    registry.plugin_modules.cache_clear()
-    registry.hashers.cache_clear()
-    sys.modules.pop("ohash_plugin_example", None)
+def plugin(tmp_path: Path, no_plugins: None) -> Path:
+    return tmp_path / "example.py"
 
 
 def add(file: Path, example: str) -> None:

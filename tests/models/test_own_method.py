@@ -20,13 +20,8 @@ RIGHT = template("mine")
 
 
 @pytest.fixture
-def own(tmp_path, monkeypatch):
-    monkeypatch.setenv(registry.PLUGINS, "")
-    yield tmp_path / "mine.py"
-    monkeypatch.undo()
-    registry.plugin_modules.cache_clear()
-    registry.hashers.cache_clear()
-    sys.modules.pop("ohash_plugin_mine", None)
+def own(tmp_path, no_plugins):
+    return tmp_path / "mine.py"
 
 
 def test_the_template_is_short_checked_and_learns(own, capsys):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 
 import pytest
 
@@ -13,6 +12,7 @@ from ohash.cli.new_method import template
 from ohash.models import registry
 from ohash.store.store import Store
 from ohash.sweeps.files import list_sweeps
+from tests.plugin_registry import forget_plugins
 
 SPEC = """
 seeds = 2
@@ -27,27 +27,17 @@ method = ["mine", "oh"]
 RIGHT = template("mine")
 
 
-def clear():
-    registry.plugin_modules.cache_clear()
-    registry.hashers.cache_clear()
-    for name in [name for name in sys.modules if name.startswith("ohash_plugin_")]:
-        del sys.modules[name]
-
-
 @pytest.fixture
-def own(tmp_path, monkeypatch):
-    monkeypatch.setenv(registry.PLUGINS, "")
+def own(tmp_path, monkeypatch, no_plugins):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cmp.toml").write_text(SPEC)
     (tmp_path / "mine.py").write_text(RIGHT)
-    yield tmp_path / "mine.py"
-    monkeypatch.undo()
-    clear()
+    return tmp_path / "mine.py"
 
 
 def sweep(*options):
     os.environ[registry.PLUGINS] = ""
-    clear()
+    forget_plugins()
     return main(["sweep", "cmp.toml", "--store", "runs", "--inline", "--quiet", *options])
 
 
@@ -106,7 +96,7 @@ def test_a_comparison_names_the_line_beside_the_method_and_goes_on(own):
 def test_what_was_stored_without_its_plugin_says_what_to_load(own, capsys):
     assert sweep("--plugin", "mine.py") == 0
     os.environ[registry.PLUGINS] = ""
-    clear()
+    forget_plugins()
     store = Store("runs")
     assert list_sweeps(store) == {}
     assert store.problem.endswith("cmp: its method 'mine' is not here: load its plugin (--plugin FILE)")

@@ -1,7 +1,5 @@
 """A method of one's own on Live: widgets for what it declares, and an error that says where it arose."""
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,13 +16,8 @@ OWN = template("mine").replace(
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv(registry.PLUGINS, "")
-    yield tmp_path / "mine.py"
-    monkeypatch.undo()
-    registry.plugin_modules.cache_clear()
-    registry.hashers.cache_clear()
-    sys.modules.pop("ohash_plugin_mine", None)
+def own(tmp_path: Path, no_plugins: None) -> Path:
+    return tmp_path / "mine.py"
 
 
 def test_declared_parameters_of_a_plugin_have_widgets(own: Path) -> None:

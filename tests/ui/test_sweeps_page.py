@@ -262,21 +262,13 @@ def test_two_numbers_make_a_heat_map_and_methods_lines(alone: Store) -> None:
     assert app.selectbox(key=f"sweep_view_{two.key}").value == ("heat", "")
 
 
-def test_a_method_of_ones_own_can_be_chosen_and_its_parameters_varied(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(registry.PLUGINS, "")
+def test_a_method_of_ones_own_can_be_chosen_and_its_parameters_varied(tmp_path: Path, no_plugins: None) -> None:
     (tmp_path / "mine.py").write_text(template("mine"))
-    try:
-        registry.add_plugin(tmp_path / "mine.py")
-        app = page()
-        app.multiselect(key="sweep_methods").set_value(["mine"]).run()
-        app.multiselect(key="sweep_varied").set_value(["eta"]).run()
-        assert not app.exception and app.text_input(key="sweep_values_eta").label == "Values of η"
-    finally:
-        monkeypatch.undo()
-        registry.plugin_modules.cache_clear()
-        registry.hashers.cache_clear()
+    registry.add_plugin(tmp_path / "mine.py")
+    app = page()
+    app.multiselect(key="sweep_methods").set_value(["mine"]).run()
+    app.multiselect(key="sweep_varied").set_value(["eta"]).run()
+    assert not app.exception and app.text_input(key="sweep_values_eta").label == "Values of η"
 
 
 def test_settings_can_be_drawn_at_random_and_a_sweep_leaves_as_figure_table_and_sources(
