@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from ohash.ui.server_start import MIDDLEWARE, lifespan
+from ohash.ui.server_start import MIDDLEWARE, ROUTES, check_plugins, lifespan
 from ohash.ui.session.access import is_owner
 from ohash.ui.workarounds.router import mark_routed
 from ohash.ui.workarounds.style import ICON, LOGO, unseen_heading
 
 if not st.runtime.exists():  # `streamlit run` imports this file once, before it serves
-    app = st.App(__file__, lifespan=lifespan, middleware=MIDDLEWARE)
+    check_plugins()
+    app = st.App(__file__, lifespan=lifespan, middleware=MIDDLEWARE, routes=ROUTES)
 else:
     mark_routed()
     st.logo(LOGO, size="medium")

@@ -29,5 +29,5 @@ page.answer_area(session)
 left, right = st.columns([1, 4])
 with left, st.container(key="rail"):
     rail.controls(session, runner.params)
-with right, st.container(key="results"):
+with right, st.container(key="advice"):
     page.results_area(session)

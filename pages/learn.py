@@ -1,11 +1,23 @@
 """Learn: see hash codes form, on points in the plane."""
 
+import streamlit as st
+
 from ohash.ui.learn import lessons, playground
-from ohash.ui.parts import items
-from ohash.ui.session import live_run, tab
+from ohash.ui.parts import items, present
+from ohash.ui.session import address, live_run, tab
 
 items.apply()
-live_run.hub().poll(tab.current_session(own_query=True).id)
-playground.show()
-lessons.show_lessons()
-lessons.show_glossary()
+session = tab.current_session(own_query=True)
+live_run.hub().poll(session.id)
+address.follow_present(session)
+with present.stage(session):
+    with st.container(horizontal=True, key="learn_top", vertical_alignment="center"):
+        if session.present:
+            lessons.show_scenes(session)
+        else:
+            playground.show_about()
+        present.bar(session, "pages/learn.py")
+    playground.show(lessons.start_of(session))
+    if not session.present:
+        lessons.show_lessons()
+        lessons.show_glossary()

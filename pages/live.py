@@ -2,20 +2,23 @@
 
 import streamlit as st
 
-from ohash.ui.live import chips, dock, introduction, on_charts, page, rail, sharing, transport
+from ohash.ui.live import chips, dock, followers, introduction, on_charts, page, rail, sharing, transport
 from ohash.ui.live.details import details_area
-from ohash.ui.parts import notices
+from ohash.ui.parts import notices, present
 from ohash.ui.session import address, live_run, tab, viewer
 
 session = tab.current_session()
+if followers.named():
+    followers.show(session)
+    st.stop()
 try:
     runner = live_run.runner(session)
 except ValueError as problem:
     notices.show_missing_data(problem)
     rail.choose_data(session)
     st.stop()
-if address.pair() is not None:
-    session.pair = address.pair()
+if address.pair() is not None or session.opens_step:
+    session.pair, session.opens_step = session.pair if session.opens_step else address.pair(), False
     st.switch_page("pages/step.py")
 address.write(session.params, present=session.present)
 viewer.follow(session)
@@ -23,13 +26,13 @@ notices.show_warnings(session)
 
 # Both modes have the same elements, and the style hides some: a frame under way finds its place, and no widget
 # disappears, whose last message would then count as a choice.
-with st.container(key="stage" if session.present else "desk"):
+with present.stage(session, "desk"):
     introduction.show()
     top = st.container(horizontal=True, key="top", vertical_alignment="center")
     bar = st.container()
     left, right = st.columns([1, 4])
     with right:
-        row = st.container()
+        row = st.container(key="chips_row")
     with right, st.container(key="moving"):  # first: the browser fetches the chart library when it sees a chart
         page.live_area(session)
         on_charts.switches(session)
@@ -49,3 +52,4 @@ with st.container(key="stage" if session.present else "desk"):
     with st.container(key="details"):
         details_area(session)
     dock.strip(session, runner)
+    present.preset_scenes(session)

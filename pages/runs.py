@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ohash.ui.live import followers
 from ohash.ui.parts import items, notices
 from ohash.ui.runs import actions, comparison, deletion, filters, table
 from ohash.ui.session import access, address, live_run, run_store, tab
@@ -14,6 +15,7 @@ saved = run_store.open_store()
 notices.show_store_problem(saved.problem if access.is_owner() else "")
 store = run_store.AllRuns(session, saved)
 lines = store.list()
+followers.show_list()
 if not lines:
     deletion.ask(session, store)
     st.markdown("#### No runs yet")
@@ -22,6 +24,9 @@ if not lines:
         st.switch_page("pages/live.py")
     st.stop()
 st.markdown(f"#### {len(lines)} run{'s' if len(lines) > 1 else ''}")
+unlisted = store.unlisted()
+if unlisted:
+    st.caption(f"These are the newest of {unlisted + len(lines):,}; `python3 -m ohash runs` lists all saved ones.")
 st.caption(
     "Select rows to compare, click a column to sort. "
     + (
@@ -34,7 +39,9 @@ st.caption(
 view = filters.choose_view(lines)
 if not view.lines:
     st.markdown("No run passes these filters.")
-selected = [(line, store.get(line.key)) for line in table.show_table(session, view)] if view.lines else []
-actions.actions(session, store, selected)
+chosen = table.show_table(session, view) if view.lines else []
+selected, unreadable = store.read(chosen)
+actions.actions(session, store, selected, unreadable)
 deletion.ask(session, store)
-comparison.compare(lines, selected)
+actions.show_problems(lines, selected, unreadable)
+comparison.compare(lines, selected, more=bool(unreadable))

@@ -69,6 +69,7 @@ def test_the_chart_is_drawn_by_every_renderer() -> None:
     assert option(chart)["series"] and figure(chart).data and to_svg(chart).startswith("<svg")
 
 
+@pytest.mark.slow
 def test_the_page_runs() -> None:
     app = AppTest.from_string(EXAMPLES["page"], default_timeout=60).run()
     assert not app.exception and app.markdown[0].value == "#### One short run"

@@ -64,6 +64,7 @@ def test_pages_are_thin(page: Path) -> None:
     assert len(page.read_text().splitlines()) <= 120
 
 
+@pytest.mark.slow
 def test_the_menu_waits_for_no_engine() -> None:
     code = "import sys, ohash.ui.workarounds.router, ohash.ui.workarounds.style; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout

@@ -132,6 +132,7 @@ class Wellformed(html.parser.HTMLParser):
         assert self.open.pop() == tag
 
 
+@pytest.mark.slow
 def test_a_run_and_a_comparison_show_themselves_in_a_notebook() -> None:
     *_, now = ohash.run(ohash.experiment("digits", "oh", r=8, pairs=300, m=20))
     results = ohash.compare("digits", ["oh", "lsh"], bits=8, pairs=300, m=20, sweep=False)

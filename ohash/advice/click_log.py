@@ -5,7 +5,7 @@ after that is the later clicks that everything is judged on. A later click that 
 left out, and what a query has clicked before is hidden from its search.
 
 Labels stand for clicks where there are none: pairs of one label are learnt, and the queries are rows that no learnt
-pair holds. Every document of the query's label is then an answer.
+pair holds: documents, or queries of a side of their own. Every document of the query's label is then an answer.
 """
 
 from dataclasses import dataclass, field
@@ -186,13 +186,18 @@ def _keys(log: ClickLog, part: slice, size: np.int64) -> npt.NDArray[np.int64]:
 def _split_labels(log: ClickLog, number: int, queries: int, rng: np.random.Generator) -> Split:
     """Rows that are learnt, rows that choose parameters, and rows that ask, each drawn anew."""
     assert log.labels is not None
-    order = rng.permutation(log.n_docs)
-    few = max(1, min(queries, log.n_docs // 10))
+    first = 0 if log.one_sided else log.n_docs
+    order = first + rng.permutation(len(log.X) - first)
+    few = max(1, min(queries, len(order) // 10))
     test, validation, rest = order[:few], order[few : few + max(1, few // 2)], order[few + max(1, few // 2) :]
+    if not len(rest):
+        raise ValueError(f"advice from labels needs at least 3 queries (learnt, validation, test), got {len(order)}")
     pairs = min(LABEL_PAIRS, 10 * len(rest))
     i = rest[rng.integers(0, len(rest), pairs)]
-    j = _same_label(log.labels, rest, i, rng)
+    j = _same_label(log.labels, rest if log.one_sided else np.arange(log.n_docs), i, rng)
     kept = i != j
+    if not kept.any():
+        raise ValueError("advice from labels needs two rows of one label")
 
     def ask(rows: Rows) -> Asked:
         rows = np.sort(rows)
@@ -203,12 +208,13 @@ def _split_labels(log: ClickLog, number: int, queries: int, rng: np.random.Gener
 
 
 def _same_label(labels: Labels, rows: Rows, i: Rows, rng: np.random.Generator) -> Rows:
-    """For each i one of the rows that shares a label with it, perhaps i itself."""
+    """For each i one of the rows that shares a label with it, perhaps i itself; i where there is none."""
     if labels.ndim == 1:
         order = rows[np.argsort(labels[rows], kind="stable")]
         first = np.searchsorted(labels[order], labels[i], "left")
         last = np.searchsorted(labels[order], labels[i], "right")
-        return np.asarray(order[first + (rng.random(len(i)) * (last - first)).astype(np.int64)])
+        at = first + (rng.random(len(i)) * (last - first)).astype(np.int64)
+        return np.where(first < last, order[np.minimum(at, len(order) - 1)], i)
     j = i.copy()
     for _ in range(50):
         open_ = np.flatnonzero(j == i)

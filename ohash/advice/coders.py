@@ -52,26 +52,26 @@ class FloatCoder:
 
     def __init__(self, X: Matrix, docs: Map = unchanged, queries: Map = unchanged, *, dot: bool = False) -> None:
         """X are some documents; `dot` ranks by inner products instead of distances."""
-        self._docs, self._queries, self._dot = docs, queries, dot
+        self.map_docs, self.map_queries, self.dot = docs, queries, dot
         first = docs(X[:1024])
         self._mean = np.zeros(first.shape[1], np.float32) if dot else first.mean(axis=0)
         self.bytes = 4.0 * first.shape[1]
 
     def encode(self, X: Matrix) -> Matrix:
         """The vectors."""
-        return self._docs(X) - self._mean
+        return self.map_docs(X) - self._mean
 
     def form(self, stored: Matrix) -> Form:
         """The vectors and half their squared lengths."""
-        return stored, _bias(stored, self._dot)
+        return stored, _bias(stored, self.dot)
 
     def ask(self, Q: Matrix) -> Matrix:
         """The queries."""
-        return self._queries(Q) - self._mean
+        return self.map_queries(Q) - self._mean
 
     def searcher(self, stored: Matrix, Q: Matrix) -> Callable[[int], Any]:
         """A matrix-vector product."""
-        F, bias = self.ask(Q), _bias(stored, self._dot)
+        F, bias = self.ask(Q), _bias(stored, self.dot)
         return lambda k: _first(bias - stored @ F[k % len(F)])
 
 
@@ -80,21 +80,21 @@ class DecodedCoder:
 
     def __init__(self, model: Any, docs: Map = unchanged, queries: Map = unchanged, *, dot: bool = False) -> None:
         """The model is fitted."""
-        self.model, self._docs, self._queries, self._dot = model, docs, queries, dot
+        self.model, self.map_docs, self.map_queries, self.dot = model, docs, queries, dot
         self.bytes = float(-(-model.r // 8))
 
     def encode(self, X: Matrix) -> npt.NDArray[np.uint8]:
         """Codes."""
-        return np.asarray(self.model.encode(self._docs(X)))
+        return np.asarray(self.model.encode(self.map_docs(X)))
 
     def form(self, stored: npt.NDArray[np.uint8]) -> Form:
         """Decoded vectors and half their squared lengths."""
         G = self.model.decode(stored)
-        return G, _bias(G, self._dot)
+        return G, _bias(G, self.dot)
 
     def ask(self, Q: Matrix) -> Matrix:
         """The queries."""
-        return self._queries(Q)
+        return self.map_queries(Q)
 
     def searcher(self, stored: npt.NDArray[np.uint8], Q: Matrix) -> Callable[[int], Any]:
         """The method's own distances."""
@@ -106,27 +106,27 @@ class EstimateCoder:
 
     def __init__(self, model: Any, docs: Map = unchanged, queries: Map = unchanged, *, dot: bool = False) -> None:
         """The model has its mean."""
-        self.model, self._docs, self._queries, self._dot = model, docs, queries, dot
+        self.model, self.map_docs, self.map_queries, self.dot = model, docs, queries, dot
         self.bytes = -(-model.r // 8) + model.extra_bytes + 4.0 * dot
 
     def encode(self, X: Matrix) -> tuple[Any, Matrix]:
         """Codes, and <mean, x> where inner products are wanted."""
-        Z = self._docs(X)
-        offset = Z @ self.model.mean.astype(np.float32) if self._dot else np.zeros(0, np.float32)
+        Z = self.map_docs(X)
+        offset = Z @ self.model.mean.astype(np.float32) if self.dot else np.zeros(0, np.float32)
         return self.model.quantise(Z), offset
 
     def form(self, stored: tuple[Any, Matrix]) -> Form:
         """<q, x> = <q - mean, x - mean> + <mean, x> + what depends on q alone."""
         codes, offset = stored
-        return self.model.decode(codes), np.asarray(-offset if self._dot else 0.5 * codes.norm**2, np.float32)
+        return self.model.decode(codes), np.asarray(-offset if self.dot else 0.5 * codes.norm**2, np.float32)
 
     def ask(self, Q: Matrix) -> Matrix:
         """R(q - mean)."""
-        return np.asarray(self.model.project(self._queries(Q)))
+        return np.asarray(self.model.project(self.map_queries(Q)))
 
     def searcher(self, stored: tuple[Any, Matrix], Q: Matrix) -> Callable[[int], Any]:
         """The method's own distances."""
-        return _own_distances(self.model, stored[0], self._queries(Q))
+        return _own_distances(self.model, stored[0], self.map_queries(Q))
 
 
 class BitCoder:
@@ -134,13 +134,13 @@ class BitCoder:
 
     def __init__(self, W: Matrix, docs: Map, queries: Map, *, asymmetric: bool) -> None:
         """W is (d, r)."""
-        self.W, self._docs, self._queries, self._asymmetric = W, docs, queries, asymmetric
+        self.W, self.map_docs, self.map_queries, self.asymmetric = W, docs, queries, asymmetric
         self.r = W.shape[1]
         self.bytes = float(-(-self.r // 8))
 
     def encode(self, X: Matrix) -> npt.NDArray[np.uint8]:
         """Packed codes."""
-        return pack(self._docs(X) @ self.W >= 0)
+        return pack(self.map_docs(X) @ self.W >= 0)
 
     def form(self, stored: npt.NDArray[np.uint8]) -> Form:
         """The bits as ±1."""
@@ -148,13 +148,13 @@ class BitCoder:
 
     def ask(self, Q: Matrix) -> Matrix:
         """Projections, or their signs: then the inner product is r less twice the Hamming distance."""
-        projected = self._queries(Q) @ self.W
-        return projected if self._asymmetric else np.where(projected >= 0, np.float32(1), np.float32(-1))
+        projected = self.map_queries(Q) @ self.W
+        return projected if self.asymmetric else np.where(projected >= 0, np.float32(1), np.float32(-1))
 
     def searcher(self, stored: npt.NDArray[np.uint8], Q: Matrix) -> Callable[[int], Any]:
         """A scan of the codes, or a sum of table entries per byte."""
         F = self.ask(Q)
-        if not self._asymmetric:
+        if not self.asymmetric:
             index, codes = HammingIndex(stored, r=self.r), pack(F >= 0)
             return lambda k: index.search(codes[k % len(F)][None], min(10, len(stored)), method="scan")
         signs = unpack(np.arange(256, dtype=np.uint8)[:, None], 8).astype(np.float32)

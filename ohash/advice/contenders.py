@@ -25,6 +25,7 @@ LENGTHS = (64, 128, 256)  # bits of learnt codes, and one bit per dimension up t
 MOST_BITS = 512
 WHITENED = 128  # bits of click whitening besides one per dimension
 PQ_SAMPLE = 4096
+MODELS = 4  # T of MMOH
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,13 @@ def contenders(log: ClickLog) -> list[Contender]:
     ]  # fmt: skip
     for r in reversed(lengths):
         made += _learnt(r, r / d, whitened=r in (WHITENED, main), hamming=r != main)
+    if main % MODELS == 0:
+        made.append(
+            Contender(
+                f"mmoh_{main}", f"MMOH, {MODELS} x {main // MODELS} bits, distances summed", "learnt", main / d,
+                partial(_oh, r=main, asymmetric=False, T=MODELS), ("choice", f"mmoh {main}"),
+            )
+        )  # fmt: skip
     made.append(Contender("adapter_float", "adapter, float32", "reference", 32, _adapted_float, ("adapter",)))
     for bits in (2, 4):
         made += [
@@ -200,8 +208,8 @@ def _adapted_float(it: Learning) -> Made:
     return FloatCoder(it.log.docs, adapter.map_docs, adapter.map_queries)
 
 
-def _oh(it: Learning, r: int, *, asymmetric: bool) -> Made:
-    W = yield from it.oh(r)
+def _oh(it: Learning, r: int, *, asymmetric: bool, T: int = 1) -> Made:
+    W = yield from it.oh(r, T)
     return BitCoder(W, it.map_docs, it.map_queries, asymmetric=asymmetric)
 
 

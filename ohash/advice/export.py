@@ -3,11 +3,19 @@
 import math
 from typing import Any
 
+from ohash.advice.contenders import Kind
 from ohash.advice.results import AdviceSnapshot, Measured
 from ohash.advice.verdict import half_width, number, verdict
 
 SCORES = ("truth", "ndcg", "recall", "rescored_truth", "rescored_ndcg", "rescored_recall")
-KINDS = {"reference": "reference", "free": "without clicks", "learnt": "learns from clicks"}
+NO_INDEX = "-"
+ORDER: tuple[Kind, ...] = ("reference", "free", "learnt")
+
+
+def kind_words(snapshot: AdviceSnapshot) -> dict[Kind, str]:
+    """The kinds of contenders in words, in the order of the table."""
+    words = "reference", f"without {snapshot.source}", f"learns from {snapshot.source}"
+    return dict(zip(ORDER, words, strict=True))
 
 
 def contender_rows(snapshot: AdviceSnapshot) -> list[dict[str, Any]]:
@@ -19,7 +27,7 @@ def contender_rows(snapshot: AdviceSnapshot) -> list[dict[str, Any]]:
         if not snapshot.of(one.key):
             continue
         row: dict[str, Any] = {
-            "contender": one.title, "kind": KINDS[one.kind], "bits_per_dimension": one.bits,
+            "contender": one.title, "kind": kind_words(snapshot)[one.kind], "bits_per_dimension": one.bits,
             "bytes_per_item": snapshot.cost(one.key, "bytes"), "splits": len(snapshot.of(one.key)),
             "validation": snapshot.validation(one.key),
         }  # fmt: skip
@@ -32,6 +40,7 @@ def contender_rows(snapshot: AdviceSnapshot) -> list[dict[str, Any]]:
         row["reencode_seconds"] = snapshot.cost(one.key, "encode") if one.kind == "learnt" else 0.0
         query = snapshot.cost(one.key, "query")
         row |= {"query_seconds": query, "query_times_float": query / floats if floats else math.nan}
+        row |= {"engine_query_seconds": snapshot.cost(one.key, "engine"), "engine": snapshot.of(one.key)[0].engine_note}
         row["settings"] = " | ".join(result.settings for result in snapshot.of(one.key) if result.settings)
         rows.append(row)
     return rows
@@ -69,13 +78,12 @@ def table(snapshot: AdviceSnapshot) -> list[list[str]]:
     """The table for a terminal and a page, its header first; by bytes within each kind."""
     header = [
         "", "bytes", snapshot.truth, "nDCG@10", "recall@10", f"{snapshot.truth}, rescored", "recall@10, rescored",
-        "train", "encode", "query", "× float",
+        "train", "encode", "query", "× float", "query, faiss",
     ]  # fmt: skip
     floats = snapshot.cost("float", "query")
     rows = []
-    kinds = list(KINDS)
     known = [one for one in snapshot.contenders if snapshot.of(one.key)]
-    for one in sorted(known, key=lambda one: (kinds.index(one.kind), snapshot.cost(one.key, "bytes"))):
+    for one in sorted(known, key=lambda one: (ORDER.index(one.kind), snapshot.cost(one.key, "bytes"))):
         means = [number(snapshot.mean(one.key, score)) for score in SCORES if score != "rescored_ndcg"]
         query = snapshot.cost(one.key, "query")
         rows.append(
@@ -87,9 +95,24 @@ def table(snapshot: AdviceSnapshot) -> list[list[str]]:
                 seconds(snapshot.cost(one.key, "encode")),
                 seconds(query),
                 f"{query / floats:.2f}" if floats else "",
+                seconds(engine) if math.isfinite(engine := snapshot.cost(one.key, "engine")) else NO_INDEX,
             ]
         )
     return [header, *rows]
+
+
+def engine_notes(snapshot: AdviceSnapshot) -> list[str]:
+    """Why some contenders have no time in faiss, one sentence per reason."""
+    reasons: dict[str, list[str]] = {}
+    for one in snapshot.contenders:
+        for result in snapshot.of(one.key)[:1]:
+            if math.isnan(result.engine):
+                reasons.setdefault(result.engine_note, []).append(one.title)
+    everybody = sum(bool(snapshot.of(one.key)) for one in snapshot.contenders)
+    return [
+        f"{NO_INDEX}: {reason}." if len(titles) == everybody else f"{NO_INDEX} for {'; '.join(titles)}: {reason}."
+        for reason, titles in reasons.items()
+    ]
 
 
 def seconds(value: float) -> str:
@@ -105,6 +128,11 @@ def seconds(value: float) -> str:
 
 def protocol(snapshot: AdviceSnapshot) -> str:
     """What was measured, in one line."""
+    what = _protocol(snapshot)
+    return f"{what}; {snapshot.note}" if snapshot.note else what
+
+
+def _protocol(snapshot: AdviceSnapshot) -> str:
     queries = sum(len(rows) for rows in snapshot.queries)
     what = f"{snapshot.n:,} documents x {snapshot.d:,}, {snapshot.splits} split{'s' * (snapshot.splits != 1)}"
     if snapshot.source == "labels":

@@ -3,7 +3,7 @@
 OH sees unit vectors about the mean (documents and queries have their own), and starts from a random rotation, so that
 without learning it is rotated sign. Its stream weaves clicks, in order of time, with sampled negatives: the query of a
 click and a clicked document that it is not known to have clicked. C and the share of clicks are chosen on the
-validation clicks, at one length for all.
+validation clicks, at one length for all. MMOH learns the same stream with the same choice.
 """
 
 from collections.abc import Generator
@@ -20,6 +20,7 @@ from ohash.advice.params import AdviceOptions
 from ohash.advice.scoring import blocks, rank
 from ohash.core.arrays import Rows
 from ohash.core.distances import normalize_rows
+from ohash.models.online.mmoh import MMOH
 from ohash.models.online.oh import OH
 from ohash.models.quantizers.rotated import random_rotation
 from ohash.runtime.clock import working_seconds
@@ -40,7 +41,7 @@ class Learning:
         self.log, self.split, self.options = log, split, options
         self.seconds: dict[str, float] = {}  # of training, by what was trained
         self._adapter: Adapter | None = None
-        self._oh: dict[int, Matrix] = {}
+        self._oh: dict[tuple[int, int], Matrix] = {}
         self._chosen: tuple[float, float] | None = None
         self._doc_mean, self._query_mean = means(log, split.query)
 
@@ -58,14 +59,14 @@ class Learning:
             self._adapter = yield from self._timed("adapter", self._fit_adapter())
         return self._adapter
 
-    def oh(self, r: int) -> Generator[float, None, Matrix]:
-        """W (d, r) of OH after its stream."""
+    def oh(self, r: int, T: int = 1) -> Generator[float, None, Matrix]:
+        """W (d, r) of OH after its stream; with T > 1 of MMOH, its T models of r / T bits side by side."""
         if self._chosen is None:
             self._chosen = yield from self._timed("choice", self._choose())
-        if r not in self._oh:
-            pairs = self.options.pairs
-            self._oh[r] = yield from self._timed(f"oh {r}", self._learn(r, *self._chosen, pairs))
-        return self._oh[r]
+        if (r, T) not in self._oh:
+            learn = self._learn(r, *self._chosen, self.options.pairs, T)
+            self._oh[r, T] = yield from self._timed(f"oh {r}" if T == 1 else f"mmoh {r}", learn)
+        return self._oh[r, T]
 
     def whitening(self, r: int) -> Generator[float, None, Matrix]:
         """W (d, r) of click whitening: the adapter's first directions, rotated at random."""
@@ -103,10 +104,15 @@ class Learning:
                 best, chosen = value, (C, share)
         return chosen
 
-    def _learn(self, r: int, C: float, share: float, pairs: int) -> Generator[float, None, Matrix]:
+    def _learn(self, r: int, C: float, share: float, pairs: int, T: int = 1) -> Generator[float, None, Matrix]:
         rng = np.random.default_rng([self.options.seed, self.split.number, 0x0A])
         start = random_rotation(self.log.d, r, np.random.default_rng(self.options.seed)) * np.sqrt(self.log.d)
-        model = OH(r=r, C=C, seed=self.options.seed, center="none", W=start.astype(np.float32))
+        starts = start.astype(np.float32).reshape(self.log.d, T, r // T).transpose(1, 0, 2)
+        model: Any = (
+            OH(r=r, C=C, seed=self.options.seed, center="none", W=starts[0])
+            if T == 1
+            else MMOH(T=T, r=r // T, C=C, seed=self.options.seed, center="none", W=starts)
+        )
         i, j, s = stream(self.split.query, self.split.doc, share, pairs, rng)
         for first in range(0, len(s), PAIRS_PER_STEP):
             some = slice(first, first + PAIRS_PER_STEP)
@@ -114,7 +120,7 @@ class Learning:
             at = np.arange(len(queries))
             model.learn(np.concatenate([queries, docs]), at, at + len(at), s[some])
             yield first / len(s)
-        return np.asarray(model.W, np.float32)
+        return np.asarray(model.W if T == 1 else np.concatenate(model.W, axis=1), np.float32)
 
     def _timed(self, name: str, work: Generator[float, None, Result]) -> Generator[float, None, Result]:
         """The same work; the seconds between its steps are noted, not those a viewer holds it still."""

@@ -20,6 +20,7 @@ SPREAD_OF = {"recall": "recall_10", "rescored_recall": "recall_10"}
 class Measured:
     """One contender in one split. Seconds: CPU time to train and to encode all documents, and per query.
 
+    `engine` are the seconds per query in faiss, NaN if it has no such index; `engine_note` names the index, or why not.
     `validation` is the mean truth on the validation clicks, which contenders are chosen by; NaN without any.
     """
 
@@ -31,6 +32,8 @@ class Measured:
     train: float
     encode: float
     query: float
+    engine: float = float("nan")
+    engine_note: str = ""
     settings: str = ""
 
 
@@ -68,6 +71,7 @@ class AdviceSnapshot:
     doing: str = ""
     seconds: float = 0.0
     errors: dict[str, str] = field(default_factory=dict)
+    note: str = ""  # about the data
 
     def of(self, key: str) -> list[Measured]:
         """What is known of one contender, by split."""

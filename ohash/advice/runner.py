@@ -6,7 +6,7 @@ shown next to its name and does not stop the others.
 """
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +16,14 @@ from ohash.advice.adapter import CHOICE_DOCS
 from ohash.advice.click_log import Asked, ClickLog, Split, click_log, splits, thin
 from ohash.advice.coders import Coder
 from ohash.advice.contenders import Contender, contenders
+from ohash.advice.faiss_latency import NoIndexError, faiss_search
 from ohash.advice.learning import Learning
 from ohash.advice.params import AdviceParams
 from ohash.advice.results import AdviceSnapshot, Measured, Named
 from ohash.advice.scoring import ROWS_PER_BLOCK, blocks, rank
 from ohash.advice.verdict import WAITING, Verdict, best_learnt, verdict
 from ohash.core.arrays import Rows
+from ohash.engine.params import OWN
 from ohash.runtime.background import Background
 from ohash.runtime.clock import working_seconds
 from ohash.runtime.threads import one_blas_thread
@@ -47,6 +49,7 @@ class AdviceRunner(Background):
         self._exact: dict[int, Rows] = {}
         self._fewer: dict[int, tuple[ClickLog, Asked]] = {}
         self._kept: dict[str, tuple[Coder, list[Any], float, float, float]] = {}
+        self._engine: dict[str, tuple[float, str]] = {}
         self._done, self._tasks, self._part, self._doing = 0, 1, 0.0, "reading the data"
         self._since, self._published = time.monotonic(), 0.0
 
@@ -78,7 +81,7 @@ class AdviceRunner(Background):
             clicks=len(log.query) if log.labels is None else len(parts[0].query), timed=log.timed, splits=len(parts),
             contenders=tuple(Named(one.key, one.title, one.kind, one.bits) for one in everybody),
             numbers=tuple(split.number for split in parts), queries=tuple(split.test.queries for split in parts),
-            answers=len(answers),
+            answers=len(answers), note=_note(dataset),
         )  # fmt: skip
         first = [one for one in everybody if one.first]
         rest = [one for one in everybody if not one.first]
@@ -90,7 +93,7 @@ class AdviceRunner(Background):
                 yield from self._progress(self._measure(log, contender, split, learnings[split.number]))
             except ValueError as error:
                 self._errors[contender.title] = str(error)
-            self._done += 1
+            self._done, self._part = self._done + 1, 0.0
             if split is parts[-1]:
                 self._kept.pop(contender.key, None)
             self._publish(last=True)
@@ -106,7 +109,7 @@ class AdviceRunner(Background):
             fewer = replace(split, query=split.query[::2], doc=split.doc[::2])
             learning = Learning(log, fewer, self.params.options)
             yield from self._progress(self._measure(log, contender, fewer, learning, half=True))
-            self._done += 1
+            self._done, self._part = self._done + 1, 0.0
 
     def _measure(
         self, log: ClickLog, contender: Contender, split: Split, learning: Learning, *, half: bool = False
@@ -124,6 +127,9 @@ class AdviceRunner(Background):
             if contender.kind == "free" or contender.key == "float":
                 self._kept[contender.key] = kept
         coder, stored, train, encode, query = kept
+        if contender.key not in self._engine:  # the same in every split
+            yield 0.0
+            self._engine[contender.key] = _engine_seconds(log, coder, stored, split.test.queries)
         validation = yield from self._validate(log, split, coder)
         exact = self._exact.get(split.number)
         F = coder.ask(log.X[split.test.queries])
@@ -133,7 +139,7 @@ class AdviceRunner(Background):
         settings = learning.settings if contender.kind == "learnt" else ""
         results = Measured(
             contender.key, split.number, coder.bytes, scores, validation, train, encode, query,
-            settings,
+            *self._engine[contender.key], settings,
         )  # fmt: skip
         (self._half if half else self._measured).append(results)
 
@@ -158,7 +164,7 @@ class AdviceRunner(Background):
 
     def _progress(self, work: Generator[float, None, None]) -> Iterator[None]:
         for share in work:
-            self._part = share
+            self._part = max(self._part, share)  # clicks are validated first, then judged: the share begins twice
             yield
 
     def _publish(self, *, last: bool = False) -> None:
@@ -174,13 +180,32 @@ class AdviceRunner(Background):
         )  # fmt: skip
 
 
+def _note(dataset: Dataset) -> str:
+    """What a reader must know about a user's own data, and which labels are left aside."""
+    unused = dataset.pairs is not None and dataset.labels is not None
+    notes = dataset.note if dataset.key == OWN else "", "labels are not used, because there are clicks" * unused
+    return "; ".join(text for text in notes if text)
+
+
 def _query_seconds(log: ClickLog, coder: Coder, stored: list[Any], queries: Rows) -> float:
     """The median time of one query on one thread, scaled from one block to all documents."""
+    return _median_seconds(log, coder.searcher(stored[0], log.X[queries[:TIMED_CALLS]]))
+
+
+def _engine_seconds(log: ClickLog, coder: Coder, stored: list[Any], queries: Rows) -> tuple[float, str]:
+    """The same in faiss, and the name of its index; NaN and the reason without one."""
+    try:
+        index = faiss_search(coder, stored[0], log.docs[:ROWS_PER_BLOCK], log.X[queries[:TIMED_CALLS]])
+    except NoIndexError as reason:
+        return float("nan"), str(reason)
+    return _median_seconds(log, index.search), index.name
+
+
+def _median_seconds(log: ClickLog, search: Callable[[int], Any]) -> float:
     rows = min(ROWS_PER_BLOCK, log.n_docs)
-    search = coder.searcher(stored[0], log.X[queries[:TIMED_CALLS]])
-    search(0)
     seconds = []
     with one_blas_thread():
+        search(0)
         for k in range(TIMED_CALLS):
             since = time.perf_counter()
             search(k)

@@ -59,7 +59,7 @@ def verdict(snapshot: AdviceSnapshot) -> Verdict:
         sentence = f"Learn with {names[0]} ({_bytes(snapshot, learnt)}): against {names[1]} it {numbers}."
     elif clear(gain) or (clear(kept) and kept.difference < 0):
         decision = "rotate"
-        without = f"best without clicks: {names[1]}, {_bytes(snapshot, free)}"
+        without = f"best without {snapshot.source}: {names[1]}, {_bytes(snapshot, free)}"
         sentence = f"Rotate ({without}): learning ({names[0]}) {numbers}."
     else:
         decision = "tie"
@@ -80,19 +80,25 @@ def clear(one: Difference) -> bool:
     return abs(one.difference) > half_width(one)
 
 
-def number(value: float) -> str:
+def number(value: float, digits: int = 3) -> str:
     """Three digits without the leading zero.
 
     >>> number(0.0123), number(-0.5), number(1.0), number(0)
     ('.012', '-.500', '1.000', '.000')
     """
-    text = f"{value:.3f}"
+    text = f"{value:.{digits}f}"
     return text.replace("0.", ".", 1) if abs(value) < 0.9995 else text
 
 
 def amount(one: Difference) -> str:
-    """A difference without its sign, and its ±."""
-    return f"{number(abs(one.difference))} ± {number(half_width(one))}"
+    """A difference without its sign, and its ±; with as many digits as show which is larger.
+
+    >>> amount(Difference(0.14833, 0.00013, 0.2)), amount(Difference(-0.5, -0.6, -0.4))
+    ('.1483 ± .1482', '.500 ± .100')
+    """
+    values = abs(one.difference), half_width(one)
+    texts = [[number(value, digits) for value in values] for digits in (3, 4, 5)]
+    return " ± ".join(next((pair for pair in texts if pair[0] != pair[1]), texts[0]))
 
 
 def _too_few(snapshot: AdviceSnapshot, asked: int) -> str:
@@ -151,9 +157,10 @@ def _decide(gain: Difference, kept: Difference) -> Decision:
 
 
 def _more_bytes(snapshot: AdviceSnapshot, bits: int, free: str, learnt: str) -> str:
-    """The same question with more bits per dimension, if other contenders are then the best."""
+    """The same question with more bits per dimension, if others are then the best than with half as many."""
     others = best(snapshot, "free", bits), best(snapshot, "learnt", bits)
-    if others == (free, learnt) or len(snapshot.of(others[0])) < snapshot.splits:
+    fewer = best(snapshot, "free", bits // 2), best(snapshot, "learnt", bits // 2)
+    if others in ((free, learnt), fewer) or len(snapshot.of(others[0])) < snapshot.splits:
         return ""
     gain = snapshot.difference(others[1], others[0], "truth")
     kept = snapshot.difference(others[1], others[0], "recall")
@@ -180,10 +187,13 @@ def _codes_or_adapter(snapshot: AdviceSnapshot) -> str:
 
 
 def _fewer_bytes(snapshot: AdviceSnapshot, free: str) -> str:
-    """The smallest learnt code that finds clearly more than the best without clicks, if it is smaller."""
+    """The smallest learnt code that finds clearly more than the best without clicks, if it is smaller.
+
+    Of several of one size, the one with most validation clicks comes first.
+    """
     size = snapshot.cost(free, "bytes")
     smaller = [key for key in snapshot.known("learnt") if snapshot.cost(key, "bytes") < size]
-    for key in sorted(smaller, key=lambda key: snapshot.cost(key, "bytes")):
+    for key in sorted(smaller, key=lambda key: (snapshot.cost(key, "bytes"), -snapshot.validation(key))):
         gain = snapshot.difference(key, free, "truth")
         if clear(gain) and gain.difference > 0:
             return (

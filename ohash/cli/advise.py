@@ -15,7 +15,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ohash.advice.export import contender_rows, protocol, query_rows, table
+from ohash.advice.export import contender_rows, engine_notes, protocol, query_rows, table
 from ohash.advice.params import FIRST_DATASET, AdviceOptions, AdviceParams, rows
 from ohash.advice.results import AdviceSnapshot
 from ohash.advice.runner import AdviceRunner
@@ -112,6 +112,8 @@ def _show(snapshot: AdviceSnapshot) -> Verdict:
         print("  ".join([first.ljust(widths[0]), *(text.rjust(w) for text, w in zip(others, widths[1:], strict=True))]))
     answer = verdict(snapshot)
     print(f"\n{protocol(snapshot)}. Train, encode: CPU seconds; query: one query, one thread, scaled to all documents.")
+    for note in engine_notes(snapshot):
+        print(f"query, faiss {note}")
     for title, error in snapshot.errors.items():
         print(f"{title}: {error}")
     print(f"\n{answer.sentence}")

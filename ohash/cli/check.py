@@ -28,15 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the mistakes as compilers do: file:line: sentence."""
+    """Print the mistakes as compilers do, file:line: sentence, each as soon as it is known."""
     if not options.file.is_file():
         raise ValueError(f"file must be a Python file that exists, got {options.file}")
-    mistakes = list(mistakes_in(options.file))
-    for line, text in mistakes:
-        print(f"{options.file}:{line}: {text}.")
-    if not mistakes:
+    count = 0
+    for count, (line, text) in enumerate(mistakes_in(options.file), 1):  # noqa: B007 (its last value is used)
+        print(f"{options.file}:{line}: {text}.", flush=True)
+    if not count:
         print(f"{options.file}: no mistake in {len(CHECKS)} checks.")
-    return 1 if mistakes else 0
+    return 1 if count else 0
 
 
 def mistakes_in(file: Path) -> Iterator[tuple[int, str]]:

@@ -7,6 +7,7 @@ in the stream: stop or kill the command whenever you like; called again, it goes
 
 A batch is learnt when it is full, so a slow stream wants a small --batch. Every --check pairs the coming batch is first
 used to judge: how often does i find j among its ten nearest, with codes of the present model and of the deployed one?
+The link that is printed opens it on the dashboard of the same OHASH_HOME, where Runs lists it, too.
 
 Examples:
   python3 -m ohash follow trained/model.npz --features x.npy --file clicks.csv --out shadow.npz
@@ -20,8 +21,11 @@ from typing import Any
 from ohash.production.follower import Follower, FollowOptions, follow
 from ohash.production.kafka import KafkaSource
 from ohash.production.sources import FileSource
+from ohash.production.watch import Watch
 from ohash.streams.readers.own_data import open_files
 from ohash.tables import to_csv
+
+LIVE = "http://localhost:8501"  # where Streamlit serves unless told otherwise
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,14 +62,24 @@ def run(options: argparse.Namespace) -> int:
     settings = FollowOptions(options.batch, options.check, options.save_seconds, options.negatives, options.seed)
     X = open_files(options.features).X
     checks, alarms, last = -1, -1, None
-    for last in follow(source, X, options.model, options.out, deployed=options.deployed, options=settings):
-        if alarms not in (-1, last.alarms):
-            print(f"pair {last.t:,}: drift alarm, {_latest_alarm(last)}", flush=True)
-        if checks not in (-1, len(last.history)) and last.price is not None:
-            print(f"pair {last.t:,}: {last.price.sentence(options.hit_value)}", flush=True)
-            _write(last, options)
-        checks, alarms = len(last.history), last.alarms
+    watch = Watch(options.out, _followed(options), options.hit_value)
+    try:
+        for last in follow(source, X, options.model, options.out, deployed=options.deployed, options=settings):
+            if alarms == -1:
+                print(f"watch it on Live: {LIVE}/?follow={watch.key} (or where you serve the dashboard)", flush=True)
+            if alarms not in (-1, last.alarms):
+                print(f"pair {last.t:,}: drift alarm, {last.latest_alarm()}", flush=True)
+            if checks not in (-1, len(last.history)) and last.price is not None:
+                print(f"pair {last.t:,}: {last.price.sentence(options.hit_value)}", flush=True)
+                _write(last, options)
+            checks, alarms = len(last.history), last.alarms
+            watch.show(last)
+    except BaseException:
+        if last is not None:
+            watch.show(last, "stopped")
+        raise
     if last is not None:
+        watch.show(last, "ended")
         _write(last, options)
         skipped = f", {last.skipped:,} lines or messages were no pairs of these vectors" if last.skipped else ""
         print(
@@ -74,10 +88,9 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _latest_alarm(follower: Follower) -> str:
-    latest = {name: positions[-1] for name, positions in follower.monitor.alarms.items() if positions}
-    name = max(latest, key=lambda name: latest[name])
-    return f"{name.replace('_', ' ')} at learnt pair {latest[name]:,}"
+def _followed(options: argparse.Namespace) -> str:
+    """What is followed, in words."""
+    return Path(options.file).name if options.file else str(options.kafka)
 
 
 def _write(follower: Follower, options: argparse.Namespace) -> None:
@@ -89,6 +102,6 @@ def _write(follower: Follower, options: argparse.Namespace) -> None:
 
         price = follower.price
         text = f"{follower.t:,} pairs" + ("" if price is None else f"; {price.sentence(options.hit_value)}")
-        title = f"{Path(options.out).name} follows {Path(options.file).name if options.file else options.kafka}"
+        title = f"{Path(options.out).name} follows {_followed(options)}"
         page = follow_page(title, text, follower.history.snapshot())
         Path(options.page).write_text(page, encoding="utf-8")

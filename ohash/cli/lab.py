@@ -77,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
     )
     options.add_argument("--lesson", metavar="FILE", help="lesson of your own, shown first on Learn (Markdown)")
     options.add_argument(
-        "--class", dest="key", action="store_true",
+        "--class", "--classroom", dest="key", action="store_true",
         help="serve a class: print a link with a key; visitors without it have runs and comparisons of their own only",
     )  # fmt: skip
     options.add_argument("file", metavar="FILE", nargs="?", help="vectors to open: .npy, .npz, .csv, .parquet, ...")
@@ -86,14 +86,18 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> int:
     """Start streamlit and wait for it; unknown options go to streamlit."""
-    options, extra = parser().parse_known_args(arguments)
+    options, extra = parser().parse_known_args(_join_values(sys.argv[1:] if arguments is None else arguments))
     try:
         call, environment = command(options, [option for option in extra if option != "--"])
     except ValueError as error:
         print(f"ohash-lab: {error}", file=sys.stderr)
         return 2
     if options.key:
-        print(f"Your own link ends in ?key={environment['OHASH_KEY']}; give visitors the one without it.", flush=True)
+        print(f"Your own link ends in ?key={environment['OHASH_KEY']}; give visitors the one without it.")
+        if not any(option.startswith("--server.address") for option in call):
+            call.append("--server.address=0.0.0.0")
+            print("Everybody on this network can open this server (--server.address=localhost: only this machine).")
+        sys.stdout.flush()
     if os.name == "posix":  # the server replaces this process and receives every signal
         os.chdir(app_file().parent)
         os.execve(call[0], call, environment)
@@ -101,6 +105,18 @@ def main(arguments: list[str] | None = None) -> int:
         return subprocess.run(call, env=environment, cwd=app_file().parent, check=False).returncode
     except KeyboardInterrupt:
         return 0
+
+
+def _join_values(arguments: list[str]) -> list[str]:
+    """``--server.port 8600`` as ``--server.port=8600``: an option of streamlit takes a value, which is no FILE."""
+    joined: list[str] = []
+    for argument in arguments:
+        last = joined[-1] if joined else ""
+        if last.startswith("--") and "." in last and "=" not in last and not argument.startswith("-"):
+            joined[-1] = f"{last}={argument}"
+        else:
+            joined.append(argument)
+    return joined
 
 
 def _existing(name: str) -> Path:

@@ -1,4 +1,4 @@
-"""List every hashing method with what it consumes, its supervision and its parameters, or show one in full.
+"""List every hashing method: supervision, features it was made for, what it was checked against, parameters.
 
 Examples:
   python3 -m ohash methods
@@ -36,6 +36,9 @@ def run(options: argparse.Namespace) -> int:
     key, title = (max(len(text) for text in texts) for texts in zip(*((s.key, s.title) for s in specs), strict=True))
     for spec in specs:
         print(_head(spec, key, title))
+        if options.name is None:
+            for text in (f"Made for {spec.features_text}.", spec.checked_text):
+                print(textwrap.fill(text, 110, initial_indent=" " * 17, subsequent_indent=" " * 19))
         for row in spec.table.values():
             print(
                 f"             {row.symbol or '-':>7} {row.key:{name}} {row.allowed:{allowed}} default {row.default!r}"
@@ -65,5 +68,5 @@ def _rest(spec: HasherSpec) -> str:
     ranking = "its own distance from a float query to a code" if spec.asymmetric else "Hamming distance"
     differs = textwrap.fill(f"Differs from the original: {spec.differs}", 110) if spec.differs else ""
     features = textwrap.fill(f"Made for {spec.features_text}.", 110)
-    checked = textwrap.fill(str(spec.checked), 110) if spec.checked else ""
+    checked = textwrap.fill(spec.checked_text, 110)
     return "\n\n".join(part for part in (f"Ranked by {ranking}.", features, differs, checked, spec.bibtex) if part)

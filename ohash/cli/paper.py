@@ -8,6 +8,7 @@ Examples:
   python3 -m ohash paper --html report.html --svg figures/ --latex tables.tex --bibtex refs.bib
   python3 -m ohash paper --only-report --html report.html     (what is in the store, without running anything)
   python3 -m ohash paper --only-report --recorded --profile full          (what ships with ohash)
+  python3 -m ohash paper 6 8 --plugin my.py --methods my --profile full --recorded      (your own among the others)
   python3 -m ohash paper --features x.npy --labels y.npy --seeds 3 --without fasthash   (the claims on your own data)
 
 Figures are 2 to 8 as in the paper; kernel, centring, selection and rounds, which test its design; arrival and change,
@@ -35,8 +36,11 @@ from ohash.paper.recording import read_recording, write_recording
 from ohash.paper.tables import bibtex, claims_table, figure_table
 from ohash.store.store import Store
 from ohash.streams.dataset import Dataset
-from ohash.sweeps.estimate import CellTimer, CostEstimate, estimate_cost
+from ohash.sweeps.estimate import CellTimer, CostEstimate, estimate_cost, machine_factor
 from ohash.sweeps.files import save_own_data
+
+# Recorded cells, by their cost, that tell how fast this machine is: expensive ones, most of whose time is learning.
+SAMPLED = (0.8, 0.85, 0.9)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--without", nargs="+", default=[], metavar="METHOD", help="methods to leave out, such as fasthash ssbc"
     )
+    parser.add_argument(
+        "--methods", nargs="+", default=[], metavar="METHOD",
+        help="run these methods only, such as one of your own; with --recorded the others are as recorded",
+    )  # fmt: skip
     add_execution_options(parser)
     own_files.add_own_data_options(parser)
     parser.add_argument("--estimate", action="store_true", help="print how long it will take, and stop")
@@ -75,10 +83,15 @@ def run(options: argparse.Namespace) -> int:
     profile = replace(profile, left_out=(*profile.left_out, *omitted))
     measurements = Measurements(store, profile, read_recording() if options.recorded else None, own)
     figures = [FIGURES[name] for name in options.figures or FIGURES if measurements.settings(FIGURES[name])]
+    only = [find(method).key for method in options.methods]
+    if only:
+        figures = [figure for figure in figures if figure.among(only, measurements.data)]
+    if not figures and only:
+        raise ValueError(f"none of these figures has {' or '.join(only)}")
     if not figures:
         raise ValueError(f"none of these figures can be drawn for {own.title if own else 'the data here'}")
     if options.estimate:
-        _print_estimate(figures, measurements, core_count(options))
+        _print_estimate(figures, measurements, core_count(options), only)
         return 0
     if own is not None:
         save_own_data(store, own)
@@ -87,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
         with shutting_down(executor(options)) as where:
             for figure in figures:
                 print(f"{figure.place}: {figure.title}")
-                sweep = figure.sweep(profile, measurements.data)
+                sweep = figure.sweep(profile, measurements.data, only)
                 code = max(code, run_sweep(sweep, store, where, quiet=options.quiet))
                 if code == 130:
                     return code
@@ -108,20 +121,42 @@ def _own_data(options: argparse.Namespace) -> Dataset | None:
     return own_files.open_dataset(options, None)
 
 
-def _print_estimate(figures: Sequence[Figure], measurements: Measurements, cores: int) -> None:
+def _print_estimate(
+    figures: Sequence[Figure], measurements: Measurements, cores: int, only: Sequence[str] = ()
+) -> None:
     """The estimated time per figure and in total; a cell that two figures share counts once."""
     counted: set[str] = set()
     costs = []
+    seconds, source = _recorded_seconds(figures, measurements)
+    if source:
+        print(source)
     own, profile, store = measurements.own, measurements.profile, measurements.store
     timer = CellTimer({} if own is None else {own.fingerprint(): own}, on_cell=EstimateProgress())
     for figure in figures:
-        cells = [cell for cell in figure.sweep(profile, measurements.data).cells if cell.key not in counted]
+        cells = [cell for cell in figure.sweep(profile, measurements.data, only).cells if cell.key not in counted]
         counted |= {cell.key for cell in cells}
-        costs.append(estimate_cost(cells, store, timer))
+        costs.append(estimate_cost(cells, store, timer, seconds))
         name = figure.place.partition(",")[0] if figure.key.isdigit() else figure.title
         print(f"{name}: {_estimate_text(costs[-1], len(cells), cores)}", flush=True)
     total = CostEstimate(sum(cost.cells for cost in costs), sum(cost.seconds for cost in costs), 0)
     print(f"{profile.title}: {_estimate_text(total, len(counted), cores)}")
+
+
+def _recorded_seconds(figures: Sequence[Figure], measurements: Measurements) -> tuple[dict[str, float], str]:
+    """What the recorded cells would take here, by key, and a sentence about it; nothing for data of one's own."""
+    recording = None if measurements.own is not None else read_recording()
+    if recording is None:
+        return {}, ""
+    cells = {cell.key: cell.params for figure in figures for cell in figure.sweep(measurements.profile).cells}
+    recorded = {key: values.get("cpu_seconds", values["seconds"]) for key, values in recording.values(cells).items()}
+    left = {key: recorded[key] for key in recorded if key not in measurements.store.done()}
+    if not left:
+        return {}, ""
+    by_cost = sorted((key for key in left if find(cells[key].method).consumes != "batch"), key=lambda key: left[key])
+    samples = dict.fromkeys(by_cost[int(share * len(by_cost))] for share in SAMPLED if by_cost)
+    factor = machine_factor({cells[key]: left[key] for key in samples})
+    source = f"Times were {recording.text}; here cells take {factor:.2g} times as long, by {len(samples)} of them."
+    return {key: factor * seconds for key, seconds in recorded.items()}, source
 
 
 def _estimate_text(cost: CostEstimate, cells: int, cores: int) -> str:
@@ -157,6 +192,8 @@ def _print_claims(findings: Sequence[Finding]) -> None:
             print(f"{'':17}- {part.setting}, {part.what or part.note}{effect} -> {part.verdict_text}")
         if finding.interval:
             print(f"{'':17}Interval: {finding.interval}.")
+        if finding.stand_ins:
+            print(f"{'':17}{finding.stand_ins}")
 
 
 def _write(

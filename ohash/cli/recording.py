@@ -1,4 +1,4 @@
-"""The option that writes a run as one HTML file."""
+"""The option that writes a run as one HTML file, or as an animated GIF."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +12,10 @@ from ohash.engine.run import Run
 
 def add_option(parser: argparse.ArgumentParser) -> None:
     """--recording FILE."""
-    parser.add_argument("--recording", metavar="FILE", help="write the run as one HTML file that plays it offline")
+    parser.add_argument(
+        "--recording", metavar="FILE",
+        help="write the run as one HTML file that plays it offline, or, if it ends in .gif, as an animation for slides",
+    )  # fmt: skip
 
 
 def check(options: argparse.Namespace) -> None:
@@ -25,12 +28,19 @@ def check(options: argparse.Namespace) -> None:
 
 
 def write(moments: Moments, run: Run, options: argparse.Namespace) -> None:
-    """Write the page, and say how large it is."""
-    from ohash.web.recording import recording_page  # noqa: PLC0415 (the charts behind it load pandas)
+    """Write the file, and say how large it is."""
+    from ohash.web.animation import recording_gif  # noqa: PLC0415 (the charts behind them load pandas)
+    from ohash.web.continuation import continuation  # noqa: PLC0415
+    from ohash.web.recording import recording_page  # noqa: PLC0415
 
     shown, dataset = moments.shown(run), run.world.dataset
     link = f"{DEFAULT_ADDRESS}?{urlencode(run.params.to_query())}"
-    page = recording_page(shown, dataset, facts(shown[-1][0], dataset.title, link))
-    Path(options.recording).write_text(page, encoding="utf-8")
+    told = facts(shown[-1][0], dataset.title, link)
+    if options.recording.lower().endswith(".gif"):
+        data = recording_gif(shown, dataset, told["run"])
+    else:
+        more = continuation(run, [now for now, _ in shown])
+        data = recording_page(shown, dataset, told, more=more).encode()
+    Path(options.recording).write_bytes(data)
     if not options.json:
-        print(f"wrote {options.recording}: {len(shown)} moments, {len(page.encode()) / 1e6:.1f} MB")
+        print(f"wrote {options.recording}: {len(shown)} moments, {len(data) / 1e6:.1f} MB")

@@ -9,7 +9,8 @@ Examples:
 import argparse
 from pathlib import Path
 
-from ohash.cli.browser import Dashboard, chromium
+from ohash.cli.browser import Dashboard
+from ohash.plots.pdf import chromium
 
 PAIRS = "Number(document.querySelector('.ohash-status')?.dataset.pairs) >= "
 LIVE = "document.querySelector('.ohash-status')?.textContent.includes('running')"

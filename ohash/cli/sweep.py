@@ -41,7 +41,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ohash.cli import own_files
-from ohash.cli.browser import write_pdf
 from ohash.cli.progress import ProgressBar
 from ohash.engine.narrative import duration
 from ohash.runtime.pool import WorkerPool
@@ -68,7 +67,6 @@ from ohash.sweeps.sweep import Sweep, check_datasets, read_sweep
 
 MOST_ERRORS = 10
 WIDTH, HEIGHT = 88, 66  # millimetres of an exported figure: one column of a journal
-ROW, BELOW_ROWS = 4.5, 24  # millimetres of a row of a figure with one row per method, and of what is around them
 EXPORTS = (".csv", ".tex", ".bib", ".svg", ".pdf")
 
 
@@ -158,7 +156,8 @@ def _export(sweep: Sweep, store: Store, file: Path) -> None:
         file.write_text(to_bibtex(sweep))
     else:
         from ohash.plots import sweeps as charts  # noqa: PLC0415
-        from ohash.plots.chart import Chart, HeatMap  # noqa: PLC0415
+        from ohash.plots.chart import HeatMap  # noqa: PLC0415
+        from ohash.plots.pdf import to_pdf  # noqa: PLC0415
         from ohash.plots.svg import heat_to_svg, to_svg  # noqa: PLC0415
 
         views = charts.views(sweep)
@@ -166,12 +165,11 @@ def _export(sweep: Sweep, store: Store, file: Path) -> None:
             raise ValueError(f"{sweep.name} has one point and no figure; vary a parameter or the method in [grid]")
         drawn = charts.draw(sweep, points, "map", views[0])
         make: Callable[..., str] = heat_to_svg if isinstance(drawn, HeatMap) else to_svg
-        height = max(HEIGHT, ROW * len(drawn.y.names) + BELOW_ROWS if isinstance(drawn, Chart) else 0)
-        svg = make(drawn, width=WIDTH, height=height)
+        svg = make(drawn, width=WIDTH, height=HEIGHT)
         if file.suffix == ".svg":
             file.write_text(svg)
         else:
-            write_pdf(svg, file, width=WIDTH, height=height)
+            file.write_bytes(to_pdf(svg))
 
 
 def _check_datasets(sweep: Sweep, spec: str) -> None:

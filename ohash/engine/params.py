@@ -170,10 +170,12 @@ class ExperimentParams:
         return json.dumps(values, indent=2)
 
     def key(self) -> str:
-        """A short name of this experiment: equal parameters and, of a plugin's method, equal file: equal key."""
+        """A short name of this experiment: equal parameters and, of plugins, equal files: equal key."""
         values = json.loads(self.to_json())
         version = methods.plugin_version(self.method)
         values |= {"plugin": version.fingerprint} if version else {}
+        data = methods.data_plugin_version(self.dataset)
+        values |= {"data_plugin": data.fingerprint} if data else {}
         kept = {name: value for name, value in values.items() if NOT_IN_OLD_KEYS.get(name, ...) != value}
         return hashlib.sha256(json.dumps(kept, indent=2).encode()).hexdigest()[:16]
 

@@ -180,7 +180,7 @@ def to_frame(now: Snapshot, more: dict[str, Any] | None = None, arrays: Arrays |
         "notes": list(now.notes),
         "alarms": {name: list(pairs) for name, pairs in now.alarms.items()},
         "environment": environment(),
-        **plugin_values(now.params.method),
+        **plugin_values(now.params),
         **(more or {}),
     }
     columns: Arrays = {f"{group}/{name}": column for group in GROUPS for name, column in getattr(now, group).items()}
@@ -188,10 +188,12 @@ def to_frame(now: Snapshot, more: dict[str, Any] | None = None, arrays: Arrays |
     return values, columns | (arrays or {})
 
 
-def plugin_values(method: str) -> dict[str, dict[str, str]]:
-    """Which version of which file a method comes from, if it comes from a plugin."""
-    version = registry.plugin_version(method)
-    return {"plugin": {"file": version.file, "fingerprint": version.fingerprint}} if version else {}
+def plugin_values(params: ExperimentParams) -> dict[str, dict[str, str]]:
+    """Which version of which file the method and the data set come from, if they come from plugins."""
+    versions = {
+        "plugin": registry.plugin_version(params.method), "data_plugin": registry.data_plugin_version(params.dataset)
+    }  # fmt: skip
+    return {name: {"file": one.file, "fingerprint": one.fingerprint} for name, one in versions.items() if one}
 
 
 def to_snapshot(values: dict[str, Any], arrays: Arrays) -> Snapshot:

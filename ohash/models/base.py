@@ -190,6 +190,8 @@ class HasherSpec:
     gives `key`, `params` and `build` itself, and `restore` unless its objects have ``resume(values, arrays)``.
 
     `asymmetric`: it ranks by its own distance (`AsymmetricHasher`). `hamming`: the Hamming distance of its codes is
+    a distance of the items, so that codes alone can be searched. `features`: what it was made for; `features_source`:
+    why, and `features_place`: where that stands, or that the place is not known. `checked`: see `Check`.
     """
 
     title: str
@@ -211,6 +213,7 @@ class HasherSpec:
     needs: str = ""
     features: Features = "vectors"
     features_source: str = ""
+    features_place: str = ""
     reference: bool = False
     pairwise: bool = False
 
@@ -236,8 +239,14 @@ class HasherSpec:
 
     @property
     def features_text(self) -> str:
-        """The features it was made for, and who says so."""
-        return FEATURES_TEXTS[self.features] + (f": {self.features_source}" if self.features_source else "")
+        """The features it was made for, why, and where that stands."""
+        why = f": {self.features_source}" if self.features_source else ""
+        return FEATURES_TEXTS[self.features] + why + (f" ({self.features_place})" if self.features_place else "")
+
+    @property
+    def checked_text(self) -> str:
+        """What the implementation was compared with, as a sentence."""
+        return str(self.checked or "Not compared step by step with another implementation.")
 
     @property
     def missing(self) -> str:

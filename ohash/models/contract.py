@@ -236,9 +236,9 @@ def it_is_fast_enough(case: Case) -> None:
 
 
 CHECKS: tuple[Callable[[Case], None], ...] = (
-    parameters_are_declared, state_exists_before_data, it_learns_what_it_consumes, codes_are_packed, encoding_is_pure,
-    same_seed_same_codes, it_can_be_saved, calls_may_be_cut_anywhere, bad_rows_are_refused,
-    linear_codes_are_half_spaces, it_is_fast_enough,
+    parameters_are_declared, state_exists_before_data, it_learns_what_it_consumes, it_is_fast_enough, codes_are_packed,
+    encoding_is_pure, same_seed_same_codes, it_can_be_saved, calls_may_be_cut_anywhere, bad_rows_are_refused,
+    linear_codes_are_half_spaces,
 )  # fmt: skip
 
 

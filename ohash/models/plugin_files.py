@@ -1,5 +1,6 @@
 """A plugin file as a module: its fingerprint, which tells one version from another, and where in it an error arose."""
 
+import ast
 import hashlib
 import importlib.util
 import sys
@@ -18,13 +19,15 @@ def import_file(file: Path) -> ModuleType:
     """A plugin file as a module; what goes wrong in it is a ValueError that names the file.
 
     Exactly the bytes of the fingerprint are executed: no cached bytecode, which an edit within a second would leave
-    in force.
+    in force. Like a script, it can import other files of its folder.
     """
     spec = importlib.util.spec_from_file_location(f"{PLUGIN_MODULE}{file.stem}", check_file(file))
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     source = file.read_bytes()
-    module.__dict__[FINGERPRINT] = _digest(source)
+    module.__dict__[FINGERPRINT] = _digest(file, source)
+    if str(file.parent.resolve()) not in sys.path:
+        sys.path.append(str(file.parent.resolve()))
     sys.modules[spec.name] = module  # dataclasses and pickle look their module up
     try:
         exec(compile(source, str(file), "exec"), module.__dict__)
@@ -45,15 +48,15 @@ def check_file(file: Path) -> Path:
 
 @cache
 def fingerprint(module: ModuleType) -> str:
-    """A short hash of the file of a plugin, as it was when it was imported."""
+    """A short hash of the file of a plugin and of the files of its folder that it imports, as they were then."""
     known = module.__dict__.get(FINGERPRINT)
-    return str(known) if known else _digest(Path(str(module.__file__)).read_bytes())  # of an installed package
+    return str(known) if known else _digest(Path(str(module.__file__)))  # of an installed package
 
 
 def is_edited(module: ModuleType) -> bool:
-    """Whether the file of a plugin is no longer what was imported from it."""
+    """Whether the file of a plugin, or one of its folder that it imports, is no longer what was imported."""
     try:
-        return _digest(Path(str(module.__file__)).read_bytes()) != fingerprint(module)
+        return _digest(Path(str(module.__file__))) != fingerprint(module)
     except OSError:  # it was moved away
         return True
 
@@ -88,5 +91,36 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
-def _digest(source: bytes) -> str:
-    return hashlib.sha256(source).hexdigest()[:16]
+def _digest(file: Path, source: bytes | None = None) -> str:
+    """Of the source of a plugin, then of each file of its folder that it imports, in the order of their names."""
+    digest = hashlib.sha256(file.read_bytes() if source is None else source)
+    for one in sorted(_imported_files(file)):
+        digest.update(f"\0{one.name}\0".encode() + one.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _imported_files(file: Path) -> set[Path]:
+    """The files of a plugin's folder, and of packages in it, that it imports, also by way of one another."""
+    folder, start = file.parent.resolve(), file.resolve()
+    known, left = {start}, [start]
+    while left:
+        for name in _imported_names(left.pop().read_bytes()):
+            package = folder / name
+            files = [folder / f"{name}.py", *(package.rglob("*.py") if (package / "__init__.py").is_file() else ())]
+            new = {one for one in files if one.is_file()} - known if name != "ohash" else set()
+            known |= new
+            left += new
+    return known - {start}
+
+
+def _imported_names(source: bytes) -> set[str]:
+    """The first parts of the names that a source imports, wherever it does; none if it is not Python."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError):
+        return set()
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            names |= {node.module} if node.module else {alias.name for alias in node.names}
+    return {name.partition(".")[0] for name in names}

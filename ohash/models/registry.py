@@ -171,7 +171,7 @@ def own_methods() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class PluginVersion:
-    """The file that a method comes from, and the fingerprint of what was imported from it."""
+    """The file that a method or a data set comes from, and the fingerprint of what was imported from it."""
 
     file: str
     fingerprint: str
@@ -184,15 +184,20 @@ class PluginVersion:
 
 def plugin_version(method: str) -> PluginVersion | None:
     """The version of the plugin that a method comes from; None for the methods of ohash."""
-    return _versions(plugin_modules()).get(method)
+    return _versions(plugin_modules(), "HASHER").get(method)
 
 
-@lru_cache(maxsize=4)  # plugins may be loaded later
-def _versions(plugins: tuple[ModuleType, ...]) -> dict[str, PluginVersion]:
+def data_plugin_version(dataset: str) -> PluginVersion | None:
+    """The version of the plugin that a data set comes from; None for all others."""
+    return _versions(plugin_modules(), "DATASET").get(dataset)
+
+
+@lru_cache(maxsize=8)  # plugins may be loaded later
+def _versions(plugins: tuple[ModuleType, ...], name: str) -> dict[str, PluginVersion]:
     return {
         key: PluginVersion(str(module.__file__), fingerprint(module))
         for module in plugins
-        for key in collect_specs([module], "HASHER")
+        for key in collect_specs([module], name)
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ohash.paper.measurements import Measurements, MissingCellError, NotRunError
-from ohash.paper.settings import EMBEDDED, Kind, Setting, settings
+from ohash.paper.settings import EMBEDDED, Kind, Setting, settings, stand_ins_text
 from ohash.paper.verdicts import Part, Verdict, all_of, holm
 
 UNDECIDED: tuple[Verdict, ...] = ("cannot tell", "not run yet")
@@ -29,11 +29,17 @@ class Claim:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim and its verdict, with the parts it rests on."""
+    """A claim and its verdict, with the parts it rests on, and the data they were measured on."""
 
     claim: Claim
     verdict: Verdict
     parts: tuple[Part, ...]
+    data: tuple[Setting, ...] = ()
+
+    @property
+    def stand_ins(self) -> str:
+        """The data, each with those of the paper that they stand for; empty for random pairs."""
+        return stand_ins_text(self.data)
 
     @property
     def decisive(self) -> tuple[Part, ...]:
@@ -69,10 +75,10 @@ def judge_claim(claim: Claim, measurements: Measurements, data: Sequence[Setting
     Several parts are corrected for their number (`holm`). A claim about no figure is theory, and needs no data.
     """
     parts: list[Part] = []
+    known = settings() if measurements.data is None else measurements.data
     if not claim.figures:
         parts += claim.judge(measurements, EMBEDDED[0])
-        return Finding(claim, all_of([part.verdict for part in parts]), tuple(parts))
-    known = settings() if measurements.data is None else measurements.data
+        return _finding(claim, parts, EMBEDDED)
     for setting in known if data is None else data:
         if claim.kinds and setting.kind not in claim.kinds:
             continue
@@ -82,5 +88,10 @@ def judge_claim(claim: Claim, measurements: Measurements, data: Sequence[Setting
             parts.append(Part(setting.title, "", None, "not run yet", str(missing)))
         except MissingCellError as missing:
             parts.append(Part(setting.title, "", None, "cannot tell", str(missing)))
-    parts = holm(parts)
-    return Finding(claim, all_of([part.verdict for part in parts if part.decisive]), tuple(parts))
+    return _finding(claim, holm(parts), known if data is None else data)
+
+
+def _finding(claim: Claim, parts: Sequence[Part], data: Sequence[Setting]) -> Finding:
+    names = {part.setting for part in parts}
+    verdict = all_of([part.verdict for part in parts if part.decisive])
+    return Finding(claim, verdict, tuple(parts), tuple(one for one in data if one.title in names))

@@ -96,6 +96,11 @@ class Measurements:
         seeds = {seed.key: seed.recorded for results in self._results.values() for seed in results}
         return sum(not recorded for recorded in seeds.values()), sum(seeds.values())
 
+    def compared(self) -> int:
+        """How many cells of one's own the recording has, too."""
+        own = {seed.key for results in self._results.values() for seed in results if not seed.recorded}
+        return 0 if self.recording is None else len(self.recording.values(own))
+
     def disagreements(self) -> list[Disagreement]:
         """Cells whose own mAP differs from the recorded one by more than another machine's rounding explains."""
         if self.recording is None:
@@ -153,6 +158,10 @@ class Measurements:
             for point, seeds in self._results.items()
         )
 
+    def has_any(self, figure: str, method: str) -> bool:
+        """Whether a method has any finished cell in a figure, on any data."""
+        return any(seeds and (point.figure, point.method) == (figure, method) for point, seeds in self._results.items())
+
     def arrays(self, seed: SeedResult) -> dict[str, Any]:
         """The arrays of a cell, read once."""
         if seed.key not in self._frames:
@@ -198,7 +207,7 @@ class Measurements:
         cells = self.cells(figure)
         return sum(len(self._results[point]) for point in cells), sum(map(len, cells.values()))
 
-    def cost(self, figure: Figure) -> float:
-        """Total CPU seconds of its finished cells."""
-        seeds = [seed for point in self.cells(figure) for seed in self._results[point]]
-        return float(sum(seed.values.get("cpu_seconds", seed.values["seconds"]) for seed in seeds))
+    def cost(self, *figures: Figure) -> float:
+        """Total CPU seconds of the finished cells of these figures; a cell that several share counts once."""
+        seeds = {seed.key: seed for figure in figures for point in self.cells(figure) for seed in self._results[point]}
+        return float(sum(seed.values.get("cpu_seconds", seed.values["seconds"]) for seed in seeds.values()))

@@ -1,5 +1,6 @@
 """The data of the paper's figures: the embedded data sets, the paper's own four where they are here, or one's own."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ class Setting:
     """A data set with its similarity, and the data set of the paper that it is or stands for.
 
     `classes` is the number of labels or tracks, 0 if unknown; `content` the fingerprint of data of one's own,
-    `differs` how a stand-in differs from the paper's data.
+    `differs` how they differ from the paper's data; `paper_rows` how many rows the paper's own have.
     """
 
     key: str
@@ -31,6 +32,23 @@ class Setting:
     classes: int = 0
     content: str = ""
     differs: str = ""
+    paper_rows: int = 0
+
+    def difference(self, rows: int) -> str:
+        """How data of so many rows differ from the paper's, as far as is known; "" if they do not.
+
+        >>> REAL[2].difference(3000), REAL[2].difference(1_001_000)
+        ('3,000 rows of 1,000,000', '')
+        """
+        fewer = self.paper_rows and abs(rows - self.paper_rows) > 0.05 * self.paper_rows
+        return "; ".join(filter(None, (self.differs, f"{rows:,} rows of {self.paper_rows:,}" if fewer else "")))
+
+    @property
+    def role(self) -> str:
+        """Whether these are the paper's data or stand for them, in words."""
+        if not self.real:
+            return f"in place of {self.paper}"
+        return f"as in the paper, but {self.differs}" if self.differs else "as in the paper"
 
     @property
     def values(self) -> dict[str, Any]:
@@ -58,16 +76,50 @@ EMBEDDED = (
     ),
 )  # fmt: skip
 REAL = (
-    Setting("phototourism", "Photo Tourism", "Photo Tourism", "tracks", "phototourism", "track", 0.5, real=True),
-    Setting("labelme", "22K LabelMe", "22K LabelMe", "metric", "labelme", "metric", 0.5, real=True),
-    Setting("gist1m", "GIST1M", "GIST1M", "metric", "gist1m", "metric", 0.4, real=True),
-    Setting("cifar10", "CIFAR-10 (GIST)", "CIFAR-10", "labels", "cifar10-gist", "label", 0.4, real=True, classes=10),
+    Setting(
+        "phototourism",
+        "Photo Tourism",
+        "Photo Tourism",
+        "tracks",
+        "phototourism",
+        "track",
+        0.5,
+        real=True,
+        paper_rows=104_000,
+    ),
+    Setting("labelme", "22K LabelMe", "22K LabelMe", "metric", "labelme", "metric", 0.5, real=True, paper_rows=22_019),
+    Setting("gist1m", "GIST1M", "GIST1M", "metric", "gist1m", "metric", 0.4, real=True, paper_rows=1_000_000),
+    Setting(
+        "cifar10",
+        "CIFAR-10 (GIST)",
+        "CIFAR-10",
+        "labels",
+        "cifar10-gist",
+        "label",
+        0.4,
+        real=True,
+        classes=10,
+        paper_rows=60_000,
+        differs="GIST, not deep features",
+    ),
 )
 
 
 def settings() -> tuple[Setting, ...]:
     """The embedded settings, then those of the paper's data sets that are available."""
     return (*EMBEDDED, *(one for one in REAL if not registry.find_dataset(one.dataset).missing()))
+
+
+def stand_ins_text(data: Iterable[Setting]) -> str:
+    """Data, each with those of the paper that they are or stand for, as a sentence; "" for none.
+
+    >>> stand_ins_text(EMBEDDED[:2])
+    'Data: Photo patches (in place of Photo Tourism); Fashion by distance (in place of 22K LabelMe, GIST1M).'
+    >>> stand_ins_text(REAL[2:])
+    'Data: GIST1M (as in the paper); CIFAR-10 (GIST) (as in the paper, but GIST, not deep features).'
+    """
+    parts = [f"{one.title} ({one.role})" for one in data]
+    return f"Data: {'; '.join(parts)}." if parts else ""
 
 
 def own_settings(dataset: Dataset) -> tuple[Setting, ...]:

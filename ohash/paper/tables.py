@@ -12,7 +12,7 @@ from ohash.paper.figures import FIGURES, Figure, variant_title
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.new_data_claims import new_ap
-from ohash.paper.settings import Setting
+from ohash.paper.settings import Setting, stand_ins_text
 from ohash.streams import registry as datasets
 from ohash.tables import bibliography, escape_latex, to_latex
 
@@ -95,7 +95,7 @@ def _column(figure: Figure, x: Any) -> str:
 def _methods_by_data(measurements: Measurements, figure: Figure) -> Table:
     """One row per method, one column per data set."""
     settings, rows = measurements.settings(figure), []
-    for method in figure.methods:
+    for method in figure.all_methods:
         spec = methods.find(method)
         texts = [_cell(measurements, figure, setting, method, method) for setting in settings]
         learns = {"none": "no labels", "pairs": "pairs", "labels": "labels"}[spec.supervision]
@@ -116,7 +116,7 @@ def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
         )
         similar = {"tracks": "one track", "metric": "among the nearest 5 %", "labels": "the same label"}[setting.kind]
         size, queries = f"{data.n:,} × {data.d}", f"{validation} + {test}"
-        rows.append((setting.paper, data.title, what, setting.differs or "–", size, queries, similar))
+        rows.append((setting.paper, data.title, what, setting.difference(data.n) or "–", size, queries, similar))
     header = (
         "the paper's data", "here", "role", "what differs", "rows × columns", "validation + test queries",
         "similar means",
@@ -126,19 +126,17 @@ def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
 
 def stand_ins(measurements: Measurements, figure: Figure) -> str:
     """The data of a figure, each with the data of the paper that it is or stands for, as a sentence."""
-    parts = []
-    for setting in measurements.settings(figure):
-        role = "the paper's own" if setting.real else f"in place of {setting.paper}"
-        parts.append(f"{setting.title} ({role})")
-    return f"Data: {'; '.join(parts)}."
+    return stand_ins_text(measurements.settings(figure))
 
 
 def methods_table(figures: Sequence[Figure]) -> Table:
     """Every method: the features it was made for, how it differs from the original, what it was checked against."""
     rows = []
-    for key in dict.fromkeys(method for figure in figures for method in figure.methods):
+    for key in dict.fromkeys(method for figure in figures for method in figure.all_methods):
         spec = methods.find(key)
-        rows.append((spec.title, spec.features_text, spec.differs or "As published.", str(spec.checked or "–")))
+        yours = key in methods.own_methods()
+        differs = spec.differs or ("It is your own." if yours else "As published.")
+        rows.append((variant_title(key) if yours else spec.title, spec.features_text, differs, spec.checked_text))
     return Table("Methods", ("method", "features", "differs from the original", "checked"), tuple(rows))
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ohash.advice.export import KINDS, protocol
+from ohash.advice.export import kind_words, protocol
 from ohash.advice.results import AdviceSnapshot
 from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Marker, Series
@@ -14,6 +14,7 @@ from ohash.plots.live.axes import decades, nothing
 
 ROLES = {"reference": "float", "free": "distance", "learnt": "now"}
 MARKERS: dict[str, Marker] = {"reference": "square", "free": "circle", "learnt": "diamond"}
+SHORT = 2  # names that a title can hold
 NAMES = {"truth": "", "recall": "recall@10 of the float vectors", "rescored_truth": ", rescored"}
 
 
@@ -34,7 +35,7 @@ def found_by_bytes(snapshot: AdviceSnapshot, score: str = "truth") -> Chart:
     left, right = decades(*(cost for _, cost, _ in known))
     x = Axis("bytes per item", "log", lo=left, hi=right, format="count")
     drawn = []
-    for kind, words in KINDS.items():
+    for kind, words in kind_words(snapshot).items():
         mine = [(one.title, cost, value) for one, cost, value in known if one.kind == kind]
         if mine:
             titles, costs, values = zip(*mine, strict=True)
@@ -55,10 +56,13 @@ def found_by_bytes(snapshot: AdviceSnapshot, score: str = "truth") -> Chart:
         "reference", "dashed", theme.NORMAL,
     )  # fmt: skip
     names = [one.title for one, *_ in front]
-    unbeaten = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
     short = "recall@10" if score == "recall" else f"{snapshot.truth}{NAMES[score]}"
-    title = f"{short}: nothing is both better and smaller than {unbeaten}"
-    return Chart(title, x, y, (line, *drawn), (), protocol(snapshot), f"{title}. One point per contender.")
+    if len(names) <= SHORT:
+        title = f"{short}: nothing is both better and smaller than {' or '.join(names)}"
+    else:
+        title = f"{short}: {len(names)} of {len(known)} lie on the Pareto front, from {names[0]} to {names[-1]}"
+    text = f"{title}. One point per contender; nothing is both better and smaller than {'; '.join(names)}."
+    return Chart(title, x, y, (line, *drawn), (), protocol(snapshot), text)
 
 
 CHARTS = {"clicks by bytes": "truth", "recall@10 by bytes": "recall", "clicks by bytes, rescored": "rescored_truth"}

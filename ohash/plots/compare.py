@@ -121,6 +121,8 @@ def by_bits(snapshot: ComparisonSnapshot) -> Chart:
         lines.append(_reference(floats, drawn))
     lo, hi = limits(*(one.y for one in drawn), np.array([line.at for line in lines]))
     y = Axis(SCORES[metric].name, lo=lo, hi=hi, format="share")
+    if not drawn and not snapshot.comparison.options.sweep:
+        return nothing("Other code lengths are switched off", x, y, "This comparison is of one code length only.")
     if not drawn:
         return nothing("Other code lengths come last", x, y, "Codes of 16 to 256 bits are learnt after the curves.")
     lowest, largest = min(float(one.x[0]) for one in drawn), max(float(one.x[-1]) for one in drawn)

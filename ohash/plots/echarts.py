@@ -19,6 +19,12 @@ from ohash.plots.responsive import media, wrap
 from ohash.plots.thinning import thin
 
 FORMATS = {"share": "%.3f", "percent": "%.1f %%", "count": "%,d", "number": "%.4g", "power": "%.1e"}
+# The line under the pointer, or whose label is, in full; the others fade.
+HIGHLIGHT: Option = {
+    "triggerLineEvent": True,
+    "emphasis": {"focus": "series", "lineStyle": {"width": 4}},
+    "blur": {"lineStyle": {"opacity": 0.25}},
+}
 STEP = {"step": "middle", "hold": "end"}
 ICONS = {"solid": [(0, 180)], "dashed": [(0, 70), (110, 70)], "dotted": [(0, 20), (53, 20), (106, 20), (160, 20)]}
 
@@ -35,11 +41,15 @@ def option(
     title_lines: int = 0,
     beside_title: int = 0,
     title_width: int | None = None,
+    stage: bool = False,
+    highlight: bool = False,
 ) -> Option:
     """The option; `width` and `height` in pixels are only used to keep labels apart, the chart fits its container.
 
     The title has room for `title_lines` at least, so that nothing moves when it gets shorter, and is expected to be
-    `title_width` wide; `beside_title` pixels to its right belong to something else.
+    `title_width` wide; `beside_title` pixels to its right belong to something else. A chart
+    for the `stage` of present mode may become as high as the screen. With `highlight` the line under the pointer stands
+    out from the others.
     """
     ground = theme.ground(dark)
     series = [thin(one, chart) for one in chart.series]
@@ -55,6 +65,9 @@ def option(
     bands = [
         part for at, one in enumerate(series) if one.spread is not None for part in _band(one, at, places[at], dark)
     ]
+    if highlight:
+        for line in lines:
+            line.update(HIGHLIGHT)
     labels = layout.labels(chart, frame.inner, frame.plot, frame.size)
     _add_labels(chart, lines, frame, labels, dark)
     drawn: Option = {
@@ -64,7 +77,7 @@ def option(
         "grid": frame.grid,
         "xAxis": axis_option(chart, "x", frame, ground),
         "yAxis": axis_option(chart, "y", frame, ground),
-        "tooltip": _tooltip(chart, ground, size),
+        "tooltip": _tooltip(chart, ground, size, highlight),
         "dataset": datasets,
         "series": [*lines, *bands, marks_option(chart, frame, labels, dark)],
     }
@@ -79,7 +92,7 @@ def option(
         name = re.sub(r"\W+", "-", chart.title.lower()).strip("-")[:60]
         drawn["toolbox"] = {"top": 0, "right": 0, "feature": {"saveAsImage": {"name": name, "pixelRatio": 3}}}
     if title_lines:
-        drawn["media"] = media(drawn, chart.title if heading else "", size, beside_title, heading_lines)
+        drawn["media"] = media(drawn, chart.title if heading else "", size, beside_title, heading_lines, stage)
     return drawn
 
 
@@ -182,7 +195,10 @@ def _add_labels(chart: Chart, lines: list[Option], frame: Frame, labels: list[la
 # -- around the points ---------------------------------------------------------------------
 
 
-def _tooltip(chart: Chart, ground: theme.Ground, size: int) -> Option:
+def _tooltip(chart: Chart, ground: theme.Ground, size: int, highlight: bool) -> Option:
+    pointer: Option = {"type": "line", "lineStyle": {"color": ground.faint, "type": "dotted"}}
+    if highlight:
+        pointer["triggerEmphasis"] = False  # it would highlight every line
     return {
         "trigger": "axis",
         "confine": True,
@@ -193,7 +209,7 @@ def _tooltip(chart: Chart, ground: theme.Ground, size: int) -> Option:
         "textStyle": {"color": ground.ink, "fontSize": size},
         "padding": [4, 8],
         "extraCssText": "font-variant-numeric: tabular-nums;",
-        "axisPointer": {"type": "line", "lineStyle": {"color": ground.faint, "type": "dotted"}},
+        "axisPointer": pointer,
     }
 
 

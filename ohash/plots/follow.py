@@ -1,4 +1,4 @@
-"""A follower as one page that reloads itself: hits of present and deployed codes, and the loss, over the stream."""
+"""A follower over its stream: hits of present and deployed codes, loss, τ, update rate; a page that reloads itself."""
 
 from collections.abc import Mapping
 from html import escape
@@ -10,6 +10,7 @@ from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.svg import to_svg
 
 RELOAD_SECONDS = 5
+MOST_MARKS = 20
 BAND = "The band is the 95 % interval of the difference between the two lines, drawn around one of them."
 PAGE = """\
 <!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="{seconds}">
@@ -39,12 +40,35 @@ def follow_charts(checks: Mapping[str, Floats]) -> tuple[Chart, Chart]:
     return hits, loss
 
 
+def tick_charts(ticks: Mapping[str, Floats]) -> tuple[Chart, Chart, Chart]:
+    """Loss, τ and update rate of coming pairs; a line marks where a drift alarm went off."""
+    x, alarms = ticks["pairs"], np.diff(ticks["alarms"], prepend=0)
+    marks = tuple(Mark(float(at), "alarm") for at in x[alarms > 0][-MOST_MARKS:])
+
+    def chart(name: str, column: str, words: str, y: Axis) -> Chart:
+        values = ticks[column]
+        last = f"{values[-1]:.3g}" if len(values) and np.isfinite(values[-1]) else ""
+        title = f"{name} {last}" if last else f"{name}: nothing to draw yet"
+        series = Series(words, x, values, role="now")
+        return Chart(title, Axis("pairs", format="count"), y, (series,), marks, "", f"{title}. A line over the pairs.")
+
+    return (
+        chart("Loss R", "loss", "mean R before a pair is learnt", Axis("R", lo=0)),
+        chart("Step τ", "tau", "mean τ per pair", Axis("τ", lo=0)),
+        chart("Update rate", "rate", "share of pairs with an update", Axis("share", lo=0, hi=1, format="share")),
+    )
+
+
 def _title(ahead: float, half_width: float) -> str:
     """In words.
 
     >>> _title(-0.022, 0.04)
     'Codes made now find 2.2 ± 4.0 fewer hits per 100 queries'
+    >>> _title(0.0, float("nan"))
+    'Too few similar pairs in a batch to compare the codes'
     """
+    if not np.isfinite(ahead + half_width):
+        return "Too few similar pairs in a batch to compare the codes"
     size = f"{100 * abs(ahead):.1f} ± {100 * half_width:.1f} {'more' if ahead >= 0 else 'fewer'}"
     return f"Codes made now find {size} hits per 100 queries"
 

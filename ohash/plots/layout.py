@@ -138,7 +138,7 @@ def with_labels(chart: Chart) -> list[Series | Mark]:
 def labels(chart: Chart, width: float, height: float, size: float) -> list[Beside]:
     """Labels beside the last point of each series, and of level marks right of a plot of this size.
 
-    Where they would overlap they are moved up or down, and keep their order.
+    Where they would overlap, or cover a lone point, they are moved up or down.
     """
     several = with_labels(chart)
     if not several:
@@ -157,6 +157,14 @@ def labels(chart: Chart, width: float, height: float, size: float) -> list[Besid
         for one, (x, y) in wanted
     ]  # fmt: skip
     moved = spread(places, 1.2 * size, 0, height)
+    if all(isinstance(one, Series) and one.kind == "points" for one in several):
+        dots = [
+            (position(float(x), *x_ends, chart.x.scale) * width, position(float(y), *y_ends, chart.y.scale) * height)
+            for one in chart.series
+            if one.kind == "points"
+            for x, y in zip(one.x, one.y, strict=True)
+        ]
+        moved = avoid(places, moved, dots, size, height)
     return [Beside(one, at, to - up) for (one, at), (_, _, up), to in zip(wanted, places, moved, strict=True)]
 
 
@@ -178,6 +186,35 @@ def spread(places: Sequence[tuple[float, float, float]], gap: float, lo: float, 
     for k, at in reversed(list(enumerate(order))):
         heights[at] = min([heights[at], hi, *(heights[above] - gap for above in order[k + 1 :] if meet(at, above))])
     return [float(value) for value in heights]
+
+
+def avoid(
+    places: Sequence[tuple[float, float, float]],
+    heights: Sequence[float],
+    dots: Sequence[tuple[float, float]],
+    size: float,
+    hi: float,
+) -> list[float]:
+    """Heights of the texts right of their points at (x, width, y), moved on where they would cover one of the dots.
+
+    >>> avoid([(0, 20, 10)], [10.0], [(0, 10), (15, 12)], 10, 100), avoid([(0, 20, 10)], [10.0], [(0, 10)], 10, 100)
+    ([2.0], [10.0])
+    """
+    taken: list[tuple[float, float, float]] = []
+
+    def is_free(left: float, right: float, y: float) -> bool:
+        covers = any(left < x + size / 2 and x - size / 2 < right and abs(y - at) < size for x, at in dots)
+        return not covers and all(b <= left or right <= a or abs(y - at) >= 1.2 * size - 1e-9 for a, b, at in taken)
+
+    moved = [float(height) for height in heights]
+    for at in sorted(range(len(places)), key=moved.__getitem__):
+        left = places[at][0] + 0.55 * size  # clear of its own dot
+        right = left + places[at][1]
+        steps = sorted((0.2 * size * k for k in range(-20, 21)), key=abs)
+        tried = (moved[at] + step for step in steps if 0 <= moved[at] + step <= hi)
+        moved[at] = next((y for y in tried if is_free(left, right, y)), moved[at])
+        taken.append((left, right, moved[at]))
+    return moved
 
 
 def exponent(value: float) -> float:
@@ -230,14 +267,14 @@ def _place(
 def _stack(
     groups: Sequence[Sequence[Mark]], at: Callable[[float], float], width: float, size: float, lanes: int
 ) -> tuple[list[Placed], int | None]:
-    """One label per group, at its middle mark; and the first group, from the right, without room."""
+    """One label per group, near its middle; and the first group, from the right, without room."""
     taken: list[list[tuple[float, float]]] = [[] for _ in range(lanes)]
     placed: list[Placed] = []
     for k, group in reversed(list(enumerate(groups))):
-        mark = group[len(group) // 2]
+        words = merge_labels([one.label for one in group])
+        mark, room = _with_room(group, at, width, text_width(words, size) + 4)
         middle = at(mark.at) * width
-        room = max(middle, width - middle, 2 * min(middle, width - middle))
-        label = truncate(merge_labels([one.label for one in group]), room - 4, size)
+        label = truncate(words, room - 4, size)
         half = text_width(label, size) / 2 + 2
         align: Literal["left", "center", "right"] = "center"
         left = middle - half
@@ -253,6 +290,18 @@ def _stack(
         taken[lane].append(span)
         placed.append(Placed(mark, lane, align, label))
     return placed, None
+
+
+def _with_room(group: Sequence[Mark], at: Callable[[float], float], width: float, wanted: float) -> tuple[Mark, float]:
+    """The mark of a group that its label stands at, and the room there: the one nearest its middle with enough."""
+
+    def room(mark: Mark) -> float:
+        middle = at(mark.at) * width
+        return max(middle, width - middle, 2 * min(middle, width - middle))
+
+    order = sorted(range(len(group)), key=lambda k: abs(k - len(group) // 2))
+    best = max(order, key=lambda k: min(room(group[k]), wanted))
+    return group[best], room(group[best])
 
 
 def merge_labels(labels: Sequence[str]) -> str:

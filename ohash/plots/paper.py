@@ -10,7 +10,7 @@ import numpy as np
 
 from ohash.models.registry import find
 from ohash.paper.cost_claims import seconds_per_pair
-from ohash.paper.figures import AFTER_NEW, BEFORE_NEW, COMMON_R, ONLINE, TIMED, Figure, variant_title
+from ohash.paper.figures import AFTER_NEW, BEFORE_NEW, COMMON_R, ONLINE, ONLINE_INPUTS, TIMED, Figure, variant_title
 from ohash.paper.measurements import Measurements, MissingCellError, SeedResult
 from ohash.paper.new_data_claims import new_ap
 from ohash.paper.settings import Setting
@@ -28,7 +28,6 @@ SYMBOLS = {
 PLACES = {"none": 0.0, "rbf": 1.0, "frozen": 1.0, "largest": 0.0, "smallest": 1.0}
 FAINT = 0.45
 LEARNS = {"pairs": "now", "labels": "dissimilar", "none": "reference"}
-ONLINE_INPUTS = ("pairs", "points", "chunks")
 
 
 def charts(measured: Measurements, figure: Figure) -> list[Chart]:
@@ -66,11 +65,14 @@ def _datasets(measured: Measurements, figure: Figure) -> Chart:
 
 
 def looks_of(figure: Figure) -> dict[str, Look]:
-    """How the methods of a figure are drawn; OH and MMOH as everywhere, the online ones alike in figures 6 and 7."""
+    """How the methods of a figure are drawn; OH and MMOH as everywhere, the online ones alike in figures 6 and 7.
+
+    Methods of plugins come last, so that they change no other.
+    """
     online = dict.fromkeys((*ONLINE, *TIMED))
     among = online if set(figure.methods) <= set(online) else figure.methods
-    looks = of_methods([*OURS, *(key for key in among if key not in OURS)])
-    return {key: look for key, look in looks.items() if key in figure.methods}
+    looks = of_methods([*OURS, *(key for key in among if key not in OURS), *figure.own_methods])
+    return {key: look for key, look in looks.items() if key in figure.all_methods}
 
 
 def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
@@ -81,7 +83,8 @@ def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
         x, y, sd = _points(measured, figure, setting, method)
         if not len(y):
             continue
-        curves += _curve(variant_title(method), x, y, sd, look, width=theme.THICK if method in OURS else theme.NORMAL)
+        width = theme.THICK if method in (*OURS, *figure.own_methods) else theme.NORMAL
+        curves += _curve(variant_title(method), x, y, sd, look, width=width)
         scores |= {(method, float(at)): float(value) for at, value in zip(x, y, strict=True)}
     second = _second_protocol(measured, figure, setting)
     title = setting.title
@@ -101,14 +104,14 @@ def _methods(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
 def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> Chart:
     """Every method as a point: recall@10 by the original distance, and mAP; named are OH, MMOH and the best."""
     scores, recalls = {}, {}
-    for method in figure.methods:
+    for method in figure.all_methods:
         try:
             seeds = measured.seeds(figure.key, setting, method, method)
         except MissingCellError:
             continue
         scores[method] = float(np.mean([seed.score() for seed in seeds]))
         recalls[method] = float(np.mean([seed.score("recall_10") for seed in seeds]))
-    title, named = f"{setting.title}, 64 bits", set(OURS)
+    title, named = f"{setting.title}, 64 bits", {*OURS, *figure.own_methods}
     if scores:
         best = max(scores, key=lambda one: scores[one])
         learners = [one for one in scores if find(one).consumes in ONLINE_INPUTS]
@@ -119,7 +122,7 @@ def _every_method(measured: Measurements, figure: Figure, setting: Setting) -> C
             title += f"; of those that learn online {variant_title(online)}, {formats.share(scores[online])}"
     drawn = [_method_point(method, recalls[method], scores[method], named=method in named) for method in scores]
     lo, hi = share_limits(*(series.y for series in drawn))
-    means = "one seed" if figure.most_seeds == 1 else "means over seeds"
+    means = "one seed" if measured.profile.seeds == 1 else "means over seeds"
     caption = (
         f"mAP on test queries against recall@10 by the original distance, {means}; all numbers are in the table. "
         "Diamonds learn online, circles are fitted at once or learn nothing. Blue learns from pairs, orange from "

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ohash._version import __version__
 from ohash.engine.narrative import duration
-from ohash.paper.figures import PROFILES, Figure
+from ohash.paper.figures import FIGURES, PROFILES, Figure
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements
 from ohash.paper.tables import Table, bibtex, claims_table, data_table, figure_table, methods_table, stand_ins
@@ -112,8 +112,10 @@ def _protocol(measured: Measurements) -> str:
     source = f"{own:,} experiments were run on this machine"
     if measured.recording is not None and recorded:
         source += f"; {recorded:,} were {measured.recording.text}"
-    omitted = f"Not run, to save time: {'; '.join(map(str, measured.profile.left_out))}."
-    return "".join(f"<p>{_e(text)}</p>" for text in (*texts, omitted, f"{source}."))
+    source += f"; {duration(measured.cost(*FIGURES.values()))} of CPU time in total"
+    left_out = "; ".join(map(str, measured.profile.left_out))
+    omitted = f"Not run, to save time: {left_out}." if left_out else ""
+    return "".join(f"<p>{_e(text)}</p>" for text in (*texts, omitted, f"{source}.") if text)
 
 
 def _commands(measured: Measurements) -> str:
@@ -140,12 +142,13 @@ def claims_html(findings: Sequence[Finding]) -> str:
             f"<td>{_effect(part, finding.interval)}</td><td>{_sign(part.verdict)}</td></tr>"
             for part in finding.parts
         )
+        notes = (f"Interval: {finding.interval}." if finding.interval else "", finding.stand_ins)
         more = "<br>".join(_e(text) for text in (finding.held_text, finding.reason) if text)
         rows.append(
             f'<tr id="{_e(claim.key)}"><td>{_e(claim.text)}<br><small>{_e(claim.place)}</small></td>'
             f"<td>{_sign(finding.verdict)}<br><small>{more}</small></td>"
             f'<td><small>{_e(claim.test)}</small><table class="parts">{inside}</table>'
-            f"{f'<small>Interval: {_e(finding.interval)}.</small>' if finding.interval else ''}</td></tr>"
+            f"{'<br>'.join(f'<small>{_e(note)}</small>' for note in notes if note)}</td></tr>"
         )
     head = "<tr><th>claim</th><th>verdict</th><th>test, and on each dataset the effect and interval</th></tr>"
     return f'<div class="wide"><table class="claims">{head}{"".join(rows)}</table></div>'

@@ -55,6 +55,21 @@ def figure(chart: Chart, dark: bool = False) -> go.Figure:
     return fig
 
 
+def linked(upper: Chart, lower: Chart, dark: bool = False) -> go.Figure:
+    """Two charts of the same lines over the same x, one above the other: the pointer reads both at once."""
+    fig, other = figure(upper, dark), figure(lower, dark)
+    for chart, drawn in ((upper, fig), (lower, other)):
+        for trace in drawn.data:
+            trace.hovertemplate = (
+                trace.hovertemplate and f"{html.escape(chart.y.name.partition(' of ')[0])} {trace.hovertemplate}"
+            )
+    for trace in other.data:
+        fig.add_trace(trace.update(yaxis="y2", showlegend=False))
+    below = _axis(lower, "y", theme.ground(dark)) | {"domain": [0, 0.46]}
+    fig.update_layout(yaxis_domain=[0.54, 1], yaxis2=below, xaxis_anchor="y2", hoversubplots="axis")
+    return fig
+
+
 def _title(text: str) -> dict[str, Any]:
     """At the upper edge, whatever stands between it and the plot."""
     at = {"x": 0, "xref": "paper", "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": PAD}}

@@ -10,8 +10,10 @@ from typing import Any
 
 Option = dict[str, Any]
 WIDTHS = (720, 580, 480, 400, 350, 310, 280, 250)
+FULL_WIDTHS = (1300, 1000, 740, 600)
 FULL_SCREEN = 480  # px of height that no chart has inside a page
 LARGER = 1.7
+LARGER_ON_STAGE = 1.25
 # Lengths in pixels that belong to type, and so grow with it.
 LENGTHS = frozenset(
     {
@@ -22,10 +24,11 @@ LENGTHS = frozenset(
 RESIZED = ("title", "legend", "grid", "xAxis", "yAxis")
 
 
-def media(drawn: Option, title: str, size: int, beside_title: int, title_lines: int) -> list[Option]:
+def media(drawn: Option, title: str, size: int, beside_title: int, title_lines: int, stage: bool) -> list[Option]:
     """The queries of a chart; `beside_title` are the pixels right of its title that are not its own.
 
-    Where the title needs more than the `title_lines` it has room for, legend and plot begin lower.
+    Where the title needs more than the `title_lines` it has room for, legend and plot begin lower. A chart for the
+    `stage` has large type already, and its title is broken on the full screen, too.
     """
     texts = {width: wrap(title, (0.92 * width - beside_title) / (0.5 * (size + 2))) for width in WIDTHS if title}
     by_width: list[Option] = []
@@ -36,7 +39,13 @@ def media(drawn: Option, title: str, size: int, beside_title: int, title_lines: 
         by_width.append({"query": {"maxWidth": width}, "option": heading | below})
     # A query that no longer holds is not undone: what the full screen enlarges, a chart in its page sets back.
     usual = {"query": {"maxHeight": FULL_SCREEN - 1}, "option": _sizes(drawn, title, 1)}
-    return [usual, *by_width, {"query": {"minHeight": FULL_SCREEN}, "option": _sizes(drawn, title, LARGER)}]
+    larger = LARGER_ON_STAGE if stage else LARGER
+    full = [{"query": {"minHeight": FULL_SCREEN}, "option": _sizes(drawn, title, larger)}]
+    for width in FULL_WIDTHS if title and stage else ():
+        lines = wrap(title, (0.94 * width - larger * beside_title) / (0.5 * larger * (size + 2)))
+        query = {"minHeight": FULL_SCREEN, "maxWidth": width}
+        full.append({"query": query, "option": {"title": [{"text": "\n".join(lines)}]}})
+    return [usual, *by_width, *full]
 
 
 def _sizes(drawn: Option, title: str, factor: float) -> Option:

@@ -16,6 +16,8 @@ from ohash.plots.thinning import drawable
 
 POINT = 25.4 / 72  # millimetres
 DASHES = {"solid": "", "dashed": ' stroke-dasharray="4 2.6"', "dotted": ' stroke-dasharray="1.2 1.8"'}
+LEGEND = 0.2  # share of the height that a legend may take from the plot
+ROW, AROUND_ROWS = 4.5, 24  # millimetres of a row of a figure with one row per name, and of what is around them
 Floats = npt.NDArray[Any]
 # Corners around a point.
 SHAPES: dict[Marker, Floats] = {
@@ -37,8 +39,10 @@ def to_svg(
 ) -> str:
     """The figure, `width` x `height` millimetres (88 is one column of a journal), type of `size` points.
 
-    Without `heading` the title is not drawn, for a page that has it as text.
+    A long legend and many rows of names make it higher, so that the plot stays readable. Without `heading` the title
+    is not drawn, for a page that has it as text.
     """
+    height = max(height, ROW * len(chart.y.names) + AROUND_ROWS if chart.y.names else 0)
     return _Figure(chart, width / POINT, height / POINT, size, dark, heading=heading).text()
 
 
@@ -60,12 +64,13 @@ class _Figure:
         self.left, self.right = wide + 2.1 * size, width - max(1.2 * size, end, min(label_width, 0.4 * width))
         self.listed = [one for one in chart.series if one.listed and len(one.x)]
         self.rows = self._legend_rows() if len(self.listed) > 1 else []
+        self.height += max(0.0, 1.4 * size * len(self.rows) - LEGEND * height)
         upright = [mark for mark in chart.marks if mark.axis == "x"]
         self.placed = layout.place(upright, self._share, self.right - self.left, size)
         lanes = max((one.lane + 1 for one in self.placed if one.lane is not None), default=0)
         self.title = _wrap(chart.title, (width - size) / (layout.CHARACTER * size * 1.1)) if heading else []
         self.top = size * (0.6 + 1.4 * len(self.title) + 1.4 * len(self.rows) + 1.25 * lanes + 0.4)
-        self.bottom = height - 3.4 * size
+        self.bottom = self.height - 3.4 * size
 
     def text(self) -> str:
         millimetres = (self.width * POINT, self.height * POINT)
@@ -198,11 +203,13 @@ class _Figure:
         return stroke(x1, y1, x2, y2, theme.colour(mark.role, self.dark), 0.6, DASHES[mark.dash])
 
     def _legend_rows(self) -> list[list[Series]]:
+        """A group begins a row of its own, unless all are of one line."""
+        several = len({one.group for one in self.listed}) < len(self.listed)
         rows: list[list[Series]] = [[]]
         used = 0.0
         for one in self.listed:
             wide = layout.text_width(one.name, self.size) + 3.2 * self.size
-            other = bool(rows[-1]) and one.group != rows[-1][-1].group
+            other = several and bool(rows[-1]) and one.group != rows[-1][-1].group
             if rows[-1] and (other or used + wide > self.width - self.left):
                 rows.append([])
                 used = 0.0

@@ -20,7 +20,7 @@ from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, HeatMap, Scale, Series
 from ohash.plots.live.axes import share_limits
 from ohash.plots.theme import of_cases
-from ohash.sweeps.halving import planned_cells
+from ohash.sweeps.halving import group_of, planned_cells
 from ohash.sweeps.report import LOWER_IS_BETTER, best_of, importance, symbol
 from ohash.sweeps.results import Point, bits_differ_from_r
 from ohash.sweeps.sweep import Sweep
@@ -85,9 +85,8 @@ def lines(sweep: Sweep, points: Sequence[Point], measure: str, along: str) -> Ch
     y_axis = Axis(label, lo=ends[0], hi=ends[1], format="share" if is_share else "number")
     title = f"{label} against {symbol(sweep, along)}" + ended_text(sweep, points)
     banded = ", the band is one standard deviation" if any(one.spread is not None for one in curves) else ""
-    of_full = f" of those that ran all {sweep.budgets[-1]:,} pairs" if sweep.halving else ""
-    marked = f" The star is the best{of_full}." if len(best) == 1 else f" The stars are the best{of_full}."
-    caption = f"{_average(points)}{banded}. Evaluated on validation queries.{marked if best else ''}"
+    marked = _stars_text(sweep, points, best, measure)
+    caption = f"{_average(points)}{banded}. Evaluated on validation queries.{marked}"
     if sweep.random:
         caption += " The other parameters were drawn at random, too."
     if len(drawn) < len(groups):
@@ -120,8 +119,8 @@ def dots(sweep: Sweep, points: Sequence[Point], measure: str) -> Chart:
     if set(sweep.axes) == {"method"}:
         title = f"{label} of {len(known)} methods" + ended_text(sweep, points)
     spread = ", the line is one standard deviation to either side" if any(len(one.x) > 1 for one in curves) else ""
-    marked = " The star is the best." if len(best) == 1 else " The stars are the best of each supervision and data set."
-    caption = f"{_average(points)}{spread}. Evaluated on validation queries.{marked if best else ''}"
+    marked = _stars_text(sweep, points, best, measure)
+    caption = f"{_average(points)}{spread}. Evaluated on validation queries.{marked}"
     return Chart(title, x, y, tuple(curves), (), caption, f"{title}. Dot chart.")
 
 
@@ -267,9 +266,27 @@ def importance_text(sweep: Sweep, points: Sequence[Point], measure: str) -> str:
     )
 
 
+def _stars_text(sweep: Sweep, points: Sequence[Point], best: Sequence[Point], measure: str) -> str:
+    """What the stars mean; a group in which nothing has a rival yet has none."""
+    if not best:
+        return ""
+    known = [point for point in points if math.isfinite(point.mean(measure)) and point.outcome == "full"]
+    several = len({group_of(point.cells[0].params) for point in known}) > 1
+    text = " The star is the best" if len(best) == 1 else " The stars are the best"
+    if several:
+        text += f" of {'its' if len(best) == 1 else 'each'} supervision and data set"
+    if sweep.halving:
+        text += f" of those that ran all {sweep.budgets[-1]:,} pairs"
+    if len({len(point.numbers) for point in known}) > 1:
+        text += ", of the points with the most seeds so far"
+    return f"{text}."
+
+
 def _average(points: Sequence[Point]) -> str:
-    seeds = max((len(point.numbers) for point in points), default=0)
-    return f"Mean over {seeds} seeds" if seeds > 1 else "One seed"
+    counts = {len(point.numbers) for point in points if point.numbers}
+    if max(counts, default=0) < 2:
+        return "One seed"
+    return f"Mean over {'up to ' if len(counts) > 1 else ''}{max(counts)} seeds"
 
 
 def title_of(place: Sequence[tuple[str, Any]]) -> str:

@@ -1,4 +1,5 @@
-"""What the paper's theory says of one update, with the numbers put in: Lemma 1, Theorem 2 and the C it requires.
+"""What the paper's theory says of one update, with the numbers put in: Lemma 1, Theorem 2 and the C it requires; and
+of streams that are separable or not.
 
 The counter-example to Theorem 2 is a stream of this one pair and U = W + C x (g - h)ᵀ: with F² = ‖x (g - h)ᵀ‖² it has
 ‖U - W‖² = C² F² and ℓ_U = ℓ - C F², so that the right side is F² (2 C ℓ - C² F²), negative once C > 2 ℓ / F².
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from ohash.core.loss import PairStep
 from ohash.engine.microscope import PairView
+from ohash.engine.separable import BITS, PAIRS, cumulative_loss
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.pair import Stage, tex_number
 
@@ -57,8 +59,8 @@ def _theorem(step: PairStep) -> Stage:
         f"is negative, and from C = {turn:.3g} on the bound is, too, although R = {step.R:g}. Clipped at 0, as it must "
         "be, the bound holds.",
         (
-            r"\textstyle\sum R \le F^2 \left( \lVert U - W \rVert^2 + 2 C \sum \ell_U \right),"
-            r"\qquad U = W + C\, x (g - h)^T,\quad \ell_U = \ell - C F^2",
+            r"\textstyle\sum R \le F^2 \left( \lVert U - W \rVert^2 + 2 C \sum \ell_U \right),",
+            r"U = W + C\, x (g - h)^T,\quad \ell_U = \ell - C F^2",
         ),
         chart=counter_example(step),
     )
@@ -92,3 +94,43 @@ def _required(step: PairStep) -> Stage:
         (rf"\frac{{\sqrt{{R}}}}{{F^2}} = \frac{{\sqrt{{{tex_number(step.R)}}}}}{{{tex_number(step.norm2)}}} = "
          rf"{tex_number(required)}\qquad \text{{Eq. (25)}}",),
     )  # fmt: skip
+
+
+def streams(wrong: float, C: float) -> Stage:
+    """ΣR on a separable stream and on the same one with wrong answers, learnt now."""
+    clean, noisy = cumulative_loss(0.0, C), cumulative_loss(wrong, C)
+    last = int(np.flatnonzero(np.diff(clean, prepend=0.0))[-1]) + 1
+    half = noisy[PAIRS // 2 - 1]
+    told = (
+        f"With {wrong:.0%} wrong answers no such W exists: the loss is {half:.0f} after {PAIRS // 2:,} pairs and "
+        f"{noisy[-1]:.0f} after {PAIRS:,}; the bound grows with the stream, and so may the loss."
+        if wrong
+        else "Add wrong answers to see a stream without such a W."
+    )
+    return Stage(
+        "Separable and non-separable streams",
+        "If one U has no loss, with room to spare, at every pair, the second term of the bound is 0: where C "
+        "is large enough, ΣR stays below a constant, however long the stream. Two clouds of points in the plane, "
+        f"{BITS} bits, {PAIRS:,} pairs, learnt now with C = {C:g}: without wrong answers the last loss comes with pair "
+        f"{last:,}, at ΣR = {clean[-1]:.0f}. {told}",
+        (
+            r"\textstyle\sum R \le F^2 \left( \lVert U - W^1 \rVert^2 + 2 C \sum \max(0, \ell_U) \right)"
+            r"\qquad \text{Eq. (27), corrected}",
+        ),
+        chart=_two_streams(clean, noisy, wrong),
+    )
+
+
+def _two_streams(clean: npt.NDArray[np.float64], noisy: npt.NDArray[np.float64], wrong: float) -> Chart:
+    t = np.arange(1, PAIRS + 1)
+    lines = [Series("separable", t, clean, role="right", label=f"separable {clean[-1]:.0f}")]
+    if wrong:
+        name = f"{wrong:.0%} wrong answers"
+        lines.append(Series(name, t, noisy, role="wrong", dash="dashed", label=f"{wrong:.0%} wrong {noisy[-1]:.0f}"))
+    level = clean[-1] == clean[PAIRS // 2]
+    title = (
+        "Cumulative loss is level where a W without loss exists" + (", and climbs where none does" if wrong else "")
+        if level
+        else "With so small a C the separable stream still has losses"
+    )
+    return Chart(title, Axis("pairs", format="count"), Axis("cumulative R", lo=0), tuple(lines), alt=f"{title}.")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ohash.core.arrays import Array
+from ohash.core.arrays import Array, Floats
 from ohash.engine.history import History
 from ohash.evaluation.drift_detectors import DriftMonitor
 from ohash.models.base import PairHasher
@@ -22,9 +22,14 @@ from ohash.models.storage import load, load_with_companion, save
 from ohash.production.price import StalenessPrice, price_staleness
 from ohash.production.single import only_one
 from ohash.production.sources import NO_TRIPLES, Batch, IteratorSource, PairSource, Position
+from ohash.production.ticks import Ticks
 from ohash.runtime.frames import Frame
 
 COLUMNS = ("loss", "hit_now", "hit_deployed", "half_width", "encode_seconds", "skipped", "alarms")
+ALARM_NAMES = {
+    "page_hinkley_wrong": "Page-Hinkley on the share of wrong pairs", "page_hinkley_R": "Page-Hinkley on R",
+    "adwin_wrong": "ADWIN on the share of wrong pairs", "adwin_R": "ADWIN on R",
+}  # fmt: skip
 MAX_CHECKS = 1000  # of the history; then every second one is dropped
 
 
@@ -57,6 +62,7 @@ class Follower:
         self.position: Position = {}
         self.price: StalenessPrice | None = None
         self.history = History(COLUMNS)
+        self.ticks = Ticks()
         self._loss_sum, self._loss_count = 0.0, 0
         companion: Frame | None = None
         if self.path.exists():
@@ -105,16 +111,18 @@ class Follower:
         due = self.t // self.options.check_every != (self.t + len(triples)) // self.options.check_every
         if due and len(good):
             self.price = price_staleness(self.model, deployed(), self.X, good, self.options.seed)
-        if len(good):
-            self._learn_pairs(self._with_negatives(good))
+        sums = self._learn_pairs(self._with_negatives(good)) if len(good) else np.zeros(4)
         self.skipped += sum(batch.skipped for batch in self._waiting) + int((~inside).sum())
         self.t += len(triples)
         self.position = self._waiting[-1].position
         self._waiting.clear()
+        if len(triples):
+            self.ticks.add(self.t, sums, self.alarms)
         if due and self.price is not None:
             self._note(self.price)
 
-    def _learn_pairs(self, triples: npt.NDArray[np.int64]) -> None:
+    def _learn_pairs(self, triples: npt.NDArray[np.int64]) -> Floats:
+        """Learn; returns how many pairs, and the sums of their loss, tau and updates (NaN where a method has none)."""
         rows, places = np.unique(triples[:, :2], return_inverse=True)
         places = places.reshape(-1, 2)
         Z = np.asarray(self.X[rows])
@@ -129,6 +137,11 @@ class Follower:
             self.monitor.update(losses)
             self._loss_sum += float(losses.sum())
             self._loss_count += len(losses)
+        tau = getattr(trace, "tau", None)
+        steps = np.full((1, 1), np.nan) if tau is None else np.asarray(tau, np.float64).reshape(len(triples), -1)
+        loss = np.nan if R is None else float(losses.sum())
+        moved = np.nan if tau is None else float((steps > 0).any(axis=1).sum())
+        return np.array([len(triples), loss, float(steps.mean(axis=1).sum()), moved])
 
     def _with_negatives(self, triples: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Each similar pair, then its drawn dissimilar ones; the draw depends on the place in the stream alone."""
@@ -158,6 +171,14 @@ class Follower:
         """Drift alarms so far, of all detectors; each keeps its latest thousand."""
         return sum(len(positions) for positions in self.monitor.alarms.values())
 
+    def latest_alarm(self) -> str:
+        """Which detector gave the latest alarm, and where; "" before the first."""
+        latest = {name: positions[-1] for name, positions in self.monitor.alarms.items() if positions}
+        if not latest:
+            return ""
+        name = max(latest, key=lambda name: latest[name])
+        return f"{ALARM_NAMES[name]} at learnt pair {latest[name]:,}"
+
     # -- the file ------------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
@@ -167,7 +188,9 @@ class Follower:
             "what": "follow", "t": self.t, "learnt": self.learnt, "skipped": self.skipped, "position": self.position,
             "columns": columns, "loss_sum": self._loss_sum, "loss_count": self._loss_count,
         }  # fmt: skip
+        values["ticks"], ticks = self.ticks.state()
         arrays = {"history": rows, **{f"monitor/{name}": array for name, array in self.monitor.state().items()}}
+        arrays |= {f"ticks/{name}": array for name, array in ticks.items()}
         save(self.model, self.path, (values, arrays))
 
     def _restore(self, companion: Frame) -> None:
@@ -176,8 +199,10 @@ class Follower:
         self.position = values["position"]
         self._loss_sum, self._loss_count = values["loss_sum"], values["loss_count"]
         self.history = History.from_state(values["columns"], arrays["history"])
-        monitor = {name.removeprefix("monitor/"): array for name, array in arrays.items() if name != "history"}
-        self.monitor.restore(monitor)
+        ours = [name for name in arrays if name.startswith("monitor/")]
+        self.monitor.restore({name.removeprefix("monitor/"): arrays[name] for name in ours})
+        if "ticks" in values:  # files from before there were any have none
+            self.ticks.restore(values["ticks"], arrays["ticks/rows"], arrays["ticks/open"])
 
 
 class DeployedModel:

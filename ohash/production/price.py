@@ -18,6 +18,7 @@ from ohash.index.hamming_index import HammingIndex
 K = 10
 SAMPLE = 10_000  # items that are searched
 MAX_QUERIES = 500
+LEAST_QUERIES = 20  # that decide anything
 Z_95 = 1.96
 
 
@@ -42,10 +43,15 @@ class StalenessPrice:
         """What it means; `hit_value` is what one hit is worth, in core seconds."""
         if not self.queries:
             return "no similar pair is recent enough to say what stale codes cost"
+        if self.queries < LEAST_QUERIES:
+            pairs = f"{self.queries} similar pair{'s' * (self.queries != 1)}"
+            return f"what stale codes cost cannot be told from {pairs} in a batch; it takes {LEAST_QUERIES}"
         cost = f"encoding {self.items:,} items again takes {self.encode_seconds:.3g} core seconds"
-        found = f"{100 * self.lost:.1f} ± {100 * self.half_width:.1f} hits per 100 queries"
+        found = f"{100 * abs(self.lost):.1f} ± {100 * self.half_width:.1f} hits per 100 queries"
+        if self.lost < 0:
+            return f"re-encoding does not pay: the deployed codes gain {found}; {cost}"
         if self.lost <= self.half_width:
-            return f"re-encoding does not pay: the deployed codes lose {found}; {cost}"
+            return f"re-encoding does not pay, as far as can be told: the deployed codes lose {found}; {cost}"
         if hit_value is None:
             return (
                 f"the deployed codes lose {found}; {cost}, as much as {self.encode_seconds / self.lost:.3g} core "

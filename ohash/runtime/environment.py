@@ -34,8 +34,11 @@ def _cpu() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.lower().startswith(("model name", "cpu model"))]
-    return names[0] if names else platform.processor() or platform.machine()
+    facts = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    known = facts.get("model name") or facts.get("cpu model")
+    if not known and "cpu part" in facts:  # ARM has numbers in place of a name
+        known = f"{platform.machine()}, implementer {facts.get('cpu implementer', '')}, part {facts['cpu part']}"
+    return known or platform.processor() or platform.machine()
 
 
 def _commit() -> str:

@@ -132,6 +132,10 @@ class Store:
         """Whether the trace of a finished run is missing, or incomplete at first sight."""
         return row.state != "error" and not looks_complete(self.trace(row.key))
 
+    def count(self) -> int:
+        """The number of runs."""
+        return sum(int(number) for (number,) in self.rows("SELECT COUNT(*) FROM runs"))
+
     def done(self) -> set[str]:
         """The keys of all successful runs."""
         return {key for (key,) in self.rows("SELECT key FROM runs WHERE state = 'done'")}
@@ -268,13 +272,17 @@ def _insert(db: sqlite3.Connection, key: str, values: dict[str, Any]) -> None:
 
 def _row(key: str, values: dict[str, Any], tags: str = "", note: str = "") -> RunRow:
     row = _bare_row(key, values)
-    version, now = values.get("plugin"), registry.plugin_version(json.loads(values["params"])["method"])
-    if now is not None and (version or {}).get("fingerprint") != now.fingerprint:
-        older = f"by an older version of {now.name}"
-        row = replace(
-            row, changed_settings=", ".join(filter(None, [row.changed_settings, older])),
-            group=", ".join(filter(None, [row.group, f"{older} {(version or {}).get('fingerprint', '')}"])),
-        )  # fmt: skip
+    params = json.loads(values["params"])
+    now = {"plugin": registry.plugin_version(params["method"])}
+    now["data_plugin"] = registry.data_plugin_version(params["dataset"])
+    for name, version in now.items():
+        stored = values.get(name, {}).get("fingerprint", "")
+        if version is not None and stored != version.fingerprint and version.name not in row.changed_settings:
+            older = f"by an older version of {version.name}"
+            row = replace(
+                row, changed_settings=", ".join(filter(None, [row.changed_settings, older])),
+                group=", ".join(filter(None, [row.group, f"{older} {stored}".strip()])),
+            )  # fmt: skip
     origin = "a sweep" if values.get("kind") == CELL else "Live"
     return replace(row, created=values.get("created", 0.0), origin=origin, tags=tags, note=note)
 

@@ -1,12 +1,14 @@
 """The data folder, `OHASH_DATA` or ``--data``: everything readable in it is a dataset with the key ``folder:name``.
 
-Listing reads headers only. A file that cannot be read is listed with the reason. Links out of the folder are not
+A folder in it whose files are numbered parts, such as ``train-00000-of-00002.parquet``, is one data set. Listing reads
+headers only. A file that cannot be read is listed with the reason. Links out of the folder are not
 followed. The scan is repeated when a name, size or time in the folder changes.
 
 `FileSet` is for data sets of several files with fixed names: which are present, which are missing, which are links.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -23,7 +25,7 @@ from ohash.streams.readers.own_data import (
     lies_inside,
     read_sidecar,
 )
-from ohash.streams.readers.source import FOLDER, Source, format_bytes
+from ohash.streams.readers.source import FOLDER, PARQUET, Source, format_bytes
 
 DATA = "OHASH_DATA"
 DEPTH = 3
@@ -113,6 +115,7 @@ def find_files(name: str) -> list[Path]:
 def _entries(root: Path, folder_state: tuple[FileState, ...]) -> tuple[Entry, ...]:
     files = [root / name for name, _, _ in folder_state]
     files = [file for file in files if file.suffix.lower() in (*READERS, *PICKLES) or file.is_dir()]
+    files = _join_parts(files, root)
     files = [file for file in files if file.name not in KNOWN]
     stems = [_stem(file, root) for file in files]
     entries = []
@@ -125,14 +128,29 @@ def _entries(root: Path, folder_state: tuple[FileState, ...]) -> tuple[Entry, ..
     return tuple(entry for entry in entries if entry.path.resolve() not in used)
 
 
+def _join_parts(files: list[Path], root: Path) -> list[Path]:
+    """A folder in place of its files, where these are the numbered parts of one Parquet data set."""
+    by_folder: dict[Path, list[Path]] = {}
+    for file in files:
+        by_folder.setdefault(file.parent, []).append(file)
+    numbered = {
+        folder
+        for folder, parts in by_folder.items()
+        if folder != root and len(parts) > 1 and len({re.sub(r"\d+", "0", part.name) for part in parts}) == 1
+        if parts[0].suffix.lower() == PARQUET
+    }
+    return list(dict.fromkeys(file.parent if file.parent in numbered else file for file in files))
+
+
 def _entry(key: str, file: Path, root: Path) -> Entry:
     size, sidecar = 0, NO_SIDECAR
     try:
         if not lies_inside(file, root):
             kind = "folder" if file.is_dir() else "file"
             raise ValueError(f"{file.name} is a link out of the data folder and is not followed; copy the {kind}")
-        size = file.stat().st_size
-        what = guess_role(Source.file(file), FOLDER)
+        source = Source.file(file)
+        size = source.size
+        what = guess_role(source, FOLDER)
         if what != "vectors" and not file.with_suffix(".toml").is_file():
             named = file.relative_to(root).as_posix()
             use = f"they belong to vectors: name them in a TOML beside those, {what} = {file.name!r}, or with --{what}"
@@ -156,7 +174,8 @@ def _entry(key: str, file: Path, root: Path) -> Entry:
         return Entry(
             key, title, file, size, peek.rows, peek.columns, problem=wrong, status="cannot be used", sidecar=sidecar
         )
-    files = [file, file.with_suffix(".toml"), sidecar.labels, sidecar.pairs]
+    parts = [part.path for part in source.parts]
+    files = [*parts, file.with_suffix(".toml"), sidecar.labels, sidecar.pairs]
     stamp = tuple(one.stat().st_mtime_ns for one in files if one is not None and one.is_file())
     labels = peek.labels or sidecar.labels is not None
     n = count_rows(peek, sidecar)

@@ -1,6 +1,7 @@
 """The cost of a sweep, before it starts: the time of a cell is measured, not guessed.
 
-If the store has finished cells of the same data set, method and size (T r m) with about as many pairs, their median
+Where the time of a cell is known (a recording of it, scaled to this machine by `machine_factor`), that is used. If the
+store has finished cells of the same data set, method and size (T r m) with about as many pairs, their median
 time per pair is used. Otherwise the smallest and the largest cell per data set and method are run for up to 2,000 pairs
 with one thread, as in a worker. Preparation, time per pair and time per checkpoint are measured, interpolated for the
 sizes in between, and scaled to the pairs of each cell. The time per pair is the median of short stretches, because
@@ -89,24 +90,43 @@ class CellTimer:
         return times
 
 
-def estimate_cost(cells: Sequence[Cell], store: Store, timer: CellTimer | None = None) -> CostEstimate:
-    """The cost of the cells that are not finished."""
+def estimate_cost(
+    cells: Sequence[Cell], store: Store, timer: CellTimer | None = None, seconds: Mapping[str, float] | None = None
+) -> CostEstimate:
+    """The cost of the cells that are not finished; `seconds` of cells that were timed before, by key."""
+    timed = seconds or {}
     known = store.values(cell.key for cell in cells)
     finished: dict[tuple[Family, int], list[tuple[int, float]]] = {}
-    left: list[ExperimentParams] = []
+    left: list[Cell] = []
     for cell in cells:
         values = known.get(cell.key)
         if values is not None and values["state"] == "done":
             kind = (_family(cell.params), _size(cell.params))
             finished.setdefault(kind, []).append((cell.params.run.pairs, values["seconds"]))
         else:
-            left.append(cell.params)
-    known_seconds = [_from_finished(finished.get((_family(one), _size(one)), []), one.run.pairs) for one in left]
-    unknown = [one for one, seconds in zip(left, known_seconds, strict=True) if seconds is None]
+            left.append(cell)
+    expected = [
+        timed[cell.key] if cell.key in timed
+        else _from_finished(finished.get((_family(cell.params), _size(cell.params)), []), cell.params.run.pairs)
+        for cell in left
+    ]  # fmt: skip
+    unknown = [cell.params for cell, one in zip(left, expected, strict=True) if one is None]
     times = (timer or CellTimer()).time_families(unknown)
-    total = sum(seconds for seconds in known_seconds if seconds is not None)
+    total = sum(one for one in expected if one is not None)
     total += sum(_interpolate(times, one).total(one) for one in unknown)
     return CostEstimate(len(left), total, sum(map(len, times.values())))
+
+
+def machine_factor(cells: Mapping[ExperimentParams, float]) -> float:
+    """How many times longer cells take here than they took where they were timed before: the median over these.
+
+    Each is run twice for its first pairs, because the first time may have to compile.
+    """
+    ratios = []
+    for params, seconds in cells.items():
+        time_cell(params)
+        ratios.append(time_cell(params).total(params) / seconds)
+    return median(ratios) if ratios else 1.0
 
 
 def _from_finished(spent: list[tuple[int, float]], pairs: int) -> float | None:

@@ -14,7 +14,6 @@ from typing import Any
 
 from ohash.engine.snapshot import plugin_values
 from ohash.engine.tasks import run
-from ohash.models import registry
 from ohash.runtime.environment import environment
 from ohash.runtime.frames import Frame
 from ohash.runtime.pool import WorkerPool
@@ -127,8 +126,8 @@ class SweepExecution:
         except Exception as error:  # whatever it is, it belongs to this cell
             self._fail(cell, str(error) if isinstance(error, (ValueError, TaskError)) else repr(error))
             return
-        version = registry.plugin_version(cell.params.method)
-        if version is not None and values["plugin"]["fingerprint"] != version.fingerprint:
+        versions = plugin_values(cell.params).items()
+        if any(values[name]["fingerprint"] != version["fingerprint"] for name, version in versions):
             self._fail(cell, "the plugin file was edited while the sweep ran; start it again")
             return
         self.store.save(key, values, arrays)
@@ -168,7 +167,7 @@ def _failure(cell: Cell, error: str) -> dict[str, Any]:
     return {
         "params": cell.params.to_json(), "state": "error", "error": error, "t": 0, "numbers": {}, "notes": [],
         "similar_by": "", "database_seen": True, "environment": environment(),
-        **plugin_values(cell.params.method),
+        **plugin_values(cell.params),
     }  # fmt: skip
 
 

@@ -142,7 +142,8 @@ def delete_sweep(store: Store, key: str) -> None:
     """Delete a sweep, and own data that no other sweep needs; its cells stay."""
     store.write(lambda: (store.folder / SWEEPS / f"{key}.json").unlink(missing_ok=True))
     store.transact(lambda db: db.execute("DELETE FROM activity WHERE sweep = ?", (key,)))
-    needed = {content for other in list_sweeps(store).values() for content in own_fingerprints(other)}
+    # A sweep that cannot be read now, because its plugin is not loaded, names its data, too.
+    others = [file.read_text(encoding="utf-8", errors="replace") for file in (store.folder / SWEEPS).glob("*.json")]
     for file in (store.folder / DATA).glob(f"*{END}"):
-        if file.name.removesuffix(END) not in needed:
+        if not any(file.name.removesuffix(END) in description for description in others):
             store.write(partial(file.unlink, missing_ok=True))

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from ohash.runtime.worker import environment_of_child
@@ -21,10 +22,14 @@ def start_sweep(sweep: Sweep, store: Store) -> None:
     _start(store, sweep.key, ["sweep", str(file)])
 
 
-def start_paper(profile: str, figures: list[str], store: Store) -> None:
-    """Start a process that runs what is left of the paper's figures."""
+def start_paper(profile: str, figures: list[str], store: Store, methods: Sequence[str] = ()) -> None:
+    """Start a process that runs what is left of the paper's figures, or of these methods in them."""
     (store.folder / SWEEPS).mkdir(parents=True, exist_ok=True)
-    _start(store, f"paper-{profile}", ["paper", *figures, "--profile", profile])
+    _start(
+        store,
+        f"paper-{profile}",
+        ["paper", *figures, "--profile", profile, *(["--methods", *methods] if methods else [])],
+    )
 
 
 def is_running(store: Store, name: str) -> bool:

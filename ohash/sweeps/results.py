@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,15 @@ import numpy.typing as npt
 
 from ohash import tables
 from ohash.engine.params import QUERIES
+from ohash.engine.snapshot import plugin_values
 from ohash.evaluation.significance import ENOUGH_SEEDS, Difference, difference_over_seeds, seeds_text
-from ohash.models import registry
 from ohash.notebook import card_html, curves_html
 from ohash.store.store import CELL, Store
 from ohash.sweeps.halving import OUTCOMES, Outcome, group_of, open_rounds, outcomes, planned_cells, summary
 from ohash.sweeps.sweep import Cell, Sweep, Values
 
 METRIC = "map"
+DONE_CELLS = "SELECT record FROM runs WHERE kind = ? AND state = 'done'"
 SCORES, COSTS = ("map", "recall_10", "precision_10"), ("auc", "cpu_learn", "seconds")
 
 
@@ -92,17 +94,19 @@ def count_cells(sweep: Sweep, store: Store) -> int:
 def older_version_text(sweep: Sweep, store: Store) -> str:
     """Cells that run again because the file of their plugin has been edited since; "" if there are none."""
     done = store.done()
-    versions = {cell.params.method: registry.plugin_version(cell.params.method) for cell in sweep.cells}
+    left: dict[str, set[str]] = {}  # experiments that are to run, by the file of the plugin that they need
+    for cell in sweep.cells:
+        for version in plugin_values(cell.params).values() if cell.key not in done else ():
+            left.setdefault(Path(version["file"]).name, set()).add(cell.params.to_json())
+    if not left:
+        return ""
+    stored = {json.loads(record)["params"] for (record,) in store.rows(DONE_CELLS, CELL)}
     texts = []
-    for method, version in versions.items():
-        if version is None:
-            continue
-        left = {cell.params.to_json() for cell in sweep.cells if cell.params.method == method and cell.key not in done}
-        rows = store.rows("SELECT record FROM runs WHERE method = ? AND kind = ? AND state = 'done'", method, CELL)
-        older = len(left & {json.loads(record)["params"] for (record,) in rows})
+    for file, experiments in left.items():
+        older = len(experiments & stored)
         if older:
             cells = "1 stored cell is" if older == 1 else f"{older:,} stored cells are"
-            texts.append(f"{cells} of another version of {version.name}, and set aside: the present file runs")
+            texts.append(f"{cells} of another version of {file}, and set aside: the present file runs")
     return "; ".join(texts)
 
 

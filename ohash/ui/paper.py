@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import streamlit as st
 
 import ohash
 from ohash.engine.narrative import duration
+from ohash.models.registry import find, own_methods
 from ohash.paper.claims import CLAIMS
 from ohash.paper.figures import FIGURES, PROFILES, Figure, Profile, variant_title
 from ohash.paper.findings import Finding, judge_claim
@@ -103,12 +104,13 @@ def _progress(store: Store, profile: Profile, was_alive: bool) -> None:
     with st.container(horizontal=True, key="paper_controls", vertical_alignment="center"):
         if alive:
             if st.button("Cancel", icon=":material/stop:", key="paper_cancel", help="Finished experiments are kept."):
-                for figure in FIGURES.values():
-                    cancel(store, figure.sweep(profile).key)
+                for _, key in _sweeps(profile):
+                    cancel(store, key)
             if st.button("Show results so far", icon=":material/refresh:", key="paper_refresh"):
                 st.rerun()
         elif done < len(cells):
             _start_button(store, profile, resume=done > 0)
+            _own_button(store, profile)
             st.caption(
                 f"{profile.title}. To estimate the time: `python3 -m ohash paper --profile {profile.key} --estimate`."
             )
@@ -120,22 +122,47 @@ def _start_button(store: Store, profile: Profile, *, resume: bool) -> None:
         disabled=not store.writable, help="Runs in a separate process, which continues when this page is closed.",
     ):  # fmt: skip
         return
+    _start(store, lambda: launch.start_paper(profile.key, [], store))
+
+
+def _own_button(store: Store, profile: Profile) -> None:
+    """Run what is left of the methods of plugins, which are drawn among the others as recorded."""
+    own = own_methods()
+    figures = [figure for figure in FIGURES.values() if figure.among(own)]
+    left = {cell.key for figure in figures for cell in figure.sweep(profile, only=own).cells} - store.done()
+    if left and st.button(
+        f"Run {_own_names()} ({len(left):,})", icon=":material/extension:", key="paper_own",
+        disabled=not store.writable,
+        help=f"Run only your own: {len(left):,} experiments, in {_names(figures)}.",
+    ):  # fmt: skip
+        _start(store, lambda: launch.start_paper(profile.key, [], store, own))
+
+
+def _start(store: Store, begin: Callable[[], None]) -> None:
     if any(now.alive for now in activity(store).values()):
         st.error("A sweep is running on this machine: wait for it, or cancel it first.", icon=":material/error:")
         return
     try:
-        launch.start_paper(profile.key, [], store)
+        begin()
     except (OSError, StoreError) as error:
         show_error(error)
         return
     st.rerun()
 
 
+def _sweeps(profile: Profile) -> list[tuple[Figure, str]]:
+    """Each figure with the key of its sweep, and again with that of its own methods only."""
+    own = own_methods()
+    return [(figure, figure.sweep(profile).key) for figure in FIGURES.values()] + [
+        (figure, figure.sweep(profile, only=own).key) for figure in FIGURES.values() if figure.among(own)
+    ]
+
+
 def _running(store: Store, profile: Profile) -> str:
     """What is running now, in words; "" if nothing is."""
     now = activity(store)
-    for figure in FIGURES.values():
-        current = now.get(figure.sweep(profile).key)
+    for figure, key in _sweeps(profile):
+        current = now.get(key)
         if current is not None and current.alive:
             count = f"{current.progress['done']} of {current.progress['total']}"
             return "stopping …" if current.state == "cancelling" else f"running {_name(figure)}, {count}"
@@ -147,17 +174,22 @@ def source(results: Results) -> None:
     recording, (own, recorded) = results.measured.recording, results.measured.counts
     if recording is None or not recorded + own:
         return
+    total = f"{own + recorded:,} experiments, {duration(results.measured.cost(*FIGURES.values()))} of CPU time in total"
     if not own:
         st.caption(
-            f"The experiments behind this page were {recording.text}; theory and the search of a million codes are "
-            "computed here. Reproduce here replaces them by your own."
+            f"The experiments behind this page ({total}) were {recording.text}; theory and the search of a million "
+            "codes are computed here. Reproduce here replaces them by your own."
         )
         return
-    differing = results.measured.disagreements()
+    compared, differing = results.measured.compared(), results.measured.disagreements()
     text = f"{own:,} experiments were run here"
     text += f", the other {recorded:,} were {recording.text}." if recorded else "."
+    if not compared:
+        st.caption(f"{text} The recording has none of yours.")
+        return
     if not differing:
-        st.caption(f"{text} Yours agree with the recording: no mAP differs by more than {ROUNDING:g}.")
+        which = "Yours" if compared == own else f"The {compared:,} of yours that it has, too,"
+        st.caption(f"{text} {which} agree with the recording: no mAP differs by more than {ROUNDING:g}.")
         return
     worst = max(differing, key=lambda one: abs(one.own - one.recorded))
     point = worst.point
@@ -204,10 +236,11 @@ def figures(results: Results) -> None:
     """One figure: the paper's setting, ours, plots, numbers, cost."""
     key = st.selectbox("Figure", list(FIGURES), key="paper_figure", format_func=lambda key: _name(FIGURES[key]))
     figure = FIGURES[key]
+    _say_where_own_methods_are(results.measured, figure)
     done, total = results.measured.progress(figure)
     st.markdown(
         f"**The paper** ({figure.place}): {figure.paper}\n\n"
-        f"**Here**: {figure.ours} {stand_ins(results.measured, figure)}"
+        f"**Here**: {figure.ours} {stand_ins(results.measured, figure)}{_own_text(results.measured, figure)}"
     )
     st.caption(f"{done} of {total} experiments, {duration(results.measured.cost(figure))} of CPU time.")
     drawings = charts(results.measured, figure)
@@ -224,6 +257,42 @@ def figures(results: Results) -> None:
     if findings:
         st.markdown("**What the paper concludes from this figure**")
         _table(findings)
+
+
+def _say_where_own_methods_are(measured: Measurements, figure: Figure) -> None:
+    """Methods of plugins: drawn here, not run yet, or in other figures."""
+    missing = [key for key in own_methods() if key not in figure.among(own_methods())]
+    if missing:
+        others = [other for other in FIGURES.values() if set(missing) & set(other.among(missing))]
+        about = "varies a parameter of OH or MMOH" if len(figure.methods) == 1 else "compares methods that learn online"
+        st.info(
+            f"{_own_names(missing)} from your plugins {'is' if len(missing) == 1 else 'are'} in "
+            f"{_names(others) or 'no figure'}: this one {about}.", icon=":material/extension:",
+        )  # fmt: skip
+    not_run = [key for key in figure.among(own_methods()) if not measured.has_any(figure.key, key)]
+    if not_run:
+        st.info(
+            f"{_own_names(not_run)} from your plugins {'is' if len(not_run) == 1 else 'are'} drawn here as soon "
+            "as some of its experiments have been run. The claims are about the paper's methods only.",
+            icon=":material/extension:",
+        )
+
+
+def _own_text(measured: Measurements, figure: Figure) -> str:
+    """The methods of plugins that are drawn, as a sentence."""
+    drawn = [key for key in figure.own_methods if measured.has_any(figure.key, key)]
+    return f" With {_own_names(drawn)} from your plugins, marked as yours." if drawn else ""
+
+
+def _own_names(methods: Sequence[str] | None = None) -> str:
+    return ", ".join(find(key).title for key in (own_methods() if methods is None else methods))
+
+
+def _names(figures: Sequence[Figure]) -> str:
+    """Figures in a sentence."""
+    numbers = [figure.key for figure in figures if figure.key.isdigit()]
+    titles = [f"“{figure.title}”" for figure in figures if not figure.key.isdigit()]
+    return ", ".join([*([f"figure{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"] if numbers else []), *titles])
 
 
 def symbols() -> None:

@@ -1,6 +1,7 @@
 """What the server does when it starts, so that its first visitor does not have to wait."""
 
 import inspect
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -8,13 +9,27 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from ohash.engine.live.warm_up import warm
+from ohash.models import registry as methods
+from ohash.streams import registry as datasets
+from ohash.ui import class_routes
 from ohash.ui.live import details  # noqa: F401 (import the Live page early)
+from ohash.ui.session import access
 from ohash.ui.session.recording import recording
 from ohash.ui.workarounds.first_paint import AddToPage
 from ohash.ui.workarounds.script import SCRIPT
 from ohash.ui.workarounds.style import CSS
 
-MIDDLEWARE = [Middleware(AddToPage, html=CSS + SCRIPT)]
+MIDDLEWARE = [Middleware(AddToPage, html=CSS + SCRIPT + (class_routes.SCRIPT if access.is_class() else ""))]
+ROUTES = class_routes.ROUTES
+
+
+def check_plugins() -> None:
+    """End with one line if a file of OHASH_PLUGINS is broken, or declares a key that is taken."""
+    try:
+        methods.hashers()
+        datasets.named_datasets()
+    except ValueError as problem:
+        sys.exit(f"ohash: {problem}")
 
 
 @asynccontextmanager

@@ -13,9 +13,9 @@ from ohash.engine.params import ExperimentParams
 from ohash.models.registry import find
 from ohash.plots.pair import Stage, stages
 from ohash.plots.svg import to_svg
-from ohash.plots.theory import theory
+from ohash.plots.theory import streams, theory
 from ohash.streams.dataset import Dataset
-from ohash.ui.parts import static_chart
+from ohash.ui.parts import present, static_chart
 from ohash.ui.parts.items import pair_html
 from ohash.ui.parts.notices import show_error, show_missing_data
 from ohash.ui.parts.sharing import file_stem, offer_file
@@ -26,6 +26,8 @@ from ohash.ui.workarounds.style import dark
 
 NEXT = {"update": "Next update", "capped": "Next capped by C", "loss left": "Next with loss left"}
 EVERYTHING = 99
+LARGE_CHART = 190, 58, 10.5  # millimetres, and points of type
+STREAM = 0.05, 0.1  # share of wrong answers, and C
 PARTS = ("The update", "Its theory")
 RULES = {
     1: "A similar pair updates only the model with the smallest loss, and none if that is 0.",
@@ -55,9 +57,12 @@ def show(session: Session) -> None:
     _read_address(session, microscope)
     assert session.pair is not None
     title = f"{find(params.method).title} on {title_of(params)}"
-    st.caption(
-        f"{title}: pair {session.pair:,} of {microscope.length:,}, counted from 0. The run on Live is not touched."
-    )
+    with st.container(horizontal=True, key="step_top", vertical_alignment="center"):
+        st.caption(
+            f"{title}: pair {session.pair:,} of {microscope.length:,}, counted from 0. The run on Live is not touched.",
+            width="stretch",
+        )
+        present.bar(session, "pages/step.py")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _choose_pair(session, microscope)
         _choose_items(session, microscope)
@@ -67,16 +72,21 @@ def show(session: Session) -> None:
         st.info(f"What if {told}: the model up to this pair is that of the experiment.", icon=":material/tune:")
     view = microscope.view(session.pair, session.own_pair, **values)
     model = _choose_model(view)
-    shown = _chosen_stages(view, model)
-    left, right = st.columns([1, 3])
-    with left:
-        _items(session, view, microscope.dataset)
-        _next_stage(session, len(shown))
-        _export(shown, params, view)
-    with right:
-        for number, stage in enumerate(shown[: session.stages_shown], start=1):
-            _stage(number, stage)
-    address.write_query(params.to_query() | {"at": str(session.pair)})
+    shown = _chosen_stages(session, view, model)
+    with st.container(key="step_body"):
+        left, right = st.columns([1, 3])
+        with left:
+            _items(session, view, microscope.dataset)
+            _next_stage(session, len(shown))
+            _export(shown, params, view)
+        with right:
+            last = min(session.stages_shown, len(shown))
+            if session.present:  # only one fits on a screen
+                _large_stage(last, shown[:last])
+            else:
+                for number, stage in enumerate(shown[:last], start=1):
+                    _stage(number, stage)
+    address.write(params, present=session.present, at=str(session.pair))
 
 
 def _read_address(session: Session, microscope: Microscope) -> None:
@@ -164,7 +174,7 @@ def _choose_model(view: PairView) -> int:
     return names.index(chosen)
 
 
-def _chosen_stages(view: PairView, model: int) -> list[Stage]:
+def _chosen_stages(session: Session, view: PairView, model: int) -> list[Stage]:
     """The update in stages, or what the theory says of it."""
     part = st.segmented_control(
         "part", PARTS, default=PARTS[0], key="view_step_part", label_visibility="collapsed", required=True
@@ -174,7 +184,19 @@ def _chosen_stages(view: PairView, model: int) -> list[Stage]:
     told = theory(view, model)
     if not told:
         st.info("This pair does not update the model: the theory speaks of updates. Press Next update.")
-    return told
+    chosen = _choose_streams() if session.stages_shown > len(told) or not session.present else STREAM
+    return [*told, streams(*chosen)]
+
+
+def _choose_streams() -> tuple[float, float]:
+    """Of the last stage of the theory: the share of wrong answers, and C."""
+    wrong, usual = STREAM
+    with st.container(horizontal=True, key="streams"):
+        percent = st.slider(
+            "wrong answers in the stream of the last stage, %", 0, 40, round(100 * wrong), 1, key="view_wrong"
+        )
+        C = st.select_slider("C there", (0.001, 0.01, 0.1, 1.0, 10.0), usual, key="view_stream_C")
+    return percent / 100, C
 
 
 def _items(session: Session, view: PairView, dataset: Dataset) -> None:
@@ -192,7 +214,12 @@ def _next_stage(session: Session, count: int) -> None:
             on_click=once(partial(_set_stages, session, session.stages_shown + 1)),
         )  # fmt: skip
         st.button("All", disabled=done, key="stage_all", on_click=once(partial(_set_stages, session, EVERYTHING)))
-        st.button("First stage", shortcut="left", key="stage_again", on_click=once(partial(_set_stages, session, 1)))
+        before = max(1, min(session.stages_shown, count) - 1)
+        st.button(
+            "Previous stage", shortcut="left", disabled=session.stages_shown == 1, key="stage_before",
+            on_click=once(partial(_set_stages, session, before)),
+        )  # fmt: skip
+        st.button("First stage", key="stage_again", on_click=once(partial(_set_stages, session, 1)))
     st.caption(f"Stage {min(session.stages_shown, count)} of {count}")
 
 
@@ -204,12 +231,34 @@ def _stage(number: int, stage: Stage) -> None:
     with st.container(border=True):
         st.markdown(f"**{number} · {stage.title}.** {stage.text}")
         if stage.strips:
-            source = f"data:image/svg+xml;base64,{base64.b64encode(stage.strips.encode()).decode()}"
-            st.html(f'<img alt="{html.escape(stage.text)}" src="{source}" style="width:100%; max-width:760px">')
+            _picture(stage.strips, stage.text, 760)
         for line in stage.tex:
             st.latex(line)
         if stage.chart is not None:
             static_chart.show(stage.chart, f"stage_{stage.title}", height=stage.height)
+
+
+def _large_stage(number: int, shown: list[Stage]) -> None:
+    """The last of these stages over the whole screen; one of words and equations has the latest bits above them."""
+    stage = shown[-1]
+    strips = next((one for one in reversed(shown) if one.strips), None) if stage.chart is None else None
+    with st.container(border=True, key="large_stage"):
+        st.markdown(f"**{number} · {stage.title}.** {stage.text}")
+        if strips is not None:
+            _picture(strips.strips, strips.text)
+        for line in stage.tex:
+            st.latex(line)
+        if stage.chart is not None:
+            st.markdown(f"**{stage.chart.title}**")
+            width, height, size = LARGE_CHART
+            drawing = to_svg(stage.chart, width=width, height=height, size=size, dark=dark(), heading=False)
+            _picture(drawing, stage.chart.alt or stage.chart.title)
+
+
+def _picture(svg: str, alt: str, widest: int | None = None) -> None:
+    source = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+    limit = f"; max-width:{widest}px" if widest else ""
+    st.html(f'<img alt="{html.escape(alt)}" src="{source}" style="width:100%{limit}">')
 
 
 def _export(shown: list[Stage], params: ExperimentParams, view: PairView) -> None:

@@ -1,10 +1,15 @@
 // Three small charts: agreement, cumulative loss, and τ under C.
 
-const LEFT = 34, TOP = 5, BELOW = 14; // room for labels
+const LEFT = 34, TOP = 5, BELOW = 16; // room for labels
 
 function drawCharts(canvases, run, look) {
   const { t, seen, sumR, sumFrozenR, curves: { agreement, loss, frozen } } = run, { roles } = look;
-  const parts = canvases.map((canvas) => [canvas.getContext("2d"), canvas.clientWidth, canvas.clientHeight]);
+  const parts = canvases.map((canvas) => {
+    const context = canvas.getContext("2d");
+    context.save();
+    context.scale(look.type, look.type);
+    return [context, canvas.clientWidth / look.type, canvas.clientHeight / look.type];
+  });
   const top = Math.max(1, sumR, sumFrozenR, ...loss.y.slice(-1), ...frozen.y.slice(-1));
   drawCurves(...parts[0], [{ curve: agreement, y: run.now, colour: roles.labels }],
     { lo: 0, hi: 1, level: run.start, t, seen }, look);
@@ -12,6 +17,7 @@ function drawCharts(canvases, run, look) {
   drawCurves(...parts[1], [{ curve: frozen, y: sumFrozenR, colour: roles.frozen, dash: [4, 3] },
     { curve: loss, y: sumR, colour }], { lo: 0, hi: top, t, seen }, look);
   drawTaus(...parts[2], run.taus, run.params.C, look);
+  for (const [context] of parts) context.restore();
 }
 
 // Lines {curve, y, colour, dash} over all pairs seen, and a rule at t; y is the value at t. `level` is dashed.
@@ -68,7 +74,7 @@ function drawFrame(context, width, height, [lo, hi], look) {
   context.lineTo(LEFT, bottom);
   context.lineTo(width, bottom);
   context.stroke();
-  [context.font, context.fillStyle] = [`11px ${look.font}`, look.faint];
+  [context.font, context.fillStyle] = [`${look.label}px ${look.font}`, look.faint];
   [context.textAlign, context.textBaseline] = ["right", "middle"];
   context.fillText(shortNumber(hi), LEFT - 3, 8);
   context.fillText(shortNumber(lo), LEFT - 3, bottom - 2);

@@ -34,7 +34,7 @@ function drawCells(context, box, plane, buckets, focusCode, linear, look) {
     for (const segments of plane.boundaries) segmentsPath(context, box, segments);
     [context.strokeStyle, context.lineWidth] = [look.line, linear ? 1.2 : 1];
     context.stroke();
-    [context.fillStyle, context.font] = [look.ink, `11px ${look.font}`];
+    [context.fillStyle, context.font] = [look.ink, `${look.label * look.type}px ${look.font}`];
     [context.textAlign, context.textBaseline] = ["center", "middle"];
     plane.boundaries.forEach(([ends], k) => {
       if (linear && ends) context.fillText(k + 1, px(0.965 * ends[0]), py(0.965 * ends[1]));
@@ -44,7 +44,7 @@ function drawCells(context, box, plane, buckets, focusCode, linear, look) {
   context.strokeRect(box.x + 0.5, box.y + 0.5, box.size - 1, box.size - 1);
 }
 
-const radiusIn = (box) => (box.size > 330 ? 4.2 : 3);
+const radiusIn = (box) => (box.size > 700 ? 6 : box.size > 330 ? 4.2 : 3);
 
 // Points fade with the distance of their code from that of the point in focus. Those that look alike are one path:
 // a thousand small ones take too long.
@@ -78,7 +78,7 @@ function drawPair(context, box, places, { s, i, j }, named, look) {
   [context.strokeStyle, context.lineWidth] = [look.roles[s === 1 ? "similar" : "dissimilar"], 3];
   context.stroke();
   context.setLineDash([]);
-  [context.fillStyle, context.strokeStyle, context.font] = [look.ink, look.ink, `italic 600 15px ${look.font}`];
+  [context.fillStyle, context.strokeStyle, context.font] = [look.ink, look.ink, `italic 600 ${15 * look.type}px ${look.font}`];
   [context.textAlign, context.textBaseline] = ["center", "middle"];
   ends.forEach(([x, y], k) => {
     markPath(context, 0, px(x), py(y), radius + 4);

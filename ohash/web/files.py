@@ -94,9 +94,10 @@ def component_script() -> str:
     """The JavaScript as a module for `st.components.v2.component`: mounted once, whatever the server sends later."""
     return (
         f"{script()}\nconst mounted = new WeakMap();\n"
-        "export default function ({ parentElement }) {\n"
+        "export default function ({ parentElement, data }) {\n"
         "  if (!mounted.has(parentElement)) mounted.set(parentElement,\n"
-        f'    mountPlayground(parentElement, {colours()}, {{ address: "query", live: "./" }}));\n'
+        f'    mountPlayground(parentElement, {colours()}, {{ address: "query", live: "./",\n'
+        '      start: data?.start || null, everywhere: () => document.querySelector(".st-key-stage") }));\n'
         "  return () => { mounted.get(parentElement)?.(); mounted.delete(parentElement); };\n"
         "}\n"
     )

@@ -50,6 +50,7 @@ class Hand {
 
   // The point under an event, if there is one, as it would be held.
   grabs(event) {
+    if (this.playground.free) return null; // a lesson has locked the points
     const hit = this.stage.placeOf(event), places = this.run.places();
     const { at, distance } = hit ? nearestPoint(places, hit.place) : { at: null };
     if (at === null || distance > GRAB) return null;
@@ -135,6 +136,7 @@ class Hand {
     const shift = (place) => place.map((v, k) => Math.min(HALF, Math.max(-HALF, v + NUDGE * way[k])));
     const { view } = this.playground;
     if (event.key === "Escape") this.leave();
+    else if (this.playground.free && (event.key === "Delete" || event.shiftKey)) return false;
     else if (this.tool !== "look") {
       const place = view.brush?.place ?? [0, 0];
       if (way) this.showBrush(shift(place));

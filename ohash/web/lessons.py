@@ -2,7 +2,7 @@
 
 # Title
 
-link: r=3&at=300
+link: r=3&at=299&only=r        (`only` names the settings that stay free; all others are locked)
 check: r=8&at=2000 -> agreement > 0.9        (what the text claims, for the tests; any number of lines)
 
 Two or three sentences.

@@ -16,7 +16,7 @@ const CONTROLS = [
   { key: "pace", title: "Pairs per second", list: PACES, live: true },
   { key: "seed", title: "Seed", lo: 0, hi: 999, step: 1, number: true },
 ];
-const LINK_KEYS = [...CONTROLS.map(({ key }) => key), "changes", "at"];
+const LINK_KEYS = [...CONTROLS.map(({ key }) => key), "changes", "at", "only"];
 
 function clamp(value, { lo, hi, step, log }) {
   const within = Math.min(hi, Math.max(lo, value));
@@ -55,6 +55,15 @@ const queryOf = (text) => new URLSearchParams(text.replace(/^[#?]/, ""));
 // Whether a text names a state at all; the fragment of a page may be that of a heading.
 function isLink(text) { return LINK_KEYS.some((key) => queryOf(text).has(key)); }
 
+// The settings that a lesson leaves free, by `only=C` or `only=r,T`; null if all are. The pace is always free: it
+// changes nothing that is learnt.
+function readFree(text, problems) {
+  if (text === null) return null;
+  const keys = text.split(",").filter(Boolean), known = (key) => CONTROLS.some((control) => control.key === key);
+  for (const key of keys) if (!known(key)) problems.push(`only=${key} is not a setting`);
+  return keys.filter(known);
+}
+
 // The parameters, events and pair count in a link, and what in it was not possible.
 function readLink(text) {
   const problems = [], query = queryOf(text), values = {};
@@ -67,15 +76,17 @@ function readLink(text) {
   const at = Math.min(LONGEST, Math.max(0, Math.floor(Number(query.get("at")) || 0)));
   if (query.has("at") && String(at) !== query.get("at")) problems.push(`at is ${at}, not ${query.get("at")}`);
   const params = { ...defaultsFor(values.data ?? DEFAULTS.data), ...values };
-  return { params, events, at, problems, paused: query.has("at") };
+  const free = readFree(query.get("only"), problems);
+  return { params, events, at, problems, free, paused: query.has("at") };
 }
 
-function writeLink(run) {
+function writeLink(run, free = null) {
   const query = new URLSearchParams(), usual = { ...defaultsFor(run.first.data), data: DEFAULTS.data };
   const first = { ...run.first, pace: run.params.pace };
   for (const [key, value] of Object.entries(first)) if (value !== usual[key]) query.set(key, value);
   const events = run.events.filter(([t]) => t <= run.t);
   if (events.length) query.set("changes", events.map((event) => event.join(":")).join(","));
   if (run.t) query.set("at", run.t);
+  if (free) query.set("only", free.join(","));
   return query.toString().replaceAll("%3A", ":").replaceAll("%2C", ",");
 }

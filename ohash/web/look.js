@@ -14,12 +14,16 @@ function mix(over, under, share) {
   return a.map((v, k) => Math.round(share * v + (1 - share) * b[k]));
 }
 
+const USUAL_TYPE = 14; // pixels
+
 // The colours for an element: its text is light where its ground is dark. Outside of a page text has no colour.
 function chooseLook(element, colours) {
   const numbers = getComputedStyle(element.parentElement).color.match(/[\d.]+/g) ?? [0, 0, 0];
   const [red, green, blue] = numbers.map(Number);
   const theme = colours[red + green + blue > 384 ? "dark" : "light"];
-  return { ...theme, theme, font: getComputedStyle(element).fontFamily,
+  const { fontFamily, fontSize } = getComputedStyle(element);
+  const type = (parseFloat(fontSize) || USUAL_TYPE) / USUAL_TYPE; // pictures are drawn as much larger
+  return { ...theme, theme, font: fontFamily, type, label: type > 1 ? 14 : 11,
     line: `rgb(${mix(theme.ink, theme.background, 0.55)})`, classes: CLASS_ROLES.map((role) => theme.roles[role]) };
 }
 
@@ -53,5 +57,5 @@ function fitCanvas(canvas, width, height) {
 function shortNumber(v) {
   if (v === 0) return "0";
   if (Math.abs(v) >= 10000) return `${Math.round(v / 1000)}k`;
-  return Math.abs(v) >= 100 ? String(Math.round(v)) : String(+v.toPrecision(2));
+  return Math.abs(v) >= 100 ? Math.round(v).toLocaleString("en") : String(+v.toPrecision(2));
 }

@@ -55,20 +55,25 @@ function meanAP(codes, labels, r) {
       wanted += same;
     }
     if (wanted === 0) continue;
-    let seen = 0, hits = 0, ap = 0;
-    for (let at = 0; at < sizes; at++) {
-      const size = all[at], good = relevant[at];
-      if (good > 0) {
-        for (let k = 1; k <= size; k++) {
-          const before = size > 1 ? (k - 1) * (good - 1) / (size - 1) : 0;
-          ap += good / size * (hits + 1 + before) / (seen + k);
-        }
-      }
-      seen += size;
-      hits += good;
-    }
-    total += ap / wanted;
+    total += averagePrecision(all, relevant, wanted);
     queries += 1;
   }
   return total / queries;
+}
+
+// Expected over all orders of ties; `all` and `relevant` count the items of each tie, nearest first.
+function averagePrecision(all, relevant, wanted) {
+  let seen = 0, hits = 0, ap = 0;
+  for (let at = 0; at < all.length; at++) {
+    const size = all[at], good = relevant[at];
+    if (good > 0) {
+      for (let k = 1; k <= size; k++) {
+        const before = size > 1 ? (k - 1) * (good - 1) / (size - 1) : 0;
+        ap += good / size * (hits + 1 + before) / (seen + k);
+      }
+    }
+    seen += size;
+    hits += good;
+  }
+  return ap / wanted;
 }

@@ -22,12 +22,13 @@ def playground(
     seed: int | None = None,
     changes: str | None = None,
     at: int | None = None,
+    only: str | None = None,
 ) -> "Playground":
     """The playground of the Learn page as a widget of a notebook (Jupyter, VS Code, Colab, marimo).
 
     `link` is what follows ``?`` on the Learn page or ``#`` in the file, or what *Copy call* gave; the other arguments
     set its parts: ``ohash.playground(data="rings", features="rbf", r=8)``. With `at` it waits at that pair, without it
-    plays.
+    plays; `only="C"` locks all other settings.
     """
     try:
         from ohash.web.widget import Playground  # noqa: PLC0415
@@ -36,6 +37,7 @@ def playground(
     given = {
         "data": data, "features": features, "r": r, "T": T, "beta": beta, "C": C, "noise": noise, "drift": drift,
         "pace": pace, "seed": seed, "changes": changes, "at": at,
+        "only": only,
     }  # fmt: skip
     parts = [link.lstrip("?#"), urlencode({key: value for key, value in given.items() if value is not None}, safe=":,")]
     return Playground(start="&".join(part for part in parts if part))

@@ -1,6 +1,11 @@
-// The settings: a list, a slider or a number for each control.
+// The settings: a list, a slider or a number for each control. `show` writes their values, `lock` disables all but
+// those that a lesson leaves free and says so.
 
-function makeRail(element, choose) {
+function makeRail(element, choose, unlock) {
+  const words = make("span"), open = make("button", { type: "button", textContent: "Unlock all settings" });
+  const notice = make("div", { className: "locked", hidden: true }, words, open);
+  open.addEventListener("click", unlock);
+  element.append(notice);
   const inputs = CONTROLS.map((control) => {
     const input = makeInput(control), shown = make("b");
     const event = control.options || control.number ? "change" : "input";
@@ -10,7 +15,7 @@ function makeRail(element, choose) {
     element.append(label);
     return { control, input, shown };
   });
-  return (params) => {
+  const show = (params) => {
     for (const { control, input, shown } of inputs) {
       const value = params[control.key];
       input.value = toInput(control, value);
@@ -19,6 +24,20 @@ function makeRail(element, choose) {
       input.setAttribute("aria-valuetext", shown.textContent);
     }
   };
+  const lock = (free) => {
+    for (const { control, input } of inputs) input.disabled = isLocked(control.key, free);
+    notice.hidden = free === null;
+    if (free) words.textContent = lockWords(free);
+  };
+  return { show, lock };
+}
+
+function isLocked(key, free) { return free !== null && key !== "pace" && !free.includes(key); }
+
+function lockWords(free) {
+  const names = CONTROLS.filter(({ key }) => key !== "pace" && free.includes(key)).map(({ title }) => title);
+  if (!names.length) return "This lesson only looks: the points and all settings that change the run are locked.";
+  return `In this lesson only ${names.join(" and ")} can be changed; the points and the other settings are locked.`;
 }
 
 function makeInput({ key, title, help, options, list, lo, hi, step, log, number }) {

@@ -6,7 +6,8 @@
   const [scrub, says, play, look] = [".scrub", ".says", ".play", ".look"].map(find);
   const last = frames.length - 1;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
-  let at = last, timer = 0;
+  const over = find(".continuation");
+  let at = last, timer = 0, leave = () => {};
 
   function element(name, properties = {}, children = []) {
     const made = Object.assign(document.createElement(name), properties);
@@ -44,6 +45,7 @@
     find(".note").textContent = gallery.note;
     const query = element("li", {}, [picture(gallery.query, items[gallery.query].name), "query"]);
     find(".gallery").replaceChildren(query, ...gallery.items.map((item) => listItem(...item)));
+    leave(at);
   }
 
   function setPlaying(on) {
@@ -74,8 +76,8 @@
   };
 
   document.addEventListener("keydown", (event) => {
-    const pressed = event.key === " " && event.target.closest("button"); // which the browser does itself
-    if (pressed || !KEYS[event.key] || event.ctrlKey || event.altKey || event.metaKey) return;
+    const own = event.target.closest(event.key === " " ? "button" : ".knobs input"); // the browser does it itself
+    if (own || !KEYS[event.key] || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     KEYS[event.key]();
   });
@@ -91,5 +93,6 @@
     nameOther();
   });
   nameOther();
+  if (over) leave = mountTakeOver(JSON.parse(over.textContent), () => at, () => setPlaying(false));
   show(last);
 })();

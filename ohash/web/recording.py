@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ohash.core.loss import dissimilar_threshold
 from ohash.engine.gallery import Neighbours
 from ohash.engine.narrative import amount, headline
 from ohash.engine.snapshot import Snapshot
@@ -26,6 +27,7 @@ from ohash.streams.dataset import Dataset
 FOLDER = Path(__file__).parent
 SIZES = {"score": (150.0, 62.0), "hills": (110.0, 62.0), "loss": (130.0, 54.0), "tau": (130.0, 54.0)}  # millimetres
 TYPE = 9.0  # points
+RECORDING, SCRIPTS = "recording.js", ("step.js", "measure.js", "continuation.js", "take_over.js")
 MOST_LETTERS = 24  # of a name that stands for an item without a picture
 PAGE = """<!doctype html>
 <html lang="en">
@@ -48,6 +50,7 @@ PAGE = """<!doctype html>
 <button type="button" class="look">Dark</button>
 </div>
 <noscript>The charts need JavaScript, which this browser has switched off. Nothing is loaded from a network.</noscript>
+{take_over}
 <div class="charts">
 {figures}
 </div>
@@ -66,20 +69,45 @@ PAGE = """<!doctype html>
 </section>
 </main>
 <script type="application/json" class="recording">{data}</script>
-<script>
+{continuation}<script>
 "use strict";
 {script}
 </script>
 </body>
 </html>
 """
+TAKE_OVER = """<section aria-labelledby="over-title">
+<h2 id="over-title">Take over from here</h2>
+<div class="knobs">
+<label>β <input type="range" class="beta" min="{least}" max="1" step="0.01"><output></output></label>
+<label>C <input type="range" class="C" min="-5" max="1" step="0.05"><output></output></label>
+<button type="button" class="over">Take over</button>
+<button type="button" class="back" hidden>Back to the recording</button>
+</div>
+<p class="over-says" role="status"></p>
+<div class="over-charts" hidden>
+<figure><figcaption>Cumulative similarity loss R</figcaption><div data-over="loss"></div></figure>
+<figure><figcaption>mAP</figcaption><div data-over="score"></div></figure>
+<p class="legend"><b class="recorded">Recorded</b>, and <b class="mine">taken over</b>: computed in this page, in
+float64, on the pairs of the run.{rounding}</p>
+</div>
+</section>"""
+FLOAT32 = " The run computed in float32, so that the two differ a little even with the same β and C."
+CONTINUATION = '<script type="application/json" class="continuation">{data}</script>\n'
 FIGURE = '<figure data-chart="{name}"><figcaption></figcaption><div class="picture"></div><p></p></figure>'
 
 
 def recording_page(
-    moments: Sequence[tuple[Snapshot, Neighbours]], dataset: Dataset, facts: Mapping[str, str], metric: str = ""
+    moments: Sequence[tuple[Snapshot, Neighbours]],
+    dataset: Dataset,
+    facts: Mapping[str, str],
+    metric: str = "",
+    more: dict[str, Any] | str = "",
 ) -> str:
-    """The page: every moment of a run with the gallery of one query then; `facts["run"]` is its title."""
+    """The page: every moment of a run with the gallery of one query then; `facts["run"]` is its title.
+
+    `more` is the run's `continuation`, with which the page can take it over, or why it cannot.
+    """
     texts = Texts()
     pictures = film([now for now, _ in moments], metric)
     frames = [
@@ -101,9 +129,25 @@ def recording_page(
         about=_about([now for now, _ in moments]),
         figures="\n".join(FIGURE.format(name=name) for name in SIZES),
         facts="\n".join(lines),
-        data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
-        script=_file("recording.js"),
+        data=_json(data),
+        take_over=_take_over(more),
+        continuation="" if isinstance(more, str) else CONTINUATION.format(data=_json(more)),
+        script="\n".join(_file(name) for name in ((RECORDING,) if isinstance(more, str) else (*SCRIPTS, RECORDING))),
     )
+
+
+def _take_over(more: dict[str, Any] | str) -> str:
+    """The controls, or why there are none."""
+    if isinstance(more, str):
+        return more and f'<p class="legend">The run cannot be taken over in this file: {html.escape(more)}</p>'
+    r = more["weights"][0]["W"]["shape"][1]
+    least = next(share for share in range(5, 101) if dissimilar_threshold(share / 100, r) > more["alpha"])
+    rounding = FLOAT32 if more["weights"][0]["W"]["dtype"] == "float32" else ""
+    return TAKE_OVER.format(least=least / 100, rounding=rounding)
+
+
+def _json(data: dict[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 class Texts:

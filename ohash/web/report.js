@@ -7,7 +7,7 @@ function report({ element, find, scrub, stage, run, view, look, live }, aloud) {
   const { data, r, T } = run.params, m = view.model;
   const codes = stage.codes(run, view)[m];
   const agreement = `Agreement with the labels ${known(run.now)}, at the start ${known(run.start)}.`;
-  const summary = `${run.t} pairs learnt. ${agreement}`;
+  const summary = `${plural(run.t, "pair")} learnt. ${agreement}`;
   Object.assign(element.dataset, { pairs: run.t, agreement: run.now });
   [scrub.max, scrub.value] = [run.seen, run.t];
   scrub.setAttribute("aria-valuetext", `pair ${run.t} of ${run.seen}`);
@@ -25,7 +25,7 @@ function report({ element, find, scrub, stage, run, view, look, live }, aloud) {
 }
 
 function statusWords({ t, seen, updates, params: { r, T } }) {
-  const pairs = `${wholeNumber(t)} ${t < seen ? `of ${wholeNumber(seen)} ` : ""}pairs`;
+  const pairs = t < seen ? `${wholeNumber(t)} of ${plural(seen, "pair")}` : plural(t, "pair");
   return `${pairs}, ${plural(updates, "update")}${T > 1 ? ` · ${T} × ${r} = ${T * r} bits` : ""}`;
 }
 

@@ -7,7 +7,7 @@ const TOOLS = [
 ];
 const SIGN = 22; // pixels along each side of a painted sign
 
-// `colour` paints the signs of the classes, `select` chooses a tool.
+// `colour` paints the signs of the classes, `select` chooses a tool, `lock` leaves only looking.
 function makeTools(element, choose) {
   const signs = [], inputs = {}, name = `tool-${Math.random()}`; // a notebook may have several playgrounds
   for (const { key, title, text, label } of TOOLS) {
@@ -30,5 +30,9 @@ function makeTools(element, choose) {
     inputs[key].checked = true;
     choose(key);
   };
-  return { colour, select };
+  const lock = (on) => {
+    for (const key of Object.keys(inputs)) inputs[key].disabled = on && key !== "look";
+    if (on) select("look");
+  };
+  return { colour, select, lock };
 }

@@ -1,28 +1,30 @@
 // The clock and the buttons. `mountPlayground` puts a playground into an element;
-// a host says where its link is kept (`address`), where the Live page is (`live`), and what it starts with (`start`).
+// a host says where its link is kept (`address`), where the Live page is (`live`), what it starts with (`start`), and
+// whether keys that are pressed nowhere in particular are meant for it (`everywhere`).
 
 const FRAME_MS = 9; // learning may take this much of a frame
 const N_SAMPLES = 30; // of the agreement, on the way to the moment that a link names
 const MEASURE_MS = 100, SAY_MS = 250, PAIR_MS = 100; // how often it is measured, and words change, while it plays
 
-function mountPlayground(root, colours, { address = "fragment", live = null, start = null } = {}) {
-  const playground = new Playground(root, colours, ADDRESSES[address], live);
+function mountPlayground(root, colours, { address = "fragment", live = null, start = null, everywhere = () => false } = {}) {
+  const playground = new Playground(root, colours, ADDRESSES[address], live, everywhere);
   playground.open(start ?? playground.address.read());
   return () => playground.stop();
 }
 
 class Playground {
-  constructor(root, colours, address, live) {
-    [this.colours, this.address, this.live] = [colours, address, live];
+  constructor(root, colours, address, live, everywhere) {
+    [this.colours, this.address, this.live, this.everywhere] = [colours, address, live, everywhere];
     this.find = (selector) => root.querySelector(selector);
     this.element = this.find(".playground");
     this.charts = [...root.querySelectorAll(".side canvas")];
     this.view = { focus: null, model: 0, phase: MOVED, showPair: true, slow: true, brush: null, notice: "" };
-    Object.assign(this, { run: null, playing: false, held: false, stale: true, whole: true });
+    Object.assign(this, { run: null, free: null, playing: false, held: false, stale: true, whole: true });
     Object.assign(this, { owed: 0, frameAt: 0, measuredAt: 0, toldAt: 0, pairAt: 0, drawnAt: 0, frames: 0, timer: 0 });
     this.stage = new Stage(this.find(".stage"));
     this.hand = new Hand(this.stage, this);
-    this.showValues = makeRail(this.find(".rail"), (control, value) => this.choose(control, value));
+    const choose = (control, value) => this.choose(control, value);
+    this.rail = makeRail(this.find(".rail"), choose, () => this.setFree(null));
     this.tools = makeTools(this.find(".tools"), (tool) => this.hand.choose(tool));
     this.find("[data-press=link]").textContent = address.title;
     this.readLook();
@@ -38,10 +40,12 @@ class Playground {
     this.scrub = this.find(".scrub");
     this.scrub.addEventListener("input", () => this.goTo(Number(this.scrub.value)));
     this.element.addEventListener("keydown", (event) => this.key(event));
+    this.keyElsewhere = (event) => { if (event.target === document.body && this.everywhere()) this.key(event); };
+    document.addEventListener("keydown", this.keyElsewhere);
     this.follow = () => {
       const link = this.address.read();
       if (!this.element.isConnected || !isLink(location.hash) || !isLink(link)) return;
-      if (link.slice(1) !== writeLink(this.run)) this.open(link);
+      if (link.slice(1) !== this.text()) this.open(link);
     };
     window.addEventListener("hashchange", this.follow);
     this.observer = new ResizeObserver(() => this.resize());
@@ -55,12 +59,14 @@ class Playground {
     clearTimeout(this.timer);
     this.observer.disconnect();
     window.removeEventListener("hashchange", this.follow);
+    document.removeEventListener("keydown", this.keyElsewhere);
   }
 
   // Shows what a link says; without a moment to stop at, it plays.
   open(text) {
-    const { params, events, at, problems, paused } = readLink(text);
+    const { params, events, at, problems, free, paused } = readLink(text);
     this.begin(params, events, at);
+    this.setFree(free);
     this.view.notice = problems.length ? `In the link: ${problems.join("; ")}.` : "";
     this.setPlaying(!paused && !matchMedia("(prefers-reduced-motion: reduce)").matches);
     this.describe(true);
@@ -72,24 +78,26 @@ class Playground {
     for (let k = 1; k <= samples; k++) this.run.seek(Math.round(at * k / samples)); // and measure there
     Object.assign(this.view, { focus: null, model: 0, phase: MOVED });
     this.resize();
-    this.showValues(this.run.params);
+    this.rail.show(this.run.params);
     this.describe(true);
   }
 
   readLook() {
     const look = chooseLook(this.element, this.colours);
-    if (this.look && this.look.theme === look.theme) return;
+    if (this.look && this.look.theme === look.theme && this.look.type === look.type) return;
     this.look = look;
     for (const name of ["ink", "faint", "grid"]) this.element.style.setProperty(`--${name}`, look[name]);
     this.element.style.setProperty("--blue", look.roles.now);
     this.element.style.setProperty("--ground", look.background);
     this.tools.colour(look);
+    this.resize();
     this.refresh();
   }
 
   resize() {
     if (!this.run) return;
-    this.stage.fit(this.run.params.r, this.run.params.T);
+    this.element.classList.toggle("presents", Boolean(this.everywhere()));
+    this.stage.fit(this.run.params.r, this.run.params.T, this.everywhere() ? this.look.type : 0);
     for (const canvas of this.charts) canvas.style.width = canvas.style.height = "";
     for (const canvas of this.charts) fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight);
     this.refresh();
@@ -121,7 +129,7 @@ class Playground {
       this.owed -= 1;
       if (this.run.learn()) this.stale = true;
     }
-    if (this.run.happened > happened) this.showValues(this.run.params); // changes seen again after going back
+    if (this.run.happened > happened) this.rail.show(this.run.params); // changes seen again after going back
   }
 
   draw(withCharts) {
@@ -163,19 +171,31 @@ class Playground {
     this.view.phase = MOVED;
     this.find("[data-press=play]").textContent = on ? "Pause" : "Play";
     this.refresh();
-    if (!on) this.remember();
+    if (on) return;
+    this.run.measureNow(); // while it played, it was measured only now and then
+    this.remember();
   }
 
   remember() { // browsers limit how often an address may change
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => { if (this.element.isConnected) this.address.write(writeLink(this.run)); }, 200);
+    this.timer = setTimeout(() => { if (this.element.isConnected) this.address.write(this.text()); }, 200);
+  }
+
+  text() { return writeLink(this.run, this.free); }
+
+  // The settings that can be changed, null for all: a lesson may lock the others.
+  setFree(free) {
+    this.free = free;
+    this.rail.lock(free);
+    this.tools.lock(free !== null);
+    this.remember();
   }
 
   goTo(t, phase = MOVED) {
     if (this.playing) this.setPlaying(false);
     this.run.seek(t);
     this.show(phase);
-    this.showValues(this.run.params);
+    this.rail.show(this.run.params);
   }
 
   show(phase) {
@@ -209,7 +229,7 @@ class Playground {
   }
 
   async link(button) {
-    const link = writeLink(this.run);
+    const link = this.text();
     this.address.write(link);
     let said = "Copied";
     try { await navigator.clipboard.writeText(this.address.copy(link)); } catch { said = this.address.otherwise; }
@@ -231,7 +251,7 @@ class Playground {
     else if (control.key === "data") this.begin({ ...run.params, data: value, drift: defaultsFor(value).drift });
     else this.begin({ ...run.params, [control.key]: value }, this.edits());
     if (control.key === "data" && !this.run.labels.length) this.tools.select("0"); // a colour to paint with
-    this.showValues(this.run.params);
+    this.rail.show(this.run.params);
     this.refresh();
     this.remember();
   }
@@ -267,7 +287,7 @@ class Playground {
     const inPicture = event.target === this.stage.top, inControl = /^(INPUT|SELECT)$/.test(event.target.tagName);
     if (inControl || event.altKey || event.ctrlKey || event.metaKey) return;
     if (inPicture && this.hand.key(event)) ;
-    else if (inPicture && event.key === " ") this.play();
+    else if ((inPicture || event.target === document.body) && event.key === " ") this.play();
     else if (event.key === "ArrowRight" && !event.shiftKey) this.forward();
     else if (event.key === "ArrowLeft" && !event.shiftKey) this.back();
     else return;

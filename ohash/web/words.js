@@ -2,7 +2,7 @@
 // elements for a box of the page.
 
 const percent = (share) => `${Math.round(100 * share)} %`;
-const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 const brief = (v) => String(+v.toPrecision(2));
 
 function make(tag, properties = {}, ...children) {
@@ -60,9 +60,9 @@ function pairWords(run, { phase, slow }, look) {
 function differ(D, r) { return `${D} of ${plural(r, "bit")} differ${D === 1 ? "s" : ""}`; }
 
 function lossWords(step, { s }, T) {
-  if (step.R === 0 && T > 1 && s === 1) return "R = 0: one right model is enough, none moves.";
-  if (step.R === 0) return "R = 0: nothing to learn.";
-  return step.tau > 0 ? `R = ${+step.R.toFixed(2)}.` : `R = ${+step.R.toFixed(2)}, but nothing moves.`;
+  if (step.R === 0 && T > 1 && s === 1) return "R\u00a0=\u00a00: one right model is enough, none moves.";
+  if (step.R === 0) return "R\u00a0=\u00a00: nothing to learn.";
+  return step.tau > 0 ? `R\u00a0=\u00a0${+step.R.toFixed(2)}.` : `R\u00a0=\u00a0${+step.R.toFixed(2)}, but nothing moves.`;
 }
 
 // The sub-steps of an update, the current one marked.

@@ -101,3 +101,22 @@ def test_a_smaller_log_asks_the_same():
         shown = {tuple(small.X[row]) for row in np.setdiff1d(np.arange(small.n_docs), fewer.hidden[at])}
         assert tuple(log.X[asked.queries[at]]) not in shown
         assert not shown & {tuple(log.X[row]) for row in asked.hidden[at]}
+
+
+@pytest.mark.parametrize("flags", [False, True])
+def test_labels_of_two_sides_pair_queries_with_documents(flags):
+    labels = np.append(np.arange(200) % 4, np.arange(60) % 5)  # no document has the label 4
+    X = np.random.default_rng(0).normal(size=(260, 4))
+    given = np.eye(5, dtype=bool)[labels] if flags else labels
+    log = click_log(Dataset.from_arrays(X, labels=given, query_rows=np.arange(200, 260)))
+    for split in splits(log, 3, 50, 0):
+        assert (split.query >= 200).all() and (split.doc < 200).all()
+        assert (labels[split.query] == labels[split.doc]).all() and len(split.query) > 100
+        assert (split.test.queries >= 200).all() and not set(split.test.queries) & set(split.query)
+
+
+def test_labels_with_too_few_queries_are_refused_with_words():
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    labels = np.arange(50) % 2
+    with pytest.raises(ValueError, match="at least 3 queries"):
+        splits(click_log(Dataset.from_arrays(X, labels=labels, query_rows=[48, 49])), 3, 10, 0)

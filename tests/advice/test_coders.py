@@ -31,11 +31,11 @@ def test_the_linear_form_ranks_as_the_methods_own_distance(d):
         D = bias - coder.ask(queries) @ G.T
         assert D.shape == (10, 80) and np.isfinite(D).all(), contender.key
         if isinstance(coder, EstimateCoder):
-            own = coder.model.estimate_distances(coder._queries(queries), stored[0])
+            own = coder.model.estimate_distances(coder.map_queries(queries), stored[0])
             offsets = own - 2 * D
             np.testing.assert_allclose(offsets - offsets[:, :1], 0, atol=2e-3 * np.abs(own).max())
-        if isinstance(coder, BitCoder) and not coder._asymmetric:
-            codes = coder.encode(docs), BitCoder(coder.W, coder._queries, coder._queries, asymmetric=False)
+        if isinstance(coder, BitCoder) and not coder.asymmetric:
+            codes = coder.encode(docs), BitCoder(coder.W, coder.map_queries, coder.map_queries, asymmetric=False)
             apart = hamming(codes[1].encode(queries)[:, None], codes[0][None])
             np.testing.assert_allclose(2 * apart - coder.r, D, atol=1e-4)
         coder.searcher(stored, queries)(0)

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from ohash.advice.export import contender_rows, protocol, query_rows, table
+from ohash.advice.params import AdviceParams
+from ohash.advice.runner import AdviceRunner
 from ohash.advice.verdict import half_width, number, verdict
 from ohash.evaluation.significance import difference_over_seeds
 from ohash.streams.dataset import Dataset
@@ -26,12 +28,14 @@ def learnable():
         yield answer(misleading())
 
 
+@pytest.mark.slow
 def test_clicks_that_contradict_the_distance_are_learnt(learnable):
     result = verdict(learnable)
     assert result.decision == "learn" and result.sentence.startswith("Learn with ")
     assert "on later clicks and loses" in result.sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_clicks_without_information_teach_nothing(few, seed):
     result = verdict(answer(meaningless(seed=seed)))
@@ -60,6 +64,23 @@ def test_what_would_change_the_answer_is_only_said_if_it_was_measured(learnable)
     without = replace(learnable, half=(), measured=tuple(one for one in learnable.measured if "_2" not in one.key))
     said = " ".join(verdict(without).changes)
     assert "half of the clicks" not in said and "2 bits per dimension" not in said
+
+
+def test_with_fewer_bytes_the_best_of_one_size_is_named(learnable):
+    code = learnable.named("oh_24")
+    twin = replace(code, key="twin", title="a better code")
+    smaller = [replace(one, bytes=1.0) for one in learnable.of("adapter_rabitq_1")]
+    measured = [one for one in learnable.measured if one.key != "oh_24"]
+    measured += [replace(one, key="oh_24", validation=one.validation - 0.01) for one in smaller]
+    measured += [replace(one, key="twin") for one in smaller]
+    other = replace(learnable, contenders=(*learnable.contenders, twin), measured=tuple(measured))
+    assert "With fewer bytes: a better code (1 bytes per item)" in " ".join(verdict(other).changes)
+
+
+def test_more_bits_are_mentioned_only_where_they_change_the_contenders(learnable):
+    contenders = tuple(replace(one, bits=8.0) if one.bits == 4 else one for one in learnable.contenders)
+    said = " ".join(verdict(replace(learnable, contenders=contenders)).changes)
+    assert "With 2 bits per dimension" in said and "With 4 bits per dimension" not in said
 
 
 def test_rescoring_by_the_float_vectors_takes_back_what_clicks_taught(learnable):
@@ -108,6 +129,9 @@ def test_labels_stand_for_clicks(few):
     assert "precision@10 on labels of rows not trained on" in verdict(snapshot).sentence
     assert "pairs of one label" in protocol(snapshot)
     assert table(snapshot)[0][2] == "precision@10"
+    assert {row["kind"] for row in contender_rows(snapshot)} == {
+        "reference", "without labels", "learns from labels"
+    }  # fmt: skip
 
 
 def test_two_sides_need_not_share_a_mean(few):
@@ -123,6 +147,17 @@ def test_two_sides_need_not_share_a_mean(few):
     assert snapshot.mean("adapter_rabitq_1", "truth") > snapshot.mean("rabitq_1", "truth")
 
 
+def test_the_progress_never_goes_back(few):
+    runner = AdviceRunner(AdviceParams("own", "x", FEW), misleading(n=200, clicks=600))
+    shares = []
+    runner._publish = lambda *, last=False: (
+        AdviceRunner._publish(runner, last=last),
+        shares.append(runner.snapshot().share),
+    )
+    runner.finish()
+    assert shares[-1] == 1 and shares == sorted(shares)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("data", [misleading, meaningless])
 def test_with_every_contender(data):
@@ -131,3 +166,12 @@ def test_with_every_contender(data):
     result = verdict(snapshot)
     assert (result.decision == "learn") == (data is misleading), result.sentence
     assert all(re.search(r"\d", text) for text in result.changes)
+
+
+def test_what_is_not_used_is_in_the_protocol(few):
+    data = misleading(n=200, clicks=600)
+    assert protocol(answer(data)).endswith("queries with later clicks")
+    noted = replace(data, key="own", note="the labels of d are not used, because q has none")
+    assert protocol(answer(noted)).endswith("later clicks; the labels of d are not used, because q has none")
+    labelled = replace(data, labels=np.arange(200) % 3)
+    assert protocol(answer(labelled)).endswith("later clicks; labels are not used, because there are clicks")

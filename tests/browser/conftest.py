@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ohash.cli.browser import Dashboard, chromium
+from ohash.cli.browser import Dashboard
+from ohash.plots.pdf import chromium
 
 PATIENCE = 90_000  # ms; a busy machine compiles kernels first
 
@@ -30,17 +31,28 @@ def browser() -> Iterator[Any]:
         yield opened
 
 
-@contextmanager
-def new_page(browser: Any) -> Iterator[Any]:
-    """A tab of a visitor who has never been here."""
+@pytest.fixture(scope="session")
+def visitor(browser: Any) -> Iterator[Any]:
+    """One context for most tests: the scripts of the dashboard stay in its cache, compiled."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
-    opened = context.new_page()
-    opened.set_default_timeout(PATIENCE)
-    yield opened
+    context.set_default_timeout(PATIENCE)
+    yield context
     context.close()
 
 
+@contextmanager
+def new_page(visitor: Any) -> Iterator[Any]:
+    """A tab of a visitor who has never been here: what a page stores in the browser is forgotten afterwards."""
+    others = visitor.pages
+    yield visitor.new_page()
+    for tab in (one for one in visitor.pages if one not in others):
+        if tab.url.startswith("http"):
+            tab.evaluate("localStorage.clear()")
+        tab.close()
+    visitor.clear_cookies()
+
+
 @pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    with new_page(browser) as opened:
+def page(visitor: Any) -> Iterator[Any]:
+    with new_page(visitor) as opened:
         yield opened

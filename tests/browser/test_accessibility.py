@@ -7,6 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from ohash.cli.browser import Dashboard
+from tests.browser.conftest import new_page
 from tests.browser.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -16,9 +17,14 @@ PAGES = {
     "compare?methods=lsh,itq&dataset=digits": ("Compare", "[data-testid=stMultiSelect] [data-tag]"),
     "learn#data=rings&features=rbf&at=200": ("Learn", ".playground[data-pairs='200']"),
     "step?dataset=digits&method=oh&pairs=300&at=100": ("Step by step", ".ohash-pair figure"),
+    "step?dataset=digits&method=oh&pairs=300&at=101&present=1": ("Step by step", ".st-key-large_stage img"),
     "data": ("Data", ".ohash-items figure"),
     "data?view=all": ("Data", ".ohash-table"),
     "data?view=own": ("Data", "[data-testid=stCode] .token"),
+    "advise?advise=1&dataset=digits&queries=20&pairs=200&splits=1": (
+        "Learn or rotate?",
+        ".ohash-verdict[data-state=done]",
+    ),
     "runs": ("Runs", "[data-testid=stMainBlockContainer] button"),
     "sweeps": ("Sweeps", "[data-testid=stMultiSelect] [data-tag]"),
     "paper": ("Paper", "[data-testid=stMainBlockContainer] button"),
@@ -30,12 +36,9 @@ GROUND = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
 
 
 @pytest.fixture(scope="module")
-def tab(browser: Any) -> Iterator[Any]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    page = context.new_page()
-    page.set_default_timeout(90_000)
-    yield page
-    context.close()
+def tab(visitor: Any) -> Iterator[Any]:
+    with new_page(visitor) as page:
+        yield page
 
 
 @pytest.mark.parametrize("path", PAGES)

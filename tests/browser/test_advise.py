@@ -38,3 +38,5 @@ def test_uploaded_clicks_are_answered(page: Any, server: Dashboard, files: tuple
     page.reload()
     page.locator(".ohash-verdict").wait_for()
     until(lambda: page.url == address, "the same question")
+    page.get_by_role("button", name="Share").click()
+    page.get_by_text("whoever opens it needs the files, too").wait_for()

@@ -18,9 +18,9 @@ SMALL = "?dataset=digits&methods=oh,itq,sign&bits=32&pairs=3000"
 
 
 @pytest.fixture(scope="module")
-def tab(browser: Any, server: Dashboard) -> Iterator[Any]:
+def tab(visitor: Any, server: Dashboard) -> Iterator[Any]:
     """One tab with a small comparison that is over, for all tests of its results."""
-    with new_page(browser) as page:
+    with new_page(visitor) as page:
         page.goto(f"{server.url}/compare{SMALL}")
         page.get_by_text("Costs, measured on this machine").wait_for()
         page.locator(".ohash-verdict[data-state=done]").wait_for()
@@ -69,6 +69,20 @@ def test_an_encoder_can_be_taken_home(compared: Any) -> None:
     assert {"model.npz", "codes.npy", "index.npz", "encoder.py"} <= set(
         zipfile.ZipFile(waiting.value.path()).namelist()
     )
+
+
+def test_an_encoder_can_be_taken_while_other_seeds_learn(visitor: Any, server: Dashboard) -> None:
+    with new_page(visitor) as page:
+        page.goto(f"{server.url}/compare?dataset=digits&methods=oh,mlh&bits=32&pairs=100000&seeds=5")
+        take = page.locator(".st-key-compare_take button").first
+        until(take.is_enabled, "the curve of the first seed has ended")
+        for _ in range(4):  # a press on a button that is drawn anew would be lost
+            with page.expect_download() as waiting:
+                take.click()
+            assert "model.npz" in zipfile.ZipFile(waiting.value.path()).namelist()
+            page.wait_for_timeout(1300)
+        assert page.get_by_text("Failed to generate").count() == 0
+        assert page.locator(".ohash-verdict[data-state=done]").count() == 0, "it was still learning"
 
 
 def test_more_charts_open_inside_their_place(compared: Any) -> None:

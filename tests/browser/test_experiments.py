@@ -63,6 +63,7 @@ def test_settings_drawn_at_random_are_halved_and_exported(page: Any, server: Das
     page.locator("[data-test-script-state=notRunning]").wait_for()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="LaTeX").click()
+    assert waiting.value.suggested_filename == "ohash-sweep-beta.tex", "no blanks, for TeX"
     assert "stopped early and are not ranked" in Path(waiting.value.path()).read_text()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Figure (SVG, one column)").click()
@@ -78,6 +79,43 @@ def test_the_paper_shows_claims_figures_and_a_report(page: Any, server: Dashboar
     page.get_by_text("Figures", exact=True).first.click()
     page.get_by_text("The paper").first.wait_for()
     assert page.get_by_text("Traceback").count() == 0
+
+
+def test_on_a_phone_in_the_dark_runs_are_filtered_by_state_deleted_and_brought_back(
+    page: Any, server: Dashboard
+) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/?dataset=blobs2d&method=oh&r=8&pairs=300")
+    page.locator(".ohash-status:has-text('done')").wait_for()
+    before = page.evaluate("location.search")
+    page.get_by_role("button", name="New seed").click()
+    until(lambda: page.evaluate("location.search") != before, "another seed")
+    page.locator(".ohash-status:has-text('done')").wait_for()
+    page.evaluate("document.querySelector('a[href$=\"/runs\"]')?.click()")  # the menu is folded away
+    heading = page.get_by_text(re.compile(r"^\d+ runs$")).first
+    heading.wait_for()
+    there = int(heading.inner_text().split()[0])
+    page.locator(".st-key-runs_state input").click()
+    page.get_by_role("option", name="done", exact=True).click()  # those of this tab, which are not saved
+    grid = page.locator("[data-testid=stDataFrame] [role=grid]").first
+    until(lambda: grid.get_attribute("aria-rowcount") == "3", "a heading and two runs")
+    page.keyboard.press("Escape")
+    page.locator("[data-testid=stDataFrame]").first.scroll_into_view_if_needed()
+    page.wait_for_timeout(1000)
+    table = page.locator("[data-testid=stDataFrame]").first.bounding_box()
+    page.mouse.click(table["x"] + 18, table["y"] + 87)
+    delete = page.locator(".st-key-run_delete button:visible").first
+    until(delete.is_enabled, "one run is selected")
+    delete.click()
+    page.locator(".st-key-delete_yes button:visible").first.click()
+    page.get_by_text(f"{there - 1} run{'s' * (there > 2)}", exact=True).wait_for()
+    undo = page.locator(".st-key-delete_undo button:visible").first
+    undo.scroll_into_view_if_needed()
+    place = undo.bounding_box()
+    assert 0 <= place["x"] and place["x"] + place["width"] <= 390, "within reach of a thumb"
+    undo.click()
+    page.get_by_text(f"{there} runs", exact=True).wait_for()
 
 
 def test_deleting_a_run_asks_first_touches_only_what_was_chosen_and_is_undone(page: Any, server: Dashboard) -> None:

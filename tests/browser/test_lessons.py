@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ohash.web.files import standalone
+from ohash.web.files import script, standalone
 from ohash.web.lessons import lessons
 from tests.browser.waiting import until
 
@@ -31,3 +31,17 @@ def test_every_claim_of_the_lessons(page: Any, tmp_path: Path) -> None:
             if not (value < bound if sign == "<" else value > bound):
                 wrong.append(f"{lesson.title}: {link}: {what} is {value}, not {sign} {bound}")
     assert seen >= 15 and not wrong, "\n".join(wrong)
+
+
+LOW_MOMENTS = """(C) => {
+  const run = new PlaygroundRun({ ...DEFAULTS, data: "moons", features: "rbf", r: 16, noise: 0.2, C });
+  let low = 0;
+  for (let t = 1000; t <= 2500; t += 50) { run.seek(t); low += run.now < 0.8; }
+  return low;
+}"""
+
+
+def test_with_wrong_answers_a_large_C_makes_the_curve_fall_again_and_again(page: Any) -> None:
+    page.add_script_tag(content=script())
+    assert page.evaluate(LOW_MOMENTS, 0.02) <= 1
+    assert page.evaluate(LOW_MOMENTS, 10) >= 5

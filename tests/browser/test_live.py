@@ -2,6 +2,8 @@
 
 import csv
 import io
+import os
+import random
 import re
 import time
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from ohash.cli.browser import Dashboard
+from ohash.web.lessons import lessons
 from tests.browser.live_page import LivePage
 from tests.browser.waiting import until
 
@@ -67,6 +70,18 @@ def test_keyboard(live: LivePage) -> None:
     live.until(lambda: live.pairs == 0, what="R resets")
 
 
+def test_a_key_pressed_before_the_buttons_are_drawn_counts(page: Any, server: Dashboard) -> None:
+    page.add_init_script("""new MutationObserver((_, watch) => {
+      if (!document.querySelector(".ohash-status")) return;
+      watch.disconnect();
+      document.querySelectorAll(".st-key-play").forEach((drawn) => { drawn.className = "late"; });
+      setTimeout(() => document.querySelectorAll(".late").forEach((one) => { one.className = "st-key-play"; }), 500);
+      document.body.dispatchEvent(new KeyboardEvent("keydown", {key: " ", bubbles: true}));
+    }).observe(document, {childList: true, subtree: true});""")
+    live = LivePage(page, server.url, DIGITS)
+    live.until(lambda: "paused" in live.status, what="space pauses once there is a button", seconds=30)
+
+
 def test_space_belongs_to_the_control_that_the_keyboard_has_reached(live: LivePage) -> None:
     live.page.locator(".st-key-reset button").first.focus()
     live.page.keyboard.press("Tab")
@@ -83,9 +98,10 @@ def test_space_belongs_to_the_control_that_the_keyboard_has_reached(live: LivePa
 
 
 def test_every_press_counts_once_whenever_it_comes(live: LivePage) -> None:
-    for press in range(8):
+    moments = random.Random(0)
+    for press in range(int(os.environ.get("OHASH_PRESSES", "8"))):
         wanted = "running" if "paused" in live.status else "paused"
-        time.sleep(0.07 * press)  # the timer of the pictures fires five times a second: anywhere between two of them
+        time.sleep(moments.uniform(0, 0.5))  # the timer of the pictures fires five times per second
         live.page.keyboard.press("Space")
         live.until(lambda wanted=wanted: wanted in live.status, what=f"press {press} gives {wanted}", seconds=15)
 
@@ -180,6 +196,9 @@ def test_export_downloads(live: LivePage) -> None:
         live.page.get_by_role("button", name="Checkpoints (CSV)").click()
     rows = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text())))
     assert float(rows[0]["pairs"]) == 0 and 0 < float(rows[-1]["map"]) < 1
+    with live.page.expect_download() as waiting:
+        live.page.get_by_role("button", name="Animation (GIF)").click()
+    assert Path(waiting.value.path()).read_bytes().startswith(b"GIF89a")
 
 
 def test_share_shows_the_link(live: LivePage) -> None:
@@ -202,30 +221,25 @@ def test_preset_tells_its_story(live: LivePage) -> None:
 
 
 @pytest.mark.parametrize(("width", "height", "scheme"), [(1280, 800, "dark"), (390, 844, "light")])
-def test_dark_and_phone(browser: Any, server: Dashboard, width: int, height: int, scheme: str) -> None:
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-    opened = context.new_page()
-    opened.set_default_timeout(90_000)
-    live = LivePage(opened, server.url, DIGITS)
+def test_dark_and_phone(page: Any, server: Dashboard, width: int, height: int, scheme: str) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=scheme)
+    live = LivePage(page, server.url, DIGITS)
     live.until(lambda: live.pairs > 0, what="it runs")
-    overflow = opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    background = opened.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
-    context.close()
+    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    background = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
     assert overflow <= 1
     assert (background != "rgb(255, 255, 255)") == (scheme == "dark")
 
 
-def test_who_wants_no_motion_gets_a_run_that_waits(browser: Any, server: Dashboard) -> None:
-    context = browser.new_context(reduced_motion="reduce")
-    opened = context.new_page()
-    opened.set_default_timeout(90_000)
-    live = LivePage(opened, server.url, DIGITS)
+def test_who_wants_no_motion_gets_a_run_that_waits(page: Any, server: Dashboard) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    live = LivePage(page, server.url, DIGITS)
     live.until(lambda: "paused" in live.status, what="it stands still without being told")
     assert live.pairs == 0
     stood = live.pairs
     live.press("Play")
     live.until(lambda: live.pairs > stood, what="Play starts it")
-    context.close()
 
 
 def test_a_read_out_stays_in_every_frame_while_pictures_come(live: LivePage) -> None:
@@ -254,16 +268,15 @@ def test_the_whole_sketch_fits_a_laptop(page: Any, server: Dashboard) -> None:
     live.until(lambda: live.pairs > 0 and page.evaluate(bottom) <= 800, what="it still fits")
 
 
-def test_on_a_phone_the_sliders_come_before_the_gallery(browser: Any, server: Dashboard) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844})
-    live = LivePage(context.new_page(), server.url, DIGITS)
+def test_on_a_phone_the_sliders_come_before_the_gallery(page: Any, server: Dashboard) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    live = LivePage(page, server.url, DIGITS)
     top = "(name) => document.querySelector(name).getBoundingClientRect().top"
     names = ("canvas", ".st-key-rail", ".ohash-gallery", ".st-key-details")
     for name in names:
         live.page.wait_for_selector(name)
     places = [live.page.evaluate(top, name) for name in names]
     assert places == sorted(places)
-    context.close()
 
 
 def right_end_of_the_last_button(bar: Any) -> float:
@@ -274,11 +287,8 @@ def right_end_of_the_last_button(bar: Any) -> float:
 
 
 @pytest.mark.parametrize("path", ["", "compare"])
-def test_on_a_phone_a_toolbar_is_one_row_that_fades_where_it_goes_on(
-    browser: Any, server: Dashboard, path: str
-) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844})
-    page = context.new_page()
+def test_on_a_phone_a_toolbar_is_one_row_that_fades_where_it_goes_on(page: Any, server: Dashboard, path: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{server.url}/{path}")
     for bar in (".st-key-top", ".st-key-transport")[: 1 if path else 2]:  # on Compare the one is inside the other
         shown = page.locator(bar)
@@ -286,20 +296,109 @@ def test_on_a_phone_a_toolbar_is_one_row_that_fades_where_it_goes_on(
         until(lambda shown=shown: shown.bounding_box()["height"] < 60, "one row")
         assert "gradient" in shown.evaluate("(bar) => getComputedStyle(bar).maskImage")
         until(lambda shown=shown: right_end_of_the_last_button(shown) < 352, "the last button is not under the fade")
-    context.close()
 
 
 def test_present_is_large_and_without_the_rail(live: LivePage) -> None:
     live.press("Present")
     live.page.wait_for_selector(".st-key-stage")
-    live.until(lambda: not live.page.locator(".st-key-rail").is_visible(), what="the rail is hidden")
+    rail = live.page.locator(".st-key-rail")
+    live.until(lambda: not rail.get_by_role("combobox").first.is_visible(), what="the rail is hidden")
+    assert [rail.get_by_text(name).first.is_visible() for name in ("β ·", "C ·", "r ·", "T ·")] == [True] * 4, "docked"
     moved = live.pairs
     live.until(lambda: live.pairs > moved, what="it goes on")
-    size = "parseFloat(getComputedStyle(document.querySelector('.ohash-headline')).fontSize)"
-    assert live.page.evaluate(size) > 20
+    live.page.set_viewport_size({"width": 1920, "height": 1080})
+    for what in (".ohash-headline", ".ohash-caption", ".ohash-gallery figure", ".ohash-status", ".st-key-scene_1 p"):
+        size = f"parseFloat(getComputedStyle(document.querySelector('.st-key-stage {what}')).fontSize) >= 20"
+        live.until(lambda size=size: live.page.evaluate(size), what=f"{what} in large type")
     live.until(lambda: live.page.locator("canvas").count() == 2, what="two charts")
-    live.press("Back")
-    live.page.wait_for_selector(".st-key-rail")
+    live.page.keyboard.press("Escape")
+    live.page.wait_for_selector(".st-key-desk")
+    assert "present" not in live.query
+
+
+def test_a_click_on_a_curve_opens_that_pair_step_by_step(live: LivePage) -> None:
+    live.until(lambda: live.pairs > 200, what="a curve")
+    live.paused()
+    page = live.page
+    box = page.locator(".st-key-chart_c canvas").bounding_box()
+    cursor = "document.querySelector('.st-key-chart_c canvas').parentElement.style.cursor"
+    for share in range(90, 20, -1):
+        page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + share / 100 * box["height"])
+        if page.evaluate(cursor) == "pointer":
+            break
+    time.sleep(0.5)  # the read-out follows the pointer
+    told = page.evaluate(
+        "[...document.querySelectorAll('.st-key-chart_c div')].find((one) => one.style.position === 'absolute' "
+        "&& one.innerText).innerText"
+    )
+    pairs = int(re.match(r"[\d,]+", told)[0].replace(",", ""))
+    page.mouse.down()
+    page.mouse.up()
+    page.get_by_text("Stage 1 of").wait_for()
+    until(lambda: "at=" in page.evaluate("location.search"), "the pair is in the address")
+    assert f"at={pairs - 1}" in page.evaluate("location.search"), "the pair in the read-out"
+    page.get_by_role("link", name="Live").first.click()
+    live.until(lambda: live.pairs > 200, what="back, and it stays on Live")
+
+
+LOWEST = """() => [document.querySelector("[data-testid=stMain]").scrollHeight - innerHeight,
+  innerHeight - Math.max(...[...document.querySelectorAll(".st-key-stage :is(canvas, img, input, p, button)")]
+    .map((one) => one.getBoundingClientRect()).filter((box) => box.height).map((box) => box.bottom))]"""
+
+
+def test_present_fills_the_screen_with_one_thing_and_has_scenes_on_keys(page: Any, server: Dashboard) -> None:
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    live = LivePage(page, server.url, f"{DIGITS}&present=loss")
+    for size in ((1920, 1080), (1024, 768)):
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        live.until(lambda: page.locator("canvas").count() == 1, what="one chart")
+        high = lambda size=size: page.locator("canvas").bounding_box()["height"] > 0.55 * size[1]  # noqa: E731
+        live.until(high, what=f"it fills {size}")
+        below, free = page.evaluate(LOWEST)
+        assert below <= 0 <= free < 0.15 * size[1], (size, below, free)
+    page.keyboard.press("2")
+    live.until(lambda: "C=1e-05" in live.query and "present=loss" in live.query, what="the second preset, same chart")
+    page.reload()
+    page.wait_for_selector(".st-key-stage .ohash-status")
+    live.until(
+        lambda: page.locator("canvas").count() == 1 and "present=loss" in live.query, what="it survives a reload"
+    )
+    page.locator("[class*=st-key-w_stage_view] input").click()
+    page.get_by_role("option", name="Gallery").click()
+    live.until(
+        lambda: page.locator("canvas").count() == 0 and "present=gallery" in live.query, what="the gallery alone"
+    )
+    live.until(lambda: page.locator(".ohash-gallery img").first.bounding_box()["height"] > 140, what="large pictures")
+    page.get_by_role("link", name="Step by step").click()
+    page.get_by_text("Stage 1 of").wait_for()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("Stage 2 of").wait_for()
+    page.keyboard.press("ArrowLeft")
+    page.get_by_text("Stage 1 of").wait_for()
+    assert page.evaluate(LOWEST)[0] <= 0 and "present=" in live.query
+    page.get_by_role("radio", name="Its theory").click()
+    page.get_by_role("slider", name="wrong answers").wait_for()
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+    if page.get_by_text("Stage 1 of 1").count() == 0:  # a pair that updates the model has more to tell
+        page.get_by_role("button", name="All", exact=True).click()
+    page.get_by_text("5% wrong answers no such W exists").wait_for()
+    page.get_by_role("slider", name="wrong answers").press("ArrowRight")
+    page.get_by_text("6% wrong answers no such W exists").wait_for()
+    page.get_by_role("link", name="Playground").click()
+    page.wait_for_selector(".st-key-stage .playground[data-agreement]")
+    page.keyboard.press("3")
+    page.get_by_text("In this lesson only C can be changed").wait_for()
+    until(lambda: "present=lesson-3" in page.evaluate("location.search"), "the scene is in the address")
+    page.get_by_text(lessons()[2].right).wait_for()
+    page.reload()
+    page.get_by_text(lessons()[2].right).wait_for()
+    page.wait_for_selector(".playground[data-pairs='0']")
+    page.locator("body").press("ArrowRight")
+    page.wait_for_selector(".playground[data-pairs='1']")
+    assert page.evaluate(LOWEST)[0] <= 0
+    page.keyboard.press("Escape")
+    page.get_by_text("Lessons, five minutes each").wait_for()
+    until(lambda: "present" not in page.evaluate("location.search"), "the address has left it, too")
 
 
 def test_an_equation_stands_at_its_control(live: LivePage) -> None:

@@ -1,5 +1,7 @@
 """The Live page keeps its charts in view and its parts in their places, in a real Chromium."""
 
+import json
+import time
 from typing import Any
 
 import pytest
@@ -12,13 +14,16 @@ from tests.browser.waiting import until
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 TOP = "(name) => document.querySelector(name).getBoundingClientRect().top"
 MANY = "?dataset=fashion&noise=0.1&seed=3&alpha=2&similar_share=0.3&kernel=none&order=class"
-# Chips that lie over the status or the headline.
+# Whether the row of chips, which clips them, lies over the status or the headline.
 COVERED = """() => {
   const boxes = (name) => [...document.querySelectorAll(name)].map((one) => one.getBoundingClientRect());
   const words = boxes(".ohash-status, .ohash-headline");
-  return boxes(".st-key-chips button").filter((a) => a.width && words.some((b) => b.width &&
+  return boxes(".st-key-chips").filter((a) => a.width && words.some((b) => b.width &&
     a.left < b.right && b.left < a.right && a.top < b.bottom - 2 && b.top < a.bottom - 2)).length;
 }"""
+BELOW = """([one, other]) => document.querySelector(one).getBoundingClientRect().top >=
+  document.querySelector(other).getBoundingClientRect().bottom"""
+PLACE = "(name) => document.querySelector(name).getBoundingClientRect().top + document.scrollingElement.scrollTop"
 BOTTOM = "(name) => document.querySelector(name).getBoundingClientRect().bottom"
 
 
@@ -31,10 +36,17 @@ def test_nothing_jumps_and_the_charts_stay_in_view(browser: Any, server: Dashboa
     last = page.locator(".st-key-rail [data-testid=stExpander] [data-testid=stNumberInput] input").last
     last.scroll_into_view_if_needed()
     assert 0 < page.evaluate(TOP, ".st-key-chart_a") < page.evaluate(BOTTOM, ".st-key-chart_b") < height, "the seed"
+    charts = page.evaluate(PLACE, ".st-key-chart_a")
     page.goto(f"{server.url}/{MANY}")
     page.locator(".st-key-chip_seed button:visible").wait_for()
     page.locator(".ohash-status:visible").wait_for()
-    assert page.evaluate(COVERED) == 0, "six chips push the words down"
+    page.locator(".st-key-chart_a canvas").first.wait_for()
+    assert page.evaluate(COVERED) == 0, "six chips are one row beside the status"
+    assert abs(page.evaluate(PLACE, ".st-key-chart_a") - charts) < 2, "and do not move the charts"
+    page.locator(".st-key-chips").hover(position={"x": 20, "y": 8})
+    last = page.locator(".st-key-chips button:visible").last
+    last.click(trial=True)  # those that did not fit are there under the pointer
+    assert last.bounding_box()["x"] + last.bounding_box()["width"] < width
     page.close()
 
 
@@ -54,9 +66,9 @@ def test_switches_sit_on_their_charts(page: Any, server: Dashboard) -> None:
     page.get_by_role("button", name="Unpin").first.wait_for()
 
 
-def test_a_phone_keeps_play_and_a_slider_in_view(browser: Any, server: Dashboard) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844})
-    live = LivePage(context.new_page(), server.url, "?dataset=digits&method=oh&pairs=100000000")
+def test_a_phone_keeps_play_and_a_slider_in_view(page: Any, server: Dashboard) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    live = LivePage(page, server.url, "?dataset=digits&method=oh&pairs=100000000")
     slider = live.page.locator(".st-key-dock input[type=range]")
     slider.wait_for()
     live.page.locator(".st-key-chart_d").scroll_into_view_if_needed()
@@ -67,4 +79,74 @@ def test_a_phone_keeps_play_and_a_slider_in_view(browser: Any, server: Dashboard
     live.page.locator(".st-key-dock_play button").click()
     live.until(lambda: "paused" in live.status, what="it pauses")
     until(lambda: live.page.get_by_role("button", name="Play").count() > 0, "and offers Play")
-    context.close()
+
+
+def test_a_remedy_acts_on_the_run_and_ends_its_finding_while_one_watches(page: Any, server: Dashboard) -> None:
+    changes = "".join(f"{300 * k}%3Abeta%3A0.{50 + k}%2C" for k in range(1, 5)).removesuffix("%2C")
+    live = LivePage(page, server.url, f"?dataset=digits&method=oh&C=0.0001&pairs=100000000&changes={changes}")
+    live.until(lambda: live.pairs > 2_000, what="enough pairs to judge")
+    page.locator(".st-key-health button").first.click()
+    page.get_by_text("raise C above 0.0001").wait_for()
+    page.locator(".st-key-remedy_C button:visible").click()
+    live.until(lambda: "%3AC%3A" in live.query, what="the change is in the link")
+    page.get_by_text("raise C above 0.0001").wait_for(state="detached")
+    page.get_by_text("What is checked").wait_for()
+    assert page.locator(".st-key-chart_c").bounding_box()["height"] == 178, "with the marks of five changes"
+
+
+# Type of less than 20 pixels on the stage, as it is drawn; icons are pictures.
+SMALL_TYPE = """() => {
+  const small = [], walk = document.createTreeWalker(document.querySelector(".st-key-stage"), NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const one = walk.currentNode.parentElement, text = walk.currentNode.textContent.replace(/[\\s\u200b]/g, "");
+    if (!text || !one.checkVisibility() || one.closest("[data-testid=stIconMaterial], .katex-mathml")) continue;
+    let pixels = parseFloat(getComputedStyle(one).fontSize);
+    for (let at = one; at; at = at.parentElement) pixels *= parseFloat(getComputedStyle(at).zoom) || 1;
+    if (pixels < 20 && !one.closest(".katex") && one.getBoundingClientRect().width > 1) small.push([text, pixels]);
+  }
+  return small;
+}"""
+# Equations that are cut off, and pictures that are.
+CUT = """() => [...document.querySelectorAll(".st-key-large_stage .katex-display, .st-key-large_stage img")]
+  .filter((one) => one.scrollWidth > one.clientWidth + 4 || one.getBoundingClientRect().bottom > innerHeight).length"""
+
+
+def test_every_stage_of_a_pair_fills_the_screen(page: Any, server: Dashboard) -> None:
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page.goto(f"{server.url}/step?dataset=digits&method=oh&pairs=300&at=100&present=1")
+    page.locator(".st-key-large_stage").wait_for()
+    page.locator(".st-key-pair_update button").click()
+    large, seen = page.locator(".st-key-large_stage"), set()
+    for part in ("The update", "Its theory"):
+        page.get_by_role("radio", name=part).click()
+        page.locator(".st-key-stage_again button").click()
+        until(lambda: page.get_by_text("Stage 1 of").count() == 1, "the first stage")
+        count = int(page.get_by_text("Stage 1 of").inner_text().split()[-1])
+        for number in range(1, count + 1):
+            page.get_by_text(f"Stage {number} of {count}").wait_for()
+            until(lambda n=number: large.inner_text().startswith(f"{n} ·"), "its words")  # type: ignore[misc]
+            seen.add(large.inner_text().splitlines()[0])
+            for width, height in ((1024, 768), (1920, 1080)):
+                page.set_viewport_size({"width": width, "height": height})
+                until(lambda h=height: 0.9 * h < page.evaluate(BOTTOM, ".st-key-large_stage") <= h, "full")  # type: ignore[misc]
+                until(lambda: page.evaluate(CUT) == 0, "nothing is cut off")
+            assert not page.evaluate(SMALL_TYPE)
+            page.keyboard.press("ArrowRight")
+    assert len(seen) == 11, "seven stages of an update and four of its theory"
+
+
+def test_a_picture_restyles_only_what_it_changes(page: Any, browser: Any, server: Dashboard) -> None:
+    """One rule with :has() on the whole page made the browser match every element again, several times per picture."""
+    live = LivePage(page, server.url, "?dataset=debian")
+    live.until(lambda: page.locator("canvas").count() == 4 and live.pairs > 0, what="four charts")
+    page.wait_for_selector(".ohash-gallery")
+    assert page.locator(".st-key-chips").count() == 0
+    assert page.evaluate(BELOW, [".ohash-status", ".st-key-transport"]), "the status lies on the buttons"
+    before = live.pairs
+    browser.start_tracing(page=page, categories=["devtools.timeline"])
+    live.until(lambda: live.pairs > before, what="a picture")
+    time.sleep(2)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    restyled = [one["args"]["elementCount"] for one in events if "elementCount" in one.get("args", {})]
+    elements = page.evaluate("document.querySelectorAll('*').length")
+    assert len(restyled) > 4 and sum(restyled) / len(restyled) < 0.05 * elements, (restyled, elements)

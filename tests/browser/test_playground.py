@@ -127,6 +127,10 @@ def test_the_file_opens_from_disk_plays_obeys_and_learns(page: Any, tmp_path: Pa
     assert page.evaluate("document.querySelector('.playground').playground.run.params.beta") == 0.55
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Play").wait_for()
+    measured = page.evaluate(
+        "(({ run }) => run.measure(run.codes()))(document.querySelector('.playground').playground)"
+    )
+    until(lambda: agreement(page) == measured, "the agreement is that of the moment at which it was paused")
     at = page.evaluate("document.querySelector('.playground').playground.run.t")
     page.get_by_role("button", name="Step", exact=True).click()
     until(lambda: pairs_learnt(page) == at + 1, "one pair more")
@@ -287,7 +291,39 @@ def test_a_lesson_sets_the_playground_and_a_wrong_link_is_named(page: Any, serve
     page.get_by_text("Lesson 3").click()
     page.get_by_role("link", name="Set the playground for “One update”").click()
     until(lambda: page.get_by_role("slider", name="r, bits").input_value() == "4", "the lesson's bits")
+    page.get_by_text("In this lesson only C can be changed").wait_for()
+    for name in ("β", "Noise", "r, bits"):
+        assert page.get_by_role("slider", name=name).is_disabled()
+    assert page.get_by_role("radio", name="Erase").is_disabled()
+    places = lambda: page.locator(".playground").evaluate("(one) => one.playground.run.places()")  # noqa: E731
+    before, box = places(), page.locator(".plane").bounding_box()
+    x, y = before[0]
+    page.mouse.move(box["x"] + (x + 1.6) / 3.2 * box["width"], box["y"] + (1.6 - y) / 3.2 * box["height"])
+    page.mouse.down()
+    page.mouse.move(box["x"] + 5, box["y"] + 5, steps=4)
+    page.mouse.up()
+    page.locator(".plane").press("Delete")
+    assert places() == before, "the points are locked, too"
+    page.get_by_role("slider", name="C", exact=True).press("ArrowLeft")
+    until(lambda: "C=0.16&" in page.evaluate("location.search"), "the one setting that is free")
+    assert "only=C" in page.evaluate("location.search"), "the link keeps the lock"
+    page.get_by_role("button", name="Unlock all settings").click()
+    assert page.get_by_role("slider", name="β").is_enabled() and page.get_by_role("radio", name="Erase").is_enabled()
     page.evaluate("location.hash = 'a-heading'")
     page.get_by_role("button", name="Step", exact=True).click()
     page.get_by_text("Pair 1:").wait_for()
     assert page.get_by_role("slider", name="r, bits").input_value() == "4", "another fragment changes nothing"
+
+
+def test_back_from_a_scene_keeps_the_address_of_what_is_shown(page: Any, server: Dashboard) -> None:
+    page.goto(f"{server.url}/learn?data=rings&r=3")
+    page.get_by_role("button", name="Present").click()
+    page.wait_for_selector(".st-key-stage .playground[data-agreement]")
+    page.keyboard.press("2")
+    until(lambda: "present=lesson-2" in page.evaluate("location.search"), "the scene is in the address")
+    until(lambda: "data=rings" not in page.evaluate("location.search"), "the settings of the scene, too")
+    own = page.evaluate("location.search").replace("present=lesson-2", "").strip("?&")
+    page.keyboard.press("Escape")
+    page.wait_for_selector(".st-key-stage", state="detached")
+    until(lambda: "present" not in page.evaluate("location.search"), "nothing is presented")
+    assert page.evaluate("location.search").strip("?&") == own

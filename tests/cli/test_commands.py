@@ -42,6 +42,7 @@ def test_run_writes_files_that_repeat_it(tmp_path: Path, capsys: pytest.CaptureF
     assert ohash.load(tmp_path / "model.npz").pairs == 300
 
 
+@pytest.mark.slow
 def test_interrupted_run_is_saved_and_goes_on_as_if_nothing_had_happened(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,6 +69,7 @@ def test_interrupted_run_is_saved_and_goes_on_as_if_nothing_had_happened(
     assert main(["run", "--resume", file, "--r", "32"]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "where"), [(Run, "_teach"), (Checkpoints, "_record")])
 def test_ctrl_c_waits_for_the_step_under_way(
     kind: type, where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -121,11 +123,13 @@ def test_mistakes_are_one_line(arguments: list[str], words: str, capsys: pytest.
     assert words in error and "Traceback" not in error
 
 
+@pytest.mark.slow
 def test_link_with_mistakes_still_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--link", "http://x/?method=lsh&beta=9&junk=1&r=0", "--pairs", "50", "--quiet"]) == 0
     assert "r must be" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_changes_are_those_of_a_link(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--pairs", "300", "--changes", "100:C:0.01", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
@@ -171,6 +175,15 @@ def test_methods_that_are_not_here_are_listed_with_the_reason(capsys):
         assert str(absent) in listed and absent.title.lower() not in hashers()
         assert main(["methods", absent.aliases[0]]) == 2
         assert f"{absent.title} (" in (error := capsys.readouterr().err) and "is not here, because" in error
+
+
+def test_methods_lists_features_and_what_each_was_checked_against(capsys):
+    assert main(["methods"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    for spec in hashers().values():
+        assert f"Made for {spec.features_text}." in out and spec.checked_text in out
+        if spec.features_source:
+            assert spec.features_place, "where that stands, or that it is not known"
 
 
 def test_methods_shows_a_card_by_any_name(capsys):

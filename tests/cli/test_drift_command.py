@@ -15,6 +15,7 @@ def test_a_drift_a_dataset_cannot_do_is_skipped_with_the_reason(capsys: pytest.C
     assert "all were skipped" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_drift_is_reported_and_one_that_never_comes_too(capsys: pytest.CaptureFixture[str]) -> None:
     drifting = ["run", "--r", "16", "--drift", "rotate", "--drift-at", "400", "--quiet"]
     assert main([*drifting, "--pairs", "900"]) == 0

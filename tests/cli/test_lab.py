@@ -19,7 +19,9 @@ def test_lab_opens_the_checkout_and_names_the_file(tmp_path: Path) -> None:
     assert environment["OHASH_FILE"] == str(file) and environment["OHASH_DATA"] == str(tmp_path)
 
 
-def test_the_server_takes_the_place_of_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_server_takes_the_place_of_the_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("os.name", "posix")
     called: list[list[str]] = []
@@ -33,6 +35,17 @@ def test_the_server_takes_the_place_of_the_command(monkeypatch: pytest.MonkeyPat
     with pytest.raises(SystemExit):
         lab.main(["--server.port=9998"])
     assert called[0][1:4] == ["-m", "streamlit", "run"] and called[0][-1] == "--server.port=9998"
+    with pytest.raises(SystemExit):
+        lab.main(["--classroom", "--server.address", "0.0.0.0", "--server.headless", "true"])
+    assert called[1][-2:] == ["--server.address=0.0.0.0", "--server.headless=true"], "as many write it"
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        lab.main(["--class"])
+    assert called[2][-1] == "--server.address=0.0.0.0"
+    assert "Everybody on this network can open this server" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        lab.main(["--class", "--server.address=localhost"])
+    assert called[3][-1] == "--server.address=localhost" and "Everybody" not in capsys.readouterr().out
 
 
 def test_lab_refuses_what_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:

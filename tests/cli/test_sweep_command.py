@@ -71,6 +71,7 @@ def test_table_estimate_and_export(tmp_path, capsys):
     assert "0 of 3 cells are left" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_on_data_of_ones_own(tmp_path, capsys):
     rng, y = np.random.default_rng(0), np.arange(300) % 3
     np.save(tmp_path / "x.npy", rng.normal(size=(300, 6)) + 3 * rng.normal(size=(3, 6))[y])

@@ -58,6 +58,7 @@ def test_every_curve_is_that_of_a_run_alone(over):
     assert {(result.entry, result.seed) for result in now.results} == {(at, seed) for at in range(4) for seed in (0, 5)}
 
 
+@pytest.mark.slow
 def test_the_reference_is_every_query_by_the_original_distance(over):
     now = over.snapshot()
     run = Run(over.comparison.experiment(now.entries[0], 0))

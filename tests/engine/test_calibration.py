@@ -38,6 +38,7 @@ def test_input_centring_is_worth_a_tenth():
     assert last >= 0.843 - 0.04
 
 
+@pytest.mark.slow
 def test_one_seed_of_the_default_setting():
     first, last = curves([0], **{**PLAIN, "center_input": True, "r": 48, "similar_share": 0.5})
     assert last >= 0.843 - 0.06 and last > first + 0.15

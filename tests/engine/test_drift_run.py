@@ -35,6 +35,7 @@ def rotated():
     return straight(moving("rotate", easy, kernel="rbf", C=0.1), easy).snapshot("done")
 
 
+@pytest.mark.slow
 def test_a_rotation_shows_a_dip_an_alarm_and_a_recovery(rotated):
     pairs, values = rotated.checkpoints["pairs"], rotated.checkpoints["map"]
     assert dip(pairs, values, AT) > 0.1

@@ -11,6 +11,7 @@ from tests.selection import first
 NEAR = 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", first([0, 1, 2, 3]))
 def test_its_story_agrees_with_the_mean_and_it_never_changes(seed: int) -> None:
     run = Run(experiment("digits", "oh", pairs=5000, seed=seed))

@@ -62,3 +62,16 @@ def test_nothing_changes_before_a_chunk_is_full():
 def test_digits():
     """Three chunks of the 1,500 points; 0.79 to 0.87 with chunks of 150 to 750."""
     assert mean_map("bsodh", chunk=500) > 0.829 - 0.06
+
+
+def test_with_hundreds_of_classes_the_weights_of_few_classes_give_all_points_one_code():
+    """Why tracks have the authors' weights for Places205: the objective itself, not its steps."""
+    rng = np.random.default_rng(0)
+    y = np.arange(2000) % 400
+    X = rng.normal(size=(400, 32))[y] + 0.3 * rng.normal(size=(2000, 32))
+    distinct = []
+    for weights in ({}, {"similar": 1.0, "dissimilar": 0.0, "fit": 0.8, "lambda_": 0.9}):
+        model = BSODH(r=32, chunk=500, dtype="float64", **weights)
+        model.learn_points(X, np.arange(2000), y)
+        distinct.append(len(np.unique(model._codes, axis=1).T))
+    assert distinct[0] < 20 and distinct[1] > 100

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ohash.models.batch.click_whitening import discriminants, whitener
+from ohash.models.batch.click_whitening import ClickWhitening, discriminants, whitener
 from tests.models.digits_data import build, score, split
 
 
@@ -92,3 +92,20 @@ def test_digits(seed, kernel, least):
     start = score(model, seed, kernel)
     model.learn(X, *pairs(y, 5000, seed))
     assert score(model, seed, kernel) > max(least, start + 0.1)
+
+
+def test_a_given_W_is_the_hash_until_pairs_replace_it():
+    rng = np.random.default_rng(0)
+    X, W = rng.normal(size=(300, 6)) + 1, rng.normal(size=(6, 4))
+    model = ClickWhitening(r=4, W=W, dtype="float64")
+    model.warm_up(X)
+    np.testing.assert_array_equal(model.W, W)
+    np.testing.assert_allclose(model.threshold, X.mean(axis=0) @ W)
+    model.learn(X, np.arange(100), np.arange(100, 200), np.ones(100, int))
+    np.testing.assert_array_equal(model.W, W)
+    model.learn(X, np.arange(100), np.arange(100, 200), np.ones(100, int))
+    plain = ClickWhitening(r=4, dtype="float64")
+    plain.warm_up(X)
+    for _ in range(2):
+        plain.learn(X, np.arange(100), np.arange(100, 200), np.ones(100, int))
+    np.testing.assert_array_equal(model.W, plain.W)

@@ -119,3 +119,15 @@ def test_digits_with_little_effort():
 def test_digits(seed):
     """Measured 0.979 and 0.971 at 32 bits, centred and unit-norm, no kernel; the database is the training set."""
     assert fitted_map("fasthash", seed) > 0.91
+
+
+def test_bins_of_the_first_bit_serve_the_others_and_change_no_tree():
+    Z = np.random.default_rng(0).normal(size=(400, 6))
+    model = build("fasthash", r=3, trees=3, depth=2, labelled=400)
+    z = np.where(Z[:, 0] > 0, 1, -1)
+    bins = {}
+    for k in range(3):
+        shared, alone = model._grow(Z, z * (-1) ** k, k, bins), model._grow(Z, z * (-1) ** k, k, {})
+        assert shared[0] == alone[0]
+        assert all((a == b).all() for a, b in zip(shared[1], alone[1], strict=True))
+    assert len(bins["codes"]) == 400

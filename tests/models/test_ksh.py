@@ -63,6 +63,7 @@ def test_the_spectral_bit_is_the_top_eigenvector_and_refining_lowers_the_cost():
     assert costs == sorted(costs) and costs[1] < costs[2]
 
 
+@pytest.mark.slow
 def test_kept_bits_are_never_worse_than_spectral_ones_and_the_residual_falls():
     _, database, _, y = split(0, "rbf")
     model = build("ksh", r=12, labelled=300)

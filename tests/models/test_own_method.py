@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import ohash
+from ohash.cli import check
 from ohash.cli.main import main
 from ohash.cli.new_method import template
 from ohash.comparison.export import code_for as comparison_code
@@ -24,6 +25,7 @@ def own(tmp_path, no_plugins):
     return tmp_path / "mine.py"
 
 
+@pytest.mark.slow
 def test_the_template_is_short_checked_and_learns(own, capsys):
     assert main(["new-method", str(own)]) == 0
     assert "runs as it is" in capsys.readouterr().out
@@ -53,6 +55,7 @@ def test_code_for_a_comparison_and_a_run_names_the_file_of_the_method(own):
     assert "OHASH_PLUGINS" not in comparison_code(build_comparison("blobs2d", ("oh", "lsh"), bits=8))
 
 
+@pytest.mark.slow
 def test_the_paper_page_has_it_among_every_method(own):
     assert registry.own_methods() == ()
     own.write_text(RIGHT)
@@ -174,3 +177,17 @@ def test_every_mistake_is_a_sentence_with_its_line(own, capsys, before, after, s
         (wanted,) = [value for key, value in near.items() if sentence.startswith(key)] or [after.splitlines()[0]]
         wanted = "return {'params'" if "no data" in sentence else wanted
         assert wanted.strip() in text[number - 1], (number, line)
+
+
+def test_a_mistake_is_printed_as_soon_as_it_is_known(own, capsys, monkeypatch):
+    own.write_text(RIGHT)
+    printed = []
+
+    def mistakes(file):
+        for line in (3, 7):
+            yield line, "it is slow"
+            printed.append(capsys.readouterr().out)
+
+    monkeypatch.setattr(check, "mistakes_in", mistakes)
+    assert main(["check", str(own)]) == 1
+    assert printed == [f"{own}:{line}: it is slow.\n" for line in (3, 7)]

@@ -2,7 +2,11 @@
 
 import json
 import os
+import socket
+import subprocess
+import sys
 
+import numpy as np
 import pytest
 
 import ohash
@@ -11,7 +15,15 @@ from ohash.cli.main import main
 from ohash.cli.new_method import template
 from ohash.models import registry
 from ohash.store.store import Store
-from ohash.sweeps.files import list_sweeps
+from ohash.sweeps.files import (
+    delete_sweep,
+    list_sweeps,
+    own_data_file,
+    save_own_data,
+    save_sweep,
+    with_own_data,
+)
+from ohash.sweeps.sweep import build_sweep
 from tests.plugin_registry import forget_plugins
 
 SPEC = """
@@ -41,6 +53,7 @@ def sweep(*options):
     return main(["sweep", "cmp.toml", "--store", "runs", "--inline", "--quiet", *options])
 
 
+@pytest.mark.slow
 def test_an_edit_of_the_file_sets_its_stored_cells_aside_and_no_others(own, capsys):
     assert sweep("--plugin", "mine.py") == 0
     first = Store("runs").done()
@@ -115,3 +128,79 @@ def test_two_files_with_one_key_are_one_sentence(own, tmp_path, capsys):
     err = capsys.readouterr().err
     assert err.endswith(": HASHER key 'mine' of other.py is taken already by mine.py; choose another\n")
     assert err.count("\n") == 1
+
+
+def test_an_edit_of_a_file_that_the_plugin_imports_is_another_version(own, tmp_path, monkeypatch):
+    alone = version_of("mine.py")
+    (tmp_path / "steps_of_mine.py").write_text("import scale_of_mine\nSTEP = scale_of_mine.SCALE\n")
+    (tmp_path / "scale_of_mine.py").write_text("SCALE = 1.0\n")
+    (tmp_path / "unrelated.py").write_text("SCALE = 1.0\n")
+    assert version_of("mine.py") == alone, "files that it does not import are none of its business"
+    own.write_text(f"{RIGHT}\nfrom steps_of_mine import STEP\n")
+    monkeypatch.chdir("/")  # a plugin finds its neighbours from everywhere, as a script does
+    first, (plugin,) = version_of(own), registry.plugin_modules()
+    assert plugin.STEP == 1.0 and registry.edited_plugins() == []
+    (tmp_path / "scale_of_mine.py").write_text("SCALE = 2.0\n")
+    assert registry.edited_plugins() == ["mine.py"] and version_of(own) not in (first, alone)
+
+
+def version_of(file):
+    os.environ[registry.PLUGINS] = ""
+    registry.add_plugin(file)
+    forget_plugins()
+    return registry.plugin_version("mine").fingerprint
+
+
+DATA = """
+import numpy as np
+from ohash.streams.dataset import Dataset, DatasetSpec
+
+def load():
+    X = np.random.default_rng(SEED).normal(size=(300, 4)).astype("float32")
+    return Dataset(key="heap", title="Heap", X=X, labels=np.arange(300) % 3)
+
+DATASET = DatasetSpec(key="heap", title="Heap", task="same", n=300, d=4, licence="", cite="", load=load)
+"""
+
+
+def test_an_edit_of_a_data_set_makes_other_runs(own, tmp_path, capsys):
+    spec = SPEC.replace("blobs2d", "heap").replace('"mine", ', "").replace("r = 8", 'r = 8\nkernel = "none"')
+    (tmp_path / "cmp.toml").write_text(spec)
+    for seed, cells in (("0", 2), ("1", 4)):
+        (tmp_path / "heap.py").write_text(DATA.replace("SEED", seed))
+        assert sweep("--plugin", "heap.py") == 0 and len(Store("runs").done()) == cells
+    assert "2 stored cells are of another version of heap.py" in capsys.readouterr().err
+    older = [row for row in Store("runs").list() if "by an older version of heap.py" in row.changed_settings]
+    assert len(older) == 2
+
+
+def test_own_data_outlive_the_plugin_of_their_sweep(own):
+    registry.add_plugin(own)
+    forget_plugins()
+    mine = ohash.Dataset.from_arrays(np.random.default_rng(0).normal(size=(200, 4)), labels=np.arange(200) % 2)
+    store, base = Store("runs"), {"r": 8, "pairs": 150}
+    kept = save_own_data(store, mine)
+    for name, method in (("one", "mine"), ("other", "oh")):
+        save_sweep(store, with_own_data(build_sweep(name, base=base | {"method": method}), mine))
+    os.environ[registry.PLUGINS] = ""
+    forget_plugins()
+    (other,) = list_sweeps(store)
+    delete_sweep(store, other)
+    assert own_data_file(store, kept).exists(), "the sweep of the plugin needs them when it is loaded again"
+
+
+@pytest.mark.slow
+def test_a_key_that_is_taken_stops_the_server_with_one_line(own):
+    own.write_text(RIGHT.replace('key = "mine"', 'key = "oh"'))
+    command = [sys.executable, "-m", "streamlit", "run", str(lab.app_file()), "--server.headless", "true"]
+    port = ["--server.port", str(free_port())]
+    ended = subprocess.run([*command, *port], env=os.environ | {registry.PLUGINS: str(own)}, timeout=120, check=False,
+                           capture_output=True, text=True, cwd=lab.app_file().parent)  # fmt: skip
+    assert ended.returncode == 1 and "Traceback" not in ended.stderr
+    assert "ohash: HASHER key 'oh' of mine.py is taken already by ohash.models.online.oh" in ended.stderr
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -13,6 +13,7 @@ def exact(queries, X, mean):
     return (q / np.linalg.norm(q, axis=1)[:, None]) @ (x / np.linalg.norm(x, axis=1)[:, None]).T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("r", first([7, 16, 40]))
 def test_the_estimate_is_unbiased_over_rotations(r):
     rng = np.random.default_rng(r)
@@ -58,6 +59,7 @@ def test_the_estimate_is_the_formula(r):
     np.testing.assert_allclose(model.estimate(queries[:6], stored), expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_estimate_ranks_better_than_hamming_and_distances_follow():
     queries, X, _, _ = split(0)
     model = build("rabitq", r=64, seed=0)

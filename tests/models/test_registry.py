@@ -92,6 +92,7 @@ def test_an_unknown_method_is_named_with_the_known_ones():
         registry.find("nosuch")
 
 
+@pytest.mark.slow
 def test_a_plugin_file_is_a_method_like_any_other(tmp_path):
     (tmp_path / "mine.py").write_text(PLUGIN)
     done = python(USE_PLUGIN, tmp_path, OHASH_PLUGINS="mine.py")
@@ -99,6 +100,7 @@ def test_a_plugin_file_is_a_method_like_any_other(tmp_path):
     assert {"FirstColumns", "oh"} <= set(done.stdout.strip().split(","))
 
 
+@pytest.mark.slow
 def test_several_plugins_are_separated_as_in_PATH(tmp_path):
     (tmp_path / "one.py").write_text(PLUGIN)
     (tmp_path / "two.py").write_text(PLUGIN.replace('"FirstColumns"', '"Other"').replace("Mine", "Yours"))

@@ -125,7 +125,9 @@ def test_opq_is_as_good_as_that_of_faiss_and_better_than_pq():
         D = model.estimate_distances(Q, codes)
         np.testing.assert_allclose(D[:, :50], ((Q[:, None] - model.decode(codes[:50])) ** 2).sum(axis=2), atol=1e-2)
         ours[rotation] = recall(D, exact)
-    index = faiss.index_factory(32, "OPQ8_32,PQ8")
+    rotation = faiss.OPQMatrix(32, 8, 32)
+    rotation.niter = 20  # of 50 by default, which take a minute
+    index = faiss.IndexPreTransform(rotation, faiss.IndexPQ(32, 8, 8))
     index.train(X)
     index.add(X)
     true = np.argsort(exact, axis=1)[:, :10]

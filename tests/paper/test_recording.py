@@ -36,6 +36,7 @@ def recording(run_store, tmp_path):
     return read_recording(tmp_path / "paper.parquet")
 
 
+@pytest.mark.slow
 def test_a_recording_gives_what_the_store_gave(run_store, recording, tmp_path):
     own = Measurements(run_store, TINY)
     recorded = Measurements(Store(tmp_path / "empty"), TINY, recording)

@@ -16,6 +16,7 @@ from tests.plots.moments import picture
 from tests.plots.parts import names
 
 
+@pytest.mark.slow
 def test_ghosts_are_thin_pale_short_and_named_beside_their_end():
     ghost = charts.ghost_of(picture("long"), "β = 0.3")
     assert all(len(column) <= MAX_POINTS and column.dtype == np.float32 for column in ghost.columns.values())

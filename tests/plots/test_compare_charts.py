@@ -122,6 +122,14 @@ def test_colours_of_any_six_methods_differ(dark):
     assert len({theme.colour(role, dark) for role in theme.apart(keys)}) == len(keys)
 
 
+@pytest.mark.parametrize(("sweep", "title"), [(True, "come last"), (False, "are switched off")])
+def test_lengths_that_nobody_asked_for_are_not_announced(sweep, title):
+    one = build_comparison("fashion", tuple(SIX), sweep=sweep)
+    chart = charts.by_bits(ComparisonSnapshot(one, one.entries, "done", "done", 100, 100))
+    assert chart.title == f"Other code lengths {title}"
+    assert ("are learnt after" in chart.caption) == sweep
+
+
 def test_labels_stand_beside_the_last_point_and_apart():
     lines = tuple(
         Series(f"m{k}", np.array([1.0, 2.0]), np.array([0.5, 0.5 + k / 1000]), label=f"m{k}") for k in range(4)
@@ -136,6 +144,25 @@ def test_labels_stand_beside_the_last_point_and_apart():
     assert min(abs(a - b) for k, a in enumerate(heights) for b in heights[:k]) > 7
     notes = json.loads(figure(chart).to_json())["layout"]["annotations"]
     assert [note["text"] for note in notes] == ["m0", "m1", "m2", "m3"]
+
+
+def test_the_name_of_a_point_covers_no_other_point_and_no_other_name():
+    places = {"OH": (36.0, 0.36), "My": (33.0, 0.38), "AdaptHash": (43.0, 0.36), "LSH": (43.0, 0.362), "": (40.0, 0.37)}
+    series = tuple(Series(name, np.array([x]), np.array([y]), "points", label=name) for name, (x, y) in places.items())
+    chart = Chart("t", Axis("x", lo=0, hi=100), Axis("y", lo=0.3, hi=1), series)
+    width, height, size = 300, 150, 11
+    texts = []
+    for one in layout.labels(chart, width, height, size):
+        left = one.at[0] / 100 * width + 0.55 * size
+        y = (one.at[1] - 0.3) / 0.7 * height + one.up
+        texts.append((left, left + layout.text_width(one.of.label, size), y))
+    assert len(texts) == 4
+    for k, (left, right, y) in enumerate(texts):
+        assert 0 <= y <= height
+        for x, value in places.values():
+            at = x / 100 * width
+            assert not (left < at < right and abs(y - (value - 0.3) / 0.7 * height) < 0.9 * size)
+        assert all(b <= left or right <= a or abs(y - other) > size for a, b, other in texts[:k])
 
 
 def test_spread_keeps_labels_apart_and_inside():

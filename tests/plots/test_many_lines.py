@@ -12,8 +12,9 @@ from ohash.paper.figures import FIGURES, QUICK
 from ohash.paper.measurements import Measurements, SeedResult
 from ohash.plots import layout, paper, sweeps, theme
 from ohash.plots.chart import Axis, Chart, Series
+from ohash.plots.echarts import option
 from ohash.plots.html_legend import legend_html
-from ohash.plots.plotly import figure, many, pickable
+from ohash.plots.plotly import figure, linked, many, pickable
 from ohash.plots.svg import to_svg
 from ohash.store.store import Store
 from ohash.sweeps.results import Point
@@ -164,6 +165,19 @@ def test_names_in_a_legend_of_capitals_do_not_touch_the_next_mark():
             assert x + 0.72 * 8 * len(one) < x_next - 2 * 8
 
 
+def test_a_long_legend_leaves_the_plot_its_height():
+    def plot_height(lines):
+        text = to_svg(Chart("mAP", Axis("x"), Axis("y"), tuple(lines)))
+        return float(re.search(r'<clipPath id="[\w-]+"><rect [^>]*height="([\d.]+)"', text)[1]), text
+
+    few, _ = plot_height([line("oh"), line("itq")])
+    for groups in (1, 12):
+        many, text = plot_height([line(f"method {at}", group=str(at % groups)) for at in range(12)])
+        assert many > 0.75 * few and 'width="88mm"' in text
+    rows = set(re.findall(r'y="([\d.]+)" >method', text))
+    assert len(rows) < 12, "methods of one line each share rows"
+
+
 def test_several_figures_on_a_page_clip_by_their_own_box():
     wide = Chart("", Axis("x"), Axis("y"), (line("a"),))
     tall = Chart("", Axis("x"), Axis("y", lo=0, hi=1e6, format="count"), (line("a"),))
@@ -186,3 +200,20 @@ def test_shapes_are_drawn_and_said_once():
     assert [trace.mode for trace in fig.data] == ["lines+markers", "markers", "lines"]
     assert fig.data[1].hoverinfo == "skip" and fig.data[0].hoverinfo is None, "the pointer reads each value once"
     assert pickable(chart).data[1].hovertemplate and pickable(chart).data[0].hoverinfo == "skip"
+
+
+def test_two_linked_charts_share_their_x_and_are_read_at_once():
+    upper, lower = (Chart(name, Axis("pairs"), Axis(name), (line("a"), line("b"))) for name in ("mAP", "recall@10"))
+    fig = linked(upper, lower)
+    assert [trace.yaxis for trace in fig.data] == [None, None, "y2", "y2"] and fig.layout.hoversubplots == "axis"
+    assert all(trace.xaxis is None for trace in fig.data), "on one x axis, as that kind of pointer needs"
+    assert [bool(trace.showlegend) for trace in fig.data] == [True, True, False, False]
+    assert [trace.hovertemplate.split()[0] for trace in fig.data] == ["mAP", "mAP", "recall@10", "recall@10"]
+
+
+def test_where_lines_are_compared_the_one_under_the_pointer_stands_out():
+    chart = Chart("", Axis("x"), Axis("y"), (line("a"), line("b")))
+    drawn = option(chart, highlight=True)
+    assert all(one["emphasis"]["focus"] == "series" for one in drawn["series"][:2])
+    assert drawn["tooltip"]["axisPointer"]["triggerEmphasis"] is False
+    assert option(chart)["series"][0]["emphasis"] == {"disabled": True}, "a moving chart would flicker"

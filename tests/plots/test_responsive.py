@@ -9,7 +9,8 @@ import pytest
 from ohash.plots.axis_ranges import AxisRanges
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.echarts import option
-from ohash.plots.responsive import LARGER
+from ohash.plots.responsive import FULL_SCREEN, LARGER
+from ohash.plots.theme import SIZE_STAGE
 
 
 def chart(top: float = 10.0, title: str = "Cumulative loss is 28,800; with W frozen 33,200: 13 % less") -> Chart:
@@ -61,6 +62,16 @@ def test_type_is_larger_on_the_full_screen() -> None:
     assert full["option"]["title"][0]["textStyle"]["fontSize"] >= 20
 
 
+def test_on_the_stage_type_is_readable_from_the_back_and_titles_are_whole() -> None:
+    title = "Pair AUC .91: similar pairs differ in 11 of 48 bits, dissimilar ones in 25"
+    drawn = option(chart(title=title), height=400, width=425, size=SIZE_STAGE, title=True, title_lines=2, stage=True)
+    full = next(one for one in drawn["media"] if one["query"] == {"minHeight": FULL_SCREEN})["option"]
+    sizes = [full[axis][part]["fontSize"] for axis in ("xAxis", "yAxis") for part in ("axisLabel", "nameTextStyle")]
+    assert min(*sizes, full["title"][0]["textStyle"]["fontSize"], full["textStyle"]["fontSize"]) >= 20
+    narrow = next(one for one in drawn["media"] if one["query"] == {"minHeight": FULL_SCREEN, "maxWidth": 740})
+    assert "\n" in narrow["option"]["title"][0]["text"]
+
+
 def test_leaving_the_full_screen_sets_back_what_it_enlarged() -> None:
     many = replace(chart(), marks=(Mark(3, "β = 0.6"), Mark(5, "start", "y", place="beside")))
     drawn = option(many, height=178, width=340, size=11, title=True, title_lines=2)
@@ -92,3 +103,11 @@ def places(part: object, path: tuple[object, ...] = ()) -> set[tuple[object, ...
         items = part.items() if isinstance(part, dict) else enumerate(part)
         return {place for key, value in items for place in places(value, (*path, key))}
     return {path}
+
+
+def test_a_label_of_several_changes_stands_where_it_has_room() -> None:
+    values = ("β = 0.55", "C = 0.2", "β = 0.6", "C = 0.05", "β = 0.45")
+    marks = tuple(Mark(at, text) for at, text in zip((0.4, 0.9, 1.7, 1.8, 3.8), values, strict=True))
+    drawn = option(replace(chart(), marks=marks), height=178, width=340, size=11, title=True, title_lines=2)
+    labels = [line["label"].get("formatter", "") for line in drawn["series"][-1]["markLine"]["data"]]
+    assert [text for text in labels if text] == ["β = 0.55 … 0.6, C = 0.2 … 0.05", "β = 0.45"], "not cut off"

@@ -30,6 +30,7 @@ def curve(chart: Chart, name: str) -> tuple[np.ndarray, np.ndarray]:
     return one.x, one.y
 
 
+@pytest.mark.slow
 def test_the_loss_has_both_runs_and_their_difference(runs: tuple[Snapshot, Snapshot]) -> None:
     now, other = (charts.loss(one) for one in runs)
     both = side_by_side(now, other, "pinned")
@@ -100,6 +101,7 @@ def test_a_run_that_has_not_begun_adds_nothing(runs: tuple[Snapshot, Snapshot]) 
     assert side_by_side(now, replace(now, series=()), "pinned") is now
 
 
+@pytest.mark.slow
 def test_a_pinned_run_that_is_further_along_does_not_press_the_live_one_flat() -> None:
     mine, other = (charts.loss(last(pairs=pairs)) for pairs in (300, 3000))
     x, y = curve(side_by_side(mine, other, "pinned"), "pinned")

@@ -8,7 +8,8 @@ import pytest
 
 from ohash.engine.microscope import Microscope, PairView
 from ohash.engine.params import experiment
-from ohash.plots.theory import counter_example, right_sides, theory
+from ohash.engine.separable import PAIRS, cumulative_loss, separable_stream
+from ohash.plots.theory import counter_example, right_sides, streams, theory
 
 
 def small(**values):
@@ -66,3 +67,24 @@ def test_a_pair_without_update_has_no_theory():
     microscope = Microscope(small())
     quiet = next(view for t in range(100) if not (view := microscope.view(t)).steps[0].updated)
     assert theory(quiet, 0) == []
+
+
+def test_one_stream_is_separable_and_the_other_is_not():
+    X, i, j, s = separable_stream(0.0)
+    side = X[:, 0] >= 0  # w = (1, 0, 0): all bits agree, or none
+    assert ((side[i] == side[j]) == (s == 1)).all()
+    assert (separable_stream(0.2)[3] != s).mean() == pytest.approx(0.2, abs=0.03)
+    for C in (0.1, 1.0, 10.0):
+        clean, noisy = cumulative_loss(0.0, C), cumulative_loss(0.1, C)
+        assert clean[-1] == clean[PAIRS // 2] and noisy[-1] > 1.5 * noisy[PAIRS // 2] > 3 * clean[-1]
+
+
+def test_the_words_about_streams_are_true_of_their_numbers():
+    for wrong, C in ((0.0, 0.1), (0.05, 0.1), (0.3, 0.001)):
+        clean = cumulative_loss(0.0, C)
+        told = streams(wrong, C)
+        last = int(re.search(r"comes with pair ([\d,]+)", told.text)[1].replace(",", ""))
+        assert clean[last - 1] == clean[-1] > clean[last - 2]
+        assert ("is level" in told.chart.title) == (clean[PAIRS // 2] == clean[-1]) == (C > 0.001)
+        assert len(told.chart.series) == (2 if wrong else 1)
+        assert (f"{cumulative_loss(wrong, C)[-1]:.0f} after" in told.text) == bool(wrong)

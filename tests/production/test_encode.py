@@ -65,6 +65,7 @@ def encode(folder, *options):
     return main(["encode", str(folder / "model.npz"), str(folder / "in"), str(folder / "out"), *options])
 
 
+@pytest.mark.slow
 def test_every_row_once_and_nothing_twice(data, capsys, monkeypatch):
     folder, expected = data
     monkeypatch.setattr(partitions, "PARTITION_ROWS", 300)
@@ -85,6 +86,7 @@ def test_every_row_once_and_nothing_twice(data, capsys, monkeypatch):
     assert not list((folder / "out").rglob(f"{UNFINISHED}*"))
 
 
+@pytest.mark.slow
 def test_other_models_data_and_folders_are_refused(data, capsys):
     folder, _ = data
     assert encode(folder, "--workers", "1") == 0
@@ -104,6 +106,7 @@ def test_other_models_data_and_folders_are_refused(data, capsys):
     assert (folder / "out" / MANIFEST).exists() and model.T == 2
 
 
+@pytest.mark.slow
 def test_half_floats_without_ids(tmp_path):
     X = RNG.normal(size=(50, D)).astype(np.float16)
     (tmp_path / "in").mkdir()

@@ -1,10 +1,12 @@
 """Shadow mode: nothing is lost, nothing is learnt twice, whatever happens to the process."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +14,13 @@ import pytest
 
 import ohash
 from ohash.cli.main import main
-from ohash.models.storage import load_with_companion
-from ohash.production.follower import FollowOptions
+from ohash.models.storage import load_with_companion, save
+from ohash.production.follower import ALARM_NAMES, FollowOptions
 from ohash.production.kafka import KafkaSource
-from ohash.production.price import price_staleness
+from ohash.production.price import StalenessPrice, price_staleness
 from ohash.production.sources import FileSource, parse_lines
+from ohash.production.ticks import CAPACITY, Ticks
+from ohash.production.watch import key_of, list_watched, read_watched
 from tests.optional import optional
 
 N, D = 400, 12
@@ -169,6 +173,23 @@ def test_the_price_of_stale_codes(tmp_path):
     assert nothing.sentence().startswith("no similar pair")
 
 
+def test_the_price_says_no_more_than_was_measured(start):
+    def says(queries, hit_now, half_width, value=None):
+        return StalenessPrice(queries, N, hit_now, 0.5, half_width, 2.0, 2 * N).sentence(value)
+
+    assert (
+        says(1, 0.5, float("nan")) == "what stale codes cost cannot be told from 1 similar pair in a batch; it takes 20"
+    )
+    assert "cannot be told from 2 similar pairs" in says(2, 1.0, 0.0, 0.001)
+    assert says(100, 0.4, 0.05).startswith("re-encoding does not pay: the deployed codes gain 10.0 ± 5.0 hits")
+    assert says(100, 0.52, 0.05).startswith(
+        "re-encoding does not pay, as far as can be told: the deployed codes lose 2.0"
+    )
+    assert says(100, 0.6, 0.05).startswith("the deployed codes lose 10.0 ± 5.0 hits per 100 queries; encoding")
+    write_pairs(start / "pairs.csv", triples(30))
+    assert learn_all(start, "out.npz", batch=1, check_every=1).t == 30
+
+
 def started(Y, r):
     """A model with its first, random hash."""
     model = ohash.OH(r=r, seed=0, center="frozen")
@@ -182,6 +203,8 @@ def test_drift_raises_an_alarm(start):
     write_pairs(start / "pairs.csv", rows)
     follower = learn_all(start, "out.npz")
     assert min(positions[0] for positions in follower.monitor.alarms.values() if positions) >= 0
+    assert set(follower.monitor.alarms) == set(ALARM_NAMES)
+    assert re.search(r"^(Page-Hinkley|ADWIN) on .* at learnt pair \d,\d{3}$", follower.latest_alarm())
     assert any(5000 <= position < 7000 for positions in follower.monitor.alarms.values() for position in positions)
 
 
@@ -201,6 +224,66 @@ def test_the_command(start, capsys):
     assert "3,000 pairs of the stream" in capsys.readouterr().out
     assert main(["follow", str(start / "out.npz"), *files[1:], "--out", str(start / "model.npz")]) == 2
     assert "does not follow a stream" in capsys.readouterr().err
+
+
+def test_ticks_are_the_same_however_often_it_stops(start):
+    write_pairs(start / "pairs.csv", triples(3000))
+    whole = learn_all(start, "whole.npz", batch=64, negatives=1)
+    for stop in (5, 9):
+        options = FollowOptions(batch=64, negatives=1, save_seconds=0)
+        source = FileSource(start / "pairs.csv", wait=False)
+        for count, _ in enumerate(ohash.follow(source, X, start / "model.npz", start / "parts.npz", options=options)):
+            if count == stop:
+                break
+    parts = learn_all(start, "parts.npz", batch=64, negatives=1)
+    ours, theirs = parts.ticks.columns(), whole.ticks.columns()
+    assert ours["pairs"][-1] == 3000 and 0 < ours["rate"].min() <= ours["rate"].max() <= 1
+    for name, column in theirs.items():
+        np.testing.assert_array_equal(ours[name], column)
+
+
+def test_ticks_are_merged_exactly():
+    ticks, means = Ticks(), []
+    rng = np.random.default_rng(0)
+    for batch in range(1, 3001):
+        sums = np.array([10.0, *rng.random(3)])
+        means.append(sums[1:] / 10)
+        ticks.add(10 * batch, sums, batch // 1000)
+    columns = ticks.columns()
+    assert len(columns["pairs"]) <= CAPACITY and columns["pairs"][-1] == 30_000 and ticks.batches == 8
+    np.testing.assert_allclose(columns["loss"][3], np.mean([one[0] for one in means[24:32]]))
+    assert columns["alarms"][-1] == 3
+
+
+def test_a_file_from_before_ticks_goes_on(start):
+    write_pairs(start / "pairs.csv", triples(300))
+    learn_all(start, "out.npz")
+    model, (values, arrays) = load_with_companion(start / "out.npz")
+    del values["ticks"]
+    old = {name: array for name, array in arrays.items() if not name.startswith("ticks/")}
+    save(model, start / "out.npz", (values, old))
+    write_pairs(start / "pairs.csv", triples(100, seed=3), "a")
+    last = learn_all(start, "out.npz")
+    assert last.t == 400 and last.ticks.columns()["pairs"].tolist() == [400]
+
+
+def test_what_a_watcher_sees(start, monkeypatch, capsys):
+    monkeypatch.setenv("OHASH_HOME", str(start / "home"))
+    write_pairs(start / "pairs.csv", triples(3000))
+    files = [str(start / "model.npz"), "--features", str(start / "x.npy"), "--file", str(start / "pairs.csv"), "--once"]
+    assert main(["follow", *files, "--out", str(start / "out.npz"), "--check", "1000"]) == 0
+    key = key_of(start / "out.npz")
+    assert f"/?follow={key} " in capsys.readouterr().out
+    seen = read_watched(key)
+    assert (seen.t, seen.state, seen.title) == (3000, "ended", "out.npz follows pairs.csv")
+    assert seen.ticks["pairs"][-1] == 3000 and len(seen.checks["pairs"]) == 3 and "deployed codes" in seen.price
+    assert [one.key for one in list_watched()] == [key]
+    silent = replace(seen, state="learning")
+    assert silent.status(silent.at + 5) == "learning"
+    assert silent.status(silent.at + 200) == "no sign of life for 3 min: killed, or busy"
+    (start / "home" / "follow" / f"{key}.json").write_text('{"key": "')
+    assert read_watched(key) is None and list_watched() == []
+    assert read_watched("../../etc/passwd") is None
 
 
 @pytest.mark.slow

@@ -53,6 +53,7 @@ def test_a_locked_package_without_a_home_learns_and_keeps_its_kernels(locked_pac
     assert list(Path(folder).rglob("*.nbi")), "the kernels were not kept"
 
 
+@pytest.mark.slow
 def test_a_locked_package_without_a_home_imports(locked_package, tmp_path):
     """Also when numba, which reads its environment once, was imported first."""
     code = "import numba, ohash\nprint(ohash.__file__, numba.config.CACHE_DIR, sep='\\n')"

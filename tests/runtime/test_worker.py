@@ -257,6 +257,7 @@ def test_a_worker_ends_with_the_process_it_works_for():
     until(lambda: gone(pid))
 
 
+@pytest.mark.slow
 def test_called_by_hand_it_says_what_it_is():
     call = [sys.executable, "-m", "ohash.runtime.worker_process"]
     helped = subprocess.run([*call, "--help"], capture_output=True, text=True, timeout=PATIENCE, check=False)

@@ -75,6 +75,7 @@ def test_features_are_sane(file, shape):
     assert len(np.unique(X, axis=0)) == len(X)
 
 
+@pytest.mark.slow
 def test_fashion_is_balanced_and_its_features_are_of_its_pictures():
     sample = read_sample(FOLDER / "fashion_gist.npz")
     assert np.bincount(sample["labels"]).tolist() == [250] * 10
@@ -105,6 +106,7 @@ def test_every_photo_is_credited_in_the_readme():
         assert photo.credit.split(",")[0] in row
 
 
+@pytest.mark.slow
 def test_words_have_sensible_neighbours():
     sample = read_sample(FOLDER / "words_glove.npz")
     words = sample["words"].tolist()
@@ -116,6 +118,7 @@ def test_words_have_sensible_neighbours():
         assert other in [words[i] for i in nearest[words.index(word)]]
 
 
+@pytest.mark.slow
 def test_debian_packages_depend_on_each_other_and_say_what_they_are():
     data = load_by_key("debian")
     assert len(set(data.ids.tolist())) == data.n == 4000

@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ohash.streams import data_folder
@@ -272,3 +274,21 @@ def test_test_queries_that_do_not_fit_are_refused(root: Path, test: np.ndarray) 
     (root / "a.hdf5").write_bytes(hdf5_bytes(train=X, test=test))
     with pytest.raises(ValueError, match=r"a\.hdf5 \[test\] must be a matrix of numbers of 4 columns"):
         load_by_key("folder:a")
+
+
+def test_numbered_parquet_files_of_a_folder_are_one_data_set(root: Path) -> None:
+    def write(file: Path, rows: slice) -> None:
+        file.parent.mkdir(exist_ok=True)
+        pq.write_table(pa.table({"embedding": list(X[rows])}), file)
+
+    for part in range(3):
+        write(root / "shards" / f"train-0000{part}-of-00003.parquet", slice(50 * part, 50 * part + 50))
+    (root / "shards" / "README.md").write_text("what it is")
+    write(root / "others" / "images.parquet", slice(0, 40))
+    write(root / "others" / "texts.parquet", slice(40, 90))
+    specs = data_folder.folder_specs()
+    assert sorted(specs) == ["folder:others/images", "folder:others/texts", "folder:shards"]
+    assert (specs["folder:shards"].n, specs["folder:shards"].d) == (150, 4)
+    assert np.array_equal(load_by_key("folder:shards").X, X[:150])
+    write(root / "shards" / "train-00001-of-00003.parquet", slice(150, 200))
+    assert np.array_equal(load_by_key("folder:shards").X[50:100], X[150:]), "a part written again is read again"

@@ -137,6 +137,55 @@ def test_clicks_of_unknown_items_are_counted(tmp_path, rows, words):
         open_two_sides(*write_sides(tmp_path), write_clicks(tmp_path, "tsv", rows))
 
 
+def test_labels_of_both_sides_are_used(tmp_path):
+    docs, queries = labelled(tmp_path, ["10", "9", "b"] * 10, ["9", "c"] * 4)
+    data = open_two_sides(docs, queries, write_clicks(tmp_path, "tsv"))
+    assert data.class_names == ("9", "10", "b", "c") and not data.note
+    assert data.labels.tolist() == [1, 0, 2] * 10 + [0, 3] * 4
+    assert data.similarities == ("clicks", "label", "metric", "topk")
+    np.savez(tmp_path / "d.npz", X=DOCS, labels=np.arange(N) % 3)
+    np.savez(tmp_path / "q.npz", X=QUERIES, labels=np.arange(Q) % 2)
+    data = open_two_sides(tmp_path / "d.npz", tmp_path / "q.npz")
+    assert data.labels.tolist() == [*(np.arange(N) % 3), *(np.arange(Q) % 2)]
+    *_, now = ohash.run(ohash.experiment(data, "oh", r=8, pairs=60, warm=10), data)
+    assert np.isfinite(now.numbers["map"])
+
+
+@pytest.mark.parametrize(
+    ("of_docs", "of_queries", "note"),
+    [
+        (["a", "b"], None, "the labels of d.parquet are not used, because q.parquet has none"),
+        (None, ["a", "b"], "the labels of q.parquet are not used, because d.parquet has none"),
+        (
+            ["a", "b"],
+            ["c", "d"],
+            "the labels of d.parquet and q.parquet are not used, because they share no class: the first are 'a' and "
+            "'c'",
+        ),
+        (
+            ["a", "a"],
+            ["a", "a"],
+            "the labels of d.parquet and q.parquet are not used, because every row has the class 'a'",
+        ),
+    ],
+)
+def test_labels_that_are_not_used_are_explained(tmp_path, capsys, of_docs, of_queries, note):
+    docs, queries = labelled(tmp_path, of_docs and of_docs * (N // 2), of_queries and of_queries * (Q // 2))
+    clicks = write_clicks(tmp_path, "tsv")
+    data = open_two_sides(docs, queries, clicks)
+    assert data.labels is None and data.note == note
+    files = ["--docs", str(docs), "--queries", str(queries), "--clicks", str(clicks)]
+    assert main(["run", *files, "--pairs", "50", "--kernel", "none", "--quiet"]) == 0
+    assert note in capsys.readouterr().out
+
+
+def labelled(folder, of_docs, of_queries):
+    docs, queries = write_sides(folder, **({"label": of_queries} if of_queries else {}))
+    if of_docs:
+        pq.write_table(pq.read_table(docs).append_column("label", pa.array(of_docs)), docs)
+    return docs, queries
+
+
 def test_other_mistakes_are_named(tmp_path):
     docs, queries = write_sides(tmp_path)
     (tmp_path / "empty.csv").write_text("")

@@ -79,6 +79,7 @@ def test_patches_of_a_track_are_nearest_to_each_other(root: Path, name: str) -> 
     assert make_similarity(dataset, split(dataset, 0), "track").natural_share <= 0.05
 
 
+@pytest.mark.slow
 def test_corners_go_where_the_homography_sends_them(root: Path) -> None:
     folder = write_sequence(root)
     load_by_key("viewpoints")
@@ -99,6 +100,7 @@ def test_corners_go_where_the_homography_sends_them(root: Path) -> None:
     assert (views.picture == 1).sum() == inside.sum()  # of a shift, those and no others
 
 
+@pytest.mark.slow
 def test_a_patch_shows_the_pixels_around_its_corner(root: Path) -> None:
     folder = write_sequence(root)
     dataset = load_by_key("viewpoints")

@@ -50,3 +50,16 @@ def test_finished_cells_say_what_others_of_about_their_size_cost(store, monkeypa
     cost = sweep_cost.estimate_cost(chosen.cells, store)
     assert (cost.cells, cost.measured) == (2, 1), "what is fifty times as long is measured"
     assert cost.seconds == pytest.approx(6.0 + 50_000)
+
+
+def test_cells_that_were_timed_before_are_not_started(store, monkeypatch):
+    monkeypatch.setattr(sweep_cost, "time_cell", lambda params, own=None: pytest.fail("nothing needs to be timed"))
+    chosen = tiny_sweep(seeds=2)
+    cost = sweep_cost.estimate_cost(chosen.cells, store, seconds={cell.key: 5.0 for cell in chosen.cells})
+    assert (cost.cells, cost.measured) == (4, 0) and cost.seconds == pytest.approx(20.0)
+
+
+def test_the_speed_of_a_machine_is_the_median_of_what_was_timed(monkeypatch):
+    monkeypatch.setattr(sweep_cost, "time_cell", lambda params, own=None: sweep_cost.CellTimes(6.0, 0.0, 0.0))
+    cells = dict(zip((cell.params for cell in tiny_sweep(seeds=3).cells), (1.0, 2.0, 3.0), strict=False))
+    assert sweep_cost.machine_factor(cells) == 3.0 and sweep_cost.machine_factor({}) == 1.0

@@ -50,6 +50,7 @@ def test_what_is_wrong_is_named(spec, match):
         from_values({"base": BASE, **spec})
 
 
+@pytest.mark.slow
 def test_the_best_of_a_round_go_on_and_only_full_settings_are_ranked(store):
     sweep = halving_sweep()
     progress = SweepExecution(sweep, store, InlineExecutor()).run()
@@ -81,6 +82,7 @@ def test_the_best_of_a_round_go_on_and_only_full_settings_are_ranked(store):
     assert not importance(sweep, points), "one parameter explains nothing beside itself: pairs are no parameter here"
 
 
+@pytest.mark.slow
 def test_stopped_anywhere_it_resumes_to_the_same_cells(tmp_path):
     """After every number of finished cells: the next call runs exactly those that are missing."""
     sweep = halving_sweep(seeds=1)
@@ -101,6 +103,7 @@ def test_stopped_anywhere_it_resumes_to_the_same_cells(tmp_path):
         assert second.here == 10 - most and torn.done() == whole.done()
 
 
+@pytest.mark.slow
 def test_groups_halve_apart_and_a_failed_setting_does_not_go_on(store):
     sweep = build_sweep(
         base={**BASE, "m": 16},

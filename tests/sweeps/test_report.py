@@ -1,5 +1,6 @@
 """A sweep for a paper: table, sources, figure, importance; and settings drawn at random, which resume like a grid."""
 
+import re
 import shutil
 
 import numpy as np
@@ -56,6 +57,22 @@ def test_the_best_is_marked_and_the_pointer_shows_spread_and_seeds():
     assert any(trace.hovertemplate == "%{text}" for trace in pickable(lines).data) and to_svg(lines).startswith("<svg")
     (cheapest,) = best_of(points, "cum_R") or [None]
     assert cheapest is None, "nobody measured it"
+
+
+def test_a_star_is_the_best_of_what_it_can_be_compared_with():
+    sweep = tiny_sweep(grid={"method": ["oh", "itq"], "r": [8, 16]})
+    scores = {("oh", 8): 0.4, ("oh", 16): 0.5, ("itq", 8): 0.6, ("itq", 16): 0.7}
+    numbers = [(point, cells, scores[dict(point)["method"], dict(point)["r"]]) for point, cells in sweep.by_point()]
+    points = [Point(at, tuple(cells), tuple({"map": score} for _ in cells)) for at, cells, score in numbers]
+    view = ("lines", "r")
+    assert "The stars are the best of each supervision and data set." in charts.draw(sweep, points, "map", view).caption
+    running = [*points[:3], Point(points[3].at, points[3].cells, ())]
+    assert dict(points[3].at) == {"method": "itq", "r": 16}
+    caption = charts.draw(sweep, running, "map", view).caption
+    assert "The star is the best of its supervision and data set." in caption, "ITQ has no rival, and is above it"
+    fewer = [points[0], *(Point(one.at, one.cells, one.numbers[:1]) for one in points[1:2])]
+    caption = charts.draw(sweep, [*fewer, *points[2:]], "map", view).caption
+    assert caption.startswith("Mean over up to 2 seeds") and "of the points with the most seeds so far." in caption
 
 
 def test_importance_is_the_share_of_the_variance_that_a_parameter_explains_alone():
@@ -126,6 +143,8 @@ def test_a_figure_is_a_pdf_of_its_own_size(store, tmp_path):
     spec.write_text(f"[base]\n{base}[grid]\nbeta = [0.25, 0.5]\n")
     arguments = ["sweep", str(spec), "--inline", "--store", str(store.folder), "--quiet", "--export", str(pdf)]
     assert main(arguments) == 0 and pdf.read_bytes().startswith(b"%PDF")
+    page = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf.read_bytes())
+    assert [float(side) * 25.4 / 72 for side in page.groups()] == pytest.approx([88, 66], abs=0.5)
 
 
 def test_a_cell_judged_at_its_ends_is_a_point_on_live(store):
@@ -162,6 +181,7 @@ def test_what_always_changes_together_is_counted_once_and_overlaps_are_said():
     )
 
 
+@pytest.mark.slow
 def test_methods_alone_are_dots_with_spread_and_total_bits_are_told(store, tmp_path, capsys):
     spec = tmp_path / "methods.toml"
     base = "".join(f"{key} = {value!r}\n" for key, value in (BASE | {"dataset": "blobs2d", "r": 8}).items())

@@ -107,6 +107,7 @@ def test_a_finished_cell_never_runs_twice(store, counted):
     assert list(list_sweeps(store)) == [wide.key] and len(store.done()) == 6
 
 
+@pytest.mark.slow
 def test_a_failing_cell_is_recorded_and_stops_nothing(store):
     bad = tiny_sweep(grid={"m": [16, 10_000]}, seeds=1)  # there are not that many points
     sweeping_now = SweepExecution(bad, store, InlineExecutor())

@@ -60,6 +60,7 @@ def widget(kind: Any, name: str) -> Any:
     return next(one for one in kind if one.key and re.fullmatch(rf"w_{name}_\d+", one.key))
 
 
+@pytest.mark.slow
 def test_a_link_is_opened_answered_and_written_back() -> None:
     app = over(page())
     assert running(app).params == AdviceParams("digits", options=AdviceOptions(queries=30, pairs=300))
@@ -69,6 +70,7 @@ def test_a_link_is_opened_answered_and_written_back() -> None:
     assert "What would change the answer" in said and "rescored by the float vectors" in said
 
 
+@pytest.mark.slow
 def test_another_setting_asks_again() -> None:
     app = over(page())
     before = running(app)
@@ -89,6 +91,7 @@ def test_bad_values_of_a_link_are_named() -> None:
     assert params.options.splits == 2 and params.options.queries == 200 and len(problems) == 2
 
 
+@pytest.mark.slow
 def test_own_clicks_are_the_question() -> None:
     app = page()
     session = app.session_state["ohash"]
@@ -103,6 +106,7 @@ def test_a_link_to_somebody_elses_data_asks_for_them() -> None:
     assert "needs an uploaded file" in texts(app)
 
 
+@pytest.mark.slow
 def test_what_is_known_so_far_is_shown() -> None:
     app = page()
     known = over(app) and running(app).snapshot()

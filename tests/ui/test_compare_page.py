@@ -87,6 +87,7 @@ def test_the_card_of_a_method_is_under_its_parameters() -> None:
     assert "The paper needs r \\<= d" in texts(app) and "Compared with" not in texts(app)
 
 
+@pytest.mark.slow
 def test_without_a_link_it_begins_with_what_users_ask() -> None:
     app = AppTest.from_file(APP, default_timeout=60)
     app.session_state["ohash"] = None
@@ -278,6 +279,7 @@ def test_names_of_files_are_text_and_not_html() -> None:
     assert shown.count("<article>") == 3
 
 
+@pytest.mark.slow
 def test_the_encoder_is_taken_and_trials_are_settings() -> None:
     app = over(page(**SMALL, trials="3"))
     app.session_state["open_trials"] = True

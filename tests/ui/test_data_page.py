@@ -74,12 +74,14 @@ def test_every_kind_of_dataset_can_be_looked_at(key: str) -> None:
     assert app.button(key="watch").label == "Watch OH learn this"
 
 
+@pytest.mark.slow
 def test_another_meaning_of_similar_shows_other_pairs() -> None:
     app = page()
     app.segmented_control(key="view_by digits").set_value("metric").run()
     assert "nearest 5 %" in texts(app)
 
 
+@pytest.mark.slow
 def test_watching_begins_the_dataset_on_live() -> None:
     app = look_at(page(), "moons")
     app.button(key="watch").click().run()
@@ -207,6 +209,7 @@ def test_code_names_the_files_that_were_sent(tmp_path: Path, monkeypatch: pytest
         exec(code, {})
 
 
+@pytest.mark.slow
 def test_the_look_at_a_dataset_is_an_address() -> None:
     app = page(query={"dataset": "moons"})
     assert app.session_state["ohash"].viewed_dataset == "moons" and app.query_params["dataset"] == "moons"

@@ -20,7 +20,10 @@ QUERY = "dataset=blobs2d&method=oh&r=16&pairs=100000000"
 NAN, INF = float("nan"), float("inf")
 NUMBERS = ([1e9], [-5.0], [NAN], [INF], [0.123456789])
 TEXTS = ("no such option", "../../etc/passwd", "<script>alert(1)</script>", "own:0123456789abcdef", "")
-TRIGGERS = ('{"row": 99999999999999999999}', '{"row": {"a": 1}}', '{"row": -1}', '{"client": {"narrow": "?"}}')
+TRIGGERS = (
+    '{"row": 99999999999999999999}', '{"row": {"a": 1}}', '{"row": -1}', '{"client": {"narrow": "?"}}', '{"pair": -1}',
+    '{"pair": [1]}', '{"pair": 99999999999999999999}',
+)  # fmt: skip
 
 pytestmark = pytest.mark.slow
 

@@ -11,6 +11,7 @@ from ohash.ui.session import earlier_runs, live_run
 from tests.ui.live_app import SMALL, moving, opened, session_of, until, widget
 
 
+@pytest.mark.slow
 def test_another_r_is_another_run_and_leaves_a_ghost() -> None:
     app = opened(**SMALL)
     until(app, lambda: moving(app))
@@ -67,6 +68,7 @@ def test_a_pinned_run_is_not_drawn_a_second_time() -> None:
     assert len(reference_runs._earlier(session, pinned.now, None)) == 1
 
 
+@pytest.mark.slow
 def test_exported_figures_show_what_stands_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(**SMALL)
     first = live_run.runner(session_of(app))

@@ -81,6 +81,7 @@ def test_a_link_to_data_of_somebodys_own_says_so_and_offers_others() -> None:
     assert not app.error and session_of(app).params.dataset == "blobs2d"
 
 
+@pytest.mark.slow
 def test_a_run_that_cannot_start_is_a_message_with_a_way_out() -> None:
     app = opened(dataset="words", method="sdh")
     until(app, lambda: bool(app.error))
@@ -89,6 +90,7 @@ def test_a_run_that_cannot_start_is_a_message_with_a_way_out() -> None:
     assert not [one for one in app.button if one.key == "another"], "no gallery without a run"
 
 
+@pytest.mark.slow
 def test_a_link_that_its_data_cannot_fulfil_is_a_warning_and_defaults() -> None:
     app = opened(dataset="blobs2d", m="2048", C="0.5")
     until(app, lambda: bool(app.warning) and not app.error)
@@ -97,6 +99,7 @@ def test_a_link_that_its_data_cannot_fulfil_is_a_warning_and_defaults() -> None:
     assert session_of(app).params == experiment("blobs2d", "oh", C=0.5) and "m" not in app.query_params
 
 
+@pytest.mark.slow
 def test_one_message_tells_what_the_server_and_the_data_refuse() -> None:
     app = opened(dataset="blobs2d", m="100000", noise="7")
     until(app, lambda: any("using m = 300" in one.value for one in app.warning))

@@ -40,6 +40,7 @@ def test_a_slider_is_only_set_when_the_experiment_changed_it() -> None:
     assert widget(app.slider, "beta").value == 0.1
 
 
+@pytest.mark.slow
 def test_a_new_seed_is_one_new_run() -> None:
     app = opened(**SMALL)
     until(app, lambda: moving(app))
@@ -76,6 +77,7 @@ def test_play_again_is_the_same_experiment_with_its_changes() -> None:
     assert live_run.runner(session_of(app)) is not first and link_of(app) == query
 
 
+@pytest.mark.slow
 def test_beta_of_a_run_that_is_over_begins_another() -> None:
     app = opened(**{**SMALL, "pairs": "30"})
     until(app, lambda: live_run.runner(session_of(app)).state == "done")

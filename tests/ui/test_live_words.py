@@ -7,9 +7,11 @@ import pytest
 from ohash.engine.params import experiment
 from ohash.engine.run import run
 from ohash.engine.snapshot import Snapshot
+from ohash.models import registry
 from ohash.plots.live import charts
 from ohash.plots.plotly import to_html
 from ohash.ui.live import headline, sharing
+from ohash.ui.live.details import how_to_read
 from ohash.ui.parts.sharing import run_file_stem
 from ohash.ui.session.session import Session
 
@@ -37,6 +39,24 @@ def test_the_headline_has_words_and_the_charts_have_numbers(now: Snapshot) -> No
 )
 def test_a_change_within_its_error_is_none(now: Snapshot, end: float, error: float, words: str) -> None:
     assert f"agree {words} with labels" in said(now, map_start=0.5, map=end, map_error=error)
+
+
+@pytest.mark.parametrize("method", sorted(registry.hashers()))
+def test_how_to_read_speaks_only_of_what_a_method_has(method: str) -> None:
+    params = experiment("digits", method)
+    words = how_to_read(params)
+    assert "{" not in words and words.count("\n- ") >= 4
+    if method in {"oh", "mmoh"}:
+        assert all(part in words for part in ("α", "β·r", "C cuts off", "what learning has saved", "Step by step"))
+    else:
+        assert not any(part in words for part in ("α", "β", "C cuts off", "saved", "Step by step"))
+        assert f"as {registry.hashers()[method].title} reports none" in words.replace("\\", "")
+
+
+def test_the_loss_of_a_method_that_learns_from_items_is_not_called_that_of_the_first_codes() -> None:
+    *_, last = run(experiment("digits", "hcoh", pairs=200, r=8))
+    title = charts.loss(last).title
+    assert title.startswith("HCOH does not learn from pairs and reports no loss; the cumulative") and "its" not in title
 
 
 def test_an_exported_page_states_how_to_repeat_it(now: Snapshot) -> None:

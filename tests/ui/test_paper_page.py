@@ -1,5 +1,6 @@
 """The Paper page: what is not run is said, verdicts come from the store, figures are drawn, files are offered."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -7,10 +8,15 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
+from ohash.cli.new_method import template
 from ohash.engine.params import experiment
+from ohash.models import registry
 from ohash.paper import figures
 from ohash.paper.figures import FIGURES, PROFILES, QUICK
+from ohash.paper.measurements import Measurements
 from ohash.paper.settings import EMBEDDED
+from ohash.paper.tables import figure_table
+from ohash.plots.paper import charts, looks_of
 from ohash.runtime.folders import HOME
 from ohash.store.store import Store
 from ohash.sweeps import launch
@@ -19,6 +25,7 @@ from ohash.sweeps.executors import InlineExecutor
 from ohash.sweeps.leases import CellLeases, activity
 from ohash.ui import paper
 from ohash.ui.session.session import Session
+from tests.plugin_registry import forget_plugins
 
 APP = str(Path(__file__).parents[2] / "app.py")
 TINY = replace(QUICK, bits=(8, 16), timed_bits=(8, 64), pairs=300)
@@ -55,6 +62,7 @@ def table(app: AppTest) -> str:
     return next(one.proto.body for one in app.get("html") if 'class="claims"' in one.proto.body)
 
 
+@pytest.mark.slow
 def test_claims_are_judged_from_the_store() -> None:
     app = page(profile="quick")
     assert "The number of models hardly matters" in table(app) and "T = 4 minus T = 1" in table(app)
@@ -65,6 +73,7 @@ def test_claims_are_judged_from_the_store() -> None:
     assert table(app).count("<tr id=") < before
 
 
+@pytest.mark.slow
 def test_a_figure_has_settings_plots_numbers_and_conclusions() -> None:
     app = page(profile="quick")
     app.button_group(key="paper_part").set_value("figures").run()
@@ -104,3 +113,52 @@ def test_the_profile_is_in_the_address() -> None:
 def test_the_files_hold_what_was_measured(home: Path) -> None:
     results = paper.load_results(Store(home), TINY)
     assert "\\toprule" in paper._latex(results) and paper._figures_as_zip(results)[:2] == b"PK"
+
+
+@pytest.fixture
+def mine(tmp_path: Path, no_plugins: None) -> str:
+    """A method of one's own, as the template has it."""
+    file = tmp_path / "mine.py"
+    file.write_text(template("mine"))
+    registry.add_plugin(file)
+    return "mine"
+
+
+def test_ones_own_method_is_drawn_where_methods_are_compared(mine: str, home: Path, tmp_path: Path) -> None:
+    figure, store = FIGURES["6"], Store(tmp_path / "store")
+    recorded = {where.method for where in Measurements(store, TINY).cells(figure)}
+    assert mine in recorded and {"6", "8", "arrival", "change", "methods"} == {
+        key for key, one in FIGURES.items() if one.among([mine])
+    }
+    SweepExecution(figure.sweep(TINY, only=[mine]), store, InlineExecutor()).run()
+    assert {line.method for line in store.list()} == {"Mine"}, "nothing else is run"
+    measured = Measurements(store, TINY)
+    (chart,) = charts(measured, figure)
+    assert "Mine (yours)" in {line.name for line in chart.series} and "Mine (yours) has the highest" in chart.title
+    assert [row[1] for row in figure_table(measured, figure).rows if row[2] != "–"] == ["Mine (yours)"]
+    looks = looks_of(figure)
+    forget_plugins()
+    os.environ[registry.PLUGINS] = ""
+    assert {key: look for key, look in looks.items() if key != mine} == looks_of(figure), "no other changes its look"
+
+
+def test_ones_own_method_can_be_run_alone_and_is_said_to_be_missing(mine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[tuple[str, ...]] = []
+    monkeypatch.setattr(launch, "start_paper", lambda profile, chosen, store, methods=(): started.append(methods))
+    app = page(profile="quick")
+    cells = {cell.key for one in FIGURES.values() if one.among([mine]) for cell in one.sweep(TINY, only=[mine]).cells}
+    assert app.button(key="paper_own").label == f"Run Mine ({len(cells)})"
+    app.button(key="paper_own").click().run()
+    assert started == [(mine,)]
+    app.button_group(key="paper_part").set_value("figures").run()
+    app.selectbox(key="paper_figure").set_value("3").run()
+    said = "Mine from your plugins is in figures 6, "
+    assert any(one.value.startswith(said) and one.value.endswith("parameter of OH or MMOH.") for one in app.info)
+    app.selectbox(key="paper_figure").set_value("6").run()
+    assert not app.exception and any("is drawn here as soon as" in one.value for one in app.info)
+
+
+def test_without_a_method_of_ones_own_nothing_is_said_of_it() -> None:
+    app = page(profile="quick")
+    app.button_group(key="paper_part").set_value("figures").run()
+    assert not app.info and not any(one.key == "paper_own" for one in app.button)

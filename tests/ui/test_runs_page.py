@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.engine.params import Change, experiment
 from ohash.engine.run import Run
-from ohash.engine.snapshot import Snapshot
+from ohash.engine.snapshot import Snapshot, to_frame
 from ohash.plots.runs import brushed, overlay, parallel_axes, parallel_option
 from ohash.runtime.folders import HOME
 from ohash.store.listing import RunRow, RunStore, changed_settings, differences, make_row, to_csv, to_json
@@ -22,7 +23,7 @@ from ohash.sweeps.files import save_sweep
 from ohash.sweeps.sweep import build_sweep
 from ohash.ui.runs.actions import link
 from ohash.ui.runs.comparison import difference_text
-from ohash.ui.session import live_run
+from ohash.ui.session import live_run, run_store
 from ohash.ui.session.run_store import AllRuns, SessionRuns, open_store
 from ohash.ui.session.session import EarlierRun, Session
 
@@ -82,6 +83,7 @@ def test_the_table_lists_every_run_with_start_and_end(pictures: list[Snapshot]) 
     assert (table["bits"] == 16).all()
 
 
+@pytest.mark.slow
 def test_selected_runs_are_drawn_and_compared(pictures: list[Snapshot]) -> None:
     app = page(pictures, 0, 1, 2)
     assert any(element.value.startswith("**Labels: mAP ends at") for element in app.markdown)
@@ -291,11 +293,60 @@ def test_the_table_is_filtered_by_any_setting(pictures: list[Snapshot]) -> None:
     app = page(pictures)
     app.text_input(key="runs_words").set_value("c = 1").run()
     assert list(app.dataframe[0].value["changed from default"]) == ["r = 16, C = 1, n = 300"]
+    app.text_input(key="runs_words").set_value("C = 0.1").run()
+    assert len(app.dataframe[0].value) == 2, "the default of C is a value like any other"
+    app.text_input(key="runs_words").set_value("r >= 16, seed > 0").run()
+    assert list(app.dataframe[0].value["changed from default"]) == ["r = 16, seed = 5, n = 300"]
     app.text_input(key="runs_words").set_value("nothing like it").run()
     assert not app.exception and any(one.value == "No run passes these filters." for one in app.markdown)
     app.text_input(key="runs_words").set_value("").run()
     app.multiselect(key="runs_method").set_value(["OH"]).run()
     assert len(app.dataframe[0].value) == 3
+
+
+def test_the_table_is_filtered_by_state_and_date(pictures: list[Snapshot], monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = Store()
+    for now, days in zip(pictures, (0.5, 2.0, 20.0), strict=True):
+        then = time.time() - 86_400 * days
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "time", lambda then=then: then)
+            disk.save_snapshot(now)
+    failed = to_frame(replace(pictures[0], params=experiment("blobs2d", r=8), state="error", error="no memory"))
+    disk.save("f", *failed)
+    app = page([])
+    assert app.selectbox(key="runs_days").options == ["any time", "last 24 hours", "last 7 days", "last 31 days"]
+    for days, count in (("last 24 hours", 2), ("last 7 days", 3), ("last 31 days", 4), ("any time", 4)):
+        app.selectbox(key="runs_days").set_value(days).run()
+        assert len(app.dataframe[0].value) == count
+    app.multiselect(key="runs_state").set_value(["error, saved"]).run()
+    assert list(app.dataframe[0].value["state"]) == ["error, saved"]
+    assert any(one.value == "Run 4: no memory." for one in page([], stored="f").caption)
+
+
+def test_a_run_without_its_plugin_is_one_line_and_can_be_deleted(pictures: list[Snapshot]) -> None:
+    disk = Store()
+    values, arrays = to_frame(pictures[0])
+    params = json.loads(values["params"]) | {"method": "gone"}
+    disk.save("a", {**values, "params": json.dumps(params)}, arrays)
+    app = page([], stored="a")
+    assert [one.value for one in app.caption if "gone" in one.value] == [
+        "Run 1: gone is not here: give its file with --plugin."
+    ]
+    assert app.button(key="run_open").disabled and app.button(key="run_pin").disabled
+    app.button(key="run_delete").click().run()
+    app.button(key="delete_yes").click().run()
+    assert not app.exception and disk.list() == []
+    app.button(key="delete_undo").click().run()
+    assert [line.key for line in disk.list()] == ["a"]
+
+
+def test_more_runs_than_the_table_holds_are_counted(pictures: list[Snapshot], monkeypatch: pytest.MonkeyPatch) -> None:
+    for now in pictures:
+        Store().save_snapshot(now)
+    monkeypatch.setattr(run_store, "MAX_LISTED", 2)
+    assert any("These are the newest of 3; " in one.value for one in page([]).caption)
+    monkeypatch.setattr(run_store, "MAX_LISTED", 3)
+    assert not any("newest of" in one.value for one in page([]).caption)
 
 
 def test_seeds_stand_together_with_mean_and_spread(pictures: list[Snapshot]) -> None:
@@ -325,13 +376,23 @@ def test_a_saved_run_takes_tags_and_a_note(pictures: list[Snapshot]) -> None:
     disk = Store()
     key = disk.save_snapshot(pictures[0])
     app = page([], stored=key)
+    assert not {"tags", "note"} & set(app.dataframe[0].value), "no run has any"
     tags, note = (next(one for one in app.text_input if one.label == label) for label in ("Tags", "Note"))
     tags.set_value("good")
     note.set_value("for the talk")
     next(one for one in app.button if one.label == "Save remarks").click().run()
     assert Store().remarks() == {key: ("good", "for the talk")}
     app.text_input(key="runs_words").set_value("talk").run()
-    assert len(app.dataframe[0].value) == 1
+    table = app.dataframe[0].value
+    assert list(table["tags"]) == ["good"] and list(table["note"]) == ["for the talk"], "seen without being asked for"
+
+
+def test_a_filter_leaves_the_numbers_of_the_runs_as_they_are(pictures: list[Snapshot]) -> None:
+    app = page(pictures, 1)
+    app.text_input(key="runs_words").set_value("C = 1").run()
+    assert list(app.dataframe[0].value["run"]) == [2], "as the curve is called"
+    (title, *_) = [one.value for one in app.markdown if "mAP ends at" in one.value]
+    assert "2 · OH" in title
 
 
 def test_boxes_on_parallel_coordinates_filter_the_runs(pictures: list[Snapshot]) -> None:

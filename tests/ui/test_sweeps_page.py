@@ -69,6 +69,7 @@ def box(app: AppTest) -> Any:
     return next(one for one in app.selectbox if str(one.key).startswith("sweep_data"))
 
 
+@pytest.mark.slow
 def test_data_of_the_session_are_kept_for_the_sweep_and_found_again(launched: list[str], alone: Store) -> None:
     mine, _ = own_data("labels")
     with_them = Session(id="a session of the tests of sweeps", params=experiment("blobs2d"))
@@ -113,6 +114,7 @@ def test_a_new_sweep_shows_its_cost_and_starts(launched: list[str], alone: Store
     assert app.query_params["sweep"] == started.key
 
 
+@pytest.mark.slow
 def test_successive_halving_from_the_form_to_its_rounds(launched: list[str], alone: Store) -> None:
     app = page()
     box(app).set_value("blobs2d").run()
@@ -262,6 +264,7 @@ def test_two_numbers_make_a_heat_map_and_methods_lines(alone: Store) -> None:
     assert app.selectbox(key=f"sweep_view_{two.key}").value == ("heat", "")
 
 
+@pytest.mark.slow
 def test_a_method_of_ones_own_can_be_chosen_and_its_parameters_varied(tmp_path: Path, no_plugins: None) -> None:
     (tmp_path / "mine.py").write_text(template("mine"))
     registry.add_plugin(tmp_path / "mine.py")
@@ -271,6 +274,25 @@ def test_a_method_of_ones_own_can_be_chosen_and_its_parameters_varied(tmp_path: 
     assert not app.exception and app.text_input(key="sweep_values_eta").label == "Values of η"
 
 
+@pytest.mark.slow
+def test_a_sweep_is_named_after_what_it_varies_unless_somebody_names_it(launched: list[str], alone: Store) -> None:
+    def names(app: AppTest) -> list[str]:
+        app.button(key="sweep_new").click().run()
+        return [one.name for one in list_sweeps(alone).values()]
+
+    app = page(sweep="new")
+    assert app.text_input(key="sweep_name").placeholder == "beta"
+    app.multiselect(key="sweep_methods").set_value(["oh", "lsh"]).run()
+    assert app.text_input(key="sweep_name").placeholder == "OH, LSH", "LSH has no beta"
+    app.number_input(key="sweep_pairs").set_value(100).run()
+    assert names(app) == ["OH, LSH"]
+    other = page(sweep="new")
+    other.number_input(key="sweep_pairs").set_value(100).run()
+    other.text_input(key="sweep_name").set_value("for the talk").run()
+    assert sorted(names(other)) == ["OH, LSH", "for the talk"]
+
+
+@pytest.mark.slow
 def test_settings_can_be_drawn_at_random_and_a_sweep_leaves_as_figure_table_and_sources(
     launched: list[str], alone: Store
 ) -> None:

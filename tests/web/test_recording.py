@@ -1,5 +1,6 @@
 """A run as one HTML page: complete, small, escaped, and with the numbers of the run."""
 
+import io
 import json
 import re
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from ohash._version import __version__
 from ohash.cli.main import main
@@ -18,8 +20,10 @@ from ohash.engine.moments import Moments
 from ohash.engine.params import ExperimentParams, experiment
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
+from ohash.plots import theme
 from ohash.plots.live import charts
 from ohash.streams.dataset import Dataset
+from ohash.web.animation import MOST_FRAMES, recording_gif
 from ohash.web.recording import recording_page
 from tests.selection import first
 
@@ -55,6 +59,7 @@ def titles(now: Snapshot) -> dict[str, str]:
 SHORT = experiment("digits", "oh", pairs=600, r=24, seed=3)
 
 
+@pytest.mark.slow
 def test_the_first_and_the_last_picture_have_the_numbers_of_the_run() -> None:
     run, shown = recorded(SHORT)
     frames = data_of(page_of(SHORT))["frames"]
@@ -159,3 +164,24 @@ def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert f"{len(data_of(page)['frames'])} moments" in capsys.readouterr().out
     assert 'href="http://localhost:8501/?dataset=digits&amp;' in page
     assert main(["run", *options, "--recording", str(tmp_path / "absent" / "run.html")]) == 2
+
+
+def test_the_animation_has_a_frame_per_moment_the_colours_of_the_charts_and_waits_at_its_end(tmp_path: Path) -> None:
+    run, shown = recorded(SHORT)
+    with Image.open(io.BytesIO(recording_gif(shown, run.world.dataset, "OH on digits"))) as film:
+        assert film.n_frames == min(len(shown), MOST_FRAMES) and film.size == (1280, 720)
+        first_frame = film.convert("RGB").tobytes()
+        film.seek(film.n_frames - 1)
+        last = film.convert("RGB")
+        assert film.info["duration"] >= 3000 and last.tobytes() != first_frame
+        counts = {colour: count for count, colour in last.getcolors(2**24)}
+    for role in ("similar", "dissimilar"):
+        wanted = tuple(int(theme.colour(role)[at : at + 2], 16) for at in (1, 3, 5))
+        near = sum(n for c, n in counts.items() if max(abs(a - b) for a, b in zip(c, wanted, strict=True)) < 12)
+        assert near > 200, role
+
+
+def test_a_gif_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "run.gif"
+    assert main(["run", "--dataset", "moons", "--pairs", "200", "--quiet", "--recording", str(file)]) == 0
+    assert file.read_bytes().startswith(b"GIF89a") and "wrote" in capsys.readouterr().out

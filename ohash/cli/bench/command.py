@@ -11,6 +11,8 @@ from typing import Any, cast
 import numpy as np
 
 import ohash
+from ohash.cli.bench.results import Results, check_target, update_readme
+from ohash.cli.lab import app_file
 from ohash.core.loss import dissimilar_threshold, zero_loss_codes
 from ohash.models.base import PairHasher
 
@@ -24,10 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help=f"parts to run: {', '.join(PARTS)} (default: all except {', '.join(LONG)}, which take minutes)",
     )
+    parser.add_argument("--all", action="store_true", help="all parts, the dashboard and 60 visitors: the full record")
     parser.add_argument("--ui", action="store_true", help="measure the dashboard in headless Chromium instead")
     parser.add_argument(
         "--load", type=int, metavar="N", help="measure a server with N visitors of one link, and of N different links"
     )
+    parser.add_argument("--json", metavar="FILE", help="also write machine and results to this file")
+    parser.add_argument("--readme", metavar="FILE", help="only put the results of a JSON file into the README's table")
     parser.add_argument("--minutes", type=float, default=0, help="with --ui: also watch memory for this many minutes")
     parser.add_argument("--pairs", type=int, default=20_000, help="pairs per measurement (20000)")
     parser.add_argument(
@@ -37,14 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure and print."""
-    if options.ui:
-        from ohash.cli.bench.ui import measure  # noqa: PLC0415 (needs playwright, of the test extra)
-
-        return measure(options.minutes)
-    if options.load is not None:
-        from ohash.cli.bench.load import measure_load  # noqa: PLC0415 (starts servers)
-
-        return measure_load(options.load)
+    if options.readme:
+        update_readme(options.readme, app_file().with_name("README.md"))
+        return 0
+    if options.json:
+        check_target(options.json)
     unknown = set(options.what) - set(PARTS)
     if unknown:
         raise ValueError(f"the parts of bench are {', '.join(PARTS)}, got {', '.join(sorted(unknown))}")
@@ -52,49 +54,55 @@ def run(options: argparse.Namespace) -> int:
 
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # show results as they come, also in a file or a pipe
+    results = Results()
+    dashboard = options.ui or options.load is not None
+    chosen = list(PARTS) if options.all else options.what or [part for part in PARTS if part not in LONG]
     with threadpool_limits(limits=1):
-        for name in options.what or [name for name in PARTS if name not in LONG]:
-            print(f"-- {name}")
-            PARTS[name](options)
+        for name in chosen if options.all or not dashboard else options.what:
+            results.begin(name)
+            PARTS[name](options, results)
+            _write(options, results)
+    if options.ui or options.all:
+        results.begin("ui")
+        ui(options, results)
+        _write(options, results)
+    if options.load is not None or options.all:
+        results.begin("load")
+        load(options, results)
+        _write(options, results)
     return 0
 
 
-def shortest_times(*tasks: Callable[[], object]) -> list[float]:
+def _write(options: argparse.Namespace, results: Results) -> None:
+    """After every part: a long record that is stopped keeps what it has."""
+    if options.json:
+        results.write(options.json)
+
+
+def shortest_times(
+    *tasks: Callable[[], object], clock: Callable[[], float] = time.perf_counter, repeats: int = REPEATS
+) -> list[float]:
     """The shortest time of each task; they take turns, so that noise affects all alike."""
     times = [float("inf")] * len(tasks)
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         for at, task in enumerate(tasks):
-            start = time.perf_counter()
+            start = clock()
             task()
-            times[at] = min(times[at], time.perf_counter() - start)
+            times[at] = min(times[at], clock() - start)
     return times
 
 
-def print_result(name: str, value: float, unit: str, target: str = "") -> None:
-    """Print one result."""
-    print(f"{name:58} {value:10.3g} {unit:10} {target}")
-
-
-def learning(options: argparse.Namespace) -> None:
+def learning(options: argparse.Namespace, results: Results) -> None:
     """OH and MMOH against the matrix product of the same rows."""
     n, d, r = options.pairs, 512, 64
     X, i, j, s = stream(n, d)
-    for T, limit in ((1, 1.6), (4, 1.7)):
+    for T, limit in ((1, 1.3), (4, 1.4)):
         for dtype in ("float32", "float64"):
-            Z = X.astype(dtype)
-            model = trained_model(T, r, dtype, "none", Z, i, j, s)
-            gathered = np.concatenate([Z[i], Z[j]])
-            W = np.asarray(model.W if T == 1 else model.W.transpose(1, 0, 2).reshape(d, T * r), order="C")
-            out = np.empty((2 * n, W.shape[1]), dtype)
-            rate: list[float] = []
-            floor, learn = shortest_times(
-                lambda: np.matmul(gathered, W, out=out),  # noqa: B023
-                lambda: rate.append(float(model.learn(Z, i, j, s).updated.mean())),  # noqa: B023
-            )
-            name = "OH" if T == 1 else f"MMOH T={T}"
-            print_result(f"{name} d={d} r={r} {dtype}, {np.mean(rate):.0%} updating: time / gemm", learn / floor, "x",
-                 f"target {limit}" if dtype == "float32" else "")  # fmt: skip
-            print_result(f"{name} d={d} r={r} {dtype}: pairs per second", n / learn, "pairs/s")
+            floor, learn = measure_learning(X.astype(dtype), i, j, s, T, r)
+            name = f"{'OH' if T == 1 else f'MMOH T={T}'} d={d} r={r} {dtype}"
+            target = f"{limit:g}" if dtype == "float32" else ""
+            results.show(f"{name}: time / matrix product", learn / floor, "x", target)
+            results.show(f"{name}: pairs per second", n / learn, "pairs/s")
     plain = trained_model(1, r, "float32", "none", X, i, j, s)
     running = trained_model(1, r, "float32", "running", X, i, j, s)
     sample = slice(0, 300)
@@ -102,9 +110,25 @@ def learning(options: argparse.Namespace) -> None:
         lambda: plain.learn(X, i, j, s),
         lambda: running.learn(X, i, j, s),
         lambda: numpy_steps(plain.W, X, i[sample], j[sample], s[sample]),
+        clock=time.thread_time,
     )
-    print_result("running mean: time / no centring", running_time / plain_time, "x", "target 1.15")
-    print_result("plain NumPy step: time / OH", (numpy_time / 300) / (plain_time / n), "x", "target 8 or more")
+    results.show("running mean: time / no centring", running_time / plain_time, "x", "1.1")
+    results.show("plain NumPy step: time / OH", (numpy_time / 300) / (plain_time / n), "x", "8 or more")
+
+
+def measure_learning(X: Any, i: Any, j: Any, s: Any, T: int, r: int, repeats: int = REPEATS) -> tuple[float, float]:
+    """CPU seconds of the matrix product of all rows of the pairs, which no learner can do without, and of learning."""
+    model = trained_model(T, r, str(X.dtype), "none", X, i, j, s)
+    gathered = np.concatenate([X[i], X[j]])
+    W = np.asarray(model.W if T == 1 else model.W.transpose(1, 0, 2).reshape(X.shape[1], T * r), order="C")
+    out = np.empty((len(gathered), W.shape[1]), X.dtype)
+    floor, learn = shortest_times(
+        lambda: np.matmul(gathered, W, out=out),
+        lambda: model.learn(X, i, j, s),
+        clock=time.thread_time,
+        repeats=repeats,
+    )
+    return floor, learn
 
 
 def stream(n: int, d: int) -> tuple[Any, Any, Any, Any]:
@@ -147,7 +171,7 @@ def numpy_steps(W: Any, X: Any, i: Any, j: Any, s: Any) -> Any:
     return W
 
 
-def importing(options: argparse.Namespace) -> None:
+def importing(options: argparse.Namespace, results: Results) -> None:
     """A fresh interpreter: import, and the first learn with a warm kernel cache."""
 
     def seconds(code: str) -> float:
@@ -159,12 +183,12 @@ def importing(options: argparse.Namespace) -> None:
         return min(times)
 
     bare = seconds("pass")
-    print_result("import ohash", seconds("import ohash") - bare, "s", "target 1")
+    results.show("import ohash", seconds("import ohash") - bare, "s", "1")
     learn = "import numpy as np, ohash; X = np.eye(8, dtype='f'); ohash.OH(r=8).learn(X, [0], [1], [1])"
-    print_result("import and first learn, warm cache", seconds(learn) - bare, "s", "target 3")
+    results.show("import and first learn, warm cache", seconds(learn) - bare, "s", "3")
 
 
-def retrieval(options: argparse.Namespace) -> None:
+def retrieval(options: argparse.Namespace, results: Results) -> None:
     """Tie-aware mAP of 1,000 queries against 59,000 codes of 64 bits."""
     rng = np.random.default_rng(0)
     database = rng.integers(0, 256, (59_000, 8), dtype=np.uint8)
@@ -172,7 +196,7 @@ def retrieval(options: argparse.Namespace) -> None:
     db_labels, query_labels = rng.integers(0, 10, 59_000), rng.integers(0, 10, 1_000)
     ohash.mean_ap(queries[:2], database, query_labels[:2], db_labels)
     (ours,) = shortest_times(lambda: ohash.mean_ap(queries, database, query_labels, db_labels))
-    print_result("mAP 1,000 x 59,000 x 64 bits", ours, "s", "target 0.5")
+    results.show("mAP 1,000 x 59,000 x 64 bits", ours, "s", "0.5")
     try:
         import faiss  # noqa: PLC0415
     except ImportError:
@@ -183,20 +207,20 @@ def retrieval(options: argparse.Namespace) -> None:
     index.add(database)
     start = time.perf_counter()
     index.search(queries[:50], 59_000)
-    print_result(
-        "faiss IndexBinaryFlat, k = n: time / ours", (time.perf_counter() - start) * 20 / ours, "x", "target 20 or more"
+    results.show(
+        "faiss IndexBinaryFlat, k = n: time / ours", (time.perf_counter() - start) * 20 / ours, "x", "20 or more"
     )
 
 
-def gist(options: argparse.Namespace) -> None:
+def gist(options: argparse.Namespace, results: Results) -> None:
     """GIST-512 of small images."""
     images = np.random.default_rng(0).integers(0, 256, (256, 32, 32), dtype=np.uint8)
     ohash.gist512(images[:4])
     (seconds,) = shortest_times(lambda: ohash.gist512(images))
-    print_result("GIST-512 of 32 x 32 images", len(images) / seconds, "images/s")
+    results.show("GIST-512 of 32 x 32 images", len(images) / seconds, "images/s")
 
 
-def engine(options: argparse.Namespace) -> None:
+def engine(options: argparse.Namespace, results: Results) -> None:
     """A watched run (10 snapshots per second, no mAP) against plain learn on the same mapped rows."""
     from ohash.engine.live.runner import Runner  # noqa: PLC0415
     from ohash.engine.params import experiment  # noqa: PLC0415
@@ -220,38 +244,52 @@ def engine(options: argparse.Namespace) -> None:
         while not watched.finished.wait(0.1):
             watched.snapshot()
         shares.append(seconds / (time.perf_counter() - start))
-    print_result("watched run: share of the throughput of plain learn", max(shares), "", "target 0.8")
+    results.show("watched run: share of the throughput of plain learn", max(shares), "", "0.9")
 
 
-def index(options: argparse.Namespace) -> None:
+def index(options: argparse.Namespace, results: Results) -> None:
     """HammingIndex: scan, multi-index hashing and faiss."""
     from ohash.cli.bench.index import measure  # noqa: PLC0415
 
-    measure(options)
+    measure(options, results)
 
 
-def methods(options: argparse.Namespace) -> None:
+def methods(options: argparse.Namespace, results: Results) -> None:
     """A step of every method, as a ratio to OH."""
     from ohash.cli.bench.methods import measure  # noqa: PLC0415
 
-    measure()
+    measure(results)
 
 
-def engines(options: argparse.Namespace) -> None:
+def engines(options: argparse.Namespace, results: Results) -> None:
     """The exported statements in every engine that is installed."""
     from ohash.cli.bench.engines import measure  # noqa: PLC0415
 
-    measure(options)
+    measure(options, results)
 
 
-def production(options: argparse.Namespace) -> None:
+def production(options: argparse.Namespace, results: Results) -> None:
     """Encoding, scanning and learning of one core, and what follows for a billion items."""
     from ohash.cli.bench.production import measure  # noqa: PLC0415
 
-    measure(options)
+    measure(options, results)
 
 
-PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
+def ui(options: argparse.Namespace, results: Results) -> None:
+    """The dashboard in headless Chromium."""
+    from ohash.cli.bench.ui import measure  # noqa: PLC0415 (needs playwright, of the test extra)
+
+    measure(options.minutes, results)
+
+
+def load(options: argparse.Namespace, results: Results) -> None:
+    """Servers with many visitors."""
+    from ohash.cli.bench.load import VISITORS, measure_load  # noqa: PLC0415 (starts servers)
+
+    measure_load(VISITORS if options.load is None else options.load, results)
+
+
+PARTS: dict[str, Callable[[argparse.Namespace, Results], None]] = {
     "learning": learning,
     "importing": importing,
     "retrieval": retrieval,

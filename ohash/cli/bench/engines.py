@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 import ohash
+from ohash.cli.bench.results import Results
 from ohash.core.arrays import Bytes, Rows
 from ohash.index.engines.registry import engines
 from ohash.index.engines.session import Session, open_session
@@ -50,7 +51,7 @@ class Sample:
     neighbours: Rows
 
 
-def measure(options: argparse.Namespace) -> None:
+def measure(options: argparse.Namespace, results: Results) -> None:
     """Print the table."""
     sample = make_sample(int(min(options.codes, MAX_ROWS)))
     print(f"{len(sample.codes):,} codes of {BITS} bits, {QUERIES} queries, k = {K}")
@@ -65,6 +66,8 @@ def measure(options: argparse.Namespace) -> None:
             warnings.simplefilter("ignore")  # packages that warn about each other's versions
             for row in measure_engine(key, Path(folder), sample):
                 print_row(row, ours)
+                results.keep(f"{row.name}: time per query / HammingIndex", row.query / ours.query, "x")
+                results.keep(f"{row.name}: agreement", row.agreement, "")
 
 
 def make_sample(n: int) -> Sample:

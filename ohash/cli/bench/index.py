@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 import ohash
+from ohash.cli.bench.results import Results
 from ohash.index.cost_model import UNLIMITED, CostModel
 from ohash.index.multi_index_kernels import LEVEL
 
@@ -45,7 +46,7 @@ class SearchTimes:
     recall: float
 
 
-def measure(options: argparse.Namespace) -> None:
+def measure(options: argparse.Namespace, results: Results) -> None:
     """Print the crossover, what `auto` chose, and what things cost on this machine."""
     largest = int(options.codes)
     sizes = [10**e for e in range(4, 9) if 10**e <= largest]
@@ -59,6 +60,8 @@ def measure(options: argparse.Namespace) -> None:
         for n in sizes:
             for one in _measure_size(codes[:n], queries, faiss):
                 lines.append(one)
+                results.keep(f"{kind}, n = {n:,}, k = {one.k}: scan", one.scan, "ms/query")
+                results.keep(f"{kind}, n = {n:,}, k = {one.k}: multi-index", one.mih, "ms/query")
                 print(f"{n:>12,} {one.k:>4} {one.distance:>5.1f} {one.scan:>9.3g} {one.mih:>9.3g} {one.auto:>9.3g} "
                       f"{one.by:>6} {one.scan / one.mih:>9.3g}  {one.flat:>10.3g} {one.multi:>11.3g} "
                       f"{one.recall:>10.2f}", flush=True)  # fmt: skip

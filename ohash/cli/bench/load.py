@@ -10,27 +10,28 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from ohash.cli.bench.results import Results
 from ohash.cli.browser import Dashboard
 
 LINK = "dataset=digits&method=oh&pairs=100000000"  # never ends
 OPENING, WATCHING = 30.0, 30.0  # seconds
 SHORT_VISIT = 3.0
 VISITS_AT_ONCE = 20
+VISITORS = 60  # of `bench --all`
 LEAVING = 15.0  # seconds after which the runs of closed tabs have stopped
 
 
-def measure_load(n: int) -> int:
+def measure_load(n: int, results: Results) -> None:
     """Visitors of one link, then of n different links, then n short visits, each on a server of its own."""
     if n < 1:
         raise ValueError(f"--load must be a number of visitors >= 1, got {n}")
     print(f"{'visitors':34} {'pictures/s each':>22} {'longest gap':>12} {'first picture':>14} {'in line':>8}")
-    _watch(f"{n} on one link", [LINK] * n)
-    _watch(f"{n} on different links", [f"{LINK}&seed={seed}" for seed in range(n)])
-    _visits(n)
-    return 0
+    _watch(f"{n} on one link", [LINK] * n, results)
+    _watch(f"{n} on different links", [f"{LINK}&seed={seed}" for seed in range(n)], results)
+    _visits(n, results)
 
 
-def _watch(name: str, queries: list[str]) -> None:
+def _watch(name: str, queries: list[str], results: Results) -> None:
     with tempfile.TemporaryDirectory() as home:
         server = Dashboard(OHASH_HOME=home)
         try:
@@ -47,6 +48,11 @@ def _watch(name: str, queries: list[str]) -> None:
     waited = sum(one["waited"] for one in seen)
     print(f"{name:34} {shares:>22} {max(gaps):>10.1f} s {max(first):>12.1f} s {waited:>8}")
     print(f"{'':34} before: {before}; after: {after}")
+    target = "1 or more" if len(set(queries)) == 1 else ""
+    results.keep(f"{name}: pictures per second each, median", median(rates), "Hz", target)
+    results.keep(f"{name}: slowest / fastest", min(rates) / max(rates) if max(rates) else 0.0, "")
+    results.keep(f"{name}: longest gap", max(gaps), "s")
+    results.keep(f"{name}: wait in line", waited, "")
 
 
 def _longest_gap(moments: list[float]) -> float:
@@ -54,7 +60,7 @@ def _longest_gap(moments: list[float]) -> float:
     return max(b - a for a, b in pairwise(ends))
 
 
-def _visits(n: int) -> None:
+def _visits(n: int, results: Results) -> None:
     """Short visits, some at once, and what the server keeps of them."""
     with tempfile.TemporaryDirectory() as home:
         server = Dashboard(OHASH_HOME=home)
@@ -67,6 +73,7 @@ def _visits(n: int) -> None:
                     print(f"{'':34} after the first {VISITS_AT_ONCE}: {facts(server.process.pid)}")
             time.sleep(LEAVING)
             print(f"{'':34} after all: {facts(server.process.pid)}")
+            results.keep(f"memory after {n} short visits", resident(server.process.pid), "MB")
         finally:
             server.stop()
 
@@ -80,7 +87,15 @@ def visit(url: str, seconds: float, queries: list[str]) -> list[dict[str, Any]]:
 
 def facts(pid: int) -> str:
     """Memory, open files and threads of a process."""
-    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    megabytes = int(status["VmRSS"].split()[0]) / 1024
     descriptors = len(list(Path(f"/proc/{pid}/fd").iterdir()))
-    return f"{megabytes:.0f} MB, {descriptors} descriptors, {status['Threads'].strip()} threads"
+    return f"{resident(pid):.0f} MB, {descriptors} descriptors, {_status(pid)['Threads'].strip()} threads"
+
+
+def resident(pid: int) -> float:
+    """Memory of a process in MB."""
+    return int(_status(pid)["VmRSS"].split()[0]) / 1024
+
+
+def _status(pid: int) -> dict[str, str]:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {name: value for name, _, value in (line.partition(":") for line in lines)}

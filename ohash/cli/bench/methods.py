@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ohash.cli.bench.results import Results
 from ohash.models.base import HasherSpec
 from ohash.models.registry import hashers
 from ohash.runtime.threads import one_blas_thread
@@ -20,28 +21,31 @@ REPEATS = 3  # of a quick method
 QUICK = 1.0  # seconds
 
 
-def measure() -> None:
+def measure(results: Results) -> None:
     """Print one line per method, and the time of KSH with 1,000 labels."""
     X, labels, i, j, s = _data()
-    results = {}
+    measured = {}
     with one_blas_thread():
         for key, spec in hashers().items():
             if spec.missing:
                 print(f"{key}: needs {spec.missing}")
                 continue
             _train(spec, X[:400], labels[:400], *_sample(i, j, s))  # compiles
-            results[key] = _best(partial(_train, spec, X, labels, i, j, s))
+            measured[key] = _best(partial(_train, spec, X, labels, i, j, s))
         ksh = hashers()["ksh"]
         seconds = _cpu(lambda: _fit(ksh, X, labels, labelled=KSH_LABELS))[0]
-    oh = results["oh"][0]
+    oh = measured["oh"][0]
     print(f"{'method':16} {'supervision':12} {'consumes':9} {'per step':>16} {'/ OH':>8} {'encode / vector':>16}")
-    for key, (spent, model) in sorted(results.items(), key=lambda one: one[1][0]):
+    for key, (spent, model) in sorted(measured.items(), key=lambda one: one[1][0]):
         spec = hashers()[key]
         encode = _best(partial(model.encode, X))[0] / len(X)
+        results.keep(f"{key}: encode", 1e6 * encode, "us/vector")
+        if spec.consumes != "nothing":
+            results.keep(f"{key}: time of learning / OH", spent / oh, "x")
         ratio = "-" if spec.consumes == "nothing" else f"{spent / oh:.3g}"
         print(f"{key:16} {spec.supervision:12} {spec.consumes:9} {_step_text(spec, spent):>16} {ratio:>8} "
               f"{1e6 * encode:>13.3g} us")  # fmt: skip
-    print(f"KSH with {KSH_LABELS:,} labels, {R} bits: {seconds:.3g} s (target 60)")
+    results.show(f"KSH with {KSH_LABELS:,} labels, {R} bits", seconds, "s", "60")
 
 
 def _data() -> tuple[Any, Any, Any, Any, Any]:

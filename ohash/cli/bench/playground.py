@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from ohash.cli.bench.results import Results
 from ohash.web.files import standalone
 
 CASES = {
@@ -50,12 +51,12 @@ def measure_playground(
     return measured
 
 
-def print_playground(browser: Any) -> None:
+def print_playground(browser: Any, results: Results) -> None:
     """Both numbers of each case, with their targets."""
     for name, (rate, times) in measure_playground(browser, CASES).items():
-        print(f"{f'playground, {name}: frames per second':62} {f'{rate:.0f}':>18}   target 60")
-        spread = f"{median(times):.0f} / {max(times):.0f} ms"
-        print(f"{f'playground, {name}: slider to drawn, median / longest':62} {spread:>18}   target < 50 / < 100")
+        results.show(f"playground, {name}: frames per second", rate, "", "60")
+        results.show(f"playground, {name}: slider to drawn, median", median(times), "ms", "50")
+        results.show(f"playground, {name}: slider to drawn, longest", max(times), "ms", "100")
 
 
 def _frames(page: Any, seconds: float) -> float:

@@ -9,13 +9,14 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import ohash
+from ohash.cli.bench.results import Results
 from ohash.production.encoding import encode_dataset
 from ohash.production.follower import FollowOptions
 from ohash.production.sources import FileSource
@@ -37,13 +38,15 @@ class Constants:
     follow: float  # per pair, from a file, with drift detectors and saving
 
 
-def measure(options: argparse.Namespace) -> None:
+def measure(options: argparse.Namespace, results: Results) -> None:
     """Print the constants, the ratios of workers, and the table."""
     with tempfile.TemporaryDirectory(prefix="ohash-") as name:
         folder = Path(name)
         X, model = _prepare(folder)
         constants = measure_constants(folder, X, model)
         _print_constants(constants)
+        for what, seconds in asdict(constants).items():
+            results.keep(f"{what} on one core", 1e6 * seconds, "us")
         _print_workers(folder)
     print_sizes(constants)
 

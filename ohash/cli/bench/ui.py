@@ -7,10 +7,12 @@ from statistics import median
 from typing import Any
 
 from ohash.cli.bench.playground import print_playground
-from ohash.cli.browser import Dashboard, chromium
+from ohash.cli.bench.results import Results
+from ohash.cli.browser import Dashboard
 from ohash.engine.live.runner import NICENESS
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
+from ohash.plots.pdf import chromium
 
 QUERY = "?dataset=digits&method=oh&pairs=100000000"
 SECONDS = 10.0
@@ -30,33 +32,28 @@ SHIFTS = """(() => {
 })()"""
 
 
-def measure(minutes: float) -> int:
-    """Print every measurement with its target."""
+def measure(minutes: float, results: Results) -> None:
+    """Every measurement with its target."""
     headless = _headless_rate()
     server = Dashboard()
     try:
         with chromium() as browser:
-            print_playground(browser)
+            print_playground(browser, results)
             page = _open(browser, server.url)
             _pace(page, "unlimited")
-            _rates(page, headless)
-            _latency(page)
+            _rates(page, headless, results)
+            _latency(page, results)
             _pace(page, "10/s")
-            _server_cost(page, server.process.pid)
+            _server_cost(page, server.process.pid, results)
             _pace(page, "unlimited")
             if minutes:
                 _pace(page, "10,000/s")  # an unlimited run would end too early
-                _memory(page, server.process.pid, minutes)
-            _layout_shift(browser, server.url)
-            _five(browser, server.url, page)
-            _closing(browser, page, server.process.pid)
+                _memory(page, server.process.pid, minutes, results)
+            _layout_shift(browser, server.url, results)
+            _five(browser, server.url, page, results)
+            _closing(page, server.process.pid, results)
     finally:
         server.stop()
-    return 0
-
-
-def _print_result(name: str, value: str, target: str) -> None:
-    print(f"{name:62} {value:>18}   target {target}")
 
 
 def _headless_rate() -> float:
@@ -102,20 +99,20 @@ def _over(page: Any, seconds: float) -> tuple[float, float]:
     return (ticks2 - ticks) / seconds, (long2 - long) / (10 * seconds)
 
 
-def _rates(page: Any, headless: float) -> None:
+def _rates(page: Any, headless: float, results: Results) -> None:
     page.evaluate("document.querySelectorAll('canvas').forEach((c) => { c.dataset.mark = '1'; })")
     before, received, start = _pairs(page), page.received, time.perf_counter()
     hertz, long = _over(page, SECONDS)
     watched = (_pairs(page) - before) / (time.perf_counter() - start)
     drawn = page.evaluate("[...document.querySelectorAll('canvas')].map((c) => c.dataset.mark === '1')")
-    _print_result("updates per second, four live charts", f"{hertz:.2f} Hz", ">= 4.5")
-    _print_result("long tasks in the browser", f"{long:.1f} %", "-")
-    _print_result("charts remounted", f"{drawn.count(False)} of {len(drawn)}", "0")
-    _print_result("payload per update", f"{(page.received - received) / max(1, hertz * SECONDS) / 1e3:.0f} kB", "<= 64")
-    _print_result("watched run against headless", f"{watched / headless:.0%} of {headless:,.0f}/s", ">= 70 %")
+    results.show("updates per second, four live charts", hertz, "Hz", "4.5 or more")
+    results.show("long tasks in the browser", long, "%")
+    results.show("charts mounted again", drawn.count(False), f"of {len(drawn)}", "0")
+    results.show("payload per update", (page.received - received) / max(1, hertz * SECONDS) / 1e3, "kB", "64")
+    results.show("watched run: share of the throughput without a page", watched / headless, "", "0.7 or more")
 
 
-def _latency(page: Any) -> None:
+def _latency(page: Any, results: Results) -> None:
     slider = page.locator(".st-key-rail [data-testid=stSlider] input[type=range]").first
     times = []
     for key in ("ArrowRight", "ArrowLeft") * 5:
@@ -126,26 +123,24 @@ def _latency(page: Any) -> None:
         page.keyboard.press(key)
         page.wait_for_function(f"Number(document.querySelector('.ohash-status').dataset.changes) > {changes}")
         times.append(1000 * (time.perf_counter() - start))
-    _print_result("slider to redraw, median / longest", f"{median(times):.0f} / {max(times):.0f} ms", "< 300 / < 800")
+    results.show("slider to redraw, median", median(times), "ms", "300")
+    results.show("slider to redraw, longest", max(times), "ms", "800")
 
 
-def _server_cost(page: Any, pid: int) -> None:
+def _server_cost(page: Any, pid: int, results: Results) -> None:
     """CPU time of the server per update, without the threads of runs, which yield to it."""
     start = _cpu(pid) - _cpu_of_runs(pid)
     hertz, _ = _over(page, SECONDS)
     spent = _cpu(pid) - _cpu_of_runs(pid) - start
-    _print_result("server CPU per update, without the run", f"{1000 * spent / max(1, hertz * SECONDS):.1f} ms", "<= 20")
+    results.show("server CPU per update, without the run", 1000 * spent / max(1, hertz * SECONDS), "ms", "20")
 
 
-def _layout_shift(browser: Any, url: str) -> None:
+def _layout_shift(browser: Any, url: str, results: Results) -> None:
     """All that moved without being asked to: while it opens and runs, after three sliders, with the panel open."""
-    shifts = []
     for width, height in SIZES:
         page = browser.new_page(viewport={"width": width, "height": height})
-        shifts.append(layout_shift(page, f"{url}/"))
+        results.show(f"layout shift at {width} x {height}", layout_shift(page, f"{url}/"), "", "0.1")
         page.close()
-    sizes = " and ".join(f"{width} x {height}" for width, height in SIZES)
-    _print_result(f"layout shift at {sizes}", " / ".join(f"{shift:.3f}" for shift in shifts), "< 0.1")
 
 
 def layout_shift(page: Any, url: str, seconds: float = SECONDS) -> float:
@@ -164,22 +159,22 @@ def layout_shift(page: Any, url: str, seconds: float = SECONDS) -> float:
     return float(page.evaluate("window.shift"))
 
 
-def _five(browser: Any, url: str, first: Any) -> None:
+def _five(browser: Any, url: str, first: Any, results: Results) -> None:
     """Five browsers on the same machine, at a pace that leaves them room, and at full speed."""
     pages = [first, *(_open(browser, url) for _ in range(4))]
     # The target is for limited runs: unlimited ones take one core, and five browsers the other.
-    for pace, target in (("1,000/s", ">= 1.7"), ("unlimited", "-")):
+    for pace, target in (("1,000/s", "1.7 or more"), ("unlimited", "")):
         for page in pages:
             _pace(page, pace)
         counts = [page.evaluate("window.ticks") for page in pages]
         first.wait_for_timeout(SECONDS * 1000)
         rates = [(page.evaluate("window.ticks") - count) / SECONDS for page, count in zip(pages, counts, strict=True)]
-        _print_result(f"five sessions, {pace}, slowest", f"{min(rates):.2f} Hz", target)
+        results.show(f"five sessions, {pace}, slowest", min(rates), "Hz", target)
     for page in pages[1:]:
         page.close()
 
 
-def _closing(browser: Any, page: Any, pid: int) -> None:
+def _closing(page: Any, pid: int, results: Results) -> None:
     page.close()
     start = time.perf_counter()
     while time.perf_counter() - start < 60:
@@ -187,10 +182,10 @@ def _closing(browser: Any, page: Any, pid: int) -> None:
         time.sleep(1)
         if _cpu(pid) - before < 0.2:
             break
-    _print_result("run stopped after the tab was closed", f"{time.perf_counter() - start:.0f} s", "< 15")
+    results.show("run stopped after the tab was closed", time.perf_counter() - start, "s", "15")
 
 
-def _memory(page: Any, pid: int, minutes: float) -> None:
+def _memory(page: Any, pid: int, minutes: float, results: Results) -> None:
     """From a fifth of the time to the end: of ten minutes, from the second to the tenth."""
     readings = []
     for share in (0.2, 0.8):
@@ -198,8 +193,8 @@ def _memory(page: Any, pid: int, minutes: float) -> None:
         page.evaluate("window.gc && window.gc()")
         readings.append((_resident(pid), page.evaluate("performance.memory.usedJSHeapSize") / 1e6))
     (rss, heap), (rss2, heap2) = readings
-    _print_result("server memory, from a fifth of the time to the end", f"{rss:.0f} -> {rss2:.0f} MB", "< 10 % drift")
-    _print_result("browser heap, from a fifth of the time to the end", f"{heap:.0f} -> {heap2:.0f} MB", "< 10 % drift")
+    results.show("server memory at the end / after a fifth of the time", rss2 / rss, "x", "1.1")
+    results.show("browser heap at the end / after a fifth of the time", heap2 / heap, "x", "1.1")
 
 
 def _cpu(pid: int) -> float:

@@ -8,6 +8,7 @@ pairs alone; dissimilar pairs only add their points to T.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from ohash.core.arrays import Floats
 from ohash.core.codes import hamming
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec, Trace
+from ohash.models.learners import first_matrix
 from ohash.models.linear import Fitted
 from ohash.models.quantizers.rotated import random_rotation
 from ohash.runtime.threads import one_blas_thread
@@ -89,6 +91,13 @@ class ClickWhitening(Fitted):
     params: ClickWhiteningParams
     ARRAYS = (*Fitted.ARRAYS, "_sums", "_counts", "_waiting", "_waiting_s", "mean")
 
+    def __init__(self, params: Any = None, /, *, W: npt.ArrayLike | None = None, **keywords: Any) -> None:
+        """Parameters by keyword, or as one object; `W` (d, r) is the hash until the first pairs replace it."""
+        super().__init__(params, **keywords)
+        if W is not None:
+            first = first_matrix(W, self.r, self.params.dtype)[0]
+            self._set_hash(first, np.zeros(len(first)))
+
     def _setup(self) -> None:
         super()._setup()
         self.mean: Floats = np.zeros(0)
@@ -98,15 +107,18 @@ class ClickWhitening(Fitted):
         self._waiting_s = np.zeros(0, np.int8)
 
     def warm_up(self, X: npt.ArrayLike) -> None:
-        """Mean and covariance of the first points; before any pairs the hash is PCA with a rotation."""
+        """Mean and covariance of the first points; before any pairs the hash is PCA with a rotation, or the given W."""
         X = self._rows(X, "float64")
-        d = X.shape[1]
+        d, given = X.shape[1], self._W.size > 0 and not self.mean.size
         self.mean = X.mean(axis=0)
         self._sums = np.zeros((2, d, d))
         self._sums[1] = (X - self.mean).T @ (X - self.mean)
         self._counts[:] = 0, len(X), 0, 0
         self._waiting = np.zeros((0, 2, d))
-        self._recompute()
+        if given:
+            self._set_hash(self._W, self.mean)
+        else:
+            self._recompute()
 
     def learn(self, X: npt.ArrayLike, i: npt.ArrayLike, j: npt.ArrayLike, s: npt.ArrayLike) -> Trace:
         """Add the pairs to the covariances; W is recomputed when they have grown by the share `refresh`."""
@@ -114,7 +126,7 @@ class ClickWhitening(Fitted):
         at_i, at_j, signs = validation.pairs(i, j, s, len(X))
         rows, at = np.unique(np.concatenate([at_i, at_j]), return_inverse=True)
         used = validation.finite("X", validation.cast(X[rows], "float64"), rows=rows)
-        if self.d is None:
+        if not self.mean.size:
             self.warm_up(used)
         pairs = np.stack([used[at[: len(signs)]], used[at[len(signs) :]]], axis=1)
         D_h = np.empty(len(signs), np.int64)
@@ -180,6 +192,7 @@ HASHER = HasherSpec(
     supervision="pairs",
     features="vectors",
     features_source="a linear map of the vectors",
+    features_place="the sections of the papers are not known here",
     consumes="pairs",
     differs="The originals keep floats; here weights, a random rotation and the sign follow. "
     "C is shrunk, and starts from as many pairs of isotropic noise as there are dimensions. It is updated from "

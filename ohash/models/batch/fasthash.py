@@ -9,6 +9,7 @@ Costs are multiplied by 8, which makes every a_ij an integer.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -71,6 +72,7 @@ def reach(indptr: Integers, indices: Integers, residual: Floats, source: int, z:
 
 TREE_ARRAYS = ("feature", "threshold", "left", "right", "value", "roots", "bit", "base")
 SMALL = 2_000_000  # values of X below which a second thread does not pay
+MOST_BINNED = 200_000  # rows that scikit-learn finds bins from; of more it draws a sample for each fit
 
 
 @dataclass(frozen=True)
@@ -251,6 +253,7 @@ class FastHash(Hasher):
         sample = rng.permutation(len(X))[: p.labelled]
         X, pairs = X[sample], Pairs(similarity.subset(sample), p.neighbours, rng)
         grown: list[tuple[float, list[Array]]] = []
+        bins: dict[str, Any] = {}
         D = np.zeros(len(pairs.rows), np.int64)
         self.energies = []
         for k in range(self.r):
@@ -260,24 +263,24 @@ class FastHash(Hasher):
                 for at in rng.permutation(len(pairs.blocks)):
                     pairs.optimise(a, z, pairs.blocks[at])
                 self.energies.append(pairs.energy(a, z))
-            grown.append(self._grow(X, z, k))
+            grown.append(self._grow(X, z, k, bins))
             fitted = np.where(_vote(X, _flatten([grown[-1]]), 1)[:, 0] >= 0, 1, -1)
             D += fitted[pairs.rows] != fitted[pairs.indices]
             progress.tell(k + 1, self.r)
         self._version += bool(self.trees)
         self._d, self.trees = X.shape[1], _flatten(grown)
 
-    def _grow(self, X: npt.NDArray[np.float64], z: Rows, k: int) -> tuple[float, list[Array]]:
-        """(base, the nodes of each tree) of boosted trees that predict z."""
+    def _grow(self, X: npt.NDArray[np.float64], z: Rows, k: int, bins: dict[str, Any]) -> tuple[float, list[Array]]:
+        """(base, the nodes of each tree) of boosted trees that predict z. `bins` keeps the bins of X for the next."""
         if (z == z[0]).all():
             return float(z[0]), []
-        from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
         from threadpoolctl import threadpool_limits  # noqa: PLC0415
 
-        boosted = HistGradientBoostingClassifier(
+        boosted = _classifier()(
             max_depth=self.params.depth, max_iter=self.params.trees, early_stopping=False,
             min_samples_leaf=min(20, max(1, len(X) // 20)), random_state=(self.params.seed + k) % 2**32,
         )  # fmt: skip
+        boosted.bins = bins
         with threadpool_limits(1 if X.size < SMALL else None, user_api="openmp"):
             boosted.fit(X, z)
         return float(boosted._baseline_prediction.ravel()[0]), [tree[0].nodes for tree in boosted._predictors]
@@ -297,6 +300,24 @@ class FastHash(Hasher):
         """Go on from a saved state."""
         super().resume(values, arrays)
         self.trees = {name: np.array(arrays[name]) for name in TREE_ARRAYS} if arrays else {}
+
+
+@cache
+def _classifier() -> type[Any]:
+    """Boosted trees of scikit-learn that take the bins of X from the bit before: finding them is most of a fit."""
+    from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
+
+    class BoostedTrees(HistGradientBoostingClassifier):  # type: ignore[misc]
+        bins: dict[str, Any]
+
+        def _bin_data(self, *args: Any, **kwargs: Any) -> Any:
+            if not self.bins or len(self.bins["codes"]) > MOST_BINNED:
+                self.bins["codes"] = super()._bin_data(*args, **kwargs)
+                self.bins["mapper"] = vars(self)["_bin_mapper"]
+            self._bin_mapper = self.bins["mapper"]
+            return self.bins["codes"]
+
+    return BoostedTrees
 
 
 def _draw(others: Rows, wanted: int, rng: np.random.Generator) -> Rows:
@@ -348,6 +369,7 @@ HASHER = HasherSpec(
     supervision="labels",
     features="vectors",
     features_source="decision trees on the vectors",
+    features_place="from its title; the paper was not at hand",
     consumes="batch",
     pairwise=True,
     linear=False,

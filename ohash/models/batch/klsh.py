@@ -152,6 +152,7 @@ HASHER = HasherSpec(
     supervision="none",
     features="vectors",
     features_source="its kernel is its own, computed from the vectors",
+    features_place="public ports; the section of the paper is not known here",
     consumes="nothing",
     linear=False,
     differs="Its kernel is applied to the output of the feature map, which therefore has none by default. "

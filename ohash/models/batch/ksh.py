@@ -221,6 +221,7 @@ HASHER = HasherSpec(
     supervision="labels",
     features="kernel",
     features_source="its hash functions are sums over m anchors of a kernel",
+    features_place="the authors' program; the section of the paper is not known here",
     consumes="batch",
     pairwise=True,
     differs="Without labels it takes a matrix of which points of a sample are similar. The anchors are those of the "

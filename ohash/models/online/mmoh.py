@@ -106,7 +106,8 @@ HASHER = HasherSpec(
     bibtex=PAPER,
     supervision="pairs",
     features="kernel",
-    features_source="an RBF map (Online Hashing, Section VII-B)",
+    features_source="an RBF map",
+    features_place="Online Hashing, Sections III-C and VII-B",
     consumes="pairs",
     differs="As OH. Among models with the same smallest loss the first is moved. The paper does not say how T models "
     "rank items: here by the smallest Hamming distance, then by the sum.",

@@ -89,7 +89,8 @@ HASHER = HasherSpec(
     bibtex=PAPER,
     supervision="pairs",
     features="kernel",
-    features_source="an RBF map (Online Hashing, Section VII-B)",
+    features_source="an RBF map",
+    features_place="Online Hashing, Sections III-C and VII-B",
     consumes="pairs",
     differs="β r is taken as a whole number where it is one up to rounding; a pair that cannot move W (zero vectors) "
     "is skipped and counted; of bits whose margins are equal up to rounding the lower is flipped; centring is an "

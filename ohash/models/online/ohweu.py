@@ -148,7 +148,8 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     features="vectors",
-    features_source="ITQ of the centred vectors gives the fixed codes (the authors' program)",
+    features_source="ITQ of the centred vectors gives the fixed codes",
+    features_place="the authors' program; the paper was not at hand",
     consumes="points",
     linear=False,
     differs="Written from the abstract and the authors' program; the text of the paper was not at hand. This is the "

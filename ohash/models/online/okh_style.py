@@ -150,6 +150,7 @@ HASHER = HasherSpec(
     supervision="pairs",
     features="kernel",
     features_source="a kernel is part of its hash function, as its name says",
+    features_place="the authors' demonstration; the section of the paper is not known here",
     consumes="pairs",
     differs="Not OKH itself: its learning rule was only ever distributed as compiled code, and the journal paper "
     "says that loss and inference differed. Known are C = 0.1, one ratio of 0.2, RBF features of 300 anchors with a "

@@ -124,7 +124,8 @@ HASHER = HasherSpec(
 }""",
     supervision="labels",
     features="vectors",
-    features_source="linear hash functions of the vectors (the author's program)",
+    features_source="linear hash functions of the vectors",
+    features_place="the program of one of the authors; the paper was not at hand",
     consumes="chunks",
     differs="Written from the abstract and the program of one of the authors, Shen Chen; the text of the paper was not "
     "at hand. The program can scale distances of similar and of dissimilar pairs apart; here both scales are 1, as the "

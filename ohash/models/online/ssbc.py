@@ -121,6 +121,7 @@ HASHER = HasherSpec(
     supervision="none",
     features="vectors",
     features_source="its random Fourier features are computed from the vectors",
+    features_place="from the idea of the paper, which was not at hand; no program of the authors was found",
     consumes="chunks",
     linear=False,
     differs="Written from the idea of the paper; no program of the authors was found, and its sizes are not known "

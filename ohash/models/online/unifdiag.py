@@ -209,7 +209,8 @@ HASHER = HasherSpec(
 }""",
     supervision="none",
     features="vectors",
-    features_source="the subspace is that of the centred vectors (its abstract, and OPAST)",
+    features_source="the subspace is that of the centred vectors",
+    features_place="the abstract, and OPAST; the paper was not at hand",
     consumes="points",
     differs="Written from the abstract, the authors' program for the rotation, and OPAST; the text of the paper was "
     "not at hand. The covariance that is made uniform is the one OPAST keeps. The first point sets its scale, so that "

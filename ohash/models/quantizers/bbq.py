@@ -60,6 +60,7 @@ HASHER = HasherSpec(
     supervision="none",
     features="distance",
     features_source="search engines quantise embeddings as they are",
+    features_place="by its definition in search engines",
     consumes="nothing",
     asymmetric=True,
     differs="One centroid for all vectors, and RaBitQ's estimate of the distance; later versions of Lucene choose the "

@@ -84,6 +84,7 @@ HASHER = HasherSpec(
     supervision="none",
     features="distance",
     features_source="it is the exact search that codes approximate",
+    features_place="by its definition",
     consumes="nothing",
     linear=False,
     reference=True,

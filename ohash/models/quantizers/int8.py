@@ -133,6 +133,7 @@ HASHER = HasherSpec(
     supervision="none",
     features="distance",
     features_source="it rounds the vectors themselves",
+    features_place="by its definition",
     consumes="nothing",
     linear=False,
     asymmetric=True,

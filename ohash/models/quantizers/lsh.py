@@ -95,6 +95,7 @@ HASHER = (
         supervision="none",
         features="vectors",
         features_source="random hyperplanes keep the angles of the vectors",
+        features_place="by its definition; the section of the paper is not known here",
         consumes="nothing",
         differs="As published; the mean of the warm-up may be subtracted first.",
     ),
@@ -106,7 +107,8 @@ HASHER = (
         bibtex=f"{PAPER}\n\n{CHARIKAR}",
         supervision="none",
         features="kernel",
-        features_source="an RBF map (Online Hashing, Section VII-C)",
+        features_source="an RBF map",
+        features_place="Online Hashing, Section VII-C",
         consumes="nothing",
         differs="The paper says only 'RBF kernel, W randomly sampled': read as LSH on the mapped features. Without "
         "a kernel it is LSH.",

@@ -83,7 +83,7 @@ class PQ(Reconstruction):
         rows = self._place(X, quantiser.d)
         if len(rows) < quantiser.ksub:  # fewer points than centroids: some centroids are duplicates
             rows = np.resize(rows, (quantiser.ksub, quantiser.d))
-        with _one_thread(faiss):
+        with one_faiss_thread(faiss):
             quantiser.train(rows)
         shape = quantiser.M, quantiser.ksub, quantiser.dsub
         self.centroids = faiss.vector_to_array(quantiser.centroids).reshape(shape).copy()
@@ -99,7 +99,7 @@ class PQ(Reconstruction):
         X = self.rows(X)
         faiss = _faiss()
         quantiser = self._quantiser(faiss, X.shape[1])
-        with _one_thread(faiss):
+        with one_faiss_thread(faiss):
             return Codes(quantiser.compute_codes(self._place(X, quantiser.d)), self.r, self.version)
 
     def estimate_distances(self, queries: npt.ArrayLike, stored: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
@@ -129,6 +129,18 @@ class PQ(Reconstruction):
         rows = quantiser.decode(np.ascontiguousarray(codes))
         return np.ascontiguousarray((rows @ self.rotation if self.rotation.size else rows)[:, : self.d])
 
+    def to_faiss(
+        self, codes: npt.NDArray[np.uint8], queries: npt.NDArray[np.float32]
+    ) -> tuple[Any, npt.NDArray[np.float32]]:
+        """An `IndexPQ` that holds these codes with our centroids, and the queries as it takes them."""
+        assert self.d is not None
+        faiss = _faiss()
+        quantiser = self._quantiser(faiss, self.d)
+        index = faiss.IndexPQ(quantiser.d, quantiser.M, quantiser.nbits)
+        index.pq, index.is_trained, index.ntotal = quantiser, True, len(codes)
+        faiss.copy_array_to_vector(np.ascontiguousarray(codes).ravel(), index.codes)
+        return index, self._place(queries, quantiser.d)
+
     def resume(self, values: dict[str, Any], arrays: Arrays) -> None:
         """Go on from a saved state; one from before there were rotations has none."""
         super().resume(values, {"rotation": np.zeros((0, 0), np.float32), **arrays} if arrays else arrays)
@@ -150,7 +162,7 @@ class PQ(Reconstruction):
         clusters = faiss.ProductQuantizer(d, M, 8)
         clusters.cp.min_points_per_centroid, clusters.cp.max_points_per_centroid = 1, MOST_POINTS
         opq.pq = clusters
-        with _one_thread(faiss):
+        with one_faiss_thread(faiss):
             opq.train(points)
         return np.asarray(faiss.vector_to_array(opq.A).reshape(d, d), np.float32).copy()
 
@@ -167,7 +179,7 @@ class PQ(Reconstruction):
 
 
 @contextmanager
-def _one_thread(faiss: Any) -> Iterator[None]:
+def one_faiss_thread(faiss: Any) -> Iterator[None]:
     """One thread for faiss, so that its sums are the same on every machine."""
     before = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(1)
@@ -209,6 +221,7 @@ HASHER = HasherSpec(
     supervision="none",
     features="distance",
     features_source="it approximates the vectors themselves",
+    features_place="by its definition; the section of the paper is not known here",
     consumes="batch",
     linear=False,
     asymmetric=True,

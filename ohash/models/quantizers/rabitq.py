@@ -209,6 +209,7 @@ HASHER = HasherSpec(
     supervision="none",
     features="distance",
     features_source="it estimates the distance of the vectors themselves",
+    features_place="by its definition; the section of the paper is not known here",
     consumes="nothing",
     asymmetric=True,
     differs="One centroid (the mean of the warm-up) instead of one per cluster, and queries stay in floating point "

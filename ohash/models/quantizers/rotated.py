@@ -102,6 +102,7 @@ HASHER = HasherSpec(
     supervision="none",
     features="distance",
     features_source="it keeps the angles of the vectors about their mean",
+    features_place="by its definition",
     consumes="nothing",
     differs="No single paper: a random orthogonal transform before the sign is the common ancestor of ITQ (which "
     "learns it) and RaBitQ (which adds a better distance). Beyond d bits independent rotations are stacked.",

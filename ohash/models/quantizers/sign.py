@@ -90,6 +90,7 @@ HASHER = HasherSpec(
     supervision="none",
     features="distance",
     features_source="vector databases binarise embeddings as they are",
+    features_place="by its definition",
     consumes="nothing",
     differs="Vector databases take sgn(x) directly; here the warm-up's mean is subtracted first (center='none' "
     "does what they do). r is fixed to d, unless dims is 'first r'.",

@@ -169,6 +169,7 @@ HASHER = HasherSpec(
     supervision="none",
     features="distance",
     features_source="it approximates the vectors themselves",
+    features_place="by its definition; the section of the paper is not known here",
     consumes="nothing",
     asymmetric=True,
     differs="The variant for the smallest error, without the further bit that makes its inner products unbiased; "

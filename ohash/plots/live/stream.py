@@ -97,11 +97,9 @@ def loss(
     curves = [Series("W frozen", x, frozen, role="frozen", dash="dashed", width=theme.NORMAL)]
     say = formats.number if per_pair else formats.large
     if key not in columns:
-        title = f"{title_of(now)} does not learn from pairs: its {label} is that of W frozen, {say(last(frozen))}"
-        if learns_from_pairs(now):
-            title = (
-                f"{title_of(now)} learns from pairs but reports no loss; the {label} of W frozen: {say(last(frozen))}"
-            )
+        learns = "learns from pairs" if learns_from_pairs(now) else "does not learn from pairs"
+        joined = "but" if learns_from_pairs(now) else "and"
+        title = f"{title_of(now)} {learns} {joined} reports no loss; the {label} of the first W: {say(last(frozen))}"
         caption = "Only the loss of the first W is known."
         return Chart(title, x_axis, y_axis, tuple(curves), marks(now), caption, f"{title}. Line chart.")
     mine = _up_to_now(now, key, len(x)) / parts

@@ -138,7 +138,7 @@ def encode_classes(name: str, title: str, pieces: list[Any]) -> tuple[npt.NDArra
     encoded = encoded.unify_dictionaries().combine_chunks()
     encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
     names = encoded.dictionary.to_pylist()
-    order = sorted(range(len(names)), key=lambda k: _sort_key(names[k]))
+    order = sorted(range(len(names)), key=lambda k: class_order(names[k]))
     rank = np.empty(len(names), np.int64)
     rank[order] = np.arange(len(names))
     indices: Array = encoded.indices.to_numpy(zero_copy_only=False)
@@ -195,7 +195,7 @@ def _check_text(name: str, title: str, longest: int, rows: int, limits: Limits) 
     limits.check_decoded(f"{name}, column {title!r}", 4 * longest * rows)
 
 
-def _sort_key(value: Any) -> tuple[int, Any, str]:
+def class_order(value: Any) -> tuple[int, Any, str]:
     """Numbers by value and before texts, also numbers written as text."""
     try:
         number = float(value)

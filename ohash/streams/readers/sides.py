@@ -1,9 +1,10 @@
 """Two-sided data from files: vectors of documents, vectors of queries, and which documents were clicked for a query.
 
 The third file is a click log (query, item, label, time) or relevance judgements (query-id, corpus-id, score). It names
-ids as texts, or row numbers of a side that has no ids.
+ids as texts, or row numbers of a side that has no ids. Labels of both sides are a second meaning of similar.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from ohash.core.arrays import Array
 from ohash.streams.dataset import METRICS, Dataset, Metric
 from ohash.streams.readers import annotation_files, formats
 from ohash.streams.readers.own_data import file_named_in_errors
+from ohash.streams.readers.side_labels import join_labels
 from ohash.streams.readers.source import FOLDER, BadFileError, Limits, Source
 from ohash.streams.readers.table import Table
 
@@ -67,7 +69,7 @@ def two_sides_from_sources(
     declared = next((one for one in METRICS if one == D.metric), None)
     pairs = None if clicks is None else _read_clicks(clicks, limits, (queries, Q), (docs, D))
     with file_named_in_errors(docs.name if clicks is None else clicks.name):
-        return Dataset.from_two_sides(
+        dataset = Dataset.from_two_sides(
             D.X,
             Q.X,
             pairs,
@@ -79,6 +81,7 @@ def two_sides_from_sources(
             title=title or docs.name,
             key=key,
         )
+    return replace(dataset, **join_labels(D, Q)._asdict())
 
 
 def _read_clicks(

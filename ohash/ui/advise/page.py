@@ -6,18 +6,21 @@ from functools import partial
 
 import streamlit as st
 
-from ohash.advice.export import KINDS, contender_rows, protocol, query_rows, table
+from ohash.advice.export import contender_rows, engine_notes, kind_words, protocol, query_rows, table
 from ohash.advice.results import AdviceSnapshot
 from ohash.advice.runner import AdviceRunner
 from ohash.advice.verdict import Verdict
 from ohash.plots.advice import CHARTS, found_by_bytes
+from ohash.plots.plotly import figure, to_html
+from ohash.plots.svg import to_svg
 from ohash.tables import rows_to_csv
 from ohash.ui.parts import background_work, static_chart
 from ohash.ui.parts.live_chart import RESTING
-from ohash.ui.parts.sharing import file_stem, link_here, offer_file, qr_html
+from ohash.ui.parts.sharing import file_stem, link_here, offer_file, qr_html, what_a_link_holds
 from ohash.ui.session import advices
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
+from ohash.ui.workarounds.style import dark
 
 QUESTION = (
     "Vector databases rotate, take a few bits and rescore; nothing is learnt. Clicks can teach codes. Which finds more "
@@ -36,7 +39,7 @@ def sharing(session: Session, runner: AdviceRunner) -> None:
     with st.popover("Share", icon=":material/share:", key="open_share", on_change="rerun") as share:
         if share.open:
             link = link_here(runner.params.to_query())
-            st.markdown("This link holds the whole question: data, queries, pairs, splits and seed.")
+            st.markdown(what_a_link_holds("question: data, queries, pairs, splits and seed", runner.params.content))
             st.code(link, language=None, wrap_lines=True)
             st.html(qr_html(link))
     with st.popover("Export", icon=":material/download:", key="open_export", on_change="rerun") as export:
@@ -96,35 +99,36 @@ def _results(session: Session) -> None:
     columns = st.columns(1 if session.narrow else 2)
     for at, (name, score) in enumerate(list(CHARTS.items())[:2]):
         with columns[at % len(columns)]:
-            static_chart.show(found_by_bytes(snapshot, score), f"advise_{name}", 320)
+            chart = found_by_bytes(snapshot, score)
+            drawing = figure(chart, dark()).update_traces(cliponaxis=False)  # float32 keeps all: it is on the edge
+            static_chart.show(chart, f"advise_{name}", 320, drawing)
     st.html(_table_html(snapshot))
     with_what = "later clicks" if snapshot.source == "clicks" else "labels"
     st.caption(
         f"{snapshot.truth}, nDCG@10: agreement with {with_what}; recall@10: agreement with the distance of the float "
         "vectors. Rescored: the nearest 100 sorted again by the float vectors. Train, encode: CPU seconds for all "
         "documents; what learns must encode again when new clicks change it. Query: one query on one thread, scaled to "
-        "all documents, and as a multiple of the scan of floats."
+        "all documents, and as a multiple of the scan of floats; then the same in faiss, by its flat index. "
+        + " ".join(engine_notes(snapshot))
     )
 
 
 def _table_html(snapshot: AdviceSnapshot) -> str:
     header, *rows = table(snapshot)
-    kinds = {one.title: KINDS[one.kind] for one in snapshot.contenders}
+    words = kind_words(snapshot)
+    kinds = {one.title: words[one.kind] for one in snapshot.contenders}
     head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in header)
     body, last = "", ""
     for row in rows:
         if kinds[row[0]] != last:
             last = kinds[row[0]]
-            body += f'<tr><th scope="colgroup" colspan="{len(header)}" class="words">{last}</th></tr>'
+            body += f'<tr><th scope="colgroup" colspan="{len(header)}" class="words"><span>{last}</span></th></tr>'
         body += "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
     cells = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    return f'<div class="ohash-scroll"><table class="ohash-compare">{cells}</table></div>'
+    return f'<div class="ohash-scroll"><table class="ohash-compare ohash-names-stay">{cells}</table></div>'
 
 
 def _export(runner: AdviceRunner) -> None:
-    from ohash.plots.plotly import to_html  # noqa: PLC0415 (plotly is heavy)
-    from ohash.plots.svg import to_svg  # noqa: PLC0415
-
     snapshot, answer = runner.snapshot(), runner.answer()
     if not snapshot.measured:
         st.caption("There is nothing to export yet.")

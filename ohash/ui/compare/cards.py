@@ -21,6 +21,7 @@ CSS = """
 .ohash-verdict {border-left: 4px solid rgba(128,128,128,.5); padding: .1rem 0 .1rem .8rem; line-height: 1.4;
   min-height: 4.2rem;}
 .ohash-verdict p {margin: .12rem 0; font-size: 1.02rem;}
+.ohash-verdict ul {padding-left: 1.2rem; margin-bottom: .5rem;}
 .ohash-verdict small {opacity: .75; font-variant-numeric: tabular-nums;}
 .ohash-compare {width: 100%; border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums;}
 .ohash-compare th {text-align: right; font-weight: 600; opacity: .75; font-size: .78rem; vertical-align: bottom;}
@@ -28,7 +29,12 @@ CSS = """
   border-bottom: 1px solid rgba(128,128,128,.25); white-space: nowrap;}
 .ohash-compare th {white-space: normal;}
 .ohash-compare th:first-child, .ohash-compare td:first-child, .ohash-compare .words {text-align: left;}
-@media (max-width: 700px) {.ohash-compare th {white-space: nowrap;}}
+@media (max-width: 700px) {
+  .ohash-compare th {white-space: nowrap;}
+  .ohash-names-stay tr > :first-child:not([colspan]) {position: sticky; left: 0; white-space: normal; min-width: 7.5rem;
+    background: light-dark(#fff, #171614); opacity: 1;}
+  .ohash-names-stay [colspan] span {position: sticky; left: 0;}
+}
 .ohash-scroll {overflow-x: auto;}
 .ohash-costs {display: grid; grid-template-columns: repeat(auto-fill, minmax(225px, 1fr)); gap: .7rem;}
 .ohash-costs article {border: 1px solid rgba(128,128,128,.35); border-radius: 8px; padding: .5rem .7rem;

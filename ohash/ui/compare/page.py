@@ -15,6 +15,7 @@ from ohash.core.parameters import format_value
 from ohash.engine.export import encoder_archive
 from ohash.engine.gallery import nearest
 from ohash.engine.narrative import amount
+from ohash.engine.run import Run
 from ohash.models.base import HasherSpec
 from ohash.plots import compare as charts
 from ohash.plots.chart import Chart
@@ -26,6 +27,8 @@ from ohash.ui.parts.live_chart import NARROW, RESTING, live_chart
 from ohash.ui.parts.sharing import file_stem
 from ohash.ui.session import comparisons, earlier_runs, live_run, view_state
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.downloads import lasting
+from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import on_choice, once, slot
 from ohash.ui.workarounds.style import dark
@@ -35,6 +38,7 @@ LEGEND = (
     '<p class="ohash-legend"><i style="border-top-style:solid"></i>learns from pairs '
     '<i style="border-top-style:dashed"></i>unsupervised <i style="border-top-style:dotted"></i>learns from labels</p>'
 )
+ZIP = "application/zip"
 MORE = ("precision-recall", "radius 2", "re-ranking", "bits recomputed")
 
 
@@ -108,25 +112,41 @@ def to_live(session: Session, runner: ComparisonRunner) -> None:
         if st.button("Watch it learn", icon=":material/play_arrow:", key="compare_watch"):
             live_run.commit(session, runner.comparison.experiment(snapshot.entries[at]))
             st.switch_page("pages/live.py")
-        _ticking(session, "compare_taking", _take, 2.0)  # it can be taken as soon as its curve has ended
+        # It can be taken as soon as its curve has ended; from then on it is not drawn again, because a press on a
+        # button that the server has just drawn anew is lost.
+        if _finished_run(session) is None:
+            _ticking(session, "compare_taking", _wait_for_encoder, 2.0)
+        else:
+            fragment(partial(_take, session), key="compare_taking")
+
+
+def _finished_run(session: Session) -> Run | None:
+    """The run of the chosen method with the first seed, once it has ended without an error."""
+    runs, at = comparisons.runner(session).first_seed_runs, int(view_state.view("to_live") or 0)
+    method_run = runs[at] if at < len(runs) else None
+    return None if method_run is None or not method_run.done or method_run.error else method_run.run
+
+
+def _wait_for_encoder(session: Session) -> None:
+    _take(session)
+    if _finished_run(session) is not None:
+        st.rerun()
 
 
 def _take(session: Session) -> None:
     """The encoder of the chosen method as one archive, made when it is asked for."""
     runner, at = comparisons.runner(session), int(view_state.view("to_live") or 0)
     name = runner.comparison.names[min(at, len(runner.comparison.names) - 1)]
-    method_run = runner.first_seed_runs[at] if at < len(runner.first_seed_runs) else None
-    ready = method_run is not None and method_run.run is not None and method_run.done and not method_run.error
+    run, file = _finished_run(session), f"{file_stem(runner.comparison.dataset, name, 'encoder')}.zip"
 
     def archive() -> bytes:
-        assert method_run is not None and method_run.run is not None
+        assert run is not None
         with runner.between_steps():
-            return encoder_archive(method_run.run)
+            return encoder_archive(run)
 
     st.download_button(
-        "Take this encoder", archive if ready else b"", icon=":material/download:", key="compare_take",
-        file_name=f"{file_stem(runner.comparison.dataset, name, 'encoder')}.zip", mime="application/zip",
-        on_click="ignore", disabled=not ready,
+        "Take this encoder", b"" if run is None else lasting(archive, file, ZIP), icon=":material/download:",
+        key="compare_take", file_name=file, mime=ZIP, on_click="ignore", disabled=run is None,
         help="Model, codes and index, an encoder in plain NumPy, and codes for faiss, pgvector and Milvus, in one zip. "
         + ("Of the first seed." if len(runner.comparison.seeds) > 1 else ""),
     )  # fmt: skip
@@ -139,7 +159,7 @@ def more_charts(session: Session) -> None:
 
 def show(session: Session, chart: Chart, key: str, height: int) -> None:
     """A chart with its fairness note below it."""
-    live_chart(chart, key, height, NARROW if session.narrow else 460).send()
+    live_chart(chart, key, height, NARROW if session.narrow else 460, highlight=True).send()
     if chart.caption and not chart.empty:
         st.html(f'<p class="ohash-fair">{html.escape(chart.caption)}</p>')
 

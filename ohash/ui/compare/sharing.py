@@ -1,7 +1,5 @@
 """Share and export a comparison: the link, tables, figures, LaTeX, BibTeX, and Python code that repeats it."""
 
-from functools import partial
-
 import streamlit as st
 
 from ohash._version import __version__
@@ -14,7 +12,8 @@ from ohash.engine.export import Files, to_parquet
 from ohash.plots.compare import CHARTS
 from ohash.plots.compare_costs import COST_CHARTS
 from ohash.tables import rows_to_csv, to_csv
-from ohash.ui.parts.sharing import JSON, file_stem, link_here, offer_file, qr_html
+from ohash.ui.parts.figures import offer_figures
+from ohash.ui.parts.sharing import JSON, file_stem, link_here, offer_file, qr_html, what_a_link_holds
 from ohash.ui.session import own_data
 from ohash.ui.session.session import Session
 
@@ -24,9 +23,8 @@ def buttons(session: Session, comparison: Comparison, snapshot: ComparisonSnapsh
     with st.popover("Share", icon=":material/share:", key="open_share", on_change="rerun") as share:
         if share.open:
             link = link_here(comparison.to_query())
-            st.markdown(
-                "This link holds the whole comparison: data, methods with their parameters, stream, seeds, trials."
-            )
+            parts = "data, methods with their parameters, stream, seeds, trials"
+            st.markdown(what_a_link_holds(f"comparison: {parts}", comparison.content))
             st.code(link, language=None, wrap_lines=True)
             st.html(qr_html(link))
     with st.popover("Export", icon=":material/download:", key="open_export", on_change="rerun") as export:
@@ -48,7 +46,6 @@ def _facts(comparison: Comparison, snapshot: ComparisonSnapshot) -> dict[str, st
 
 def _export(comparison: Comparison, snapshot: ComparisonSnapshot, files: Files) -> None:
     from ohash.plots.plotly import to_html  # noqa: PLC0415 (plotly is heavy)
-    from ohash.plots.svg import to_svg  # noqa: PLC0415
 
     if not snapshot.judged:
         st.caption("There is nothing to export yet.")
@@ -72,7 +69,5 @@ def _export(comparison: Comparison, snapshot: ComparisonSnapshot, files: Files) 
         "This comparison as a page (HTML)", lambda: to_html(list(figures.values()), title=page, facts=facts),
         f"{name}.html", "text/html",
     )  # fmt: skip
-    for title, chart in figures.items():
-        file = f"{name}-{title.replace(' ', '-')}.svg"
-        offer_file(f"Figure {title} (SVG)", partial(to_svg, chart, width=120, height=80), file, "image/svg+xml")
+    offer_figures(figures, lambda title: f"{name}-{title.replace(' ', '-')}", "compare_figures")
     offer_file("Code for this comparison", lambda: report.code_for(comparison, files), f"{name}.py", "text/x-python")

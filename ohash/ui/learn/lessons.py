@@ -3,9 +3,32 @@
 import streamlit as st
 
 from ohash.plots.glossary import glossary, terms_in, with_cards
+from ohash.ui.parts import present
 from ohash.ui.parts.items import table_html
 from ohash.ui.parts.notices import show_error
+from ohash.ui.session.session import Session
 from ohash.web.lessons import Lesson, lessons
+
+SCENE = "lesson-"  # and its number, as `present=` names it
+
+
+def show_scenes(session: Session) -> None:
+    """The lessons as numbered scenes of present mode, and the question of the current one."""
+    scenes = [(f"{SCENE}{number}", one.title, one.link, one.question) for number, one in enumerate(_known(), start=1)]
+    st.html(present.link_scenes(scenes, session.present), width="stretch")
+
+
+def start_of(session: Session) -> str:
+    """The link of the lesson that is presented, unless the address already says more."""
+    known = {f"{SCENE}{number}": one.link for number, one in enumerate(_known(), start=1)}
+    return known.get(session.present, "") if set(st.query_params) <= {"present", "key"} else ""
+
+
+def _known() -> list[Lesson]:
+    try:
+        return lessons()
+    except ValueError:  # show_lessons says what is wrong
+        return []
 
 
 def show_lessons() -> None:
@@ -17,8 +40,9 @@ def show_lessons() -> None:
         return
     st.markdown("#### Lessons, five minutes each")
     st.caption(
-        "Each begins with a link that sets the playground above. Other points, features, r, T or seed start over; "
-        "β, C, noise and drift act at once."
+        "Each begins with a link that sets the playground above and leaves free only the setting that the lesson is "
+        "about; *Unlock all settings* frees the others. Other points, features, r, T or seed start over; β, C, noise "
+        "and drift act at once."
     )
     for number, lesson in enumerate(known, start=1):
         with st.expander(f"Lesson {number} · {lesson.title}"):

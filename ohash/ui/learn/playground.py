@@ -11,7 +11,11 @@ def _component() -> ComponentRenderer:
     return st.components.v2.component("ohash_playground", html=markup(), css=style(), js=component_script())
 
 
-def show() -> None:
-    """What it is in two sentences, and the playground itself."""
-    st.caption(about())
-    _component()(key="playground")
+def show_about() -> None:
+    """What it is, in two sentences."""
+    st.caption(about(), width="stretch")
+
+
+def show(start: str) -> None:
+    """The playground itself; `start` is the link it opens with, "" for that of the address."""
+    _component()(key="playground", data={"start": start})

@@ -28,7 +28,7 @@ def _row(session: Session) -> None:
     if not changed:
         return
     with st.container(horizontal=True, key="chips", vertical_alignment="center"):
-        st.caption("Not default:", width="content")
+        st.caption(f"Not default ({len(changed)}):", width="content")
         for row, value in changed:
             how = "Acts on the running model." if _acts_live(row) else "Starts a new run."
             if st.button(

@@ -7,7 +7,9 @@ import streamlit as st
 
 from ohash.engine.export import code_for
 from ohash.engine.narrative import amount, settings_that_differ
+from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
+from ohash.models import registry
 from ohash.plots.chart import Chart
 from ohash.plots.live import charts
 from ohash.ui.parts.live_chart import RESTING, live_chart
@@ -16,6 +18,7 @@ from ohash.ui.session import live_run, own_data, view_state
 from ohash.ui.session.run_store import SessionRuns
 from ohash.ui.session.session import EarlierRun, Session
 from ohash.ui.workarounds.fragments import fragment
+from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import distinct, on_choice, slot
 
 MORE = {
@@ -37,16 +40,30 @@ READING, TABLES, RUNS, CODE = "How to read this", "Tables", "Runs so far", "Code
 TABS = [READING, *MORE, TABLES, RUNS, CODE]
 MOVING = {*MORE, TABLES, RUNS}
 KEY = "view_details"
-HOW_TO_READ = """
-- **Score** (top left): how well the codes agree with the labels (mAP) or with the original distance (recall@10),
-  measured on queries that are never learnt. The dashed line is where it started.
-- **Hills** (top right): how many bits the recent pairs differ in. Learning draws the similar pairs (blue) to the left
-  of α and the dissimilar ones (orange) to the right of β·r.
-- **Loss** (below): every pair is scored before it is learnt. The gap to the dashed line, the same pairs scored by the
-  first hash, is what learning has saved.
-- **Step size** (beside it): how far each pair asks the model to move. C cuts off what lies to its right.
-- **Gallery**: one query and the ten items whose codes differ least from its own; ✓ marks those that are relevant.
-"""
+SCORE = """**Score** (top left): how well the codes agree with the labels (mAP) or with the original distance
+(recall@10), measured on queries that are never learnt. The dashed line is where it started."""
+HILLS = "**Hills** (top right): how many bits the recent similar pairs (blue) and dissimilar pairs (orange) differ in. "
+APART = "Learning draws the similar pairs to the left of α and the dissimilar ones to the right of β·r."
+GOOD_CODES = "The better the codes, the further the blue hill lies to the left of the orange one."
+LOSS = """**Loss** (below): every pair is scored before it is learnt. The gap to the dashed line, the same pairs scored
+by the first hash, is what learning has saved."""
+FROZEN = "**Loss** (below): only that of the first hash, as {method} reports none of its own."
+STEP = "**Step size** (beside it): how far each pair asks the model to move. C cuts off what lies to its right."
+NO_STEP = "**Step size** (beside it): empty, as {method} reports none."
+CLICK = "**A click** on a curve over the pairs opens Step by step at that pair."
+GALLERY = """**Gallery**: one query and the ten items whose codes differ least from its own; ✓ marks those that are
+relevant."""
+
+
+def how_to_read(params: ExperimentParams) -> str:
+    """What each chart on Live shows of this method, as far as it has α, β, C, a loss and steps."""
+    spec = registry.hashers()[params.method]
+    apart = hasattr(params.model, "alpha") and hasattr(params.model, "beta")
+    reports = hasattr(spec.hasher, "certificates")
+    parts = [SCORE, HILLS + (APART if apart else GOOD_CODES), *((LOSS, STEP) if reports else (FROZEN, NO_STEP))]
+    if spec.key in {"oh", "mmoh"}:
+        parts.append(CLICK)
+    return "\n".join(f"- {part}" for part in (*parts, GALLERY)).format(method=escape_markdown(spec.title))
 
 
 def details_area(session: Session) -> None:
@@ -61,7 +78,7 @@ def _draw(session: Session) -> None:
     tabs = dict(zip(TABS, st.tabs(TABS, key=KEY, on_change="rerun"), strict=True))
     with tabs[READING] as tab:
         if tab.open:
-            st.markdown(HOW_TO_READ)
+            st.markdown(how_to_read(session.params))
     for title, names in MORE.items():
         with tabs[title] as tab:
             if tab.open and _is_ready(now):

@@ -1,30 +1,47 @@
 """The findings behind the health dot, each with a button that applies its remedy."""
 
+from functools import partial
+
 import streamlit as st
 
 from ohash.core.parameters import Parameter, format_value
-from ohash.engine.params import rows_of
+from ohash.engine.params import flat, rows_of
 from ohash.engine.run_health import MIN_PAIRS, Finding, Remedy, findings
-from ohash.engine.snapshot import Snapshot
 from ohash.ui.live.rail import change
+from ohash.ui.parts.live_chart import RESTING
+from ohash.ui.session import live_run
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.markdown import escape_markdown
-from ohash.ui.workarounds.slots import once
+
+SECONDS = 1.0
 
 
-def health_area(session: Session, now: Snapshot) -> None:
+def health_area(session: Session) -> None:
+    """The findings, which follow the run."""
+    moving = live_run.runner(session).state not in RESTING
+    fragment(partial(_draw, session), key="findings", every=SECONDS if moving else None)
+
+
+def _draw(session: Session) -> None:
     """What asks for something, and the rest behind "What is checked"."""
+    now = live_run.runner(session).snapshot()
+    if now is None:
+        st.markdown("The run is being prepared.")
+        return
     if now.state == "error":
         st.markdown(f"! **failed**: {escape_markdown(now.error)}")
         return
     rows, signs = rows_of(session.params), findings(now)
     wrong = [finding for finding in signs if not finding.fine]
-    for finding in wrong:
-        st.markdown(_line(finding))
-        if finding.remedy is not None and finding.remedy.key in rows:
-            _button(session, rows[finding.remedy.key], finding.remedy)
-    if not wrong:
-        st.markdown("Nothing to mend." if now.t >= MIN_PAIRS else f"Nothing yet; judged from {MIN_PAIRS:,} pairs on.")
+    with st.container():  # one element, so that the expander keeps its place, and stays open
+        for finding in wrong:
+            st.markdown(_line(finding))
+            if finding.remedy is not None and finding.remedy.key in rows:
+                _button(session, rows[finding.remedy.key], finding.remedy)
+        if not wrong:
+            early = f"Nothing yet; judged from {MIN_PAIRS:,} pairs on."
+            st.markdown("Nothing to mend." if now.t >= MIN_PAIRS else early)
     with st.expander("What is checked"):
         for finding in signs:
             if finding.fine:
@@ -40,7 +57,8 @@ def _line(finding: Finding) -> str:
 def _button(session: Session, row: Parameter, remedy: Remedy) -> None:
     how = "Acts on the running model, and is recorded in the link." if row.live else "Starts a new run."
     label = f"Set {row.title if row.kind is bool else row.symbol or row.title} to {format_value(row, remedy.value)}"
-    st.button(
-        label, key=f"remedy_{remedy.key}_{remedy.value}",
-        on_click=once(change), args=(session, remedy.key, remedy.value), help=how,
-    )  # fmt: skip
+    if st.button(label, key=f"remedy_{remedy.key}", help=how):
+        in_force = flat(live_run.in_force(session)) | session.pending
+        if in_force[remedy.key] != remedy.value:  # the timer may have carried the same press already
+            change(session, remedy.key, remedy.value)
+        st.rerun()

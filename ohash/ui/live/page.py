@@ -18,10 +18,11 @@ from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.gallery import gallery_html, mean_note, ties_note
 from ohash.plots.live import charts
-from ohash.ui.live import headline, reference_runs
+from ohash.ui.live import crowd, headline, reference_runs
 from ohash.ui.live.numbers import headline_html, numbers_html
 from ohash.ui.live.reference_runs import beside_pinned
-from ohash.ui.parts.live_chart import NARROW, RESTING, LiveChart, live_chart
+from ohash.ui.parts import present
+from ohash.ui.parts.live_chart import CHART_KEYS, NARROW, RESTING, LiveChart, live_chart
 from ohash.ui.session import address, live_run, seeds, view_state
 from ohash.ui.session.recording import recording_of
 from ohash.ui.session.session import Session
@@ -33,7 +34,10 @@ PREPARING = "Preparing the data and compiling the kernels; this takes a few seco
 RUN_RESTS, ALL_REST = 1, 2
 PHONE_SECONDS = 0.5
 DRAWING = threading.Lock()
+HEIGHTS = 212, 212, 178, 178  # pixels
 WIDE = 610, 270  # pixels of the first chart, and what its switch takes from its title
+STAGE_SWITCH = 330  # pixels that the switch on the first chart takes from its title
+STAGE_KEYS = {"quality": "chart_a", "hills": "chart_b", "loss": "chart_c", "tau": "chart_d"}
 QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
 
 
@@ -59,7 +63,7 @@ def _newest(session: Session, runner: Runner) -> Snapshot | None:
     now = runner.snapshot()
     if now is None or runner.state in RESTING or not live_run.hub().is_shared(session.id):
         return now
-    return live_run.drawings(session).recent(now, session.interval / 2)
+    return live_run.drawings(session).recent(now, 0.8 * session.interval)
 
 
 def live_area(session: Session) -> None:
@@ -105,6 +109,32 @@ def _draw(session: Session) -> None:
             session.params, session.pending = now.params, {}
             address.write(now.params, present=session.present)
         _update_sliders(session, now)
+    if now is not None and runner.state == "running" and crowd.is_crowded(session):
+        _draw_for_crowd(session, now, runner.state)
+    else:
+        _draw_for_one(session, now, runner)
+    before, session.resting = session.resting, _rest_level(session, runner)
+    slower = _interval(session) / session.interval  # because of other viewers, who come and go
+    # the timer can stop, or needs another pace; rarely done, because a rerun of the page may swallow a click
+    if session.resting > before or not 0.5 < slower < 2:
+        st.rerun()
+
+
+def _draw_for_crowd(session: Session, now: Snapshot, state: str) -> None:
+    """One picture for all who see the same."""
+
+    def draw() -> tuple[str, str]:
+        top = headline_html(headline.sentence(session, now, state), now, state, dark=dark())
+        named = zip(CHART_KEYS, _figures(session, now), strict=True)
+        steady = [_widen(session, now, chart, key) for key, chart in named]
+        return top, crowd.picture(steady, numbers_html(now), dark=dark(), narrow=session.narrow)
+
+    top, html = live_run.drawings(session).charts.get(now, ("crowd", session.narrow, dark(), *_view()), draw)
+    st.html(top)
+    crowd.send(html, now.seq)
+
+
+def _draw_for_one(session: Session, now: Snapshot | None, runner: Runner) -> None:
     badge = "recording" if now is not None and now.state == "recording" else runner.state
     in_line = live_run.hub().why_waiting(session.id, "experiment")
     sentence = in_line if in_line and now is not None else headline.sentence(session, now, runner.state)
@@ -115,10 +145,10 @@ def _draw(session: Session) -> None:
     st.html(top)
     if runner.state == "error":
         st.error(f"{escape_markdown(runner.error)}. {_remedy(session)}", icon=":material/error:")
-    elif not drawings:
+    elif now is None:
         st.info(in_line or PREPARING, icon=":material/hourglass_top:")
     if drawings:
-        places = st.columns([1.75, 1])
+        places = st.columns([1.75, 1] if len(drawings) > 1 else 1)
         if numbers:
             places += st.columns([1.2, 1.2, 1])
         for place, drawing in zip(places, drawings, strict=False):
@@ -126,11 +156,6 @@ def _draw(session: Session) -> None:
                 drawing.send()
         if numbers:  # last: a row is drawn when something is in it, and the lower one would first take the upper place
             places[4].html(numbers)
-    before, session.resting = session.resting, _rest_level(session, runner)
-    slower = _interval(session) / session.interval  # because of other viewers, who come and go
-    # the timer can stop, or needs another pace; rarely done, because a rerun of the page may swallow a click
-    if session.resting > before or not 0.5 < slower < 2:
-        st.rerun()
 
 
 def _remedy(session: Session) -> str:
@@ -152,38 +177,55 @@ def _drawings(session: Session, now: Snapshot) -> list[LiveChart]:
     draw = partial(_stage_charts if session.present else _charts, session, now)
     if session.ghosts or session.earlier or live_run.hub().lease(session.id).companions:
         return draw()
-    view = tuple(view_state.view(name) for name in ("quality", "per_pair", "log_loss", "bound"))
-    return live_run.drawings(session).charts.get(now, (session.present, session.narrow, dark(), *view), draw)
+    return live_run.drawings(session).charts.get(now, (session.present, session.narrow, dark(), *_view()), draw)
+
+
+def _view() -> tuple[object, ...]:
+    """What the switches on the charts say."""
+    return tuple(view_state.view(name) for name in ("quality", "per_pair", "log_loss", "bound"))
+
+
+def _figures(session: Session, now: Snapshot) -> list[Chart]:
+    """A to D: score, hills, loss and step size."""
+    _, per_pair, log, bound = map(bool, _view())
+    loss = partial(charts.loss, per_pair=per_pair, log=log, bound=bound)
+    return [_quality(session, now), *(beside_pinned(session, now, draw) for draw in (charts.hills, loss, charts.tau))]
 
 
 def _charts(session: Session, now: Snapshot) -> list[LiveChart]:
-    """A to D."""
-    per_pair, log, bound = (bool(view_state.view(name)) for name in ("per_pair", "log_loss", "bound"))
-    loss = partial(charts.loss, per_pair=per_pair, log=log, bound=bound)
+    """A to D with their captions, on axes that only grow; a switch stands on the first."""
+    figures = zip(CHART_KEYS, HEIGHTS, _figures(session, now), strict=True)
+    first = (NARROW, 0) if session.narrow else WIDE
     return [
-        _chart(session, now, _quality(session, now), "chart_a", 212, *((NARROW, 0) if session.narrow else WIDE)),
-        _chart(session, now, beside_pinned(session, now, charts.hills), "chart_b", 212),
-        _chart(session, now, beside_pinned(session, now, loss), "chart_c", 178),
-        _chart(session, now, beside_pinned(session, now, charts.tau), "chart_d", 178),
+        live_chart(_widen(session, now, chart, key), key, height, width, beside_title=switch, caption=True)
+        for (key, height, chart), (width, switch) in zip(figures, [first, *3 * [(NARROW, 0)]], strict=True)
     ]
 
 
-def _chart(
-    session: Session, now: Snapshot, chart: Chart, key: str, height: int, width: int = NARROW, beside_title: int = 0
-) -> LiveChart:
-    """With its caption, on axes that only grow."""
-    steady = live_run.drawings(session).axis_ranges.widen(key, chart, remember=now.t >= WINDOW)
-    return live_chart(steady, key, height, width, beside_title=beside_title, caption=True)
+def _widen(session: Session, now: Snapshot, chart: Chart, key: str) -> Chart:
+    return live_run.drawings(session).axis_ranges.widen(key, chart, remember=now.t >= WINDOW)
 
 
 def _stage_charts(session: Session, now: Snapshot) -> list[LiveChart]:
-    """A and B, large enough for the back row; at the usual size on a phone."""
+    """A and B, or one chart, large enough for the back row; at the usual size on a phone."""
     if session.narrow:
         return _charts(session, now)[:2]
+    view = present.view(session)
+    if view == present.GALLERY:
+        return []
+    if view != present.TWO:
+        chart = _quality(session, now) if view == "quality" else charts.CHARTS[view](now)
+        switch = STAGE_SWITCH if view == "quality" else 0
+        return [_stage_chart(chart, STAGE_KEYS.get(view, f"chart_{view}"), 1000, switch)]
     return [
-        live_chart(_quality(session, now), "chart_a", 400, 760, theme.SIZE_STAGE, caption=True),
-        live_chart(charts.hills(now), "chart_b", 400, 425, theme.SIZE_STAGE, caption=True),
+        _stage_chart(_quality(session, now), "chart_a", 760, STAGE_SWITCH),
+        _stage_chart(charts.hills(now), "chart_b", 425),
     ]
+
+
+def _stage_chart(chart: Chart, key: str, width: int, beside_title: int = 0) -> LiveChart:
+    """The style gives it the height that the screen has."""
+    return live_chart(chart, key, 400, width, theme.SIZE_STAGE, beside_title=beside_title, caption=True, stage=True)
 
 
 def _quality(session: Session, now: Snapshot) -> Chart:
@@ -193,7 +235,7 @@ def _quality(session: Session, now: Snapshot) -> Chart:
 def gallery_area(session: Session) -> None:
     """A query and its ten nearest items; slower than the charts, because codes only change at checkpoints."""
     runner = live_run.runner(session)
-    every = 2.0 if runner.state not in RESTING else None
+    every = max(2.0, 10 * session.interval) if runner.state not in RESTING else None
     fragment(partial(_gallery, session), key="gallery", every=every)
 
 

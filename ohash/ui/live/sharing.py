@@ -1,6 +1,7 @@
 """Share and export a run: the link, a QR code for a classroom, files."""
 
 import json
+import math
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -10,16 +11,30 @@ import streamlit as st
 
 from ohash.engine.export import code_for, summary, to_parquet
 from ohash.engine.export import facts as facts_of
+from ohash.engine.gallery import Neighbours
 from ohash.engine.narrative import title_of
 from ohash.engine.snapshot import Snapshot
 from ohash.models.storage import save
 from ohash.plots.live import charts
+from ohash.streams.dataset import Dataset
 from ohash.tables import to_csv
 from ohash.ui.live import reference_runs
 from ohash.ui.live.page import QUALITY
-from ohash.ui.parts.sharing import JSON, LOCAL_HOSTS, link_here, offer_file, on_network, qr_html, run_file_stem
-from ohash.ui.session import live_run, own_data, view_state
+from ohash.ui.parts.items import table_html
+from ohash.ui.parts.sharing import (
+    JSON,
+    LOCAL_HOSTS,
+    link_here,
+    offer_file,
+    on_network,
+    qr_html,
+    run_file_stem,
+    what_a_link_holds,
+)
+from ohash.ui.session import access, live_run, own_data, view_state
+from ohash.ui.session.classroom import LONGEST_NAME, MOST_BITS, classroom
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.markdown import escape_markdown
 
 
 def buttons(session: Session) -> None:
@@ -34,19 +49,40 @@ def buttons(session: Session) -> None:
 
 def _share(session: Session) -> None:
     link = link_here(session.params.to_query())
-    st.markdown("This link holds the whole experiment: data set, parameters, seed and live changes.")
+    parts = "data set, parameters, seed and live changes"
+    st.markdown(what_a_link_holds(f"experiment: {parts}", session.params.content))
     st.code(link, language=None, wrap_lines=True)
     public = on_network(link)
     if st.get_option("server.address") in LOCAL_HOSTS:
         st.markdown(
             "**On your network**: this server only answers this machine. To share it with a class, start it with "
-            f"`ohash-lab --class --server.address 0.0.0.0 --server.port {st.get_option('server.port')}`, which leaves "
+            f"`ohash-lab --class --server.port {st.get_option('server.port')}`, which leaves "
             "stored runs, sweeps and folders to you; then others can scan:"
         )
     else:
         st.markdown("**On your network**: others can scan:")
     st.html(qr_html(public))
     st.caption(urlsplit(public)._replace(query="").geturl())
+    if access.is_class():
+        _board(session)
+
+
+def _board(session: Session) -> None:
+    """The results that visitors have put forward, and the way to put forward this one."""
+    data = title_of(session.params)
+    st.markdown(f"**Board**: best mAP on {escape_markdown(data)} with at most {MOST_BITS} bits")
+    rows = [[entry.name, f"{entry.score:.3f}", str(entry.bits)] for entry in classroom().board(data)]
+    if rows:
+        st.html(table_html(["name", "mAP", "bits"], rows, numbers=frozenset({1, 2})))
+    now = live_run.latest_snapshot(session)
+    score = math.nan if now is None else now.numbers.get("map", math.nan)
+    if now is None or not math.isfinite(score):
+        st.caption("This run has no mAP yet, or its data have no labels.")
+        return
+    name = st.text_input("Name on the board", max_chars=LONGEST_NAME, key="board_name")
+    if st.button("Enter this run", key="board_enter", help="For everybody on this server to see, until it stops."):
+        who = access.visitor() or "owner"
+        st.caption(escape_markdown(classroom().enter(who, name, score, round(now.numbers["bits"]), data)))
 
 
 def _export(session: Session) -> None:
@@ -83,6 +119,7 @@ def _export(session: Session) -> None:
     if run is not None:
         here, score = link_here({}), QUALITY[view_state.view("quality") or "mAP"]
         offer_file("Recording (HTML)", partial(_recording, session, here, score), f"{name}-recording.html", "text/html")
+        offer_file("Animation (GIF)", partial(_animation, session, here, score), f"{name}.gif", "image/gif")
         offer_file("Model (npz)", lambda: _model(session), f"{name}.npz", binary)
 
 
@@ -96,14 +133,30 @@ def _facts(session: Session, now: Snapshot, here: str) -> dict[str, str]:
 
 def _recording(session: Session, here: str, score: str) -> str:
     """The run from its start to now as a page that plays."""
+    from ohash.web.continuation import continuation  # noqa: PLC0415
     from ohash.web.recording import recording_page  # noqa: PLC0415
 
     runner = live_run.runner(session)
     with runner.between_steps():
         assert runner.run is not None
-        shown = runner.moments.shown(runner.run, runner.state)
-        dataset = runner.run.world.dataset
-    return recording_page(shown, dataset, _facts(session, shown[-1][0], here), score)
+        shown, dataset = runner.moments.shown(runner.run, runner.state), runner.run.world.dataset
+        more = continuation(runner.run, [now for now, _ in shown])
+    return recording_page(shown, dataset, _facts(session, shown[-1][0], here), score, more)
+
+
+def _animation(session: Session, here: str, score: str) -> bytes:
+    """The same for slides."""
+    from ohash.web.animation import recording_gif  # noqa: PLC0415
+
+    shown, dataset = _shown(session)
+    return recording_gif(shown, dataset, _facts(session, shown[-1][0], here)["run"], score)
+
+
+def _shown(session: Session) -> tuple[list[tuple[Snapshot, Neighbours]], Dataset]:
+    runner = live_run.runner(session)
+    with runner.between_steps():
+        assert runner.run is not None
+        return runner.moments.shown(runner.run, runner.state), runner.run.world.dataset
 
 
 def _model(session: Session) -> bytes:

@@ -11,6 +11,7 @@ from ohash.engine.live.runner import Runner
 from ohash.models.registry import find
 from ohash.plots.live.ghosts import comparable
 from ohash.ui.live.health import health_area
+from ohash.ui.parts import present
 from ohash.ui.session import live_run, view_state
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import on_choice, once, slot
@@ -38,7 +39,7 @@ def presets(session: Session) -> None:
         thin_line = " The previous run stays as a thin line." if has_ghost else ""
         caption = f"New run: {session.difference}.{thin_line}"
     st.caption(caption, width="stretch")
-    st.button("Present", icon=":material/slideshow:", on_click=once(_present), args=(session, True), key="present")
+    present.enter_button(session)
 
 
 def _story(session: Session) -> str:
@@ -79,11 +80,14 @@ def bar(session: Session, runner: Runner) -> None:
             help="Restart from the first pair, without the changes made during the run. Key: R",
         )
         with st.container(horizontal=True, key="more", width="content", vertical_alignment="center"):
-            _more(session, runner)
-        st.button("Back", icon=":material/close:", on_click=once(_present), args=(session, False), key="back")
+            _more(session)
+        with st.container(horizontal=True, key="stage_bar", width="content", vertical_alignment="center"):
+            present.choose_view(session)
+            present.other_pages("pages/live.py")
+            present.back_button(session)
 
 
-def _more(session: Session, runner: Runner) -> None:
+def _more(session: Session) -> None:
     """Seed, the last pair, pace, health."""
     st.button("New seed", icon=":material/casino:", on_click=once(_new_seed), args=(session,), key="new_seed")
     if find(session.params.method).key in ("oh", "mmoh") and st.button(
@@ -102,9 +106,8 @@ def _more(session: Session, runner: Runner) -> None:
         on_change=on_choice(pace, partial(_set_pace, session)),
     )  # fmt: skip
     with st.popover("Health", icon=":material/monitor_heart:", key="health", on_change="rerun") as popover:
-        now = runner.snapshot() if popover.open else None
-        if now is not None:
-            health_area(session, now)
+        if popover.open:
+            health_area(session)
 
 
 def _five_seeds(session: Session, value: bool) -> None:
@@ -188,7 +191,3 @@ def _pace_name(pace: Pace) -> str:
 
 def _set_codes(session: Session, codes: str) -> None:
     session.before = codes == "before"
-
-
-def _present(session: Session, on: bool) -> None:
-    session.present = on

@@ -12,6 +12,7 @@ from ohash.plots.glossary import with_cards
 from ohash.ui.workarounds.style import dark
 
 RESTING = ("paused", "done", "error", "stopped")  # states of a run in which charts need no timer
+CHART_KEYS = "chart_a", "chart_b", "chart_c", "chart_d"  # score, hills, loss, step size
 NARROW = 340  # px: a phone, or half a laptop
 TITLE_SHARE = 0.78  # of that width a small laptop has
 
@@ -42,10 +43,12 @@ def live_chart(
     *,
     beside_title: int = 0,
     caption: bool = False,
+    stage: bool = False,
+    highlight: bool = False,
 ) -> LiveChart:
     """`width` is roughly what the chart will have; `beside_title` is the room for a switch on it."""
     spec = option(
         chart, dark=dark(), height=height, width=width, size=size, title=True, title_lines=2,
-        beside_title=beside_title, title_width=round(TITLE_SHARE * width),
+        beside_title=beside_title, title_width=round(TITLE_SHARE * width), stage=stage, highlight=highlight,
     )  # fmt: skip
     return LiveChart(key, spec, height, chart.alt, chart.caption if caption and not chart.empty else "")

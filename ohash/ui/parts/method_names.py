@@ -22,6 +22,6 @@ def with_absent(text: str) -> str:
 def show_card(spec: HasherSpec) -> None:
     """Where a method comes from, what it was made for, how it differs from the original, what it was compared with."""
     differs = f"Differs from the original: {spec.differs}" if spec.differs else ""
-    for text in (f"{spec.cite}." if spec.cite else "", f"Made for {spec.features_text}.", differs, spec.checked):
+    for text in (f"{spec.cite}." if spec.cite else "", f"Made for {spec.features_text}.", differs, spec.checked_text):
         if text:
             st.caption(escape_markdown(text))

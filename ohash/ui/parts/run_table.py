@@ -1,5 +1,7 @@
 """Runs as a table, one row per run."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -18,12 +20,18 @@ COLUMNS = {
 }  # fmt: skip
 
 
-def run_frame(session: Session, lines: list[RunRow]) -> pd.DataFrame:
-    """One row per run, the newest first."""
+def number_runs(lines: Sequence[RunRow]) -> dict[str, int]:
+    """The number of each run, from 1, by its key: filters must not change what a run is called."""
+    return {line.key: at for at, line in enumerate(lines, 1)}
+
+
+def run_frame(session: Session, lines: list[RunRow], numbers: dict[str, int] | None = None) -> pd.DataFrame:
+    """One row per run, the newest first; `numbers` are those of the runs among all, where `lines` are only some."""
+    numbers = numbers or number_runs(lines)
     lines = lines[::-1]
     return pd.DataFrame(
         {
-            "run": range(len(lines), 0, -1),
+            "run": [numbers[line.key] for line in lines],
             "method": [line.method for line in lines],
             "data": [line.data for line in lines],
             "changed from default": [line.changed_settings or "nothing" for line in lines],

@@ -10,6 +10,7 @@ import streamlit as st
 
 from ohash.engine.links import DEFAULT_ADDRESS
 from ohash.engine.params import ExperimentParams, flat, rows_of
+from ohash.ui.workarounds.downloads import lasting
 
 JSON = "application/json"
 LONGEST_NAME = 100  # of a file, without its ending
@@ -19,6 +20,17 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 def link_here(query: dict[str, str]) -> str:
     """A link to this page with another query."""
     return f"{_page_address()}?{urlencode(query)}"
+
+
+def what_a_link_holds(whole: str, content: str) -> str:
+    """In words; `content` is the fingerprint of the user's own data, which no link holds.
+
+    >>> what_a_link_holds("experiment: data set and seed", "0f8c")
+    'This link holds the whole experiment: data set and seed. Of your own data it has only the fingerprint: whoever \
+opens it needs the files, too.'
+    """
+    own = " Of your own data it has only the fingerprint: whoever opens it needs the files, too." if content else ""
+    return f"This link holds the whole {whole}.{own}"
 
 
 def link_to_live(query: dict[str, str], page: str) -> str:
@@ -83,5 +95,11 @@ def network_host() -> str:
 def offer_file(label: str, data: Callable[[], str | bytes], name: str, mime: str) -> None:
     """A button whose file is only made when it is pressed."""
     st.download_button(
-        label, data, file_name=name, mime=mime, on_click="ignore", key=f"export_{label}", width="stretch"
+        label,
+        lasting(data, name, mime),
+        file_name=name,
+        mime=mime,
+        on_click="ignore",
+        key=f"export_{label}",
+        width="stretch",
     )

@@ -1,6 +1,6 @@
 """What can be done with the selected runs: open, pin, save, export, delete, tag."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -8,17 +8,19 @@ from ohash.engine.snapshot import Snapshot
 from ohash.store.listing import ENDED, LIVE, RunRow, to_csv, to_json
 from ohash.store.store import StoreError
 from ohash.ui.parts.notices import show_error
+from ohash.ui.parts.run_table import number_runs
 from ohash.ui.parts.sharing import link_to_live
 from ohash.ui.session import live_run
 from ohash.ui.session.access import is_owner
 from ohash.ui.session.run_store import SAVED, AllRuns, Run
 from ohash.ui.session.session import EarlierRun, Session
+from ohash.ui.workarounds.markdown import escape_markdown
 from ohash.ui.workarounds.slots import once
 
 
-def actions(session: Session, store: AllRuns, runs: list[Run]) -> None:
-    """Open, pin, save, export and delete."""
-    one = runs[0] if len(runs) == 1 else None
+def actions(session: Session, store: AllRuns, runs: Sequence[Run], unreadable: Sequence[RunRow] = ()) -> None:
+    """Open, pin, save, export and delete; runs that cannot be read here can only be deleted."""
+    one = runs[0] if len(runs) == 1 and not unreadable else None
     with st.container(horizontal=True, key="run_actions", vertical_alignment="center"):
         if st.button(
             "Open on Live", icon=":material/play_arrow:", type="primary", disabled=one is None, key="run_open",
@@ -46,7 +48,7 @@ def actions(session: Session, store: AllRuns, runs: list[Run]) -> None:
             key="run_json", icon=":material/download:", disabled=not runs,
             help="Download the parameters and numbers of the selected runs.",
         )  # fmt: skip
-        deletable = [line.key for line, _ in runs if line.key != LIVE]
+        deletable = [line.key for line in (*(line for line, _ in runs), *unreadable) if line.key != LIVE]
         if st.button(
             f"Delete {len(deletable)}" if len(deletable) > 1 else "Delete", icon=":material/delete:",
             disabled=not deletable, key="run_delete",
@@ -60,6 +62,20 @@ def actions(session: Session, store: AllRuns, runs: list[Run]) -> None:
         st.code(link(one[1]), language=None, wrap_lines=True)
         if one[0].created:
             _remarks(store, one[0])
+
+
+def show_problems(lines: Sequence[RunRow], runs: Sequence[Run], unreadable: Sequence[RunRow]) -> None:
+    """Why selected runs have no curves, each reason once with the runs that it holds for."""
+    numbers = number_runs(lines)
+    reasons: dict[str, list[int]] = {}
+    for line in unreadable:
+        reasons.setdefault(line.changed_settings, []).append(numbers[line.key])
+    for line, now in runs:
+        if now.error:
+            reasons.setdefault(now.error, []).append(numbers[line.key])
+    for reason, which in reasons.items():
+        names = f"Run{'s' if len(which) > 1 else ''} {', '.join(map(str, sorted(which)))}"
+        st.caption(f"{names}: {escape_markdown(reason)}.")
 
 
 def _remarks(store: AllRuns, line: RunRow) -> None:

@@ -1,6 +1,7 @@
 """The selected runs in one chart each, the parameters that differ, and the difference of two of them."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,26 +11,24 @@ from ohash.engine.snapshot import Snapshot
 from ohash.plots.runs import MAX_RUNS, differing_settings, overlay
 from ohash.store.listing import RunRow, differences
 from ohash.ui.parts import static_chart
+from ohash.ui.parts.run_table import number_runs
 from ohash.ui.session.run_store import Run
 
 LONGEST_NAME = 42
 
 
-def compare(lines: list[RunRow], runs: list[Run]) -> None:
-    """Curves of mAP and recall@10, and what differs."""
+def compare(lines: list[RunRow], runs: Sequence[Run], *, more: bool = False) -> None:
+    """Curves of mAP and recall@10, and what differs; `more` runs are selected that have no curves here."""
     if not runs:
-        st.markdown("Select rows to compare their curves.")
+        if not more:
+            st.markdown("Select rows to compare their curves.")
         return
-    numbers = {line.key: at for at, line in enumerate(lines, 1)}
+    numbers = number_runs(lines)
     differing = differing_settings([line for line, _ in runs])
     named = [(f"{numbers[line.key]} · {_shorten(_name(line, differing))}", now) for line, now in runs]
     if len(runs) == 2:
         st.markdown(difference_text(*named[0], *named[1]))
-    left, right = st.columns(2, gap="medium")
-    with left:
-        static_chart.show(overlay(named, "map"), "overlay_map", 320)
-    with right:
-        static_chart.show(overlay(named, "recall_10"), "overlay_recall", 320)
+    static_chart.show_linked(overlay(named, "map"), overlay(named, "recall_10"), "overlay", 520)
     if len(named) > MAX_RUNS:
         st.caption(f"Only the first {MAX_RUNS} of {len(named)} selected runs are drawn.")
     if len(runs) > 1:

@@ -9,16 +9,21 @@ import streamlit as st
 
 from ohash.plots.runs import MOST_LINES, brushed, parallel_axes, parallel_option
 from ohash.store.listing import RunRow
+from ohash.store.search import matches
+from ohash.ui.parts.run_table import number_runs
 from ohash.ui.workarounds.style import dark
 
+REMARKS = ("tags", "note")
 Grouping = Literal["single runs", "seeds together", "sweeps together"]
 
 
 @dataclass(frozen=True)
 class View:
-    """The rows that pass the filters, and how they are shown."""
+    """The rows that pass the filters, the numbers and remarks of all runs, and how they are shown."""
 
     lines: list[RunRow]
+    numbers: dict[str, int]
+    remarks: tuple[str, ...]
     grouping: Grouping
     filtered: bool
 
@@ -28,7 +33,8 @@ def choose_view(lines: list[RunRow]) -> View:
     with st.container(horizontal=True, key="run_filters", vertical_alignment="bottom"):
         words = st.text_input(
             "Search", key="runs_words", placeholder="C = 1, or a tag or note", width=190,
-            help="Runs whose settings, tags, note or key contain this.",
+            help="A condition on any parameter (C = 0.1, r >= 32, kernel != rbf), or text that the settings changed "
+            "from the default, the tags, note, key, method or data contain; all of several, between commas.",
         )  # fmt: skip
         data = _choice("Data", (line.data for line in lines))
         method = _choice("Method", (line.method for line in lines))
@@ -45,7 +51,7 @@ def choose_view(lines: list[RunRow]) -> View:
     chosen = [
         line
         for line in lines
-        if _contains(line, words)
+        if matches(line, words)
         and (not data or line.data in data)
         and (not method or line.method in method)
         and (not state or line.state in state)
@@ -53,7 +59,8 @@ def choose_view(lines: list[RunRow]) -> View:
         and line.is_younger_than(DAYS[days])
     ]
     chosen = _brush(chosen)
-    return View(chosen, grouping, len(chosen) < len(lines))
+    remarks = tuple(name for name in REMARKS if any(getattr(line, name) for line in lines))
+    return View(chosen, number_runs(lines), remarks, grouping, len(chosen) < len(lines))
 
 
 def _brush(lines: list[RunRow]) -> list[RunRow]:
@@ -85,13 +92,8 @@ def _brush(lines: list[RunRow]) -> list[RunRow]:
 
 
 GROUPINGS: tuple[Grouping, ...] = ("single runs", "seeds together", "sweeps together")
-DAYS: dict[str, float | None] = {"any time": None, "today": 1, "this week": 7, "this month": 31}
+DAYS: dict[str, float | None] = {"any time": None, "last 24 hours": 1, "last 7 days": 7, "last 31 days": 31}
 
 
 def _choice(title: str, values: Iterable[str]) -> list[str]:
     return st.multiselect(title, sorted(set(values)), key=f"runs_{title.lower()}", placeholder="all", width=145)
-
-
-def _contains(line: RunRow, words: str) -> bool:
-    text = " ".join((line.changed_settings, line.tags, line.note, line.key, line.method, line.data)).lower()
-    return all(part.strip().lower() in text for part in words.split(","))

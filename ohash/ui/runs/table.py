@@ -9,8 +9,8 @@ import streamlit as st
 
 from ohash.plots.runs import differing_settings
 from ohash.store.listing import LIVE, RunRow
-from ohash.ui.parts.run_table import COLUMNS, COUNT, run_frame
-from ohash.ui.runs.filters import View
+from ohash.ui.parts.run_table import COLUMNS, COUNT, SCORE, run_frame
+from ohash.ui.runs.filters import REMARKS, View
 from ohash.ui.session.run_store import SessionRuns
 from ohash.ui.session.session import Selection, Session
 
@@ -33,8 +33,8 @@ def show_table(session: Session, view: View) -> list[RunRow]:
     if view.grouping == "sweeps together":
         return _show_sweeps(session, view.lines)
     rows = {line.key: len(view.lines) - 1 - at for at, line in enumerate(view.lines)}
-    frame = _full_frame(session, view.lines)
-    columns, with_settings = _choose_columns([str(name) for name in frame])
+    frame = _full_frame(session, view)
+    columns, with_settings = _choose_columns([str(name) for name in frame], view.remarks)
     shown = frame[columns].copy()
     if with_settings:
         shown = _with_settings(shown, view.lines)
@@ -54,12 +54,13 @@ def _with_settings(frame: pd.DataFrame, lines: list[RunRow]) -> pd.DataFrame:
     return frame
 
 
-def _choose_columns(every: list[str]) -> tuple[list[str], bool]:
-    """The columns to show, and whether the parameters that differ are columns, too."""
+def _choose_columns(every: list[str], remarks: tuple[str, ...]) -> tuple[list[str], bool]:
+    """The columns to show, and whether the parameters that differ are columns, too; `remarks` are shown at first."""
     with st.popover("Columns", icon=":material/view_column:", key="runs_columns_open"):
         chosen = st.pills(
-            "Columns", every, selection_mode="multi", key="runs_columns", label_visibility="collapsed",
-            default=[name for name in every if name in SHOWN_AT_FIRST],
+            "Columns", every, selection_mode="multi", label_visibility="collapsed",
+            key="_".join(("runs_columns", *remarks)),  # another widget, so that the first remark is seen at once
+            default=[name for name in every if name in (*SHOWN_AT_FIRST, *remarks)],
         )  # fmt: skip
         with_settings = st.toggle(
             "Parameters that differ", value=True, key="runs_settings",
@@ -68,14 +69,14 @@ def _choose_columns(every: list[str]) -> tuple[list[str], bool]:
     return [name for name in every if name in chosen] or every[:1], with_settings
 
 
-def _full_frame(session: Session, lines: list[RunRow]) -> pd.DataFrame:
-    frame, newest_first = run_frame(session, lines), lines[::-1]
+def _full_frame(session: Session, view: View) -> pd.DataFrame:
+    frame, newest_first = run_frame(session, view.lines, view.numbers), view.lines[::-1]
     made = [time.localtime(line.created)[:6] if line.created else None for line in newest_first]
+    for name in REMARKS:
+        frame.insert(list(frame).index("changed from default"), name, [getattr(line, name) for line in newest_first])
     frame["created"] = [pd.NaT if at is None else pd.Timestamp(*at) for at in made]
     for name, values in (
         ("from", [line.origin for line in newest_first]),
-        ("tags", [line.tags for line in newest_first]),
-        ("note", [line.note for line in newest_first]),
         ("key", [line.key for line in newest_first]),
     ):
         frame[name] = values
@@ -146,7 +147,7 @@ def _select(session: Session, keys: list[str], rows: dict[str, int], frame: pd.D
         finished = SessionRuns(session).live_key()  # saved or pinned, a finished live run has a key of its own
         before = [finished if key == LIVE and LIVE not in rows else key for key in session.selection.keys]
         session.selection = Selection(listed, sorted(rows[key] for key in before if key in rows))
-    config = COLUMNS | MORE_COLUMNS | {"seeds": COUNT}
+    config = COLUMNS | MORE_COLUMNS | {"seeds": COUNT, "best mAP": SCORE}
     if kind == "groups":  # mean ± spread is a text
         config |= dict.fromkeys(("mAP end", "recall@10 end"), st.column_config.TextColumn(width="small"))
     event = st.dataframe(

@@ -55,6 +55,11 @@ def visitor() -> str:
     return (browser_token() or st.context.ip_address or "unknown") if is_class() and not is_owner() else ""
 
 
+def is_owners_browser(token: str) -> bool:
+    """Whether a browser has shown the key; for requests outside of a tab."""
+    return is_class() and bool(token) and token in _owners()
+
+
 @st.cache_resource
 def _owners() -> set[str]:
     """Browsers that have shown the key."""

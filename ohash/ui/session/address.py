@@ -1,5 +1,6 @@
 """The address bar: what it named when the tab was opened, and the one place that writes an experiment into it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,10 +14,11 @@ from ohash.comparison.params import Comparison
 from ohash.engine import links
 from ohash.engine.links import Limits
 from ohash.engine.params import ExperimentParams
+from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
 
 LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
-KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view", "at", "present", "key")
+KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view", "at", "present", "key", "follow")
 IGNORED = "Some parts of the link were ignored"
 
 
@@ -67,14 +69,26 @@ def pair() -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
 
 
-def presents() -> bool:
-    """Whether the address asks for present mode."""
-    return st.query_params.get("present") == "1"
+def present() -> str:
+    """What the address wants presented, `present`: a chart, a scene, or 1; "" if nothing."""
+    text = st.query_params.get("present", "")
+    return text if re.fullmatch(r"[\w-]{1,40}", text, re.ASCII) else ""
 
 
-def write(shown: Linkable, *, present: bool = False) -> None:
+def follow_present(session: Session) -> None:
+    """On a page with a query of its own: what is presented is in the address, where the browser notes its scene."""
+    named = present()
+    if session.present and named:
+        session.present = named
+    elif session.present:
+        st.query_params["present"] = session.present
+    elif "present" in st.query_params:
+        del st.query_params["present"]
+
+
+def write(shown: Linkable, *, present: str = "", **others: str) -> None:
     """Make the address bar name this experiment or comparison, and present mode, which then survives a reload."""
-    write_query(shown.to_query() | ({"present": "1"} if present else {}))
+    write_query(shown.to_query() | others | ({"present": present} if present else {}))
 
 
 def write_query(query: dict[str, str]) -> None:

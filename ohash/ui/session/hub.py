@@ -24,7 +24,8 @@ MAX_RUNS = int(os.environ.get("OHASH_MAX_RUNS", "32"))
 MAX_RUNS_OF_VISITOR = int(os.environ.get("OHASH_MAX_RUNS_OF_VISITOR", "6"))  # with the other four of five seeds
 FASTEST_SECONDS, SLOWEST_SECONDS = 0.2, 3.0  # between two frames
 USUAL_FRAME_SECONDS = 0.01  # before any has been measured
-SHARE_OF_FRAMES = 0.35  # of one core; as much again is spent by Streamlit, and the rest is left to the runs
+SENDING_SECONDS = 0.005  # CPU time of Streamlit for a frame besides drawing it
+SHARE_OF_FRAMES = 0.6  # of one core; the rest is left to the runs
 BUSY_RUNS = 2 * (os.cpu_count() or 1)  # from here on, a newcomer joins a run of the same experiment
 
 
@@ -155,9 +156,13 @@ class Hub(Generic[W]):
 
     def is_shared(self, session: str) -> bool:
         """Whether others watch the session's run, too."""
+        return self.watchers(session) > 1
+
+    def watchers(self, session: str) -> int:
+        """How many sessions watch the session's run, this one included."""
         with self._lock:
             lease = self._leases.get(session)
-            return lease is not None and lease.runner is not None and len(self._watchers(lease.runner)) > 1
+            return 0 if lease is None or lease.runner is None else len(self._watchers(lease.runner))
 
     def end(self, session: str) -> None:
         """Take its run from a session."""
@@ -234,7 +239,8 @@ class Hub(Generic[W]):
 
     def interval(self) -> float:
         """Seconds between two frames, such that all viewers together use a fixed share of one core."""
-        return min(SLOWEST_SECONDS, max(FASTEST_SECONDS, self.viewers * self._frame_seconds / SHARE_OF_FRAMES))
+        seconds = self._frame_seconds + SENDING_SECONDS
+        return min(SLOWEST_SECONDS, max(FASTEST_SECONDS, self.viewers * seconds / SHARE_OF_FRAMES))
 
     def tend(self) -> None:
         """Stop, pause and start what is due; called by a watchdog, and where something has changed."""

@@ -1,6 +1,7 @@
 """Runs by key: those of this tab, those stored on disk, and both together."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -100,6 +101,19 @@ class AllRuns:
         except KeyError:
             require_owner("A stored run")
             return self._store.get(key)
+
+    def read(self, lines: Sequence[RunRow]) -> tuple[Sequence[Run], Sequence[RunRow]]:
+        """Runs with their snapshots, and those that cannot be read here: their plugin is missing, or has changed."""
+        snapshots: dict[str, Snapshot] = {}
+        for line in lines:
+            with suppress(ValueError):
+                snapshots[line.key] = self.get(line.key)
+        runs = [(line, snapshots[line.key]) for line in lines if line.key in snapshots]
+        return runs, [line for line in lines if line.key not in snapshots]
+
+    def unlisted(self) -> int:
+        """How many stored runs are too many for the list."""
+        return max(0, self._store.count() - MAX_LISTED) if is_owner() else 0
 
     def delete(self, keys: Iterable[str]) -> None:
         """From this tab and from disk."""

@@ -71,7 +71,7 @@ class Session:
     warnings: list[str] = field(default_factory=list)
     link_problems: tuple[str, ...] = ()  # what was wrong with the link of this session, for one of the warnings
     difference: str = ""
-    present: bool = False
+    present: str = ""  # what present mode shows, as the address names it; "" on the desk
     five_seeds: bool = False  # four more seeds run in the background
     seed_runners: list[Runner] = field(default_factory=list)
     equal_bits: bool = False  # r changes with T, so that T · r stays as it is
@@ -99,6 +99,7 @@ class Session:
     comparison_runner: ComparisonRunner | None = None
     sides: tuple[int, int] = (0, 1)
     pair: int | None = None  # that Step by step takes apart; None for the last one learnt on Live
+    opens_step: bool = False  # a curve of Live was clicked
     own_pair: tuple[int, int, int] | None = None  # two items and their similarity, in its place
     stages_shown: int = 1
     compare_resting: bool = False

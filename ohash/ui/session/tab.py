@@ -24,7 +24,10 @@ def current_session(own_query: bool = False) -> Session:
         session.link_problems, session.warnings = link.problems, link.warnings
         if link.params is not None:
             session.params, session.preset, session.from_link = link.params, _preset_of(link.params), True
-        session.present = address.presents()
+        session.present = address.present()
+        scene = next((one for one in PRESETS if one.key == session.present), None)
+        if scene is not None and link.params is None:
+            session.params, session.preset = scene.params(), scene.key
         session.comparison, session.advice = link.comparison, link.advice
         own_data.restore(session)
         own_data.add_command_line_data(session, first=link == address.Link())

@@ -1,5 +1,6 @@
-"""What the browser of a tab reports: a wish for less motion, a narrow screen, a click in the gallery."""
+"""What the browser of a tab reports: a wish for less motion, a narrow screen, clicks in the gallery and on a curve."""
 
+from ohash.models.registry import find
 from ohash.ui.session import live_run
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.browser import BrowserReport, listen
@@ -17,4 +18,9 @@ def follow(session: Session) -> None:
     def choose_query(row: int | None) -> None:
         session.query_row = row
 
-    listen(report, choose_query)
+    def choose_pair(pair: int) -> None:
+        if find(session.params.method).key in ("oh", "mmoh"):
+            session.pair, session.own_pair, session.stages_shown = pair, None, 1
+            session.opens_step = True
+
+    listen(report, choose_query, choose_pair)

@@ -86,7 +86,9 @@ def build(session: Session) -> Sweep | None:
     seeds = middle.number_input(
         "Seeds", 1, 20, 2, key="sweep_seeds", help="The number of runs per point. Their spread shows how much is noise."
     )  # fmt: skip
-    name = right.text_input("Name", " × ".join(varied) or "one point", key="sweep_name", max_chars=60)
+    titles_chosen = ", ".join(known[key].title for key in chosen)
+    suggested = (" × ".join(varied) or (titles_chosen if len(chosen) > 1 else "one point"))[:60]
+    name = right.text_input("Name", key="sweep_name", placeholder=suggested, max_chars=60).strip() or suggested
     halving = _halving(int(pairs)) if varied else {}
     for problem in problems:
         show_error(problem)

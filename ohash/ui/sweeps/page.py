@@ -25,10 +25,12 @@ from ohash.sweeps.results import (
 )
 from ohash.sweeps.sweep import Sweep, code_for
 from ohash.ui.parts.notices import show_error
+from ohash.ui.parts.sharing import file_stem
 from ohash.ui.session import own_data as session_data
 from ohash.ui.session.session import Session
 from ohash.ui.sweeps import results_view
 from ohash.ui.sweeps.link import link_to, shared_sweep
+from ohash.ui.workarounds.downloads import lasting
 from ohash.ui.workarounds.fragments import fragment
 from ohash.ui.workarounds.slots import distinct
 
@@ -139,26 +141,28 @@ def _controls(session: Session, store: Store, sweep: Sweep, results: list[Point]
             help="Runs in a separate process, which continues when this page is closed.",
         ):  # fmt: skip
             start(session, store, sweep)
+        stem = file_stem("sweep", sweep.name)
         st.download_button(
-            "CSV", lambda: to_csv(sweep, store), f"{sweep.name}.csv", "text/csv", on_click="ignore", key="sweep_csv",
-            icon=":material/download:", help="One row per experiment, with map_validation, map_test and more.",
+            "CSV", *_file(lambda: to_csv(sweep, store), f"{stem}.csv", "text/csv"), on_click="ignore",
+            key="sweep_csv", icon=":material/download:",
+            help="One row per experiment, with map_validation, map_test and more.",
         )  # fmt: skip
         st.download_button(
-            "LaTeX", lambda: to_latex(sweep, collect_points(sweep, store)), f"{sweep.name}.tex", "text/x-tex",
+            "LaTeX", *_file(lambda: to_latex(sweep, collect_points(sweep, store)), f"{stem}.tex", "text/x-tex"),
             on_click="ignore", key="sweep_latex", icon=":material/download:",
             help="A booktabs table: mean ± standard deviation over seeds, the best in bold.",
         )  # fmt: skip
         st.download_button(
-            "BibTeX", lambda: to_bibtex(sweep), f"{sweep.name}.bib", "text/x-bibtex", on_click="ignore",
+            "BibTeX", *_file(lambda: to_bibtex(sweep), f"{stem}.bib", "text/x-bibtex"), on_click="ignore",
             key="sweep_bibtex", icon=":material/download:", help="The sources of the methods and data.",
         )  # fmt: skip
         st.download_button(
-            "Spec", sweep.to_json(), f"{sweep.name}.json", "application/json", on_click="ignore", key="sweep_spec",
+            "Spec", sweep.to_json(), f"{stem}.json", "application/json", on_click="ignore", key="sweep_spec",
             icon=":material/download:", help="The input of `python3 -m ohash sweep`, here or on a cluster.",
         )  # fmt: skip
         files = session_data.files_of(session, dict(sweep.base).get("content", ""))
         st.download_button(
-            "Code for this sweep", lambda: code_for(sweep, files), f"{sweep.name}.py", "text/x-python",
+            "Code for this sweep", *_file(lambda: code_for(sweep, files), f"{stem}.py", "text/x-python"),
             on_click="ignore", key="sweep_code", icon=":material/download:",
             help="Python that repeats this sweep and prints its points.",
         )  # fmt: skip
@@ -216,3 +220,8 @@ def _try(action: Callable[[], object]) -> None:
         show_error(error)
     else:
         st.rerun()
+
+
+def _file(make: Callable[[], str], name: str, mime: str) -> tuple[Callable[[], bytes], str, str]:
+    """What a download button takes; the page ticks while a sweep runs."""
+    return lasting(make, name, mime), name, mime

@@ -12,6 +12,7 @@ from ohash.plots import sweeps as charts
 from ohash.plots.chart import Chart, HeatMap
 from ohash.plots.html_legend import legend_html
 from ohash.plots.layout import text_width
+from ohash.plots.pdf import to_pdf
 from ohash.plots.plotly import heat_figure, many, pickable
 from ohash.plots.svg import heat_to_svg, to_svg
 from ohash.plots.theme import SIZE
@@ -21,14 +22,17 @@ from ohash.sweeps.halving import OUTCOMES
 from ohash.sweeps.report import symbol
 from ohash.sweeps.results import BestPoint, Point, bits_differ_from_r
 from ohash.sweeps.sweep import Sweep
+from ohash.ui.parts.figures import pdf_offered
 from ohash.ui.parts.notices import show_error
 from ohash.ui.parts.sharing import file_stem
 from ohash.ui.parts.static_chart import NO_BUTTONS
 from ohash.ui.session import live_run
 from ohash.ui.session import own_data as session_data
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.downloads import lasting
 from ohash.ui.workarounds.style import dark
 
+SVG, PDF = "image/svg+xml", "application/pdf"
 NAMES = {"heat": "heat map", "dots": "dots with spread"}
 ROW = 24  # pixels of a row of dots
 INTERVAL = (
@@ -112,10 +116,15 @@ def _offer_figure(drawn: Chart | HeatMap, sweep: Sweep, measure: str) -> None:
     name = file_stem("sweep", sweep.name, measure)
     make = partial(heat_to_svg, drawn) if isinstance(drawn, HeatMap) else partial(to_svg, drawn)
     st.download_button(
-        "Figure (SVG, one column)", make, f"{name}.svg", "image/svg+xml", on_click="ignore", key="sweep_figure",
-        icon=":material/download:",
-        help="88 mm wide, with real text. As PDF: `python3 -m ohash sweep SPEC --export figure.pdf`.",
+        "Figure (SVG, one column)", lasting(make, f"{name}.svg", SVG), f"{name}.svg", SVG, on_click="ignore",
+        key="sweep_figure", icon=":material/download:",
+        help="88 mm wide, with real text. As PDF also: `python3 -m ohash sweep SPEC --export figure.pdf`.",
     )  # fmt: skip
+    if pdf_offered():
+        st.download_button(
+            "Figure (PDF, one column)", lasting(lambda: to_pdf(make()), f"{name}.pdf", PDF), f"{name}.pdf", PDF,
+            on_click="ignore", key="sweep_figure_pdf", icon=":material/download:",
+        )  # fmt: skip
 
 
 def _point_of(sweep: Sweep, results: list[Point], along: str, picked: dict[str, Any], fig: Any) -> Point | None:

@@ -39,8 +39,12 @@ def _component() -> Any:
     return st.components.v2.component(NAME, js=REPORT)
 
 
-def listen(on_report: Callable[[BrowserReport], None], on_row: Callable[[int | None], None]) -> None:
-    """Call `on_report` when the browser has reported, and `on_row` when an item of the gallery is clicked."""
+def listen(
+    on_report: Callable[[BrowserReport], None],
+    on_row: Callable[[int | None], None],
+    on_pair: Callable[[int], None] = lambda _: None,
+) -> None:
+    """Call `on_report` when the browser has reported, `on_row` and `on_pair` when an item or a curve is clicked."""
 
     def report() -> None:
         client = component_value(NAME, "client") or {}
@@ -50,10 +54,20 @@ def listen(on_report: Callable[[BrowserReport], None], on_row: Callable[[int | N
         row = component_value(NAME, "row")
         on_row(row if isinstance(row, int) else None)
 
-    _component()(key=NAME, on_client_change=report, on_row_change=click, height=1)
+    def click_curve() -> None:
+        pair = component_value(NAME, "pair")
+        if isinstance(pair, int) and pair >= 0:
+            on_pair(pair)
+
+    _component()(key=NAME, on_client_change=report, on_row_change=click, on_pair_change=click_curve, height=1)
 
 
 def browser_token() -> str:
     """The same for every session of one browser, and unguessable; "" if there is none."""
-    token, _ = decode_xsrf_token_string(st.context.cookies.get(COOKIE, ""))
+    return token_of(st.context.cookies.get(COOKIE, ""))
+
+
+def token_of(cookie: str) -> str:
+    """The same, from the cookie itself."""
+    token, _ = decode_xsrf_token_string(cookie)
     return "" if token is None else token.hex()

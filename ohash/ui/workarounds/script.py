@@ -1,11 +1,16 @@
 """What the browser does by itself where Streamlit has no option: keys, history, clicks, read-outs.
 
 Keys: Streamlit reserves R (it runs the script again, which does no harm), so a button cannot have it; and a button with
-the key Space takes it away from every other control reached with the keyboard.
+the key Space takes it away from every other control reached with the keyboard. A key pressed before its button is
+drawn is kept until it is.
 History: Streamlit adds an entry at every change of the address, and Back would meet the server, which writes its own
 address again: the user could never leave. An experiment replaces the one before it, and Back leads to the page before.
+Streamlit sends and writes the query that the server wrote last; of the playground, which writes its own, only the
+browser knows the newest.
 Clicks: an item of the gallery becomes the query, a row of the list of data sets is opened, the introduction is closed
-and remembered as seen, a QR code fills the screen.
+and remembered as seen, a QR code fills the screen; a curve over the pairs (ECharts shows a hand there, and the pair in
+its read-out) opens Step by step at that pair.
+Present mode: the keys 1 to 9 press the scenes, Escape presses Back.
 Names of pictures: Streamlit calls every chart that is downloaded alike; data set, method, r and seed are added.
 Live region: the headline is redrawn five times a second; a screen reader is told when its words change.
 Read-outs: ECharts drops its own with every new frame; the pointer's last position is sent again before the next frame
@@ -16,12 +21,25 @@ SCRIPT = """
 <script>
 if (!window.ohashKeys) {
   window.ohashKeys = true;
+  const onLive = () => document.querySelector(".ohash-status");
+  const early = [];  // pressed while the page is being drawn: numbers move before the buttons are there
+  const press = (name) => {
+    const button = document.querySelector(`.st-key-${name} button`);
+    if (button && !early.length) return button.click();
+    if (!onLive() || early.push(name) > 1) return;
+    const drawn = new MutationObserver(() => {
+      const next = document.querySelector(`.st-key-${early[0]} button`);
+      if (next) next.click();
+      if (next || !onLive()) early.shift();
+      if (!early.length) drawn.disconnect();
+    });
+    drawn.observe(document.body, {childList: true, subtree: true});
+  };
   document.addEventListener("keydown", (event) => {
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "range";
-    if (event.key === "r" && !event.ctrlKey && !event.metaKey && !event.altKey && !typing) {
-      const button = document.querySelector(".st-key-reset button");
-      if (button) button.click();
-    }
+    if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
+    if (event.key === "r") press("reset");
+    if (event.key === "ArrowRight" && !document.querySelector(".st-key-step")) press("step");
   });
   let tabbed = false;  // :focus-visible is true of everything as soon as a key is pressed
   document.addEventListener("pointerdown", () => { tabbed = false; }, true);
@@ -29,11 +47,10 @@ if (!window.ohashKeys) {
     if (event.key === "Tab") tabbed = true;
     const at = event.target, text = /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) && at.type !== "range";
     const reached = tabbed && at.matches("a, button, summary, [role]:not(main)");
-    return event.key === " " && !text && !reached && document.querySelector(".st-key-play button");
+    return event.key === " " && !text && !reached && (onLive() || document.querySelector(".st-key-play button"));
   };
   document.addEventListener("keydown", (event) => {
-    const button = plays(event);
-    if (button) { event.preventDefault(); if (!event.repeat) button.click(); }
+    if (plays(event)) { event.preventDefault(); if (!event.repeat) press("play"); }
   }, true);
   document.addEventListener("keyup", (event) => { if (plays(event)) event.preventDefault(); }, true);
   if (localStorage.getItem("ohash.intro")) document.documentElement.dataset.intro = "seen";
@@ -62,12 +79,46 @@ if (!window.ohashKeys) {
     if (large && event.key === "Escape") { large.remove(); event.stopPropagation(); }
     else if (event.key === "Escape") document.querySelector(".st-key-stage .st-key-back button")?.click();
   }, true);
+  document.addEventListener("keydown", (event) => {
+    const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.composedPath()[0].tagName) && event.target.type !== "range";
+    if (!/^[1-9]$/.test(event.key) || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    document.querySelector(`.st-key-stage :is(.st-key-scene_${event.key} button, #scene_${event.key})`)?.click();
+  });
+  document.addEventListener("click", (event) => {  // on the stage the arrows step, also after a click on a choice
+    if (event.detail && event.target.closest && event.target.closest('.st-key-stage [data-testid="stButtonGroup"]'))
+      setTimeout(() => document.activeElement?.blur(), 0);
+  }, true);
+  document.addEventListener("click", (event) => {
+    const scene = event.target.closest && event.target.closest(".ohash-scene");
+    if (!scene) return;
+    for (const one of document.querySelectorAll(".ohash-scene"))
+      if (one === scene) one.setAttribute("aria-current", "true"); else one.removeAttribute("aria-current");
+    document.querySelector(".ohash-question").textContent = scene.dataset.says;
+    const query = new URLSearchParams(location.search);
+    query.set("present", scene.dataset.scene);
+    history.replaceState(history.state, "", `${location.pathname}?${query}`);
+  });
   let charted = "";
   document.addEventListener("click", (event) => {
     const chart = event.target.closest && event.target.closest("[class*=st-key-chart_], [class*=st-key-more_]");
     const name = chart && chart.className.match(/st-key-(?:chart|more)_(\\w+)/);
     charted = name ? ({a: "score", b: "hills", c: "loss", d: "step-size"}[name[1]] || name[1]) : "";
   }, true);
+  const overPairs = "a|c|tau_quantiles|both_truths|update_rate|bits|stale_gap|prequential|cost|certificate";
+  const ofPairs = new RegExp(`st-key-(?:chart|more)_(?:${overPairs})(?: |$)`);
+  const takeApart = (pair, left) => {
+    if (!left || !document.querySelector(".ohash-status") || !window.ohashTell) return;
+    window.ohashTell("pair", pair);
+    setTimeout(takeApart, 3000, pair, left - 1);  // a message can be lost
+  };
+  document.addEventListener("click", (event) => {
+    const on = event.target, within = "[class*=st-key-chart_], [class*=st-key-more_]";
+    const chart = on.tagName === "CANVAS" && on.closest(within);
+    if (!chart || !ofPairs.test(chart.className) || on.parentElement.style.cursor !== "pointer") return;
+    const told = [...chart.querySelectorAll("div")].find((one) => one.style.position === "absolute" && one.innerText);
+    const pairs = told && told.innerText.match(/^[\\d,]+/);
+    if (pairs) takeApart(Math.max(0, Number(pairs[0].replaceAll(",", "")) - 1), 3);
+  }, true);  // before ECharts moves its read-out to the pixel of the click
   const follow = HTMLAnchorElement.prototype.click;
   HTMLAnchorElement.prototype.click = function () {
     const run = document.querySelector(".ohash-status");
@@ -85,8 +136,13 @@ if (!window.ohashKeys) {
   }, 1000);
   const push = history.pushState;
   history.pushState = function (state, unused, url) {
-    const here = new URL(url || "", location.href).pathname === location.pathname;
-    (here ? history.replaceState : push).call(history, state, unused, url);
+    const next = new URL(url || "", location.href), here = next.pathname === location.pathname;
+    if (here && document.querySelector(".st-key-playground")) {
+      const present = next.searchParams.get("present");
+      next.search = location.search;
+      present === null ? next.searchParams.delete("present") : next.searchParams.set("present", present);
+    }
+    (here ? history.replaceState : push).call(history, state, unused, here ? next.href : url);
   };
   const choose = (event) => {
     const item = event.target.closest && event.target.closest(":is(.ohash-gallery, .ohash-list) [data-row]");

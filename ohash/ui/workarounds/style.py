@@ -38,7 +38,7 @@ CSS = """
 .st-key-play button::after {content: "Space"; opacity: .9; font-size: .9rem; margin-left: .5rem;}
 .st-key-moving {min-height: 20rem;}
 :is(.st-key-desk, .st-key-stage) .st-key-moving {min-height: 33.3rem; position: relative;}
-.st-key-desk .st-key-moving [data-testid="stVerticalBlock"], .st-key-results {gap: .55rem;}
+.st-key-desk .st-key-moving [data-testid="stVerticalBlock"], :is(.st-key-results, .st-key-advice) {gap: .55rem;}
 .st-key-moving [data-testid="stColumn"] > [data-testid="stVerticalBlock"] {gap: 0;}
 :is(.st-key-top, .st-key-transport) button {min-height: 2.1rem; padding-block: .1rem;}
 .st-key-ohash_client {position: absolute;}
@@ -47,10 +47,12 @@ CSS = """
 .st-key-rail [class*="st-key-w_"]:not([data-testid="stExpander"] *, .st-key-bits *) {min-height: 4.27rem;}
 .st-key-bits {flex-wrap: wrap; gap: 0 .5rem;}
 .st-key-bits [data-testid="stCaptionContainer"], .st-key-bits p {margin: 0;}
-.st-key-results {min-height: 9.6rem;}
+:is(.st-key-results, .st-key-advice) {min-height: 9.6rem;}
 .ohash-status {font-variant-numeric: tabular-nums; opacity: .9; font-size: .9rem; white-space: nowrap;
   text-align: right;}
-.st-key-chips {min-height: 1.65rem; gap: 0 .7rem;}
+.st-key-chips {height: 1.65rem; gap: 0 .7rem; flex-wrap: nowrap; overflow-x: auto; overflow-y: hidden;
+  scrollbar-width: none; mask-image: linear-gradient(to right, #000 calc(100% - 2rem), transparent);}
+.st-key-chips > * {flex: 0 0 auto;}
 .st-key-chips button {min-height: 1.65rem; height: 1.65rem; padding: 0; gap: .1rem;}
 .st-key-chips button :is(p, span) {font-size: .82rem;}
 .st-key-chips [data-testid="stSkeleton"] {height: 1.65rem;}
@@ -85,12 +87,10 @@ CSS = """
   .st-key-chart_a {anchor-name: --quality;}
   .st-key-chart_c {anchor-name: --loss;}
   [data-testid="stLayoutWrapper"]:has(> :is(.st-key-on_quality, .st-key-on_loss)) {position: absolute; width: auto;
-    top: anchor(top); right: anchor(right); z-index: 1;}
+    top: anchor(top, -300vh); right: anchor(right, 0); z-index: 1;}
   [data-testid="stLayoutWrapper"]:has(> .st-key-on_quality) {position-anchor: --quality;}
-  [data-testid="stLayoutWrapper"]:has(> .st-key-on_loss) {position-anchor: --loss; top: auto; bottom: anchor(bottom);}
-  .st-key-moving:not(:has(.st-key-chart_a)) [data-testid="stLayoutWrapper"]:has(> .st-key-on_quality),
-  .st-key-moving:not(:has(.st-key-chart_c)) [data-testid="stLayoutWrapper"]:has(> .st-key-on_loss) {
-    visibility: hidden; top: 0; right: 0; bottom: auto;}
+  [data-testid="stLayoutWrapper"]:has(> .st-key-on_loss) {position-anchor: --loss; top: auto;
+    bottom: anchor(bottom, 300vh);}
 }
 @media (min-width: 641px) {
   /* Streamlit draws a container when it has an element, and a grey box where an element is still to come: the room of
@@ -109,13 +109,15 @@ CSS = """
   .st-key-desk > [data-testid="stLayoutWrapper"]:has(> * > * > .st-key-transport) {
     position: absolute; left: 0; right: 0; height: 2.5rem; top: 0;}
   .st-key-desk > [data-testid="stLayoutWrapper"]:has(> * > * > .st-key-transport) {top: 2.65rem;}
-  .st-key-desk [data-testid="stColumn"]:has(> * > * > .st-key-moving) > [data-testid="stVerticalBlock"] {
-    position: relative; padding-top: 1.65rem;}
-  /* Chips take the reserved row, and another where they need it; the status stands to their right. */
-  .st-key-desk [data-testid="stColumn"]:has(> * > * > .st-key-moving) > [data-testid="stVerticalBlock"] >
-    [data-testid="stLayoutWrapper"]:not(:has(> .st-key-moving), :has(> .st-key-results)) {
-    margin-bottom: -.45rem; padding-right: 23.5rem;}
-  .st-key-desk [data-testid="stColumn"]:has(.st-key-chips) > [data-testid="stVerticalBlock"] {padding-top: 0;}
+  .st-key-desk > * > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"]:last-child >
+    [data-testid="stVerticalBlock"] {position: relative; padding-top: 1.65rem;}
+  /* Chips take the reserved row, with the status to their right; those that do not fit unfold over the words below. */
+  .st-key-desk > * > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"]:last-child >
+    [data-testid="stVerticalBlock"] > [data-testid="stLayoutWrapper"]:has(> .st-key-chips_row) {
+    margin-bottom: -.45rem; padding-right: 23.5rem; max-height: 1.65rem;}
+  .st-key-chips:is(:hover, :focus-within) {position: relative; z-index: 3; height: auto; flex-wrap: wrap;
+    overflow: visible; mask-image: none; background: light-dark(#fff, #171614);}
+  .st-key-desk .st-key-chips {margin-top: -1.65rem;}
   .st-key-desk .ohash-words {position: relative;}
   .st-key-desk .ohash-status {position: absolute; right: 0; bottom: calc(100% + .12rem);}
   .st-key-moving [data-testid="stSkeleton"] {height: var(--words);}
@@ -123,7 +125,7 @@ CSS = """
   .st-key-moving :is(.st-key-on_quality, .st-key-on_loss) [data-testid="stSkeleton"] {display: none;}
   .ohash-words {min-height: var(--words);}
   .st-key-moving {--words: 2.35rem;}
-  .st-key-stage .st-key-moving {--words: 3.72rem; min-height: 34.4rem;}
+  .st-key-stage .st-key-moving {--words: calc(4.2 * var(--type));}
   /* A message stands where the first row of charts was, whose second row goes a moment later. */
   .st-key-desk .st-key-moving [data-testid="stElementContainer"]:has([data-testid="stAlert"]) {min-height: 15.96rem;}
   .st-key-desk [data-testid="stColumn"]:has(> * > * > .st-key-rail) {
@@ -151,27 +153,74 @@ CSS = """
   border: 2px solid transparent; border-radius: 4px; overflow: hidden; text-overflow: ellipsis;}
 .ohash-gallery .query {padding-right: .5rem; border-right: 1px solid rgba(128,128,128,.4); margin-right: .2rem;}
 .st-key-desk, .st-key-stage {gap: .45rem;}
-.st-key-stage :is(.st-key-top, .st-key-details, .st-key-more, [data-testid="stColumn"]:has(.st-key-rail)),
-  .st-key-desk .st-key-back {display: none;}
-.st-key-stage .st-key-back {margin-left: auto;}
-.st-key-stage [data-testid="stColumn"]:has(.st-key-moving) {flex: 1 1 100%; width: 100%; min-width: 100%;}
+:is(.st-key-step_top, .st-key-learn_top) [data-testid="stCaptionContainer"] p {margin: 0;}
+:is(.st-key-step_top, .st-key-learn_top) {flex-wrap: nowrap;}
+.st-key-stage :is(.st-key-top, .st-key-details, .st-key-more, .st-key-chips),
+  .st-key-desk .st-key-stage_bar {display: none;}
+.st-key-stage_bar {gap: .5rem;}
+.st-key-stage [data-testid="stLayoutWrapper"]:has(> .st-key-stage_bar) {margin-left: auto; width: auto;}
 .st-key-more {gap: .5rem;}
-.st-key-stage .ohash-headline {font-size: 1.5rem;}
-.st-key-stage :is(.ohash-status, button p, [data-testid="stMarkdownContainer"]) {font-size: 1.2rem;}
-.st-key-stage .ohash-gallery {font-size: 1.2rem; gap: 1rem;}
-.st-key-stage .ohash-caption {font-size: 1rem;}
-.st-key-stage .ohash-heading {font-size: 1.2rem;}
-.st-key-stage .ohash-gallery figure {font-size: 1.1rem;}
-.st-key-stage .ohash-gallery img {width: 84px; height: 84px;}
-.st-key-stage .ohash-gallery:has(.word) {gap: .6rem;}
-.st-key-stage .ohash-gallery .word {width: clamp(60px, 6.8vw, 110px); height: 84px;}
+/* Present mode: the stage is as high as the screen, and lengths that belong to type grow with it. */
+.st-key-stage {--type: max(17px, 1.06vw); --ohash-type: max(14px, 1.06vw);}
+.st-key-stage :is(.ohash-status, .ohash-caption, .ohash-heading, .ohash-gallery figure, button p, label p,
+  [data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"] p, [data-testid="stPageLink"] p,
+  [data-testid="stSelectbox"] *) {
+  font-size: var(--type);}
+.st-key-stage .ohash-headline {font-size: calc(1.3 * var(--type));}
+.st-key-stage .ohash-gallery {gap: calc(.7 * var(--type)); --tile: max(64px, 7.8vh);}
+.st-key-stage .ohash-gallery img {width: var(--tile); height: var(--tile);}
+.st-key-stage .ohash-gallery .word {width: clamp(60px, 6.8vw, 150px); height: var(--tile);}
+.st-key-scenes, .ohash-scenes {display: flex; flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none; gap: .2rem;}
+.st-key-scenes > * {flex: 0 0 auto;}
+.st-key-scenes button {min-height: 1.9em; padding: 0 .4em;}
+.st-key-stage .st-key-scenes button p {font-size: max(12.5px, 1.06vw);}
+.ohash-scenes {flex-wrap: wrap;}
+.ohash-scenes a {flex: 0 0 auto; padding: .2em .5em; border-radius: .4rem; color: inherit; text-decoration: none;
+  font-size: max(12.5px, 1.06vw);}
+.ohash-scenes a[aria-current] {background: #1f6fb4; color: #fff;}
+.ohash-question {margin: 0; font-size: calc(1.15 * var(--type)); line-height: 1.25;}
+@media (min-width: 641px) {
+  [data-testid="stMainBlockContainer"]:has(.st-key-stage) {padding: .5rem 1.2rem 0 1.2rem; max-width: none;}
+  .st-key-stage {height: calc(100vh - .6rem); overflow: hidden; gap: .3rem;}
+  .st-key-stage > [data-testid="stLayoutWrapper"]:has(> .st-key-scenes) {order: -1;}
+  .st-key-stage > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"]:has(> * .st-key-rail) {
+    flex-direction: column-reverse; flex-wrap: nowrap; gap: .3rem;}
+  .st-key-stage [data-testid="stColumn"]:has(> * > * > :is(.st-key-rail, .st-key-moving)) {
+    flex: 0 0 auto; width: 100%; min-width: 100%;}
+  .st-key-stage .st-key-moving {min-height: 0; --chart: calc(100vh - 18.6 * var(--type));}
+  .st-key-stage .st-key-moving :is([class*="st-key-chart_"], [class*="st-key-chart_"] div:not(
+    [data-testid="stEChartsChart"] *, [data-testid="stElementToolbar"], [data-testid="stElementToolbar"] *)) {
+    height: var(--chart); min-height: 0; flex: 0 0 var(--chart);}
+  .st-key-stage .st-key-step_body {--zoom: 1.25; zoom: var(--zoom); --type: 14px;}
+  .st-key-stage .st-key-large_stage {min-height: calc((100vh - 11.3rem) / var(--zoom)); justify-content: space-evenly;}
+  .st-key-stage :is(.st-key-step_body .ohash-pair figcaption, [data-testid="stNumberInput"] input) {
+    font-size: var(--type);}
+  .st-key-large_stage {--type: 17px;}
+  .st-key-large_stage .katex {font-size: .98em;}
+  .st-key-stage:has(.st-key-streams) .st-key-large_stage {--type: 13.5px; gap: .2rem; padding: .4rem .8rem;
+    min-height: calc((100vh - 16.8rem) / var(--zoom));}
+  .st-key-stage:has(.st-key-streams) .st-key-large_stage img {max-height: calc(30vh / var(--zoom));}
+  .st-key-large_stage img {object-fit: contain;}
+  .st-key-large_stage img {max-height: calc(34vh / var(--zoom));}
+  .st-key-stage .st-key-step_body .ohash-pair :is(figure, img) {width: clamp(60px, 5vw, 96px); height: auto;}
+  .st-key-stage :is(.st-key-step_svg, .st-key-own_items) {display: none;}
+  /* The sliders of the rail, in a row at the bottom. */
+  .st-key-stage .st-key-rail {flex-direction: row; gap: 0 2.5vw; padding: 0 .4rem;}
+  .st-key-stage .st-key-rail :is([data-testid="stLayoutWrapper"], [data-testid="stVerticalBlock"], .st-key-bits) {
+    display: contents;}
+  .st-key-stage .st-key-rail :is([data-testid="stElementContainer"]:not([class*="st-key-w_beta_"],
+    [class*="st-key-w_C_"], [class*="st-key-w_r_"], [class*="st-key-w_T_"]), [data-testid="stExpander"]) {
+    display: none;}
+  .st-key-stage .st-key-rail [data-testid="stElementContainer"] {flex: 1 1 0; min-width: 0;}
+}
 @media (max-width: 640px) {
   [data-testid="stLayoutWrapper"]:has(> [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] .st-key-rail),
   [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"] .st-key-rail),
   [data-testid="stColumn"]:has(.st-key-moving),
   [data-testid="stColumn"]:has(.st-key-moving) > [data-testid="stVerticalBlock"] {display: contents;}
   [data-testid="stColumn"]:has(.st-key-rail) {order: 2; width: 100%;}
-  [data-testid="stLayoutWrapper"]:has(> :is(.st-key-results, .st-key-details)) {order: 3;}
+  [data-testid="stLayoutWrapper"]:has(> :is(.st-key-results, .st-key-details)),
+  [data-testid="stColumn"]:has(.st-key-advice) {order: 3; width: 100%;}
   :is(.st-key-top, .st-key-transport, .st-key-more) {flex-wrap: nowrap;}
   :is(.st-key-top, .st-key-transport, .st-key-more) > * {flex: 0 0 auto;}
   :is(.st-key-top, .st-key-transport):not(.st-key-top *) {overflow-x: auto; scrollbar-width: none;
@@ -183,7 +232,8 @@ CSS = """
   .st-key-top > [data-testid="stElementContainer"]:has([data-testid="stCaptionContainer"]) {display: none;}
 }
 @media (max-width: 640px) {
-  .st-key-stage .st-key-back {order: -1; margin-left: 0;}
+  .st-key-stage [data-testid="stLayoutWrapper"]:has(> .st-key-stage_bar) {order: -1; margin-left: 0;}
+  .st-key-stage [data-testid="stColumn"]:has(.st-key-rail) {display: none;}
   .modebar-container {display: none;}
   .st-key-moving, .st-key-stage .st-key-moving {min-height: 0;}
   .st-key-desk .st-key-moving {min-height: 81rem;}
@@ -214,6 +264,10 @@ CSS = """
     position: absolute; width: 1px; overflow: hidden; clip-path: inset(50%);}
   .ohash-intro {font-size: .7rem; right: 3.6rem; left: 30.5rem; padding: .1rem .5rem;}
 }
+@media (min-width: 1500px) {
+  .st-key-stage .st-key-step_body {--zoom: 1.8;}
+  .st-key-large_stage .katex {font-size: 1.33em;}
+}
 @media (min-width: 641px) {
   [data-testid="stLayoutWrapper"]:has(> .st-key-intro) {position: absolute; width: 0;}
 }
@@ -230,7 +284,7 @@ CSS = """
 @media (max-width: 640px) {
   [data-testid="stLayoutWrapper"]:has(> .st-key-dock) {position: fixed; left: 0; right: 0; bottom: 0; z-index: 99;
     background: light-dark(#fff, #171614); border-top: 1px solid rgba(128,128,128,.4); padding: .3rem .8rem;}
-  .st-key-desk .st-key-chart_a {margin-top: 1.8rem;}
+  :is(.st-key-desk, .st-key-stage) .st-key-chart_a {margin-top: 1.8rem;}
   [data-testid="stLayoutWrapper"]:has(> .st-key-on_quality) {top: auto; bottom: anchor(top);}
   .st-key-dock {display: flex; flex-wrap: nowrap; gap: .6rem;}
   .st-key-dock > :last-child {flex: 1 1 auto; width: auto; min-width: 0;}
@@ -240,6 +294,27 @@ CSS = """
   [data-testid="stButton"] kbd, .st-key-play button::after {display: none;}
 }
 </style>
+"""
+
+
+# Rules for what is presented are sent with it: written with :has(), every change anywhere would restyle half
+# of the page, several times per picture.
+NO_HEADER = """@media (min-width: 641px) {[data-testid="stHeader"] {display: none;}}"""
+TWO_CHARTS = """
+@media (min-width: 641px) {.st-key-stage.st-key-stage .st-key-moving {--chart: calc(100vh - 26.5 * var(--type));}}
+@media (min-width: 641px) and (max-width: 1199px) {.st-key-stage.st-key-stage .ohash-caption {display: none;}}
+.st-key-on_loss {visibility: hidden;}
+"""
+ONE_CHART = """
+@media (min-width: 641px) {.st-key-stage.st-key-stage .st-key-results {display: none;}}
+"""
+LARGE_GALLERY = """
+@media (min-width: 641px) {
+  .st-key-stage.st-key-stage .ohash-gallery {display: grid; grid-template-columns: repeat(6, auto);
+    justify-content: space-between; --tile: min(14.6vw, 29vh);}
+  .st-key-stage.st-key-stage .ohash-gallery .query {grid-row: 1 / 3;}
+  .st-key-stage.st-key-stage .ohash-gallery-row .ohash-gallery {flex: 1 1 100%;}
+}
 """
 
 

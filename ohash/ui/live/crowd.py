@@ -1,0 +1,64 @@
+"""What a crowd sees of one run: all charts as one picture, drawn once and sent to everybody.
+
+Beyond a few viewers, what Streamlit does for every element of every viewer costs more than the run itself. Here a
+viewer gets one string per picture. Whoever touches a control gets her own run, with charts that answer the pointer.
+"""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
+
+from ohash.plots.chart import Chart
+from ohash.plots.glossary import with_cards
+from ohash.plots.svg import to_svg
+from ohash.ui.parts.live_chart import CHART_KEYS
+from ohash.ui.session import live_run
+from ohash.ui.session.session import Session
+
+CROWD = 12  # viewers of one run, from which on it is drawn for all at once
+WIDTHS = 150.0, 86.0, 86.0, 86.0  # mm
+HEIGHT, TYPE = 56.0, 8.5  # mm, points
+SHOW = """export default ({ data, parentElement }) => {
+  const place = parentElement.querySelector(".ohash-crowd");
+  if (place.dataset.seq !== data.seq) { place.innerHTML = data.html; place.dataset.seq = data.seq; }
+}"""
+STYLE = """.ohash-crowd {display: grid; grid-template-columns: repeat(12, 1fr); gap: .5rem 1rem;}
+.ohash-crowd figure {margin: 0; grid-column: span 4;} .ohash-crowd figure:first-child {grid-column: span 8;}
+.ohash-crowd figure:nth-child(2) {grid-column: span 4;} .ohash-crowd svg {width: 100%; height: auto;}
+.ohash-crowd > div {grid-column: span 4;}
+@media (max-width: 640px) {.ohash-crowd > *, .ohash-crowd figure:first-child {grid-column: 1 / -1 !important;}}"""
+
+
+def is_crowded(session: Session) -> bool:
+    """Whether so many watch the session's run that all get the same picture."""
+    lease = live_run.hub().lease(session.id)
+    alone = session.present or session.ghosts or session.earlier or lease.companions
+    return not alone and live_run.hub().watchers(session.id) >= CROWD
+
+
+def picture(charts: Sequence[Chart], numbers: str, *, dark: bool, narrow: bool = False) -> str:
+    """The charts with their captions, and the numbers, as HTML."""
+    widths = [min(width, WIDTHS[-1]) if narrow else width for width in WIDTHS]
+    figures = (
+        _figure(chart, key, width, dark=dark) for chart, key, width in zip(charts, CHART_KEYS, widths, strict=True)
+    )
+    return f"{''.join(figures)}<div>{numbers}</div>"
+
+
+def _figure(chart: Chart, key: str, width: float, *, dark: bool) -> str:
+    """Under the key of the live chart, so that the switches find their place on it."""
+    caption = "" if chart.empty else f'<p class="ohash-caption">{with_cards(chart.caption)}</p>'
+    svg = to_svg(chart, width=width, height=HEIGHT, size=TYPE, dark=dark)
+    return f'<figure><div class="st-key-{key}">{svg}</div>{caption}</figure>'
+
+
+def send(html: str, seq: int) -> None:
+    """Send it to one viewer; the browser replaces the picture in its place."""
+    _component()(key="crowd", data={"html": html, "seq": str(seq)})
+
+
+@st.cache_resource
+def _component() -> ComponentRenderer:
+    place = '<div class="ohash-crowd" role="group" aria-label="Charts of the run"></div>'
+    return st.components.v2.component("ohash_crowd", html=place, css=STYLE, js=SHOW, isolate_styles=False)

@@ -1,0 +1,67 @@
+"""What a class shares: the page of the lecturer, which others may follow, and a board of results; in memory only."""
+
+import threading
+from dataclasses import dataclass
+
+import streamlit as st
+
+MOST_BITS = 64
+MOST_ENTRIES = 100
+LONGEST_NAME, LONGEST_PLACE = 24, 8000
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One result: who, how good, with how many bits, on which data."""
+
+    name: str
+    score: float
+    bits: int
+    dataset: str
+
+
+class Classroom:
+    """All of it; the threads of a server share one."""
+
+    def __init__(self) -> None:
+        """Nobody leads, and the board is empty."""
+        self._lock = threading.Lock()
+        self.place = ""
+        self._entries: dict[tuple[str, str], Entry] = {}
+
+    def lead(self, place: str) -> None:
+        """The lecturer is on this page, path and query; "" ends it."""
+        if place and (not place.startswith("/") or place.startswith("//") or len(place) > LONGEST_PLACE):
+            raise ValueError("a place must be a path of this server with its query")
+        with self._lock:
+            self.place = place
+
+    def enter(self, visitor: str, name: str, score: float, bits: int, dataset: str) -> str:
+        """Put a result on the board; one per visitor and data set, the best. Returns what was done, in words."""
+        name = " ".join(name.split())[:LONGEST_NAME]
+        if not name:
+            return "Enter a name first; it need not be yours."
+        if bits > MOST_BITS:
+            return f"This run has {bits} bits; the board takes at most {MOST_BITS}."
+        with self._lock:
+            key = visitor, dataset
+            if key not in self._entries and len(self._entries) >= MOST_ENTRIES:
+                return f"The board is full: it has {MOST_ENTRIES} entries."
+            best = self._entries.get(key)
+            if best is not None and best.score >= score:
+                return f"Your entry stays: {best.score:.3f} is not worse."
+            self._entries[key] = Entry(name, score, bits, dataset)
+        return f"{name} is on the board with {score:.3f}."
+
+    def board(self, dataset: str) -> list[Entry]:
+        """The best of a data set, of equal ones the one with fewer bits first."""
+        with self._lock:
+            here = [entry for entry in self._entries.values() if entry.dataset == dataset]
+        return sorted(here, key=lambda entry: (-entry.score, entry.bits))[:SHOWN]
+
+
+@st.cache_resource
+def classroom() -> Classroom:
+    """That of this server."""
+    return Classroom()

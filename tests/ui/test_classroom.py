@@ -1,0 +1,39 @@
+"""The board of a class: the best per visitor, limited, and names that are only text."""
+
+import pytest
+
+from ohash.ui.session.classroom import LONGEST_NAME, LONGEST_PLACE, MOST_ENTRIES, Classroom
+
+
+def test_the_best_result_of_each_visitor_is_on_the_board_of_its_data():
+    room = Classroom()
+    assert "on the board" in room.enter("a", "  Ada \n L. ", 0.6, 48, "Digits")
+    assert "stays" in room.enter("a", "Ada", 0.5, 8, "Digits")
+    room.enter("b", "Bob", 0.7, 64, "Digits")
+    room.enter("c", "Cy", 0.7, 32, "Digits")
+    room.enter("c", "Cy", 0.9, 32, "Moons")
+    assert [(one.name, one.score) for one in room.board("Digits")] == [("Cy", 0.7), ("Bob", 0.7), ("Ada L.", 0.6)]
+
+
+def test_what_the_board_refuses():
+    room = Classroom()
+    assert "65 bits; the board takes at most 64" in room.enter("a", "A", 0.9, 65, "Digits")
+    assert "Enter a name" in room.enter("a", " \n", 0.9, 8, "Digits")
+    room.enter("a", "x" * 500, 0.1, 8, "Digits")
+    assert len(room.board("Digits")[0].name) == LONGEST_NAME
+    for number in range(MOST_ENTRIES - 1):
+        room.enter(f"v{number}", "v", 0.5, 8, "Digits")
+    assert "full" in room.enter("late", "L", 0.9, 8, "Digits")
+
+
+@pytest.mark.parametrize(
+    "place", ["//evil.example/", "https://evil.example", "javascript:alert(1)", "/" * LONGEST_PLACE]
+)
+def test_a_class_is_led_to_pages_of_this_server_only(place):
+    room = Classroom()
+    with pytest.raises(ValueError, match="a path of this server"):
+        room.lead(place)
+    room.lead("/learn?r=3")
+    assert room.place == "/learn?r=3"
+    room.lead("")
+    assert room.place == ""
