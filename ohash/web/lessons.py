@@ -121,6 +121,15 @@ def read_file(file: Path) -> Lesson:
         raise ValueError(f"the lesson {file.name} cannot be read: {error}") from error
 
 
+def without_emphasis(text: str) -> str:
+    r"""A sentence on one line, without the stars of bold and italics.
+
+    >>> without_emphasis("Press *Step*\nonce. **Which** will move?")
+    'Press Step once. Which will move?'
+    """
+    return " ".join(re.sub(r"(\*{1,2})(.+?)\1", r"\2", text, flags=re.S).split())
+
+
 def _html(text: str) -> str:
     """Bold, italics and paragraphs, which is all that a lesson has."""
     escaped = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", html.escape(text), flags=re.S)

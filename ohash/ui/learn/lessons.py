@@ -7,14 +7,17 @@ from ohash.ui.parts import present
 from ohash.ui.parts.items import table_html
 from ohash.ui.parts.notices import show_error
 from ohash.ui.session.session import Session
-from ohash.web.lessons import Lesson, lessons
+from ohash.web.lessons import Lesson, lessons, without_emphasis
 
 SCENE = "lesson-"  # and its number, as `present=` names it
 
 
 def show_scenes(session: Session) -> None:
     """The lessons as numbered scenes of present mode, and the question of the current one."""
-    scenes = [(f"{SCENE}{number}", one.title, one.link, one.question) for number, one in enumerate(_known(), start=1)]
+    scenes = [
+        (f"{SCENE}{number}", one.title, one.link, without_emphasis(one.question))
+        for number, one in enumerate(_known(), start=1)
+    ]
     st.html(present.link_scenes(scenes, session.present), width="stretch")
 
 
