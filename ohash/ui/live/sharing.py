@@ -35,6 +35,7 @@ from ohash.ui.session import access, live_run, own_data, view_state
 from ohash.ui.session.classroom import LONGEST_NAME, MOST_BITS, classroom
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
+from ohash.ui.workarounds.slots import once
 
 
 def buttons(session: Session) -> None:
@@ -42,6 +43,8 @@ def buttons(session: Session) -> None:
     with st.popover("Share", icon=":material/share:", key="open_share", on_change="rerun") as share:
         if share.open:
             _share(session)
+        else:
+            session.board_answer = ""
     with st.popover("Export", icon=":material/download:", key="open_export", on_change="rerun") as export:
         if export.open:
             _export(session)
@@ -79,10 +82,24 @@ def _board(session: Session) -> None:
     if now is None or not math.isfinite(score):
         st.caption("This run has no mAP yet, or its data have no labels.")
         return
-    name = st.text_input("Name on the board", max_chars=LONGEST_NAME, key="board_name")
-    if st.button("Enter this run", key="board_enter", help="For everybody on this server to see, until it stops."):
-        who = access.visitor() or "owner"
-        st.caption(escape_markdown(classroom().enter(who, name, score, round(now.numbers["bits"]), data)))
+    st.text_input("Name on the board", max_chars=LONGEST_NAME, key="board_name")
+    st.button(
+        "Enter this run", key="board_enter", help="For everybody on this server to see, until it stops.",
+        on_click=once(partial(_enter, session)),
+    )  # fmt: skip
+    if session.board_answer:
+        st.caption(escape_markdown(session.board_answer))
+
+
+def _enter(session: Session) -> None:
+    """Put the run as it is now on the board; the answer stays until Share is closed, whatever is drawn meanwhile."""
+    now = live_run.latest_snapshot(session)
+    score = math.nan if now is None else now.numbers.get("map", math.nan)
+    if now is None or not math.isfinite(score):
+        session.board_answer = "This run was started anew and has no mAP yet."
+        return
+    who, name = access.visitor() or "owner", st.session_state["board_name"]
+    session.board_answer = classroom().enter(who, name, score, round(now.numbers["bits"]), title_of(session.params))
 
 
 def _export(session: Session) -> None:

@@ -102,6 +102,7 @@ class Session:
     opens_step: bool = False  # a curve of Live was clicked
     own_pair: tuple[int, int, int] | None = None  # two items and their similarity, in its place
     stages_shown: int = 1
+    board_answer: str = ""  # what became of an entry on the board of the class
     compare_resting: bool = False
     advice: AdviceParams | None = None
     advice_runner: AdviceRunner | None = None
