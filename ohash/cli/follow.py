@@ -67,6 +67,7 @@ def run(options: argparse.Namespace) -> int:
         for last in follow(source, X, options.model, options.out, deployed=options.deployed, options=settings):
             if alarms == -1:
                 print(f"watch it on Live: {LIVE}/?follow={watch.key} (or where you serve the dashboard)", flush=True)
+                print(_first_price(last, options), flush=True)
             if alarms not in (-1, last.alarms):
                 print(f"pair {last.t:,}: drift alarm, {last.latest_alarm()}", flush=True)
             if checks not in (-1, len(last.history)) and last.price is not None:
@@ -86,6 +87,18 @@ def run(options: argparse.Namespace) -> int:
             f"{last.t:,} pairs of the stream, {last.learnt:,} learnt with drawn ones{skipped}; saved as {options.out}"
         )
     return 0
+
+
+def _first_price(first: Follower, options: argparse.Namespace) -> str:
+    """What the first price of stale codes waits for; or that price, if the first batch is checked."""
+    at = (first.t // options.check + 1) * options.check
+    if first.price is None:
+        waits = f"the first check comes when pair {at:,} is in a full batch (--check, --batch)"
+        return f"no price of stale codes yet: {waits}"
+    if first.t <= options.batch and not options.deployed:
+        same = "nothing had been learnt before this batch, so the deployed codes are the present ones"
+        return f"pair {first.t:,}: no price of stale codes yet: {same}; the next check comes at pair {at:,}"
+    return f"pair {first.t:,}: {first.price.sentence(options.hit_value)}"
 
 
 def _followed(options: argparse.Namespace) -> str:

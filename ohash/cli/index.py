@@ -28,6 +28,7 @@ from ohash.index.bit_words import code_length
 from ohash.index.distance_export import ranks_by_own_distance, refuse_hamming, write_search
 from ohash.index.export import TARGETS, accepted_bitorder, check_target_bitorder, write_encoder
 from ohash.index.faiss_export import write_faiss
+from ohash.models.storage import refuse_untrained
 from ohash.streams.readers.own_data import open_files
 
 
@@ -47,6 +48,8 @@ def run(options: argparse.Namespace) -> int:
     """Encode, index, export."""
     out = Path(options.out)
     model = None if options.file.endswith(".npy") else ohash.load(options.file)
+    if model is not None:
+        refuse_untrained(model, options.file)
     if model is None and (options.features or "numpy" in options.export):
         raise ValueError("--features and --export numpy need a model (MODEL.npz), got codes")
     targets = [target for target in options.export if target != "numpy"]

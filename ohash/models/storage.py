@@ -58,3 +58,13 @@ def load_with_companion(path: str | Path) -> tuple[Any, Frame | None]:
         return hasher, companion
     except Exception as error:
         raise ValueError(f"path must be a sound model, got {path}, which is damaged ({error!r})") from error
+
+
+def refuse_untrained(model: Any, path: str | Path) -> None:
+    """A model without a hash gives no codes that another process could give again: name the command that trains it."""
+    if getattr(model, "d", 0) is None:
+        raise ValueError(
+            f"{path} must hold a trained model, got one of {model.key} that has not seen any data yet; train it first, "
+            f"for example by python3 -m ohash run --features x.npy --method {model.key} --out trained/ (with "
+            "--pairs-file clicks.csv or --labels y.npy to learn from), then name trained/model.npz instead"
+        )

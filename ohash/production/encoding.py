@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ohash.index.export import concatenate_models
-from ohash.models.storage import load
+from ohash.models.storage import load, refuse_untrained
 from ohash.production.partitions import Partition, list_partitions, read_batches
 from ohash.production.places import list_files, open_place, read_bytes, write_bytes
 from ohash.production.price import encode_vectors
@@ -49,6 +49,7 @@ def encode_dataset(
 ) -> Iterator[EncodingState]:
     """Encode what is not encoded yet; yields after each partition, and first of all."""
     content = read_bytes(*open_place(model))
+    refuse_untrained(_model(content), model)
     partitions = list_partitions(source, column, identity)
     _check_manifest(target, source, hashlib.sha256(content).hexdigest(), partitions)
     system, folder = open_place(target)

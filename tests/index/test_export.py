@@ -188,6 +188,21 @@ def test_the_command_goes_all_the_way(tmp_path, capsys):
     assert "--features" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("key", ["oh", "itq", "pq", "lsh"])
+@pytest.mark.parametrize("options", [[], ["--export", "numpy"]])
+def test_a_model_that_was_never_trained_is_refused_with_the_command_that_trains_it(tmp_path, capsys, key, options):
+    from ohash.cli.main import main
+
+    ohash.save(ohash.methods()[key].hasher(r=16), tmp_path / "model.npz")
+    np.save(tmp_path / "x.npy", X)
+    out = tmp_path / "out"
+    files = [str(tmp_path / "model.npz"), "--features", str(tmp_path / "x.npy"), "--out", str(out)]
+    assert main(["index", *files, *options]) == 2
+    said = capsys.readouterr().err
+    assert f"ohash run --features x.npy --method {key} --out trained/" in said and "start(d)" not in said
+    assert not out.exists()
+
+
 def written_codes(target, folder, r, order):
     """The codes of one export as bits (n, R)."""
     if target == "faiss":

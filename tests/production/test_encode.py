@@ -227,3 +227,11 @@ def test_lance(data):
     assert main(command) == 0
     got = codes_in(folder / "out")
     assert len(got) == 800 and got.items() <= expected.items()
+
+
+def test_a_model_that_was_never_trained_is_refused(data, capsys):
+    folder, _ = data
+    ohash.save(ohash.OH(r=16), folder / "new.npz")
+    assert main(["encode", str(folder / "new.npz"), str(folder / "in"), str(folder / "out")]) == 2
+    assert "train it first, for example by python3 -m ohash run" in capsys.readouterr().err
+    assert not (folder / "out").exists()

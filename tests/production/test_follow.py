@@ -226,6 +226,37 @@ def test_the_command(start, capsys):
     assert "does not follow a stream" in capsys.readouterr().err
 
 
+def test_the_command_says_what_the_first_price_waits_for(start, capsys):
+    write_pairs(start / "pairs.csv", triples(600))
+    files = [str(start / "model.npz"), "--features", str(start / "x.npy"), "--file", str(start / "pairs.csv"), "--once"]
+
+    def said(out, *options):
+        assert main(["follow", *files, "--out", str(start / out), "--batch", "200", *options]) == 0
+        return capsys.readouterr().out.splitlines()[1:]
+
+    waits, end = said("a.npz", "--check", "1000")
+    assert waits.startswith("no price of stale codes yet: the first check comes when pair 1,000 is in a full batch")
+    assert end.startswith("600 pairs")
+    same, second, third, _ = said("b.npz", "--check", "200")
+    assert same.startswith("pair 200: no price of stale codes yet: nothing had been learnt before this batch")
+    assert same.endswith("the next check comes at pair 400")
+    assert second.startswith("pair 400: ") and third.startswith("pair 600: ") and "hits per 100 queries" in third
+    other = str(start / "b.npz")
+    first, *_ = said("c.npz", "--check", "200", "--deployed", other)
+    assert first.startswith("pair 200: ") and "hits per 100 queries" in first
+
+
+def test_a_call_that_goes_on_prints_the_price_of_its_first_batch(start, capsys):
+    write_pairs(start / "pairs.csv", triples(400))
+    files = [str(start / "model.npz"), "--features", str(start / "x.npy"), "--file", str(start / "pairs.csv"), "--once"]
+    command = ["follow", *files, "--out", str(start / "out.npz"), "--batch", "200", "--check", "200"]
+    assert main(command) == 0
+    write_pairs(start / "pairs.csv", triples(200, seed=2), "a")
+    capsys.readouterr()
+    assert main(command) == 0
+    assert "pair 600: " in capsys.readouterr().out.splitlines()[1]
+
+
 def test_ticks_are_the_same_however_often_it_stops(start):
     write_pairs(start / "pairs.csv", triples(3000))
     whole = learn_all(start, "whole.npz", batch=64, negatives=1)
