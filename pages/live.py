@@ -20,7 +20,7 @@ except ValueError as problem:
 if address.pair() is not None or session.opens_step:
     session.pair, session.opens_step = session.pair if session.opens_step else address.pair(), False
     st.switch_page("pages/step.py")
-address.write(session.params, present=session.present)
+address.write(live_run.linked(session), present=session.present)
 viewer.follow(session)
 notices.show_warnings(session)
 

@@ -1,5 +1,6 @@
 """Two tabs on one link of a busy server: one run, until one of them changes something."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -66,3 +67,32 @@ def test_a_run_that_was_changed_is_not_shared(tabs: tuple[Session, Session]) -> 
     one, other = tabs
     transport.play_pause(one, live_run.runner(one))
     assert live_run.runner(other) is not live_run.runner(one)
+
+
+def test_the_link_has_a_change_before_her_own_run_has_caught_up(
+    tabs: tuple[Session, Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = tabs
+    shared = live_run.runner(one)
+    assert live_run.runner(other) is shared
+    until(lambda: (now := shared.snapshot()) is not None and now.t > 20)
+    busy = threading.Event()
+    monkeypatch.setattr(live_run, "compile_in_worker", lambda: busy.wait(60))
+    live_run.set_live(other, "beta", 0.7)
+    live_run.set_live(other, "beta", 0.8)
+    own, promised = live_run.runner(other), live_run.linked(other)
+    assert displayed_snapshot(other, own) is other.shared_until is not None
+    assert [(change.at, change.value) for change in promised.changes] == [(other.shared_until.t, 0.8)]
+    busy.set()
+    seen = []
+
+    def caught_up() -> bool:
+        now = displayed_snapshot(other, own)
+        if now is not None:
+            live_run.follow_changes(other, now)
+        seen.append(live_run.linked(other))
+        return other.shared_until is None
+
+    until(caught_up)
+    assert set(seen) == {promised}, "the link stays as it was, so that a class goes there once"
+    assert not other.pending

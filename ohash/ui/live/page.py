@@ -2,7 +2,7 @@
 
 import threading
 import time
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 import streamlit as st
@@ -10,6 +10,7 @@ import streamlit as st
 from ohash.engine.gallery import Neighbours, nearest
 from ohash.engine.live.runner import Runner
 from ohash.engine.observer import WINDOW
+from ohash.engine.params import ExperimentParams
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
 from ohash.engine.typical_query import typical_query
@@ -44,8 +45,9 @@ QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
 def displayed_snapshot(session: Session, runner: Runner) -> Snapshot | None:
     """What to draw: the live run, or the recording until the live run has caught up."""
     now = _newest(session, runner)
-    if session.shared_until is not None and (now is None or now.t < session.shared_until.t):
-        return session.shared_until
+    shared = session.shared_until
+    if shared is not None and (now is None or now.t < shared.t or live_run.waits(session, now)):
+        return shared
     session.shared_until = None
     head_start = session.watch_time.seconds  # the run was asked to catch up to this moment of the recording
     seconds = session.watch_time.tick(playing=session.playing)
@@ -101,14 +103,14 @@ def _draw(session: Session) -> None:
     runner = live_run.runner(session)
     live_run.hub().poll(session.id)
     seeds.follow_seeds(session)
-    if live_run.replace_bad_link(session):
+    if live_run.replace_bad_link(session) or live_run.start_for_late_change(session):
         st.rerun()
     now = displayed_snapshot(session, runner)
     if now is not None and now.state != "recording":
-        if now.params != session.params:
-            session.params, session.pending = now.params, {}
-            address.write(now.params, present=session.present)
+        live_run.follow_changes(session, now)
         _update_sliders(session, now)
+    # in every frame, compared with what the browser has: a message can be cut off by a press
+    address.write_query(_query(live_run.linked(session), session.present))
     if now is not None and runner.state == "running" and crowd.is_crowded(session):
         _draw_for_crowd(session, now, runner.state)
     else:
@@ -118,6 +120,11 @@ def _draw(session: Session) -> None:
     # the timer can stop, or needs another pace; rarely done, because a rerun of the page may swallow a click
     if session.resting > before or not 0.5 < slower < 2:
         st.rerun()
+
+
+@lru_cache(maxsize=64)
+def _query(params: ExperimentParams, present: str) -> dict[str, str]:
+    return address.query_of(params, present=present)
 
 
 def _draw_for_crowd(session: Session, now: Snapshot, state: str) -> None:

@@ -88,7 +88,12 @@ def follow_present(session: Session) -> None:
 
 def write(shown: Linkable, *, present: str = "", **others: str) -> None:
     """Make the address bar name this experiment or comparison, and present mode, which then survives a reload."""
-    write_query(shown.to_query() | others | ({"present": present} if present else {}))
+    write_query(query_of(shown, present=present, **others))
+
+
+def query_of(shown: Linkable, *, present: str = "", **others: str) -> dict[str, str]:
+    """The query that names it."""
+    return shown.to_query() | others | ({"present": present} if present else {})
 
 
 def write_query(query: dict[str, str]) -> None:

@@ -107,7 +107,7 @@ def start_preset(session: Session, preset: Preset) -> None:
 def set_live(session: Session, name: str, value: float) -> None:
     """Change beta or C of the running model, and wait a moment until the run has applied it."""
     live = own_runner(session)
-    command = live.set(**{name: value})
+    command = session.last_change = live.set(**{name: value})
     session.pending[name] = value
     if live.run is None:
         return  # it is still being made
@@ -117,6 +117,38 @@ def set_live(session: Session, name: str, value: float) -> None:
         if now is not None and now.extra.get("ack", 0) >= command:
             return
         time.sleep(0.01)
+
+
+def waits(session: Session, now: Snapshot | None) -> bool:
+    """Whether a live change has been asked for that is not part of this snapshot."""
+    return bool(session.pending) and (now is None or now.extra.get("ack", 0) < session.last_change)
+
+
+def follow_changes(session: Session, now: Snapshot) -> None:
+    """Take over the live changes that a snapshot shows."""
+    session.params = now.params
+    if not waits(session, now):
+        session.pending = {}
+
+
+def start_for_late_change(session: Session) -> bool:
+    """If a run ended before it applied a change, start another with it, as after the end; returns whether it did."""
+    over = runner(session)
+    if not over.finished.is_set() or over.state != "done" or not waits(session, over.snapshot()):
+        return False
+    session.playing = True
+    commit(session, in_force(session).with_values(**session.pending))
+    return True
+
+
+def linked(session: Session) -> ExperimentParams:
+    """The experiment as the address names it.
+
+    What is changed while one's own run catches up with a shared one will happen where that one was: it is known before
+    it has happened, and on a busy server a class need not wait for it.
+    """
+    shown = session.shared_until
+    return session.params if shown is None else session.params.changed(shown.t, **session.pending)
 
 
 def replace_bad_link(session: Session) -> bool:

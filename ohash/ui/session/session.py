@@ -84,6 +84,7 @@ class Session:
     use_recording: bool = False  # show the recording until the run has caught up with it
     from_link: bool = False  # the experiment was read from the address
     pending: dict[str, float] = field(default_factory=dict)  # live changes the run has not applied yet
+    last_change: int = 0  # the number that the run gave the last of them
     slider_values: dict[str, float] = field(default_factory=dict)  # of the running model
     resting: int = 0
     interval: float = 0.0  # seconds between two frames, as the timer in the browser has it

@@ -1,0 +1,81 @@
+"""A change of beta counts, whenever it is made: before the last one is applied, or while a run is about to end."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from ohash.engine.params import experiment
+from ohash.ui.session import address, live_run
+from ohash.ui.session.session import Session
+from tests.ui.live_app import SMALL, link_of, moving, opened, session_of, until, widget
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    opened = Session("late", experiment("blobs2d", "oh", r=8, pairs=300), pace="unlimited", playing=False)
+    yield opened
+    live_run.hub().end(opened.id)
+
+
+def wait(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.slow
+def test_a_change_that_comes_while_the_run_ends_starts_another_with_it(session: Session) -> None:
+    runner = live_run.runner(session)
+    wait(lambda: runner.snapshot() is not None)
+    assert runner.run is not None
+    ending, release, judge = threading.Event(), threading.Event(), runner.run.checkpoints.evaluate_test
+
+    def slow() -> None:
+        ending.set()
+        release.wait(60)
+        judge()
+
+    runner.run.checkpoints.evaluate_test = slow  # type: ignore[method-assign]
+    runner.resume()
+    assert ending.wait(60)
+    assert not live_run.start_for_late_change(session)
+    live_run.set_live(session, "beta", 0.8)
+    release.set()
+    assert runner.finished.wait(60)
+    assert live_run.start_for_late_change(session)
+    assert live_run.runner(session) is not runner
+    assert session.params.model.beta == 0.8 and session.playing and not session.pending
+    assert not live_run.start_for_late_change(session)
+
+
+def test_an_older_picture_does_not_undo_a_newer_press(session: Session) -> None:
+    runner = live_run.runner(session)
+    wait(lambda: runner.snapshot() is not None)
+    live_run.set_live(session, "beta", 0.7)
+    live_run.set_live(session, "beta", 0.8)
+    now = runner.snapshot()
+    assert now is not None
+    live_run.follow_changes(session, replace(now, extra={"ack": session.last_change - 1}))
+    assert session.pending == {"beta": 0.8}
+    live_run.follow_changes(session, now)
+    assert session.pending == {} and session.params.in_force().model.beta == 0.8
+
+
+@pytest.mark.slow
+def test_an_address_that_was_not_written_is_written_by_the_next_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(**SMALL)
+    until(app, lambda: moving(app))
+    write_query, lost = address.write_query, []
+    monkeypatch.setattr(address, "write", lambda *_, **__: None)  # only frames write
+    monkeypatch.setattr(address, "write_query", lost.append)
+    widget(app.slider, "beta").set_value(0.8).run()
+    until(app, lambda: any("changes" in query for query in lost))
+    assert "changes" not in link_of(app)
+    assert not session_of(app).pending
+    monkeypatch.setattr(address, "write_query", write_query)
+    app.run()
+    assert ":beta:0.8" in link_of(app)["changes"]
