@@ -16,7 +16,11 @@ HEADER = "x-ohash"
 
 
 async def place(request: Request) -> Response:
-    """GET: where the lecturer is, and whether this is she. POST: she is here now, or nowhere."""
+    """GET: where the lecturer is, and whether this is she. POST: she is here now, or nowhere.
+
+    The header of a POST has the number of places it knows of. One that comes late, when there is a newer place, changes
+    nothing, and its answer says so: the place is another than that sent.
+    """
     if not access.is_class():
         return Response(status_code=404)
     owner = access.is_owners_browser(token_of(request.cookies.get(COOKIE, "")))
@@ -25,14 +29,15 @@ async def place(request: Request) -> Response:
             return Response(status_code=403)
         body = await request.body()
         try:
-            classroom().lead(body[: LONGEST_PLACE + 1].decode())
+            classroom().lead(body[: LONGEST_PLACE + 1].decode(), known=int(request.headers[HEADER]))
         except ValueError:
             return Response(status_code=400)
-    return JSONResponse({"owner": owner, "place": classroom().place}, headers={"cache-control": "no-store"})
+    now, number = classroom().now
+    return JSONResponse({"owner": owner, "place": now, "number": number}, headers={"cache-control": "no-store"})
 
 
 ROUTES = [Route(PATH, place, methods=["GET", "POST"])]
-# For a class only: the bar, and the questions it asks every two seconds.
+# For a class only: the bar, and the questions it asks every two seconds, or when there is something to say.
 SCRIPT = """
 <script>
 if (!window.ohashClass) {
@@ -43,8 +48,11 @@ if (!window.ohashClass) {
   const words = document.createElement("span"), button = document.createElement("button");
   bar.append(words, button);
   document.body.append(bar);
-  let leads = sessionStorage.getItem("ohash.leads") === "yes", owner = false;
-  let told = "", before = "";  // the place that the lecturer's browser has named, and where it was two seconds ago
+  const POLL = 250, ASK = 2000, STILL = 1500, LONGEST = 5000, PATIENCE = 8000;  // ms
+  let leads = sessionStorage.getItem("ohash.leads") === "yes", stops = false, owner = false;
+  // Of the places of this class: how many the server has had, which of them this browser named last, and what it was.
+  let known = -1, mine = -1, told = null, refused = null;
+  let seen = "", moved = 0, touched = -STILL, idle = 0, asked = -ASK, busy = false;
   const detached = () => sessionStorage.getItem("ohash.follows") === "no";
   const here = () => {
     const query = new URLSearchParams(location.search);
@@ -52,52 +60,85 @@ if (!window.ohashClass) {
     return `${location.pathname}${query.size ? `?${query}` : ""}`;
   };
   const ask = async (place) => {
-    const options = place === undefined ? {} : {method: "POST", body: place, headers: {"x-ohash": "1"}};
-    const answer = await fetch("/ohash-class", {...options, credentials: "same-origin"});
-    return answer.ok ? answer.json() : null;
+    const options = place === null ? {} : {method: "POST", body: place, headers: {"x-ohash": String(known)}};
+    return fetch("/ohash-class", {...options, credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE)});
   };
   const show = (text, label) => {
-    bar.hidden = !label;
+    bar.hidden = !text && !label;
+    button.hidden = !label;
     if (words.textContent !== text) words.textContent = text;
     if (button.textContent !== label) button.textContent = label;
   };
-  // Another page is named at once; another query when it has stood still, so that a class loads it once per sweep of
-  // a slider, not once per value.
-  const settled = () => here() === before || here().split("?")[0] !== told.split("?")[0];
-  const look = async () => {
-    try {
-      const named = leads && here() !== told && settled() ? here() : undefined;
-      before = here();
-      const answer = await ask(named);
-      if (!answer) { leads = false; sessionStorage.removeItem("ohash.leads"); return; }
-      owner = answer.owner;
-      if (owner) {
-        if (named !== undefined) told = named;
-        show(leads ? "The class follows you." : "", leads ? "Stop" : "Follow me");
-      } else if (answer.place && !detached()) {
-        show("You follow the lecturer.", "Leave");
-        // once per place: the server may write the address of a page in another way
-        if (answer.place !== here() && answer.place !== sessionStorage.getItem("ohash.been")) {
-          sessionStorage.setItem("ohash.been", answer.place);
-          location.assign(answer.place);
-        }
-      } else show("", answer.place ? "Follow the lecturer" : "");
-    } catch { bar.hidden = true; }
+  const lead = (on) => {
+    leads = on;
+    on ? sessionStorage.setItem("ohash.leads", "yes") : sessionStorage.removeItem("ohash.leads");
   };
-  button.addEventListener("click", async () => {
+  // A place is named when it and the lecturer's hands have rested, so that a class loads it once per sweep of a slider,
+  // not once per value; and another page when it has been drawn, since a page may write its own query into the address.
+  const settled = (now) => {
+    const page = (place) => (place ?? "").split("?")[0];
+    if (now - moved < STILL || (now - touched < STILL && now - moved < LONGEST)) return false;
+    return page(seen) === page(told) || idle >= 3 || now - moved > LONGEST;
+  };
+  const toName = (now) => {
+    if (!owner || known < 0) return null;
+    if (stops) return "";
+    return leads && seen !== told && seen !== refused && settled(now) ? seen : null;
+  };
+  const hear = (answer, sent) => {
+    if (answer.number < mine) [told, mine] = [null, -1];  // the server was started again, and has forgotten
+    [owner, known] = [answer.owner, answer.number];
+    if (sent !== null && answer.place === sent) {
+      [told, mine] = [sent, answer.number];
+      if (!sent) stops = false;
+    } else if (sent === null && leads && mine >= 0 && answer.number > mine && !answer.place) {
+      lead(false);  // it was stopped in another tab
+    }
+    if (leads && !owner) show("The class does not follow you: open your link with the key again.", "");
+    else if (owner && leads && seen === refused) show("The class stays behind: this address is too long.", "Stop");
+    else if (owner) show(leads ? "The class follows you." : "", leads ? "Stop" : "Follow me");
+    else if (answer.place && !detached()) {
+      show("You follow the lecturer.", "Leave");
+      // once per place: the server may write the address of a page in another way
+      if (answer.place !== here() && answer.place !== sessionStorage.getItem("ohash.been")) {
+        sessionStorage.setItem("ohash.been", answer.place);
+        location.assign(answer.place);
+      }
+    } else show("", answer.place ? "Follow the lecturer" : "");
+  };
+  // One request at a time. What was not acknowledged is sent again, however its request ended.
+  const look = async () => {
+    const now = performance.now();
+    if (here() !== seen) [seen, moved, idle] = [here(), now, 0];
+    idle = document.querySelector("[data-test-script-state=notRunning]") ? idle + 1 : 0;
+    const place = toName(now);
+    if (busy || (place === null && now - asked < ASK)) return;
+    [busy, asked] = [true, now];
+    try {
+      const answer = await ask(place);
+      if (answer.ok) hear(await answer.json(), place);
+      else if (answer.status === 400) refused = place;
+      else owner = false;  // the next answer tells
+    } catch {
+      leads || stops ? show("The server does not answer; trying again.", "") : show("", "");
+    } finally { busy = false; }
+  };
+  button.addEventListener("click", () => {
     if (owner) {
-      leads = !leads;
-      told = "";
-      leads ? sessionStorage.setItem("ohash.leads", "yes") : sessionStorage.removeItem("ohash.leads");
-      if (!leads) await ask("");
+      lead(!leads);
+      [stops, told, refused] = [!leads, null, null];
+      show(leads ? "The class follows you." : "", leads ? "Stop" : "Follow me");
     } else {
       sessionStorage.setItem("ohash.follows", detached() ? "yes" : "no");
       sessionStorage.removeItem("ohash.been");
     }
-    told = "";
+    asked = -ASK;
     look();
   });
-  setInterval(look, 2000);
+  for (const kind of ["keydown", "pointerdown", "pointerup", "input"])
+    addEventListener(kind, () => { touched = performance.now(); }, true);
+  setInterval(look, POLL);
+  document.addEventListener("visibilitychange", look);
   look();
 }
 </script>

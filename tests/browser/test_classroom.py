@@ -31,6 +31,75 @@ def where(page: Any) -> str:
     return str(page.evaluate("location.pathname + location.search"))
 
 
+def lead_from(lecturer: Any, classroom: Dashboard) -> None:
+    """A lecturer on Live, with a class that follows."""
+    lecturer.goto(f"{classroom.url}/?dataset=digits&method=oh&r=32&key={KEY}")
+    LivePage(lecturer)
+    lecturer.get_by_role("button", name="Follow me").click()
+    lecturer.get_by_text("The class follows you.").wait_for()
+
+
+def place(page: Any) -> str:
+    """What the server tells a class."""
+    return str(page.evaluate("fetch('/ohash-class').then((answer) => answer.json()).then((now) => now.place)"))
+
+
+def press_beta(lecturer: Any) -> None:
+    lecturer.locator(".st-key-rail [class*=st-key-w_beta_] input[type=range]").first.focus()
+    lecturer.keyboard.press("ArrowRight")
+
+
+def test_a_press_reaches_the_class_although_requests_fail_and_one_never_ends(
+    browser: Any, classroom: Dashboard
+) -> None:
+    lecturer, ends, held = tab(browser), ["abort", "error", "never"], []
+    lead_from(lecturer, classroom)
+    until(lambda: "r=32" in place(lecturer), "the place is known")
+
+    def spoil(route: Any) -> None:
+        if route.request.method != "POST" or not ends:
+            route.continue_()
+        elif (end := ends.pop(0)) == "abort":
+            route.abort()
+        elif end == "error":
+            route.fulfill(status=503)
+        else:
+            held.append(route)
+
+    lecturer.route("**/ohash-class", spoil)
+    press_beta(lecturer)
+    until(lambda: "beta" in place(lecturer), "the class is told")
+    assert not ends and held, "after three requests that came to nothing"
+    now = place(lecturer)
+    press_beta(lecturer)
+    until(lambda: place(lecturer) != now, "the next press is told")
+    newest = place(lecturer)
+    late = held[0].request
+    answer = lecturer.context.request.post(
+        f"{classroom.url}/ohash-class", data=late.post_data, headers={"x-ohash": late.headers["x-ohash"]}
+    )
+    assert answer.ok and answer.json()["place"] == newest, "one that comes late changes nothing"
+    lecturer.get_by_text("The class follows you.").wait_for()
+    lecturer.context.close()
+
+
+def test_a_class_loads_the_page_that_the_lecturer_goes_to_once(browser: Any, classroom: Dashboard) -> None:
+    lecturer, student = tab(browser), tab(browser)
+    lead_from(lecturer, classroom)
+    student.goto(classroom.url)
+    until(lambda: "r=32" in where(student), "the student is where the lecturer is")
+    LivePage(student)
+    loads: list[str] = []
+    student.on("domcontentloaded", lambda page: loads.append(page.url))
+    lecturer.get_by_role("link", name="Learn", exact=True).click()
+    until(lambda: where(student).startswith("/learn?"), "the student is on Learn, where the playground has its link")
+    until(lambda: where(student) == where(lecturer), "the same one")
+    student.wait_for_timeout(7000)
+    assert len(loads) == 1, loads
+    for page in (lecturer, student):
+        page.context.close()
+
+
 def test_a_student_follows_leaves_and_comes_back(browser: Any, classroom: Dashboard) -> None:
     lecturer, student = tab(browser), tab(browser)
     lecturer.goto(f"{classroom.url}/?dataset=digits&method=oh&r=32&key={KEY}")
@@ -44,9 +113,8 @@ def test_a_student_follows_leaves_and_comes_back(browser: Any, classroom: Dashbo
     assert KEY not in where(student)
     named: list[str] = []
     lecturer.on("request", lambda one: named.append(one.post_data or "") if one.method == "POST" else None)
-    lecturer.locator(".st-key-rail [class*=st-key-w_beta_] input[type=range]").first.focus()
     for _ in range(8):
-        lecturer.keyboard.press("ArrowRight")
+        press_beta(lecturer)
         lecturer.wait_for_timeout(500)
     until(lambda: "beta" in where(student), "the student sees the lecturer's beta")
     assert len([one for one in named if "beta" in one]) <= 2, "a class goes there once per sweep, not once per value"
@@ -56,12 +124,13 @@ def test_a_student_follows_leaves_and_comes_back(browser: Any, classroom: Dashbo
     student.get_by_role("button", name="Follow the lecturer").wait_for()
     lecturer.get_by_role("link", name="Live", exact=True).first.click()
     LivePage(lecturer)
+    until(lambda: place(lecturer).startswith("/?dataset"), "the class is told")
     lecturer.wait_for_timeout(4500)
     assert where(student).startswith("/learn"), "she has left"
     student.get_by_role("button", name="Follow the lecturer").click()
     until(lambda: where(student).startswith("/?dataset=digits"), "and is back")
     status = (
-        "() => fetch('/ohash-class', {method: 'POST', body: '/runs', headers: {'x-ohash': '1'}}).then((a) => a.status)"
+        "() => fetch('/ohash-class', {method: 'POST', body: '/runs', headers: {'x-ohash': '0'}}).then((a) => a.status)"
     )
     assert student.evaluate(status) == 403, "a student leads nobody"
 

@@ -32,8 +32,19 @@ def test_what_the_board_refuses():
 def test_a_class_is_led_to_pages_of_this_server_only(place):
     room = Classroom()
     with pytest.raises(ValueError, match="a path of this server"):
-        room.lead(place)
-    room.lead("/learn?r=3")
-    assert room.place == "/learn?r=3"
-    room.lead("")
-    assert room.place == ""
+        room.lead(place, known=0)
+    room.lead("/learn?r=3", known=0)
+    assert room.now == ("/learn?r=3", 1)
+    room.lead("", known=1)
+    assert room.now == ("", 2)
+
+
+def test_a_place_that_was_overtaken_does_not_undo_the_newer_one():
+    room = Classroom()
+    room.lead("/?beta=0.4", known=0)
+    room.lead("/?beta=0.6", known=1)
+    room.lead("/?beta=0.5", known=1)
+    room.lead("/?beta=0.4", known=0)
+    assert room.now == ("/?beta=0.6", 2)
+    room.lead("/?beta=0.6", known=2)
+    assert room.now == ("/?beta=0.6", 2), "the same place is no new one"

@@ -27,15 +27,25 @@ class Classroom:
     def __init__(self) -> None:
         """Nobody leads, and the board is empty."""
         self._lock = threading.Lock()
-        self.place = ""
+        self._now = "", 0
         self._entries: dict[tuple[str, str], Entry] = {}
 
-    def lead(self, place: str) -> None:
-        """The lecturer is on this page, path and query; "" ends it."""
+    @property
+    def now(self) -> tuple[str, int]:
+        """Where the lecturer is, "" for nowhere, and how many places there have been."""
+        return self._now
+
+    def lead(self, place: str, known: int) -> None:
+        """The lecturer is on this page, path and query; "" ends it. Ignored if there were more places than `known`.
+
+        A request that was overtaken, or sent twice, so never undoes a newer one.
+        """
         if place and (not place.startswith("/") or place.startswith("//") or len(place) > LONGEST_PLACE):
             raise ValueError("a place must be a path of this server with its query")
         with self._lock:
-            self.place = place
+            now, number = self._now
+            if known == number and place != now:
+                self._now = place, number + 1
 
     def enter(self, visitor: str, name: str, score: float, bits: int, dataset: str) -> str:
         """Put a result on the board; one per visitor and data set, the best. Returns what was done, in words."""
