@@ -183,8 +183,9 @@ def _count_neighbours(
         counted = -1  # the distance whose sums are counted
         for cut in range(cuts.shape[0]):
             looked_for, k = cuts[cut]
+            row = counts[b, cut]  # filled one by one: to assign a tuple, numba would compile how to format an error
             if k >= n:
-                counts[b, cut] = everything(looked_for, k)
+                row[0], row[1], row[2], row[3] = everything(looked_for, k)
                 continue
             kth = nearer = kth_sum = 0
             while nearer + items[kth] < k:
@@ -209,7 +210,7 @@ def _count_neighbours(
                     certain += 1
                 elif near[item] == kth and (combine != MIN_SUM or tie_break[item] == kth_sum):
                     tied += 1
-            counts[b, cut] = certain, tied, nearer, as_far
+            row[0], row[1], row[2], row[3] = certain, tied, nearer, as_far
 
 
 @cache
