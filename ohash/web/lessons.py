@@ -26,7 +26,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "lesson_texts"
 OWN = "OHASH_LESSON"  # a lesson of one's own, shown first
 OPTION = re.compile(r"- \(( |x)\) (.+)")
-CHECK = re.compile(r"check: (\S*) -> (agreement|loss) ([<>]) ([\d.]+)")
+CHECK = re.compile(r"check: (\S*) -> (agreement|loss|frozen) ([<>]) ([\d.]+)")
 PARTS = ("Predict first", "Then look", "Try")
 PAGE = """<!doctype html>
 <html lang="en">
