@@ -41,6 +41,28 @@ def test_a_change_within_its_error_is_none(now: Snapshot, end: float, error: flo
     assert f"agree {words} with labels" in said(now, map_start=0.5, map=end, map_error=error)
 
 
+def test_of_clicks_both_scores_are_named_where_they_differ(now: Snapshot) -> None:
+    """As on Debian's packages after 3,862 pairs: hit@10 rises beyond its interval and mAP, on the chart, does not."""
+    clicks = replace(now, similar_by="pairs")
+    hit = {"hit_10_start": 0.1075, "hit_10": 0.1278, "hit_10_error": 0.02}
+    distance = {"recall_10_start": 0.2345, "recall_10": 0.2598, "recall_10_error": 0.0139}
+    sentence = said(clicks, **hit, **distance, map_start=0.0485, map=0.0574, map_error=0.0111)
+    assert "agree better with your pairs by hit@10, about as well by mAP, and better with the original" in sentence
+    sentence = said(clicks, **hit, **distance, map_start=0.0485, map=0.0631, map_error=0.0116)
+    assert sentence.endswith("agree better with your pairs and with the original distance.")
+
+
+def test_a_rise_within_its_error_is_no_rise_on_the_chart_of_two_truths(now: Snapshot) -> None:
+    scores = {
+        **now.checkpoints,
+        "map": now.checkpoints["map"].copy(),
+        "map_error": now.checkpoints["map_error"] * 0 + 0.2,
+    }
+    scores["map"][[0, -1]] = 0.3, 0.4
+    title = charts.both_truths(replace(now, checkpoints=scores)).title
+    assert "mAP goes from .30 to .40, within its uncertainty; " in title
+
+
 @pytest.mark.parametrize("method", sorted(registry.hashers()))
 def test_how_to_read_speaks_only_of_what_a_method_has(method: str) -> None:
     params = experiment("digits", method)

@@ -133,7 +133,8 @@ def both_truths(now: Snapshot, *, log: bool = True) -> Chart:
         score, y = SCORES[key], source[key]
         if not np.isfinite(y).any():
             continue
-        parts.append(f"{truth(now, score)}: {score.short} {formats.trend(first(y), last(y))}")
+        error = last(source.get(f"{key}_error", np.zeros(1)))
+        parts.append(f"{truth(now, score)}: {score.short} {formats.trend(first(y), last(y), error)}".rstrip(","))
         smooth = moving_average(y, _stages(source["pairs"], now.params))
         curves.append(Series(score.short, x_of(source), smooth, role=role, width=theme.THICK))
         curves.append(
