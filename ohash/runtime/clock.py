@@ -35,12 +35,18 @@ class _Compiling(event.Listener):
 
 
 _compiling = _Compiling()
+_others = threading.local()  # seconds that other threads worked for this one
 event.register("numba:compile", _compiling)  # type: ignore[no-untyped-call]
 
 
 def working_seconds() -> float:
-    """CPU seconds of this thread so far, without compiling; differences of it are the cost of work."""
-    return time.thread_time() - _compiling.seconds()
+    """CPU seconds of this thread so far, and of others for it, without compiling; differences are the cost of work."""
+    return time.thread_time() - _compiling.seconds() + float(getattr(_others, "seconds", 0.0))
+
+
+def add_working_seconds(seconds: float) -> None:
+    """Count what other threads have worked for this one."""
+    _others.seconds = float(getattr(_others, "seconds", 0.0)) + seconds
 
 
 CPU_COLUMNS = ("cpu_learn", "cpu_encode", "cpu_evaluate")

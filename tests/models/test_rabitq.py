@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ohash.core.codes import unpack
+from ohash.models.quantizers.rabitq import nearest_grid
 from tests.models.digits_data import build, fitted_map, split
 from tests.selection import first
 
@@ -88,3 +89,11 @@ def test_an_item_at_the_mean_is_estimated_as_nothing():
 def test_digits(seed):
     """Hamming distance on its bits is that of rotated sign: 0.490 to 0.504 at 32 bits."""
     assert fitted_map("rabitq", seed) == fitted_map("rotated", seed)
+
+
+@pytest.mark.parametrize("B", [2, 4, 8])
+def test_the_grid_of_a_row_does_not_depend_on_the_others(B):
+    rows = np.random.default_rng(0).normal(size=(600, 24)).astype(np.float32)
+    together = nearest_grid(rows, B)
+    assert np.abs(together).max() <= 2**B - 1 and (together % 2 == 1).all()
+    np.testing.assert_array_equal(together, np.concatenate([nearest_grid(row[None], B) for row in rows]))

@@ -27,6 +27,7 @@ from ohash.models.quantizers.rotated import RotatedAboutMean, RotatedParams
 
 # Half the range of the grid that suits B bits per dimension, in standard deviations, and the multiples of it tried.
 STEP_FACTORS = (0.85, 1.0, 1.15)
+GRID_ROWS = 256  # whose nearest numbers are sought at a time, so that they stay in the cache
 
 
 def half_range(B: int) -> float:
@@ -98,8 +99,8 @@ class RaBitQ(RotatedAboutMean):
             alignment = np.abs(projected).sum(axis=1, dtype=np.float64) / np.sqrt(self.r)
         else:
             b = nearest_grid(projected, self.params.dim_bits)
-            number = (b.astype(np.int64) + 2**self.params.dim_bits - 1) // 2
-            bits, *planes = ((number >> k) & 1 > 0 for k in reversed(range(self.params.dim_bits)))
+            number = ((b + (2**self.params.dim_bits - 1)) / 2).astype(np.uint8)
+            bits, *planes = (number & (1 << k) for k in reversed(range(self.params.dim_bits)))
             alignment = np.einsum("nk,nk->n", projected, b, dtype=np.float64) / np.sqrt(self.r)
         codes = Codes(pack(bits), self.r, self.version)
         refinement = np.concatenate([pack(plane) for plane in planes], axis=1) if planes else np.zeros((0, 0), np.uint8)
@@ -171,6 +172,13 @@ class RaBitQ(RotatedAboutMean):
 
 def nearest_grid(projected: Reals, B: int) -> npt.NDArray[np.float32]:
     """Of each row the odd numbers up to ±(2^B - 1), (n, r), whose cosine with it is the largest of a few steps'."""
+    nearest = np.empty(projected.shape, np.float32)
+    for start in range(0, len(projected), GRID_ROWS):
+        nearest[start : start + GRID_ROWS] = _nearest_grid(projected[start : start + GRID_ROWS], B)
+    return nearest
+
+
+def _nearest_grid(projected: Reals, B: int) -> npt.NDArray[np.float32]:
     scale = np.sqrt(np.einsum("nk,nk->n", projected, projected, dtype=np.float64) / projected.shape[1])
     unit = projected / np.where(scale > 0, scale, 1)[:, None].astype(projected.dtype)
     best: npt.NDArray[np.float32] = np.ones(projected.shape, np.float32)
