@@ -17,7 +17,7 @@ from ohash.advice.coders import FloatCoder
 from ohash.advice.scoring import blocks, rank
 from ohash.core.arrays import Floats, Rows
 from ohash.models.batch.click_whitening import discriminants
-from ohash.runtime.threads import one_blas_thread
+from ohash.runtime.parallel import in_parallel
 
 SHRINKAGES = (0.05, 0.3)
 CLICKS_PER_BLOCK = 16_384
@@ -45,41 +45,45 @@ class Adapter:
 
 def means(log: ClickLog, query: Rows) -> tuple[Matrix, Matrix]:
     """The mean of the documents, and that of the queries, which is the same if documents are queries."""
-    doc = log.docs.mean(axis=0, dtype=np.float64).astype(np.float32)
     if log.one_sided or not len(query):
-        return doc, doc
-    return doc, log.X[query].mean(axis=0, dtype=np.float64).astype(np.float32)
+        return log.doc_mean, log.doc_mean
+    return log.doc_mean, log.X[query].mean(axis=0, dtype=np.float64).astype(np.float32)
 
 
-def fit_adapters(log: ClickLog, query: Rows, doc: Rows) -> list[Adapter]:
-    """A = 1, and one adapter per shrinkage."""
-    doc_mean, query_mean = means(log, query)
+def fit_adapters(log: ClickLog, query: Rows, doc: Rows, about: tuple[Matrix, Matrix]) -> list[Adapter]:
+    """A = 1, and one adapter per shrinkage; `about` are the means of documents and queries."""
+    doc_mean, query_mean = about
     d = log.d
-    noise = np.zeros((d, d))
-    for start in range(0, len(query), CLICKS_PER_BLOCK):
+
+    def spread(start: int) -> Matrix:
         some = slice(start, start + CLICKS_PER_BLOCK)
         apart = (log.X[query[some]] - query_mean) - (log.X[doc[some]] - doc_mean)
-        noise += apart.T @ apart
+        return np.asarray(apart.T @ apart)
+
+    noise = np.zeros((d, d))
+    for part in in_parallel(spread, range(0, len(query), CLICKS_PER_BLOCK)):
+        noise += part
     some_docs = log.docs[np.linspace(0, log.n_docs - 1, min(log.n_docs, MOST_DOCS)).astype(np.int64)] - doc_mean
     T = (some_docs.T @ some_docs).astype(np.float64) / len(some_docs)
     scale = 2 * np.trace(T) / d or 1.0
     C = (noise + d * scale * np.eye(d)) / (len(query) + d)  # begins with d clicks of pure noise, as click whitening
     identity = Adapter(np.eye(d, dtype=np.float32), doc_mean, query_mean, None)
-    return [identity, *(Adapter(_axes(C, T, shrink), doc_mean, query_mean, shrink) for shrink in SHRINKAGES)]
+    axes = in_parallel(lambda shrink: _axes(C, T, shrink), SHRINKAGES)
+    every = zip(axes, SHRINKAGES, strict=True)
+    return [identity, *(Adapter(A, doc_mean, query_mean, shrink) for A, shrink in every)]
 
 
 def _axes(C: Floats, T: Floats, shrink: float) -> Matrix:
     d = len(C)
     shrunk = (1 - shrink) * C + shrink * np.trace(C) / d * np.eye(d)
-    with one_blas_thread():
-        axes = discriminants(shrunk, T, d, weigh=True)
+    axes = discriminants(shrunk, T, d, weigh=True)
     return np.asarray(axes / (np.linalg.norm(axes, axis=0).max() or 1.0), np.float32)
 
 
 def choose_adapter(log: ClickLog, split: Split, adapters: list[Adapter]) -> Generator[float, None, Adapter]:
     """The adapter that ranks the validation clicks best; of equal ones the first. Yields while it searches."""
     best, chosen = -1.0, adapters[0]
-    small, asked = thin(log, split.validation, CHOICE_DOCS)
+    small, asked, _ = thin(log, split.validation, CHOICE_DOCS)
     for adapter in adapters if len(asked) else ():
         coder = FloatCoder(small.docs, adapter.map_docs, adapter.map_queries)
         _, scores = yield from rank(small, asked, coder.ask(small.X[asked.queries]), blocks(small, coder), None)

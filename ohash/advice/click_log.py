@@ -2,13 +2,15 @@
 
 A click log is split at moments in time: what came before is learnt, the next tenth chooses parameters, and the tenth
 after that is the later clicks that everything is judged on. A later click that repeats an earlier one is no test and is
-left out, and what a query has clicked before is hidden from its search.
+left out, and what a query has clicked before is hidden from its search. No click of a query that asks is learnt, of
+documents that are queries neither one on it: tests are of queries not trained on, among documents that may have been.
 
 Labels stand for clicks where there are none: pairs of one label are learnt, and the queries are rows that no learnt
 pair holds: documents, or queries of a side of their own. Every document of the query's label is then an answer.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,8 @@ from ohash.streams.similarity.pair_list import group_partners
 
 LEAST_CLICKS = 10
 LAST = 8  # tenths of the clicks that are learnt in the last split; each earlier split learns a tenth less
+LEAST_LEARNT = 0.5  # of the earlier clicks are learnt; fewer queries ask if they would hold back more
+LEAST_ASKED = 20  # queries
 LABEL_PAIRS = 50_000  # drawn from labels per split, at most
 Matrix = npt.NDArray[np.float32]
 
@@ -50,6 +54,11 @@ class ClickLog:
     def docs(self) -> Matrix:
         """The documents."""
         return self.X[: self.n_docs]
+
+    @cached_property
+    def doc_mean(self) -> Matrix:
+        """The mean of the documents."""
+        return np.asarray(self.docs.mean(axis=0, dtype=np.float64), np.float32)
 
     @property
     def d(self) -> int:
@@ -96,19 +105,23 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """What is learnt, (query rows, document rows), and the queries of the validation and the test part."""
+    """What is learnt, (query rows, document rows), and the queries of the validation and the test part.
+
+    `apart`: no learnt pair holds any of these queries.
+    """
 
     number: int
     query: Rows
     doc: Rows
     validation: Asked
     test: Asked
+    apart: bool = True
 
 
-def thin(log: ClickLog, asked: Asked, most: int) -> tuple[ClickLog, Asked]:
-    """The same queries in a smaller log: at most so many documents, evenly spaced, and all answers."""
+def thin(log: ClickLog, asked: Asked, most: int) -> tuple[ClickLog, Asked, Rows]:
+    """The same queries in a smaller log: at most so many documents, evenly spaced, and all answers; and their rows."""
     if log.n_docs <= most:
-        return log, asked
+        return log, asked, np.arange(log.n_docs)
     spaced = np.linspace(0, log.n_docs - 1, most).astype(np.int64)
     kept = np.unique(np.concatenate([spaced, *asked.answers]))
     X = np.concatenate([log.docs[kept], log.X[asked.queries]])
@@ -119,7 +132,7 @@ def thin(log: ClickLog, asked: Asked, most: int) -> tuple[ClickLog, Asked]:
     hidden = tuple(np.flatnonzero(np.isin(kept, docs)) for docs in unseen)
     nothing = np.zeros(0, np.int64)
     small = ClickLog(log.title, X, len(kept), nothing, nothing, log.metric, labels)
-    return small, Asked(rows, answers, hidden, labels)
+    return small, Asked(rows, answers, hidden, labels), kept
 
 
 def click_log(dataset: Dataset) -> ClickLog:
@@ -157,18 +170,30 @@ def _split(log: ClickLog, number: int, queries: int, seed: int) -> Split:
         return _split_labels(log, number, queries, rng)
     edges = [round((LAST - number + more) * len(log.query) / 10) for more in range(3)]
     before, between, later = slice(0, edges[0]), slice(edges[0], edges[1]), slice(edges[1], edges[2])
-    validation = _ask(log, before, between, max(1, queries // 2), rng)
-    test = _ask(log, slice(0, edges[1]), later, queries, rng)
-    return Split(number, log.query[before], log.doc[before], validation, test)
+    query, doc = log.query[before], log.doc[before]
+    while True:
+        test = _ask(log, slice(0, edges[1]), later, queries, rng)
+        validation = _ask(log, before, between, max(1, queries // 2), rng, without=test.queries)
+        held = np.concatenate([test.queries, validation.queries])
+        learnt = ~np.isin(query, held)
+        if log.one_sided:
+            learnt &= ~np.isin(doc, held)
+        if learnt.sum() >= max(LEAST_LEARNT * len(query), 1):
+            return Split(number, query[learnt], doc[learnt], validation, test)
+        if queries <= LEAST_ASKED:  # too few queries to hold any back
+            return Split(number, query, doc, validation, test, apart=False)
+        queries = max(LEAST_ASKED, queries // 2)
 
 
-def _ask(log: ClickLog, before: slice, later: slice, most: int, rng: np.random.Generator) -> Asked:
+def _ask(
+    log: ClickLog, before: slice, later: slice, most: int, rng: np.random.Generator, without: Rows | None = None
+) -> Asked:
     """Some of the queries with a later click on a document that they had not clicked before."""
     size = np.int64(len(log.X))
     known = np.unique(_keys(log, before, size))
     keys = np.setdiff1d(_keys(log, later, size), known)
     query, doc = keys // size, keys % size
-    rows = np.unique(query)
+    rows = np.unique(query) if without is None else np.setdiff1d(query, without)
     rows = np.sort(rng.choice(rows, most, replace=False)) if len(rows) > most else rows
     seen_query, seen_doc = log.query[before], log.doc[before]
     if log.one_sided:

@@ -33,7 +33,7 @@ class Contender:
     """One way to store documents, in `bits` per dimension, the few floats of an estimate not counted.
 
     `make` fits it; of a "learnt" one anew in every split, to its clicks. `trained` is what it takes of a split's
-    learning, for its seconds.
+    learning, for its seconds. `codes` names the codes that it shares with one other, which scores them otherwise.
     """
 
     key: str
@@ -43,6 +43,7 @@ class Contender:
     make: Callable[[Learning], Made]
     trained: tuple[str, ...] = ()
     first: bool = False  # measured first, for an early answer
+    codes: str = ""
 
 
 def contenders(log: ClickLog) -> list[Contender]:
@@ -61,7 +62,7 @@ def contenders(log: ClickLog) -> list[Contender]:
         ),
         Contender(
             f"oh_{main}", f"OH, {main} bits", "learnt", main / d,
-            partial(_oh, r=main, asymmetric=False), ("choice", f"oh {main}"), first=True,
+            partial(_oh, r=main, asymmetric=False), ("choice", f"oh {main}"), first=True, codes=f"oh {main}",
         ),
         Contender("rotated", "rotated sign", "free", 1, lambda it: _signs(it, random_rotation(d, d, _rng(it)))),
         Contender("sign", "sign", "free", 1, lambda it: _signs(it, np.eye(d))),
@@ -115,7 +116,17 @@ def _learnt(r: int, bits: float, *, whitened: bool, hamming: bool) -> list[Conte
     trained = "choice", f"oh {r}"
     made = []
     if hamming:
-        made.append(Contender(f"oh_{r}", f"OH, {r} bits", "learnt", bits, partial(_oh, r=r, asymmetric=False), trained))
+        made.append(
+            Contender(
+                f"oh_{r}",
+                f"OH, {r} bits",
+                "learnt",
+                bits,
+                partial(_oh, r=r, asymmetric=False),
+                trained,
+                codes=f"oh {r}",
+            )
+        )
     made.append(
         Contender(
             f"oh_{r}_asymmetric",
@@ -124,17 +135,18 @@ def _learnt(r: int, bits: float, *, whitened: bool, hamming: bool) -> list[Conte
             bits,
             partial(_oh, r=r, asymmetric=True),
             trained,
+            codes=f"oh {r}",
         )
     )
     if whitened:
         made += [
             Contender(
                 f"whitening_{r}", f"click whitening, {r} bits", "learnt", bits,
-                partial(_whitening, r=r, asymmetric=False), ("adapter",),
+                partial(_whitening, r=r, asymmetric=False), ("adapter",), codes=f"whitening {r}",
             ),
             Contender(
                 f"whitening_{r}_asymmetric", f"click whitening, {r} bits, float query", "learnt", bits,
-                partial(_whitening, r=r, asymmetric=True), ("adapter",),
+                partial(_whitening, r=r, asymmetric=True), ("adapter",), codes=f"whitening {r}",
             ),
         ]  # fmt: skip
     return made

@@ -136,6 +136,13 @@ def _protocol(snapshot: AdviceSnapshot) -> str:
     queries = sum(len(rows) for rows in snapshot.queries)
     what = f"{snapshot.n:,} documents x {snapshot.d:,}, {snapshot.splits} split{'s' * (snapshot.splits != 1)}"
     if snapshot.source == "labels":
-        return f"{what}, {snapshot.clicks:,} pairs of one label learnt in each, {queries:,} queries that no pair holds"
+        return (
+            f"{what}, {snapshot.clicks:,} pairs of one label learnt in each, {queries:,} queries that no pair holds "
+            "(documents may be learnt from)"
+        )
     order = "in order of time" if snapshot.timed else "in the order given (they have no times)"
-    return f"{what}, {snapshot.clicks:,} clicks {order}, {queries:,} queries with later clicks"
+    held = (
+        "no click of theirs is learnt" if snapshot.apart else "too few to hold their earlier clicks back from learning"
+    )
+    asked = f"{queries:,} queries with later clicks ({held}; documents may be learnt from)"
+    return f"{what}, {snapshot.clicks:,} clicks {order}, {asked}"

@@ -24,6 +24,7 @@ from ohash.models.online.mmoh import MMOH
 from ohash.models.online.oh import OH
 from ohash.models.quantizers.rotated import random_rotation
 from ohash.runtime.clock import working_seconds
+from ohash.runtime.parallel import together
 
 STRENGTHS = (0.03, 0.3)  # C
 SHARES = (0.1, 0.5)  # of clicks in the stream
@@ -87,16 +88,18 @@ class Learning:
         return "; ".join(texts)
 
     def _fit_adapter(self) -> Generator[float, None, Adapter]:
-        adapters = fit_adapters(self.log, self.split.query, self.split.doc)
+        adapters = fit_adapters(self.log, self.split.query, self.split.doc, (self._doc_mean, self._query_mean))
         yield 0.0
         return (yield from choose_adapter(self.log, self.split, adapters))
 
     def _choose(self) -> Generator[float, None, tuple[float, float]]:
         best, chosen = -1.0, (STRENGTHS[0], SHARES[0])
         r = min(CHOSEN_AT, 8 * self.log.d)
-        small, asked = thin(self.log, self.split.validation, CHOICE_DOCS)
-        for C, share in product(STRENGTHS, SHARES) if len(asked) else ():
-            W = yield from self._learn(r, C, share, max(1, self.options.pairs // TRIED))
+        small, asked, _ = thin(self.log, self.split.validation, CHOICE_DOCS)
+        tried = list(product(STRENGTHS, SHARES)) if len(asked) else []
+        pairs = max(1, self.options.pairs // TRIED)
+        learnt = yield from together([self._learn(r, C, share, pairs) for C, share in tried])
+        for (C, share), W in zip(tried, learnt, strict=True):
             coder = BitCoder(W, self.map_docs, self.map_queries, asymmetric=True)
             _, scores = yield from rank(small, asked, coder.ask(small.X[asked.queries]), blocks(small, coder), None)
             value = float(np.mean(scores.ndcg))
@@ -160,7 +163,9 @@ def stream(
     for _ in range(50):
         i[open_] = query[rng.integers(0, len(query), len(open_))]
         j[open_] = doc[rng.integers(0, len(doc), len(open_))]
-        clash = np.isin(i[open_] * size + j[open_], known) | (i[open_] == j[open_])
+        drawn = i[open_] * size + j[open_]
+        place = np.minimum(np.searchsorted(known, drawn), len(known) - 1)
+        clash = (known[place] == drawn) | (i[open_] == j[open_])
         open_ = open_[clash]
         if not len(open_):
             break

@@ -60,6 +60,7 @@ class AdviceSnapshot:
     source: str = "clicks"
     truth: str = "hit@10"
     timed: bool = False
+    apart: bool = True  # no learnt pair holds a query that asks
     contenders: tuple[Named, ...] = ()
     measured: tuple[Measured, ...] = ()
     half: tuple[Measured, ...] = ()

@@ -20,18 +20,20 @@ from ohash.advice.faiss_latency import NoIndexError, faiss_search
 from ohash.advice.learning import Learning
 from ohash.advice.params import AdviceParams
 from ohash.advice.results import AdviceSnapshot, Measured, Named
-from ohash.advice.scoring import ROWS_PER_BLOCK, blocks, rank
+from ohash.advice.scoring import ROWS_PER_BLOCK, Search, blocks, rank_all
 from ohash.advice.verdict import WAITING, Verdict, best_learnt, verdict
 from ohash.core.arrays import Rows
 from ohash.engine.params import OWN
 from ohash.runtime.background import Background
 from ohash.runtime.clock import working_seconds
+from ohash.runtime.parallel import batches, in_parallel
 from ohash.runtime.threads import one_blas_thread
 from ohash.streams.dataset import Dataset
 from ohash.streams.registry import load_by_key
 
 PUBLISH_SECONDS = 0.2
 TIMED_CALLS = 10
+OVER = object()
 
 
 class AdviceRunner(Background):
@@ -47,7 +49,8 @@ class AdviceRunner(Background):
         self._half: list[Measured] = []
         self._errors: dict[str, str] = {}
         self._exact: dict[int, Rows] = {}
-        self._fewer: dict[int, tuple[ClickLog, Asked]] = {}
+        self._fewer: dict[int, tuple[ClickLog, Asked, Rows]] = {}
+        self._codes: dict[tuple[str, int], tuple[list[Any], float]] = {}
         self._kept: dict[str, tuple[Coder, list[Any], float, float, float]] = {}
         self._engine: dict[str, tuple[float, str]] = {}
         self._done, self._tasks, self._part, self._doing = 0, 1, 0.0, "reading the data"
@@ -66,6 +69,15 @@ class AdviceRunner(Background):
         return self._answer[1]
 
     def _work(self) -> Iterator[None]:
+        """In parallel where that pays, and else on one BLAS thread: a second one would mostly wait."""
+        steps = self._steps()
+        while True:
+            with one_blas_thread():
+                if next(steps, OVER) is OVER:
+                    return
+            yield
+
+    def _steps(self) -> Iterator[None]:
         self._since = time.monotonic()
         dataset = self._dataset if self._dataset is not None else load_by_key(self.params.dataset)
         yield
@@ -79,6 +91,7 @@ class AdviceRunner(Background):
         self._snapshot = replace(
             self._snapshot, title=log.title, n=log.n_docs, d=log.d, source=log.source, truth=log.truth,
             clicks=len(log.query) if log.labels is None else len(parts[0].query), timed=log.timed, splits=len(parts),
+            apart=all(split.apart for split in parts),
             contenders=tuple(Named(one.key, one.title, one.kind, one.bits) for one in everybody),
             numbers=tuple(split.number for split in parts), queries=tuple(split.test.queries for split in parts),
             answers=len(answers), note=_note(dataset),
@@ -122,7 +135,7 @@ class AdviceRunner(Background):
             train = working_seconds() - since
             if contender.trained:
                 train = sum(learning.seconds.get(name, 0.0) for name in contender.trained)
-            stored, encode = yield from self._encode(log, coder)
+            stored, encode = yield from self._encoded(log, coder, "" if half else contender.codes, split.number)
             kept = coder, stored, train, encode, _query_seconds(log, coder, stored, split.test.queries)
             if contender.kind == "free" or contender.key == "float":
                 self._kept[contender.key] = kept
@@ -130,10 +143,10 @@ class AdviceRunner(Background):
         if contender.key not in self._engine:  # the same in every split
             yield 0.0
             self._engine[contender.key] = _engine_seconds(log, coder, stored, split.test.queries)
-        validation = yield from self._validate(log, split, coder)
-        exact = self._exact.get(split.number)
         F = coder.ask(log.X[split.test.queries])
-        nearest, scores = yield from rank(log, split.test, F, blocks(log, coder, stored), exact)
+        searches = [Search(log, split.test, F, self._exact.get(split.number)), *self._validation(log, split, coder)]
+        (nearest, scores), *validated = yield from rank_all(log.n_docs, blocks(log, coder, stored), searches)
+        validation = float(np.mean(validated[0][1].truth)) if validated else float("nan")
         if contender.key == "float":
             self._exact[split.number] = nearest
         settings = learning.settings if contender.kind == "learnt" else ""
@@ -143,28 +156,32 @@ class AdviceRunner(Background):
         )  # fmt: skip
         (self._half if half else self._measured).append(results)
 
-    def _validate(self, log: ClickLog, split: Split, coder: Coder) -> Generator[float, None, float]:
-        """The mean truth on the validation clicks, searched among fewer documents; NaN without any."""
+    def _validation(self, log: ClickLog, split: Split, coder: Coder) -> list[Search]:
+        """The validation clicks, searched among fewer documents, if there are any."""
         if split.number not in self._fewer:
             self._fewer[split.number] = thin(log, split.validation, CHOICE_DOCS)
-        small, asked = self._fewer[split.number]
-        if not len(asked):
-            return float("nan")
-        _, scores = yield from rank(small, asked, coder.ask(small.X[asked.queries]), blocks(small, coder), None)
-        return float(np.mean(scores.truth))
+        small, asked, rows = self._fewer[split.number]
+        return [Search(small, asked, coder.ask(small.X[asked.queries]), None, rows)] if len(asked) else []
 
-    def _encode(self, log: ClickLog, coder: Coder) -> Generator[float, None, tuple[list[Any], float]]:
+    def _encoded(
+        self, log: ClickLog, coder: Coder, codes: str, split: int
+    ) -> Generator[float, None, tuple[list[Any], float]]:
+        """All documents, and the seconds; the second of two contenders with the same codes takes those of the first."""
+        if (codes, split) in self._codes:
+            return self._codes.pop((codes, split))
         stored, seconds = [], 0.0
-        for start in range(0, log.n_docs, ROWS_PER_BLOCK):
+        for starts in batches(range(0, log.n_docs, ROWS_PER_BLOCK)):
             since = working_seconds()
-            stored.append(coder.encode(log.docs[start : start + ROWS_PER_BLOCK]))
+            stored += in_parallel(lambda start: coder.encode(log.docs[start : start + ROWS_PER_BLOCK]), starts)
             seconds += working_seconds() - since
             yield 0.0
+        if codes:
+            self._codes[codes, split] = stored, seconds
         return stored, seconds
 
     def _progress(self, work: Generator[float, None, None]) -> Iterator[None]:
         for share in work:
-            self._part = max(self._part, share)  # clicks are validated first, then judged: the share begins twice
+            self._part = max(self._part, share)  # a contender is made, then judged: the share begins twice
             yield
 
     def _publish(self, *, last: bool = False) -> None:

@@ -8,6 +8,7 @@ end go by row.
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, fields
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ from ohash.advice.click_log import Asked, ClickLog, Matrix
 from ohash.advice.coders import Coder, Form
 from ohash.advice.ranking_kernel import NDCG, NEAREST, RECALL, RESCORED, RESCORED_RECALL, TRUTH, judge_rows
 from ohash.core.arrays import Floats, Rows
+from ohash.runtime.parallel import batches, in_parallel
 
 ROWS_PER_BLOCK = 16_384
 HELD = 2**25  # distances held at a time: 128 MB
+QUERIES_PER_PART = 16  # judged by one thread at a time
 DISCOUNT = 1 / np.log2(np.arange(2, NEAREST + 2))
 # The linear form of the documents start to stop, a whole block.
 Items = Callable[[int, int], Form]
@@ -41,26 +44,80 @@ class Scores:
         return {one.name: float(np.mean(getattr(self, one.name))) for one in fields(self)}
 
 
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Queries F of `asked` in `log`, whose documents are all that are coded or, in this order, those of `rows`.
+
+    Without `exact`, (queries, 10), recall is 1.
+    """
+
+    log: ClickLog
+    asked: Asked
+    F: Matrix
+    exact: Rows | None = None
+    rows: Rows | None = None
+
+    def slices(self) -> list[slice]:
+        """Queries whose distances are held at a time."""
+        step = max(1, HELD // self.log.n_docs)
+        return [slice(first, min(first + step, len(self.asked))) for first in range(0, len(self.asked), step)]
+
+    def fill(self, D: Matrix, some: slice, start: int, form: Form) -> None:
+        """Put in the distances of some queries to a block of the coded documents that begins at `start`."""
+        G, bias = form
+        columns = slice(start, start + len(bias))
+        if self.rows is not None:
+            first, last = np.searchsorted(self.rows, (start, start + len(bias)))
+            inside = self.rows[first:last] - start
+            G, bias, columns = G[inside], bias[inside], slice(int(first), int(last))
+        np.subtract(bias, self.F[some] @ G.T, out=D[:, columns])
+
+    def judge(self, D: Matrix, some: slice) -> tuple[Rows, Floats]:
+        """The ten nearest of some queries, and their six scores."""
+        judge_rows()  # compiled once, not by every thread
+        parts = [slice(at, min(at + QUERIES_PER_PART, len(D))) for at in range(0, len(D), QUERIES_PER_PART)]
+
+        def judge(part: slice) -> tuple[Rows, Floats]:
+            these = slice(some.start + part.start, some.start + part.stop)
+            return _judge(self.log, self.asked, these, D[part], None if self.exact is None else self.exact[these])
+
+        nearest, scores = zip(*in_parallel(judge, parts), strict=True)
+        return np.concatenate(nearest), np.concatenate(scores)
+
+
 def rank(
     log: ClickLog, asked: Asked, F: Matrix, items: Items, exact: Rows | None
 ) -> Generator[float, None, tuple[Rows, Scores]]:
     """(ten nearest, scores) of queries F; yields the share done. Without `exact`, (queries, 10), recall is 1."""
-    n = log.n_docs
-    step = max(1, min(len(asked), HELD // n))
-    nearest, parts = [], []
-    for first in range(0, len(asked), step):
-        some = slice(first, min(first + step, len(asked)))
-        D = np.empty((some.stop - first, n), np.float32)
-        for start in range(0, n, ROWS_PER_BLOCK):
-            stop = min(start + ROWS_PER_BLOCK, n)
-            G, bias = items(start, stop)
-            np.subtract(bias, F[some] @ G.T, out=D[:, start:stop])
-            yield (first + len(D) * stop / n) / len(asked)
-        ten, part = _judge(log, asked, some, D, None if exact is None else exact[some])
-        nearest.append(ten)
-        parts.append(part)
-        yield some.stop / len(asked)
-    return np.concatenate(nearest), Scores(*np.concatenate(parts).T)
+    return (yield from rank_all(log.n_docs, items, [Search(log, asked, F, exact)]))[0]
+
+
+def rank_all(n: int, items: Items, searches: list[Search]) -> Generator[float, None, list[tuple[Rows, Scores]]]:
+    """(ten nearest, scores) of each search among the same n coded documents; yields the share done."""
+    results: list[list[tuple[Rows, Floats]]] = [[] for _ in searches]
+    rounds = list(zip_longest(*(search.slices() for search in searches)))
+    for number, slices in enumerate(rounds):
+        held = [
+            (search, some, np.empty((some.stop - some.start, search.log.n_docs), np.float32), parts)
+            for search, some, parts in zip(searches, slices, results, strict=True)
+            if some is not None
+        ]
+
+        def fill(start: int, held: "list[tuple[Search, slice, Matrix, list[Any]]]" = held) -> None:
+            form = items(start, min(start + ROWS_PER_BLOCK, n))
+            for search, some, D, _ in held:
+                search.fill(D, some, start, form)
+
+        for some_blocks in batches(range(0, n, ROWS_PER_BLOCK)):
+            in_parallel(fill, some_blocks)
+            yield (number + min(1.0, (some_blocks[-1] + ROWS_PER_BLOCK) / n)) / len(rounds)
+        for search, some, D, parts in held:
+            parts.append(search.judge(D, some))
+        yield (number + 1) / len(rounds)
+    return [
+        (np.concatenate([ten for ten, _ in parts]), Scores(*np.concatenate([six for _, six in parts]).T))
+        for parts in results
+    ]
 
 
 def _judge(log: ClickLog, asked: Asked, some: slice, D: Matrix, exact: Rows | None) -> tuple[Rows, Floats]:

@@ -20,15 +20,45 @@ def test_each_split_learns_before_it_asks():
     parts = splits(log, 3, 50, 0)
     learnt = [len(one.query) for one in parts]
     n = len(log.query)
-    assert learnt == [round(tenths * n / 10) for tenths in (8, 7, 6)]
+    times = {key: at for at, key in reversed(list(enumerate(zip(log.query.tolist(), log.doc.tolist(), strict=True))))}
+    for count, tenths, split in zip(learnt, (8, 7, 6), parts, strict=True):
+        assert 0.5 * tenths * n / 10 <= count < tenths * n / 10
+        assert all(times[key] < round(tenths * n / 10) for key in keys(split.query, split.doc))
     for split in parts:
         for asked in (split.validation, split.test):
             pairs = {(int(q), int(d)) for q, docs in zip(asked.queries, asked.answers, strict=True) for d in docs}
             assert pairs and not pairs & keys(split.query, split.doc)
             for query, docs, hidden in zip(asked.queries, asked.answers, asked.hidden, strict=True):
                 assert not set(docs) & set(hidden)
-                known = {d for q, d in keys(split.query, split.doc) if q == query} - set(docs.tolist())
+                before = slice(0, round((8 - split.number) * n / 10))
+                known = {d for q, d in keys(log.query[before], log.doc[before]) if q == query} - set(docs.tolist())
                 assert known <= set(hidden.tolist())
+
+
+@pytest.mark.parametrize("two_sided", [False, True])
+def test_no_query_that_asks_is_learnt_from(two_sided):
+    log = click_log(meaningless(n=400, clicks=4000))
+    if two_sided:
+        data = Dataset.from_arrays(log.X, pairs=(300 + log.query % 100, log.doc % 300), query_rows=np.arange(300, 400))
+        log = click_log(data)
+    for split in splits(log, 3, 40, 0):
+        assert split.apart and len(split.test) >= 20 and len(split.validation)
+        asked = set(split.test.queries.tolist()), set(split.validation.queries.tolist())
+        learnt = set(split.query.tolist()) | (set() if two_sided else set(split.doc.tolist()))
+        assert not asked[0] & asked[1] and not (asked[0] | asked[1]) & learnt
+        assert set(split.doc.tolist()) & {int(doc) for docs in split.test.answers for doc in docs}  # documents may be
+
+
+def test_fewer_queries_ask_if_too_little_would_be_left_to_learn():
+    log = click_log(meaningless(n=150, clicks=3000))
+    for split in splits(log, 3, 100, 0):
+        assert split.apart and 20 <= len(split.test) < 100 and len(split.query) >= 0.5 * 0.6 * len(log.query)
+
+
+def test_a_query_that_nearly_all_clicks_hold_is_learnt_from_and_that_is_said():
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    log = click_log(Dataset.from_arrays(X, pairs=(np.zeros(150, int), np.arange(1, 151))))
+    assert not any(split.apart for split in splits(log, 3, 40, 0))
 
 
 def test_time_decides_the_order():
@@ -93,7 +123,8 @@ def test_a_stream_without_possible_negatives_has_none():
 def test_a_smaller_log_asks_the_same():
     log = click_log(meaningless(n=400, clicks=3000))
     asked = splits(log, 1, 50, 0)[0].test
-    small, fewer = thin(log, asked, 100)
+    small, fewer, rows = thin(log, asked, 100)
+    np.testing.assert_array_equal(small.docs, log.docs[rows])
     assert 100 <= small.n_docs < 400 and len(fewer) == len(asked)
     for at in range(len(asked)):
         np.testing.assert_array_equal(small.X[fewer.queries[at]], log.X[asked.queries[at]])

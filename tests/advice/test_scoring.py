@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
+from ohash.advice import scoring
 from ohash.advice.click_log import Asked, ClickLog
 from ohash.advice.coders import FloatCoder
-from ohash.advice.scoring import DISCOUNT, blocks, rank
+from ohash.advice.scoring import DISCOUNT, Search, blocks, rank, rank_all
 from ohash.evaluation.neighbours import exact_neighbours
 from ohash.runtime.progress import drain
 
@@ -95,3 +96,29 @@ def test_float_vectors_find_their_exact_neighbours_even_far_from_the_origin(metr
     exact = exact_neighbours(X[:20], X, 10, metric, query_rows=np.arange(20))
     assert np.mean([len(set(a) & set(b)) / 10 for a, b in zip(near, exact, strict=True)]) > 0.99
     assert (scores.recall == 1).all()
+
+
+def test_a_search_among_some_rows_is_that_of_a_smaller_log(monkeypatch):
+    """Blocks and parts smaller than the data, so that several threads fill and judge; more queries than are held."""
+    monkeypatch.setattr(scoring, "ROWS_PER_BLOCK", 64)
+    monkeypatch.setattr(scoring, "HELD", 64 * 150)
+    rng = np.random.default_rng(0)
+    X = rng.integers(-2, 3, (500, 6)).astype(np.float32)  # ties, and exact sums
+    log, rows = log_of(X, 400), np.sort(rng.choice(400, 150, replace=False))
+    small = log_of(np.concatenate([X[rows], X[400:]]), 150)
+    queries, answers = np.arange(400, 500), tuple(rng.choice(150, 3, replace=False) for _ in range(100))
+    asked = Asked(np.arange(150, 250), answers, (NONE,) * 100)
+    all_asked = Asked(queries, tuple(rows[docs] for docs in answers), (NONE,) * 100)
+    coder = FloatCoder(np.zeros((1, 6), np.float32))
+    F = coder.ask(X[400:])
+    alone = [
+        drain(rank(log, all_asked, F, blocks(log, coder), None)),
+        drain(rank(small, asked, F, blocks(small, coder), None)),
+    ]
+    searches = [Search(log, all_asked, F), Search(small, asked, F, None, rows)]
+    both = drain(rank_all(400, blocks(log, coder), searches))
+    for (near, scores), (near_alone, scores_alone) in zip(both, alone, strict=True):
+        np.testing.assert_array_equal(near, near_alone)
+        for name, values in vars(scores_alone).items():
+            np.testing.assert_array_equal(getattr(scores, name), values)
+    assert 0 < both[1][1].truth.mean() < 1

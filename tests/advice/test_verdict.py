@@ -6,18 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ohash.advice import contenders, runner, scoring
 from ohash.advice.export import contender_rows, protocol, query_rows, table
 from ohash.advice.params import AdviceParams
 from ohash.advice.runner import AdviceRunner
 from ohash.advice.verdict import half_width, number, verdict
 from ohash.evaluation.significance import difference_over_seeds
+from ohash.runtime import parallel
 from ohash.streams.dataset import Dataset
 from tests.advice.logs import FEW, answer, clicks_of_groups, meaningless, misleading
 
 
 @pytest.fixture(scope="module")
 def learnable():
-    from ohash.advice import contenders, runner
     from tests.advice.conftest import KEPT
 
     every = contenders.contenders
@@ -104,8 +105,10 @@ def one_sided(queries, docs, n=200, d=12):
 
 
 def test_one_query_decides_nothing(few):
-    result = verdict(answer(one_sided(np.zeros(150, int), np.arange(1, 151))))
+    snapshot = answer(one_sided(np.zeros(150, int), np.arange(1, 151)))
+    result = verdict(snapshot)
     assert result.decision == "tie" and "only 1 query has a later answer" in result.sentence
+    assert "too few to hold their earlier clicks back" in protocol(snapshot)
 
 
 def test_clicks_on_one_document_decide_nothing(few):
@@ -170,8 +173,42 @@ def test_with_every_contender(data):
 
 def test_what_is_not_used_is_in_the_protocol(few):
     data = misleading(n=200, clicks=600)
-    assert protocol(answer(data)).endswith("queries with later clicks")
+    held = "(no click of theirs is learnt; documents may be learnt from)"
+    assert protocol(answer(data)).endswith(f"queries with later clicks {held}")
     noted = replace(data, key="own", note="the labels of d are not used, because q has none")
-    assert protocol(answer(noted)).endswith("later clicks; the labels of d are not used, because q has none")
+    assert protocol(answer(noted)).endswith(f"later clicks {held}; the labels of d are not used, because q has none")
     labelled = replace(data, labels=np.arange(200) % 3)
-    assert protocol(answer(labelled)).endswith("later clicks; labels are not used, because there are clicks")
+    assert protocol(answer(labelled)).endswith(f"later clicks {held}; labels are not used, because there are clicks")
+
+
+@pytest.mark.slow
+def test_the_number_of_threads_changes_nothing(monkeypatch):
+    """Every contender but OPQ, with blocks so small that all threads have work."""
+    every = contenders.contenders
+    monkeypatch.setattr(runner, "contenders", lambda log: [one for one in every(log) if one.key != "opq"])
+    for module in (runner, scoring):
+        monkeypatch.setattr(module, "ROWS_PER_BLOCK", 128)
+    measured = []
+    for cores in (1, 3):
+        monkeypatch.setattr(parallel, "cores", lambda cores=cores: cores)
+        parallel._pool.cache_clear()
+        snapshot = answer(misleading(), replace(FEW, queries=40))
+        measured.append({(one.key, one.split): one for one in snapshot.measured})
+    parallel._pool.cache_clear()
+    assert len(measured[0]) == len(measured[1]) == 3 * len(snapshot.contenders)
+    for key, one in measured[0].items():
+        other = measured[1][key]
+        assert (one.validation, one.settings, one.bytes) == (other.validation, other.settings, other.bytes)
+        for name, values in vars(one.scores).items():
+            np.testing.assert_array_equal(getattr(other.scores, name), values)
+        assert min(one.train, one.encode, other.train, other.encode) >= 0
+
+
+@pytest.mark.slow
+def test_two_ways_to_score_the_same_codes_encode_once(monkeypatch):
+    every, kept = contenders.contenders, ("float", "rabitq_1", "oh_24", "oh_24_asymmetric")
+    monkeypatch.setattr(runner, "contenders", lambda log: [one for one in every(log) if one.key in kept])
+    snapshot = answer(misleading())
+    for one, other in zip(snapshot.of("oh_24"), snapshot.of("oh_24_asymmetric"), strict=True):
+        assert one.encode == other.encode and one.bytes == other.bytes
+        assert not np.array_equal(one.scores.ndcg, other.scores.ndcg)

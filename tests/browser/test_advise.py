@@ -40,3 +40,34 @@ def test_uploaded_clicks_are_answered(page: Any, server: Dashboard, files: tuple
     until(lambda: page.url == address, "the same question")
     page.get_by_role("button", name="Share").click()
     page.get_by_text("whoever opens it needs the files, too").wait_for()
+
+
+@pytest.fixture
+def two_sides(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Documents, queries about another mean, and a click log in order of time."""
+    rng = np.random.default_rng(0)
+    topics = rng.normal(size=(30, 16))
+    documents, queries = rng.integers(0, 30, 400), rng.integers(0, 30, 150)
+    np.save(tmp_path / "d.npy", topics[documents] + 0.4 * rng.normal(size=(400, 16)))
+    np.save(tmp_path / "q.npy", topics[queries] + 3 + 0.4 * rng.normal(size=(150, 16)))
+    asked = rng.integers(0, 150, 2500)
+    clicked = [int(rng.choice(np.flatnonzero(documents == queries[one]))) for one in asked]
+    rows = "".join(f"{q},{d},1,{at}\n" for at, (q, d) in enumerate(zip(asked, clicked, strict=True)))
+    (tmp_path / "c.csv").write_text(f"query,item,label,time\n{rows}")
+    return tmp_path / "d.npy", tmp_path / "q.npy", tmp_path / "c.csv"
+
+
+def test_documents_queries_and_a_click_log_are_answered(
+    page: Any, server: Dashboard, two_sides: tuple[Path, Path, Path]
+) -> None:
+    bring(page, server, *two_sides, places=(0, 1, 2))
+    page.get_by_text("400 documents to search and 150 queries").first.wait_for()
+    page.get_by_role("button", name="Learn or rotate?").click()
+    page.wait_for_url("**/advise*")
+    answer = page.locator(".ohash-verdict")
+    until(lambda: answer.get_attribute("data-decision") in ("learn", "rotate", "tie"), "an answer, even if only so far")
+    said = answer.inner_text()
+    assert "400 documents x 16" in said and "clicks in order of time" in said
+    assert "no click of theirs is learnt; documents may be learnt from" in said
+    until(lambda: "adapter + RaBitQ, 1 bit" in page.locator(".ohash-compare").inner_text(), "contenders")
+    assert page.get_by_text("Traceback").count() == 0
