@@ -91,7 +91,9 @@ def test_other_models_data_and_folders_are_refused(data, capsys):
     folder, _ = data
     assert encode(folder, "--workers", "1") == 0
     model = ohash.load(folder / "model.npz")
-    ohash.save(ohash.MMOH(r=12, T=2), folder / "other.npz")
+    other = ohash.MMOH(r=12, T=2)
+    other.start(D)
+    ohash.save(other, folder / "other.npz")
     assert main(["encode", str(folder / "other.npz"), str(folder / "in"), str(folder / "out")]) == 2
     assert "codes of another model" in capsys.readouterr().err
     pq.write_table(vectors_table(np.ones((3, D), np.float32), ["x", "y", "z"]), folder / "in" / "d.parquet")
