@@ -197,7 +197,7 @@ def code_strips(rows: dict[str, Signs], marked: np.ndarray, *, dark: bool = Fals
     parts = []
     for at, (name, code) in enumerate(rows.items()):
         y = at * (CELL_HEIGHT + GAP) + GAP
-        place = f'x="0" y="{y + 0.72 * CELL_HEIGHT:.1f}" fill="{ground.ink}" font-size="13"'
+        place = f'x="0" y="{y + 0.72 * CELL_HEIGHT:.1f}" fill="{ground.ink}" font-size="16"'
         parts.append(f"<text {place}>{html.escape(name)}</text>")
         for k in range(bits):
             fill = ink if code[k] > 0 else ground.grid

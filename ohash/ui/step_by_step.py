@@ -203,7 +203,7 @@ def _items(session: Session, view: PairView, dataset: Dataset) -> None:
     kind = "similar" if view.s == 1 else "dissimilar"
     st.html(pair_html(dataset, view.i, view.j, kind, dark=dark()))
     source = "that you chose" if session.own_pair is not None else "of the stream"
-    st.caption(f"A {kind} pair {source}: x_i is row {view.i:,}, x_j is row {view.j:,}.")
+    st.caption(f"A {kind} pair {source}: xᵢ is row {view.i:,}, xⱼ is row {view.j:,}.")
 
 
 def _next_stage(session: Session, count: int) -> None:

@@ -68,7 +68,7 @@ def test_two_items_of_ones_own() -> None:
     app.number_input(key="own_i").set_value(7).run()
     app.number_input(key="own_j").set_value(7).run()
     press(app, "own_use")
-    assert "A similar pair that you chose: x_i is row 7, x_j is row 7." in shown(app)
+    assert "A similar pair that you chose: xᵢ is row 7, xⱼ is row 7." in shown(app)
     press(app, "stage_all")
     assert "There is no loss" in shown(app)
 
