@@ -66,6 +66,9 @@ def test_other_seeds_give_a_median_and_its_spread_as_far_as_all_have_come():
     assert line.x.tolist() == pairs[:-3].tolist()
     np.testing.assert_allclose(line.spread, 0.1, atol=1e-6)
     assert "; median of 3 seeds ." in chart.title
+    assert chart.title.endswith(f" after {pairs[-4]:,.0f}"), "not to be read as the median where this run is now"
+    level = charts.quality(now, seeds=[charts.ghost_of(now, "")])
+    assert "; median of 2 seeds ." in level.title and " after " not in level.title
     assert "median of 3 seeds" not in names(charts.quality(now))
 
 

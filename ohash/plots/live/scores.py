@@ -117,7 +117,8 @@ def quality(
         title = f"{of}: {score.short} {_story(now, score, y)}"
     caption = score.metric.help
     for one in over_seeds:
-        title += f"; {one.name} {formats.share(last(one.y))}"
+        behind = f" after {one.x[-1]:,.0f}" if one.x[-1] < now.checkpoints["pairs"][-1] else ""
+        title += f"; {one.name} {formats.share(last(one.y))}{behind}"
         caption += " The grey band is one standard deviation over the seeds."
     return Chart(title, x, y_axis, tuple(curves), tuple(lines), caption, f"{title}. Line chart over pairs.")
 
