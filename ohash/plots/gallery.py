@@ -62,8 +62,11 @@ def ties_note(result: Neighbours, r: int, T: int = 1) -> str:
     if not np.issubdtype(result.distances.dtype, np.integer) or (equal := int((result.distances == 0).sum())) < 2:
         return ""
     where = " in one of the models" if T > 1 else ""
+    shown = (
+        f"All {equal} items" if equal == len(result.distances) else f"{equal} of these {len(result.distances)} items"
+    )
     return (
-        f"{equal} of them have exactly the query's code{where}: at 0 of {r} bits nothing tells them apart, and they "
+        f"{shown} have exactly the query's code{where}: at 0 of {r} bits nothing tells them apart, and they "
         "stand in the order of the data."
     )
 

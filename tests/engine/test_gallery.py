@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from ohash.engine.gallery import nearest
+from ohash.engine.gallery import Neighbours, nearest
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
+from ohash.plots.gallery import ties_note
 from tests.engine.runs import finish, own_data
 from tests.selection import first
 
@@ -57,3 +58,13 @@ def test_what_was_clicked_later_is_relevant_to_an_item():
     np.testing.assert_array_equal(judge.is_relevant(row, partners), True)
     others = np.setdiff1d(judge.database, partners)
     assert not judge.is_relevant(row, others).any()
+
+
+@pytest.mark.parametrize(
+    ("equal", "note"), [(1, ""), (3, "3 of these 10 items have exactly"), (10, "All 10 items have exactly")]
+)
+def test_the_note_on_ties_counts_items_not_queries(equal, note):
+    distances = np.array([0] * equal + [2] * (10 - equal), np.int32)
+    one = Neighbours(0, np.arange(10), distances, np.ones(10, bool), 0)
+    said = ties_note(one, 16)
+    assert said.startswith(note) and bool(said) == bool(note)
