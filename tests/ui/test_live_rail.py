@@ -2,6 +2,8 @@
 
 import pytest
 
+from ohash.engine.params import rows_of
+from ohash.ui.live.rail import acts_at_once
 from ohash.ui.session import live_run
 from tests.ui.live_app import SMALL, moving, opened, session_of, until, widget
 
@@ -75,8 +77,21 @@ def test_the_remedy_of_a_finding_is_one_press() -> None:
     app.run()
     button = app.button(key="remedy_C")
     wanted = float(button.label.removeprefix("Set C to "))
+    assert button.help == app.button(key="chip_C").help.partition(". ")[2] == "Starts a new run.", "it has ended"
     button.click().run()
     assert not app.exception and session_of(app).params.model.C == wanted > 1e-5
+
+
+@pytest.mark.slow
+def test_a_remedy_is_named_in_words_and_acts_on_a_run_that_goes_on() -> None:
+    app = opened(**{**SMALL, "dataset": "rings", "normalize": "1", "kernel": "none", "pairs": "1000000"})
+    runner = live_run.runner(session_of(app))
+    until(app, lambda: (now := runner.snapshot()) is not None and now.t >= 6_000)
+    app.session_state["health"] = True
+    app.run()
+    assert app.button(key="remedy_kernel").label == "Set kernel to rbf"
+    row = rows_of(session_of(app).params)["beta"]
+    assert acts_at_once(session_of(app), row)
 
 
 @pytest.mark.slow

@@ -30,7 +30,8 @@ def _row(session: Session) -> None:
     with st.container(horizontal=True, key="chips", vertical_alignment="center"):
         st.caption(f"Not default ({len(changed)}):", width="content")
         for row, value in changed:
-            how = "Acts on the running model." if _acts_live(row) else "Starts a new run."
+            at_once = _acts_live(row) and rail.acts_at_once(session, row)
+            how = "Acts on the running model." if at_once else "Starts a new run."
             if st.button(
                 f"{row.symbol if row.key in SYMBOLS else row.title} {format_value(row, value)}",
                 icon=":material/close:", key=f"chip_{row.key}", type="tertiary",

@@ -7,7 +7,8 @@ import streamlit as st
 from ohash.core.parameters import Parameter, format_value
 from ohash.engine.params import flat, rows_of
 from ohash.engine.run_health import MIN_PAIRS, Finding, Remedy, findings
-from ohash.ui.live.rail import change
+from ohash.ui.live.chips import SYMBOLS
+from ohash.ui.live.rail import acts_at_once, change
 from ohash.ui.parts.live_chart import RESTING
 from ohash.ui.session import live_run
 from ohash.ui.session.session import Session
@@ -55,8 +56,10 @@ def _line(finding: Finding) -> str:
 
 
 def _button(session: Session, row: Parameter, remedy: Remedy) -> None:
-    how = "Acts on the running model, and is recorded in the link." if row.live else "Starts a new run."
-    label = f"Set {row.title if row.kind is bool else row.symbol or row.title} to {format_value(row, remedy.value)}"
+    at_once = acts_at_once(session, row)
+    how = "Acts on the running model, and is recorded in the link." if at_once else "Starts a new run."
+    name = row.symbol if row.key in (*SYMBOLS, "sigma") else row.title
+    label = f"Set {name} to {format_value(row, remedy.value)}"
     if st.button(label, key=f"remedy_{remedy.key}", help=how):
         in_force = flat(live_run.in_force(session)) | session.pending
         if in_force[remedy.key] != remedy.value:  # the timer may have carried the same press already

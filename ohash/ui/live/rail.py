@@ -182,9 +182,14 @@ def current_values(session: Session) -> dict[str, Any]:
     return flat(live_run.in_force(session)) | _chosen_C(session) | session.pending
 
 
+def acts_at_once(session: Session, row: Parameter) -> bool:
+    """Whether a change of it acts on the running model; once a run has ended, every change starts a new one."""
+    return row.live and not live_run.runner(session).finished.is_set()
+
+
 def change(session: Session, key: str, value: Any) -> None:
     """A setting was changed: β and C act on the running model, whatever else starts a new run."""
-    if not rows_of(session.params)[key].live or live_run.runner(session).finished.is_set():
+    if not acts_at_once(session, rows_of(session.params)[key]):
         session.playing = True
         commit_value(session, key, value)
         return
