@@ -74,7 +74,7 @@ def measurable(name: str, X: npt.NDArray[Number], *, rows: npt.ArrayLike | None 
 
     >>> measurable("X", np.array([[1.0, 2.0], [0.0, 1e23]], np.float32))
     Traceback (most recent call last):
-    ValueError: X must have rows of length at most 1e+18, got 1e+23 at row 1, column 1; that row is damaged, remove it
+    ValueError: X must have rows of length at most 1e+18, got 1e+23 at row 1, column 1; remove it or scale all rows down
     """
     finite(name, X, rows=rows)
     place = find_long_row(X)
@@ -103,7 +103,8 @@ def find_long_row(X: Numbers) -> tuple[int, int] | None:
 def long_row_message(value: float, place: str) -> str:
     """The message about such a row."""
     return (
-        f"must have rows of length at most {MAX_ROW_LENGTH:g}, got {value:g} at {place}; that row is damaged, remove it"
+        f"must have rows of length at most {MAX_ROW_LENGTH:g}, got {value:g} at {place}; "
+        "remove it or scale all rows down"
     )
 
 
