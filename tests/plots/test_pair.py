@@ -89,5 +89,7 @@ def test_a_strip_has_a_square_per_bit_and_a_frame_per_marked_one():
     code = np.array([1, -1, 1, 1])
     svg = code_strips({"a & b": code, "c": -code}, np.array([True, False, False, True]))
     assert svg.count("<rect") == 8 and svg.count("stroke=") == 4 and "a &amp; b" in svg
+    sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)"', svg)]
+    assert len(sizes) == 2 and min(sizes) >= 16, "a name is readable on stage"
     long = code_strips({"a": np.ones(200)}, np.zeros(200, bool))
     assert long.count("<rect") == 128 and "the first 128 of 200 bits" in long
