@@ -82,7 +82,7 @@ def _board(session: Session) -> None:
     if now is None or not math.isfinite(score):
         st.caption("This run has no mAP yet, or its data have no labels.")
         return
-    st.text_input("Name on the board", max_chars=LONGEST_NAME, key="board_name")
+    st.text_input("Name on the board", max_chars=LONGEST_NAME, key="view_board_name")
     st.button(
         "Enter this run", key="board_enter", help="For everybody on this server to see, until it stops.",
         on_click=once(partial(_enter, session)),
@@ -98,7 +98,7 @@ def _enter(session: Session) -> None:
     if now is None or not math.isfinite(score):
         session.board_answer = "This run was started anew and has no mAP yet."
         return
-    who, name = access.visitor() or "owner", st.session_state["board_name"]
+    who, name = access.visitor() or "owner", view_state.view("board_name") or ""
     session.board_answer = classroom().enter(who, name, score, round(now.numbers["bits"]), title_of(session.params))
 
 
