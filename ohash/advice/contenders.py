@@ -114,30 +114,14 @@ def contenders(log: ClickLog) -> list[Contender]:
 def _learnt(r: int, bits: float, *, whitened: bool, hamming: bool) -> list[Contender]:
     """OH at one length by the query's float projections, also by Hamming distance unless it is there; whitening."""
     trained = "choice", f"oh {r}"
-    made = []
-    if hamming:
-        made.append(
-            Contender(
-                f"oh_{r}",
-                f"OH, {r} bits",
-                "learnt",
-                bits,
-                partial(_oh, r=r, asymmetric=False),
-                trained,
-                codes=f"oh {r}",
-            )
-        )
-    made.append(
+    scorings = [("", "", False)] if hamming else []
+    made = [
         Contender(
-            f"oh_{r}_asymmetric",
-            f"OH, {r} bits, float query",
-            "learnt",
-            bits,
-            partial(_oh, r=r, asymmetric=True),
-            trained,
-            codes=f"oh {r}",
+            f"oh_{r}{key}", f"OH, {r} bits{words}", "learnt", bits,
+            partial(_oh, r=r, asymmetric=asymmetric), trained, codes=f"oh {r}",
         )
-    )
+        for key, words, asymmetric in [*scorings, ("_asymmetric", ", float query", True)]
+    ]  # fmt: skip
     if whitened:
         made += [
             Contender(

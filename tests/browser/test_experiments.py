@@ -81,17 +81,21 @@ def test_the_paper_shows_claims_figures_and_a_report(page: Any, server: Dashboar
     assert page.get_by_text("Traceback").count() == 0
 
 
-def test_on_a_phone_in_the_dark_runs_are_filtered_by_state_deleted_and_brought_back(
-    page: Any, server: Dashboard
-) -> None:
-    page.emulate_media(color_scheme="dark")
-    page.set_viewport_size({"width": 390, "height": 844})
+def finish_two_runs(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/?dataset=blobs2d&method=oh&r=8&pairs=300")
     page.locator(".ohash-status:has-text('done')").wait_for()
     before = page.evaluate("location.search")
     page.get_by_role("button", name="New seed").click()
     until(lambda: page.evaluate("location.search") != before, "another seed")
     page.locator(".ohash-status:has-text('done')").wait_for()
+
+
+def test_on_a_phone_in_the_dark_runs_are_filtered_by_state_deleted_and_brought_back(
+    page: Any, server: Dashboard
+) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 390, "height": 844})
+    finish_two_runs(page, server)
     page.evaluate("document.querySelector('a[href$=\"/runs\"]')?.click()")  # the menu is folded away
     heading = page.get_by_text(re.compile(r"^\d+ runs$")).first
     heading.wait_for()
@@ -119,12 +123,7 @@ def test_on_a_phone_in_the_dark_runs_are_filtered_by_state_deleted_and_brought_b
 
 
 def test_deleting_a_run_asks_first_touches_only_what_was_chosen_and_is_undone(page: Any, server: Dashboard) -> None:
-    page.goto(f"{server.url}/?dataset=blobs2d&method=oh&r=8&pairs=300")
-    page.locator(".ohash-status:has-text('done')").wait_for()
-    before = page.evaluate("location.search")
-    page.get_by_role("button", name="New seed").click()
-    until(lambda: page.evaluate("location.search") != before, "another seed")
-    page.locator(".ohash-status:has-text('done')").wait_for()
+    finish_two_runs(page, server)
     page.get_by_text("Experiments").first.click()
     page.get_by_text("Runs", exact=True).first.click()
     heading = page.get_by_text(re.compile(r"^\d+ runs$")).first
