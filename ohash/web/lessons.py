@@ -5,6 +5,8 @@
 link: r=3&at=299&only=r        (`only` names the settings that stay free; all others are locked)
 check: r=8&at=2000 -> agreement > 0.9        (what the text claims, for the tests; any number of lines)
 
+A check is of the `agreement`, the `loss` ΣR, that of the `frozen` W, or the lowest `purity` in the table of codes.
+
 Two or three sentences.
 
 **Predict first.** A question.
@@ -26,7 +28,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "lesson_texts"
 OWN = "OHASH_LESSON"  # a lesson of one's own, shown first
 OPTION = re.compile(r"- \(( |x)\) (.+)")
-CHECK = re.compile(r"check: (\S*) -> (agreement|loss|frozen) ([<>]) ([\d.]+)")
+CHECK = re.compile(r"check: (\S*) -> (agreement|loss|frozen|purity) ([<>]) ([\d.]+)")
 PARTS = ("Predict first", "Then look", "Try")
 PAGE = """<!doctype html>
 <html lang="en">
