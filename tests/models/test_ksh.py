@@ -20,8 +20,8 @@ def problem(seed, n=60, m=7, c=3, r=8):
 
 def test_the_operator_is_the_matrix_for_classes_and_for_flags():
     _, S, rng = problem(0)
-    similar = (S.Q @ S.Q.T > 0) * 2.0 - 1
-    np.testing.assert_allclose(S.dense(), 8 * similar - S.H @ S.H.T, atol=1e-10)
+    Q = np.eye(3)[np.random.default_rng(0).integers(0, 3, 60)]
+    np.testing.assert_allclose(S.dense(), 8 * ((Q @ Q.T > 0) * 2.0 - 1) - S.H @ S.H.T, atol=1e-10)
     flags = (rng.random((60, 5)) < 0.4).astype(float)
     np.testing.assert_allclose(
         Residual(SharedLabels(flags), 8).dense(), 8 * ((flags @ flags.T > 0) * 2.0 - 1), atol=1e-10
@@ -61,6 +61,35 @@ def test_the_spectral_bit_is_the_top_eigenvector_and_refining_lowers_the_cost():
     last, best = refine(a, white, S, 300, 1e-6)
     costs = [cost_and_gradient(solution, white, S)[0] for solution in (best, last, a)]
     assert costs == sorted(costs) and costs[1] < costs[2]
+
+
+def refine_literally(a, K, S, iterations, tolerance):
+    """The steps as the authors' program takes them: every product with K is computed anew."""
+    lipschitz, before, momentum, momentum_before = 1.0, a, 1.0, 0.0
+    cost = cost_and_gradient(a, K, S)[0]
+    for _ in range(iterations):
+        v = a + (momentum_before - 1) / momentum * (a - before)
+        cost_v, gradient = cost_and_gradient(v, K, S)
+        while True:
+            step = v - gradient / lipschitz
+            cost_step = cost_and_gradient(step, K, S)[0]
+            if cost_step <= cost_v - gradient @ gradient / (2 * lipschitz):
+                break
+            lipschitz *= 2
+        before, a = a, step
+        momentum_before, momentum = momentum, (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        change, cost = abs(cost_step - cost), cost_step
+        if change <= tolerance * len(K):
+            break
+    return a
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_steps_that_share_products_with_K_are_the_literal_ones(seed):
+    K, S, rng = problem(seed)
+    a = rng.normal(size=K.shape[1])
+    last, _ = refine(a, K, S, 60, 1e-9)
+    np.testing.assert_allclose(last, refine_literally(a, K, S, 60, 1e-9), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.slow

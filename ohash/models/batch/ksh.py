@@ -7,12 +7,13 @@ On l labelled points with centred (kernel) features K (l, m) and S = r S0, S0 = 
 3. the better of both by hᵀSh, h = sgn(Ka); then hhᵀ, the part that is explained, is subtracted from S.
 
 The variant "authors" is that of the authors' program; "refined" takes step 2 in coordinates where KᵀK = I, which needs
-far fewer iterations, and keeps the step with the least cost. S is never formed for class labels: S0 = 2QQᵀ - 11ᵀ with Q
-the class indicators, so Sv costs O(l (classes + bits)).
+far fewer iterations, and keeps the step with the least cost. S is never formed: S0 = 2QQᵀ - 11ᵀ with Q the class
+indicators, of which each row has one, so Sv costs O(l bits); without classes, QQᵀ is the sparse matrix of similar
+points. K times a step is a sum of known products, so an iteration needs one product with K and one with Kᵀ.
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -70,31 +71,51 @@ class Residual:
     """S = r S0 - Σ hhᵀ as an operator; S0_ij = +1 where i and j are similar, else -1."""
 
     def __init__(self, similarity: Similarity, r: int) -> None:
-        """Points of one label each need only their indicators, all others S0 itself."""
-        self.r = r
-        self.Q = (
-            similarity.Q if isinstance(similarity, SharedLabels) and (similarity.Q.sum(axis=1) == 1).all() else None
-        )
-        self.S0 = np.where(similarity.matrix(), 1.0, -1.0) if self.Q is None else np.empty((0, 0))
-        self.H = np.empty((similarity.n, 0))
+        """Points of one label each need only their indicators, all others the pairs that are similar."""
+        from scipy.sparse import csr_array  # noqa: PLC0415
+
+        self.factors: tuple[Any, ...]  # their product is the matrix of similar points
+        if isinstance(similarity, SharedLabels) and (similarity.Q.sum(axis=1) == 1).all():
+            self.factors = csr_array(similarity.Q), csr_array(similarity.Q.T)
+        else:
+            self.factors = (csr_array(similarity.matrix(), dtype=np.float64),)
+        self.r, self.bits = r, 0
+        self._H = np.empty((r, similarity.n))
+
+    @property
+    def H(self) -> Floats:
+        """The bits that were explained, (l, bits)."""
+        return self._H[: self.bits].T
 
     def times(self, V: Floats) -> Floats:
         """S V for a vector or a matrix of columns."""
-        similar = 2 * (self.Q @ (self.Q.T @ V)) - V.sum(axis=0) if self.Q is not None else self.S0 @ V
-        return np.asarray(self.r * similar - self.H @ (self.H.T @ V))
+        similar = V
+        for factor in reversed(self.factors):
+            similar = factor @ similar
+        return np.asarray(self.r * (2 * similar - V.sum(axis=0)) - self.H @ (self.H.T @ V))
 
     def explain(self, h: Floats) -> None:
         """Subtract hhᵀ from S."""
-        self.H = np.concatenate([self.H, h[:, None]], axis=1)
+        self._H[self.bits] = h
+        self.bits += 1
 
     def dense(self) -> Floats:
         """S itself, for tests."""
-        return self.times(np.eye(len(self.H)))
+        return self.times(np.eye(self._H.shape[1]))
 
 
 def cost_and_gradient(a: Floats, K: Floats, S: Residual) -> tuple[float, Floats]:
     """-φᵀSφ and its gradient -Kᵀ[(Sφ) ∘ (1 - φ²)], φ = 2 sigmoid(Ka) - 1 = tanh(Ka / 2)."""
-    phi = np.tanh(0.5 * (K @ a))
+    return _cost_and_gradient(K @ a, K, S)
+
+
+def _cost(Ka: Floats, S: Residual) -> float:
+    phi = np.tanh(0.5 * Ka)
+    return -float(phi @ S.times(phi))
+
+
+def _cost_and_gradient(Ka: Floats, K: Floats, S: Residual) -> tuple[float, Floats]:
+    phi = np.tanh(0.5 * Ka)
     S_phi = S.times(phi)
     return -float(phi @ S_phi), -(K.T @ (S_phi * (1 - phi**2)))
 
@@ -105,23 +126,24 @@ def refine(a: Floats, K: Floats, S: Residual, iterations: int, tolerance: float)
     Nesterov's accelerated gradient; the Lipschitz guess is doubled until a step holds.
     """
     lipschitz = 1.0
-    before, momentum, momentum_before = a, 1.0, 0.0
-    cost = cost_and_gradient(a, K, S)[0]
+    Ka = K @ a
+    before, Kbefore, momentum, momentum_before = a, Ka, 1.0, 0.0
+    cost = _cost(Ka, S)
     best, best_cost = a, cost
     for _ in range(iterations):
-        v = a + (momentum_before - 1) / momentum * (a - before)
-        cost_v, gradient = cost_and_gradient(v, K, S)
-        square = float(gradient @ gradient)
+        ahead = (momentum_before - 1) / momentum
+        v, Kv = a + ahead * (a - before), Ka + ahead * (Ka - Kbefore)
+        cost_v, gradient = _cost_and_gradient(Kv, K, S)
+        square, Kgradient = float(gradient @ gradient), K @ gradient
         for _ in range(DOUBLINGS + 1):
-            step = v - gradient / lipschitz
-            phi = np.tanh(0.5 * (K @ step))
-            cost_step = -float(phi @ S.times(phi))
+            Kstep = Kv - Kgradient / lipschitz
+            cost_step = _cost(Kstep, S)
             if cost_step <= cost_v - square / (2 * lipschitz):
                 break
             lipschitz *= 2
         else:
             break
-        before, a = a, step
+        before, Kbefore, a, Ka = a, Ka, v - gradient / lipschitz, Kstep
         momentum_before, momentum = momentum, (1 + np.sqrt(1 + 4 * momentum**2)) / 2
         change, cost = abs(cost_step - cost), cost_step
         if cost < best_cost:
