@@ -13,14 +13,14 @@ from ohash.models import registry as methods
 from ohash.streams import registry as datasets
 from ohash.ui import class_routes
 from ohash.ui.live import details  # noqa: F401 (import the Live page early)
-from ohash.ui.session import access
+from ohash.ui.session import access, broadcast
 from ohash.ui.session.recording import recording
 from ohash.ui.workarounds.first_paint import AddToPage
 from ohash.ui.workarounds.script import SCRIPT
 from ohash.ui.workarounds.style import CSS
 
 MIDDLEWARE = [Middleware(AddToPage, html=CSS + SCRIPT + (class_routes.SCRIPT if access.is_class() else ""))]
-ROUTES = class_routes.ROUTES
+ROUTES = [*class_routes.ROUTES, *broadcast.ROUTES]
 
 
 def check_plugins() -> None:

@@ -1,22 +1,29 @@
 """Visitors without browsers: many sessions on one server over Streamlit's own protocol, for `bench --load`.
 
-Each opens a page, obeys the timers that the server sets, as the browser does, and notes when a new picture arrives.
+Each opens a page, obeys the timers that the server sets and fetches the pictures of a crowd, as the browser does, and
+notes when a new one arrives.
 A separate process (`python3 -m ohash.ui.visitors URL SECONDS QUERY ...`), because its work must not slow the server's.
 """
 
 import asyncio
+import gzip
 import json
 import re
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from http.client import NO_CONTENT, OK, HTTPConnection
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
+from ohash.ui.session.broadcast import PATH
+
 PAIRS = re.compile(rb'data-pairs="(\d+)"')
+CROWD = re.compile(rb"%s/[\w-]+\?[\w=&@%%.-]+" % PATH.encode())
 IN_LINE = b"in line and starts automatically"
 LARGEST_MESSAGE = 2**24
 
@@ -31,6 +38,7 @@ class Visitor:
     received: int = 0
     _last: bytes = b""
     _timers: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _crowd: asyncio.Task[None] | None = None
 
     async def watch(self, url: str, until: float) -> None:
         """Open the page and stay until the moment `until`."""
@@ -43,18 +51,42 @@ class Visitor:
                 while (left := until - time.monotonic()) > 0:
                     payload = await asyncio.wait_for(socket.recv(decode=False), left)
                     self._read(payload, socket)
+                    self._join(url, payload)
             except TimeoutError:
                 pass
             finally:
                 self._forget_timers()
+                if self._crowd is not None:
+                    self._crowd.cancel()
 
-    def _read(self, payload: bytes, socket: ClientConnection) -> None:
-        self.received += len(payload)
-        self.waited |= IN_LINE in payload
-        shown = PAIRS.search(payload)
+    def _join(self, url: str, payload: bytes) -> None:
+        address = CROWD.search(payload)
+        if address is not None and self._crowd is None:
+            server = HTTPConnection(url.removeprefix("http://"), timeout=8)
+            self._crowd = asyncio.ensure_future(self._fetch(server, address[0].decode()))
+
+    async def _fetch(self, server: HTTPConnection, address: str) -> None:
+        """Fetch pictures as the component of `ohash.ui.live.crowd` does."""
+        seq, wait = "", 0.2
+        while True:
+            status, body = await asyncio.to_thread(_get, server, f"{address}&after={seq}")
+            if status == OK:
+                picture = json.loads(gzip.decompress(body))
+                seq, wait = picture["seq"], picture["wait"] / 1000
+                self._see(picture["html"].encode(), len(body))
+            await asyncio.sleep(wait if status in (OK, NO_CONTENT) else 2.0)
+
+    def _see(self, html: bytes, size: int) -> None:
+        """Note what was received, and when, if it shows something new."""
+        self.received += size
+        shown = PAIRS.search(html)
         if shown is not None and shown[1] != self._last:
             self._last = shown[1]
             self.pictures.append(time.monotonic())
+
+    def _read(self, payload: bytes, socket: ClientConnection) -> None:
+        self._see(payload, len(payload))
+        self.waited |= IN_LINE in payload
         message = ForwardMsg.FromString(payload)
         kind = message.WhichOneof("type")
         if kind == "new_session" and not message.metadata.run.fragment_ids:
@@ -71,6 +103,17 @@ class Visitor:
         self._timers.clear()
 
 
+def _get(server: HTTPConnection, address: str) -> tuple[int, bytes]:
+    """Status and body of an answer; (0, b"") if there is none."""
+    try:
+        server.request("GET", address)
+        answer = server.getresponse()
+        return answer.status, answer.read()
+    except OSError:
+        server.close()
+        return 0, b""
+
+
 async def _tick(socket: ClientConnection, fragment: str, interval: float, query: str) -> None:
     """Ask for a fragment again and again."""
     message = BackMsg()
@@ -85,6 +128,7 @@ async def _tick(socket: ClientConnection, fragment: str, interval: float, query:
 async def visit(url: str, queries: Sequence[str], seconds: float) -> list[Visitor]:
     """One visitor per query, all at once."""
     visitors = [Visitor(query) for query in queries]
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(len(visitors)))
     until = time.monotonic() + seconds
     await asyncio.gather(*(one.watch(url, until) for one in visitors), return_exceptions=True)
     return visitors

@@ -1,10 +1,10 @@
-"""What a crowd sees of one run: all charts as one picture, drawn once and sent to everybody.
+"""What a crowd sees of one run: all charts as one picture, drawn once and fetched by every browser.
 
-Beyond a few viewers, what Streamlit does for every element of every viewer costs more than the run itself. Here a
-viewer gets one string per picture. Whoever touches a control gets her own run, with charts that answer the pointer.
+Whoever touches a control gets her own run, with charts that answer the pointer.
 """
 
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
@@ -14,20 +14,38 @@ from ohash.plots.glossary import with_cards
 from ohash.plots.svg import to_svg
 from ohash.ui.parts.live_chart import CHART_KEYS
 from ohash.ui.session import live_run
+from ohash.ui.session.broadcast import PATH, Broadcast, Look
 from ohash.ui.session.session import Session
 
 CROWD = 12  # viewers of one run, from which on it is drawn for all at once
 WIDTHS = 150.0, 86.0, 86.0, 86.0  # mm
 HEIGHT, TYPE = 56.0, 8.5  # mm, points
 SHOW = """export default ({ data, parentElement }) => {
-  const place = parentElement.querySelector(".ohash-crowd");
-  if (place.dataset.seq !== data.seq) { place.innerHTML = data.html; place.dataset.seq = data.seq; }
+  const place = parentElement.querySelector(".ohash-crowd"), known = place.address !== undefined;
+  if (place.address !== data.address) [place.address, place.seq] = [data.address, ""];
+  if (known) return;
+  const watch = async () => {
+    if (!place.isConnected) return;
+    const from = place.address;
+    let wait = place.wait || 1000;
+    try {
+      const answer = await fetch(`${from}&after=${place.seq}`, { signal: AbortSignal.timeout(8000) });
+      if (answer.status === 200 && place.address === from) {
+        const picture = await answer.json();
+        [place.innerHTML, place.seq, place.wait] = [picture.html, picture.seq, picture.wait];
+      }
+      wait = answer.ok ? place.wait || 200 : 2000;
+    } catch { wait = 2000; }
+    setTimeout(watch, document.hidden ? 2000 : wait);
+  };
+  watch();
 }"""
-STYLE = """.ohash-crowd {display: grid; grid-template-columns: repeat(12, 1fr); gap: .5rem 1rem;}
-.ohash-crowd figure {margin: 0; grid-column: span 4;} .ohash-crowd figure:first-child {grid-column: span 8;}
-.ohash-crowd figure:nth-child(2) {grid-column: span 4;} .ohash-crowd svg {width: 100%; height: auto;}
-.ohash-crowd > div {grid-column: span 4;}
-@media (max-width: 640px) {.ohash-crowd > *, .ohash-crowd figure:first-child {grid-column: 1 / -1 !important;}}"""
+STYLE = """.ohash-crowd {display: grid; min-height: 33rem; align-content: start;
+  grid-template-columns: repeat(12, 1fr); gap: .5rem 1rem;}
+.ohash-crowd figure {margin: 0; grid-column: span 4;} .ohash-crowd figure:first-of-type {grid-column: span 8;}
+.ohash-crowd svg {width: 100%; height: auto;}
+.ohash-crowd > div {grid-column: span 4;} .ohash-crowd > .ohash-words {grid-column: 1 / -1;}
+@media (max-width: 640px) {.ohash-crowd > *, .ohash-crowd figure:first-of-type {grid-column: 1 / -1 !important;}}"""
 
 
 def is_crowded(session: Session) -> bool:
@@ -37,13 +55,13 @@ def is_crowded(session: Session) -> bool:
     return not alone and live_run.hub().watchers(session.id) >= CROWD
 
 
-def picture(charts: Sequence[Chart], numbers: str, *, dark: bool, narrow: bool = False) -> str:
-    """The charts with their captions, and the numbers, as HTML."""
+def picture(top: str, charts: Sequence[Chart], numbers: str, *, dark: bool, narrow: bool = False) -> str:
+    """The headline, the charts with their captions, and the numbers, as HTML."""
     widths = [min(width, WIDTHS[-1]) if narrow else width for width in WIDTHS]
     figures = (
         _figure(chart, key, width, dark=dark) for chart, key, width in zip(charts, CHART_KEYS, widths, strict=True)
     )
-    return f"{''.join(figures)}<div>{numbers}</div>"
+    return f"{top}{''.join(figures)}<div>{numbers}</div>"
 
 
 def _figure(chart: Chart, key: str, width: float, *, dark: bool) -> str:
@@ -53,9 +71,9 @@ def _figure(chart: Chart, key: str, width: float, *, dark: bool) -> str:
     return f'<figure><div class="st-key-{key}">{svg}</div>{caption}</figure>'
 
 
-def send(html: str, seq: int) -> None:
-    """Send it to one viewer; the browser replaces the picture in its place."""
-    _component()(key="crowd", data={"html": html, "seq": str(seq)})
+def watch(broadcast: Broadcast, look: Look) -> None:
+    """Let the browser of one viewer fetch the pictures and show each in the place of the one before."""
+    _component()(key="crowd", data={"address": f"{PATH}/{broadcast.key}?{urlencode(look.query())}"})
 
 
 @st.cache_resource

@@ -6,6 +6,7 @@ from dataclasses import replace
 from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.live.presets import preset
 from ohash.engine.narrative import change_since_start, doing, headline, title_of, truth_of
+from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
 from ohash.models import registry as methods
 from ohash.ui.live import reference_runs
@@ -21,15 +22,15 @@ def sentence(session: Session, now: Snapshot | None, state: str) -> str:
             return "The recording ends here; the live run takes over as soon as its kernels are compiled."
         if not session.playing:
             now = replace(now, state="paused")
-    return conclusion(session, now) or situation(session, now, state)
+    return conclusion(session, now) or situation(session.params, now, state)
 
 
-def situation(session: Session, now: Snapshot | None, state: str) -> str:
+def situation(params: ExperimentParams, now: Snapshot | None, state: str) -> str:
     """What the method does, and whether its codes agree better than at the start."""
     if now is None or now.t == 0 or state == "error":
-        return headline(now, session.params, state)
+        return headline(now, params, state)
     spec = methods.find(now.params.method)
-    begin = f"{spec.title} {doing(spec, now.state)} pairs of {title_of(session.params)}"
+    begin = f"{spec.title} {doing(spec, now.state)} pairs of {title_of(params)}"
     column = truth_column(now.similar_by)
     pairs, numbers = now.checkpoints["pairs"], now.numbers
     if len(pairs) < 2:  # before the first pair

@@ -5,8 +5,8 @@ Outside the ticking fragment, which would send them five times a second; the sty
 
 import streamlit as st
 
-from ohash.ui.live import page
 from ohash.ui.session import live_run
+from ohash.ui.session.broadcast import QUALITY
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import once
 
@@ -15,7 +15,7 @@ def switches(session: Session) -> None:
     """The score and the pin on the first chart, the views on the loss."""
     with st.container(horizontal=True, key="on_quality", width="content"):
         st.segmented_control(
-            "score", list(page.QUALITY), default="mAP", key="view_quality", label_visibility="collapsed", required=True
+            "score", list(QUALITY), default="mAP", key="view_quality", label_visibility="collapsed", required=True
         )
         pinned = bool(session.pinned)
         st.button(

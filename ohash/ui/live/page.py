@@ -2,6 +2,8 @@
 
 import threading
 import time
+import weakref
+from collections.abc import Callable
 from functools import lru_cache, partial
 
 import numpy as np
@@ -16,15 +18,17 @@ from ohash.engine.snapshot import Snapshot
 from ohash.engine.typical_query import typical_query
 from ohash.models import registry as methods
 from ohash.plots import theme
+from ohash.plots.axis_ranges import AxisRanges
 from ohash.plots.chart import Chart
 from ohash.plots.gallery import gallery_html, mean_note, ties_note
 from ohash.plots.live import charts
 from ohash.ui.live import crowd, headline, reference_runs
 from ohash.ui.live.numbers import headline_html, numbers_html
-from ohash.ui.live.reference_runs import beside_pinned
+from ohash.ui.live.reference_runs import beside_pinned, float_reference
 from ohash.ui.parts import present
 from ohash.ui.parts.live_chart import CHART_KEYS, NARROW, RESTING, LiveChart, live_chart
 from ohash.ui.session import address, live_run, seeds, view_state
+from ohash.ui.session.broadcast import QUALITY, Broadcast, Look
 from ohash.ui.session.recording import recording_of
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.fragments import fragment
@@ -34,12 +38,12 @@ from ohash.ui.workarounds.style import dark
 PREPARING = "Preparing the data and compiling the kernels; this takes a few seconds the first time on a machine."
 RUN_RESTS, ALL_REST = 1, 2
 PHONE_SECONDS = 0.5
+CROWD_SECONDS = 3.0  # the pictures of a crowd come by themselves; this is how soon its end is noticed
 DRAWING = threading.Lock()
 HEIGHTS = 212, 212, 178, 178  # pixels
 WIDE = 610, 270  # pixels of the first chart, and what its switch takes from its title
 STAGE_SWITCH = 330  # pixels that the switch on the first chart takes from its title
 STAGE_KEYS = {"quality": "chart_a", "hills": "chart_b", "loss": "chart_c", "tau": "chart_d"}
-QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
 
 
 def displayed_snapshot(session: Session, runner: Runner) -> Snapshot | None:
@@ -76,7 +80,8 @@ def live_area(session: Session) -> None:
 
 
 def _interval(session: Session) -> float:
-    return max(live_run.hub().interval(), PHONE_SECONDS * session.narrow)
+    crowded = crowd.is_crowded(session) and live_run.runner(session).state == "running"
+    return CROWD_SECONDS if crowded else max(live_run.hub().interval(), PHONE_SECONDS * session.narrow)
 
 
 def _rest_level(session: Session, runner: Runner) -> int:
@@ -111,8 +116,9 @@ def _draw(session: Session) -> None:
         _update_sliders(session, now)
     # in every frame, compared with what the browser has: a message can be cut off by a press
     address.write_query(_query(live_run.linked(session), session.present))
-    if now is not None and runner.state == "running" and crowd.is_crowded(session):
-        _draw_for_crowd(session, now, runner.state)
+    live = now is not None and now.state != "recording" and runner.state == "running"
+    if live and crowd.is_crowded(session):
+        _draw_for_crowd(session, runner)
     else:
         _draw_for_one(session, now, runner)
     before, session.resting = session.resting, _rest_level(session, runner)
@@ -127,18 +133,32 @@ def _query(params: ExperimentParams, present: str) -> dict[str, str]:
     return address.query_of(params, present=present)
 
 
-def _draw_for_crowd(session: Session, now: Snapshot, state: str) -> None:
-    """One picture for all who see the same."""
+def _draw_for_crowd(session: Session, runner: Runner) -> None:
+    """One picture for all who look at the run in the same way."""
+    drawings = live_run.drawings(session)
+    if drawings.broadcast is None:
+        drawings.broadcast = _broadcast(runner, drawings.axis_ranges)
+    drawings.broadcast.viewers = live_run.hub().watchers(session.id)
+    crowd.watch(drawings.broadcast, _look(session))
 
-    def draw() -> tuple[str, str]:
-        top = headline_html(headline.sentence(session, now, state), now, state, dark=dark())
-        named = zip(CHART_KEYS, _figures(session, now), strict=True)
-        steady = [_widen(session, now, chart, key) for key, chart in named]
-        return top, crowd.picture(steady, numbers_html(now), dark=dark(), narrow=session.narrow)
 
-    top, html = live_run.drawings(session).charts.get(now, ("crowd", session.narrow, dark(), *_view()), draw)
-    st.html(top)
-    crowd.send(html, now.seq)
+def _broadcast(runner: Runner, axis_ranges: AxisRanges) -> Broadcast:
+    """It outlives neither the run nor any of its viewers: it knows no session, and the run only while that lives."""
+    run = weakref.ref(runner)
+
+    def newest() -> Snapshot | None:
+        running = run()
+        return None if running is None else running.snapshot()
+
+    def draw(now: Snapshot, look: Look) -> str:
+        with DRAWING:
+            top = headline_html(headline.situation(now.params, now, now.state), now, now.state, dark=look.dark)
+            score = charts.quality(now, QUALITY[look.quality], reference=float_reference(now, QUALITY[look.quality]))
+            figures = zip(CHART_KEYS, [score, *(draw(now) for draw in _of_stream(look))], strict=True)
+            steady = [axis_ranges.widen(key, chart, remember=now.t >= WINDOW) for key, chart in figures]
+            return crowd.picture(top, steady, numbers_html(now), dark=look.dark, narrow=look.narrow)
+
+    return Broadcast(newest, draw)
 
 
 def _draw_for_one(session: Session, now: Snapshot | None, runner: Runner) -> None:
@@ -184,19 +204,25 @@ def _drawings(session: Session, now: Snapshot) -> list[LiveChart]:
     draw = partial(_stage_charts if session.present else _charts, session, now)
     if session.ghosts or session.earlier or live_run.hub().lease(session.id).companions:
         return draw()
-    return live_run.drawings(session).charts.get(now, (session.present, session.narrow, dark(), *_view()), draw)
+    return live_run.drawings(session).charts.get(now, (session.present, _look(session)), draw)
 
 
-def _view() -> tuple[object, ...]:
-    """What the switches on the charts say."""
-    return tuple(view_state.view(name) for name in ("quality", "per_pair", "log_loss", "bound"))
+def _look(session: Session) -> Look:
+    """How the session looks at the charts."""
+    per_pair, log, bound = (bool(view_state.view(name)) for name in ("per_pair", "log_loss", "bound"))
+    return Look(view_state.view("quality") or "mAP", per_pair, log, bound, session.narrow, dark())
+
+
+def _of_stream(look: Look) -> tuple[Callable[[Snapshot], Chart], ...]:
+    """B to D: hills, loss and step size."""
+    loss = partial(charts.loss, per_pair=look.per_pair, log=look.log_loss, bound=look.bound)
+    return charts.hills, loss, charts.tau
 
 
 def _figures(session: Session, now: Snapshot) -> list[Chart]:
     """A to D: score, hills, loss and step size."""
-    _, per_pair, log, bound = map(bool, _view())
-    loss = partial(charts.loss, per_pair=per_pair, log=log, bound=bound)
-    return [_quality(session, now), *(beside_pinned(session, now, draw) for draw in (charts.hills, loss, charts.tau))]
+    others = (beside_pinned(session, now, draw) for draw in _of_stream(_look(session)))
+    return [_quality(session, now), *others]
 
 
 def _charts(session: Session, now: Snapshot) -> list[LiveChart]:
@@ -236,7 +262,7 @@ def _stage_chart(chart: Chart, key: str, width: int, beside_title: int = 0) -> L
 
 
 def _quality(session: Session, now: Snapshot) -> Chart:
-    return reference_runs.quality(session, now, QUALITY[view_state.view("quality") or "mAP"])
+    return reference_runs.quality(session, now, QUALITY[_look(session).quality])
 
 
 def gallery_area(session: Session) -> None:

@@ -22,13 +22,18 @@ def quality(session: Session, now: Snapshot, metric: str) -> Chart:
     reference = _reference(session)
     pinned = None if reference is None else _pinned(reference, now)
     ghosts = [*_earlier(session, now, reference), *_companions(session)]
-    float_map = now.numbers.get("map_float") if metric == "map" else None
     others = [charts.ghost_of(one, "") for one in seed_snapshots(session)]
-    chart = charts.quality(now, metric, ghosts=ghosts, reference=float_map, pinned=pinned, seeds=others)
+    exact = float_reference(now, metric)
+    chart = charts.quality(now, metric, ghosts=ghosts, reference=exact, pinned=pinned, seeds=others)
     if reference is None:
         return chart
     apart = _apart(now, reference)
     return replace(with_difference(chart, PINNED), caption=apart or chart.caption)
+
+
+def float_reference(now: Snapshot, metric: str) -> float | None:
+    """The score of the vectors themselves, where it is known."""
+    return now.numbers.get("map_float") if metric == "map" else None
 
 
 def beside_pinned(session: Session, now: Snapshot, draw: Callable[[Snapshot], Chart]) -> Chart:

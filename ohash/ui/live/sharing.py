@@ -19,7 +19,6 @@ from ohash.plots.live import charts
 from ohash.streams.dataset import Dataset
 from ohash.tables import to_csv
 from ohash.ui.live import reference_runs
-from ohash.ui.live.page import QUALITY
 from ohash.ui.parts.items import table_html
 from ohash.ui.parts.sharing import (
     JSON,
@@ -32,6 +31,7 @@ from ohash.ui.parts.sharing import (
     what_a_link_holds,
 )
 from ohash.ui.session import access, live_run, own_data, view_state
+from ohash.ui.session.broadcast import QUALITY
 from ohash.ui.session.classroom import LONGEST_NAME, MOST_BITS, classroom
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.axis_ranges import AxisRanges
+from ohash.ui.session.broadcast import Broadcast
 
 D = TypeVar("D")
 
@@ -31,11 +32,12 @@ class LatestDrawings:
 
 @dataclass
 class Drawings:
-    """The charts and the gallery of a run, how wide its axes have become, and the snapshot that all may look at."""
+    """The charts and the gallery of a run, how wide its axes have become, and the pictures that a crowd sees."""
 
     axis_ranges: AxisRanges = field(default_factory=AxisRanges)
     charts: LatestDrawings = field(default_factory=LatestDrawings)
     gallery: LatestDrawings = field(default_factory=LatestDrawings)
+    broadcast: Broadcast | None = None
     _shown: tuple[Snapshot | None, float] = (None, 0.0)
 
     def recent(self, now: Snapshot, seconds: float) -> Snapshot:

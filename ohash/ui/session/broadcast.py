@@ -1,0 +1,131 @@
+"""The pictures of a run that many watch: drawn once for all who look at it in the same way, and fetched by browsers.
+
+They do not go through Streamlit's sessions, whose work for each picture of each viewer costs more than the run itself.
+The address of a run's pictures holds an unguessable key that only its viewers get.
+"""
+
+import asyncio
+import gzip
+import json
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from weakref import WeakValueDictionary
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ohash.engine.snapshot import Snapshot
+
+PATH = "/ohash-pictures"
+QUALITY = {"mAP": "map", "recall@10": "recall_10", "pair-AUC": "auc"}
+FASTEST_SECONDS = 0.2  # between two pictures
+ANSWER_SECONDS = 0.001  # CPU time of one answer, roughly
+SHARE = 0.3  # of one core for all pictures and answers of a run
+LOOKS = 24  # ways of looking at one run that are kept; there are 96
+
+
+@dataclass(frozen=True)
+class Look:
+    """How somebody looks at the charts: what the switches on them say, and the kind of screen."""
+
+    quality: str = "mAP"
+    per_pair: bool = False
+    log_loss: bool = False
+    bound: bool = False
+    narrow: bool = False
+    dark: bool = False
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> "Look":
+        """From an address; what is missing or unknown is as at first.
+
+        >>> Look.read({"quality": "lies", "dark": "1", "more": "2"}) == Look(dark=True)
+        True
+        """
+        quality = query.get("quality", "")
+        switches = {one.name: query.get(one.name) == "1" for one in fields(cls) if one.type is bool}
+        return cls(quality if quality in QUALITY else "mAP", **switches)
+
+    def query(self) -> dict[str, str]:
+        """As `read` takes it."""
+        return {name: value if isinstance(value, str) else str(int(value)) for name, value in asdict(self).items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A moment of a run as it is sent, with its number, and when it was the newest."""
+
+    seq: int
+    body: bytes
+    at: float
+
+
+class Broadcast:
+    """The pictures of one run: `newest` is its latest moment, if it still has one, and `draw` makes HTML of it."""
+
+    def __init__(
+        self,
+        newest: Callable[[], Snapshot | None],
+        draw: Callable[[Snapshot, Look], str],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`clock` is replaced in tests."""
+        self.key = secrets.token_urlsafe(16)
+        self.viewers = 1
+        self._newest, self._draw, self._clock = newest, draw, clock
+        self._pictures: dict[Look, Picture] = {}
+        self._drawing: dict[Look, asyncio.Task[Picture | None]] = {}
+        self._seconds = 0.0  # CPU time that a picture takes
+        _BROADCASTS[self.key] = self
+
+    @property
+    def interval(self) -> float:
+        """Seconds between two pictures, such that drawing and answering take a fixed share of one core."""
+        busy = self._seconds * max(1, len(self._pictures)) + ANSWER_SECONDS * self.viewers
+        return max(FASTEST_SECONDS, busy / SHARE)
+
+    async def latest(self, look: Look) -> Picture | None:
+        """A picture of this moment or of a moment ago; all who ask for it at the same time wait for one drawing."""
+        known = self._pictures.get(look)
+        if known is not None and self._clock() - known.at < 0.9 * self.interval:
+            return known
+        if look not in self._drawing:
+            self._drawing[look] = asyncio.create_task(run_in_threadpool(self._picture, look))
+            self._drawing[look].add_done_callback(lambda _: self._drawing.pop(look))
+        return await asyncio.shield(self._drawing[look])
+
+    def _picture(self, look: Look) -> Picture | None:
+        now, start, known = self._newest(), time.thread_time(), self._pictures.get(look)
+        if now is None:
+            return None
+        if known is not None and known.seq == now.seq:
+            picture = replace(known, at=self._clock())
+        else:
+            message = {"seq": now.seq, "html": self._draw(now, look), "wait": round(1000 * self.interval)}
+            picture = Picture(now.seq, gzip.compress(json.dumps(message).encode(), 4), self._clock())
+            self._seconds += (0.2 if self._seconds else 1.0) * (time.thread_time() - start - self._seconds)
+        others = [(one, kept) for one, kept in self._pictures.items() if one != look]
+        self._pictures = dict([*others, (look, picture)][-LOOKS:])
+        return picture
+
+
+_BROADCASTS: WeakValueDictionary[str, Broadcast] = WeakValueDictionary()
+
+
+async def send_picture(request: Request) -> Response:
+    """GET: the newest picture of a run. `after` is the number of the one that the browser has."""
+    broadcast = _BROADCASTS.get(request.path_params["key"])
+    picture = None if broadcast is None else await broadcast.latest(Look.read(request.query_params))
+    if picture is None:
+        return Response(status_code=404)
+    if request.query_params.get("after") == str(picture.seq):
+        return Response(status_code=204)
+    headers = {"cache-control": "no-store", "content-encoding": "gzip"}
+    return Response(picture.body, media_type="application/json", headers=headers)
+
+
+ROUTES = [Route(f"{PATH}/{{key}}", send_picture, methods=["GET"])]

@@ -1,0 +1,52 @@
+"""One run with a crowd of viewers: one of them has a real browser."""
+
+import subprocess
+import sys
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from playwright.sync_api import TimeoutError as Late
+
+from ohash.cli.browser import Dashboard
+from ohash.ui.live.crowd import CROWD
+from tests.browser.live_page import LivePage
+from tests.browser.waiting import until
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+LINK = "dataset=blobs2d&method=oh&pairs=100000000"
+OTHERS = CROWD + 8  # the first few have runs of their own, because the server is not busy yet
+
+
+def test_a_crowd_sees_pictures_and_who_changes_something_gets_her_own_charts(page: Any, server: Dashboard) -> None:
+    visitors = [sys.executable, "-m", "ohash.ui.visitors", server.url, "600", *[LINK] * OTHERS]
+    others = subprocess.Popen(visitors, stdout=subprocess.DEVNULL)
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url))
+    try:
+        live = LivePage(page, server.url, f"?{LINK}")
+
+        def in_crowd() -> bool:
+            """Whoever comes before the others has a run of her own, and comes again."""
+            with suppress(Late):
+                page.locator(".ohash-crowd svg").nth(3).wait_for(timeout=20_000)
+                return True
+            page.reload()
+            return False
+
+        until(in_crowd, "she is one of many", 300)
+        page.evaluate("document.querySelector('.ohash-crowd').mark = 1")
+        before = live.pairs
+        live.until(lambda: live.pairs > before, "the picture moves")
+        assert page.evaluate("document.querySelector('.ohash-crowd').mark") == 1, "and stays where it is"
+        assert any("/ohash-pictures/" in url for url in fetched)
+        assert page.locator("canvas").count() == 0 and page.locator(".ohash-headline").count() == 1
+        page.get_by_role("radio", name="recall@10").click()
+        page.locator(".ohash-crowd figure").first.locator("text", has_text="recall@10").first.wait_for()
+        live.slider(0, "ArrowRight")
+        page.locator(".st-key-chart_d canvas").wait_for()
+        assert page.locator(".ohash-crowd").count() == 0
+        live.until(lambda: "beta" in live.query, "her change is in the address")
+    finally:
+        others.kill()
+        others.wait()
