@@ -48,15 +48,17 @@ if (!window.ohashClass) {
   const words = document.createElement("span"), button = document.createElement("button");
   bar.append(words, button);
   document.body.append(bar);
-  const POLL = 250, ASK = 2000, STILL = 1500, LONGEST = 5000, PATIENCE = 8000;  // ms
+  const POLL = 250, ASK = 2000, STILL = 1500, LONGEST = 5000, PATIENCE = 8000, TURNING = 30000;  // ms
+  const PAGES = ["/", "/advise", "/compare", "/data", "/learn", "/runs", "/step"];  // that every visitor has
   let leads = sessionStorage.getItem("ohash.leads") === "yes", stops = false, owner = false;
   // Of the places of this class: how many the server has had, which of them this browser named last, and what it was.
   let known = -1, mine = -1, told = null, refused = null;
-  let seen = "", moved = 0, touched = -STILL, idle = 0, asked = -ASK, busy = false;
+  let seen = "", moved = 0, touched = -STILL, idle = 0, asked = -ASK, turned = 0, busy = false;
   const detached = () => sessionStorage.getItem("ohash.follows") === "no";
   const here = () => {
     const query = new URLSearchParams(location.search);
     query.delete("key");
+    query.delete("place");
     return `${location.pathname}${query.size ? `?${query}` : ""}`;
   };
   const ask = async (place) => {
@@ -73,8 +75,9 @@ if (!window.ohashClass) {
     leads = on;
     on ? sessionStorage.setItem("ohash.leads", "yes") : sessionStorage.removeItem("ohash.leads");
   };
-  // A place is named when it and the lecturer's hands have rested, so that a class loads it once per sweep of a slider,
-  // not once per value; and another page when it has been drawn, since a page may write its own query into the address.
+  // A place is named when it and the lecturer's hands have rested, so that a class goes there once per sweep of a
+  // slider, not once per value; and another page when it has been drawn, since a page may write its own query into
+  // the address.
   const settled = (now) => {
     const page = (place) => (place ?? "").split("?")[0];
     if (now - moved < STILL || (now - touched < STILL && now - moved < LONGEST)) return false;
@@ -85,6 +88,21 @@ if (!window.ohashClass) {
     if (stops) return "";
     return leads && seen !== told && seen !== refused && settled(now) ? seen : null;
   };
+  // Where it can, the document stays. The playground opens an address by itself. Streamlit is told of one as by Back;
+  // the mark `place` makes the server turn to it, and take the mark away. Otherwise the page is loaded.
+  const go = (place) => {
+    const [path, text = ""] = place.split("?"), query = new URLSearchParams(text), stays = path === location.pathname;
+    const app = document.querySelector("[data-test-connection-state=CONNECTED]");
+    turned = performance.now();
+    if (!app || app.dataset.testScriptState === "initial" || !PAGES.includes(path)) return location.assign(place);
+    const presents = Boolean(document.querySelector(".st-key-stage"));
+    const alone = stays && document.querySelector(".st-key-playground") && query.has("present") === presents;
+    if (!alone) query.set("place", Date.now());
+    history[stays ? "replaceState" : "pushState"](history.state, "", `${path}${query.size ? `?${query}` : ""}`);
+    if (!alone) dispatchEvent(new PopStateEvent("popstate", {state: history.state}));
+    if (stays) dispatchEvent(new Event("ohash-place"));
+  };
+  const stuck = (now) => new URLSearchParams(location.search).has("place") && now - turned > TURNING;
   const hear = (answer, sent) => {
     if (answer.number < mine) [told, mine] = [null, -1];  // the server was started again, and has forgotten
     [owner, known] = [answer.owner, answer.number];
@@ -102,8 +120,8 @@ if (!window.ohashClass) {
       // once per place: the server may write the address of a page in another way
       if (answer.place !== here() && answer.place !== sessionStorage.getItem("ohash.been")) {
         sessionStorage.setItem("ohash.been", answer.place);
-        location.assign(answer.place);
-      }
+        go(answer.place);
+      } else if (stuck(performance.now())) location.assign(answer.place);
     } else show("", answer.place ? "Follow the lecturer" : "");
   };
   // One request at a time. What was not acknowledged is sent again, however its request ended.

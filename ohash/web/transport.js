@@ -48,6 +48,8 @@ class Playground {
       if (link.slice(1) !== this.text()) this.open(link);
     };
     window.addEventListener("hashchange", this.follow);
+    this.openAddress = () => { if (this.element.isConnected) this.open(this.address.read()); };
+    window.addEventListener("ohash-place", this.openAddress); // a class was sent to another address of this page
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.find(".stage"));
     const tick = (now) => { this.frame = requestAnimationFrame(tick); this.tick(now); };
@@ -59,6 +61,7 @@ class Playground {
     clearTimeout(this.timer);
     this.observer.disconnect();
     window.removeEventListener("hashchange", this.follow);
+    window.removeEventListener("ohash-place", this.openAddress);
     document.removeEventListener("keydown", this.keyElsewhere);
   }
 

@@ -83,19 +83,80 @@ def test_a_press_reaches_the_class_although_requests_fail_and_one_never_ends(
     lecturer.context.close()
 
 
-def test_a_class_loads_the_page_that_the_lecturer_goes_to_once(browser: Any, classroom: Dashboard) -> None:
-    lecturer, student = tab(browser), tab(browser)
-    lead_from(lecturer, classroom)
+COUNT = "window.turns = []; addEventListener('popstate', () => window.turns.push(location.href))"
+BITS = ".st-key-rail [class*=st-key-w_r_] input[type=range]"
+
+
+def follower(browser: Any, classroom: Dashboard) -> Any:
+    """A student who is on Live with the lecturer; her document has a mark, which a load would remove."""
+    student = tab(browser)
     student.goto(classroom.url)
     until(lambda: "r=32" in where(student), "the student is where the lecturer is")
     LivePage(student)
+    student.evaluate(f"window.kept = true; {COUNT}")
+    return student
+
+
+def test_a_class_turns_to_the_page_that_the_lecturer_goes_to_once(browser: Any, classroom: Dashboard) -> None:
+    lecturer = tab(browser)
+    lead_from(lecturer, classroom)
+    student = follower(browser, classroom)
     loads: list[str] = []
     student.on("domcontentloaded", lambda page: loads.append(page.url))
     lecturer.get_by_role("link", name="Learn", exact=True).click()
     until(lambda: where(student).startswith("/learn?"), "the student is on Learn, where the playground has its link")
     until(lambda: where(student) == where(lecturer), "the same one")
     student.wait_for_timeout(7000)
-    assert len(loads) == 1, loads
+    assert not loads and len(student.evaluate("window.turns")) == 1, (loads, student.evaluate("window.turns"))
+    for page in (lecturer, student):
+        page.context.close()
+
+
+def test_a_follower_sees_what_the_lecturer_does_in_the_same_document(browser: Any, classroom: Dashboard) -> None:
+    lecturer = tab(browser)
+    lead_from(lecturer, classroom)
+    student = follower(browser, classroom)
+    chart = lambda words: student.locator(f".st-key-moving div[aria-label*='{words}']")  # noqa: E731
+    chart("of 32 bits").wait_for()
+    lecturer.locator(BITS).focus()
+    lecturer.keyboard.press("ArrowRight")
+    chart("of 48 bits").wait_for()
+    until(lambda: where(student) == where(lecturer), "the same address")
+    assert [page.locator(BITS).get_attribute("aria-valuetext") for page in (lecturer, student)] == ["48", "48"]
+    press_beta(lecturer)
+    until(lambda: "0.51" in student.locator(".st-key-chips_row").inner_text(), "she sees the lecturer's beta")
+
+    lecturer.get_by_role("link", name="Learn", exact=True).click()
+    student.locator(".playground").wait_for()
+    pairs = lambda page: page.locator(".playground").get_attribute("data-pairs")  # noqa: E731
+    until(lambda: where(student) == where(lecturer), "the playground is the lecturer's")
+    lecturer.get_by_role("button", name="Start over").click()
+    if lecturer.get_by_role("button", name="Pause", exact=True).count():
+        lecturer.get_by_role("button", name="Pause", exact=True).click()
+    turns = len(student.evaluate("window.turns"))
+    lecturer.locator(".playground .scrub").fill("0")
+    lecturer.get_by_role("button", name="Step", exact=True).click()
+    lecturer.get_by_role("button", name="Step", exact=True).click()
+    until(lambda: pairs(student) == pairs(lecturer) == "2", "the same pair")
+    assert len(student.evaluate("window.turns")) == turns, "without the server"
+    lecturer.get_by_role("button", name="Present").click()
+    student.locator(".st-key-stage .playground").wait_for()
+    lecturer.keyboard.press("4")
+    until(lambda: "lesson-4" in where(student) and pairs(student) == "2000", "the scene")
+    assert student.locator(".ohash-scene[aria-current]").inner_text() == "4 What β does"
+    assert "β" in student.locator(".ohash-question").inner_text()
+    lecturer.keyboard.press("Escape")
+    until(lambda: not student.locator(".st-key-stage").count(), "both have left the stage")
+
+    student.get_by_role("button", name="Leave").click()
+    lecturer.get_by_role("link", name="Live", exact=True).first.click()
+    until(lambda: place(lecturer).startswith("/?dataset"), "the class is told")
+    student.wait_for_timeout(4500)
+    assert where(student).startswith("/learn"), "she has left"
+    student.get_by_role("button", name="Follow the lecturer").click()
+    until(lambda: where(student) == where(lecturer), "and is back")
+    LivePage(student)
+    assert student.evaluate("window.kept"), "one document for all of it"
     for page in (lecturer, student):
         page.context.close()
 

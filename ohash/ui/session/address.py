@@ -18,7 +18,8 @@ from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
 
 LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
-KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view", "at", "present", "key", "follow")
+PLACE = "place"  # a mark, another one each time that the tab of a class is sent somewhere
+KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view", "at", "present", "key", "follow", PLACE)
 IGNORED = "Some parts of the link were ignored"
 
 
@@ -46,7 +47,7 @@ class Link:
 
 def read() -> Link:
     """What the address names now."""
-    query = st.query_params.to_dict()
+    query = {key: value for key, value in st.query_params.to_dict().items() if key != PLACE}
     repeated = {key: values for key in query if len(values := st.query_params.get_all(key)) > 1}
     problems = [f"{key} is given {len(values)} times; using the last, {values[-1]}" for key, values in repeated.items()]
     if "methods" in query:
@@ -73,6 +74,18 @@ def present() -> str:
     """What the address wants presented, `present`: a chart, a scene, or 1; "" if nothing."""
     text = st.query_params.get("present", "")
     return text if re.fullmatch(r"[\w-]{1,40}", text, re.ASCII) else ""
+
+
+def place() -> str:
+    """The mark of an address that the lecturer's class was sent to; "" if this is none."""
+    text = st.query_params.get(PLACE, "")
+    return text if re.fullmatch(r"\d{1,20}", text, re.ASCII) else ""
+
+
+def drop_place() -> None:
+    """The address without the mark, which tells the browser that the page has turned to it."""
+    if PLACE in st.query_params:
+        del st.query_params[PLACE]
 
 
 def follow_present(session: Session) -> None:

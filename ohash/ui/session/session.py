@@ -72,6 +72,7 @@ class Session:
     link_problems: tuple[str, ...] = ()  # what was wrong with the link of this session, for one of the warnings
     difference: str = ""
     present: str = ""  # what present mode shows, as the address names it; "" on the desk
+    place: str = ""  # the mark of the last address that the lecturer sent this tab to
     five_seeds: bool = False  # four more seeds run in the background
     seed_runners: list[Runner] = field(default_factory=list)
     equal_bits: bool = False  # r changes with T, so that T · r stays as it is

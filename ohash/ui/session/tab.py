@@ -1,40 +1,78 @@
 """The session of this browser tab, opened from the address bar. Touches session_state."""
 
 import secrets
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from ohash.engine.live.presets import PRESETS
 from ohash.engine.params import ExperimentParams
-from ohash.ui.session import access, address, advices, comparisons, live_run, own_data
+from ohash.ui.session import access, address, advices, comparisons, live_run, own_data, view_state
 from ohash.ui.session.hub import Hub
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds import router
 
+# of a session whose tab turns to another experiment
+KEPT = ("earlier", "narrow", "reduced_motion", "comparison", "comparison_runner", "advice", "advice_runner")
+
 
 def current_session(own_query: bool = False) -> Session:
-    """The session of this tab; a new one is opened from the address bar, unless the page has a query of its own."""
+    """The session of this tab; a new one is opened from the address bar, unless the page has a query of its own.
+
+    The tab of a class that follows the lecturer has a session already, and turns to an address that is new to it.
+    """
     session: Session | None = st.session_state.get("ohash")
+    place = address.place()
     if session is None:
         router.require_router()
-        session = Session(id=secrets.token_hex(8), params=PRESETS[0].params(), preset=PRESETS[0].key)
-        st.session_state["ohash"] = session
-        link = address.Link() if own_query else address.read()
-        session.link_problems, session.warnings = link.problems, link.warnings
-        if link.params is not None:
-            session.params, session.preset, session.from_link = link.params, _preset_of(link.params), True
-        session.present = address.present()
-        scene = next((one for one in PRESETS if one.key == session.present), None)
-        if scene is not None and link.params is None:
-            session.params, session.preset = scene.params(), scene.key
-        session.comparison, session.advice = link.comparison, link.advice
-        own_data.restore(session)
-        own_data.add_command_line_data(session, first=link == address.Link())
+        session = st.session_state["ohash"] = _open(secrets.token_hex(8), own_query)
+        session.place = place
+    elif place not in ("", session.place):
+        session = st.session_state["ohash"] = _turn_to_address(session, own_query)
+        session.place = place  # before the mark is dropped: the page may be interrupted in between, and run again
+    address.drop_place()
     _connection(session.id)
     for hub in _hubs():
         hub.assign(session.id, access.visitor())
         hub.attach(session.id)
+    return session
+
+
+def _open(name: str, own_query: bool) -> Session:
+    """What a tab is opened with: what the address names."""
+    session = Session(id=name, params=PRESETS[0].params(), preset=PRESETS[0].key)
+    link = address.Link() if own_query else address.read()
+    session.link_problems, session.warnings = link.problems, link.warnings
+    if link.params is not None:
+        session.params, session.preset, session.from_link = link.params, _preset_of(link.params), True
+    session.present = address.present()
+    scene = next((one for one in PRESETS if one.key == session.present), None)
+    if scene is not None and link.params is None:
+        session.params, session.preset = scene.params(), scene.key
+    session.comparison, session.advice = link.comparison, link.advice
+    own_data.restore(session)
+    own_data.add_command_line_data(session, first=link == address.Link())
+    return session
+
+
+def _turn_to_address(session: Session, own_query: bool) -> Session:
+    """The session of a tab that follows the lecturer: its experiment goes on if the address names the same one."""
+    opened = _open(session.id, own_query)
+    if opened.from_link and opened.params != session.params:
+        live_run.leave(session)
+        kept = {name: getattr(session, name) for name in KEPT}
+        own, files = session.own | opened.own, session.files | opened.files
+        session = replace(opened, own=own, files=files, playing=not session.reduced_motion, **kept)
+    if opened.comparison is not None:
+        comparisons.choose(session, opened.comparison)
+    if opened.advice is not None:
+        advices.choose(session, opened.advice)
+    if session.pair != address.pair():
+        session.pair, session.own_pair, session.stages_shown = address.pair(), None, 1
+    session.present, session.link_problems, session.warnings = opened.present, opened.link_problems, opened.warnings
+    session.viewed_dataset = session.data_part = ""
+    view_state.forget_data_part()
     return session
 
 

@@ -17,6 +17,11 @@ def data_part(session: Session) -> str:
     return "view_part"
 
 
+def forget_data_part() -> None:
+    """Let the address decide again, on a page that is about to be drawn."""
+    st.session_state.pop("view_part", None)
+
+
 def show_data_part(name: str) -> None:
     """Turn to a part of the Data page; for callbacks."""
     st.session_state["view_part"] = name

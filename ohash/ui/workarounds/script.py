@@ -88,15 +88,23 @@ if (!window.ohashKeys) {
     if (event.detail && event.target.closest && event.target.closest('.st-key-stage [data-testid="stButtonGroup"]'))
       setTimeout(() => document.activeElement?.blur(), 0);
   }, true);
+  const markScene = (scene) => {
+    for (const one of document.querySelectorAll(".ohash-scene"))
+      if (one === scene) one.setAttribute("aria-current", "true"); else one.removeAttribute("aria-current");
+    const question = document.querySelector(".ohash-question");
+    if (question) question.textContent = scene ? scene.dataset.says : "";
+  };
   document.addEventListener("click", (event) => {
     const scene = event.target.closest && event.target.closest(".ohash-scene");
     if (!scene) return;
-    for (const one of document.querySelectorAll(".ohash-scene"))
-      if (one === scene) one.setAttribute("aria-current", "true"); else one.removeAttribute("aria-current");
-    document.querySelector(".ohash-question").textContent = scene.dataset.says;
+    markScene(scene);
     const query = new URLSearchParams(location.search);
     query.set("present", scene.dataset.scene);
     history.replaceState(history.state, "", `${location.pathname}?${query}`);
+  });
+  window.addEventListener("ohash-place", () => {
+    const named = new URLSearchParams(location.search).get("present");
+    markScene([...document.querySelectorAll(".ohash-scene")].find((one) => one.dataset.scene === named));
   });
   let charted = "";
   document.addEventListener("click", (event) => {
