@@ -40,6 +40,7 @@ class SharedLabels:
     def __init__(self, Q: npt.NDArray[np.float64]) -> None:
         """Q (n, c) are 0/1 indicators."""
         self.Q, self.n = Q, len(Q)
+        self._class = Q.argmax(axis=1) if Q.size and (Q.sum(axis=1) == 1).all() else None  # one label per point
 
     def subset(self, sample: Rows) -> "SharedLabels":
         """The relation among some of the points."""
@@ -47,10 +48,14 @@ class SharedLabels:
 
     def row(self, i: int) -> Flags:
         """Which points are similar to point i."""
+        if self._class is not None:
+            return np.asarray(self._class == self._class[i])
         return np.asarray(self.Q @ self.Q[i] > 0)
 
     def pairs(self, i: Rows, j: Rows) -> Flags:
         """Whether i[k] and j[k] are similar, pair by pair."""
+        if self._class is not None:
+            return np.asarray(self._class[i] == self._class[j])
         return np.asarray(np.einsum("ec,ec->e", self.Q[i], self.Q[j]) > 0)
 
     def matrix(self) -> Flags:

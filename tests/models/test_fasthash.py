@@ -4,10 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from ohash.core.codes import unpack
-from ohash.models.batch.fasthash import Cut, Pairs, _flatten, _vote
+from ohash.models.batch.block_cuts import Blocks
+from ohash.models.batch.fasthash import Pairs, _flatten, _vote
 from ohash.models.supervision import SharedLabels
+from tests.models import literal_cuts
 from tests.models.digits_data import build, fitted_map
 
 
@@ -15,17 +18,40 @@ from tests.models.digits_data import build, fitted_map
 def test_a_cut_is_the_minimum_over_all_bits(seed):
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 13))
-    i, j = np.triu_indices(size, 1)
-    keep = rng.random(len(i)) < 0.6
-    i, j, weight = i[keep], j[keep], rng.integers(0, 9, keep.sum())
-    u = rng.integers(-12, 13, size)
+    n = size + 4  # the last four are outside
+    A = rng.integers(-9, 9, (n, n)) * (rng.random((n, n)) < 0.6)
+    A[:size, :size] = -abs(A[:size, :size])
+    A = np.triu(A, 1) + np.triu(A, 1).T
+    z, listed = rng.choice([-1, 1], n), csr_array(A)
+    listed.sort_indices()
+    blocks = Blocks(listed.indptr, listed.indices, [rng.permutation(size)])
+    blocks.settle(listed.data.astype(np.int64), z, np.array([0]))
+    others = [np.concatenate([bits, z[size:]]) for bits in itertools.product((-1, 1), repeat=size)]
+    assert z @ A @ z == min(bits @ A @ bits for bits in others)
 
-    def energy(z):
-        return u @ z - (weight * z[i] * z[j]).sum()
 
-    both = np.concatenate([i, j]), np.concatenate([j, i])
-    z = Cut(size, *both).solve(u, np.concatenate([weight, weight]))
-    assert energy(z) == min(energy(np.array(bits)) for bits in itertools.product((-1, 1), repeat=size))
+def random_costs(pairs, rng, r=8):
+    """Weights of the listed pairs after three random bits, as entries and as a matrix."""
+    D = np.zeros(len(pairs.rows), np.int64)
+    for _ in range(3):  # distances must be those of symmetric pairs
+        bits = rng.choice([-1, 1], pairs.n)
+        D += bits[pairs.rows] != bits[pairs.indices]
+    a = pairs.costs(D, r)
+    return a, csr_array((a, pairs.indices, pairs.indptr), shape=(pairs.n, pairs.n)).toarray()
+
+
+@pytest.mark.parametrize("flags", [False, True])
+@pytest.mark.parametrize(("c", "neighbours"), [(2, 30), (3, 6), (40, 10)])
+def test_compiled_blocks_are_settled_as_by_scipy(c, neighbours, flags):
+    """One class per point, blocks of up to 60 and of two points; several classes per point, blocks that overlap."""
+    pairs, _, rng = random_pairs(c, n=120, c=c, neighbours=neighbours, flags=flags)
+    for _ in range(4):
+        (a, A), z = random_costs(pairs, rng), rng.choice([-1, 1], pairs.n)
+        twin, order = z.copy(), rng.permutation(len(pairs.blocks))
+        pairs.blocks.settle(a, z, order)
+        for b in order:
+            literal_cuts.settle(A, twin, pairs.blocks.members(b))
+        np.testing.assert_array_equal(z, twin)
 
 
 def random_pairs(seed, n=60, c=3, neighbours=6, flags=False):
@@ -37,10 +63,9 @@ def random_pairs(seed, n=60, c=3, neighbours=6, flags=False):
 @pytest.mark.parametrize("flags", [False, True])
 def test_blocks_cover_all_points_and_hold_no_dissimilar_pair(flags):
     pairs, Q, _ = random_pairs(0, flags=flags)
-    assert set(np.concatenate([block.points for block in pairs.blocks])) == set(range(60))
+    assert set(pairs.blocks.points) == set(range(60))
     np.testing.assert_array_equal(pairs.similar, (Q @ Q.T > 0)[pairs.rows, pairs.indices])
-    for block in pairs.blocks:
-        assert pairs.similar[block.entries].all()
+    assert len(pairs.blocks.entry) > 60 and pairs.similar[pairs.blocks.entry].all()
 
 
 def test_costs_are_the_gain_of_differing_bits_and_submodular_in_blocks():
@@ -57,21 +82,17 @@ def test_costs_are_the_gain_of_differing_bits_and_submodular_in_blocks():
 @pytest.mark.parametrize("seed", range(4))
 def test_no_block_raises_the_energy_and_small_blocks_are_settled_exactly(seed):
     pairs, _, rng = random_pairs(seed, n=40, neighbours=4, flags=seed % 2 == 1)
-    D = np.zeros(len(pairs.rows), np.int64)
-    for _ in range(3):  # distances must be those of symmetric pairs
-        bits = rng.choice([-1, 1], 40)
-        D += bits[pairs.rows] != bits[pairs.indices]
-    a, z = pairs.costs(D, 8), rng.choice([-1, 1], 40)
-    for block in pairs.blocks:
-        before = pairs.energy(a, z)
+    (a, _), z = random_costs(pairs, rng), rng.choice([-1, 1], 40)
+    for b in range(len(pairs.blocks)):
+        before, points = pairs.energy(a, z), pairs.blocks.members(b)
         trial, least = z.copy(), before
-        if len(block.points) <= 9:
-            for bits in itertools.product((-1, 1), repeat=len(block.points)):
-                trial[block.points] = bits
+        if len(points) <= 9:
+            for bits in itertools.product((-1, 1), repeat=len(points)):
+                trial[points] = bits
                 least = min(least, pairs.energy(a, trial))
-        pairs.optimise(a, z, block)
+        pairs.blocks.settle(a, z, np.array([b]))
         assert pairs.energy(a, z) <= before
-        if len(block.points) <= 9:
+        if len(points) <= 9:
             assert pairs.energy(a, z) == least
 
 

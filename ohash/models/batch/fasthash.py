@@ -2,7 +2,8 @@
 
 1. Bits z of the training points minimise Σ a_ij z_i z_j over listed pairs, where a_ij = ½[cost of equal - cost of
    differing bits] given the bits before: similar pairs cost D², dissimilar ones max(0, r/2 - D)². Blocks of mutually
-   similar points, whose a_ij <= 0, are optimised exactly by a minimum cut, all others fixed, block by block.
+   similar points, whose a_ij <= 0, are optimised exactly by a minimum cut, all others fixed, block by block
+   (`block_cuts`).
 2. Boosted trees are fitted to z; the bits they actually give enter the costs of the next bit.
 
 Costs are multiplied by 8, which makes every a_ij an integer.
@@ -19,6 +20,7 @@ from ohash.core.arrays import Array, Floats, Integers, Rows
 from ohash.core.codes import Codes, pack
 from ohash.core.parameters import param, validate
 from ohash.models.base import HasherSpec
+from ohash.models.batch.block_cuts import Blocks
 from ohash.models.batch.sdh import indicator
 from ohash.models.hasher import Hasher
 from ohash.models.supervision import SharedLabels, Similarity, SimilarityMatrix
@@ -39,35 +41,6 @@ def votes(
             while feature[node] >= 0:
                 node = left[node] if X[i, feature[node]] <= threshold[node] else right[node]
             sums[i, bit[t]] += value[node]
-
-
-@kernel
-def fields(
-    indptr: Integers, indices: Integers, a: Integers, z: Integers, block: Integers, inside: Integers, u: Integers
-) -> None:
-    """u[p] = Σ a_ij z_j over the neighbours j of i = block[p] that are not inside the block."""
-    for p in range(block.shape[0]):
-        total = np.int64(0)
-        for e in range(indptr[block[p]], indptr[block[p] + 1]):
-            if inside[indices[e]] < 0:
-                total += a[e] * z[indices[e]]
-        u[p] = total
-
-
-@kernel
-def reach(indptr: Integers, indices: Integers, residual: Floats, source: int, z: Integers) -> None:
-    """Set z = +1 for every node that can be reached from the source over edges with something left."""
-    waiting = np.empty(z.shape[0], np.int64)
-    waiting[0], left = source, 1
-    z[source] = 1
-    while left:
-        left -= 1
-        node = waiting[left]
-        for e in range(indptr[node], indptr[node + 1]):
-            if residual[e] > 0 and z[indices[e]] < 0:
-                z[indices[e]] = 1
-                waiting[left] = indices[e]
-                left += 1
 
 
 TREE_ARRAYS = ("feature", "threshold", "left", "right", "value", "roots", "bit", "base")
@@ -130,7 +103,7 @@ class Pairs:
         self.rows, self.indices = rows[order], columns[order]
         self.indptr = np.searchsorted(self.rows, np.arange(n + 1))
         self.similar = similarity.pairs(self.rows, self.indices)
-        self.blocks = [Block(self, points) for points in self._cover(rng)]
+        self.blocks = Blocks(self.indptr, self.indices, self._cover(rng))
 
     def _cover(self, rng: np.random.Generator) -> list[Rows]:
         covered = np.zeros(self.n, bool)
@@ -163,65 +136,6 @@ class Pairs:
     def energy(self, a: Rows, z: Rows) -> int:
         """Σ a_ij z_i z_j over pairs."""
         return int((a * z[self.rows] * z[self.indices]).sum()) // 2
-
-    def optimise(self, a: Rows, z: Rows, block: "Block") -> None:
-        """Set the best bits of a block in place, all others fixed; bits that gain nothing stay."""
-        u, mine, attraction = np.empty(len(block.points), np.int64), z[block.points], -a[block.entries]
-        fields(self.indptr, self.indices, a, z, block.points, block.inside, u)
-        best = block.cut.solve(u, attraction)
-
-        def energy(bits: Rows) -> int:
-            return int(2 * (u @ bits) - (attraction * bits[block.p] * bits[block.q]).sum())
-
-        if energy(best) < energy(mine):
-            z[block.points] = best
-
-
-class Block:
-    """Mutually similar points, the positions of their entries, and the graph of their cut; the same for every bit."""
-
-    def __init__(self, pairs: Pairs, points: Rows) -> None:
-        """Look everything up once, for all bits."""
-        self.points = points
-        self.inside = np.full(pairs.n, -1, np.int32)
-        self.inside[points] = np.arange(len(points))
-        entries = np.concatenate([np.arange(pairs.indptr[i], pairs.indptr[i + 1]) for i in points])
-        self.entries = entries[self.inside[pairs.indices[entries]] >= 0]
-        self.p = self.inside[pairs.rows[self.entries]]
-        self.q = self.inside[pairs.indices[self.entries]]
-        self.cut = Cut(len(points), self.p, self.q)
-
-
-class Cut:
-    """Minimum cuts of one graph with changing weights, by maximum flow.
-
-    >>> Cut(2, [0, 1], [1, 0]).solve(np.array([-3, 1]), np.array([2, 2]))
-    array([1, 1])
-    """
-
-    def __init__(self, size: int, p: npt.ArrayLike, q: npt.ArrayLike) -> None:
-        """Points 0 to size - 1, each of its pairs listed as (p, q) and (q, p)."""
-        self.size = size
-        points, source, sink = np.arange(size), np.full(size, size), np.full(size, size + 1)
-        tail = np.concatenate([np.asarray(p), source, points, points, sink])
-        head = np.concatenate([np.asarray(q), points, sink, source, points])  # with every edge its reverse
-        self.order = np.lexsort((head, tail))
-        self.indices = head[self.order].astype(np.int32)
-        self.indptr = np.searchsorted(tail[self.order], np.arange(size + 3)).astype(np.int32)
-
-    def solve(self, u: Rows, attraction: Rows) -> Rows:
-        """The z in {-1, +1} that minimises Σ u_i z_i - Σ attraction_pq z_p z_q over pairs; attractions are >= 0."""
-        from scipy.sparse import csr_array  # noqa: PLC0415
-        from scipy.sparse.csgraph import maximum_flow  # noqa: PLC0415
-
-        none = np.zeros(2 * self.size, np.int64)
-        capacity = np.concatenate([attraction, np.maximum(-u, 0), np.maximum(u, 0), none])[self.order]
-        n = self.size + 2
-        graph = csr_array((capacity.astype(np.int32), self.indices, self.indptr), shape=(n, n))
-        residual = csr_array(graph - maximum_flow(graph, self.size, self.size + 1).flow)
-        z = np.full(n, -1, np.int64)
-        reach(residual.indptr, residual.indices, residual.data, self.size, z)
-        return z[: self.size]
 
 
 class FastHash(Hasher):
@@ -260,8 +174,7 @@ class FastHash(Hasher):
             a, z = pairs.costs(D, self.r), np.ones(len(X), np.int64)
             self.energies.append(pairs.energy(a, z))
             for _ in range(p.sweeps):
-                for at in rng.permutation(len(pairs.blocks)):
-                    pairs.optimise(a, z, pairs.blocks[at])
+                pairs.blocks.settle(a, z, rng.permutation(len(pairs.blocks)))
                 self.energies.append(pairs.energy(a, z))
             grown.append(self._grow(X, z, k, bins))
             fitted = np.where(_vote(X, _flatten([grown[-1]]), 1)[:, 0] >= 0, 1, -1)
@@ -375,6 +288,5 @@ HASHER = HasherSpec(
     linear=False,
     differs="Without labels it takes a matrix of which points of a sample are similar. Trees are boosted with the "
     "logistic loss on binned features (scikit-learn's histogram boosting), 50 per bit, instead of AdaBoost with"
-    " 200 and sampled features. Minimum cuts come from scipy. 50 similar and 50 dissimilar points are listed "
-    "for each point.",
+    " 200 and sampled features. 50 similar and 50 dissimilar points are listed for each point.",
 )
