@@ -64,7 +64,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--svg", metavar="DIR", help="write the figures as SVG")
     parser.add_argument("--latex", metavar="FILE", help="write the tables (booktabs)")
     parser.add_argument("--bibtex", metavar="FILE", help="write the references to cite")
-    parser.add_argument("--record", metavar="FILE", help="write the results, thinned to what the Paper page draws")
+    parser.add_argument(
+        "--record", metavar="FILE",
+        help="write the results, thinned to what the Paper page draws; with --recorded those not run here, too",
+    )  # fmt: skip
     parser.add_argument("--recorded", action="store_true", help="fill in cells that were not run from the recording")
 
 
@@ -219,7 +222,7 @@ def _write(
         Path(options.latex).write_text("\n".join([*tables, claims_table(findings).latex()]), encoding="utf-8")
         print(f"wrote {options.latex}")
     if options.record:
-        count = write_recording(measurements.store, measurements.profile, Path(options.record))
+        count = write_recording(measurements.store, measurements.profile, Path(options.record), measurements.recording)
         print(f"wrote {options.record}, {count:,} cells")
     if options.bibtex:
         Path(options.bibtex).write_text(bibtex(measurements), encoding="utf-8")

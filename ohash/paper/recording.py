@@ -1,8 +1,9 @@
 """The recorded reproduction: the full profile as it was run once, thinned to what the figures and claims read.
 
 It ships in ``sample_data/paper.parquet``, one row per cell, so that the Paper page is complete before anything is run.
-``python3 -m ohash paper --profile full --record FILE`` writes it from a store. An average precision is kept as a 16-bit
-share; curves keep MOST_POINTS points.
+``python3 -m ohash paper --profile full --record FILE`` writes it from a store; with ``--recorded``, cells that the
+store does not have are taken over from the recording that ships, so that only those that changed need to be run again.
+An average precision is kept as a 16-bit share; curves keep MOST_POINTS points.
 """
 
 import json
@@ -49,6 +50,10 @@ class Recording:
         """Numbers and scores of these cells; unknown keys are left out."""
         return {key: json.loads(self._rows[key]["values"]) for key in keys if key in self._rows}
 
+    def rows(self, keys: Iterable[str]) -> list[dict[str, Any]]:
+        """These cells as they are in the file; unknown keys are left out."""
+        return [self._rows[key] for key in keys if key in self._rows]
+
     def arrays(self, key: str) -> Arrays:
         """The average precisions and curves of a cell."""
         row = self._rows[key]
@@ -78,17 +83,20 @@ def read_recording(path: Path | None = None) -> Recording | None:
     return Recording(made, {row["key"]: row for row in table.to_pylist()})
 
 
-def write_recording(store: Store, profile: Profile, path: Path) -> int:
-    """Write every finished cell of a profile; returns their number."""
+def write_recording(store: Store, profile: Profile, path: Path, earlier: Recording | None = None) -> int:
+    """Write every finished cell of a profile, and those that only an `earlier` recording has; returns their number."""
     import pyarrow  # noqa: PLC0415
     import pyarrow.parquet  # noqa: PLC0415
 
     cells = {key: [cell.key for cell in one.sweep(profile, only=one.methods).cells] for key, one in FIGURES.items()}
     done = store.done()
     curves = {key: names for figure, names in CURVES.items() for key in cells[figure]}
-    keys = [key for key in dict.fromkeys(key for group in cells.values() for key in group) if key in done]
+    wanted = list(dict.fromkeys(key for group in cells.values() for key in group))
+    keys = [key for key in wanted if key in done]
     rows = [_row(store, key, curves.get(key, ())) for key in keys]
-    made = _provenance(store, keys) | {"profile": profile.key}
+    kept = [] if earlier is None else earlier.rows(key for key in wanted if key not in done)
+    rows += kept
+    made = _provenance(store, keys, earlier.made if earlier is not None and kept else {}) | {"profile": profile.key}
     columns = {name: pyarrow.list_(pyarrow.float64()) for name in _names()}
     columns |= {"ap_test": pyarrow.list_(pyarrow.uint16()), "key": pyarrow.string(), "values": pyarrow.string()}
     schema = pyarrow.schema(columns.items(), {"made": json.dumps(made)})
@@ -100,17 +108,25 @@ def write_recording(store: Store, profile: Profile, path: Path) -> int:
     return len(rows)
 
 
-def _provenance(store: Store, keys: list[str]) -> dict[str, str]:
-    """When, on what and with which versions the cells were run, from the cells themselves; several are listed."""
+def _provenance(store: Store, keys: list[str], earlier: dict[str, str]) -> dict[str, str]:
+    """When, on what and with which versions the cells were run, from the cells themselves; several are listed.
+
+    `earlier` is that of the recording that other cells were taken over from.
+    """
     if not keys:
-        return environment() | {"date": time.strftime("%Y-%m-%d")}
+        return earlier or environment() | {"date": time.strftime("%Y-%m-%d")}
     cells = sorted(store.values(keys).values(), key=lambda values: values["created"])
-    made = {
-        name: ", ".join(dict.fromkeys(values["environment"].get(name) or "not known" for values in cells))
-        for name in environment()
-    }
+    made = {}
+    for name in environment():
+        listed = earlier.get(name, "")
+        for values in cells:
+            value = values["environment"].get(name) or "not known"
+            if f", {value}, " not in f", {listed}, ":
+                listed += f", {value}" if listed else value
+        made[name] = listed
     days = [time.strftime("%Y-%m-%d", time.gmtime(values["created"])) for values in (cells[0], cells[-1])]
-    return made | {"date": " to ".join(dict.fromkeys(days))}
+    days = sorted([*days, *filter(None, earlier.get("date", "").split(" to "))])
+    return made | {"date": " to ".join(dict.fromkeys((days[0], days[-1])))}
 
 
 def _names() -> list[str]:

@@ -63,6 +63,25 @@ def test_own_runs_take_the_place_of_recorded_ones_and_disagreements_are_found(ru
     assert found.point.x == 4 and found.recorded == pytest.approx(found.own + 1)
 
 
+def test_cells_that_were_not_run_again_are_taken_over(run_store, recording, tmp_path):
+    before = {"cpu": "another, old", "commit": "abc, def", "date": "2020-01-02 to 2020-01-03"}
+    earlier = Recording(recording.made | before, recording._rows)
+    path = tmp_path / "again.parquet"
+    assert write_recording(Store(tmp_path / "empty"), TINY, path, earlier) == 4
+    assert read_recording(path).made == earlier.made and read_recording(path)._rows == recording._rows
+    read_recording.cache_clear()
+    part = Recording(earlier.made, dict([*list(recording._rows.items())[1:], ("unknown", {})]))
+    values = {key: {**run_store.frame(key)[0], "created": 1.8e9} for key in recording._rows}
+    some = Store(tmp_path / "some")
+    for key in list(recording._rows)[:2]:
+        some.save(key, values[key], run_store.frame(key)[1])
+    assert write_recording(some, TINY, path, part) == 4
+    made = read_recording(path).made
+    assert made["cpu"] == f"another, old, {recording.made['cpu']}" and made["numpy"] == recording.made["numpy"]
+    assert made["date"].startswith("2020-01-02 to 20") and made["commit"].startswith("abc, def")
+    assert read_recording(path).values(recording._rows) == recording.values(recording._rows)
+
+
 def test_curves_are_thinned_and_histograms_kept_whole():
     many = np.arange(300)
     assert len(thin_curve("columns/pairs", many)) == 100 and thin_curve("columns/pairs", many)[-1] == 299
