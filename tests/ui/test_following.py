@@ -18,7 +18,7 @@ def send(app: AppTest, mark: int, page: str = "", **query: str) -> AppTest:
     return app
 
 
-def test_live_turns_to_the_experiment_and_remembers_the_one_before():
+def test_live_turns_to_the_experiment_and_ends_the_one_before():
     app = opened(**SMALL)
     before, first = session_of(app), live_run.runner(session_of(app))
     until(app, lambda: moving(app))
@@ -27,7 +27,7 @@ def test_live_turns_to_the_experiment_and_remembers_the_one_before():
     assert session.id == before.id and session.params.model.r == 24
     assert widget(app.select_slider, "r").value == 24 and "place" not in link_of(app) and link_of(app)["r"] == "24"
     assert live_run.runner(session) is not first and first.finished.wait(10)
-    assert [run.now.params for run in session.earlier] == [before.params] and not session.ghosts
+    assert not session.earlier and not session.ghosts, "a class that follows is drawn for as one"
 
 
 def test_a_tab_is_sent_to_an_address_once_and_may_change_it_then():

@@ -85,12 +85,6 @@ def commit(
     _start(session, share=share)
 
 
-def leave(session: Session) -> None:
-    """End the live run of a session, which is remembered; the next one starts when it is asked for."""
-    remember_live_run(session)
-    hub().end(session.id)
-
-
 def _queries(params: ExperimentParams) -> tuple[object, ...]:
     """What decides which queries a run is judged by."""
     return params.dataset, params.content, params.run.judged_by, params.seed

@@ -60,7 +60,7 @@ def _turn_to_address(session: Session, own_query: bool) -> Session:
     """The session of a tab that follows the lecturer: its experiment goes on if the address names the same one."""
     opened = _open(session.id, own_query)
     if opened.from_link and opened.params != session.params:
-        live_run.leave(session)
+        live_run.hub().end(session.id)  # and not remembered: a viewer with earlier runs gets pictures of her own
         kept = {name: getattr(session, name) for name in KEPT}
         own, files = session.own | opened.own, session.files | opened.files
         session = replace(opened, own=own, files=files, playing=not session.reduced_motion, **kept)
