@@ -30,13 +30,13 @@ def media(drawn: Option, title: str, size: int, beside_title: int, title_lines: 
     Where the title needs more than the `title_lines` it has room for, legend and plot begin lower. A chart for the
     `stage` has large type already, and its title is broken on the full screen, too.
     """
-    texts = {width: wrap(title, (0.92 * width - beside_title) / (0.5 * (size + 2))) for width in WIDTHS if title}
     by_width: list[Option] = []
-    for width, lines in texts.items():
+    for widest, narrowest, lines in _broken(title, size, beside_title):
         down = max(0, len(lines) - title_lines) * (size + 6)
         below: Option = {part: {"top": drawn[part]["top"] + down} for part in ("legend", "grid") if part in drawn}
         heading: Option = {"title": [{"text": "\n".join(lines)}]}
-        by_width.append({"query": {"maxWidth": width}, "option": heading | below})
+        query = {"minWidth": narrowest, "maxWidth": widest}
+        by_width.append({"query": query, "option": heading | below})
     # A query that no longer holds is not undone: what the full screen enlarges, a chart in its page sets back.
     usual = {"query": {"maxHeight": FULL_SCREEN - 1}, "option": _sizes(drawn, title, 1)}
     larger = LARGER_ON_STAGE if stage else LARGER
@@ -46,6 +46,27 @@ def media(drawn: Option, title: str, size: int, beside_title: int, title_lines: 
         query = {"minHeight": FULL_SCREEN, "maxWidth": width}
         full.append({"query": query, "option": {"title": [{"text": "\n".join(lines)}]}})
     return [usual, *by_width, *full]
+
+
+@lru_cache(maxsize=256)
+def _broken(title: str, size: int, beside_title: int) -> list[tuple[int, int, list[str]]]:
+    """Ranges of widths (from, down to, lines) in which a title needs several lines; at any width at most one holds.
+
+    ECharts applies every query that holds, and each costs as much as the chart itself.
+
+    >>> _broken("one two three four five six seven eight nine", 11, 0)[0]
+    (310, 251, ['one two three four five six seven eight', 'nine'])
+    """
+    if not title:
+        return []
+    ranges: list[tuple[int, int, list[str]]] = []
+    for widest, below in zip(WIDTHS, (*WIDTHS[1:], -1), strict=True):
+        lines = wrap(title, (0.92 * widest - beside_title) / (0.5 * (size + 2)))
+        if ranges and ranges[-1][2] == lines:
+            ranges[-1] = (ranges[-1][0], below + 1, lines)
+        else:
+            ranges.append((widest, below + 1, lines))
+    return [one for one in ranges if len(one[2]) > 1]
 
 
 def _sizes(drawn: Option, title: str, factor: float) -> Option:
@@ -80,7 +101,9 @@ def _lengths(part: Any, factor: float) -> Any:
 
 
 def _scale(part: Any, factor: float, length: bool = False) -> Any:
-    """A copy with every length of type `factor` times as large."""
+    """The part with every length of type `factor` times as large."""
+    if factor == 1:
+        return part
     if isinstance(part, dict):
         return {key: _scale(value, factor, key in LENGTHS) for key, value in part.items()}
     if isinstance(part, list):

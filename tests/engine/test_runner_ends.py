@@ -179,4 +179,14 @@ def test_sequence_numbers_rise_strictly(monkeypatch, runner_of):
     assert len(shown) > 5 and (np.diff(shown) == 1).all() and runner.snapshot().seq == shown[-1]
 
 
+def test_a_change_is_published_at_once(monkeypatch, runner_of):
+    monkeypatch.setattr(runner_module, "PUBLISH_SECONDS", 1e9)
+    runner = runner_of(small(pairs=10**8)).start()
+    until(lambda: runner.snapshot() is not None)
+    number = runner.set(beta=0.7)
+    until(lambda: runner.snapshot().extra["ack"] == number)
+    assert runner.snapshot().params.changes
+    runner.stop()
+
+
 # -- pace ----------------------------------------------------------------------------------------------------------

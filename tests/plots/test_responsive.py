@@ -9,7 +9,7 @@ import pytest
 from ohash.plots.axis_ranges import AxisRanges
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.echarts import option
-from ohash.plots.responsive import FULL_SCREEN, LARGER
+from ohash.plots.responsive import FULL_SCREEN, LARGER, WIDTHS
 from ohash.plots.theme import SIZE_STAGE
 
 
@@ -51,6 +51,22 @@ def test_a_title_keeps_its_height_and_its_numbers_whole() -> None:
     texts = [one["option"]["title"][0]["text"] for one in long["media"][:-1]]
     assert any("\n" in text for text in texts)
     assert all("28,800" in text and "33,200" in text for text in texts)
+
+
+def test_at_any_width_at_most_one_query_breaks_the_title() -> None:
+    title = "Cumulative similarity loss R is 1,138,000; with W frozen 1,142,000: 3 % less"
+    drawn = option(chart(title=title), height=178, width=340, size=11, title=True, title_lines=2)
+    queries = [one for one in drawn["media"] if "minWidth" in one["query"]]
+    lines = set()
+    for width in range(1, 1400):
+        held = [one for one in queries if one["query"]["minWidth"] <= width <= one["query"]["maxWidth"]]
+        assert len(held) <= 1, "ECharts would apply them all"
+        shown = held[0]["option"]["title"][0]["text"] if held else title
+        assert (
+            max(map(len, shown.split("\n"))) <= max(20, 0.92 * max(width, WIDTHS[-1]) / (0.5 * 13)) or width > WIDTHS[0]
+        )
+        lines.add(shown.count("\n") + 1)
+    assert lines == {1, 2, 3}
 
 
 def test_type_is_larger_on_the_full_screen() -> None:

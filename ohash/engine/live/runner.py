@@ -167,7 +167,7 @@ class Runner(Background):
         self._fitter.close()
 
     def _loop(self, run: Run) -> None:
-        last_tick, last_publish, budget, shown = self._clock(), float("-inf"), 0.0, None
+        last_tick, last_publish, budget, shown, acknowledged = self._clock(), float("-inf"), 0.0, None, 0
         chunker = Chunker()
         while True:
             with self._wake:
@@ -202,9 +202,10 @@ class Runner(Background):
                 return
             idle = not run.evaluating and limit < 1
             picture = (run.t, len(run.checkpoints.scores), run.evaluating, self.state, self._applied)
-            if picture != shown and (now - last_publish >= PUBLISH_SECONDS or (idle and not going)):
+            urgent = (idle and not going) or self._applied != acknowledged  # somebody waits to see her change
+            if picture != shown and (urgent or now - last_publish >= PUBLISH_SECONDS):
                 self._publish()
-                last_publish, shown = now, picture
+                last_publish, shown, acknowledged = now, picture, self._applied
             if idle or run.fitting.waiting:
                 with self._wake:
                     if commands == self._commands:
