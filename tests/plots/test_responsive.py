@@ -9,7 +9,7 @@ import pytest
 from ohash.plots.axis_ranges import AxisRanges
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.echarts import option
-from ohash.plots.responsive import FULL_SCREEN, LARGER, WIDTHS
+from ohash.plots.responsive import FULL_SCREEN, LARGER, WIDTHS, wrap
 from ohash.plots.theme import SIZE_STAGE
 
 
@@ -62,9 +62,8 @@ def test_at_any_width_at_most_one_query_breaks_the_title() -> None:
         held = [one for one in queries if one["query"]["minWidth"] <= width <= one["query"]["maxWidth"]]
         assert len(held) <= 1, "ECharts would apply them all"
         shown = held[0]["option"]["title"][0]["text"] if held else title
-        assert (
-            max(map(len, shown.split("\n"))) <= max(20, 0.92 * max(width, WIDTHS[-1]) / (0.5 * 13)) or width > WIDTHS[0]
-        )
+        widest = min((one for one in WIDTHS if one >= width), default=None)
+        assert shown == (title if widest is None else "\n".join(wrap(title, 0.92 * widest / (0.5 * 13))))
         lines.add(shown.count("\n") + 1)
     assert lines == {1, 2, 3}
 
