@@ -19,7 +19,7 @@ from ohash.evaluation.distance_ranking import Distances, iter_float_scores, iter
 from ohash.evaluation.neighbour_recall import Cut, iter_recall, recall_by_distances
 from ohash.evaluation.neighbours import iter_exact_neighbours
 from ohash.evaluation.ranking import Retrieval, iter_retrieval
-from ohash.evaluation.significance import half_width
+from ohash.evaluation.significance import score_half_width
 from ohash.streams.similarity.base import Similarity
 from ohash.streams.similarity.pair_list import PairListSimilarity, group_partners
 
@@ -167,9 +167,9 @@ class Judge:
             "ndcg_10": ranking.ndcg_at_k[10],
             "auc_later": ranking.auc,
             **{name: float(recalls.mean()) for name, recalls in each.items()},
-            "map_error": half_width(ranking.ap),
-            "hit_10_error": half_width(ranking.hits[10]),
-            "recall_10_error": half_width(each["recall_10"]),
+            "map_error": score_half_width(ranking.ap),
+            "hit_10_error": score_half_width(ranking.hits[10]),
+            "recall_10_error": score_half_width(each["recall_10"]),
             "record": replace(ranking, neighbour_recall=each["recall_10"]),
         }
 

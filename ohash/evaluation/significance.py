@@ -10,6 +10,7 @@ from ohash.core import validation
 
 DRAWS_AT_ONCE = 2_000_000
 ENOUGH_SEEDS = 3  # for a t interval of their mean
+ENOUGH_QUERIES = 30  # for a normal interval of their mean
 # Per score, a large standard deviation over seeds of a difference between two methods; slow tests measure it to within
 # a factor of 1.5 (`tests/evaluation/test_significance.py`).
 SEED_SPREADS = {"map": 0.03, "hit_10": 0.03, "recall_10": 0.03}
@@ -97,6 +98,27 @@ def half_width(values: npt.ArrayLike) -> float:
     known = np.asarray(values, np.float64)
     known = known[~np.isnan(known)]
     return 1.96 * float(known.std(ddof=1)) / float(np.sqrt(known.size)) if known.size > 1 else float("nan")
+
+
+def score_half_width(scores: npt.ArrayLike) -> float:
+    """The same for scores between 0 and 1, also of a few queries; NaN for fewer than two.
+
+    Fewer than ENOUGH_QUERIES have Student's interval. If all of these are equal, the next query may still differ: the
+    interval is then that of a share none of whose queries was missed (Clopper and Pearson).
+
+    >>> round(score_half_width([1.0, 1.0, 1.0]), 3), round(score_half_width([0.2, 0.4]), 3), score_half_width([0.5])
+    (0.708, 1.0, nan)
+    """
+    known = np.asarray(scores, np.float64)
+    known = known[~np.isnan(known)]
+    if known.size >= ENOUGH_QUERIES or known.size < 2:
+        return half_width(known)
+    from scipy.special import stdtrit  # noqa: PLC0415 (slow to import)
+
+    spread = float(known.std(ddof=1))
+    if spread == 0:
+        return float(1 - 0.025 ** (1 / known.size))
+    return min(1.0, float(stdtrit(known.size - 1, 0.975)) * spread / float(np.sqrt(known.size)))
 
 
 def few_seeds_margin(seeds: int, score: str = "map") -> float:

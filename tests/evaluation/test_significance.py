@@ -5,7 +5,14 @@ import pytest
 
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
-from ohash.evaluation.significance import SEED_SPREADS, difference_over_seeds, few_seeds_margin
+from ohash.evaluation.significance import (
+    ENOUGH_QUERIES,
+    SEED_SPREADS,
+    difference_over_seeds,
+    few_seeds_margin,
+    half_width,
+    score_half_width,
+)
 from ohash.streams.dataset import Dataset
 from ohash.streams.registry import load_by_key
 
@@ -29,6 +36,21 @@ def test_intervals_cover_simulated_effects(seeds, seed_spread):
         interval = difference_over_seeds(*simulated(rng, seeds, 0.03, seed_spread), resamples=300)
         covered += interval.low <= 0.03 <= interval.high
     assert covered / trials >= 0.93  # nominally 0.95; two standard errors of 300 trials are 0.025
+
+
+@pytest.mark.parametrize("queries", [2, 3, 5, 10, 29])
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.97])
+def test_intervals_of_few_queries_cover_the_share_of_those_that_are_right(queries, share):
+    rng, trials = np.random.default_rng(queries), 2000
+    right = (rng.uniform(size=(trials, queries)) < share).astype(float)
+    halves = np.array([score_half_width(one) for one in right])
+    assert (np.abs(right.mean(axis=1) - share) <= halves).mean() >= 0.93
+    assert halves.min() > 0, "three queries that are all right may be luck"
+
+
+def test_enough_queries_have_the_normal_interval():
+    scores = np.random.default_rng(0).uniform(size=ENOUGH_QUERIES)
+    assert score_half_width(scores) == half_width(scores) == pytest.approx(1.96 * scores.std(ddof=1) / 30**0.5)
 
 
 def clicks(key):

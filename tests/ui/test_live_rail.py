@@ -64,6 +64,14 @@ def test_five_seeds_run_beside_and_follow_a_change() -> None:
     until(app, lambda: seeds() == [1, 2, 3, 4] and session.seed_runners != first)
     assert {runner.params.model.r for runner in session.seed_runners} == {24}
     assert all(runner.finished.wait(20) for runner in first), "runs of the old experiment are stopped"
+    until(app, lambda: moving(app))
+    session.pinned = live_run.remember_live_run(session)
+    widget(app.select_slider, "r").set_value(32).run()
+
+    def captions() -> str:
+        return "".join(one.proto.body for one in app.get("html"))
+
+    until(app, lambda: "Pinned, in green here" in captions() and "standard deviation over the seeds" in captions())
     widget(app.toggle, "five_seeds").set_value(False).run()
     until(app, lambda: seeds() == [])
 

@@ -66,6 +66,9 @@ SCORES = {
 }
 
 
+BAND_OF_SEEDS = "The grey band is one standard deviation over the seeds."
+
+
 def quality(
     now: Snapshot,
     metric: str = "map",
@@ -119,7 +122,7 @@ def quality(
     for one in over_seeds:
         behind = f" after {one.x[-1]:,.0f}" if one.x[-1] < now.checkpoints["pairs"][-1] else ""
         title += f"; {one.name} {formats.share(last(one.y))}{behind}"
-        caption += " The grey band is one standard deviation over the seeds."
+        caption += f" {BAND_OF_SEEDS}"
     return Chart(title, x, y_axis, tuple(curves), tuple(lines), caption, f"{title}. Line chart over pairs.")
 
 
@@ -271,7 +274,7 @@ def _over_seeds(now: Snapshot, score: Score, seeds: Sequence[Ghost]) -> list[Ser
     curves = np.array([np.interp(x, one["pairs"], one[score.column]) for one in columns])
     name, smooth = f"median of {len(columns)} seeds", moving_average(np.median(curves, axis=0))
     spread = curves.std(axis=0, ddof=1)
-    return [Series(name, x, smooth, role="reference", dash="dashed", width=theme.NORMAL, spread=spread, label=name)]
+    return [Series(name, x, smooth, role="reference", dash="dashed", width=theme.NORMAL, spread=spread)]
 
 
 def _auc_values(run: Snapshot | Ghost, column: str) -> Floats:

@@ -9,6 +9,7 @@ from ohash.engine.narrative import amount, settings_that_differ, title_of
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.chart import Chart
 from ohash.plots.live import charts
+from ohash.plots.live.scores import BAND_OF_SEEDS
 from ohash.plots.live.side_by_side import side_by_side, with_difference
 from ohash.ui.session import live_run
 from ohash.ui.session.seeds import seed_snapshots
@@ -27,8 +28,9 @@ def quality(session: Session, now: Snapshot, metric: str) -> Chart:
     chart = charts.quality(now, metric, ghosts=ghosts, reference=exact, pinned=pinned, seeds=others)
     if reference is None:
         return chart
+    band = f" {BAND_OF_SEEDS}" if BAND_OF_SEEDS in chart.caption else ""
     apart = _apart(now, reference)
-    return replace(with_difference(chart, PINNED), caption=apart or chart.caption)
+    return replace(with_difference(chart, PINNED), caption=apart + band if apart else chart.caption)
 
 
 def float_reference(now: Snapshot, metric: str) -> float | None:
