@@ -111,7 +111,10 @@ def test_drift_is_dated_and_forgotten_once_learnt():
 
 
 def test_noisy_pairs_are_not_called_healthy():
-    assert health(finished("digits", noise=0.5)) != "healthy"
+    now = finished("digits", noise=0.5)
+    assert health(now) != "healthy"
+    offered = [one.remedy for one in complaints(now) if one.remedy is not None]
+    assert [(one.key, one.value) for one in offered] == [("noise", 0.0)], "once, and nothing that does not help"
 
 
 @pytest.mark.parametrize(
