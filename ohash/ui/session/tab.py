@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -94,4 +95,11 @@ def _connection(session: str) -> str:
 
 def _preset_of(params: ExperimentParams) -> str:
     """The preset that has this experiment, with whatever seed, or ""."""
-    return next((one.key for one in PRESETS if one.params().with_values(seed=params.seed) == params), "")
+    experiment = params.with_values(seed=0)
+    return next((key for key, preset in _with_seed_0().items() if preset == experiment), "")
+
+
+@cache
+def _with_seed_0() -> dict[str, ExperimentParams]:
+    """Every preset, made once for all sessions."""
+    return {one.key: one.params().with_values(seed=0) for one in PRESETS}
