@@ -5,6 +5,7 @@ rounds less from there. The pairs are those of the run, and some more after them
 """
 
 import base64
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ ROOM = 1_900_000  # bytes of text, beside charts and pictures of about 1 MB
 MORE_PAIRS = 10_000  # after the last one of the run
 FEWEST_W = 4  # moments with their W; from the nearest of them the page learns the pairs up to any other again
 MOST_ROWS = 2**15  # a row and the sign of the pair share 16 bits
+PAIR_BYTES = 4  # two rows
 CURVE = 400  # points of the recorded loss
 
 
@@ -32,19 +34,20 @@ def continuation(run: Run, moments: Sequence[Snapshot]) -> dict[str, Any] | str:
     data = {
         "X": _packed(_compact(run.world.dataset.X)),
         "map": _map(run),
-        "pairs": _packed(_pairs(run, last)),
         "changes": [[change.at, change.name, change.value] for change in run.params.changes],
         "alpha": run.params.model.alpha,
         "truth": _truth(run),
         "moments": [[now.t, now.numbers["cum_R"]] for now in moments],
         "curves": _curves(moments[-1]),
     }
-    size, each = _text_bytes(data), _text_bytes(_weights(run, run.t))
+    # A run may have 10^9 pairs: they are drawn only if there is room for them.
+    size, each = _text_bytes(data) + _base64_bytes(PAIR_BYTES * last), _text_bytes(_weights(run, run.t))
     fewest, most = min(len(moments), FEWEST_W), (ROOM - size) // each
     if most < fewest:
         needed = (size + fewest * each) / 1e6
         return f"vectors, pairs and W would take {needed:.1f} MB, and there is room for {ROOM / 1e6:.1f} MB."
-    return data | {"weights": [_weights(run, t) for t in _spread([now.t for now in moments], most)]}
+    weights = [_weights(run, t) for t in _spread([now.t for now in moments], most)]
+    return data | {"pairs": _packed(_pairs(run, last)), "weights": weights}
 
 
 def _obstacle(run: Run) -> str:
@@ -126,6 +129,10 @@ def _packed(array: Array) -> dict[str, Any]:
     array = np.ascontiguousarray(array)
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
     return {"dtype": array.dtype.name, "shape": list(array.shape), "data": base64.b64encode(array.tobytes()).decode()}
+
+
+def _base64_bytes(size: int) -> int:
+    return 4 * math.ceil(size / 3)
 
 
 def _text_bytes(value: Any) -> int:

@@ -1,6 +1,7 @@
 """What a recording holds so that its page can take the run over: the run's own W, pairs and truth, where they fit."""
 
 import base64
+import re
 from functools import cache
 from typing import Any
 
@@ -81,6 +82,16 @@ def test_it_says_why_it_cannot(params: ExperimentParams, word: str) -> None:
     assert isinstance(reason, str) and word in reason and reason.endswith(".")
     page = recording_page(shown, run.world.dataset, {"run": "A run"}, more=reason)
     assert "cannot be taken over" in page and 'class="over"' not in page
+
+
+def test_pairs_that_do_not_fit_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, moments = Run(experiment("blobs2d", "oh", pairs=10**9)), Moments()
+    run.step(10)
+    moments.watch(run)
+    shown = [now for now, _ in moments.shown(run)]
+    monkeypatch.setattr(run.world, "pairs", None)
+    reason = continuation(run, shown)
+    assert isinstance(reason, str) and re.search(r"would take 5,?33\d\.\d MB", reason), reason
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
