@@ -4,6 +4,7 @@ It understands what svg.py writes and nothing more: rectangles, circles, paths o
 """
 
 import importlib.util
+import math
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -68,15 +69,24 @@ def _draw(image: Image.Image, parent: ElementTree.Element, style: Style, scale: 
 def _shape(image: Image.Image, tag: str, style: Style, scale: float) -> None:
     for points in _outlines(tag, style, scale):
         if style.get("fill", "none") != "none" and len(points) > 2:
-            layer = Image.new("L", image.size, 0)
-            ImageDraw.Draw(layer).polygon(points, fill=round(255 * float(style.get("fill-opacity", 1))))
-            image.paste(ImageColor.getrgb(style["fill"]), mask=layer)
+            left, top, right, bottom = _box(points, image.size)
+            layer = Image.new("L", (right - left, bottom - top), 0)
+            inside = [(x - left, y - top) for x, y in points]
+            ImageDraw.Draw(layer).polygon(inside, fill=round(255 * float(style.get("fill-opacity", 1))))
+            image.paste(ImageColor.getrgb(style["fill"]), (left, top), layer)
         if tag == "path" and "stroke" in style:
             colour = _faded(style["stroke"], float(style.get("stroke-opacity", 1)))
             width = max(1, round(scale * float(style.get("stroke-width", 1))))
             dash = [scale * float(part) for part in style.get("stroke-dasharray", "").split()]
             for part in _dashes(points, dash) if dash else [points]:
                 ImageDraw.Draw(image).line(part, fill=colour, width=width, joint="curve")
+
+
+def _box(points: Points, size: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom of the pixels of a shape, as far as they are in the picture: a layer may be small."""
+    low = [max(0, math.floor(min(along)) - 1) for along in zip(*points, strict=True)]
+    high = [min(most, math.ceil(max(along)) + 2) for along, most in zip(zip(*points, strict=True), size, strict=True)]
+    return low[0], low[1], max(low[0], high[0]), max(low[1], high[1])
 
 
 def _faded(colour: str, opacity: float) -> tuple[int, ...]:

@@ -167,7 +167,8 @@ def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_the_animation_has_a_frame_per_moment_the_colours_of_the_charts_and_waits_at_its_end(tmp_path: Path) -> None:
-    run, shown = recorded(SHORT)
+    run, every = recorded(SHORT)
+    shown = [*every[:-1:8], every[-1]]
     with Image.open(io.BytesIO(recording_gif(shown, run.world.dataset, "OH on digits"))) as film:
         assert film.n_frames == min(len(shown), MOST_FRAMES) and film.size == (1280, 720)
         first_frame = film.convert("RGB").tobytes()
@@ -183,5 +184,5 @@ def test_the_animation_has_a_frame_per_moment_the_colours_of_the_charts_and_wait
 
 def test_a_gif_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "run.gif"
-    assert main(["run", "--dataset", "moons", "--pairs", "200", "--quiet", "--recording", str(file)]) == 0
+    assert main(["run", "--dataset", "moons", "--pairs", "10", "--quiet", "--recording", str(file)]) == 0
     assert file.read_bytes().startswith(b"GIF89a") and "wrote" in capsys.readouterr().out
