@@ -259,7 +259,7 @@ def _learn_pairs(
             for k in range(r):
                 n_near += min(abs(P_i[m, k]), abs(P_j[m, k])) <= near
             if n_near > 0:
-                D = settle_zeros(Wt[m], x_i, x_j, P_i[m], P_j[m], float(near), zero)
+                D = settle_zeros(Wt[m], x_i, x_j, P_i[m], P_j[m], np.float64(near), zero)
             D_h[t, m] = D
             R[t, m] = max(0.0, D - alpha) if similar else max(0.0, br - D)  # Eq. (3)
             if R[t, m] < R[t, best]:

@@ -33,7 +33,7 @@ AUC, AUC_FROZEN, UPDATE_RATE, CLIPPED_RATE, Q10, Q50, Q90 = range(N_TOTALS, N_TO
 N_ROW = N_TOTALS + 7
 
 
-@inlined
+@kernel
 def auc(similar: Integers, dissimilar: Integers) -> float:
     """P(a similar pair lies nearer than a dissimilar one), ties counting half."""
     nearer = 0

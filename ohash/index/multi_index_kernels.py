@@ -82,15 +82,15 @@ def measure(
     listed: Integers, count: int, work: Integers,
 ) -> int:  # fmt: skip
     """Offer new rows to the heap or, if there is none, list those with a key below `limit`; returns their number."""
-    T, W, capacity = words.shape
-    flat = words.reshape(-1)
+    T, W, _ = words.shape
     fresh = 0
     for row in some:
         if mark_seen(seen, row):
             some[fresh] = row
             fresh += 1
-            for m in range(T * W):
-                prefetch(flat, m * capacity + row)
+            for m in range(T):
+                for w in range(W):
+                    prefetch(words[m, w], row)
     work[ITEMS] += fresh
     for row in some[:fresh]:
         key = item_key(query, words, row, combine, step)
@@ -131,7 +131,7 @@ def look_up_level(
     the next one reads.
     """
     model, length, begin = table[MODEL], table[LENGTH], table[OFFSET]
-    own = substring(query[model].reshape(-1, 1), 0, table[BIT], length)
+    own = substring(query[model : model + 1].T, 0, table[BIT], length)
     mask, end = (1 << level) - 1, 1 << length
     if cost_so_far(work, costs) + binomial(length, level) * costs[0] > costs[3]:
         work[LEVEL] = -1
@@ -189,7 +189,9 @@ def _search_tables(
     seen = np.zeros((in_tables + 7) // 8, np.uint8)
     buckets, some = np.empty((2, BATCH), np.int64), np.empty(BATCH, np.int64)
     groups = tables.shape[0] // m
-    longest = tables[:, LENGTH].max()
+    longest = np.int64(0)  # by a loop: numba takes half a second to compile max() of a column
+    for t in range(tables.shape[0]):
+        longest = max(longest, tables[t, LENGTH])
     count = 0
     values[:] = NO_ITEM
     work[:] = 0

@@ -43,8 +43,9 @@ def in_order(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a small function that other kernels call; LLVM inlines it."""
-    compiled: Callable[P, R] = _by_type(numba.njit(**{**FLAGS, "cache": False})(function))
+    """Compile a small function for the kernels that call it, into which LLVM inlines it. Python runs it as Python."""
+    flags = {**FLAGS, "cache": False, "no_cpython_wrapper": True}
+    compiled: Callable[P, R] = _by_type(_for_kernels_only(numba.njit(**flags)(function)))
     return compiled
 
 
@@ -54,6 +55,19 @@ def kernel_for(signature: Any, function: Callable[P, R]) -> Callable[P, R]:
     compiled.compile(signature)
     compiled.disable_compile()
     return compiled  # type: ignore[no-any-return]
+
+
+def _for_kernels_only(dispatcher: Any) -> Any:
+    """Hide the machine code from Python: without a wrapper, to compile which takes time, Python cannot call it."""
+
+    def add_overload(compiled: Any) -> None:
+        dispatcher.overloads[tuple(compiled.signature.args)] = compiled
+
+    def run_as_python(*_args: Any) -> Any:
+        return dispatcher.py_func
+
+    dispatcher.add_overload, dispatcher._compile_for_args = add_overload, run_as_python
+    return dispatcher
 
 
 def _by_type(dispatcher: Any) -> Any:

@@ -45,3 +45,16 @@ def test_a_counter_that_starts_from_zero_is_no_second_type():
         return total
 
     assert count(5) == 31 and len(twice.signatures) == 1
+
+
+def test_python_runs_an_inlined_function_as_python_also_after_a_kernel_has_compiled_it():
+    @inlined
+    def twice(n):
+        return 2 * n
+
+    @kernel
+    def more(n):
+        return twice(n) + 1
+
+    assert twice(2) == 4
+    assert more(2) == 5 and twice(2) == 4 and twice("ab") == "abab"
