@@ -64,7 +64,7 @@ def change_since_start(numbers: Mapping[str, float], column: str) -> Literal["be
 def truth_of(now: Snapshot) -> str:
     """What the labels of this run are called."""
     names = {"label": "labels", "track": "tracks", "metric": "near neighbours", "topk": "near neighbours"}
-    return names.get(now.similar_by, "your pairs")
+    return names.get(now.similar_by, "your pairs" if now.params.content else "the given pairs")
 
 
 def title_of(params: ExperimentParams) -> str:

@@ -1,5 +1,6 @@
 """Is one ranking better than another, or is the difference due to the choice of queries?"""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -101,9 +102,9 @@ def half_width(values: npt.ArrayLike) -> float:
 
 
 def score_half_width(scores: npt.ArrayLike) -> float:
-    """The same for scores between 0 and 1, also of a few queries; NaN for fewer than two.
+    """The same for scores between 0 and 1, also of few queries, or of equal ones; NaN for fewer than two.
 
-    Fewer than ENOUGH_QUERIES have Student's interval. If all of these are equal, the next query may still differ: the
+    Fewer than ENOUGH_QUERIES have Student's interval. If all scores are equal, the next one may still differ: the
     interval is then that of a share none of whose queries was missed (Clopper and Pearson).
 
     >>> round(score_half_width([1.0, 1.0, 1.0]), 3), round(score_half_width([0.2, 0.4]), 3), score_half_width([0.5])
@@ -111,13 +112,15 @@ def score_half_width(scores: npt.ArrayLike) -> float:
     """
     known = np.asarray(scores, np.float64)
     known = known[~np.isnan(known)]
-    if known.size >= ENOUGH_QUERIES or known.size < 2:
-        return half_width(known)
-    from scipy.special import stdtrit  # noqa: PLC0415 (slow to import)
-
+    if known.size < 2:
+        return math.nan
     spread = float(known.std(ddof=1))
     if spread == 0:
         return float(1 - 0.025 ** (1 / known.size))
+    if known.size >= ENOUGH_QUERIES:
+        return half_width(known)
+    from scipy.special import stdtrit  # noqa: PLC0415 (slow to import)
+
     return min(1.0, float(stdtrit(known.size - 1, 0.975)) * spread / float(np.sqrt(known.size)))
 
 

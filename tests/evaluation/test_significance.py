@@ -48,6 +48,11 @@ def test_intervals_of_few_queries_cover_the_share_of_those_that_are_right(querie
     assert halves.min() > 0, "three queries that are all right may be luck"
 
 
+def test_equal_scores_of_many_queries_do_not_make_sure():
+    half = score_half_width(np.ones(100))
+    assert 0.03 < half < 0.04 and (1 - half) ** 100 == pytest.approx(0.025)
+
+
 def test_enough_queries_have_the_normal_interval():
     scores = np.random.default_rng(0).uniform(size=ENOUGH_QUERIES)
     assert score_half_width(scores) == half_width(scores) == pytest.approx(1.96 * scores.std(ddof=1) / 30**0.5)

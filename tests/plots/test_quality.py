@@ -44,7 +44,7 @@ def test_quality_of_the_stream_has_the_frozen_copy():
 def test_drift_and_changes_are_marked_and_told():
     chart = charts.quality(picture("drift"))
     assert "drift" in labels(chart) and next(m for m in chart.marks if m.label == "drift").at == 120
-    assert re.search(r"before the drift, is \.\d\d after it, and \.\d\d at 140 pairs$", chart.title)
+    assert re.search(r"before the drift, \.\d\d after it, now \.\d\d$", chart.title)
     slowly = charts.quality(picture("slowly"))
     assert [label for label in labels(slowly) if "drift" in label] == ["drift begins", "drift ends"]
     changed = charts.quality(picture("changes"))

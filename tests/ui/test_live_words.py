@@ -47,9 +47,9 @@ def test_of_clicks_both_scores_are_named_where_they_differ(now: Snapshot) -> Non
     hit = {"hit_10_start": 0.1075, "hit_10": 0.1278, "hit_10_error": 0.02}
     distance = {"recall_10_start": 0.2345, "recall_10": 0.2598, "recall_10_error": 0.0139}
     sentence = said(clicks, **hit, **distance, map_start=0.0485, map=0.0574, map_error=0.0111)
-    assert "agree better with your pairs by hit@10, about as well by mAP, and better with the original" in sentence
+    assert "agree better with the given pairs by hit@10, about as well by mAP, and better with the original" in sentence
     sentence = said(clicks, **hit, **distance, map_start=0.0485, map=0.0631, map_error=0.0116)
-    assert sentence.endswith("agree better with your pairs and with the original distance.")
+    assert sentence.endswith("agree better with the given pairs and with the original distance.")
 
 
 def test_a_rise_within_its_error_is_no_rise_on_the_chart_of_two_truths(now: Snapshot) -> None:

@@ -230,8 +230,8 @@ def _story(now: Snapshot, score: Score, y: Floats) -> str:
         return f"{formats.trend(first(y), last(y), error)} in {so_far}"
     before_drift = f"{formats.trend(first(before), last(before))} before the drift"
     if len(edges) == 1 and len(after) > 1:
-        return f"{before_drift}, is {formats.share(first(after))} after it, and {formats.share(last(y))} at {so_far}"
-    return f"{before_drift}, and is {formats.share(last(y))} at {so_far}"
+        return f"{before_drift}, {formats.share(first(after))} after it, now {formats.share(last(y))}"
+    return f"{before_drift}, now {formats.share(last(y))}"
 
 
 def _present(now: Snapshot, score: Score) -> list[Series]:

@@ -22,7 +22,7 @@ def numbers_html(now: Snapshot) -> str:
     """Both quality measures with their gain, storage, speed."""
     n, queries = now.numbers, f"{now.params.run.judged_by} queries"
     entries = [
-        _score(f"hit@10 · by your pairs, {queries}", now, "hit_10")
+        _score(f"hit@10 · by {truth_of(now)}, {queries}", now, "hit_10")
         if now.similar_by in CLICKS
         else _score(f"mAP · by {truth_of(now)}, {queries}", now, "map"),
         _score(f"recall@10 · by distance, {queries}", now, "recall_10"),
