@@ -33,8 +33,8 @@ def headline(now: Snapshot | None, params: ExperimentParams, state: str) -> str:
             f" (hit@10; pair-AUC {n['auc']:.2f}, few pairs are labelled)" if clicks and math.isfinite(n["auc"]) else ""
         )
         sentence += (
-            f": agreement with {truth_of(now)} {_from_to(n[f'{column}_start'], n[column])}{apart}, "
-            f"with the original distance it {_from_to(n['recall_10_start'], n['recall_10'])}"
+            f": agreement with {truth_of(now)} {_from_to(n, column)}{apart}, "
+            f"with the original distance it {_from_to(n, 'recall_10')}"
         )
     flat = now.state == "done" and now.params.run.stop_when_flat and now.t < n.get("end", 0)
     return sentence + ("; mAP is flat, so it stopped." if flat else ".")
@@ -118,10 +118,19 @@ def doing(spec: HasherSpec, state: str) -> str:
     return {"done": "has learnt from", "paused": "has seen", "stopped": "has seen"}.get(state, "is learning from")
 
 
-def _from_to(start: float, end: float) -> str:
-    a, b = f"{start:.2f}", f"{end:.2f}"  # as they are read
-    verb = "stayed" if a == b else "rose" if end > start else "fell"
-    return f"{verb} from {start:.2f} to {end:.2f}" if verb != "stayed" else f"stayed at {end:.2f}"
+def _from_to(numbers: Mapping[str, float], column: str) -> str:
+    """How a score went.
+
+    >>> _from_to({"map_start": 0.24, "map": 0.25, "map_error": 0.03}, "map")
+    'went from 0.24 to 0.25, within its uncertainty'
+    """
+    start, end = f"{numbers[f'{column}_start']:.2f}", f"{numbers[column]:.2f}"  # as they are read
+    if start == end:
+        return f"stayed at {end}"
+    change = change_since_start(numbers, column)
+    if change == "about as well":
+        return f"went from {start} to {end}, within its uncertainty"
+    return f"{'rose' if change == 'better' else 'fell'} from {start} to {end}"
 
 
 def _name(row: Parameter | None, key: str) -> str:
