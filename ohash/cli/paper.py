@@ -33,7 +33,7 @@ from ohash.paper.figures import FIGURES, PROFILES, Figure, Omission
 from ohash.paper.findings import Finding, judge_claim
 from ohash.paper.measurements import Measurements
 from ohash.paper.recording import read_recording, write_recording
-from ohash.paper.tables import bibtex, claims_table, figure_table
+from ohash.paper.tables import bibtex, claims_table, figure_table, not_drawn_text
 from ohash.store.store import Store
 from ohash.streams.dataset import Dataset
 from ohash.sweeps.estimate import CellTimer, CostEstimate, estimate_cost, machine_factor
@@ -93,6 +93,9 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"none of these figures has {' or '.join(only)}")
     if not figures:
         raise ValueError(f"none of these figures can be drawn for {own.title if own else 'the data here'}")
+    missing = not_drawn_text(measurements, [FIGURES[name] for name in options.figures or FIGURES])
+    if missing:
+        print(missing)
     if options.estimate:
         _print_estimate(figures, measurements, core_count(options), only)
         return 0

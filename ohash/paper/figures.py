@@ -163,6 +163,15 @@ class Figure:
         able = {key for setting in self.settings(data) for key in _able(self.all_methods, setting)}
         return tuple(key for key in self.all_methods if key in methods and key in able)
 
+    @property
+    def needs(self) -> str:
+        """What data must have to be drawn in it, in words; "" if any will do.
+
+        >>> FIGURES["2"].needs, FIGURES["7"].needs, FIGURES["arrival"].needs
+        ('', 'tracks', 'labels or tracks, 6 of them at least')
+        """
+        return " or ".join(self.only) + (f", {LEAST_CLASSES} of them at least" if self.key == "arrival" else "")
+
     def settings(self, data: Sequence[Setting] | None = None) -> tuple[Setting, ...]:
         """The settings it is drawn for, of `data` or of all that are available."""
         return tuple(

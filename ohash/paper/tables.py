@@ -1,6 +1,6 @@
 """The numbers of a figure and the claims as tables of text and LaTeX (booktabs), and the BibTeX of their sources."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,6 +127,12 @@ def data_table(measurements: Measurements, figures: Sequence[Figure]) -> Table:
 def stand_ins(measurements: Measurements, figure: Figure) -> str:
     """The data of a figure, each with the data of the paper that it is or stands for, as a sentence."""
     return stand_ins_text(measurements.settings(figure))
+
+
+def not_drawn_text(measurements: Measurements, figures: Iterable[Figure]) -> str:
+    """Those of the figures that these data cannot be drawn in, each with what it needs; "" if there are none."""
+    parts = [f"{one.key} needs {one.needs}" for one in figures if not measurements.settings(one)]
+    return f"Not drawn for these data: figure {'; figure '.join(parts)}." if parts else ""
 
 
 def methods_table(figures: Sequence[Figure]) -> Table:

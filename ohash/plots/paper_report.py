@@ -9,7 +9,16 @@ from ohash.engine.narrative import duration
 from ohash.paper.figures import FIGURES, PROFILES, Figure
 from ohash.paper.findings import Finding
 from ohash.paper.measurements import Measurements
-from ohash.paper.tables import Table, bibtex, claims_table, data_table, figure_table, methods_table, stand_ins
+from ohash.paper.tables import (
+    Table,
+    bibtex,
+    claims_table,
+    data_table,
+    figure_table,
+    methods_table,
+    not_drawn_text,
+    stand_ins,
+)
 from ohash.paper.verdicts import Part
 from ohash.plots import theme
 from ohash.plots.paper import charts
@@ -115,7 +124,8 @@ def _protocol(measured: Measurements) -> str:
     source += f"; {duration(measured.cost(*FIGURES.values()))} of CPU time in total"
     left_out = "; ".join(map(str, measured.profile.left_out))
     omitted = f"Not run, to save time: {left_out}." if left_out else ""
-    return "".join(f"<p>{_e(text)}</p>" for text in (*texts, omitted, f"{source}.") if text)
+    missing = not_drawn_text(measured, FIGURES.values())
+    return "".join(f"<p>{_e(text)}</p>" for text in (*texts, omitted, missing, f"{source}.") if text)
 
 
 def _commands(measured: Measurements) -> str:

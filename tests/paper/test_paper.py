@@ -428,6 +428,9 @@ def test_the_claims_on_data_of_ones_own(monkeypatch, tmp_path, capsys):
     assert "x.npy by label" in out and "x.npy by distance" in out and "Digits" not in out
     assert "The RBF kernel helps OH" in out and "Theorem" not in out
     assert "Training time" not in out and "new classes" not in out, "there are no tracks, and too few classes"
+    missing = "figure 7 needs tracks; figure arrival needs labels or tracks, 6 of them at least."
+    assert f"Not drawn for these data: {missing}" in out
+    assert f"Not drawn for these data: figure 5 needs tracks; {missing}" in page.read_text()
     assert "yours, in its place" in page.read_text() and "--features FILE" in page.read_text()
     assert main(["paper", "7", *own]) == 2 and main(["paper", "3", "--recorded", *own]) == 2
     assert main(["paper", "3", "--without", "oh"]) == 2
