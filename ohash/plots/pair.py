@@ -104,23 +104,29 @@ def margins(step: PairStep) -> Chart:
     delta = {int(bit): float(value) for bit, value in zip(flips.pool, flips.delta, strict=True)}
     sides = dict(zip(flips.bits.tolist(), flips.sides, strict=True))
     series = []
-    for name, role, side in (("flip xᵢ", "similar", "i"), ("flip xⱼ", "dissimilar", "j"), ("left", "reference", None)):
+    for name, role, side in (
+        ("flip xᵢ", "similar", "i"),
+        ("flip xⱼ", "dissimilar", "j"),
+        ("not flipped", "reference", None),
+    ):
         bits = [bit for bit in ranks if sides.get(bit) == side]
         x, y = np.array([ranks[bit] for bit in bits], float), np.array([delta[bit] for bit in bits])
         if bits:
             series.append(Series(name, x, y, kind="bar", role=role))
     n_i = flips.sides.count("i")
-    title = f"Flipped bits: {step.p0} of {len(flips.pool)}, {n_i} of them of xᵢ and {step.p0 - n_i} of xⱼ"
+    verb = "is" if step.p0 == 1 else "are"
+    title = f"{step.p0} of {len(flips.pool)} bits {verb} flipped: {n_i} of xᵢ and {step.p0 - n_i} of xⱼ"
     x_axis = Axis("bits of the pool, by margin", lo=0.5, hi=len(flips.pool) + 0.5, format="count")
     return Chart(title, x_axis, Axis("margin δ", lo=0), tuple(series), (), alt=f"{title}. Bars in order of margin.")
 
 
 def _targets(step: PairStep, dark: bool) -> Stage:
-    bits = [f"{bit + 1} of x_{side}" for bit, side in zip(step.flips.bits[:12], step.flips.sides, strict=False)]
-    more = ", …" if step.p0 > 12 else ""
+    names = {"i": "xᵢ", "j": "xⱼ"}
+    bits = [f"{bit + 1} of {names[side]}" for bit, side in zip(step.flips.bits[:12], step.flips.sides, strict=False)]
+    word, more = "bit" if step.p0 == 1 else "bits", ", …" if step.p0 > 12 else ""
     return Stage(
         "Zero-loss codes",
-        f"With these bits flipped, the pair would have no loss: bit {', '.join(bits)}{more}.",
+        f"With these bits flipped, the pair would have no loss: {word} {', '.join(bits)}{more}.",
         (r"R(g_i, g_j) = 0\qquad \text{Algorithms 2 and 3, Eq. (20)}",),
         code_strips(
             {"hᵢ": step.h_i, "gᵢ": step.g_i, "hⱼ": step.h_j, "gⱼ": step.g_j},
@@ -130,13 +136,14 @@ def _targets(step: PairStep, dark: bool) -> Stage:
 
 
 def _prediction_loss(step: PairStep) -> Stage:
+    G = _n(step.G, 6) if step.G >= 0 else f"({_n(step.G, 6)})"
     return Stage(
         "Prediction loss",
         "How much better the present codes fit the hyperplanes than the zero-loss ones, and a margin for the loss.",
         (
             rf"H = h_i^T W^T x_i + h_j^T W^T x_j = {_n(step.H, 6)}\qquad \text{{Eq. (4)}}",
             rf"G = g_i^T W^T x_i + g_j^T W^T x_j = {_n(step.G, 6)}\qquad \text{{Eq. (5)}}",
-            rf"\ell = H - G + \sqrt{{R}} = {_n(step.H, 6)} - ({_n(step.G, 6)}) + \sqrt{{{_n(step.R)}}} = "
+            rf"\ell = H - G + \sqrt{{R}} = {_n(step.H, 6)} - {G} + \sqrt{{{_n(step.R)}}} = "
             rf"{_n(step.loss)}\qquad \text{{Eq. (6)}}",
         ),
     )
@@ -179,11 +186,12 @@ def step_size(step: PairStep) -> Chart:
     capped = step.ratio > step.C
     longest = 1.25 * max(step.C, step.ratio)
     title = f"τ = {step.tau:.3g}: {'C' if capped else 'what the pair asks for'} is the smaller of the two"
+    digits = next((n for n in range(3, 7) if f"{step.C:.{n}g}" != f"{step.ratio:.{n}g}"), 7)
     x, y = np.array([0.0, step.tau]), np.array([1.0, 1.0])
     series = Series("τ", x, y, kind="area", role="now", fill=0.3, listed=False)
     marks = (
-        Mark(step.C, f"C = {step.C:.3g}", role="cap"),
-        Mark(step.ratio, f"ℓ/‖·‖² = {step.ratio:.3g}", role="clipped" if capped else "now", dash="dashed"),
+        Mark(step.C, f"C = {step.C:.{digits}g}", role="cap"),
+        Mark(step.ratio, f"ℓ/‖·‖² = {step.ratio:.{digits}g}", role="clipped" if capped else "now", dash="dashed"),
     )
     y_axis = Axis("", lo=0, hi=1, at=(2.0,))
     return Chart(title, Axis("step size τ", lo=0, hi=longest), y_axis, (series,), marks, alt=f"{title}.")

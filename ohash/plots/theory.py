@@ -55,7 +55,7 @@ def _theorem(step: PairStep) -> Stage:
     turn = 2 * step.loss / step.norm2
     return Stage(
         "Theorem 2 is false as printed",
-        "It bounds ΣR for every U. Take this one pair as the whole stream, and a U that fits it too well: its loss ℓ_U "
+        "It bounds ΣR for every U. Take this one pair as the whole stream, and a U that fits it too well: its loss "
         f"is negative, and from C = {turn:.3g} on the bound is, too, although R = {step.R:g}. Clipped at 0, as it must "
         "be, the bound holds.",
         (

@@ -19,7 +19,7 @@ from ohash.ui.parts import present, static_chart
 from ohash.ui.parts.items import pair_html
 from ohash.ui.parts.notices import show_error, show_missing_data
 from ohash.ui.parts.sharing import file_stem, offer_file
-from ohash.ui.session import address, live_run, own_data
+from ohash.ui.session import address, live_run, own_data, view_state
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import on_choice, once, slot
 from ohash.ui.workarounds.style import dark
@@ -27,7 +27,7 @@ from ohash.ui.workarounds.style import dark
 NEXT = {"update": "Next update", "capped": "Next capped by C", "loss left": "Next with loss left"}
 EVERYTHING = 99
 LARGE_CHART = 190, 58, 10.5  # millimetres, and points of type
-STREAM = 0.05, 0.1  # share of wrong answers, and C
+WRONG, STREAM_C = 5, 0.1  # of the streams of the theory: % of wrong answers, and C
 PARTS = ("The update", "Its theory")
 RULES = {
     1: "A similar pair updates only the model with the smallest loss, and none if that is 0.",
@@ -85,7 +85,10 @@ def show(session: Session) -> None:
                 _large_stage(last, shown[:last])
             else:
                 for number, stage in enumerate(shown[:last], start=1):
-                    _stage(number, stage)
+                    with st.container(border=True):
+                        _stage(number, stage)
+                        if number == len(shown) and view_state.view("step_part") == PARTS[1]:
+                            _choose_streams()
     address.write(params, present=session.present, at=str(session.pair))
 
 
@@ -184,19 +187,17 @@ def _chosen_stages(session: Session, view: PairView, model: int) -> list[Stage]:
     told = theory(view, model)
     if not told:
         st.info("This pair does not update the model: the theory speaks of updates. Press Next update.")
-    chosen = _choose_streams() if session.stages_shown > len(told) or not session.present else STREAM
-    return [*told, streams(*chosen)]
+    if session.present and session.stages_shown > len(told):
+        _choose_streams()
+    percent, C = view_state.view("wrong"), view_state.view("stream_C")
+    return [*told, streams(WRONG / 100 if percent is None else percent / 100, STREAM_C if C is None else C)]
 
 
-def _choose_streams() -> tuple[float, float]:
+def _choose_streams() -> None:
     """Of the last stage of the theory: the share of wrong answers, and C."""
-    wrong, usual = STREAM
     with st.container(horizontal=True, key="streams"):
-        percent = st.slider(
-            "wrong answers in the stream of the last stage, %", 0, 40, round(100 * wrong), 1, key="view_wrong"
-        )
-        C = st.select_slider("C there", (0.001, 0.01, 0.1, 1.0, 10.0), usual, key="view_stream_C")
-    return percent / 100, C
+        st.slider("wrong answers, %", 0, 40, WRONG, 1, key="view_wrong")
+        st.select_slider("C of this stream", (0.001, 0.01, 0.1, 1.0, 10.0), STREAM_C, key="view_stream_C")
 
 
 def _items(session: Session, view: PairView, dataset: Dataset) -> None:
@@ -228,14 +229,13 @@ def _set_stages(session: Session, shown: int) -> None:
 
 
 def _stage(number: int, stage: Stage) -> None:
-    with st.container(border=True):
-        st.markdown(f"**{number} · {stage.title}.** {stage.text}")
-        if stage.strips:
-            _picture(stage.strips, stage.text, 760)
-        for line in stage.tex:
-            st.latex(line)
-        if stage.chart is not None:
-            static_chart.show(stage.chart, f"stage_{stage.title}", height=stage.height)
+    st.markdown(f"**{number} · {stage.title}.** {stage.text}")
+    if stage.strips:
+        _picture(stage.strips, stage.text, "min-width:560px; max-width:760px")  # a phone scrolls it
+    for line in stage.tex:
+        st.latex(line)
+    if stage.chart is not None:
+        static_chart.show(stage.chart, f"stage_{stage.title}", height=stage.height)
 
 
 def _large_stage(number: int, shown: list[Stage]) -> None:
@@ -255,10 +255,10 @@ def _large_stage(number: int, shown: list[Stage]) -> None:
             _picture(drawing, stage.chart.alt or stage.chart.title)
 
 
-def _picture(svg: str, alt: str, widest: int | None = None) -> None:
+def _picture(svg: str, alt: str, limits: str = "") -> None:
     source = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
-    limit = f"; max-width:{widest}px" if widest else ""
-    st.html(f'<img alt="{html.escape(alt)}" src="{source}" style="width:100%{limit}">')
+    image = f'<img alt="{html.escape(alt)}" src="{source}" style="width:100%; {limits}">'
+    st.html(f'<div tabindex="0" style="overflow-x:auto">{image}</div>' if limits else image)
 
 
 def _export(shown: list[Stage], params: ExperimentParams, view: PairView) -> None:

@@ -58,7 +58,7 @@ def test_the_numbers_put_into_the_equations_give_the_result():
     ).groups())  # fmt: skip
     assert beta * r - D_h == pytest.approx(R) and one.R == pytest.approx(R)
     H, G, R, loss = (float(n) for n in re.search(
-        r"= ([-\d.]+) - \(([-\d.]+)\) \+ \\sqrt\{([\d.]+)\} = ([\d.]+)", tex["Prediction loss"][2]
+        r"= ([-\d.]+) - \(?([-\d.]+)\)? \+ \\sqrt\{([\d.]+)\} = ([\d.]+)", tex["Prediction loss"][2]
     ).groups())  # fmt: skip
     assert H - G + R**0.5 == pytest.approx(loss, abs=2e-3)
     C, over, under, tau = (float(n) for n in re.search(
@@ -70,8 +70,8 @@ def test_the_numbers_put_into_the_equations_give_the_result():
 def test_the_flipped_bits_have_the_smallest_margins():
     one = step()
     chart = margins(one)
-    chosen = [y for series in chart.series if series.name != "left" for y in series.y]
-    left = [y for series in chart.series if series.name == "left" for y in series.y]
+    chosen = [y for series in chart.series if series.name != "not flipped" for y in series.y]
+    left = [y for series in chart.series if series.name == "not flipped" for y in series.y]
     assert len(chosen) == one.p0 and max(chosen) <= min(left)
     assert sorted(np.concatenate([series.x for series in chart.series])) == list(range(1, len(one.flips.pool) + 1))
 
@@ -83,6 +83,12 @@ def test_both_candidates_of_the_step_are_drawn(C, words):
     assert words in chart.title
     assert [mark.at for mark in chart.marks] == [C, one.ratio]
     assert chart.series[0].x[-1] == one.tau == min(C, one.ratio)
+
+
+def test_candidates_that_are_nearly_equal_are_told_apart():
+    one = step(C=step(C=1e3).ratio * 0.9997)
+    C, ratio = (float(mark.label.split("= ")[1]) for mark in step_size(one).marks)
+    assert C < ratio
 
 
 def test_a_strip_has_a_square_per_bit_and_a_frame_per_marked_one():
