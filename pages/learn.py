@@ -17,7 +17,10 @@ with present.stage(session):
         else:
             playground.show_about()
         present.bar(session, "pages/learn.py")
-    playground.show(lessons.start_of(session))
-    if not session.present:
-        lessons.show_lessons()
-        lessons.show_glossary()
+    with st.container(horizontal=True, key="learn_body"):
+        with st.container(key="learn_playground"):  # at the same place in both modes, or it would begin anew
+            playground.show(lessons.start_of(session))
+        if not session.present:
+            with st.container(key="lessons"):
+                lessons.show_lessons()
+                lessons.show_glossary()

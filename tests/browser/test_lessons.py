@@ -1,4 +1,4 @@
-"""What the lessons say of a run is what the playground shows."""
+"""What the lessons say of a run is what the playground shows, and both are seen together."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ohash.cli.browser import Dashboard
 from ohash.web.files import script, standalone
 from ohash.web.lessons import lessons
 from tests.browser.waiting import until
@@ -43,6 +44,23 @@ def test_every_claim_of_the_lessons(page: Any, tmp_path: Path) -> None:
             if not (value < bound if sign == "<" else value > bound):
                 wrong.append(f"{lesson.title}: {link}: {what} is {value}, not {sign} {bound}")
     assert seen >= 45 and not wrong, "\n".join(wrong)
+
+
+def test_a_lesson_and_the_playground_are_on_one_screen(page: Any, server: Dashboard) -> None:
+    page.goto(f"{server.url}/learn")
+    page.locator(".playground").wait_for()
+    for number in (1, 5, 8):
+        lesson = lessons()[number - 1]
+        shown = page.locator("[data-testid=stExpander]").filter(has_text=f"Lesson {number} · {lesson.title}")
+        shown.locator("summary").click()
+        shown.get_by_role("link", name=f"Set the playground for “{lesson.title}”").click()
+        shown.get_by_text(lesson.right, exact=True).click()
+        shown.get_by_text("Right.", exact=True).wait_for()
+        shown.get_by_text("Try.").scroll_into_view_if_needed()
+        for seen in (page.locator(".playground .plane"), page.locator(".playground .bar"), shown.get_by_text("Try.")):
+            box = seen.bounding_box()
+            assert 0 <= box["y"] and box["y"] + box["height"] <= 800, (lesson.title, box)
+        assert page.locator(".playground .locked").is_visible()
 
 
 LOW_MOMENTS = """(C) => {

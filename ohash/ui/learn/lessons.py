@@ -1,4 +1,4 @@
-"""The lessons under the playground: a question, and after a guess the answer."""
+"""The lessons beside the playground, or under it: a question, and after a guess the answer."""
 
 import streamlit as st
 
@@ -35,7 +35,7 @@ def _known() -> list[Lesson]:
 
 
 def show_lessons() -> None:
-    """Each with the link that sets the playground above."""
+    """Each with the link that sets the playground."""
     try:
         known = lessons()
     except ValueError as problem:
@@ -43,7 +43,7 @@ def show_lessons() -> None:
         return
     st.markdown("#### Lessons, five minutes each")
     st.caption(
-        "Each begins with a link that sets the playground above and leaves free only the setting that the lesson is "
+        "Each begins with a link that sets the playground and leaves free only the setting that the lesson is "
         "about; *Unlock all settings* frees the others. Other points, features, r, T or seed start over; β, C, noise "
         "and drift act at once."
     )

@@ -8,8 +8,8 @@ address again: the user could never leave. An experiment replaces the one before
 Streamlit sends and writes the query that the server wrote last; of the playground, which writes its own, only the
 browser knows the newest.
 Clicks: an item of the gallery becomes the query, a row of the list of data sets is opened, the introduction is closed
-and remembered as seen, a QR code fills the screen; a curve over the pairs (ECharts shows a hand there, and the pair in
-its read-out) opens Step by step at that pair.
+and remembered as seen, a QR code fills the screen, a lesson is shown from its top; a curve over the pairs (ECharts
+shows a hand there, and the pair in its read-out) opens Step by step at that pair.
 Present mode: the keys 1 to 9 press the scenes, Escape presses Back.
 Names of pictures: Streamlit calls every chart that is downloaded alike; data set, method, r and seed are added.
 Live region: the headline is redrawn five times a second; a screen reader is told when its words change.
@@ -88,6 +88,11 @@ if (!window.ohashKeys) {
     if (event.detail && event.target.closest && event.target.closest('.st-key-stage [data-testid="stButtonGroup"]'))
       setTimeout(() => document.activeElement?.blur(), 0);
   }, true);
+  document.addEventListener("click", (event) => {  // a lesson that is opened beside the playground
+    const title = event.target.closest && event.target.closest(".st-key-lessons summary");
+    if (!title || getComputedStyle(title.closest(".st-key-lessons")).overflowY !== "auto") return;
+    setTimeout(() => { if (title.closest("details")?.open) title.scrollIntoView({block: "start"}); }, 300);
+  });
   const markScene = (scene) => {
     for (const one of document.querySelectorAll(".ohash-scene"))
       if (one === scene) one.setAttribute("aria-current", "true"); else one.removeAttribute("aria-current");

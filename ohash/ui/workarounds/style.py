@@ -153,6 +153,15 @@ CSS = """
   border: 2px solid transparent; border-radius: 4px; overflow: hidden; text-overflow: ellipsis;}
 .ohash-gallery .query {padding-right: .5rem; border-right: 1px solid rgba(128,128,128,.4); margin-right: .2rem;}
 .st-key-desk, .st-key-stage {gap: .45rem;}
+/* Learn: the lessons stand beside the playground where there is room, and scroll by themselves. */
+.st-key-learn_body {flex-wrap: wrap; align-items: start; gap: 1rem;}
+.st-key-learn_body > :has(> .st-key-learn_playground) {flex: 1 1 55rem; min-width: min(55rem, 100%);}
+.st-key-learn_body > :has(> .st-key-lessons) {flex: 1 1 20rem; min-width: min(20rem, 100%);}
+@media (min-width: 1270px) {
+  .st-key-learn_body > :has(> .st-key-lessons) {max-width: 26vw; position: sticky; top: 3.75rem;}
+  .st-key-lessons {max-height: calc(100vh - 8rem); overflow-y: auto; gap: .5rem; padding-right: .3rem;}
+  .st-key-lessons :is(p, li, label) {font-size: .875rem;}
+}
 :is(.st-key-step_top, .st-key-learn_top) [data-testid="stCaptionContainer"] p {margin: 0;}
 :is(.st-key-step_top, .st-key-learn_top) {flex-wrap: nowrap;}
 .st-key-stage :is(.st-key-top, .st-key-details, .st-key-more, .st-key-chips),
