@@ -9,8 +9,7 @@ from ohash.plots.chart import Axis, Chart, Mark
 
 Option = dict[str, Any]
 DASHES = {"solid": "solid", "dashed": [6, 4], "dotted": [2, 3]}
-LEGEND = 22
-LANE = 15
+LEGEND, LANE = 1.8, 1.25  # heights of the legend and of a row of labels, in sizes of type
 LOW = 240  # px
 
 
@@ -32,6 +31,11 @@ class Frame:
     size: int
 
     @property
+    def lane(self) -> int:
+        """The height of a row of labels."""
+        return round(LANE * self.size)
+
+    @property
     def grid(self) -> Option:
         """The margins; ECharts 6 would add its own for labels that have room already."""
         margins = {"left": self.left, "right": self.right, "top": self.top, "bottom": self.bottom}
@@ -51,7 +55,7 @@ def frame_of(chart: Chart, width: int, height: int, size: int, *, heading: int, 
     most = 1 if height < LOW else 3  # lanes of labels take from the plot
     placed = layout.place(upright, lambda at: layout.position(at, lo, hi, chart.x.scale), inner, size, most)
     lanes = max((one.lane + 1 for one in placed if one.lane is not None), default=0)
-    top = heading + (LEGEND if legend else 6) + lanes * LANE
+    top = heading + (round(LEGEND * size) if legend else 6) + lanes * round(LANE * size)
     bottom = 2 * size + 18
     plot = max(40, height - top - bottom)
     return Frame(left, right, top, bottom, inner, plot, heading, round(wide + 10), (lo, hi), y, placed, size)
@@ -106,7 +110,7 @@ def marks_option(chart: Chart, frame: Frame, beside: list[layout.Beside], dark: 
         label: Option = {"show": one.lane is not None}
         if one.lane is not None:
             label |= {"position": "end", "align": one.align, "formatter": one.label}
-            label["distance"] = [0, 3 + LANE * one.lane]
+            label["distance"] = [0, 3 + frame.lane * one.lane]
         lines.append(_line(one.mark, {"xAxis": float(one.mark.at)}, label, dark))
     moved = {id(one.of): one.up for one in beside}
     for mark in chart.marks:

@@ -94,16 +94,22 @@ def test_a_remedy_acts_on_the_run_and_ends_its_finding_while_one_watches(page: A
     assert page.locator(".st-key-chart_c").bounding_box()["height"] == 178, "with the marks of five changes"
 
 
-# Type of less than 20 pixels on the stage, as it is drawn; icons are pictures.
+# Type of less than 20 pixels on the stage, as it is drawn, the playground included; icons are pictures.
 SMALL_TYPE = """() => {
-  const small = [], walk = document.createTreeWalker(document.querySelector(".st-key-stage"), NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) {
-    const one = walk.currentNode.parentElement, text = walk.currentNode.textContent.replace(/[\\s\u200b]/g, "");
-    if (!text || !one.checkVisibility() || one.closest("[data-testid=stIconMaterial], .katex-mathml")) continue;
-    let pixels = parseFloat(getComputedStyle(one).fontSize);
-    for (let at = one; at; at = at.parentElement) pixels *= parseFloat(getComputedStyle(at).zoom) || 1;
-    if (pixels < 20 && !one.closest(".katex") && one.getBoundingClientRect().width > 1) small.push([text, pixels]);
-  }
+  const small = [], visit = (root) => {
+    const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+    while (walk.nextNode()) {
+      if (walk.currentNode.shadowRoot) visit(walk.currentNode.shadowRoot);
+      const one = walk.currentNode.parentElement, text = walk.currentNode.textContent.replace(/[\\s\u200b]/g, "");
+      if (walk.currentNode.nodeType !== Node.TEXT_NODE || !text || !one?.checkVisibility()) continue;
+      if (one.closest("[data-testid=stIconMaterial], .katex-mathml")) continue;
+      let pixels = parseFloat(getComputedStyle(one).fontSize);
+      for (let at = one; at; at = at.parentElement ?? at.getRootNode().host)
+        pixels *= parseFloat(getComputedStyle(at).zoom) || 1;
+      if (pixels < 20 && !one.closest(".katex") && one.getBoundingClientRect().width > 1) small.push([text, pixels]);
+    }
+  };
+  visit(document.querySelector(".st-key-stage"));
   return small;
 }"""
 # Equations that are cut off, and pictures that are.
@@ -133,6 +139,19 @@ def test_every_stage_of_a_pair_fills_the_screen(page: Any, server: Dashboard) ->
             assert not page.evaluate(SMALL_TYPE)
             page.keyboard.press("ArrowRight")
     assert len(seen) == 11, "seven stages of an update and four of its theory"
+
+
+@pytest.mark.parametrize("link", ["present=lesson-5", "present=1&r=8&T=4&at=40", "present=1&data=own"])
+def test_the_playground_on_stage_is_readable_and_ends_on_the_screen(page: Any, server: Dashboard, link: str) -> None:
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.goto(f"{server.url}/learn?{link}")
+    playground = page.locator(".st-key-stage .playground.presents")
+    playground.wait_for()
+    end = lambda: playground.bounding_box()["y"] + playground.bounding_box()["height"]  # noqa: E731
+    until(lambda: 600 < end() <= 768, "it ends on the screen")
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    until(lambda: 800 < end() <= 1080, "on a large one, too")
+    assert not page.evaluate(SMALL_TYPE)
 
 
 def test_a_picture_restyles_only_what_it_changes(page: Any, browser: Any, server: Dashboard) -> None:

@@ -28,6 +28,14 @@ def test_five_live_changes_leave_the_chart_its_plot() -> None:
     assert any("0.51 … 0.55" in text for text in labels), "they share a label"
 
 
+@pytest.mark.parametrize("size", [11, 12, SIZE_STAGE])
+def test_the_legend_and_the_labels_of_marks_have_a_line_each(size: int) -> None:
+    drawn = option(replace(chart(), marks=(Mark(3.0, "β r = 24"),)), height=400, width=425, size=size)
+    (label,) = (line["label"] for line in drawn["series"][-1]["markLine"]["data"])
+    over_label = drawn["grid"]["top"] - label["distance"][1] - 1.2 * size
+    assert over_label - drawn["legend"]["top"] >= 1.2 * size
+
+
 def test_axes_grow_and_do_not_snap_back() -> None:
     ranges = AxisRanges()
     tops = [ranges.widen("b", chart(top)).y.hi for top in (10.0, 40.0, 5.0)]
