@@ -80,13 +80,14 @@ function readLink(text) {
   return { params, events, at, problems, free, paused: query.has("at") };
 }
 
-function writeLink(run, free = null) {
+// The link of a run; one that waits names its pair, also pair 0, since a link without a pair plays.
+function writeLink(run, free = null, waits = false) {
   const query = new URLSearchParams(), usual = { ...defaultsFor(run.first.data), data: DEFAULTS.data };
   const first = { ...run.first, pace: run.params.pace };
   for (const [key, value] of Object.entries(first)) if (value !== usual[key]) query.set(key, value);
   const events = run.events.filter(([t]) => t <= run.t);
   if (events.length) query.set("changes", events.map((event) => event.join(":")).join(","));
-  if (run.t) query.set("at", run.t);
+  if (run.t || waits) query.set("at", run.t);
   if (free) query.set("only", free.join(","));
   return query.toString().replaceAll("%3A", ":").replaceAll("%2C", ",");
 }

@@ -184,7 +184,7 @@ class Playground {
     this.timer = setTimeout(() => { if (this.element.isConnected) this.address.write(this.text()); }, 200);
   }
 
-  text() { return writeLink(this.run, this.free); }
+  text() { return writeLink(this.run, this.free, !this.playing); }
 
   // The settings that can be changed, null for all: a lesson may lock the others.
   setFree(free) {

@@ -326,4 +326,6 @@ def test_back_from_a_scene_keeps_the_address_of_what_is_shown(page: Any, server:
     page.keyboard.press("Escape")
     page.wait_for_selector(".st-key-stage", state="detached")
     until(lambda: "present" not in page.evaluate("location.search"), "nothing is presented")
+    page.wait_for_timeout(1000)  # it writes its address a moment after it was put there again
     assert page.evaluate("location.search").strip("?&") == own
+    assert "at=0" in own and page.get_by_role("button", name="Play", exact=True).count() == 1, "it still waits"
