@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from streamlit.components.v2 import manifest_scanner  # noqa: TID251
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache  # noqa: TID251
+from streamlit.testing.v1 import app_test, local_script_runner  # noqa: TID251
 
 from ohash.ui.session import advices, comparisons, live_run
 
@@ -14,6 +16,16 @@ def one_scan() -> Iterator[None]:
     manifests = manifest_scanner.scan_component_manifests()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", lambda: list(manifests))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_compilation() -> Iterator[None]:
+    """Every AppTest has a cache of compiled pages of its own; all of them run the same pages."""
+    scripts = ScriptCache()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (app_test, local_script_runner):
+            patch.setattr(module, "ScriptCache", lambda: scripts)
         yield
 
 
