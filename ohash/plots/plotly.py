@@ -30,24 +30,24 @@ def figure(chart: Chart, dark: bool = False) -> go.Figure:
     ground = theme.ground(dark)
     drawn = [drawable(one, chart) for one in chart.series]
     bands = [_band(one, dark) for one in drawn if one.spread is not None and len(one.x) > 1]
-    fig = go.Figure([*bands, *(_trace(one, chart, dark) for one in drawn)])
-    lanes = _add_marks(fig, chart, dark)
     font = {"family": theme.FONT, "size": theme.SIZE, "color": ground.ink}
-    fig.update_layout(
-        title=_title(chart.title),
-        font=font,
-        height=ABOVE + LANE * lanes + PLOT + BELOW,
-        paper_bgcolor=ground.background,
-        plot_bgcolor=ground.background,
-        hovermode="x unified",
-        hoverlabel={"bgcolor": ground.background, "font": font},
-        margin={"l": 64, "r": 24, "t": ABOVE + LANE * lanes, "b": BELOW},
-        showlegend=sum(one.listed for one in chart.series) > 1,
-        legend=_legend(chart, lanes),
-        xaxis=_axis(chart, "x", ground),
-        yaxis=_axis(chart, "y", ground),
-        bargap=0.25,
-    )
+    style = {
+        "title": _title(chart.title),
+        "font": font,
+        "paper_bgcolor": ground.background,
+        "plot_bgcolor": ground.background,
+        "hovermode": "x unified",
+        "hoverlabel": {"bgcolor": ground.background, "font": font},
+        "showlegend": sum(one.listed for one in chart.series) > 1,
+        "xaxis": _axis(chart, "x", ground),
+        "yaxis": _axis(chart, "y", ground),
+        "bargap": 0.25,
+    }
+    fig = go.Figure([*bands, *(_trace(one, chart, dark) for one in drawn)], style)  # later changes take much longer
+    lanes = _add_marks(fig, chart, dark)
+    fig.layout.height = ABOVE + LANE * lanes + PLOT + BELOW
+    fig.layout.margin = {"l": 64, "r": 24, "t": ABOVE + LANE * lanes, "b": BELOW}
+    fig.layout.legend = _legend(chart, lanes)
     _add_labels(fig, chart, dark)
     if chart.empty:
         middle = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5, "showarrow": False}
@@ -64,9 +64,10 @@ def linked(upper: Chart, lower: Chart, dark: bool = False) -> go.Figure:
                 trace.hovertemplate and f"{html.escape(chart.y.name.partition(' of ')[0])} {trace.hovertemplate}"
             )
     for trace in other.data:
-        fig.add_trace(trace.update(yaxis="y2", showlegend=False))
-    below = _axis(lower, "y", theme.ground(dark)) | {"domain": [0, 0.46]}
-    fig.update_layout(yaxis_domain=[0.54, 1], yaxis2=below, xaxis_anchor="y2", hoversubplots="axis")
+        trace.yaxis, trace.showlegend = "y2", False
+    fig.add_traces(other.data)
+    fig.layout.yaxis2 = _axis(lower, "y", theme.ground(dark)) | {"domain": [0, 0.46]}
+    fig.layout.yaxis.domain, fig.layout.xaxis.anchor, fig.layout.hoversubplots = [0.54, 1], "y2", "axis"
     return fig
 
 

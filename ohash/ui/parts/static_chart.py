@@ -30,6 +30,6 @@ def show_linked(upper: Chart, lower: Chart, key: str, height: int) -> None:
 def _send(chart: Chart, fig: go.Figure, key: str, height: int) -> None:
     several = sum(one.listed for one in chart.series) > 1
     margin = {"l": 56, "r": max(28, fig.layout.margin.r or 0), "t": 34 if several else 22, "b": 44}
-    fig.update_layout(title=None, height=height, margin=margin)
+    fig.layout.title, fig.layout.height, fig.layout.margin = None, height, margin
     picture = {"toImageButtonOptions": {"filename": file_stem(chart.title)[:80]}}
     st.plotly_chart(fig, key=key, theme=None, config=NO_BUTTONS | picture, alt=chart.alt or chart.title)

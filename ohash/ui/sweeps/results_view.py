@@ -86,7 +86,9 @@ def show_charts(session: Session, store: Store, sweep: Sweep, results: list[Poin
     wide = max((text_width(name, SIZE) for name in line.y.names), default=0) if kind == "dots" else 0
     margin = {"l": max(56, wide + 24), "r": max(28, fig.layout.margin.r or 0), "t": 34, "b": 44}
     height = max(380, 80 + ROW * len(line.y.names)) if kind == "dots" else 380
-    fig.update_layout(title=None, height=height, margin=margin, **({"showlegend": False} if apart else {}))
+    fig.layout.title, fig.layout.height, fig.layout.margin = None, height, margin
+    if apart:
+        fig.layout.showlegend = False
     st.markdown(f"**{drawn.title}**")
     event = st.plotly_chart(
         fig, key=f"sweep_chart_{kind}_{along}_{measure}", theme=None, config=NO_BUTTONS, alt=drawn.alt,
