@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 Option = dict[str, Any]
-WIDTHS = (720, 580, 480, 400, 350, 310, 280, 250)
+WIDTHS = (1040, 930, 830, 720, 580, 480, 400, 350, 310, 280, 250)
 FULL_WIDTHS = (1300, 1000, 740, 600)
 FULL_SCREEN = 480  # px of height that no chart has inside a page
 LARGER = 1.7

@@ -154,6 +154,18 @@ def test_the_playground_on_stage_is_readable_and_ends_on_the_screen(page: Any, s
     assert not page.evaluate(SMALL_TYPE)
 
 
+def test_the_sliders_on_stage_are_on_the_screen_with_the_longest_captions(page: Any, server: Dashboard) -> None:
+    page.goto(f"{server.url}/?dataset=digits&method=mmoh&r=24&pairs=100000000&present=1")
+    page.get_by_text("The distance is that of the nearest of the models.").wait_for()
+    page.locator(".ohash-gallery").wait_for()
+    thumbs = page.locator(".st-key-stage .st-key-rail [role=group] input[type=range]")
+    for width, height in ((1280, 800), (1024, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(500)
+        middles = [box["y"] + box["height"] / 2 for box in (one.bounding_box() for one in thumbs.all())]
+        assert len(middles) == 4 and max(middles) < height, (width, middles)
+
+
 def test_a_picture_restyles_only_what_it_changes(page: Any, browser: Any, server: Dashboard) -> None:
     """One rule with :has() on the whole page made the browser match every element again, several times per picture."""
     live = LivePage(page, server.url, "?dataset=debian")

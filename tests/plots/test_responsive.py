@@ -36,6 +36,23 @@ def test_the_legend_and_the_labels_of_marks_have_a_line_each(size: int) -> None:
     assert over_label - drawn["legend"]["top"] >= 1.2 * size
 
 
+@pytest.mark.parametrize(("width", "height"), [(779, 380), (1190, 540)])
+def test_a_title_on_stage_ends_before_the_switch_on_its_chart(width: int, height: int) -> None:
+    """The first of two charts at 1280 x 800, and at 1920 x 1080; a letter is about half as wide as high."""
+    long = "Labels: mAP goes from .52 to .54, within its uncertainty, in 421 pairs"
+    given: Any = {"width": 760, "title_width": 699, "title_lines": 2, "beside_title": 330}
+    drawn = option(chart(title=long), size=SIZE_STAGE, stage=True, title=True, **given)
+    shown, size = long, SIZE_STAGE + 2.0
+    for one in drawn["media"]:
+        query = one["query"]
+        fits = query.get("minWidth", 0) <= width <= query.get("maxWidth", 10**4)
+        if fits and query.get("minHeight", 0) <= height <= query.get("maxHeight", 10**4):
+            shown = one["option"].get("title", [{}])[0].get("text", shown)
+            size = one["option"].get("title", [{}])[0].get("textStyle", {}).get("fontSize", size)
+    switch = 330 * size / (SIZE_STAGE + 2)
+    assert 0.48 * size * max(len(line) for line in shown.splitlines()) < width - switch
+
+
 def test_axes_grow_and_do_not_snap_back() -> None:
     ranges = AxisRanges()
     tops = [ranges.widen("b", chart(top)).y.hi for top in (10.0, 40.0, 5.0)]

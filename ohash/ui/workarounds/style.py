@@ -250,6 +250,9 @@ CSS = """
   .ohash-status {white-space: normal;}
   .st-key-desk .ohash-status {font-size: .8rem;}
   .st-key-stage .ohash-headline {font-size: 1.15rem;}
+  .st-key-stage :is(.st-key-learn_top, .st-key-step_top) {flex-wrap: wrap;}
+  .ohash-scenes {flex-wrap: nowrap;}
+  .st-key-stage .ohash-question {font-size: 1.05rem;}
 }
 .ohash-qr {border: 0; padding: 0; background: none; cursor: zoom-in;}
 .ohash-qr-screen {position: fixed; inset: 0; z-index: 9999999; background: #fff; display: flex; align-items: center;
@@ -310,8 +313,10 @@ CSS = """
 # of the page, several times per picture.
 NO_HEADER = """@media (min-width: 641px) {[data-testid="stHeader"] {display: none;}}"""
 TWO_CHARTS = """
-@media (min-width: 641px) {.st-key-stage.st-key-stage .st-key-moving {--chart: calc(100vh - 26.5 * var(--type));}}
+@media (min-width: 641px) {.st-key-stage.st-key-stage .st-key-moving {--chart: calc(100vh - 27.3 * var(--type));}}
 @media (min-width: 641px) and (max-width: 1199px) {.st-key-stage.st-key-stage .ohash-caption {display: none;}}
+@media (min-width: 1200px) {.st-key-stage.st-key-stage .st-key-moving .ohash-caption {
+  display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden;}}
 .st-key-on_loss {visibility: hidden;}
 """
 ONE_CHART = """
