@@ -11,6 +11,7 @@ from ohash.advice.click_log import click_log, splits
 from ohash.advice.export import contender_rows, engine_notes, table
 from ohash.advice.faiss_latency import NoIndexError, faiss_search
 from ohash.advice.learning import Learning
+from ohash.runtime.progress import drain
 from tests.advice.logs import FEW, answer, misleading
 from tests.optional import optional
 
@@ -19,14 +20,6 @@ from tests.optional import optional
 def learning():
     log = click_log(misleading(n=400, d=32))
     return Learning(log, splits(log, 1, 20, 0)[0], FEW)
-
-
-def drain(work):
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            return end.value
 
 
 def coder_of(learning, key):

@@ -21,6 +21,7 @@ from ohash.evaluation.diagnostics import code_diagnostics
 from ohash.evaluation.distance_ranking import iter_ranking
 from ohash.evaluation.neighbour_recall import recall_at_k, recall_with_reranking
 from ohash.evaluation.neighbours import exact_neighbours
+from ohash.runtime.progress import drain
 from tests.engine.runs import advance, own_data, small, straight
 from tests.selection import first
 
@@ -226,18 +227,10 @@ def test_drift_is_judged_in_the_world_as_it_is_now():
     )
 
 
-def finished(work):
-    while True:
-        try:
-            next(work)
-        except StopIteration as over:
-            return over.value
-
-
 def test_the_float_vectors_are_judged_as_codes_are():
     database, values = own_data("clicks")
     judge = Judge(Run(small(dataset="own", **values), database).world, 0, "test")
-    ap = finished(judge.float_scores())["map"]
+    ap = drain(judge.float_scores())["map"]
     X = database.X
     for at, query in enumerate(judge.queries):
         hidden = {int(query), *judge.hidden[at].tolist()}
@@ -253,11 +246,11 @@ def test_the_reference_on_live_is_that_of_all_queries(monkeypatch):
     judge = run.checkpoints.judge
     assert len(judge.queries) > 3
     monkeypatch.setattr("ohash.engine.judge.FLOAT_QUERIES", 3)
-    every = finished(judge.float_scores())["map"]
-    assert finished(judge.float_reference()) == np.nanmean(every)
+    every = drain(judge.float_scores())["map"]
+    assert drain(judge.float_reference()) == np.nanmean(every)
     monkeypatch.setattr("ohash.engine.judge.FLOAT_WORK", 0)
     run.world.float_map.clear()
-    assert finished(judge.float_reference()) == np.nanmean(every[:3])
+    assert drain(judge.float_reference()) == np.nanmean(every[:3])
 
 
 def test_runs_of_one_world_measure_the_float_vectors_once(monkeypatch):
@@ -284,7 +277,7 @@ def test_what_the_features_leave_of_the_distance_is_that_of_a_literal_search(ker
             np.argsort(((rows[judge.database] - rows[query]) ** 2).sum(axis=1), kind="stable")[:10] for rows in (Z, X)
         )
         shares.append(len(set(near) & set(exact)) / 10)
-    assert finished(judge.feature_recall()) == pytest.approx(np.mean(shares), abs=1e-12)
+    assert drain(judge.feature_recall()) == pytest.approx(np.mean(shares), abs=1e-12)
     if kernel == "given":
         assert np.mean(shares) == 1
 
