@@ -27,19 +27,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ohash.cli import own_files, recording
 from ohash.cli.progress import ProgressBar
+from ohash.cli.run_report import progress_text, report_text
 from ohash.core.features import FeatureParams
 from ohash.core.parameters import Parameter, parameter_table, unknown_parameter
 from ohash.engine import saving
-from ohash.engine.checkpoints import NAMES
 from ohash.engine.export import summary, write
-from ohash.engine.judge import CLICKS, RERANKED, TRUTH_SCORES, truth_column
 from ohash.engine.links import from_query, query_of, with_changes
 from ohash.engine.moments import Moments
-from ohash.engine.narrative import amount, truth_of
 from ohash.engine.params import (
     DEFAULTS_FOR_OTHER_DATA,
     SEED,
@@ -53,8 +49,6 @@ from ohash.engine.params import (
 )
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
-from ohash.evaluation.drift_metrics import detection, dip, most_forgotten, recovery, stale_gap
-from ohash.evaluation.metrics import METRICS as METRIC_TABLE
 from ohash.models.registry import hashers
 from ohash.runtime.progress import listening
 from ohash.streams.dataset import Dataset
@@ -138,7 +132,7 @@ def run(options: argparse.Namespace) -> int:
     print(
         json.dumps(report, indent=2)
         if options.json
-        else _report(now, report["test"], current.world.dataset.metric, chance)
+        else report_text(now, report["test"], current.world.dataset.metric, chance)
     )
     return 0
 
@@ -223,7 +217,7 @@ def _run_to_end(current: Run, moments: Moments | None, *, quiet: bool) -> Snapsh
 
     def show(fitted: float = 0.0) -> None:
         if not quiet:
-            text = _progress_text(current, time.perf_counter() - start, fitted)
+            text = progress_text(current, time.perf_counter() - start, fitted)
             bar.show(current.t / max(1, current.end), text, finished=current.done)
 
     with _interrupted_between_steps() as interrupted, listening(show):
@@ -257,65 +251,6 @@ def _interrupted_between_steps() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-def _progress_text(current: Run, elapsed: float, fitted: float = 0.0) -> str:
-    """Pairs, speed and the last scores; `fitted` is the progress of a running fit."""
-    pairs, scores, judged = f"{current.t:,} / {current.end:,} pairs", "", current.checkpoints.scores
-    if len(judged):
-        column = truth_column(current.checkpoints.judge.name)
-        scores = f"  {TRUTH_SCORES[column]} {judged[column][-1]:.3f}  recall@10 {judged['recall_10'][-1]:.3f}"
-    if (
-        current.spec.consumes == "batch"
-        and current.evaluating
-        and current.training_set.fitted != current.training_set.version()
-    ):
-        rows = len(current.training_set.rows)
-        return f"{pairs}  fitting {current.spec.title} to {rows:,} rows, {fitted:.0%}{scores}"
-    return f"{pairs}  {current.t / max(elapsed, 1e-9):,.0f}/s{scores}"
-
-
-def _code_lines(n: dict[str, float]) -> list[str]:
-    """Code diagnostics, if the codes are bits."""
-    if "balance" not in n:
-        return []
-    labels = {name: METRIC_TABLE[name].label for name in NAMES}
-    return ["codes: " + ", ".join(f"{label} {n[name]:.3f}" for name, label in labels.items())]
-
-
-def _training_line(now: Snapshot) -> str:
-    spec = hashers()[now.params.method]
-    if spec.consumes == "nothing":
-        return f"{spec.title} does not learn, so it was not trained on the database"
-    return "the database was " + ("seen in training, as in the paper" if now.database_seen else "not seen in training")
-
-
-def _drift_lines(now: Snapshot) -> list[str]:
-    """What the drift did to mAP, and when it was detected."""
-    edges = now.params.drift.boundaries
-    if not edges or edges[0] >= now.t:
-        return []
-    at, pairs = edges[0], now.checkpoints["pairs"]
-    back = recovery(pairs, now.checkpoints["map"], at)
-    text = f"drift at pair {at:,}: mAP fell by {dip(pairs, now.checkpoints['map'], at):.3f}, "
-    text += f"back to 95 % after {back:,.0f} pairs" if not np.isnan(back) else "not back to 95 % by the end"
-    if now.class_map.size:
-        text += f"; most forgotten class {most_forgotten(now.class_map):.3f}"
-    text += f"; stale codes cost {stale_gap(now.checkpoints['map_fresh'], now.checkpoints['map'])[-1]:.3f}"
-    for name, places in now.alarms.items():
-        alarm = detection(places, at, now.t)
-        detected = "did not detect it" if np.isnan(alarm.delay) else f"detected it after {alarm.delay:,.0f} pairs"
-        text += f"; {name} {detected}, {alarm.false_alarms} false alarms"
-    return [text]
-
-
-def _click_lines(n: dict[str, float], test: dict[str, float], similar_by: str, chance: float) -> list[str]:
-    """Where clicks are the truth: whether the clicked item is among the first results."""
-    if similar_by not in CLICKS or not {"hit_10", "mrr"} <= test.keys():
-        return []
-    names = {"hit_10": "hit@10", "mrr": "MRR", "ndcg_10": "nDCG@10"}
-    scores = ", ".join(f"{name} {n[key]:.3f} (on test {test[key]:.3f})" for key, name in names.items() if key in test)
-    return [f"later pairs: {scores}; a random order has hit@10 {chance:.3f}"]
-
-
 def _batch_notes(current: Run) -> list[str]:
     """A batch method is refitted at every checkpoint, which may take long."""
     refitted = current.spec.consumes == "batch" and current.params.run.judged_at == "curve"
@@ -337,30 +272,3 @@ def _paper_notes(options: argparse.Namespace) -> list[str]:
         f"{name} is not one of the paper's data sets ({known}): it gets the parameters of Section VII-B, with beta = "
         f"{DEFAULTS_FOR_OTHER_DATA['beta']:g} and its own similarity"
     ]
-
-
-def _update_rate(now: Snapshot) -> str:
-    """The share of recent updates, if the method learns from pairs."""
-    return (
-        f"{now.numbers['update_rate']:.0%} of recent pairs caused an update, " if "update_rate" in now.columns else ""
-    )
-
-
-def _report(now: Snapshot, test: dict[str, float], metric: str, chance: float) -> str:
-    n, judged, title = now.numbers, now.params.run.judged_by, hashers()[now.params.method].title
-    column = truth_column(now.similar_by)
-    lines = [
-        f"{title}: {amount(now.t, 'pair')}, {n['bits']:.0f} bits ({amount(n['bytes'], 'byte')} per item), "
-        f"{_update_rate(now)}pair-AUC {n['auc']:.3f}",
-        f"agreement with {truth_of(now)}: {TRUTH_SCORES[column]} {n[f'{column}_start']:.3f} -> {n[column]:.3f} "
-        f"({judged}), {test[column]:.3f} on {test['queries']} test queries",
-        *_click_lines(n, test, now.similar_by, chance),
-        f"agreement with the original distance ({metric}): recall@10 {n['recall_10_start']:.3f} -> "
-        f"{n['recall_10']:.3f} ({judged}), {test['recall_10']:.3f} on test",
-        "re-ranked by the float vectors: recall@10 on test "
-        + ", ".join(f"{test[f'recall_10_x{factor}']:.3f} with {10 * factor} candidates" for factor in RERANKED[1:]),
-        *_code_lines(n),
-        *_drift_lines(now),
-        _training_line(now),
-    ]
-    return "\n".join(lines)
