@@ -5,8 +5,10 @@ that is killed goes on from that file: no pair is lost, none is learnt twice. Pa
 fixed places of the stream, whatever arrives when, so an interrupted model equals an undisturbed one bit for bit.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,10 +22,14 @@ from ohash.evaluation.drift_detectors import DriftMonitor
 from ohash.models.base import PairHasher
 from ohash.models.storage import load, load_with_companion, save
 from ohash.production.price import StalenessPrice, price_staleness
-from ohash.production.single import only_one
 from ohash.production.sources import NO_TRIPLES, Batch, IteratorSource, PairSource, Position
 from ohash.production.ticks import Ticks
 from ohash.runtime.frames import Frame
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 COLUMNS = ("loss", "hit_now", "hit_deployed", "half_width", "encode_seconds", "skipped", "alarms")
 ALARM_NAMES = {
@@ -237,6 +243,23 @@ def follow(
     after every batch; stop when you like, and call it again to go on. `deployed` is the model of production's codes.
     """
     source: Any = pairs if hasattr(pairs, "seek") and hasattr(pairs, "read") else IteratorSource(pairs)
-    with only_one(path):
+    with _only_one(path):
         follower = Follower(path, X, source, None if Path(path).exists() else load(model), options)
         yield from follower.follow(DeployedModel(deployed, model))
+
+
+@contextmanager
+def _only_one(path: str | Path) -> Iterator[None]:
+    """Hold the lock of `path`, which ends with the process, however it ends; a ValueError if another process has it."""
+    lock = Path(path).with_name(f".{Path(path).name}.lock")
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("a") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise ValueError(f"another process learns into {path}; one model has exactly one learner") from error
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
