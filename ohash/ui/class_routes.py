@@ -68,6 +68,8 @@ if (!window.ohashClass) {
   const show = (text, label) => {
     bar.hidden = !text && !label;
     button.hidden = !label;
+    button.title = text;
+    bar.classList.toggle("calm", Boolean(label));
     if (words.textContent !== text) words.textContent = text;
     if (button.textContent !== label) button.textContent = label;
   };
@@ -161,7 +163,7 @@ if (!window.ohashClass) {
 }
 </script>
 <style>
-.ohash-class {position: fixed; left: 50%; transform: translateX(-50%); bottom: .4rem; z-index: 999990; display: flex;
+.ohash-class {position: fixed; left: .8rem; bottom: .4rem; z-index: 999990; display: flex;
   gap: .6rem; align-items: center; padding: .25rem .7rem; border-radius: .5rem; font-size: .9rem;
   background: light-dark(#e8f1fa, #14283b); color: light-dark(#1f2430, #f2f2f2);}
 .ohash-class[hidden] {display: none;}

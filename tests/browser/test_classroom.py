@@ -141,6 +141,8 @@ def test_a_follower_sees_what_the_lecturer_does_in_the_same_document(browser: An
     assert len(student.evaluate("window.turns")) == turns, "without the server"
     lecturer.get_by_role("button", name="Present").click()
     student.locator(".st-key-stage .playground").wait_for()
+    bar = student.locator(".ohash-class").bounding_box()
+    assert bar["x"] > 1200 and bar["width"] < 80, "on the stage only the button is left, in the corner"
     lecturer.keyboard.press("4")
     until(lambda: "lesson-4" in where(student) and pairs(student) == "2000", "the scene")
     assert student.locator(".ohash-scene[aria-current]").inner_text() == "4 What β does"

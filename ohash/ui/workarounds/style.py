@@ -311,7 +311,9 @@ CSS = """
 
 # Rules for what is presented are sent with it: written with :has(), every change anywhere would restyle half
 # of the page, several times per picture.
-NO_HEADER = """@media (min-width: 641px) {[data-testid="stHeader"] {display: none;}}"""
+NO_HEADER = """@media (min-width: 641px) {[data-testid="stHeader"] {display: none;}
+  .ohash-class.ohash-class {left: auto; right: .2rem; bottom: .2rem;} .ohash-class.ohash-class.calm {padding: 0;}
+  .ohash-class.calm span {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);}}"""
 TWO_CHARTS = """
 @media (min-width: 641px) {.st-key-stage.st-key-stage .st-key-moving {--chart: calc(100vh - 27.3 * var(--type));}}
 @media (min-width: 641px) and (max-width: 1199px) {.st-key-stage.st-key-stage .ohash-caption {display: none;}}
