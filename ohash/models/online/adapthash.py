@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from ohash.core.arrays import Counts, Flags, Reals, Signs
-from ohash.core.kernels import dot, project_pair
+from ohash.core.kernels import dot, project_pair, smallest_first
 from ohash.core.parameters import param
 from ohash.models.base import Check, HasherSpec
 from ohash.models.learners import LearnerParams, PairLearner
@@ -47,7 +47,7 @@ def learn_pairs(
     """Learn every pair in order."""
     r, d = Wt.shape
     u, v = np.empty(r, Wt.dtype), np.empty(r, Wt.dtype)
-    f_u, f_v, sure = np.empty(r), np.empty(r), np.empty(r)
+    f_u, f_v, sure, pool = np.empty(r), np.empty(r), np.empty(r), np.empty(r, np.int64)
     gram, pull = np.empty((r, r), Wt.dtype), np.empty((r, d), Wt.dtype)
     strength = Wt.dtype.type(lambda_)
     for t in range(s.shape[0]):
@@ -62,19 +62,22 @@ def learn_pairs(
         if loss <= 1e-9:
             continue
         inner = 0.0
+        wrong = 0
         for k in range(r):
             f_u[k], f_v[k] = math.tanh(0.5 * u[k]), math.tanh(0.5 * v[k])  # 2 / (1 + e^-v) - 1
             inner += f_u[k] * f_v[k]
-            wrong = ((u[k] >= 0) != (v[k] >= 0)) == similar
-            sure[k] = -max(abs(u[k]), abs(v[k])) if wrong else np.inf
-        order = np.argsort(sure, kind="mergesort")
+            if ((u[k] >= 0) != (v[k] >= 0)) == similar:
+                sure[k] = -max(abs(u[k]), abs(v[k]))
+                pool[wrong] = k
+                wrong += 1
+        chosen = min(math.ceil(loss - 1e-9), wrong)
+        if chosen < wrong:
+            smallest_first(sure, pool, wrong, chosen)
         slope = -step * 2.0 * (inner - r * s[t])
         if lambda_ > 0.0:
             _orthogonality(Wt, gram, pull)  # of W as it is before the step
-        for q in range(min(math.ceil(loss - 1e-9), r)):
-            k = order[q]
-            if sure[k] == np.inf:
-                break
+        for q in range(chosen):
+            k = pool[q]
             at_i = Wt.dtype.type(slope * f_v[k] * 0.5 * (1.0 - f_u[k] * f_u[k]))
             at_j = Wt.dtype.type(slope * f_u[k] * 0.5 * (1.0 - f_v[k] * f_v[k]))
             w = Wt[k]
