@@ -226,6 +226,18 @@ def test_cells_do_not_depend_on_the_defaults_of_a_data_set(monkeypatch):
     figures._sweep.cache_clear()
 
 
+@pytest.mark.parametrize("profile", [QUICK, FULL], ids=["quick", "full"])
+def test_methods_that_are_lighter_are_so_where_it_is_said(profile):
+    params, lighter = find("ksh").params(), QUICK.lighter["ksh"]
+    authors = {name: getattr(params, name) for name in lighter}
+    assert lighter["labelled"] < authors["labelled"] and lighter["iterations"] < authors["iterations"]
+    for cell in FIGURES["8"].sweep(profile, data.EMBEDDED, ("ksh",)).cells:
+        wanted = authors if cell.params.stream.similar_by == "metric" else lighter
+        assert {name: getattr(cell.params.model, name) for name in wanted} == wanted
+    assert "1,000 points and up to 500 iterations" in figures.describe_lighter()
+    assert figures.describe_lighter() in FIGURES["8"].ours
+
+
 def test_what_a_profile_leaves_out_is_said_and_not_asked_for():
     assert not FULL.left_out and not QUICK.left_out
     no_tracks = replace(FULL, left_out=(Omission("fasthash", "slow", ("tracks",)),))
