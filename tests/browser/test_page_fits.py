@@ -41,7 +41,7 @@ def test_nothing_jumps_and_the_charts_stay_in_view(browser: Any, server: Dashboa
     page.locator(".st-key-chip_seed button:visible").wait_for()
     page.locator(".ohash-status:visible").wait_for()
     page.locator(".st-key-chart_a canvas").first.wait_for()
-    assert page.evaluate(COVERED) == 0, "six chips are one row beside the status"
+    until(lambda: page.evaluate(COVERED) == 0, "six chips are one row beside the status, once all are drawn", 10)
     assert abs(page.evaluate(PLACE, ".st-key-chart_a") - charts) < 2, "and do not move the charts"
     page.locator(".st-key-chips").hover(position={"x": 20, "y": 8})
     last = page.locator(".st-key-chips button:visible").last
