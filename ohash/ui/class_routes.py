@@ -19,7 +19,8 @@ async def place(request: Request) -> Response:
     """GET: where the lecturer is, and whether this is she. POST: she is here now, or nowhere.
 
     The header of a POST has the number of places it knows of. One that comes late, when there is a newer place, changes
-    nothing, and its answer says so: the place is another than that sent.
+    nothing, and its answer says so: the place is another than that sent. The header of a GET says whether the page
+    leads: when it asks no more, it has been closed, and nobody follows it.
     """
     if not access.is_class():
         return Response(status_code=404)
@@ -32,8 +33,11 @@ async def place(request: Request) -> Response:
             classroom().lead(body[: LONGEST_PLACE + 1].decode(), known=int(request.headers[HEADER]))
         except ValueError:
             return Response(status_code=400)
+    if owner and request.headers.get(HEADER) == "leads":
+        classroom().hear()
     now, number = classroom().now
-    return JSONResponse({"owner": owner, "place": now, "number": number}, headers={"cache-control": "no-store"})
+    answer = {"owner": owner, "place": now if owner else classroom().followed, "number": number}
+    return JSONResponse(answer, headers={"cache-control": "no-store"})
 
 
 ROUTES = [Route(PATH, place, methods=["GET", "POST"])]
@@ -55,6 +59,9 @@ if (!window.ohashClass) {
   let known = -1, mine = -1, told = null, refused = null;
   let seen = "", moved = 0, touched = -STILL, idle = 0, asked = -ASK, turned = 0, busy = false;
   const detached = () => sessionStorage.getItem("ohash.follows") === "no";
+  // Another window of the lecturer: the server knows her when it has read the key, and until then she goes nowhere.
+  const claims = new URLSearchParams(location.search).has("key");
+  const waits = () => claims && performance.now() < 15000;
   const here = () => {
     const query = new URLSearchParams(location.search);
     query.delete("key");
@@ -62,7 +69,8 @@ if (!window.ohashClass) {
     return `${location.pathname}${query.size ? `?${query}` : ""}`;
   };
   const ask = async (place) => {
-    const options = place === null ? {} : {method: "POST", body: place, headers: {"x-ohash": String(known)}};
+    const asks = {headers: leads ? {"x-ohash": "leads"} : {}};
+    const options = place === null ? asks : {method: "POST", body: place, headers: {"x-ohash": String(known)}};
     return fetch("/ohash-class", {...options, credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE)});
   };
   const show = (text, label) => {
@@ -117,6 +125,7 @@ if (!window.ohashClass) {
     if (leads && !owner) show("The class does not follow you: open your link with the key again.", "");
     else if (owner && leads && seen === refused) show("The class stays behind: this address is too long.", "Stop");
     else if (owner) show(leads ? "The class follows you." : "", leads ? "Stop" : "Follow me");
+    else if (waits()) show("", "");
     else if (answer.place && !detached()) {
       show("You follow the lecturer.", "Leave");
       // once per place: the server may write the address of a page in another way

@@ -46,7 +46,7 @@ code {{font-size: .85em; overflow-wrap: anywhere;}}
 </head>
 <body>
 <h1>{title}</h1>
-<p>Playground: <code>{link}</code></p>
+<p>In the playground, at the end of its address: <code>{link}</code></p>
 <p>{text}</p>
 <p><b>Predict first.</b> {question}</p>
 <ul>{options}</ul>

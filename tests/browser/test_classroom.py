@@ -163,6 +163,18 @@ def test_a_follower_sees_what_the_lecturer_does_in_the_same_document(browser: An
         page.context.close()
 
 
+def test_another_window_of_the_lecturer_is_not_led_away(browser: Any, classroom: Dashboard) -> None:
+    lecturer, other = tab(browser), tab(browser)
+    lead_from(lecturer, classroom)
+    until(lambda: "r=32" in place(lecturer), "the place is known")
+    other.goto(f"{classroom.url}/?dataset=digits&method=oh&r=24&key={KEY}")
+    LivePage(other)
+    other.get_by_role("button", name="Follow me").wait_for()
+    assert "r=24" in where(other)
+    for page in (lecturer, other):
+        page.context.close()
+
+
 def test_a_student_follows_leaves_and_comes_back(browser: Any, classroom: Dashboard) -> None:
     lecturer, student = tab(browser), tab(browser)
     lecturer.goto(f"{classroom.url}/?dataset=digits&method=oh&r=32&key={KEY}")

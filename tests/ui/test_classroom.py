@@ -2,7 +2,7 @@
 
 import pytest
 
-from ohash.ui.session.classroom import LONGEST_NAME, LONGEST_PLACE, MOST_ENTRIES, Classroom
+from ohash.ui.session.classroom import AWAY_SECONDS, LONGEST_NAME, LONGEST_PLACE, MOST_ENTRIES, Classroom
 
 
 def test_the_best_result_of_each_visitor_is_on_the_board_of_its_data():
@@ -37,6 +37,22 @@ def test_a_class_is_led_to_pages_of_this_server_only(place):
     assert room.now == ("/learn?r=3", 1)
     room.lead("", known=1)
     assert room.now == ("", 2)
+
+
+def test_nobody_follows_a_page_that_has_gone():
+    now = [0.0]
+    room = Classroom(clock=lambda: now[0])
+    assert room.followed == ""
+    room.lead("/data", known=0)
+    now[0] = AWAY_SECONDS - 1
+    assert room.followed == "/data"
+    room.hear()
+    now[0] += AWAY_SECONDS - 1
+    assert room.followed == "/data", "it has said that it is still open"
+    now[0] += 2
+    assert room.followed == "" and room.now == ("/data", 1), "the lecturer may come back to it"
+    room.hear()
+    assert room.followed == "/data"
 
 
 def test_a_place_that_was_overtaken_does_not_undo_the_newer_one():

@@ -70,7 +70,7 @@ def qr_html(text: str) -> str:
 
     image = segno.make(text, error="l").svg_data_uri(scale=3, border=2, light="white")
     picture = f'<img alt="QR code of the link" src="{html.escape(image)}">'  # Streamlit would remove an inline svg
-    return f'<button class="ohash-qr" title="Show it on the whole screen">{picture}</button>'
+    return f'<button class="ohash-qr" title="Show it on the whole screen">{picture}<br>Fill the screen</button>'
 
 
 def on_network(address: str) -> str:

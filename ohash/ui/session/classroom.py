@@ -1,6 +1,8 @@
 """What a class shares: the page of the lecturer, which others may follow, and a board of results; in memory only."""
 
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
@@ -9,6 +11,7 @@ MOST_BITS = 64
 MOST_ENTRIES = 100
 LONGEST_NAME, LONGEST_PLACE = 24, 8000
 SHOWN = 10
+AWAY_SECONDS = 45.0  # after which nobody follows a page that has gone
 
 
 @dataclass(frozen=True)
@@ -24,16 +27,27 @@ class Entry:
 class Classroom:
     """All of it; the threads of a server share one."""
 
-    def __init__(self) -> None:
-        """Nobody leads, and the board is empty."""
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Nobody leads, and the board is empty; `clock` is replaced in tests."""
         self._lock = threading.Lock()
+        self._clock = clock
         self._now = "", 0
+        self._heard = 0.0  # from the page that leads
         self._entries: dict[tuple[str, str], Entry] = {}
 
     @property
     def now(self) -> tuple[str, int]:
         """Where the lecturer is, "" for nowhere, and how many places there have been."""
         return self._now
+
+    @property
+    def followed(self) -> str:
+        """Where the class is to be: with the lecturer while her page is open, and nowhere when it has been closed."""
+        return self._now[0] if self._clock() - self._heard < AWAY_SECONDS else ""
+
+    def hear(self) -> None:
+        """The page that leads is still open."""
+        self._heard = self._clock()
 
     def lead(self, place: str, known: int) -> None:
         """The lecturer is on this page, path and query; "" ends it. Ignored if there were more places than `known`.
@@ -43,6 +57,7 @@ class Classroom:
         if place and (not place.startswith("/") or place.startswith("//") or len(place) > LONGEST_PLACE):
             raise ValueError("a place must be a path of this server with its query")
         with self._lock:
+            self.hear()
             now, number = self._now
             if known == number and place != now:
                 self._now = place, number + 1

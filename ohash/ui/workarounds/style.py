@@ -254,7 +254,7 @@ CSS = """
   .ohash-scenes {flex-wrap: nowrap;}
   .st-key-stage .ohash-question {font-size: 1.05rem;}
 }
-.ohash-qr {border: 0; padding: 0; background: none; cursor: zoom-in;}
+.ohash-qr {border: 0; padding: 0; background: none; cursor: zoom-in; font: inherit; font-size: .85rem; color: inherit;}
 .ohash-qr-screen {position: fixed; inset: 0; z-index: 9999999; background: #fff; display: flex; align-items: center;
   justify-content: center; cursor: zoom-out;}
 .ohash-qr-screen img {width: min(96vw, 96vh); height: min(96vw, 96vh); image-rendering: pixelated;}
