@@ -53,11 +53,13 @@ if (!window.ohashClass) {
   bar.append(words, button);
   document.body.append(bar);
   const POLL = 250, ASK = 2000, STILL = 1500, LONGEST = 5000, PATIENCE = 8000, TURNING = 30000;  // ms
+  const TRIES = 3;
   const PAGES = ["/", "/advise", "/compare", "/data", "/learn", "/runs", "/step"];  // that every visitor has
   let leads = sessionStorage.getItem("ohash.leads") === "yes", stops = false, owner = false;
   // Of the places of this class: how many the server has had, which of them this browser named last, and what it was.
   let known = -1, mine = -1, told = null, refused = null;
   let seen = "", moved = 0, touched = -STILL, idle = 0, asked = -ASK, turned = 0, busy = false;
+  let left = null, tries = 0;  // the place before the last one, and how often it was left for that
   const detached = () => sessionStorage.getItem("ohash.follows") === "no";
   // Another window of the lecturer: the server knows her when it has read the key, and until then she goes nowhere.
   const claims = new URLSearchParams(location.search).has("key");
@@ -103,7 +105,7 @@ if (!window.ohashClass) {
   const go = (place) => {
     const [path, text = ""] = place.split("?"), query = new URLSearchParams(text), stays = path === location.pathname;
     const app = document.querySelector("[data-test-connection-state=CONNECTED]");
-    turned = performance.now();
+    [turned, left, tries] = [performance.now(), here(), tries + 1];
     if (!app || app.dataset.testScriptState === "initial" || !PAGES.includes(path)) return location.assign(place);
     const presents = Boolean(document.querySelector(".st-key-stage"));
     const alone = stays && document.querySelector(".st-key-playground") && query.has("present") === presents;
@@ -112,6 +114,8 @@ if (!window.ohashClass) {
     if (!alone) dispatchEvent(new PopStateEvent("popstate", {state: history.state}));
     if (stays) dispatchEvent(new Event("ohash-place"));
   };
+  // A frame that was under way writes the old address again, and Streamlit takes the query of the last message.
+  const lost = (now) => here() === left && touched < turned && tries < TRIES && now - turned > PATIENCE;
   const stuck = (now) => new URLSearchParams(location.search).has("place") && now - turned > TURNING;
   const hear = (answer, sent) => {
     if (answer.number < mine) [told, mine] = [null, -1];  // the server was started again, and has forgotten
@@ -131,8 +135,10 @@ if (!window.ohashClass) {
       // once per place: the server may write the address of a page in another way
       if (answer.place !== here() && answer.place !== sessionStorage.getItem("ohash.been")) {
         sessionStorage.setItem("ohash.been", answer.place);
+        tries = 0;
         go(answer.place);
       } else if (stuck(performance.now())) location.assign(answer.place);
+      else if (lost(performance.now())) go(answer.place);
     } else show("", answer.place ? "Follow the lecturer" : "");
   };
   // One request at a time. What was not acknowledged is sent again, however its request ended.

@@ -163,6 +163,32 @@ def test_a_follower_sees_what_the_lecturer_does_in_the_same_document(browser: An
         page.context.close()
 
 
+LOSE = """() => {
+  const send = window.dispatchEvent, here = location.href;
+  window.dispatchEvent = function (event) {
+    if (event.type !== "popstate" || window.lost) return send.call(window, event);
+    window.lost = true;
+    history.replaceState(history.state, "", here);  // as a frame under way does, with a message that overtakes this one
+    return true;
+  };
+}"""
+
+
+def test_a_turn_that_was_lost_is_made_again(browser: Any, classroom: Dashboard) -> None:
+    lecturer = tab(browser)
+    lead_from(lecturer, classroom)
+    student = follower(browser, classroom)
+    student.evaluate(LOSE)
+    lecturer.locator(BITS).focus()
+    lecturer.keyboard.press("ArrowRight")
+    until(lambda: student.evaluate("window.lost") is True, "it was lost")
+    assert "r=32" in where(student)
+    until(lambda: student.locator(BITS).get_attribute("aria-valuetext") == "48", "and made again")
+    assert student.evaluate("window.kept"), "without a load"
+    for page in (lecturer, student):
+        page.context.close()
+
+
 def test_another_window_of_the_lecturer_is_not_led_away(browser: Any, classroom: Dashboard) -> None:
     lecturer, other = tab(browser), tab(browser)
     lead_from(lecturer, classroom)

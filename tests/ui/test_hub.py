@@ -189,6 +189,17 @@ def test_a_finished_or_withdrawn_run_is_not_joined() -> None:
     assert world.hub.join("a", "topic 2") and world.hub.withdraw("a"), "somebody else watches it"
 
 
+def test_a_newcomer_joins_the_run_that_most_watch() -> None:
+    world = World(limit=100)
+    runners = fill(world, "topic")
+    assert world.hub.join("a", "topic") and world.hub.lease("a").runner is runners[-1], "the newest of equals"
+    world.hub.run("alone", FakeRunner(), topic="topic")  # type: ignore[arg-type]
+    assert world.hub.join("b", "topic") and world.hub.lease("b").runner is runners[-1]
+    assert world.hub.join("alone", "topic") and world.hub.lease("alone").runner is runners[-1], (
+        "not her own, which ends"
+    )
+
+
 def test_a_shared_run_lives_and_moves_as_long_as_one_of_its_viewers_watches() -> None:
     world = World(limit=100)
     runner = fill(world)[0]

@@ -114,6 +114,8 @@ def _draw(session: Session) -> None:
     if now is not None and now.state != "recording":
         live_run.follow_changes(session, now)
         _update_sliders(session, now)
+    if address.place() not in ("", session.place):  # the class was sent elsewhere: the page turns there
+        st.rerun()
     # in every frame, compared with what the browser has: a message can be cut off by a press
     address.write_query(_query(live_run.linked(session), session.present))
     live = now is not None and now.state != "recording" and runner.state == "running"

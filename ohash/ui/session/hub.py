@@ -132,19 +132,26 @@ class Hub(Generic[W]):
             self.tend()
 
     def join(self, session: str, topic: Hashable) -> bool:
-        """On a busy server, watch the newest unfinished run on the topic; returns whether there is one."""
+        """On a busy server, watch the unfinished run on the topic that most watch; returns whether there is one.
+
+        The newest of equals: somebody who reloads her page so comes to the others, not back to the run she left.
+        """
         with self._lock:
             if self.active < BUSY_RUNS:
                 return False
+            lease, best, most = self.lease(session), None, 0
             for other in reversed(self._leases.values()):
                 runner = other.runner
-                if other.topic == topic and runner is not None and not runner.finished.is_set():
-                    lease = self.lease(session)
-                    self._release(lease)
-                    lease.runner, lease.topic, lease.started = runner, topic, other.started
-                    lease.polled_at = self._clock()
-                    return True
-            return False
+                if other is lease or other.topic != topic or runner is None or runner.finished.is_set():
+                    continue
+                watchers = len(self._watchers(runner))
+                best, most = (other, watchers) if watchers > most else (best, most)
+            if best is None:
+                return False
+            self._release(lease)
+            lease.runner, lease.topic, lease.started = best.runner, topic, best.started
+            lease.polled_at = self._clock()
+            return True
 
     def withdraw(self, session: str) -> bool:
         """Let nobody else join the session's run; returns whether somebody has."""
