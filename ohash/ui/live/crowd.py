@@ -51,8 +51,9 @@ STYLE = """.ohash-crowd {display: grid; min-height: 33rem; align-content: start;
 def is_crowded(session: Session) -> bool:
     """Whether so many watch the session's run that all get the same picture."""
     lease = live_run.hub().lease(session.id)
-    alone = session.present or session.ghosts or session.earlier or lease.companions
-    return not alone and live_run.hub().watchers(session.id) >= CROWD
+    other_charts = session.present or session.ghosts or session.earlier or lease.companions
+    other_moment = session.use_recording or session.shared_until is not None
+    return not other_charts and not other_moment and live_run.hub().watchers(session.id) >= CROWD
 
 
 def picture(top: str, charts: Sequence[Chart], numbers: str, *, dark: bool, narrow: bool = False) -> str:

@@ -24,7 +24,7 @@ from ohash.plots.gallery import gallery_html, mean_note, ties_note
 from ohash.plots.live import charts
 from ohash.ui.live import crowd, headline, reference_runs
 from ohash.ui.live.numbers import headline_html, numbers_html
-from ohash.ui.live.reference_runs import beside_pinned, float_reference
+from ohash.ui.live.reference_runs import beside_pinned
 from ohash.ui.parts import present
 from ohash.ui.parts.live_chart import CHART_KEYS, NARROW, RESTING, LiveChart, live_chart
 from ohash.ui.session import address, live_run, seeds, view_state
@@ -118,8 +118,7 @@ def _draw(session: Session) -> None:
         st.rerun()
     # in every frame, compared with what the browser has: a message can be cut off by a press
     address.write_query(_query(live_run.linked(session), session.present))
-    live = now is not None and now.state != "recording" and runner.state == "running"
-    if live and crowd.is_crowded(session):
+    if now is not None and runner.state == "running" and crowd.is_crowded(session):
         _draw_for_crowd(session, runner)
     else:
         _draw_for_one(session, now, runner)
@@ -145,7 +144,7 @@ def _draw_for_crowd(session: Session, runner: Runner) -> None:
 
 
 def _broadcast(runner: Runner, axis_ranges: AxisRanges) -> Broadcast:
-    """It outlives neither the run nor any of its viewers: it knows no session, and the run only while that lives."""
+    """It knows no session, as viewers come and go, and the run only while that lives."""
     run = weakref.ref(runner)
 
     def newest() -> Snapshot | None:
@@ -155,8 +154,8 @@ def _broadcast(runner: Runner, axis_ranges: AxisRanges) -> Broadcast:
     def draw(now: Snapshot, look: Look) -> str:
         with DRAWING:
             top = headline_html(headline.situation(now.params, now, now.state), now, now.state, dark=look.dark)
-            score = charts.quality(now, QUALITY[look.quality], reference=float_reference(now, QUALITY[look.quality]))
-            figures = zip(CHART_KEYS, [score, *(draw(now) for draw in _of_stream(look))], strict=True)
+            drawn = charts.quality(now, QUALITY[look.quality]), *(draw(now) for draw in _of_stream(look))
+            figures = zip(CHART_KEYS, drawn, strict=True)
             steady = [axis_ranges.widen(key, chart, remember=now.t >= WINDOW) for key, chart in figures]
             return crowd.picture(top, steady, numbers_html(now), dark=look.dark, narrow=look.narrow)
 

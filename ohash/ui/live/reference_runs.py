@@ -24,18 +24,12 @@ def quality(session: Session, now: Snapshot, metric: str) -> Chart:
     pinned = None if reference is None else _pinned(reference, now)
     ghosts = [*_earlier(session, now, reference), *_companions(session)]
     others = [charts.ghost_of(one, "") for one in seed_snapshots(session)]
-    exact = float_reference(now, metric)
-    chart = charts.quality(now, metric, ghosts=ghosts, reference=exact, pinned=pinned, seeds=others)
+    chart = charts.quality(now, metric, ghosts=ghosts, pinned=pinned, seeds=others)
     if reference is None:
         return chart
     band = f" {BAND_OF_SEEDS}" if BAND_OF_SEEDS in chart.caption else ""
     apart = _apart(now, reference)
     return replace(with_difference(chart, PINNED), caption=apart + band if apart else chart.caption)
-
-
-def float_reference(now: Snapshot, metric: str) -> float | None:
-    """The score of the vectors themselves, where it is known."""
-    return now.numbers.get("map_float") if metric == "map" else None
 
 
 def beside_pinned(session: Session, now: Snapshot, draw: Callable[[Snapshot], Chart]) -> Chart:
