@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from ohash.core import validation
-from ohash.core.loss import PairStep
+from ohash.core.loss import Matrix, PairStep
 from ohash.engine.params import ExperimentParams
 from ohash.engine.run import Run
 from ohash.models.online.passive_aggressive import PassiveAggressive
@@ -32,7 +32,7 @@ KINDS: dict[str, Callable[[PairStep], bool]] = {
 class PairView:
     """Pair t, items i and j with similarity s: the step of each of the T models, and the same pair after it.
 
-    `W_norm2` holds ‖W‖² of each model before and after, for Lemma 1.
+    `W` holds the matrix (d, r) of each model before and after.
     """
 
     t: int
@@ -41,7 +41,12 @@ class PairView:
     s: int
     steps: list[PairStep]
     after: list[PairStep]
-    W_norm2: list[tuple[float, float]]
+    W: list[tuple[Matrix, Matrix]]
+
+    @property
+    def W_norm2(self) -> list[tuple[float, float]]:
+        """‖W‖² of each model before and after, for Lemma 1."""
+        return [(_squared_norm(before), _squared_norm(after)) for before, after in self.W]
 
     @property
     def model(self) -> int:
@@ -82,11 +87,11 @@ class Microscope:
         i, j, s = self._pair(t) if items is None else items
         Z = self._features(t)
         x_i, x_j = Z[_position("i", i, len(Z))], Z[_position("j", j, len(Z))]
-        before = _squared_norms(hasher)
+        before = _matrices(hasher)
         steps = _learn(hasher, x_i, x_j, s, what_if)
-        norms = list(zip(before, _squared_norms(hasher), strict=True))
+        W = list(zip(before, _matrices(hasher), strict=True))
         after = _learn(hasher, x_i, x_j, s, what_if | {"dry_run": True})
-        return PairView(t, i, j, s, steps, after, norms)
+        return PairView(t, i, j, s, steps, after, W)
 
     def find(self, kind: str, start: int) -> int | None:
         """The first pair of a kind from `start` on, among the next SEARCHED ones; None if there is none."""
@@ -124,9 +129,14 @@ def _position(name: str, value: int, length: int) -> int:
     return value
 
 
-def _squared_norms(hasher: PassiveAggressive) -> list[float]:
-    W = np.asarray(cast(Any, hasher).W, np.float64)
-    return [float((one**2).sum()) for one in (W if W.ndim == 3 else W[None])]
+def _matrices(hasher: PassiveAggressive) -> list[Matrix]:
+    """Copies of W, one per model: (d, r) of OH, (T, d, r) of MMOH."""
+    W = np.array(cast(Any, hasher).W, np.float64)
+    return list(W if W.ndim == 3 else W[None])
+
+
+def _squared_norm(W: Matrix) -> float:
+    return float((W**2).sum())
 
 
 def _learn(hasher: PassiveAggressive, x_i: Any, x_j: Any, s: int, options: dict[str, Any]) -> list[PairStep]:

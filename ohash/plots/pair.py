@@ -1,18 +1,21 @@
 """One update in stages, in the order of Algorithms 1 to 3: equations with the numbers put in, and pictures."""
 
-import html
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ohash.core.arrays import Signs
-from ohash.core.loss import PairStep, dissimilar_threshold
+from ohash.core.loss import Matrix, PairStep, dissimilar_threshold
 from ohash.engine.microscope import PairView
-from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
+from ohash.plots.code_strips import Card, code_cards, code_strips
 
-MOST_BITS = 128  # drawn in a strip
-STRIP_WIDTH, CELL_HEIGHT, GAP, LABEL_WIDTH = 760, 20, 6, 84
+MOST_MODELS = 16  # drawn side by side
+RULES = {
+    1: "A similar pair updates only the model with the smallest loss, and none if that is 0.",
+    -1: "A dissimilar pair updates every model with a loss.",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +32,8 @@ class Stage:
 
 def stages(view: PairView, model: int, *, dark: bool = False) -> list[Stage]:
     """The stages of this pair for one of the T models; a pair without loss, or of another model, ends early."""
-    step, after = view.steps[model], view.after[model]
-    first = [_codes(step, dark), _loss(step)]
+    step = view.steps[model]
+    first = [*_models(view, dark), _codes(step, dark), _loss(step)]
     if step.R == 0:
         return first
     if not step.updated and not step.degenerate:
@@ -41,7 +44,7 @@ def stages(view: PairView, model: int, *, dark: bool = False) -> list[Stage]:
             else f"{name} has no loss, so no model learns this pair."
         )
         return [*first, Stage("No update", reason, (r"\text{Eq. (28)}",))]
-    return [*first, _candidates(step), _targets(step, dark), _prediction_loss(step), *_outcome(step, after, dark)]
+    return [*first, _candidates(step), _targets(step, dark), _prediction_loss(step), *_outcome(view, model, dark)]
 
 
 def tex_number(value: float, digits: int = 4) -> str:
@@ -58,13 +61,59 @@ def tex_number(value: float, digits: int = 4) -> str:
 _n = tex_number
 
 
+def _entries(values: npt.ArrayLike, count: int = 3, digits: int = 3) -> str:
+    r"""A vector for TeX by its first entries.
+
+    >>> _entries([0.25, -1.0, 3.0, 4.0])
+    '(0.25,\\ -1,\\ 3,\\ \\ldots)'
+    """
+    numbers = np.asarray(values, np.float64)
+    shown = [_n(float(value), digits) for value in numbers[:count]] + [r"\ldots"] * (len(numbers) > count)
+    return "(" + r",\ ".join(shown) + ")"
+
+
+def in_brackets(value: float, digits: int) -> str:
+    """A number for TeX, in brackets if it is negative."""
+    return _n(value, digits) if value >= 0 else f"({_n(value, digits)})"
+
+
+def _models(view: PairView, dark: bool) -> list[Stage]:
+    """Of MMOH: all models side by side, and which of them learn this pair."""
+    if len(view.steps) == 1:
+        return []
+    T = len(view.steps)
+    learning = [m for m, step in enumerate(view.steps) if step.updated]
+    losses = r",\ ".join([_n(step.R) for step in view.steps[:MOST_MODELS]] + [r"\ldots"] * (T > MOST_MODELS))
+    if view.s == 1:
+        chosen = f"Model {view.model + 1} is chosen{'.' if learning else '; its loss is 0, so none learns.'}"
+        tex = rf"\operatorname{{argmin}}_m R_m = \operatorname{{argmin}} \{{{losses}\}} = {view.model + 1}"
+    else:
+        chosen = f"Here {len(learning)} of {T}."
+        names = r",\ ".join(str(m + 1) for m in learning)
+        tex = rf"R_m = {losses}\quad\Rightarrow\quad \{{m : R_m > 0\}} = \{{{names}\}}"
+    shown = sorted({*range(min(T, MOST_MODELS)), view.model})
+    cards = code_cards([_card(view, m) for m in shown], dark=dark)
+    text = f"The same pair in all {T} models. {RULES[view.s]} {chosen}"
+    return [Stage("Models", text, (tex + r"\qquad \text{Eq. (28)}",), cards)]
+
+
+def _card(view: PairView, m: int) -> Card:
+    step = view.steps[m]
+    chosen = step.updated or (view.s == 1 and m == view.model)
+    state = "learns" if step.updated else "no loss" if step.R == 0 else "does not learn"
+    rows = {"hᵢ": step.h_i, "hⱼ": step.h_j}
+    return Card(f"Model {m + 1}", state, f"Dₕ = {step.D_h}, R = {step.R:.4g}", rows, step.h_i != step.h_j, chosen)
+
+
 def _codes(step: PairStep, dark: bool) -> Stage:
     r = len(step.h_i)
     return Stage(
         "Codes",
         f"Each item has a code of {r} bits: on which side of {r} hyperplanes it lies. They differ in {step.D_h}.",
         (
-            r"h_i = \mathrm{sgn}(W^T x_i),\quad h_j = \mathrm{sgn}(W^T x_j)\qquad \text{Eq. (1)}",
+            rf"h_i = \mathrm{{sgn}}(W^T x_i) = \mathrm{{sgn}}{_entries(step.p_i)} = {_entries(step.h_i)}"
+            r"\qquad \text{Eq. (1)}",
+            rf"h_j = \mathrm{{sgn}}(W^T x_j) = \mathrm{{sgn}}{_entries(step.p_j)} = {_entries(step.h_j)}",
             rf"D_h(h_i, h_j) = {step.D_h}",
         ),
         code_strips({"hᵢ": step.h_i, "hⱼ": step.h_j}, step.h_i != step.h_j, dark=dark),
@@ -92,8 +141,24 @@ def _candidates(step: PairStep) -> Stage:
         tex = rf"p_0 = \lceil \beta r \rceil - D_h = \lceil {_n(br)} \rceil - {step.D_h} = {step.p0}"
         pool = f"the {len(flips.pool)} bits that agree"
     text = f"Of {pool}, {step.p0} must be flipped; the cheapest are those whose hyperplane passes nearest to an item."
-    equations = (tex + r"\qquad \text{Eq. (17)}", r"\delta_k = \min(|w_k^T x_i|,\ |w_k^T x_j|)\qquad \text{Eq. (19)}")
+    equations = (
+        tex + r"\qquad \text{Eq. (17)}",
+        r"\delta_k = \min(|w_k^T x_i|,\ |w_k^T x_j|)\qquad \text{Eq. (19)}",
+        *_margins_of_chosen(step),
+    )
     return Stage("Which bits to flip", text, equations, chart=margins(step))
+
+
+def _margins_of_chosen(step: PairStep) -> list[str]:
+    """Eq. (19) for the chosen bits, smallest margin first."""
+    delta = dict(zip(step.flips.pool.tolist(), step.flips.delta.tolist(), strict=True))
+    bits = sorted(step.flips.bits.tolist(), key=delta.__getitem__)
+    lines = [
+        rf"\delta_{{{k + 1}}} = \min({_n(abs(float(step.p_i[k])), 3)},\ {_n(abs(float(step.p_j[k])), 3)}) = "
+        rf"{_n(delta[k], 3)}"
+        for k in bits[:2]
+    ]
+    return [r",\quad ".join(lines) + (r",\ \ldots" if len(bits) > 2 else "")]
 
 
 def margins(step: PairStep) -> Chart:
@@ -124,10 +189,12 @@ def _targets(step: PairStep, dark: bool) -> Stage:
     names = {"i": "xᵢ", "j": "xⱼ"}
     bits = [f"{bit + 1} of {names[side]}" for bit, side in zip(step.flips.bits[:12], step.flips.sides, strict=False)]
     word, more = "bit" if step.p0 == 1 else "bits", ", …" if step.p0 > 12 else ""
+    r, D_g = len(step.h_i), int((step.g_i != step.g_j).sum())
+    loss = rf"{D_g} - {step.alpha}" if step.s == 1 else rf"{_n(step.beta)} \cdot {r} - {D_g}"
     return Stage(
         "Zero-loss codes",
         f"With these bits flipped, the pair would have no loss: {word} {', '.join(bits)}{more}.",
-        (r"R(g_i, g_j) = 0\qquad \text{Algorithms 2 and 3, Eq. (20)}",),
+        (rf"R(g_i, g_j) = \max(0,\ {loss}) = 0\qquad \text{{Algorithm {3 if step.s == 1 else 2}}}",),
         code_strips(
             {"hᵢ": step.h_i, "gᵢ": step.g_i, "hⱼ": step.h_j, "gⱼ": step.g_j},
             (step.h_i != step.g_i) | (step.h_j != step.g_j), dark=dark,
@@ -136,20 +203,27 @@ def _targets(step: PairStep, dark: bool) -> Stage:
 
 
 def _prediction_loss(step: PairStep) -> Stage:
-    G = _n(step.G, 6) if step.G >= 0 else f"({_n(step.G, 6)})"
+    H, G = _score_parts(step, step.h_i, step.h_j), _score_parts(step, step.g_i, step.g_j)
     return Stage(
         "Prediction loss",
         "How much better the present codes fit the hyperplanes than the zero-loss ones, and a margin for the loss.",
         (
-            rf"H = h_i^T W^T x_i + h_j^T W^T x_j = {_n(step.H, 6)}\qquad \text{{Eq. (4)}}",
-            rf"G = g_i^T W^T x_i + g_j^T W^T x_j = {_n(step.G, 6)}\qquad \text{{Eq. (5)}}",
-            rf"\ell = H - G + \sqrt{{R}} = {_n(step.H, 6)} - {G} + \sqrt{{{_n(step.R)}}} = "
+            rf"H = h_i^T W^T x_i + h_j^T W^T x_j = {H} = {_n(step.H, 6)}\qquad \text{{Eq. (4)}}",
+            rf"G = g_i^T W^T x_i + g_j^T W^T x_j = {G} = {_n(step.G, 6)}\qquad \text{{Eq. (5)}}",
+            rf"\ell = H - G + \sqrt{{R}} = {_n(step.H, 6)} - {in_brackets(step.G, 6)} + \sqrt{{{_n(step.R)}}} = "
             rf"{_n(step.loss)}\qquad \text{{Eq. (6)}}",
         ),
     )
 
 
-def _outcome(step: PairStep, after: PairStep, dark: bool) -> list[Stage]:
+def _score_parts(step: PairStep, c_i: Signs, c_j: Signs) -> str:
+    """c_i·p_i + c_j·p_j with both products as numbers."""
+    first, second = float(c_i @ step.p_i.astype(np.float64)), float(c_j @ step.p_j.astype(np.float64))
+    return f"{_n(first, 6)} + {in_brackets(second, 6)}"
+
+
+def _outcome(view: PairView, model: int, dark: bool) -> list[Stage]:
+    step, after = view.steps[model], view.after[model]
     if step.degenerate:
         return [Stage("No step", "The items to be flipped are zero vectors: no step can move their hyperplanes.")]
     capped = step.ratio > step.C
@@ -171,6 +245,7 @@ def _outcome(step: PairStep, after: PairStep, dark: bool) -> list[Stage]:
         f"Columns of W that move: {len(step.columns)} of {len(step.h_i)}. Then the codes are computed again. {told}",
         (
             r"W \leftarrow W + \tau\, x (g - h)^T\qquad \text{Eq. (10)}",
+            *_moved_column(step, *view.W[model]),
             rf"D_h = {step.D_h} \to {after.D_h},\qquad R = {_n(step.R)} \to {_n(after.R)}",
         ),
         code_strips(
@@ -179,6 +254,19 @@ def _outcome(step: PairStep, after: PairStep, dark: bool) -> list[Stage]:
         ),
     )  # fmt: skip
     return [size, moved]
+
+
+def _moved_column(step: PairStep, before: Matrix, after: Matrix) -> list[str]:
+    """Eq. (10) for the column of W whose bit had the smallest margin of those flipped."""
+    delta = dict(zip(step.flips.pool.tolist(), step.flips.delta.tolist(), strict=True))
+    k, side = min(zip(step.flips.bits.tolist(), step.flips.sides, strict=True), key=lambda one: delta[one[0]])
+    g, h = (step.g_i, step.h_i) if side == "i" else (step.g_j, step.h_j)
+    name, sign = f"w_{{{k + 1}}}", "+" if g[k] > h[k] else "-"
+    old, new = before[:, k], after[:, k]
+    return [
+        rf"{name} \leftarrow {_entries(old, 2)} {sign} 2 \cdot {_n(step.tau)}\, x_{side} = {_entries(new, 2)}",
+        rf"\lVert {name} \rVert = {_n(float(np.linalg.norm(old)), 5)} \to {_n(float(np.linalg.norm(new)), 5)}",
+    ]
 
 
 def step_size(step: PairStep) -> Chart:
@@ -195,29 +283,3 @@ def step_size(step: PairStep) -> Chart:
     )
     y_axis = Axis("", lo=0, hi=1, at=(2.0,))
     return Chart(title, Axis("step size τ", lo=0, hi=longest), y_axis, (series,), marks, alt=f"{title}.")
-
-
-def code_strips(rows: dict[str, Signs], marked: np.ndarray, *, dark: bool = False) -> str:
-    """Codes as rows of squares, full for +1; marked bits have a frame. An SVG that stands by itself."""
-    bits = min(MOST_BITS, len(marked))
-    cell = min(22.0, (STRIP_WIDTH - LABEL_WIDTH) / bits)
-    ground, ink, edge = theme.ground(dark), theme.colour("now", dark), theme.colour("dissimilar", dark)
-    parts = []
-    for at, (name, code) in enumerate(rows.items()):
-        y = at * (CELL_HEIGHT + GAP) + GAP
-        place = f'x="0" y="{y + 0.72 * CELL_HEIGHT:.1f}" fill="{ground.ink}" font-size="16"'
-        parts.append(f"<text {place}>{html.escape(name)}</text>")
-        for k in range(bits):
-            fill = ink if code[k] > 0 else ground.grid
-            stroke = f' stroke="{edge}" stroke-width="2.5"' if marked[k] else ""
-            parts.append(
-                f'<rect x="{LABEL_WIDTH + k * cell:.2f}" y="{y}" width="{0.82 * cell:.2f}" height="{CELL_HEIGHT}" '
-                f'rx="2" fill="{fill}"{stroke}/>'
-            )
-    height = len(rows) * (CELL_HEIGHT + GAP) + GAP
-    cut = f", the first {bits} of {len(marked)} bits" if bits < len(marked) else ""
-    alt = f"Codes {', '.join(rows)}{cut}; {int(marked.sum())} bits marked."
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {STRIP_WIDTH} {height}" width="{STRIP_WIDTH}" '
-        f'role="img" aria-label="{html.escape(alt)}" font-family="sans-serif">{"".join(parts)}</svg>'
-    )

@@ -14,33 +14,47 @@ from ohash.core.loss import PairStep
 from ohash.engine.microscope import PairView
 from ohash.engine.separable import BITS, PAIRS, cumulative_loss
 from ohash.plots.chart import Axis, Chart, Mark, Series
-from ohash.plots.pair import Stage, tex_number
+from ohash.plots.pair import Stage, in_brackets, tex_number
 
 POINTS = 121
 
 
-def theory(view: PairView, model: int) -> list[Stage]:
-    """Three stages for a pair that updates this model; none for another."""
+def theory(view: PairView, model: int, C: float | None = None) -> list[Stage]:
+    """Three stages for a pair that updates this model; none for another. `C` is that of the counter-example."""
     step = view.steps[model]
-    return [_lemma(step, *view.W_norm2[model]), _theorem(step), _required(step)] if step.updated else []
+    if not step.updated:
+        return []
+    C = first_C(step) if C is None else C
+    return [_lemma(step, *view.W_norm2[model]), _theorem(step, C), _required(step)]
 
 
 def _lemma(step: PairStep, before: float, after: float) -> Stage:
     n = tex_number
     left = step.tau * (2 * step.loss - step.tau * step.norm2)
     right = before - after + 2 * step.tau * step.sqrt_R
+    digits = _common_digits(left, right)
     return Stage(
         "Lemma 1 is an equality",
         "At U = 0 both sides are the same number up to rounding: the left one from the step, the right one from the "
-        "matrix before and after it. Added up over the run, this is the certificate that Live draws under the "
-        "cumulative loss.",
+        f"matrix before and after it; both are shown with {digits} digits. Added up over the run, this is the "
+        "certificate that Live draws under the cumulative loss.",
         (
             r"\tau (2 \ell - \tau F^2) = \lVert W \rVert^2 - \lVert W' \rVert^2 + 2 \tau \sqrt{R},"
             r"\qquad F^2 = \lVert x (g - h)^T \rVert_F^2",
-            rf"{n(step.tau)} \cdot (2 \cdot {n(step.loss)} - {n(step.tau)} \cdot {n(step.norm2)}) = {n(left, 6)}",
-            rf"{n(before, 8)} - {n(after, 8)} + 2 \cdot {n(step.tau)} \cdot \sqrt{{{n(step.R)}}} = {n(right, 6)}",
+            rf"{n(step.tau)} \cdot (2 \cdot {n(step.loss)} - {n(step.tau)} \cdot {n(step.norm2)}) = {n(left, digits)}",
+            rf"{n(before, 8)} - {n(after, 8)} + 2 \cdot {n(step.tau)} \cdot \sqrt{{{n(step.R)}}} = {n(right, digits)}",
+            rf"\text{{left}} - \text{{right}} = {n(left - right, 2)}",
         ),
     )
+
+
+def _common_digits(left: float, right: float) -> int:
+    """The most digits, up to 6, with which two numbers that are equal up to rounding look equal; 6 if none do.
+
+    >>> _common_digits(0.12344, 0.12346), _common_digits(0.1, 0.2)
+    (3, 6)
+    """
+    return next((d for d in range(6, 2, -1) if f"{left:.{d}g}" == f"{right:.{d}g}"), 6)
 
 
 def right_sides(step: PairStep, C: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -51,34 +65,58 @@ def right_sides(step: PairStep, C: npt.ArrayLike) -> tuple[npt.NDArray[np.float6
     return F2 * (distance2 + 2 * C * loss_U), F2 * (distance2 + 2 * C * np.maximum(0, loss_U))
 
 
-def _theorem(step: PairStep) -> Stage:
-    turn = 2 * step.loss / step.norm2
+def negative_from(step: PairStep) -> float:
+    """The C at which the right side as printed turns negative, 2 ℓ / F²."""
+    return 2 * step.loss / step.norm2
+
+
+def first_C(step: PairStep) -> float:
+    """The C that the counter-example begins with: the experiment's, but no larger than where ℓ_U is 0."""
+    return min(step.C, 0.5 * negative_from(step))
+
+
+def _theorem(step: PairStep, C: float) -> Stage:
+    n, F2, loss_U = tex_number, step.norm2, step.loss - C * step.norm2
+    loss_U = 0.0 if abs(loss_U) < 1e-12 * step.loss else loss_U
+    printed, corrected = (float(side) for side in right_sides(step, C))
+    holds = printed >= step.R
+    verdict = (
+        f"not below R = {step.R:g}"
+        if holds
+        else f"below R = {step.R:g}, and so false"
+        if corrected >= step.R
+        else f"below R = {step.R:g}, but so small a C is not promised anything"
+    )
     return Stage(
         "Theorem 2 is false as printed",
-        "It bounds ΣR for every U. Take this one pair as the whole stream, and a U that fits it too well: its loss "
-        f"is negative, and from C = {turn:.3g} on the bound is, too, although R = {step.R:g}. Clipped at 0, as it must "
-        "be, the bound holds.",
+        "It bounds ΣR for every U. Take this pair as the whole stream, and a U that fits it so well that its loss is "
+        f"negative. At C = {C:.3g} the bound is {printed:.3g}, {verdict}; with the loss clipped at 0 it is "
+        f"{corrected:.3g}.",
         (
-            r"\textstyle\sum R \le F^2 \left( \lVert U - W \rVert^2 + 2 C \sum \ell_U \right),",
-            r"U = W + C\, x (g - h)^T,\quad \ell_U = \ell - C F^2",
+            r"\textstyle\sum R \le F^2 \left( \lVert U - W \rVert^2 + 2 C \sum \ell_U \right),\quad "
+            r"U = W + C\, x (g - h)^T",
+            rf"\ell_U = \ell - C F^2 = {n(step.loss)} - {n(C)} \cdot {n(F2)} = {n(loss_U)}",
+            rf"{n(F2)} \cdot ({n(C**2 * F2)} + 2 \cdot {n(C)} \cdot {in_brackets(loss_U, 4)}) = {n(printed)}"
+            + (rf"\ \ge\ {n(step.R)} = R" if holds else rf"\ <\ {n(step.R)} = R"),
         ),
-        chart=counter_example(step),
+        chart=counter_example(step, C),
     )
 
 
-def counter_example(step: PairStep) -> Chart:
-    """Both right sides against C, and R, which they should not fall below."""
-    turn = 2 * step.loss / step.norm2
-    C = np.linspace(0, 1.25 * turn, POINTS)
-    printed, corrected = right_sides(step, C)
+def counter_example(step: PairStep, C: float | None = None) -> Chart:
+    """Both right sides against C, R, which they should not fall below, and the C of the moment."""
+    turn = negative_from(step)
+    at = first_C(step) if C is None else C
+    values = np.linspace(0, 1.25 * turn, POINTS)
+    printed, corrected = right_sides(step, values)
     title = f"As printed, the bound falls below 0 at C = {turn:.3g}"
     series = (
-        Series("as printed", C, printed, role="wrong"),
-        Series("with the loss clipped at 0", C, corrected, role="right", dash="dashed"),
+        Series("as printed", values, printed, role="wrong"),
+        Series("with the loss clipped at 0", values, corrected, role="right", dash="dashed"),
     )
     marks = (
         Mark(step.R, f"R = {step.R:g}", axis="y", role="threshold", place="end"),
-        Mark(step.C, f"C = {step.C:.3g}", role="cap") if step.C <= C[-1] else Mark(turn, "", role="reference"),
+        Mark(at, f"C = {at:.3g}", role="cap"),
     )
     return Chart(title, Axis("C"), Axis("right side"), series, marks, alt=f"{title}. Two curves over C.")
 

@@ -11,9 +11,9 @@ from ohash.engine.microscope import SEARCHED, Microscope, PairView
 from ohash.engine.narrative import title_of
 from ohash.engine.params import ExperimentParams
 from ohash.models.registry import find
-from ohash.plots.pair import Stage, stages
+from ohash.plots.pair import RULES, Stage, stages
 from ohash.plots.svg import to_svg
-from ohash.plots.theory import streams, theory
+from ohash.plots.theory import first_C, negative_from, streams, theory
 from ohash.streams.dataset import Dataset
 from ohash.ui.parts import present, static_chart
 from ohash.ui.parts.items import pair_html
@@ -27,12 +27,9 @@ from ohash.ui.workarounds.style import dark
 NEXT = {"update": "Next update", "capped": "Next capped by C", "loss left": "Next with loss left"}
 EVERYTHING = 99
 LARGE_CHART = 190, 58, 10.5  # millimetres, and points of type
+LINE = 14  # millimetres that a third equation takes from it
 WRONG, STREAM_C = 5, 0.1  # of the streams of the theory: % of wrong answers, and C
 PARTS = ("The update", "Its theory")
-RULES = {
-    1: "A similar pair updates only the model with the smallest loss, and none if that is 0.",
-    -1: "A dissimilar pair updates every model with a loss.",
-}
 
 
 @st.cache_resource(max_entries=8, show_spinner="Preparing the model…")
@@ -71,13 +68,17 @@ def show(session: Session) -> None:
         told = ", ".join(f"{find(params.method).table[name].symbol} = {value:g}" for name, value in values.items())
         st.info(f"What if {told}: the model up to this pair is that of the experiment.", icon=":material/tune:")
     view = microscope.view(session.pair, session.own_pair, **values)
-    model = _choose_model(view)
-    shown = _chosen_stages(session, view, model)
+    with st.container(horizontal=True, key="step_parts", vertical_alignment="bottom"):
+        model = _choose_model(view)
+        part = _choose_part()
+    shown = _chosen_stages(view, model, part)
     with st.container(key="step_body"):
         left, right = st.columns([1, 3])
         with left:
             _items(session, view, microscope.dataset)
             _next_stage(session, len(shown))
+            if session.present and part == PARTS[1]:
+                _theory_controls(view, model, min(session.stages_shown, len(shown)), len(shown))
             _export(shown, params, view)
         with right:
             last = min(session.stages_shown, len(shown))
@@ -87,8 +88,8 @@ def show(session: Session) -> None:
                 for number, stage in enumerate(shown[:last], start=1):
                     with st.container(border=True):
                         _stage(number, stage)
-                        if number == len(shown) and view_state.view("step_part") == PARTS[1]:
-                            _choose_streams()
+                        if part == PARTS[1]:
+                            _theory_controls(view, model, number, len(shown))
     address.write(params, present=session.present, at=str(session.pair))
 
 
@@ -171,26 +172,46 @@ def _choose_model(view: PairView) -> int:
         return 0
     names = [f"model {m + 1}: R = {step.R:g}" for m, step in enumerate(view.steps)]
     chosen = st.segmented_control(
-        RULES[view.s], names, default=names[view.model],
+        RULES[view.s], names, default=names[view.model], label_visibility="collapsed",
         key=f"model_of_{view.t}_{view.i}_{view.j}", required=True,
     )  # fmt: skip
     return names.index(chosen)
 
 
-def _chosen_stages(session: Session, view: PairView, model: int) -> list[Stage]:
-    """The update in stages, or what the theory says of it."""
-    part = st.segmented_control(
+def _choose_part() -> str:
+    return st.segmented_control(
         "part", PARTS, default=PARTS[0], key="view_step_part", label_visibility="collapsed", required=True
     )
+
+
+def _chosen_stages(view: PairView, model: int, part: str) -> list[Stage]:
+    """The update in stages, or what the theory says of it."""
     if part == PARTS[0]:
         return stages(view, model, dark=dark())
-    told = theory(view, model)
+    told = theory(view, model, view_state.view(_theorem_C(view, model)))
     if not told:
         st.info("This pair does not update the model: the theory speaks of updates. Press Next update.")
-    if session.present and session.stages_shown > len(told):
-        _choose_streams()
     percent, C = view_state.view("wrong"), view_state.view("stream_C")
     return [*told, streams(WRONG / 100 if percent is None else percent / 100, STREAM_C if C is None else C)]
+
+
+def _theorem_C(view: PairView, model: int) -> str:
+    """The name of the slider of C below the counter-example, whose range is that of this update."""
+    step = view.steps[model]
+    return f"theorem_C_{view.t}_{view.i}_{view.j}_{model}_{step.loss:.6g}_{step.C:.6g}"
+
+
+def _theory_controls(view: PairView, model: int, number: int, count: int) -> None:
+    """What can be moved at a stage of the theory: C at the counter-example, and the streams at the last one."""
+    if number == count:
+        _choose_streams()
+    elif number == 2:
+        step, key = view.steps[model], _theorem_C(view, model)
+        most = 1.25 * negative_from(step)
+        st.slider(
+            "C of the counter-example", 0.0, most, first_C(step), most / 100, format="%.3g", key=f"view_{key}",
+            width=420,
+        )  # fmt: skip
 
 
 def _choose_streams() -> None:
@@ -251,6 +272,7 @@ def _large_stage(number: int, shown: list[Stage]) -> None:
         if stage.chart is not None:
             st.markdown(f"**{stage.chart.title}**")
             width, height, size = LARGE_CHART
+            height -= LINE * max(0, len(stage.tex) - 2)
             drawing = to_svg(stage.chart, width=width, height=height, size=size, dark=dark(), heading=False)
             _picture(drawing, stage.chart.alt or stage.chart.title)
 

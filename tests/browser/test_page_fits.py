@@ -119,7 +119,7 @@ CUT = """() => [...document.querySelectorAll(".st-key-large_stage .katex-display
 
 def test_every_stage_of_a_pair_fills_the_screen(page: Any, server: Dashboard) -> None:
     page.set_viewport_size({"width": 1920, "height": 1080})
-    page.goto(f"{server.url}/step?dataset=digits&method=oh&pairs=300&at=100&present=1")
+    page.goto(f"{server.url}/step?dataset=digits&method=mmoh&T=4&pairs=300&at=100&present=1")
     page.locator(".st-key-large_stage").wait_for()
     page.locator(".st-key-pair_update button").click()
     large, seen = page.locator(".st-key-large_stage"), set()
@@ -138,7 +138,7 @@ def test_every_stage_of_a_pair_fills_the_screen(page: Any, server: Dashboard) ->
                 until(lambda: page.evaluate(CUT) == 0, "nothing is cut off")
             assert not page.evaluate(SMALL_TYPE)
             page.keyboard.press("ArrowRight")
-    assert len(seen) == 11, "seven stages of an update and four of its theory"
+    assert len(seen) == 12, "seven stages of an update after that of the models, and four of its theory"
 
 
 @pytest.mark.parametrize("link", ["present=lesson-5", "present=1&r=8&T=4&at=40", "present=1&data=own"])

@@ -7,7 +7,8 @@ import pytest
 
 from ohash.core.loss import explain
 from ohash.engine.microscope import PairView
-from ohash.plots.pair import code_strips, margins, stages, step_size
+from ohash.plots.code_strips import code_strips
+from ohash.plots.pair import margins, stages, step_size
 
 RNG = np.random.default_rng(4)
 P_I, P_J = RNG.normal(size=12), RNG.normal(size=12)
@@ -17,9 +18,13 @@ def step(s=-1, C=0.1, p_i=P_I, p_j=P_J, **options):
     return explain(p_i, p_j, 1.5, 2.5, s, alpha=0, beta=0.75, C=C, **options)
 
 
+def view_of(*steps):
+    W = np.ones((3, 12)), np.full((3, 12), 2.0)
+    return PairView(0, 1, 2, steps[0].s, list(steps), list(steps), [W] * len(steps))
+
+
 def titles(*steps, model=0):
-    view = PairView(0, 1, 2, steps[0].s, list(steps), list(steps), [(1.0, 1.0)] * len(steps))
-    return [stage.title for stage in stages(view, model)]
+    return [stage.title for stage in stages(view_of(*steps), model)]
 
 
 ALL = ["Codes", "Similarity loss", "Which bits to flip", "Zero-loss codes", "Prediction loss", "Step size", "Update"]
@@ -45,14 +50,13 @@ def test_a_model_that_does_not_learn_says_which_one_does(least, words):
     mine = step(1, selected=False)
     other = step(1, p_j=P_I) if least == 0 else step(1, p_j=np.where(np.arange(12) < 2, -P_I, P_I))
     assert other.R == least < mine.R
-    view = PairView(0, 1, 2, 1, [mine, other], [mine, other], [(1.0, 1.0)] * 2)
-    last = stages(view, 0)[-1]
+    last = stages(view_of(mine, other), 0)[-1]
     assert last.title == "No update" and words in last.text
 
 
 def test_the_numbers_put_into_the_equations_give_the_result():
     one = step()
-    tex = {stage.title: stage.tex for stage in stages(PairView(0, 1, 2, -1, [one], [one], [(1.0, 1.0)]), 0)}
+    tex = {stage.title: stage.tex for stage in stages(view_of(one), 0)}
     beta, r, D_h, R = (float(n) for n in re.search(
         r"\\max\(0,\\ ([\d.]+) \\cdot (\d+) - (\d+)\) = ([\d.]+)", tex["Similarity loss"][0]
     ).groups())  # fmt: skip
@@ -99,3 +103,53 @@ def test_a_strip_has_a_square_per_bit_and_a_frame_per_marked_one():
     assert len(sizes) == 2 and min(sizes) >= 16, "a name is readable on stage"
     long = code_strips({"a": np.ones(200)}, np.zeros(200, bool))
     assert long.count("<rect") == 128 and "the first 128 of 200 bits" in long
+
+
+def test_the_models_stand_side_by_side_and_the_chosen_one_is_marked():
+    far, near = step(1, selected=False), step(1, p_j=np.where(np.arange(12) < 2, -P_I, P_I))
+    first = stages(view_of(far, near), 1)[0]
+    assert first.title == "Models" and "Model 2 is chosen" in first.text
+    assert rf"\{{{far.R:g},\ 2\}} = 2" in first.tex[0]
+    for m, one in enumerate((far, near), start=1):
+        assert f"Model {m}: " in first.strips and f"Dₕ = {one.D_h}, R = {one.R:g}" in first.strips
+    assert "Model 1: does not learn" in first.strips and "Model 2: learns" in first.strips
+    assert len(re.findall(r'fill="(?!none)[^"]*"[^>]*/>', first.strips)) == 2 * 2 * 12, "two codes of each"
+    assert first.strips.count('stroke-width="4"') == 1, "one chosen"
+    none = stages(view_of(far, step(1, p_j=P_I)), 1)[0]
+    assert "none learns" in none.text and "Model 2: no loss" in none.strips
+    both = stages(view_of(step(), step()), 0)[0]
+    assert r"\{1,\ 2\}" in both.tex[0] and both.strips.count('stroke-width="4"') == 2
+    assert titles(step())[0] == "Codes", "one model stands beside none"
+
+
+def test_every_vector_has_the_numbers_of_the_bits_concerned():
+    """δ, W, H and G, which are vectors or sums of products, with numbers that give the result."""
+    rng = np.random.default_rng(7)
+    before = rng.normal(size=(5, 12))
+    x_i, x_j = rng.normal(size=5), rng.normal(size=5)
+    one = explain(before.T @ x_i, before.T @ x_j, x_i @ x_i, x_j @ x_j, -1, alpha=0, beta=0.75, C=0.1)
+    W = before + one.tau * (np.outer(x_i, one.g_i - one.h_i) + np.outer(x_j, one.g_j - one.h_j))
+    told = {stage.title: stage.tex for stage in stages(PairView(0, 1, 2, -1, [one], [one], [(before, W)]), 0)}
+    numbers = lambda text: [float(n) for n in re.findall(r"-?\d+\.?\d*", text)]  # noqa: E731
+
+    k, a, b, delta = numbers(told["Which bits to flip"][2].split(",\\quad")[0])
+    k = int(k) - 1
+    assert k in one.flips.bits and delta == pytest.approx(min(abs(a), abs(b)), rel=1e-9)
+    assert (a, b) == pytest.approx((abs(one.p_i[k]), abs(one.p_j[k])), rel=6e-3)
+    assert delta == pytest.approx(one.flips.delta.min(), rel=6e-3)
+
+    for line, total in ((told["Prediction loss"][0], one.H), (told["Prediction loss"][1], one.G)):
+        first, second, shown = numbers(line.split("x_j =")[1].split("\\qquad")[0].replace("(", "").replace(")", ""))
+        assert first + second == pytest.approx(shown, abs=1e-4) and shown == pytest.approx(total, abs=1e-4)
+
+    moved, norms = told["Update"][1:3]
+    old, new = (numbers(part) for part in re.findall(r" \(([^)]*)\\ldots\)", moved))
+    side = moved.rsplit("x_", 1)[1][0]
+    factor = float(re.search(r"([+-]) 2 \\cdot ([\d.]+)", moved)[1] + "1") * 2 * one.tau
+    assert old == pytest.approx(before[:2, k], rel=6e-3) and new == pytest.approx(W[:2, k], rel=6e-3)
+    assert np.array(old) + factor * (x_i if side == "i" else x_j)[:2] == pytest.approx(new, abs=2e-2)
+    assert numbers(norms)[1:] == pytest.approx([np.linalg.norm(before[:, k]), np.linalg.norm(W[:, k])], rel=1e-4)
+
+    h = numbers(told["Codes"][0].split("= (")[1])
+    assert h[:3] == one.h_i[:3].tolist()
+    assert r"\max(0,\ 0.75 \cdot 12 - 9) = 0" in told["Zero-loss codes"][0]

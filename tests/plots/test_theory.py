@@ -9,7 +9,7 @@ import pytest
 from ohash.engine.microscope import Microscope, PairView
 from ohash.engine.params import experiment
 from ohash.engine.separable import PAIRS, cumulative_loss, separable_stream
-from ohash.plots.theory import counter_example, right_sides, streams, theory
+from ohash.plots.theory import counter_example, negative_from, right_sides, streams, theory
 
 
 def small(**values):
@@ -24,13 +24,53 @@ def view() -> PairView:
 
 def test_both_sides_of_lemma_1_are_the_same_number(view):
     tex = theory(view, 0)[0].tex
-    left, right = (float(re.search(r"= (-?[\d.]+)$", line)[1]) for line in tex[1:])
+    left, right = (float(re.search(r"= (-?[\d.]+)$", line)[1]) for line in tex[1:3])
     assert left == pytest.approx(right, rel=1e-5)
     step = view.steps[0]
     before, after = view.W_norm2[0]
     assert step.tau * (2 * step.loss - step.tau * step.norm2) == pytest.approx(
         before - after + 2 * step.tau * step.sqrt_R, rel=1e-9
     )
+
+
+def number(text):
+    mantissa, _, exponent = text.partition(r"\cdot 10^{")
+    return float(mantissa) * 10 ** int(exponent.removesuffix("}") or 0)
+
+
+def test_both_sides_of_lemma_1_look_the_same_and_their_difference_is_measured():
+    """In float32 the sixth digit differs: what is shown has the digits that agree, and says how many they are."""
+    microscope = Microscope(experiment("digits", "oh", r=48, m=50, pairs=100))
+    views = [view for t in range(60) if (view := microscope.view(t)).steps[0].updated]
+    fewer = 0
+    for view in views:
+        stage, step = theory(view, 0)[0], view.steps[0]
+        left, right = (line.rsplit("= ", 1)[1] for line in stage.tex[1:3])
+        assert left == right
+        digits = int(re.search(r"shown with (\d) digits", stage.text)[1])
+        exact = step.tau * (2 * step.loss - step.tau * step.norm2)
+        before, after = view.W_norm2[0]
+        assert digits >= 3 and number(left) == pytest.approx(exact, rel=0.6 * 10 ** (1 - digits))
+        measured = exact - (before - after + 2 * step.tau * step.sqrt_R)
+        assert number(stage.tex[3].rsplit("= ", 1)[1]) == pytest.approx(measured, rel=0.05)
+        fewer += digits < 6
+    assert len(views) > 10 and fewer > 0
+
+
+@pytest.mark.parametrize(("share", "sign", "words"), [(1.0, r"\ge", "not below R"), (1.1, "<", "and so false")])
+def test_the_counter_example_has_the_numbers_of_its_c(view, share, sign, words):
+    step = view.steps[0]
+    C = share * negative_from(step) if share > 1 else 0.5 * negative_from(step)
+    stage = theory(view, 0, C)[1]
+    assert words in stage.text and f"At C = {C:.3g}" in stage.text
+    loss, C_shown, F2, loss_U = (
+        float(n) for n in re.search(r"= ([\d.]+) - ([\d.]+) \\cdot ([\d.]+) = (-?[\d.]+)", stage.tex[1]).groups()
+    )
+    assert (loss, C_shown, F2) == pytest.approx((step.loss, C, step.norm2), rel=1e-3)
+    assert loss_U == pytest.approx(step.loss - C * step.norm2, rel=1e-3)
+    result, relation = re.search(r"= (-?[\d.]+)\\ (\S+)\\ ", stage.tex[2]).groups()
+    assert float(result) == pytest.approx(float(right_sides(step, C)[0]), rel=1e-3) and relation == sign
+    assert stage.chart.marks[1].at == C, "the mark moves with C"
 
 
 def test_the_right_sides_are_those_of_the_literal_u(view):

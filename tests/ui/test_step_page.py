@@ -76,6 +76,17 @@ def test_two_items_of_ones_own() -> None:
 def test_mmoh_says_which_models_learn() -> None:
     app = opened(method="mmoh", T="2", at="3")
     assert any("pair updates" in one.label for one in app.segmented_control)
+    assert "1 · Models" in shown(app) and "in all 2 models" in shown(app)
+
+
+def test_the_counter_example_has_a_c_to_move(update: int) -> None:
+    app = opened(at=str(update))
+    app.segmented_control(key="view_step_part").set_value("Its theory").run()
+    press(app, "stage_all")
+    slider = next(one for one in app.slider if one.label == "C of the counter-example")
+    assert "and so false" not in shown(app)
+    slider.set_value(slider.max).run()
+    assert "and so false" in shown(app) and f"At C = {slider.max:.3g}" in shown(app)
 
 
 @pytest.mark.parametrize(("at", "pair"), [("1000000", 399), ("-3", 0), ("x", 0), ("9" * 40, 0)])

@@ -206,9 +206,8 @@ CSS = """
     font-size: var(--type);}
   .st-key-large_stage {--type: 17px;}
   .st-key-large_stage .katex {font-size: .98em;}
-  .st-key-stage:has(.st-key-streams) .st-key-large_stage {--type: 13.5px; gap: .2rem; padding: .4rem .8rem;
-    min-height: calc((100vh - 16.8rem) / var(--zoom));}
-  .st-key-stage:has(.st-key-streams) .st-key-large_stage img {max-height: calc(30vh / var(--zoom));}
+  .st-key-large_stage .katex-display {margin: .45em 0;}
+  .st-key-stage:has(.st-key-streams) .st-key-large_stage {--type: 13.5px; gap: .2rem; padding: .4rem .8rem;}
   .st-key-large_stage img {object-fit: contain;}
   .st-key-large_stage img {max-height: calc(34vh / var(--zoom));}
   .st-key-stage .st-key-step_body .ohash-pair :is(figure, img) {width: clamp(60px, 5vw, 96px); height: auto;}

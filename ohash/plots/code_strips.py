@@ -1,0 +1,90 @@
+"""Codes as rows of squares: those of one pair, and those of several models in cards side by side."""
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ohash.core.arrays import Signs
+from ohash.plots import theme
+
+MOST_BITS = 128  # drawn in a strip
+STRIP_WIDTH, CELL_HEIGHT, GAP, LABEL_WIDTH = 760, 20, 6, 84
+CARD_GAP, CARD_PAD, CARD_LABEL, LINE = 12, 10, 24, 24
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """One model: its name, what it does, its numbers, its codes with the marked bits, and whether it is chosen."""
+
+    title: str
+    state: str
+    numbers: str
+    rows: dict[str, Signs]
+    marked: np.ndarray
+    chosen: bool
+
+
+def code_strips(rows: dict[str, Signs], marked: np.ndarray, *, dark: bool = False) -> str:
+    """Codes as rows of squares, full for +1; marked bits have a frame. An SVG that stands by itself."""
+    parts = _rows(rows, marked, 0, GAP, STRIP_WIDTH, LABEL_WIDTH, dark)
+    bits = min(MOST_BITS, len(marked))
+    cut = f", the first {bits} of {len(marked)} bits" if bits < len(marked) else ""
+    alt = f"Codes {', '.join(rows)}{cut}; {int(marked.sum())} bits marked."
+    return _svg(parts, len(rows) * (CELL_HEIGHT + GAP) + GAP, alt)
+
+
+def code_cards(cards: Sequence[Card], *, dark: bool = False) -> str:
+    """Models side by side, as many in a row as their codes leave room for; chosen ones have a thick frame."""
+    bits = min(MOST_BITS, max(len(card.marked) for card in cards))
+    per_row = min(len(cards), 4 if bits <= 24 else 2)
+    width = (STRIP_WIDTH - (per_row + 1) * CARD_GAP) / per_row
+    height = 2 * LINE + len(cards[0].rows) * (CELL_HEIGHT + GAP) + 2 * CARD_PAD - GAP
+    ground, ink = theme.ground(dark), theme.colour("now", dark)
+    parts = []
+    for at, card in enumerate(cards):
+        x, y = CARD_GAP + at % per_row * (width + CARD_GAP), CARD_GAP + at // per_row * (height + CARD_GAP)
+        edge, thick = (ink, 4) if card.chosen else (ground.faint, 1)
+        parts.append(
+            f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" rx="6" fill="none" stroke="{edge}" '
+            f'stroke-width="{thick}"/>'
+        )
+        lines = ((f"{card.title}: {card.state}", 1, "bold" if card.chosen else "normal"), (card.numbers, 2, "normal"))
+        for text, line, weight in lines:
+            place = f'x="{x + CARD_PAD:.1f}" y="{y + line * LINE}" fill="{ground.ink}" font-size="16"'
+            parts.append(f'<text {place} font-weight="{weight}">{html.escape(text)}</text>')
+        top = y + 2 * LINE + CARD_PAD
+        parts += _rows(card.rows, card.marked, x + CARD_PAD, top, width - 2 * CARD_PAD, CARD_LABEL, dark)
+    rows = -(-len(cards) // per_row)
+    alt = "; ".join(f"{card.title}: {card.numbers}, {card.state}" for card in cards)
+    return _svg(parts, rows * (height + CARD_GAP) + CARD_GAP, f"Models side by side. {alt}.")
+
+
+def _rows(
+    rows: dict[str, Signs], marked: np.ndarray, left: float, top: float, width: float, label: int, dark: bool
+) -> list[str]:
+    bits = min(MOST_BITS, len(marked))
+    cell = min(22.0, (width - label) / bits)
+    ground, ink, edge = theme.ground(dark), theme.colour("now", dark), theme.colour("dissimilar", dark)
+    frame = min(2.5, 0.3 * cell)
+    parts = []
+    for at, (name, code) in enumerate(rows.items()):
+        y = top + at * (CELL_HEIGHT + GAP)
+        place = f'x="{left:.1f}" y="{y + 0.72 * CELL_HEIGHT:.1f}" fill="{ground.ink}" font-size="16"'
+        parts.append(f"<text {place}>{html.escape(name)}</text>")
+        for k in range(bits):
+            fill = ink if code[k] > 0 else ground.grid
+            stroke = f' stroke="{edge}" stroke-width="{frame:.2f}"' if marked[k] else ""
+            parts.append(
+                f'<rect x="{left + label + k * cell:.2f}" y="{y}" width="{0.82 * cell:.2f}" height="{CELL_HEIGHT}" '
+                f'rx="{min(2.0, 0.2 * cell):.2f}" fill="{fill}"{stroke}/>'
+            )
+    return parts
+
+
+def _svg(parts: list[str], height: float, alt: str) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {STRIP_WIDTH} {height}" width="{STRIP_WIDTH}" '
+        f'role="img" aria-label="{html.escape(alt)}" font-family="sans-serif">{"".join(parts)}</svg>'
+    )
