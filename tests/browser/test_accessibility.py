@@ -29,9 +29,7 @@ PAGES = {
     "sweeps": ("Sweeps", "[data-testid=stMultiSelect] [data-tag]"),
     "paper": ("Paper", "[data-testid=stMainBlockContainer] button"),
 }
-STALE = "[...document.querySelectorAll('[data-stale=true]')].length"
-
-
+MOVING = "document.querySelectorAll('[data-stale=true], [data-testid=stStatusWidget]').length"
 GROUND = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
 
 
@@ -58,7 +56,7 @@ def test_axe_has_nothing_serious_to_say(tab: Any, server: Dashboard, path: str) 
 
 def serious_findings(tab: Any, scheme: str) -> list[tuple[str, str]]:
     until(lambda: (tab.evaluate(GROUND) == "rgb(255, 255, 255)") == (scheme == "light"), f"it is {scheme}")
-    until(lambda: tab.evaluate(STALE) == 0, "nothing is faded because it is being drawn again")
+    until(lambda: tab.evaluate(MOVING) == 0, "nothing is faded because it is being drawn again, or fades in")
     return [
         (one["id"], node["html"][:160])
         for one in Axe().run(tab).response["violations"]

@@ -1,5 +1,8 @@
 """Who watches, how many may run, and when a run ends; with a clock of our own."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from ohash.ui.session import hub as hubs
@@ -157,7 +160,7 @@ def test_pictures_come_slower_for_many(viewers: int, cost: float, seconds: float
 
 def fill(world: World, topic: str = "") -> list[FakeRunner]:
     """As many runs as make a server busy."""
-    runners = [FakeRunner() for _ in range(hubs.BUSY_RUNS)]
+    runners = [FakeRunner() for _ in range(hubs.BUSY)]
     for at, runner in enumerate(runners):
         world.hub.run(f"host {at}", runner, topic=topic or f"topic {at}")  # type: ignore[arg-type]
     return runners
@@ -174,9 +177,37 @@ def test_on_a_busy_server_a_newcomer_joins_the_newest_run_of_the_same_experiment
     runners = fill(world, "digits")
     assert not world.hub.join("a", "words") and world.hub.join("b", "digits")
     assert world.hub.lease("b").runner is runners[-1] and world.hub.place_in_line("b") == 0
-    assert world.hub.active == hubs.BUSY_RUNS, "no run was added"
+    assert world.hub.active == hubs.BUSY, "no run was added"
     newest = f"host {len(runners) - 1}"
     assert world.hub.is_shared("b") and world.hub.is_shared(newest) and not world.hub.is_shared("host 0")
+
+
+def test_a_class_that_shares_one_run_keeps_the_server_busy() -> None:
+    world = World(limit=100)
+    runners = fill(world, "digits")
+    for guest in range(hubs.BUSY):
+        assert world.hub.join(f"guest {guest}", "digits")
+    for host in range(len(runners) - 1):
+        world.hub.end(f"host {host}")
+    assert world.hub.active == 1
+    assert world.hub.join("late", "digits") and world.hub.lease("late").runner is runners[-1]
+    runners[-1].state = "done"
+    assert not world.hub.join("later", "digits"), "whoever looks at what has ended keeps nobody busy"
+
+
+def test_a_class_that_opens_a_link_at_once_shares_a_run() -> None:
+    world, made = World(limit=100), []
+
+    def make() -> FakeRunner:
+        made.append(FakeRunner())
+        time.sleep(0.01)  # the others come meanwhile
+        return made[-1]
+
+    with ThreadPoolExecutor(20) as students:
+        for student in range(20):
+            students.submit(world.hub.join_or_run, f"student {student}", "digits", make)  # type: ignore[arg-type]
+    assert len(made) == hubs.BUSY
+    assert max(world.hub.watchers(f"student {student}") for student in range(20)) == 20 - hubs.BUSY + 1
 
 
 def test_a_finished_or_withdrawn_run_is_not_joined() -> None:
@@ -227,7 +258,7 @@ def test_who_takes_another_run_leaves_the_shared_one_to_the_others() -> None:
 
 
 def test_a_guest_of_a_run_in_line_starts_with_it() -> None:
-    world = World(limit=hubs.BUSY_RUNS)
+    world = World(limit=hubs.BUSY)
     runners = fill(world)
     waiting = FakeRunner()
     world.hub.run("late", waiting, topic="new")  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def tabs(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Session, Session]]:
-    monkeypatch.setattr(hubs, "BUSY_RUNS", 1)
+    monkeypatch.setattr(hubs, "BUSY", 1)
     one, other = Session("one", PARAMS), Session("other", PARAMS)
     yield one, other
     for session in (one, other):

@@ -26,7 +26,9 @@ FASTEST_SECONDS, SLOWEST_SECONDS = 0.2, 3.0  # between two frames
 USUAL_FRAME_SECONDS = 0.01  # before any has been measured
 SENDING_SECONDS = 0.005  # CPU time of Streamlit for a frame besides drawing it
 SHARE_OF_FRAMES = 0.6  # of one core; the rest is left to the runs
-BUSY_RUNS = 2 * (os.cpu_count() or 1)  # from here on, a newcomer joins a run of the same experiment
+BUSY = 2 * (
+    os.cpu_count() or 1
+)  # runs, or sessions with one; from here on, a newcomer joins a run of the same experiment
 
 
 class Work(Protocol):
@@ -137,7 +139,7 @@ class Hub(Generic[W]):
         The newest of equals: somebody who reloads her page so comes to the others, not back to the run she left.
         """
         with self._lock:
-            if self.active < BUSY_RUNS:
+            if max(self.active, self._watching) < BUSY:
                 return False
             lease, best, most = self.lease(session), None, 0
             for other in reversed(self._leases.values()):
@@ -152,6 +154,12 @@ class Hub(Generic[W]):
             lease.runner, lease.topic, lease.started = best.runner, topic, best.started
             lease.polled_at = self._clock()
             return True
+
+    def join_or_run(self, session: str, topic: Hashable, make: Callable[[], W]) -> None:
+        """Join a run on the topic, or start what `make` makes: at once, as a class opens a link within a second."""
+        with self._lock:
+            if not self.join(session, topic):
+                self.run(session, make(), topic=topic)
 
     def withdraw(self, session: str) -> bool:
         """Let nobody else join the session's run; returns whether somebody has."""
@@ -233,6 +241,14 @@ class Hub(Generic[W]):
         with self._lock:
             runners = {id(one): one for lease in self._leases.values() if lease.started for one in lease.runners()}
             return sum(not runner.finished.is_set() for runner in runners.values())
+
+    @property
+    def _watching(self) -> int:
+        """Sessions whose run is active; those of one run count each, or a class that shares it would look like rest."""
+        return sum(
+            lease.started and lease.runner is not None and not lease.runner.finished.is_set()
+            for lease in self._leases.values()
+        )
 
     @property
     def viewers(self) -> int:

@@ -215,15 +215,17 @@ def _start(session: Session, *, share: bool) -> None:
     recording = recording_of(session.params) if session.pace == "accelerating" else None
     session.use_recording = recording is not None
     plain = own is None and other is None and session.playing and session.pace == "accelerating"
-    topic = session.params if share and plain else None
-    if topic is not None and hub().join(session.id, topic):
-        return
 
     def head_start() -> int:
         return recording.pairs(watch_time.seconds) if recording is not None and session.use_recording else 0
 
-    run = Runner(
-        session.params, own, pace=session.pace, paused=not session.playing, first=compile_in_worker,
-        head_start=head_start,
-    )  # fmt: skip
-    hub().run(session.id, run, companions, topic)
+    def make() -> Runner:
+        paused = not session.playing
+        return Runner(
+            session.params, own, pace=session.pace, paused=paused, first=compile_in_worker, head_start=head_start
+        )
+
+    if share and plain:
+        hub().join_or_run(session.id, session.params, make)
+    else:
+        hub().run(session.id, make(), companions)
