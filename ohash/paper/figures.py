@@ -121,7 +121,7 @@ QUICK = Profile(
         "ksh": {"labelled": 500, "iterations": 50},
         "fasthash": {"labelled": 500, "trees": 5, "neighbours": 10, "sweeps": 1},
     },
-    as_authors=(("ksh", "metric"),),
+    as_authors=(("ksh", "metric"), ("ksh", "tracks")),
 )  # fmt: skip
 FULL = replace(
     QUICK, key="full", title="Full: five seeds", seeds=5, bits=(16, 32, 64, 128),
@@ -133,9 +133,9 @@ def describe_lighter() -> str:
     """Which methods learn from less than their authors had, as the profiles declare it."""
     ksh, fasthash, authors = QUICK.lighter["ksh"], QUICK.lighter["fasthash"], find("ksh").params()
     return (
-        f"To save hours, KSH learns from {ksh['labelled']} labelled points in {ksh['iterations']} iterations per bit; "
-        f"where similarity is distance it has its authors' parameters, {authors.labelled:,} points and up to "
-        f"{authors.iterations} iterations. FastHash learns from {fasthash['labelled']} points with "
+        f"To save hours, KSH learns labels from {ksh['labelled']} points in {ksh['iterations']} iterations per bit; on "
+        f"tracks, and where similarity is distance, it has its authors' parameters, {authors.labelled:,} points and up "
+        f"to {authors.iterations} iterations. FastHash learns from {fasthash['labelled']} points with "
         f"{fasthash['trees']} trees per bit, on tracks from one or two views of most."
     )
 

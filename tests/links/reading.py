@@ -309,7 +309,9 @@ SMALL = {
         "digits", ("2", "4", "kernel"),
     ),
     "tiny-patches": Small(
-        replace(QUICK, key="tiny-patches", title="Tiny", pairs=300, bits=(16, 48), lighter=LIGHTER, seeds=2),
+        replace(
+            QUICK, key="tiny-patches", title="Tiny", pairs=300, bits=(16, 48), lighter=LIGHTER, as_authors=(), seeds=2,
+        ),
         "patches", ("3", "8"),
     ),
 }  # fmt: skip

@@ -231,9 +231,11 @@ def test_methods_that_are_lighter_are_so_where_it_is_said(profile):
     params, lighter = find("ksh").params(), QUICK.lighter["ksh"]
     authors = {name: getattr(params, name) for name in lighter}
     assert lighter["labelled"] < authors["labelled"] and lighter["iterations"] < authors["iterations"]
-    for cell in FIGURES["8"].sweep(profile, data.EMBEDDED, ("ksh",)).cells:
-        wanted = authors if cell.params.stream.similar_by == "metric" else lighter
-        assert {name: getattr(cell.params.model, name) for name in wanted} == wanted
+    for key in ("8", "arrival", "methods"):
+        for cell in FIGURES[key].sweep(profile, data.EMBEDDED, ("ksh",)).cells:
+            wanted = lighter if cell.params.stream.similar_by == "label" else authors
+            assert {name: getattr(cell.params.model, name) for name in wanted} == wanted
+    assert "KSH learns labels from 500 points in 50 iterations" in figures.describe_lighter()
     assert "1,000 points and up to 500 iterations" in figures.describe_lighter()
     assert figures.describe_lighter() in FIGURES["8"].ours
 
