@@ -5,7 +5,9 @@
 link: r=3&at=299&only=r        (`only` names the settings that stay free; all others are locked)
 check: r=8&at=2000 -> agreement > 0.9        (what the text claims, for the tests; any number of lines)
 
-A check is of the `agreement`, the `loss` ΣR, that of the `frozen` W, or the lowest `purity` in the table of codes.
+A check is of the `agreement`, the `loss` ΣR, that of the `frozen` W, the number of `codes` and the lowest `purity` in
+their table, or of the latest pair: its `R`, its step `tau`, and the `ratio` from which C cut it off. With `=` it is
+what the page shows, which the answer may then name.
 
 Two or three sentences.
 
@@ -28,7 +30,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "lesson_texts"
 OWN = "OHASH_LESSON"  # a lesson of one's own, shown first
 OPTION = re.compile(r"- \(( |x)\) (.+)")
-CHECK = re.compile(r"check: (\S*) -> (agreement|loss|frozen|purity) ([<>]) ([\d.]+)")
+CHECK = re.compile(r"check: (\S*) -> (agreement|loss|frozen|purity|codes|R|tau|ratio) ([<>=]) ([\d.]+)")
 PARTS = ("Predict first", "Then look", "Try")
 PAGE = """<!doctype html>
 <html lang="en">
@@ -37,10 +39,13 @@ PAGE = """<!doctype html>
 <title>{title}</title>
 <style>
 @page {{margin: 18mm;}}
-body {{font: 12pt/1.5 Georgia, serif; max-width: 42em; margin: 2em auto; padding: 0 1em;}}
+body {{font: 12pt/1.5 Georgia, serif; max-width: 42em; margin: 0 auto; padding: 1em; box-sizing: border-box;
+  min-height: 100vh; display: flex; flex-direction: column;}}
 h1 {{font-size: 1.5em;}} li {{list-style: none;}} li::before {{content: "☐ ";}}
 .notes {{height: 9em; border-bottom: 1px dotted #888; margin-bottom: 2em;}}
-.answer {{border-top: 1px solid #888; margin-top: 2em; padding-top: .5em;}}
+.answer {{border-bottom: 1px solid #888; margin-top: auto; padding-bottom: .5em; transform: rotate(180deg);
+  font-size: .85em; break-inside: avoid;}}
+@media print {{body {{padding: 0; min-height: 25cm;}}}}
 code {{font-size: .85em; overflow-wrap: anywhere;}}
 </style>
 </head>
@@ -51,6 +56,7 @@ code {{font-size: .85em; overflow-wrap: anywhere;}}
 <p><b>Predict first.</b> {question}</p>
 <ul>{options}</ul>
 <div class="notes"></div>
+<p>The answer stands upside down at the foot of the page: predict, then turn it.</p>
 <div class="answer"><p><b>Then look.</b> {answer}</p>
 <p><b>Try.</b> {exercise}</p></div>
 </body>
@@ -73,7 +79,7 @@ class Lesson:
     checks: tuple[tuple[str, str, str, float], ...] = ()
 
     def handout(self) -> str:
-        """One page to print: the question with room for notes, and the answer below a line."""
+        """One page to print: the question with room for notes, and at its foot, upside down, the answer."""
         options = "".join(f"<li>{_html(option)}</li>" for option in self.options)
         return PAGE.format(
             title=html.escape(self.title), link=html.escape(f"#{self.link}"), text=_html(self.text),

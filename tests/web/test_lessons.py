@@ -65,13 +65,28 @@ def test_there_are_eight_and_each_is_one_screen():
         assert 60 < len(words) < 220 and 2 <= len(lesson.options) <= 4
 
 
+def test_every_answer_has_numbers_of_the_run_that_are_checked():
+    """A number that a check with `=` reads from the page stands in the answer, as the page shows it."""
+    for lesson in lessons():
+        shown = set(re.findall(r"\d[\d,.]*\d|\d", lesson.answer))
+        checked = {
+            f"{bound:,.4g}" if bound < 1000 else f"{bound:,.0f}" for *_, sign, bound in lesson.checks if sign == "="
+        }
+        percents = {f"{100 * float(bound):.0f}" for bound in checked if float(bound.replace(",", "")) < 1}
+        assert shown & (checked | percents), lesson.title
+
+
 def test_a_handout_holds_all_and_escapes_it(tmp_path, capsys):
     page = read_lesson(MINE).handout()
     assert "Bits &amp; sides" in page and "<i>side</i>" in page and "&lt;again&gt;" in page and "<b>Two</b>" in page
     assert page.index("How many") < page.index("Then look")
+    answer = page[page.index('<div class="answer">') :]
+    assert re.search(r"\.answer {[^}]*rotate\(180deg\)", page) and "<b>Two</b>" in answer
+    assert "<b>Two</b>" not in page.removesuffix(answer), "it is read only once the page is turned"
     assert main(["playground", "--handouts", str(tmp_path / "pages")]) == 0
     assert "wrote 8 handouts" in capsys.readouterr().out
-    assert len(list((tmp_path / "pages").glob("*.html"))) == 8
+    names = sorted(file.name for file in (tmp_path / "pages").glob("*.html"))
+    assert len(names) == 8 and names[3] == "4-what-beta-does.html"
     assert main(["playground"]) == 2
     assert "--html FILE, --handouts DIR" in capsys.readouterr().err
 

@@ -90,8 +90,15 @@ if (!window.ohashKeys) {
   }, true);
   document.addEventListener("click", (event) => {  // a lesson that is opened beside the playground
     const title = event.target.closest && event.target.closest(".st-key-lessons summary");
-    if (!title || getComputedStyle(title.closest(".st-key-lessons")).overflowY !== "auto") return;
-    setTimeout(() => { if (title.closest("details")?.open) title.scrollIntoView({block: "start"}); }, 300);
+    const lessons = title && title.closest(".st-key-lessons");
+    if (!lessons || getComputedStyle(lessons).overflowY !== "auto" || !event.isTrusted) return;
+    setTimeout(() => {
+      const mine = title.closest("details");
+      if (!mine?.open) return;
+      for (const other of lessons.querySelectorAll("details[open]"))
+        if (other !== mine) other.querySelector("summary").click();
+      lessons.scrollTop = 0;
+    }, 50);
   });
   const markScene = (scene) => {
     for (const one of document.querySelectorAll(".ohash-scene"))

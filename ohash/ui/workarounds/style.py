@@ -161,6 +161,20 @@ CSS = """
   .st-key-learn_body > :has(> .st-key-lessons) {max-width: 26vw; position: sticky; top: 3.75rem;}
   .st-key-lessons {max-height: calc(100vh - 8rem); overflow-y: auto; gap: .5rem; padding-right: .3rem;}
   .st-key-lessons :is(p, li, label) {font-size: .875rem;}
+  /* One lesson is one screen: while it is open, the others are short tabs above it. */
+  .st-key-lessons:has(details[open]) {flex-direction: row; flex-wrap: wrap; gap: .3rem;}
+  .st-key-lessons:has(details[open]) > * {flex: 0 0 auto; width: auto;}
+  .st-key-lessons:has(details[open]) > :not(:has(details)) {display: none;}
+  .st-key-lessons:has(details[open]) > :has(details:not([open])) {max-width: 4.35rem; overflow: hidden;}
+  .st-key-lessons:has(details[open]) > :has(details[open]) {order: 1; flex: 0 0 100%;}
+  .st-key-lessons:has(details[open]) summary {min-height: 0; padding: .2rem .4rem;}
+  .st-key-lessons:has(details[open]) details:not([open]) summary span > span {display: none;}
+  .st-key-lessons:has(details[open]) details:not([open]) summary p {white-space: nowrap;}
+  .st-key-lessons [data-testid="stExpanderDetails"] {padding: .2rem .5rem .5rem .5rem;}
+  .st-key-lessons details[open] [data-testid="stVerticalBlock"] {gap: .3rem;}
+  .st-key-lessons details[open] :is(p, li) {line-height: 1.32; margin-bottom: .25rem;}
+  .st-key-lessons details[open] [data-testid="stMarkdownContainer"] {margin-bottom: 0;}
+  .st-key-lessons details[open] .ohash-caption {min-height: 0;}
 }
 :is(.st-key-step_top, .st-key-learn_top) [data-testid="stCaptionContainer"] p {margin: 0;}
 :is(.st-key-step_top, .st-key-learn_top) {flex-wrap: nowrap;}
@@ -175,6 +189,7 @@ CSS = """
   [data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"] p, [data-testid="stPageLink"] p,
   [data-testid="stSelectbox"] *) {
   font-size: var(--type);}
+.st-key-stage [data-testid="stSliderTickBar"] p {font-size: var(--type);}
 .st-key-stage .ohash-headline {font-size: calc(1.3 * var(--type));}
 .st-key-stage .ohash-gallery {gap: calc(.7 * var(--type)); --tile: max(64px, 7.8vh);}
 .st-key-stage .ohash-gallery img {width: var(--tile); height: var(--tile);}
