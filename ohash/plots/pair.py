@@ -263,16 +263,18 @@ def _moved_column(step: PairStep, before: Matrix, after: Matrix) -> list[str]:
     g, h = (step.g_i, step.h_i) if side == "i" else (step.g_j, step.h_j)
     name, sign = f"w_{{{k + 1}}}", "+" if g[k] > h[k] else "-"
     old, new = before[:, k], after[:, k]
+    lengths = float(np.linalg.norm(old)), float(np.linalg.norm(new))
+    digits = next((n for n in range(4, 8) if f"{lengths[0]:.{n}g}" != f"{lengths[1]:.{n}g}"), 8)
     return [
         rf"{name} \leftarrow {_entries(old, 2)} {sign} 2 \cdot {_n(step.tau)}\, x_{side} = {_entries(new, 2)}",
-        rf"\lVert {name} \rVert = {_n(float(np.linalg.norm(old)), 5)} \to {_n(float(np.linalg.norm(new)), 5)}",
+        rf"\lVert {name} \rVert = {_n(lengths[0], digits)} \to {_n(lengths[1], digits)}",
     ]
 
 
 def step_size(step: PairStep) -> Chart:
     """Both candidates of Eq. (16) on one axis; the smaller one is the step."""
     capped = step.ratio > step.C
-    longest = 1.25 * max(step.C, step.ratio)
+    longest = 1.6 * max(step.C, step.ratio)  # the labels stay left of the buttons of the chart
     title = f"τ = {step.tau:.3g}: {'C' if capped else 'what the pair asks for'} is the smaller of the two"
     digits = next((n for n in range(3, 7) if f"{step.C:.{n}g}" != f"{step.ratio:.{n}g}"), 7)
     x, y = np.array([0.0, step.tau]), np.array([1.0, 1.0])
