@@ -3,13 +3,14 @@
 import streamlit as st
 
 from ohash.ui.learn import lessons, playground
-from ohash.ui.parts import items, present
+from ohash.ui.parts import items, notices, present
 from ohash.ui.session import address, live_run, tab
 
 items.apply()
 session = tab.current_session(own_query=True)
 live_run.hub().poll(session.id)
 address.follow_present(session)
+notices.show_warnings(session)
 with present.stage(session):
     with st.container(horizontal=True, key="learn_top", vertical_alignment="center"):
         if session.present:

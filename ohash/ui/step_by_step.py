@@ -70,18 +70,18 @@ def show(session: Session) -> None:
     view = microscope.view(session.pair, session.own_pair, **values)
     with st.container(horizontal=True, key="step_parts", vertical_alignment="bottom"):
         model = _choose_model(view)
-        part = _choose_part()
+        part = _choose_part(session)
     shown = _chosen_stages(view, model, part)
+    last = min(session.stages_shown, len(shown))
     with st.container(key="step_body"):
         left, right = st.columns([1, 3])
         with left:
             _items(session, view, microscope.dataset)
             _next_stage(session, len(shown))
             if session.present and part == PARTS[1]:
-                _theory_controls(view, model, min(session.stages_shown, len(shown)), len(shown))
+                _theory_controls(view, model, last, len(shown))
             _export(shown, params, view)
         with right:
-            last = min(session.stages_shown, len(shown))
             if session.present:  # only one fits on a screen
                 _large_stage(last, shown[:last])
             else:
@@ -90,13 +90,20 @@ def show(session: Session) -> None:
                         _stage(number, stage)
                         if part == PARTS[1]:
                             _theory_controls(view, model, number, len(shown))
-    address.write(params, present=session.present, at=str(session.pair))
+    place = {"at": str(session.pair)}
+    if last > 1:
+        place["stage"] = str(last)
+    if session.step_part:
+        place["part"] = session.step_part
+    address.write(params, present=session.present, **place)
 
 
 def _read_address(session: Session, microscope: Microscope) -> None:
-    """The pair in the address when the page is opened, or else the last one learnt on Live."""
+    """The pair, stage and part in the address when the page is opened, or else the last pair learnt on Live."""
     if session.pair is None:
         session.pair = address.pair()
+        if session.pair is not None:
+            session.stages_shown, session.step_part = address.stage(), address.part()
     if session.pair is None:
         now = live_run.latest_snapshot(session)
         session.pair = max(0, now.t - 1) if now is not None and now.params == session.params else 0
@@ -178,10 +185,17 @@ def _choose_model(view: PairView) -> int:
     return names.index(chosen)
 
 
-def _choose_part() -> str:
-    return st.segmented_control(
-        "part", PARTS, default=PARTS[0], key="view_step_part", label_visibility="collapsed", required=True
-    )
+def _choose_part(session: Session) -> str:
+    place = slot("step_part", PARTS[1 if session.step_part else 0], PARTS)
+    chosen: str = st.segmented_control(
+        "part", place.options, default=place.initial, key=place.key, label_visibility="collapsed", required=True,
+        on_change=on_choice(place, partial(_set_part, session)),
+    )  # fmt: skip
+    return chosen
+
+
+def _set_part(session: Session, name: str) -> None:
+    session.step_part = address.THEORY if name == PARTS[1] else ""
 
 
 def _chosen_stages(view: PairView, model: int, part: str) -> list[Stage]:

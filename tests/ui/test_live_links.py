@@ -5,8 +5,8 @@ from streamlit.testing.v1 import AppTest  # noqa: TID251
 
 from ohash.engine.live.presets import PRESETS
 from ohash.engine.params import experiment
-from ohash.ui.parts import sharing
-from ohash.ui.session import live_run
+from ohash.ui.parts import present, sharing
+from ohash.ui.session import address, live_run
 from tests.ui.live_app import APP, SMALL, link_of, opened, session_of, until, widget
 
 
@@ -133,3 +133,16 @@ def test_present_mode_is_in_the_link_and_survives_a_reload() -> None:
     assert app.session_state["ohash"].present and app.query_params["present"] == "1" and not app.warning
     app.button(key="back").click().run()
     assert not app.session_state["ohash"].present and "present" not in app.query_params
+
+
+def test_only_what_can_be_presented_is_and_the_rest_is_said() -> None:
+    assert set(present.VIEWS) <= address.PRESENTED
+    app = opened(present="nonsense")
+    assert not session_of(app).present and "present" not in app.query_params
+    assert "present must be 1, gallery" in app.warning[0].value and "nonsense" in app.warning[0].value
+    assert session_of(app).params == PRESETS[0].params(), "nothing else was named"
+    learn = AppTest.from_file(APP, default_timeout=60)
+    learn.query_params["present"], learn.query_params["at"] = "nonsense", "abc"
+    learn.switch_page("pages/learn.py").run()
+    assert [one.value for one in learn.warning if "present must be" in one.value], "on Learn, too"
+    assert not any("at must be" in one.value for one in learn.warning), "its playground reads that"

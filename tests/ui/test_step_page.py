@@ -31,6 +31,11 @@ def press(app: AppTest, key: str) -> AppTest:
     return app
 
 
+def turn_to_theory(app: AppTest) -> None:
+    next(one for one in app.segmented_control if one.label == "part").set_value("Its theory").run()
+    assert not app.exception
+
+
 @pytest.fixture(scope="module")
 def update() -> int:
     at = Microscope(experiment("blobs2d", "oh", r=8, kernel="none", pairs=400, C=0.1)).find("update", 21)
@@ -81,7 +86,7 @@ def test_mmoh_says_which_models_learn() -> None:
 
 def test_the_counter_example_has_a_c_to_move(update: int) -> None:
     app = opened(at=str(update))
-    app.segmented_control(key="view_step_part").set_value("Its theory").run()
+    turn_to_theory(app)
     press(app, "stage_all")
     slider = next(one for one in app.slider if one.label == "C of the counter-example")
     assert "and so false" not in shown(app)
@@ -89,9 +94,41 @@ def test_the_counter_example_has_a_c_to_move(update: int) -> None:
     assert "and so false" in shown(app) and f"At C = {slider.max:.3g}" in shown(app)
 
 
+def test_the_part_and_the_stage_survive_a_reload(update: int) -> None:
+    app = opened(at=str(update), present="1")
+    turn_to_theory(app)
+    press(app, "stage_next")
+    link = dict(app.query_params)
+    assert link["part"] == "theory" and link["stage"] == "2" and "2 · Theorem 2" in shown(app)
+    again = opened(**link)
+    assert "2 · Theorem 2" in shown(again) and "1 · Lemma 1" not in shown(again), "one fills the screen"
+    assert dict(again.query_params) == link and not again.warning
+    press(again, "back")
+    assert "1 · Lemma 1" in shown(again) and "2 · Theorem 2" in shown(again)
+    press(again, "pair_forward")
+    assert "stage" not in again.query_params and again.query_params["part"] == "theory"
+
+
 @pytest.mark.parametrize(("at", "pair"), [("1000000", 399), ("-3", 0), ("x", 0), ("9" * 40, 0)])
 def test_a_forged_pair_is_the_nearest_there_is(at: str, pair: int) -> None:
-    assert f"pair {pair} of 400" in shown(opened(at=at))
+    app = opened(at=at)
+    assert f"pair {pair} of 400" in shown(app)
+    told = [one.value for one in app.warning] + [one.value for one in app.info]
+    assert any("at must be the number of a pair" in one or "has 400 pairs" in one for one in told)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("present", "nonsense", "present must be 1, gallery"),
+        ("stage", "two", "stage must be a whole number"),
+        ("part", "x", "part must be theory"),
+    ],
+)
+def test_what_is_ignored_is_said(key: str, value: str, words: str) -> None:
+    app = opened(at="5", **{key: value})
+    assert len(app.warning) == 1 and words in app.warning[0].value and value in app.warning[0].value
+    assert "1 · Codes" in shown(app) and key not in app.query_params
 
 
 def test_a_method_without_such_an_update_is_a_message() -> None:

@@ -13,13 +13,17 @@ from ohash.comparison import params as comparisons
 from ohash.comparison.params import Comparison
 from ohash.engine import links
 from ohash.engine.links import Limits
+from ohash.engine.live.presets import PRESETS
 from ohash.engine.params import ExperimentParams
+from ohash.plots.live.charts import CHARTS
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
 
 LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
 PLACE = "place"  # a mark, another one each time that the tab of a class is sent somewhere
-KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view", "at", "present", "key", "follow", PLACE)
+KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view", "at", "stage", "part", "present", "key", "follow", PLACE)
+THEORY = "theory"  # as `part=` names it
+PRESENTED = {"1", "gallery", *CHARTS, *(preset.key for preset in PRESETS)}  # and the lessons
 IGNORED = "Some parts of the link were ignored"
 
 
@@ -40,6 +44,11 @@ class Link:
     problems: tuple[str, ...] = ()
 
     @property
+    def names_nothing(self) -> bool:
+        """Whether it is about no experiment, comparison or advice."""
+        return self.params is None and self.comparison is None and self.advice is None
+
+    @property
     def warnings(self) -> list[str]:
         """One message for everything that is wrong with it."""
         return warnings_of(self.problems)
@@ -49,31 +58,63 @@ def read() -> Link:
     """What the address names now."""
     query = {key: value for key, value in st.query_params.to_dict().items() if key != PLACE}
     repeated = {key: values for key in query if len(values := st.query_params.get_all(key)) > 1}
+    view = view_problems()
     problems = [f"{key} is given {len(values)} times; using the last, {values[-1]}" for key, values in repeated.items()]
     if "methods" in query:
         comparison, ignored = comparisons.from_query(query, LIMITS)
-        return Link(comparison=comparison, problems=(*problems, *ignored))
+        return Link(comparison=comparison, problems=(*problems, *ignored, *view))
     if advices.MARK in query:
         advice, ignored = advices.from_query(query, LIMITS)
-        return Link(advice=advice, problems=(*problems, *ignored))
+        return Link(advice=advice, problems=(*problems, *ignored, *view))
     own_keys = {key: value for key, value in query.items() if key not in KEYS_OF_OTHER_PAGES}
     params, ignored = links.from_query(own_keys, LIMITS)
     problems += ignored
     if not problems and not params.to_query().keys() & own_keys.keys():  # only stray keys, such as utm_source
-        return Link()
-    return Link(params=params, problems=tuple(problems))
+        return Link(problems=tuple(view))
+    return Link(params=params, problems=(*problems, *view))
+
+
+def view_problems(own_query: bool = False) -> list[str]:
+    """What the address says in vain of how to look at an experiment; a page with its own query reads `at` itself."""
+    given = st.query_params
+    problems = []
+    if "at" in given and pair() is None and not own_query:
+        problems.append(f"at must be the number of a pair, got {given['at'][:40]!r}; left out")
+    if "stage" in given and not _whole_number(given["stage"]):
+        problems.append(f"stage must be a whole number, got {given['stage'][:40]!r}; left out")
+    if given.get("part", THEORY) != THEORY:
+        problems.append(f"part must be {THEORY}, got {given['part'][:40]!r}; left out")
+    if given.get("present") and not present():
+        names = "1, gallery, a chart, a preset or a lesson such as lesson-3"
+        problems.append(f"present must be {names}, got {given['present'][:40]!r}; left out")
+    return problems
+
+
+def _whole_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 12
 
 
 def pair() -> int | None:
     """The pair that the address wants taken apart, `at`; None if it names none."""
     text = st.query_params.get("at", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
+    return int(text) if _whole_number(text) else None
+
+
+def stage() -> int:
+    """Up to which stage of its update the address wants it taken apart, `stage`; counted from 1."""
+    text = st.query_params.get("stage", "")
+    return max(1, int(text)) if _whole_number(text) else 1
+
+
+def part() -> str:
+    """The part of Step by step that the address wants: THEORY, or "" for the update."""
+    return THEORY if st.query_params.get("part") == THEORY else ""
 
 
 def present() -> str:
     """What the address wants presented, `present`: a chart, a scene, or 1; "" if nothing."""
     text = st.query_params.get("present", "")
-    return text if re.fullmatch(r"[\w-]{1,40}", text, re.ASCII) else ""
+    return text if text in PRESENTED or re.fullmatch(r"lesson-\d{1,2}", text, re.ASCII) else ""
 
 
 def place() -> str:

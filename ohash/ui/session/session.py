@@ -104,6 +104,7 @@ class Session:
     opens_step: bool = False  # a curve of Live was clicked
     own_pair: tuple[int, int, int] | None = None  # two items and their similarity, in its place
     stages_shown: int = 1
+    step_part: str = ""  # of Step by step, as the address names it: the theory, or "" for the update
     board_answer: str = ""  # what became of an entry on the board of the class
     compare_resting: bool = False
     advice: AdviceParams | None = None

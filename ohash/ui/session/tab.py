@@ -43,7 +43,7 @@ def current_session(own_query: bool = False) -> Session:
 def _open(name: str, own_query: bool) -> Session:
     """What a tab is opened with: what the address names."""
     session = Session(id=name, params=PRESETS[0].params(), preset=PRESETS[0].key)
-    link = address.Link() if own_query else address.read()
+    link = address.Link(problems=tuple(address.view_problems(own_query))) if own_query else address.read()
     session.link_problems, session.warnings = link.problems, link.warnings
     if link.params is not None:
         session.params, session.preset, session.from_link = link.params, _preset_of(link.params), True
@@ -53,7 +53,7 @@ def _open(name: str, own_query: bool) -> Session:
         session.params, session.preset = scene.params(), scene.key
     session.comparison, session.advice = link.comparison, link.advice
     own_data.restore(session)
-    own_data.add_command_line_data(session, first=link == address.Link())
+    own_data.add_command_line_data(session, first=link.names_nothing)
     return session
 
 
@@ -70,7 +70,8 @@ def _turn_to_address(session: Session, own_query: bool) -> Session:
     if opened.advice is not None:
         advices.choose(session, opened.advice)
     if session.pair != address.pair():
-        session.pair, session.own_pair, session.stages_shown = address.pair(), None, 1
+        session.own_pair = None
+    session.pair, session.stages_shown, session.step_part = address.pair(), address.stage(), address.part()
     session.present, session.link_problems, session.warnings = opened.present, opened.link_problems, opened.warnings
     session.viewed_dataset = session.data_part = ""
     view_state.forget_data_part()
