@@ -1,21 +1,29 @@
 // Where the link is kept, and what is copied of it: the query of the page, the fragment of a file, or nowhere, since a
 // notebook has its own address; there a call is copied.
 
-const here = { title: "Copy link", copy: () => location.href, otherwise: "In the address bar" };
+// A tab remembers at which pair it was playing: a link with a pair waits there, but a page loaded again goes on.
+const PLAYS = "ohash.plays";
+const here = {
+  title: "Copy link", copy: () => location.href, otherwise: "In the address bar", fragment: () => location.hash,
+  keepPlaying: (mark) => (mark ? sessionStorage.setItem(PLAYS, mark) : sessionStorage.removeItem(PLAYS)),
+  wasPlaying: (mark) => sessionStorage.getItem(PLAYS) === mark,
+};
 const ADDRESSES = {
   query: {
     ...here,
     read: () => (isLink(location.hash) ? location.hash : location.search), // a lesson sets the fragment
+    pending: () => isLink(location.hash), // it has been set, and is about to be read
     write: (link) => {
       const others = [...new URLSearchParams(location.search)].filter(([key]) => !LINK_KEYS.includes(key));
       const text = [new URLSearchParams(others).toString(), link].filter(Boolean).join("&");
       replaceAddress(`${location.pathname}${text && `?${text}`}`);
     },
   },
-  fragment: { ...here, read: () => location.hash, write: (link) => replaceAddress(`#${link}`) },
+  fragment: { ...here, read: () => location.hash, write: (link) => replaceAddress(`#${link}`), pending: () => false },
   none: {
     title: "Copy call", copy: (link) => `ohash.playground("${link}")`, otherwise: "Not allowed to copy",
-    read: () => "", write: () => {},
+    read: () => "", write: () => {}, fragment: () => "", pending: () => false,
+    keepPlaying: () => {}, wasPlaying: () => false,
   },
 };
 

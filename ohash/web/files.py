@@ -97,7 +97,8 @@ def component_script() -> str:
         "export default function ({ parentElement, data }) {\n"
         "  if (!mounted.has(parentElement)) mounted.set(parentElement,\n"
         f'    mountPlayground(parentElement, {colours()}, {{ address: "query", live: "./",\n'
-        '      start: data?.start || null, everywhere: () => document.querySelector(".st-key-stage") }));\n'
+        '      start: data?.start || null, everywhere: () => document.querySelector(".st-key-stage"),\n'
+        '      notes: () => sessionStorage.getItem("ohash.leads") !== "yes" }));\n'
         "  return () => { mounted.get(parentElement)?.(); mounted.delete(parentElement); };\n"
         "}\n"
     )

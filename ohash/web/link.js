@@ -55,6 +55,15 @@ const queryOf = (text) => new URLSearchParams(text.replace(/^[#?]/, ""));
 // Whether a text names a state at all; the fragment of a page may be that of a heading.
 function isLink(text) { return LINK_KEYS.some((key) => queryOf(text).has(key)); }
 
+// What a fragment names that is no setting; that of a heading, such as #glossary, names nothing.
+function strayKeys(fragment) {
+  if (!fragment.includes("=")) return [];
+  const strays = [...queryOf(fragment)].filter(([key]) => !LINK_KEYS.includes(key));
+  return strays.map(([key, value]) => `${key}=${value} is not a setting`.slice(0, 80));
+}
+
+function linkWords(problems) { return problems.length ? `In the link: ${problems.join("; ")}.` : ""; }
+
 // The settings that a lesson leaves free, by `only=C` or `only=r,T`; null if all are. The pace is always free: it
 // changes nothing that is learnt.
 function readFree(text, problems) {

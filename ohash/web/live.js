@@ -14,9 +14,10 @@ function liveQuery(params) {
 
 // Links to the experiment on Live and to its pair of this number in Step by step, or why there are none.
 function liveLinks({ t, params }, page) {
-  const { there } = SHAPES[params.data], query = liveQuery(params);
-  if (!query) return [make("small", { textContent: "Live has no such points" })];
-  const help = `β, C, r, T, noise and seed as here; the points there are ${there}`;
+  const { there, title } = SHAPES[params.data], query = liveQuery(params), own = params.data === "own";
+  const reason = own ? "your points are only in this page" : `it has no data set “${title}”`;
+  if (!query) return [make("small", { textContent: `Not on Live: ${reason}` })];
+  const help = "β, C, r, T, noise and seed are as here";
   const link = (textContent, path, text) => {
     const element = make("a", { href: `${page}${path}?${text}`, textContent, title: help });
     [element.target, element.rel] = ["_blank", "noopener"];
@@ -24,5 +25,6 @@ function liveLinks({ t, params }, page) {
     return element;
   };
   const pair = Math.max(0, t - 1); // counted from 0 there
-  return ["Open on ", link("Live", "", query), " or ", link("Step by step", "step", `${query}&at=${pair}`)];
+  const words = make("small", { textContent: ` on other points: ${there}` });
+  return ["Open on ", link("Live", "", query), " or ", link("Step by step", "step", `${query}&at=${pair}`), words];
 }

@@ -12,7 +12,7 @@ const SHAPES = {
       const centre = [[-0.8, 0.7], [0.75, 0.8], [-0.7, -0.75], [0.8, -0.7]][c];
       return centre.map((v) => v + 0.24 * normal());
     } },
-  moons: { title: "Two moons", classes: 2, live: "moons", there: "two moons", point: (c, u, normal) => {
+  moons: { title: "Two moons", classes: 2, live: "moons", there: "2,000 in two moons", point: (c, u, normal) => {
     const angle = Math.PI * u(), x = Math.cos(angle) - 0.5, y = Math.sin(angle) - 0.25;
     return [c ? -x : x, c ? -y : y].map((v) => 0.9 * v + 0.09 * normal());
   } },

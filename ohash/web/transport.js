@@ -1,26 +1,33 @@
 // The clock and the buttons. `mountPlayground` puts a playground into an element;
-// a host says where its link is kept (`address`), where the Live page is (`live`), what it starts with (`start`), and
-// whether keys that are pressed nowhere in particular are meant for it (`everywhere`).
+// a host says where its link is kept (`address`), where the Live page is (`live`), what it starts with (`start`),
+// whether keys that are pressed nowhere in particular are meant for it (`everywhere`), and whether the address may
+// change while it plays (`notes`): not that of a lecturer, to which her class would be sent again and again.
 
 const FRAME_MS = 9; // learning may take this much of a frame
 const N_SAMPLES = 30; // of the agreement, on the way to the moment that a link names
 const MEASURE_MS = 100, SAY_MS = 250, PAIR_MS = 100; // how often it is measured, and words change, while it plays
+const NOTE_MS = 1000; // how often the address follows it
 
-function mountPlayground(root, colours, { address = "fragment", live = null, start = null, everywhere = () => false } = {}) {
-  const playground = new Playground(root, colours, ADDRESSES[address], live, everywhere);
+function mountPlayground(root, colours, {
+  address = "fragment", live = null, start = null, everywhere = () => false, notes = () => true,
+} = {}) {
+  const playground = new Playground(root, colours, ADDRESSES[address], live, everywhere, notes);
   playground.open(start ?? playground.address.read());
   return () => playground.stop();
 }
 
+// What tells a moment of a run from those of others.
+function moment({ data, r, T, seed }, t) { return [data, r, T, seed, t].join(); }
+
 class Playground {
-  constructor(root, colours, address, live, everywhere) {
-    [this.colours, this.address, this.live, this.everywhere] = [colours, address, live, everywhere];
+  constructor(root, colours, address, live, everywhere, notes) {
+    Object.assign(this, { colours, address, live, everywhere, notes, home: location.pathname });
     this.find = (selector) => root.querySelector(selector);
     this.element = this.find(".playground");
     this.charts = [...root.querySelectorAll(".side canvas")];
     this.view = { focus: null, model: 0, phase: MOVED, showPair: true, slow: true, brush: null, notice: "" };
     Object.assign(this, { run: null, free: null, playing: false, held: false, stale: true, whole: true });
-    Object.assign(this, { owed: 0, frameAt: 0, measuredAt: 0, toldAt: 0, pairAt: 0, drawnAt: 0, frames: 0, timer: 0 });
+    Object.assign(this, { owed: 0, frameAt: 0, measuredAt: 0, toldAt: 0, pairAt: 0, drawnAt: 0, frames: 0, timer: 0, notedAt: 0 });
     this.stage = new Stage(this.find(".stage"));
     this.hand = new Hand(this.stage, this);
     const choose = (control, value) => this.choose(control, value);
@@ -44,7 +51,10 @@ class Playground {
     document.addEventListener("keydown", this.keyElsewhere);
     this.follow = () => {
       const link = this.address.read();
-      if (!this.element.isConnected || !isLink(location.hash) || !isLink(link)) return;
+      if (!this.element.isConnected) return;
+      const strays = strayKeys(this.address.fragment());
+      if (strays.length) this.notify(linkWords(strays));
+      if (!isLink(location.hash) || !isLink(link)) return;
       if (link.slice(1) !== this.text()) this.open(link);
     };
     window.addEventListener("hashchange", this.follow);
@@ -68,10 +78,11 @@ class Playground {
   // Shows what a link says; without a moment to stop at, it plays.
   open(text) {
     const { params, events, at, problems, free, paused } = readLink(text);
+    const waits = paused && !this.address.wasPlaying(moment(params, at));
     this.begin(params, events, at);
     this.setFree(free);
-    this.view.notice = problems.length ? `In the link: ${problems.join("; ")}.` : "";
-    this.setPlaying(!paused && !matchMedia("(prefers-reduced-motion: reduce)").matches);
+    this.view.notice = linkWords([...problems, ...strayKeys(this.address.fragment())]);
+    this.setPlaying(!waits && !matchMedia("(prefers-reduced-motion: reduce)").matches);
     this.describe(true);
   }
 
@@ -111,7 +122,10 @@ class Playground {
   // One frame: pairs that are due, then what changed.
   tick(now) {
     if (document.hidden || !this.element.isConnected) return;
-    if (this.playing && !this.held) this.learnDue(now);
+    if (this.playing && !this.held) {
+      this.learnDue(now);
+      if (now - this.notedAt > NOTE_MS) this.note(now);
+    }
     this.frameAt = now;
     const measures = now - this.measuredAt > MEASURE_MS;
     if (measures) {
@@ -176,12 +190,26 @@ class Playground {
     this.refresh();
     if (on) return;
     this.run.measureNow(); // while it played, it was measured only now and then
+    this.address.keepPlaying(null);
     this.remember();
   }
 
   remember() { // browsers limit how often an address may change
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => { if (this.element.isConnected) this.address.write(this.text()); }, 200);
+    this.timer = setTimeout(() => this.writeAddress(), 200);
+  }
+
+  // Not on the way to another page, whose address it is already.
+  writeAddress() {
+    if (this.element.isConnected && location.pathname === this.home) this.address.write(this.text());
+  }
+
+  // While it plays: a reload goes on from here.
+  note(now) {
+    this.notedAt = now;
+    if (!this.notes() || this.address.pending()) return;
+    this.writeAddress();
+    this.address.keepPlaying(moment(this.run.first, this.run.t));
   }
 
   text() { return writeLink(this.run, this.free, !this.playing); }
@@ -253,7 +281,7 @@ class Playground {
     else if (control.live) run.change(control.key, value);
     else if (control.key === "data") this.begin({ ...run.params, data: value, drift: defaultsFor(value).drift });
     else this.begin({ ...run.params, [control.key]: value }, this.edits());
-    if (control.key === "data" && !this.run.labels.length) this.tools.select("0"); // a colour to paint with
+    if (control.key === "data") this.tools.select(this.run.labels.length ? "look" : "0"); // a colour to paint with
     this.rail.show(this.run.params);
     this.refresh();
     this.remember();

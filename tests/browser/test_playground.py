@@ -19,6 +19,7 @@ from ohash.engine import links
 from ohash.engine.params import flat
 from ohash.ui.session.address import LIMITS
 from ohash.web import files
+from ohash.web.notebook import CHOICES, RANGES
 from tests.browser.step_pairs import DIGESTS, PAIRS, SETTINGS, Setting, digest, reference_results, stream
 from tests.browser.waiting import until
 
@@ -121,6 +122,12 @@ def test_the_file_opens_from_disk_plays_obeys_and_learns(page: Any, tmp_path: Pa
     page.wait_for_selector(".playground[data-agreement]")
     start = float(page.evaluate("document.querySelector('.playground').playground.run.start"))
     until(lambda: pairs_learnt(page) > 150 and agreement(page) > start + 0.1, "it plays, and the codes get better")
+    noted = lambda: int(page.evaluate("location.hash").rpartition("&at=")[2])  # noqa: E731
+    until(lambda: noted() > 100, "the address follows it while it plays", 5)
+    page.reload()
+    page.wait_for_selector(".playground[data-agreement]")
+    assert pairs_learnt(page) > 100, "it is where it was"
+    until(lambda: pairs_learnt(page) > 200, "and goes on")
     slider = page.get_by_role("slider", name="β")
     slider.focus()
     page.keyboard.press("ArrowRight")
@@ -223,6 +230,11 @@ def test_points_are_painted_dragged_and_erased_and_every_moment_comes_again(brow
     page.reload()
     page.wait_for_selector(".playground[data-agreement]")
     assert page.evaluate(STATE) == later, "the link has the points and their changes"
+    page.get_by_role("radio", name="Paint class 3").check()
+    page.get_by_role("combobox", name="Points").select_option("moons")
+    assert page.get_by_role("radio", name="Look and drag").is_checked(), "the brush stays with one's own points"
+    page.evaluate("location.hash = 'own=zzz'")
+    page.get_by_text("In the link: own=zzz is not a setting.").wait_for()
     assert not problems
     context.close()
 
@@ -251,6 +263,11 @@ def test_a_notebook_shows_the_state_it_is_called_with(page: Any) -> None:
 
 def test_the_arguments_in_a_notebook_are_the_parts_of_a_link(scratch: Any) -> None:
     assert list(inspect.signature(ohash.playground).parameters)[1:] == scratch.evaluate("LINK_KEYS")
+    controls = {one["key"]: one for one in scratch.evaluate("CONTROLS")}
+    listed = {key: tuple(one.get("list") or [name for name, _ in one["options"]]) for key, one in controls.items()
+              if "list" in one or "options" in one}  # fmt: skip
+    assert listed == CHOICES
+    assert {key: (one["lo"], one["hi"]) for key, one in controls.items() if "lo" in one} == RANGES
     with pytest.raises(TypeError, match="gamma"):
         ohash.playground(gamma=1)
 
@@ -268,6 +285,11 @@ def test_live_understands_the_link_from_the_playground(scratch: Any, data: str) 
     assert not problems and params.dataset in (data, "blobs2d") and params.method == "mmoh"
     assert {key: flat(params)[key] for key in values} == values
     assert scratch.evaluate("liveQuery({ ...DEFAULTS, data: 'xor' })") is None
+    words = """(data) => liveLinks({ t: 5, params: { ...DEFAULTS, data } }, "./").map((one) =>
+      one.textContent ?? one).join("")"""
+    assert "Live or Step by step on other points: " in scratch.evaluate(words, data)
+    assert scratch.evaluate(words, "spirals") == "Not on Live: it has no data set “Two spirals”"
+    assert scratch.evaluate(words, "own") == "Not on Live: your points are only in this page"
 
 
 def test_the_learn_page_plays_and_leaves_no_clock_behind(page: Any, server: Dashboard) -> None:
