@@ -436,12 +436,20 @@ def test_back_leaves_pages_in_the_order_they_were_visited(page: Any, server: Das
     live.until(lambda: "r=64" in live.query and live.pairs > 0, what="one Back each")
 
 
+# Which item was clicked: the gallery may be drawn once more after Pause, with other items.
+NOTE_ROW = """document.addEventListener("click", (event) => {
+  window.row = event.target.closest("[data-row]").dataset.row;
+}, {capture: true, once: true})"""
+
+
 def test_an_item_of_the_gallery_asks_when_it_is_clicked(live: LivePage) -> None:
     live.paused()
     item = live.page.locator(".ohash-gallery [data-row]")
     item.nth(4).wait_for()
-    row, asked = item.nth(4).get_attribute("data-row"), live.page.locator(".ohash-gallery .query img")
+    asked = live.page.locator(".ohash-gallery .query img")
+    live.page.evaluate(NOTE_ROW)
     item.nth(4).click()
+    row = live.page.evaluate("window.row")
     live.until(lambda: asked.get_attribute("alt") == f"item {row}", what="it is the query now")
     item.nth(2).focus()
     row = item.nth(2).get_attribute("data-row")

@@ -176,14 +176,12 @@ def _draw_for_one(session: Session, now: Snapshot | None, runner: Runner) -> Non
     elif now is None:
         st.info(in_line or PREPARING, icon=":material/hourglass_top:")
     if drawings:
-        places = st.columns([1.75, 1] if len(drawings) > 1 else 1)
-        if numbers:
-            places += st.columns([1.2, 1.2, 1])
-        for place, drawing in zip(places, drawings, strict=False):
-            with place:
+        # One grid, and all words in one element, which the style lays out: each column and each caption of its own
+        # would cost the server and the browser as much as a small chart, in every frame.
+        with st.container(key=f"charts_{len(drawings)}"):
+            for drawing in drawings:
                 drawing.send()
-        if numbers:  # last: a row is drawn when something is in it, and the lower one would first take the upper place
-            places[4].html(numbers)
+            st.html(f'<div class="ohash-notes">{"".join(drawing.note for drawing in drawings)}{numbers}</div>')
 
 
 def _remedy(session: Session) -> str:

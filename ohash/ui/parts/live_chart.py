@@ -28,10 +28,13 @@ class LiveChart:
     caption: str
 
     def send(self) -> None:
-        """Send it to the browser, with its caption under it."""
+        """Send it to the browser."""
         st.echarts_chart(self.spec, key=self.key, height=self.height, alt=self.alt)
-        if self.caption:
-            st.html(f'<p class="ohash-caption">{with_cards(self.caption)}</p>')
+
+    @property
+    def note(self) -> str:
+        """Its caption as HTML, of a class that names its chart; "" if it has none."""
+        return f'<p class="ohash-caption of-{self.key}">{with_cards(self.caption)}</p>' if self.caption else ""
 
 
 def live_chart(

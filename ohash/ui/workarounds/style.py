@@ -39,7 +39,31 @@ CSS = """
 .st-key-moving {min-height: 20rem;}
 :is(.st-key-desk, .st-key-stage) .st-key-moving {min-height: 33.3rem; position: relative;}
 .st-key-desk .st-key-moving [data-testid="stVerticalBlock"], :is(.st-key-results, .st-key-advice) {gap: .55rem;}
-.st-key-moving [data-testid="stColumn"] > [data-testid="stVerticalBlock"] {gap: 0;}
+.st-key-moving [class*="st-key-charts_"][data-testid="stVerticalBlock"] {gap: 0 1rem;}
+[class*="st-key-charts_"] > :last-child, [class*="st-key-charts_"] > :last-child > [data-testid="stHtml"],
+  .ohash-notes {display: contents;}
+[class*="st-key-charts_"] [data-testid="stSkeleton"] {display: none;}
+.ohash-notes > * {width: 100%;} .ohash-notes .ohash-numbers {align-content: start;}
+@media (min-width: 641px) {
+  :is(.st-key-charts_2, .st-key-charts_4) {display: grid; align-items: start;}
+  .st-key-charts_2 {grid-template: "a b" "caption-a caption-b" / minmax(0, 1.75fr) minmax(0, 1fr);}
+  .st-key-charts_4 {grid-template:
+    "a a b b" "caption-a caption-a caption-b caption-b" "c d d numbers" "caption-c caption-d caption-d numbers" /
+    minmax(0, 1.2fr) minmax(0, .943fr) minmax(0, .2fr) minmax(0, 1fr);}
+  .st-key-charts_4 :is(.of-chart_a, .of-chart_b) {padding-bottom: .55rem;}
+  .st-key-chart_a {grid-area: a;} .of-chart_a {grid-area: caption-a;}
+  .st-key-chart_b {grid-area: b;} .of-chart_b {grid-area: caption-b;}
+  .st-key-chart_c {grid-area: c;} .of-chart_c {grid-area: caption-c;}
+  .st-key-chart_d {grid-area: d;} .of-chart_d {grid-area: caption-d;}
+  .ohash-notes .ohash-numbers {grid-area: numbers;}
+}
+@media (max-width: 640px) {
+  .st-key-chart_a {order: 1;} .of-chart_a {order: 2;} .st-key-chart_b {order: 3;} .of-chart_b {order: 4;}
+  .st-key-chart_c {order: 5;} .of-chart_c {order: 6;} .st-key-chart_d {order: 7;} .of-chart_d {order: 8;}
+  .ohash-notes .ohash-numbers {order: 9;}
+  [class*="st-key-charts_"] > :is(.st-key-chart_b, .st-key-chart_c, .st-key-chart_d), .ohash-notes .ohash-numbers {
+    margin-top: 1rem;}
+}
 :is(.st-key-top, .st-key-transport) button {min-height: 2.1rem; padding-block: .1rem;}
 .st-key-ohash_client {position: absolute;}
 .st-key-desk :is(.st-key-chart_a, .st-key-chart_b) {min-height: 212px;}
@@ -121,7 +145,6 @@ CSS = """
   .st-key-desk .ohash-words {position: relative;}
   .st-key-desk .ohash-status {position: absolute; right: 0; bottom: calc(100% + .12rem);}
   .st-key-moving [data-testid="stSkeleton"] {height: var(--words);}
-  .st-key-moving [data-testid="stColumn"] [data-testid="stSkeleton"] {height: 1.83rem;}
   .st-key-moving :is(.st-key-on_quality, .st-key-on_loss) [data-testid="stSkeleton"] {display: none;}
   .ohash-words {min-height: var(--words);}
   .st-key-moving {--words: 2.35rem;}
