@@ -14,9 +14,14 @@ FLAGS = [
 STYLE = "<style>@page{margin:0}body{margin:0}svg{display:block}</style>"
 
 
+def executable() -> str | None:
+    """The browser on the PATH: Chromium's headless shell, which draws the same with less work, or Chromium."""
+    return shutil.which("chromium-headless-shell") or shutil.which("chromium")
+
+
 def available() -> bool:
     """Whether this machine can make a PDF."""
-    return shutil.which("chromium") is not None and importlib.util.find_spec("playwright") is not None
+    return executable() is not None and importlib.util.find_spec("playwright") is not None
 
 
 def to_pdf(svg: str) -> bytes:
@@ -33,14 +38,14 @@ def to_pdf(svg: str) -> bytes:
 @contextmanager
 def chromium() -> Iterator[Any]:
     """A headless browser."""
-    executable = shutil.which("chromium")
-    if executable is None:
-        raise ValueError("this needs chromium on the PATH: apt-get install chromium")
+    browser_file = executable()
+    if browser_file is None:
+        raise ValueError("this needs chromium or chromium-headless-shell on the PATH: apt-get install chromium")
     try:
         from playwright.sync_api import sync_playwright  # noqa: PLC0415
     except ImportError:
         raise ValueError('this needs playwright: python3 -m pip install -e ".[test]"') from None
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=browser_file, args=FLAGS)
         yield browser
         browser.close()

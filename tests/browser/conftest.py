@@ -1,7 +1,6 @@
 """A real server and a real Chromium. Skipped without chromium, except in CI, where that is a failure."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 
 from ohash.cli.browser import Dashboard
-from ohash.plots.pdf import chromium
+from ohash.plots.pdf import chromium, executable
 
 PATIENCE = 90_000  # ms; a busy machine compiles kernels first
 
@@ -23,7 +22,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    if shutil.which("chromium") is None:
+    if executable() is None:
         if os.environ.get("OHASH_CI"):
             pytest.fail("chromium is not installed: the browser tests must run in CI")
         pytest.skip("chromium is not on the PATH (apt-get install chromium)")

@@ -1,7 +1,6 @@
 """A sweep for a paper: table, sources, figure, importance; and settings drawn at random, which resume like a grid."""
 
 import re
-import shutil
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from ohash.cli.main import main
 from ohash.engine.params import unchecked_experiment
 from ohash.plots import sweeps as charts
 from ohash.plots.live.charts import ghost_of, quality
+from ohash.plots.pdf import executable
 from ohash.plots.plotly import heat_figure, pickable
 from ohash.plots.svg import heat_to_svg, to_svg
 from ohash.sweeps.execution import SweepExecution
@@ -136,7 +136,7 @@ def test_a_random_search_resumes_where_it_was_and_is_exported(store, tmp_path, c
 
 @pytest.mark.slow
 def test_a_figure_is_a_pdf_of_its_own_size(store, tmp_path):
-    if shutil.which("chromium") is None:
+    if executable() is None:
         pytest.skip("chromium makes the PDF, and is not on the PATH")
     spec, pdf = tmp_path / "two.toml", tmp_path / "two.pdf"
     base = "".join(f"{key} = {value!r}\n" for key, value in (BASE | {"dataset": "blobs2d"}).items())
