@@ -195,16 +195,20 @@ _worlds: OrderedDict[tuple[Any, ...], _Slot] = OrderedDict()
 _worlds_lock = threading.Lock()
 
 
-def world_of(params: ExperimentParams, dataset: Dataset | None = None) -> World:
-    """The world of an experiment, shared by all experiments with the same data, map, stream, drift, seed, precision."""
+def world_key(params: ExperimentParams) -> tuple[Any, ...]:
+    """What experiments that share a world have in common: data, map, stream, drift, seed, precision."""
     dtype = getattr(params.model, "dtype", "float32")
-    # the data themselves are part of the key: a file that has changed is another world
+    return params.dataset, params.content, params.features, params.stream, params.drift, params.seed, dtype
+
+
+def world_of(params: ExperimentParams, dataset: Dataset | None = None) -> World:
+    """The world of an experiment, shared by all with the same `world_key`; only the latest KEPT_WORLDS are kept."""
     if dataset is None and params.dataset == OWN:
         raise ValueError(
             "dataset must be given for data of your own, got none; pass your Dataset: run(params, dataset)"
         )
     loaded = registry.load_by_key(params.dataset) if dataset is None else dataset
-    key = (loaded, params.content, params.features, params.stream, params.drift, params.seed, dtype)
+    key = (loaded, *world_key(params))  # the data themselves, too: a file that has changed is another world
     with _worlds_lock:
         slot = _worlds.setdefault(key, _Slot())
         _worlds.move_to_end(key)

@@ -6,7 +6,7 @@ and does not stop the others; the next call tries it again.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 from ohash.engine.snapshot import plugin_values
 from ohash.engine.tasks import run
+from ohash.engine.world import world_key
 from ohash.runtime.environment import environment
 from ohash.runtime.frames import Frame
 from ohash.runtime.pool import WorkerPool
@@ -67,7 +68,7 @@ class SweepExecution:
         self.errors: dict[str, str] = {}
         self._on_progress = on_progress or (lambda progress: None)
         self._leases = CellLeases(store)
-        self._cells = {cell.key: cell for cell in sweep.cells}
+        self._cells = {cell.key: cell for cell in _by_world(sweep.cells)}
         self._running: dict[Future[Frame], str] = {}
         self.progress = Progress(len(planned_cells(sweep)))
 
@@ -161,6 +162,14 @@ class SweepExecution:
         except StoreError:
             if state != "failed":
                 raise
+
+
+def _by_world(cells: Iterable[Cell]) -> list[Cell]:
+    """Cells that share data, pairs and features one after another, so that each world is made once."""
+    groups: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(world_key(cell.params), []).append(cell)
+    return [cell for group in groups.values() for cell in group]
 
 
 def _failure(cell: Cell, error: str) -> dict[str, Any]:

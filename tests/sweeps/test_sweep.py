@@ -3,12 +3,13 @@
 import json
 import threading
 import time
+from collections import OrderedDict
 from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
 
-from ohash.engine import tasks
+from ohash.engine import tasks, world
 from ohash.store.store import Store, StoreError
 from ohash.sweeps import execution as sweeping
 from ohash.sweeps import leases
@@ -105,6 +106,21 @@ def test_a_finished_cell_never_runs_twice(store, counted):
     assert list(list_sweeps(store)) == [small.key, wide.key]
     delete_sweep(store, small.key)
     assert list(list_sweeps(store)) == [wide.key] and len(store.done()) == 6
+
+
+def test_a_world_is_made_once_however_many_seeds_there_are(store, monkeypatch):
+    made = []
+
+    class Counted(world.World):
+        def __init__(self, params, dataset):
+            made.append(params.seed)
+            super().__init__(params, dataset)
+
+    monkeypatch.setattr(world, "World", Counted)
+    monkeypatch.setattr(world, "_worlds", OrderedDict())
+    seeds = world.KEPT_WORLDS + 1
+    assert SweepExecution(tiny_sweep(seeds=seeds), store, InlineExecutor()).run().done == 2 * seeds
+    assert made == list(range(seeds))
 
 
 @pytest.mark.slow
