@@ -10,6 +10,7 @@ from typing import Any
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--js-flags=--expose-gc",
+    "--font-render-hinting=none",  # the headless shell would place letters on whole pixels, unlike Chromium
 ]  # fmt: skip
 STYLE = "<style>@page{margin:0}body{margin:0}svg{display:block}</style>"
 
