@@ -1,5 +1,8 @@
 """Links to the Live page: to controls and back, forged ones, data that are not here."""
 
+import re
+from pathlib import Path
+
 import pytest
 from streamlit.testing.v1 import AppTest  # noqa: TID251
 
@@ -146,3 +149,15 @@ def test_only_what_can_be_presented_is_and_the_rest_is_said() -> None:
     learn.switch_page("pages/learn.py").run()
     assert [one.value for one in learn.warning if "present must be" in one.value], "on Learn, too"
     assert not any("at must be" in one.value for one in learn.warning), "its playground reads that"
+
+
+def test_the_pages_are_those_of_the_router() -> None:
+    assert set(address.PAGES) == set(re.findall(r'url_path="(\w+)"', Path(APP).read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(("path", "told"), [("Learn", "did you mean learn?"), ("learn", ""), ("", ""), ("zzz", "zzz")])
+def test_a_page_that_is_not_here_is_named(path: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "streamlit.runtime.context.ContextProxy.url"
+    monkeypatch.setattr(url, property(lambda _: f"http://localhost:8501/{path}"))
+    messages = [one.value for one in opened(**SMALL).warning]
+    assert len(messages) == bool(told) and all(told in one and "there is no page" in one for one in messages)

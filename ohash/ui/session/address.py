@@ -1,9 +1,11 @@
 """The address bar: what it named when the tab was opened, and the one place that writes an experiment into it."""
 
+import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -22,6 +24,7 @@ from ohash.ui.workarounds.markdown import escape_markdown
 LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
 PLACE = "place"  # a mark, another one each time that the tab of a class is sent somewhere
 KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view", "at", "stage", "part", "present", "key", "follow", PLACE)
+PAGES = ("compare", "data", "learn", "step", "advise", "runs", "sweeps", "paper")  # as app.py names them
 THEORY = "theory"  # as `part=` names it
 PRESENTED = {"1", "gallery", *CHARTS, *(preset.key for preset in PRESETS)}  # and the lessons
 IGNORED = "Some parts of the link were ignored"
@@ -77,7 +80,8 @@ def read() -> Link:
 def view_problems(own_query: bool = False) -> list[str]:
     """What the address says in vain of how to look at an experiment; a page with its own query reads `at` itself."""
     given = st.query_params
-    problems = []
+    page = page_problem(st.context.url, st.get_option("server.baseUrlPath"))
+    problems = [page] if page else []
     if "at" in given and pair() is None and not own_query:
         problems.append(f"at must be the number of a pair, got {given['at'][:40]!r}; left out")
     if "stage" in given and not _whole_number(given["stage"]):
@@ -92,6 +96,21 @@ def view_problems(own_query: bool = False) -> list[str]:
 
 def _whole_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 12
+
+
+def page_problem(url: str | None, base: str = "") -> str:
+    """What is wrong with the page that an address names, "" if nothing; without one it is Live.
+
+    >>> page_problem("http://localhost:8501/Learn?r=3")
+    'there is no page Learn here, so this is Live; did you mean learn?'
+    >>> page_problem("http://localhost:8501/lab/learn", "lab"), page_problem("http://localhost:8501")
+    ('', '')
+    """
+    name = urlsplit(url or "").path.strip("/").removeprefix(base.strip("/")).strip("/")
+    if not name or name in PAGES:
+        return ""
+    near = difflib.get_close_matches(name.lower(), PAGES, 1)
+    return f"there is no page {name[:40]} here, so this is Live" + (f"; did you mean {near[0]}?" if near else "")
 
 
 def pair() -> int | None:
