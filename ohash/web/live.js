@@ -12,11 +12,16 @@ function liveQuery(params) {
   return query.toString();
 }
 
+// The points as a file for the Data page, from where Live takes them.
+function pointsFile(run) {
+  const rows = run.places().map(([x, y], at) => [x.toFixed(4), y.toFixed(4), `class ${run.labels[at] + 1}`].join());
+  return ["x1,x2,label", ...rows, ""].join("\n");
+}
+
 // Links to the experiment on Live and to its pair of this number in Step by step, or why there are none.
-function liveLinks({ t, params }, page) {
-  const { there, title } = SHAPES[params.data], query = liveQuery(params), own = params.data === "own";
-  const reason = own ? "your points are only in this page" : `it has no data set “${title}”`;
-  if (!query) return [make("small", { textContent: `Not on Live: ${reason}` })];
+function liveLinks(run, page) {
+  const { t, params } = run, { there } = SHAPES[params.data], query = liveQuery(params);
+  if (!query) return [make("small", { textContent: "Live has no such points: " }), ...fileLinks(run, page)];
   const help = "β, C, r, T, noise and seed are as here";
   const link = (textContent, path, text) => {
     const element = make("a", { href: `${page}${path}?${text}`, textContent, title: help });
@@ -27,4 +32,13 @@ function liveLinks({ t, params }, page) {
   const pair = Math.max(0, t - 1); // counted from 0 there
   const words = make("small", { textContent: ` on other points: ${there}` });
   return ["Open on ", link("Live", "", query), " or ", link("Step by step", "step", `${query}&at=${pair}`), words];
+}
+
+// These points themselves, through the Data page.
+function fileLinks(run, page) {
+  if (!run.labels.length) return [make("small", { textContent: "paint some" })];
+  const href = `data:text/csv;charset=utf-8,${encodeURIComponent(pointsFile(run))}`;
+  const save = make("a", { href, download: "points.csv", textContent: "save these" });
+  const open = make("a", { href: `${page}data?view=own`, textContent: "Data", target: "_blank", rel: "noopener" });
+  return [save, make("small", { textContent: " and open them on " }), open];
 }

@@ -164,6 +164,11 @@ def test_the_sliders_on_stage_are_on_the_screen_with_the_longest_captions(page: 
         page.wait_for_timeout(500)
         middles = [box["y"] + box["height"] / 2 for box in (one.bounding_box() for one in thumbs.all())]
         assert len(middles) == 4 and max(middles) < height, (width, middles)
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    sizes = page.locator(".st-key-stage .st-key-rail [data-testid=stSliderTickBar] p").evaluate_all(
+        "(all) => all.map((one) => parseFloat(getComputedStyle(one).fontSize))"
+    )
+    assert len(sizes) == 8 and min(sizes) >= 20, "the limits of the sliders are readable, too"
 
 
 def test_a_picture_restyles_only_what_it_changes(page: Any, browser: Any, server: Dashboard) -> None:

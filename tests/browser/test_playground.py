@@ -17,6 +17,7 @@ from ohash.cli.browser import Dashboard
 from ohash.cli.main import main
 from ohash.engine import links
 from ohash.engine.params import flat
+from ohash.streams.readers.own_data import open_files
 from ohash.ui.session.address import LIMITS
 from ohash.web import files
 from ohash.web.notebook import CHOICES, RANGES
@@ -285,11 +286,23 @@ def test_live_understands_the_link_from_the_playground(scratch: Any, data: str) 
     assert not problems and params.dataset in (data, "blobs2d") and params.method == "mmoh"
     assert {key: flat(params)[key] for key in values} == values
     assert scratch.evaluate("liveQuery({ ...DEFAULTS, data: 'xor' })") is None
-    words = """(data) => liveLinks({ t: 5, params: { ...DEFAULTS, data } }, "./").map((one) =>
+    words = """(data) => liveLinks(Object.assign(new PlaygroundRun({ ...DEFAULTS, data }), { t: 5 }), "./").map((one) =>
       one.textContent ?? one).join("")"""
     assert "Live or Step by step on other points: " in scratch.evaluate(words, data)
-    assert scratch.evaluate(words, "spirals") == "Not on Live: it has no data set “Two spirals”"
-    assert scratch.evaluate(words, "own") == "Not on Live: your points are only in this page"
+    assert scratch.evaluate(words, "spirals") == "Live has no such points: save these and open them on Data"
+    assert scratch.evaluate(words, "own") == "Live has no such points: paint some"
+
+
+def test_the_points_can_be_taken_to_the_data_page(scratch: Any, tmp_path: Path) -> None:
+    file = tmp_path / "points.csv"
+    run = "new PlaygroundRun({ ...DEFAULTS, data: 'spirals' })"
+    text, places, labels = scratch.evaluate(
+        f"(() => {{ const run = {run}; return [pointsFile(run), run.places(), run.labels]; }})()"
+    )
+    file.write_text(text, encoding="utf-8")
+    dataset = open_files(file)
+    np.testing.assert_allclose(dataset.X, places, atol=1e-4)
+    assert np.array_equal(dataset.labels, labels) and dataset.class_names == ("class 1", "class 2")
 
 
 def test_the_learn_page_plays_and_leaves_no_clock_behind(page: Any, server: Dashboard) -> None:

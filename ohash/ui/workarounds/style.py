@@ -196,7 +196,8 @@ CSS = """
   .st-key-lessons [data-testid="stExpanderDetails"] {padding: .2rem .5rem .5rem .5rem;}
   .st-key-lessons details[open] [data-testid="stVerticalBlock"] {gap: .3rem;}
   .st-key-lessons details[open] :is(p, li) {line-height: 1.32; margin-bottom: .25rem;}
-  .st-key-lessons details[open] [data-testid="stMarkdownContainer"] {margin-bottom: 0;}
+  .st-key-lessons details[open] :is([data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]) {
+    margin-bottom: 0;}
   .st-key-lessons details[open] .ohash-caption {min-height: 0;}
 }
 :is(.st-key-step_top, .st-key-learn_top) [data-testid="stCaptionContainer"] p {margin: 0;}
