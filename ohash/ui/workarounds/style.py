@@ -213,7 +213,7 @@ CSS = """
   [data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"] p, [data-testid="stPageLink"] p,
   [data-testid="stSelectbox"] *) {
   font-size: var(--type);}
-.st-key-stage [data-testid="stSliderTickBar"] p {font-size: var(--type);}
+.st-key-stage [data-testid="stSliderTickBar"] p {font-size: var(--type); line-height: 1;}
 .st-key-stage .ohash-headline {font-size: calc(1.3 * var(--type));}
 .st-key-stage .ohash-gallery {gap: calc(.7 * var(--type)); --tile: max(64px, 7.8vh);}
 .st-key-stage .ohash-gallery img {width: var(--tile); height: var(--tile);}
