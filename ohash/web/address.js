@@ -3,10 +3,18 @@
 
 // A tab remembers at which pair it was playing: a link with a pair waits there, but a page loaded again goes on.
 const PLAYS = "ohash.plays";
+const inTab = (use) => { try { return use(sessionStorage); } catch { return null; } }; // a frame may have no storage
+
+// Whether this tab leads a class, or follows its lecturer: then its address is the place of the class.
+function inClass() {
+  const says = (key) => inTab((tab) => tab.getItem(`ohash.${key}`));
+  return says("leads") === "yes" || (says("been") !== null && says("follows") !== "no");
+}
+
 const here = {
   title: "Copy link", copy: () => location.href, otherwise: "In the address bar", fragment: () => location.hash,
-  keepPlaying: (mark) => (mark ? sessionStorage.setItem(PLAYS, mark) : sessionStorage.removeItem(PLAYS)),
-  wasPlaying: (mark) => sessionStorage.getItem(PLAYS) === mark,
+  keepPlaying: (mark) => inTab((tab) => (mark ? tab.setItem(PLAYS, mark) : tab.removeItem(PLAYS))),
+  wasPlaying: (mark) => inTab((tab) => tab.getItem(PLAYS)) === mark,
 };
 const ADDRESSES = {
   query: {

@@ -98,7 +98,7 @@ def component_script() -> str:
         "  if (!mounted.has(parentElement)) mounted.set(parentElement,\n"
         f'    mountPlayground(parentElement, {colours()}, {{ address: "query", live: "./",\n'
         '      start: data?.start || null, everywhere: () => document.querySelector(".st-key-stage"),\n'
-        '      notes: () => sessionStorage.getItem("ohash.leads") !== "yes" }));\n'
+        "      notes: () => !inClass() }));\n"
         "  return () => { mounted.get(parentElement)?.(); mounted.delete(parentElement); };\n"
         "}\n"
     )

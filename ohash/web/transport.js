@@ -1,7 +1,7 @@
 // The clock and the buttons. `mountPlayground` puts a playground into an element;
 // a host says where its link is kept (`address`), where the Live page is (`live`), what it starts with (`start`),
 // whether keys that are pressed nowhere in particular are meant for it (`everywhere`), and whether the address may
-// change while it plays (`notes`): not that of a lecturer, to which her class would be sent again and again.
+// change while it plays (`notes`): not in a class, which would be sent to the lecturer's again and again.
 
 const FRAME_MS = 9; // learning may take this much of a frame
 const N_SAMPLES = 30; // of the agreement, on the way to the moment that a link names
@@ -27,7 +27,8 @@ class Playground {
     this.charts = [...root.querySelectorAll(".side canvas")];
     this.view = { focus: null, model: 0, phase: MOVED, showPair: true, slow: true, brush: null, notice: "" };
     Object.assign(this, { run: null, free: null, playing: false, held: false, stale: true, whole: true });
-    Object.assign(this, { owed: 0, frameAt: 0, measuredAt: 0, toldAt: 0, pairAt: 0, drawnAt: 0, frames: 0, timer: 0, notedAt: 0 });
+    Object.assign(this, { owed: 0, frameAt: 0, measuredAt: 0, toldAt: 0, pairAt: 0, drawnAt: 0, frames: 0, timer: 0 });
+    Object.assign(this, { notedAt: 0, followed: "" }); // when the address was last written, and what was opened of it
     this.stage = new Stage(this.find(".stage"));
     this.hand = new Hand(this.stage, this);
     const choose = (control, value) => this.choose(control, value);
@@ -55,6 +56,7 @@ class Playground {
       const strays = strayKeys(this.address.fragment());
       if (strays.length) this.notify(linkWords(strays));
       if (!isLink(location.hash) || !isLink(link)) return;
+      this.followed = link;
       if (link.slice(1) !== this.text()) this.open(link);
     };
     window.addEventListener("hashchange", this.follow);
@@ -78,6 +80,7 @@ class Playground {
   // Shows what a link says; without a moment to stop at, it plays.
   open(text) {
     const { params, events, at, problems, free, paused } = readLink(text);
+    this.followed = text;
     const waits = paused && !this.address.wasPlaying(moment(params, at));
     this.begin(params, events, at);
     this.setFree(free);
@@ -199,15 +202,18 @@ class Playground {
     this.timer = setTimeout(() => this.writeAddress(), 200);
   }
 
-  // Not on the way to another page, whose address it is already.
+  // Not on the way to another page, whose address it is already, nor over a link that is about to be followed.
   writeAddress() {
-    if (this.element.isConnected && location.pathname === this.home) this.address.write(this.text());
+    const followed = !this.address.pending() || location.hash === this.followed;
+    if (!followed || !this.element.isConnected || location.pathname !== this.home) return;
+    this.followed = "";
+    this.address.write(this.text());
   }
 
   // While it plays: a reload goes on from here.
   note(now) {
     this.notedAt = now;
-    if (!this.notes() || this.address.pending()) return;
+    if (!this.notes()) return;
     this.writeAddress();
     this.address.keepPlaying(moment(this.run.first, this.run.t));
   }

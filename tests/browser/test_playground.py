@@ -242,7 +242,8 @@ def test_points_are_painted_dragged_and_erased_and_every_moment_comes_again(brow
 
 def test_a_notebook_shows_the_state_it_is_called_with(page: Any) -> None:
     widget = ohash.playground("r=3&T=2", data="rings", features="rbf", seed=4, at=25)
-    page.set_content(f"<style>{widget._css}</style><div id=cell></div>")
+    wide = "#cell {width: 800px; font-family: monospace;}"  # a notebook has its own type
+    page.set_content(f"<style>{widget._css} {wide}</style><div id=cell></div>")
     module = base64.b64encode(widget._esm.encode()).decode()
     page.evaluate(
         """async ([module, start]) => {
@@ -259,7 +260,16 @@ def test_a_notebook_shows_the_state_it_is_called_with(page: Any) -> None:
     page.get_by_role("button", name="Copy call").wait_for()
     params = page.evaluate("document.querySelector('.playground').playground.run.params")
     assert (params["data"], params["features"], params["r"], params["T"], params["seed"]) == ("rings", "rbf", 3, 2, 4)
+    for at in (25, 3000):
+        page.locator(".playground").evaluate("(one, at) => one.playground.goTo(at)", at)
+        page.wait_for_selector(f".playground[data-pairs='{at}']")
+        assert not page.evaluate(CUT_CAPTIONS)
     page.evaluate("window.leave()")
+
+
+# Titles of charts and numbers beside them that do not fit.
+CUT_CAPTIONS = """() => [...document.querySelectorAll("figcaption, figcaption *")]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth).map((one) => one.textContent)"""
 
 
 def test_the_arguments_in_a_notebook_are_the_parts_of_a_link(scratch: Any) -> None:
