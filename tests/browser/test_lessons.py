@@ -63,6 +63,8 @@ def test_a_lesson_and_the_playground_are_on_one_screen(page: Any, server: Dashbo
         lesson = lessons()[number - 1]
         shown = page.locator("[data-testid=stExpander]").filter(has_text=f"Lesson {number} · {lesson.title}")
         shown.locator("summary").click()
+        shown.locator("details[open]").wait_for()
+        until(lambda: page.locator(".st-key-lessons details[open]").count() == 1, "only this lesson is open")
         shown.get_by_role("link", name=f"Set the playground for “{lesson.title}”").click()
         shown.get_by_text(lesson.right, exact=True).click()
         shown.get_by_text("Right.", exact=True).wait_for()
@@ -71,7 +73,6 @@ def test_a_lesson_and_the_playground_are_on_one_screen(page: Any, server: Dashbo
             box = seen.bounding_box()
             assert 0 <= box["y"] and box["y"] + box["height"] <= 800, (lesson.title, box)
         assert page.locator(".playground .locked").is_visible()
-        until(lambda: page.locator(".st-key-lessons details[open]").count() == 1, "only one lesson is open")
         until(lambda: page.evaluate(SCROLLS) <= 0, "all of it is seen without scrolling")
 
 
