@@ -43,13 +43,14 @@ def option(
     title_width: int | None = None,
     stage: bool = False,
     highlight: bool = False,
+    moving: bool = False,
 ) -> Option:
     """The option; `width` and `height` in pixels are only used to keep labels apart, the chart fits its container.
 
     The title has room for `title_lines` at least, so that nothing moves when it gets shorter, and is expected to be
     `title_width` wide; `beside_title` pixels to its right belong to something else. A chart
     for the `stage` of present mode may become as high as the screen. With `highlight` the line under the pointer stands
-    out from the others.
+    out from the others. A `moving` chart is drawn again within a second.
     """
     ground = theme.ground(dark)
     series = [thin(one, chart) for one in chart.series]
@@ -92,7 +93,8 @@ def option(
         name = re.sub(r"\W+", "-", chart.title.lower()).strip("-")[:60]
         drawn["toolbox"] = {"top": 0, "right": 0, "feature": {"saveAsImage": {"name": name, "pixelRatio": 3}}}
     if title_lines:
-        drawn["media"] = media(drawn, chart.title if heading else "", size, beside_title, heading_lines, stage)
+        heading_text = chart.title if heading else ""
+        drawn["media"] = media(drawn, heading_text, size, beside_title, heading_lines, stage=stage, moving=moving)
     return drawn
 
 

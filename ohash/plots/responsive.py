@@ -24,7 +24,9 @@ LENGTHS = frozenset(
 RESIZED = ("title", "legend", "grid", "xAxis", "yAxis")
 
 
-def media(drawn: Option, title: str, size: int, beside_title: int, title_lines: int, stage: bool) -> list[Option]:
+def media(
+    drawn: Option, title: str, size: int, beside_title: int, title_lines: int, *, stage: bool, moving: bool
+) -> list[Option]:
     """The queries of a chart; `beside_title` are the pixels right of its title that are not its own.
 
     Where the title needs more than the `title_lines` it has room for, legend and plot begin lower. A chart for the
@@ -37,15 +39,16 @@ def media(drawn: Option, title: str, size: int, beside_title: int, title_lines: 
         heading: Option = {"title": [{"text": "\n".join(lines)}]}
         query = {"minWidth": narrowest, "maxWidth": widest}
         by_width.append({"query": query, "option": heading | below})
-    # A query that no longer holds is not undone: what the full screen enlarges, a chart in its page sets back.
-    usual = {"query": {"maxHeight": FULL_SCREEN - 1}, "option": _sizes(drawn, title, 1)}
+    # A query that no longer holds is not undone: what the full screen enlarges, a chart in its page sets back; one that
+    # moves does so with its next frame, and need not apply a query that always holds in every one.
+    usual = [] if moving else [{"query": {"maxHeight": FULL_SCREEN - 1}, "option": _sizes(drawn, title, 1)}]
     larger = LARGER_ON_STAGE if stage else LARGER
     full = [{"query": {"minHeight": FULL_SCREEN}, "option": _sizes(drawn, title, larger)}]
     for width in FULL_WIDTHS if title and stage else ():
         lines = wrap(title, (0.94 * width - larger * beside_title) / (0.5 * larger * (size + 2)))
         query = {"minHeight": FULL_SCREEN, "maxWidth": width}
         full.append({"query": query, "option": {"title": [{"text": "\n".join(lines)}]}})
-    return [usual, *by_width, *full]
+    return [*usual, *by_width, *full]
 
 
 @lru_cache(maxsize=256)

@@ -122,6 +122,17 @@ def test_leaving_the_full_screen_sets_back_what_it_enlarged() -> None:
     assert usual["option"]["xAxis"]["axisLabel"]["fontSize"] == drawn["xAxis"]["axisLabel"]["fontSize"]
 
 
+def test_a_chart_that_moves_sets_itself_back_with_its_next_frame() -> None:
+    rests, moves = (
+        option(chart(), height=178, width=340, size=11, title=True, title_lines=2, moving=moving)
+        for moving in (False, True)
+    )
+    assert rests["media"][1:] == moves["media"], "without the query that always holds in a page"
+    (full,) = (one["option"] for one in moves["media"] if "minHeight" in one["query"])
+    enlarged = {path for path in places(full) if path[0] != "series"}
+    assert enlarged <= places(moves), "all that the full screen enlarges is in the chart itself"
+
+
 def test_a_third_line_of_a_title_pushes_the_legend_down() -> None:
     title = "Cumulative similarity loss R is 1,138,000; with W frozen 1,142,000: 3 % less"
     drawn = option(chart(title=title), height=178, width=340, size=11, title=True, title_lines=2)

@@ -228,8 +228,9 @@ def _charts(session: Session, now: Snapshot) -> list[LiveChart]:
     """A to D with their captions, on axes that only grow; a switch stands on the first."""
     figures = zip(CHART_KEYS, HEIGHTS, _figures(session, now), strict=True)
     first = (NARROW, 0) if session.narrow else WIDE
+    draw = partial(live_chart, caption=True, moving=now.state == "running")
     return [
-        live_chart(_widen(session, now, chart, key), key, height, width, beside_title=switch, caption=True)
+        draw(_widen(session, now, chart, key), key, height, width, beside_title=switch)
         for (key, height, chart), (width, switch) in zip(figures, [first, *3 * [(NARROW, 0)]], strict=True)
     ]
 

@@ -48,10 +48,15 @@ def live_chart(
     caption: bool = False,
     stage: bool = False,
     highlight: bool = False,
+    moving: bool = False,
 ) -> LiveChart:
-    """`width` is roughly what the chart will have; `beside_title` is the room for a switch on it."""
+    """`width` is roughly what the chart will have; `beside_title` is the room for a switch on it.
+
+    A `moving` chart is drawn again within a second.
+    """
     spec = option(
         chart, dark=dark(), height=height, width=width, size=size, title=True, title_lines=2,
         beside_title=beside_title, title_width=round(TITLE_SHARE * width), stage=stage, highlight=highlight,
+        moving=moving,
     )  # fmt: skip
     return LiveChart(key, spec, height, chart.alt, chart.caption if caption and not chart.empty else "")
