@@ -101,21 +101,26 @@ def half_width(values: npt.ArrayLike) -> float:
     return 1.96 * float(known.std(ddof=1)) / float(np.sqrt(known.size)) if known.size > 1 else float("nan")
 
 
+SHOWN = 5e-4  # a difference that three digits do not show
+
+
 def score_half_width(scores: npt.ArrayLike) -> float:
     """The same for scores between 0 and 1, also of few queries, or of equal ones; NaN for fewer than two.
 
-    Fewer than ENOUGH_QUERIES have Student's interval. If all scores are equal, the next one may still differ: the
-    interval is then that of a share none of whose queries was missed (Clopper and Pearson).
+    Fewer than ENOUGH_QUERIES have Student's interval. If all scores are equal, as far as three digits show, the next
+    one may still differ: the interval is then that of a share none of whose queries was missed (Clopper and Pearson).
 
     >>> round(score_half_width([1.0, 1.0, 1.0]), 3), round(score_half_width([0.2, 0.4]), 3), score_half_width([0.5])
     (0.708, 1.0, nan)
+    >>> score_half_width([1.0] * 99 + [0.9999]) == score_half_width([1.0] * 100)
+    True
     """
     known = np.asarray(scores, np.float64)
     known = known[~np.isnan(known)]
     if known.size < 2:
         return math.nan
     spread = float(known.std(ddof=1))
-    if spread == 0:
+    if np.ptp(known) < SHOWN:
         return float(1 - 0.025 ** (1 / known.size))
     if known.size >= ENOUGH_QUERIES:
         return half_width(known)

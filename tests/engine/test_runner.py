@@ -98,6 +98,17 @@ def test_commands_from_several_threads(runner_of):
 # -- step, pause, set ----------------------------------------------------------------------------------------------
 
 
+def test_a_run_that_was_stopped_while_it_waited_is_not_made(monkeypatch):
+    room = threading.BoundedSemaphore(1)
+    monkeypatch.setattr("ohash.engine.live.runner.PREPARING", room)
+    with room:
+        waiting = Runner(small("oh")).start()
+        until(lambda: waiting.state == "starting")
+        waiting.stop(wait=0)
+    assert waiting.finished.wait(PATIENCE)
+    assert waiting.run is None and waiting.state == "stopped" and waiting.snapshot() is None
+
+
 def test_step_learns_exactly_n(runner_of):
     runner = runner_of(small(pairs=10**6), paused=True).start()
     assert settled(runner) == 0

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,8 @@ class Runner(Background):
         lower_priority()
         self._first()
         with PREPARING:
+            if self._stop:  # replaced while it waited: the next in line need not wait for what nobody will see
+                raise CancelledError
             self.run = self._make()
         try:
             self._loop(self.run)

@@ -59,9 +59,9 @@ def hills(now: Snapshot) -> Chart:
     distances = np.arange(r + 1)
     means = [float(counts @ distances / counts.sum()) if counts.sum() else math.nan for counts in (similar, dissimilar)]
     title = _hills_title(now.numbers.get("auc", math.nan), means[0], means[1], r)
-    caption = f"The last {WINDOW:,} pairs, each measured before it is learnt."
+    caption = f"The last {min(now.t, WINDOW):,} pairs, each measured before it is learnt."
     if lines:
-        caption += " Similar pairs should lie left of α, dissimilar ones right of β·r."
+        caption += " Similar pairs should lie at α or left of it, dissimilar ones right of β·r."
     if now.numbers.get("bits", r) > r:
         caption += " The distance is that of the nearest of the models."
     top = round_up(max(float(series.y.max()) for series in curves))
@@ -78,7 +78,7 @@ def loss(
     what: Literal["R", "loss"] = "R",
 ) -> Chart:
     """Cumulative loss against the same stream with W frozen; on data that are not separable it alone says little."""
-    names = {"R": "similarity loss R", "loss": "prediction loss ℓ"}
+    names = {"R": "loss R", "loss": "prediction loss ℓ"}
     if what not in names:
         raise ValueError(f"what must be one of {', '.join(names)}, got {what!r}")
     x_axis = pairs_axis(now, log=log)
@@ -148,7 +148,9 @@ def tau(now: Snapshot, *, recent: bool = True) -> Chart:
         capped = formats.percent(now.numbers["clipped_rate"])
         title = f"τ is capped at C = {formats.number(C)} in {capped} of the recent updates"
     caption = (
-        f"τ = min(C, ℓ / ‖x(g−h)ᵀ‖²); updates among the last {WINDOW:,} pairs." if recent else "All updates so far."
+        f"τ = min(C, ℓ / ‖x(g−h)ᵀ‖²); updates among the last {min(now.t, WINDOW):,} pairs."
+        if recent
+        else "All updates so far."
     )
     if now.numbers.get("bits", 0) > len(now.recent["similar"]) - 1:
         caption += " The largest step of the models."

@@ -25,7 +25,7 @@ from ohash.ui.workarounds.style import unseen_heading
 AUTOMATIC = 0.0  # of C
 CHIPS = "chips_fragment"  # redrawn with β and C
 VISIBLE = ("beta", "C", "r", "T")
-AUTO_C = "twice the median step of the warm-up pairs, so that few steps are capped."
+AUTO_C = "twice the median step of the warm-up pairs, so that most steps are not capped at first."
 KEPT_ON_OTHER_DATA = ("r", "T", "alpha", "beta", "C", "seed", "pairs")
 # The rest in the order a reader expects, under their headings.
 MORE = {
