@@ -33,6 +33,7 @@ def _lemma(step: PairStep, before: float, after: float) -> Stage:
     left = step.tau * (2 * step.loss - step.tau * step.norm2)
     right = before - after + 2 * step.tau * step.sqrt_R
     digits = _common_digits(left, right)
+    norms = digits + max(0, math.ceil(math.log10(max(before, 1e-9) / max(abs(right), 1e-9))))  # as many after the point
     return Stage(
         "Lemma 1 is an equality",
         "At U = 0 both sides are the same number up to rounding: the left one from the step, the right one from the "
@@ -42,7 +43,8 @@ def _lemma(step: PairStep, before: float, after: float) -> Stage:
             r"\tau (2 \ell - \tau F^2) = \lVert W \rVert^2 - \lVert W' \rVert^2 + 2 \tau \sqrt{R},"
             r"\qquad F^2 = \lVert x (g - h)^T \rVert_F^2",
             rf"{n(step.tau)} \cdot (2 \cdot {n(step.loss)} - {n(step.tau)} \cdot {n(step.norm2)}) = {n(left, digits)}",
-            rf"{n(before, 8)} - {n(after, 8)} + 2 \cdot {n(step.tau)} \cdot \sqrt{{{n(step.R)}}} = {n(right, digits)}",
+            rf"{n(before, norms)} - {n(after, norms)} + 2 \cdot {n(step.tau, digits + 1)} \cdot \sqrt{{{n(step.R)}}} "
+            rf"= {n(right, digits)}",
             rf"\text{{left}} - \text{{right}} = {n(left - right, 2)}",
         ),
     )
@@ -89,9 +91,9 @@ def _theorem(step: PairStep, C: float) -> Stage:
     )
     return Stage(
         "Theorem 2 is false as printed",
-        "It bounds ΣR for every U. Take this pair as the whole stream, and a U that fits it so well that its loss is "
-        f"negative. At C = {C:.3g} the bound is {printed:.3g}, {verdict}; with the loss clipped at 0 it is "
-        f"{corrected:.3g}.",
+        "It bounds ΣR for every U. Take this pair as the whole stream, and a U that fits it better the larger C is: "
+        f"from C = {negative_from(step) / 2:.3g} on its loss is negative. At C = {C:.3g} the bound is {printed:.3g}, "
+        f"{verdict}; with the loss clipped at 0 it is {corrected:.3g}.",
         (
             r"\textstyle\sum R \le F^2 \left( \lVert U - W \rVert^2 + 2 C \sum \ell_U \right),\quad "
             r"U = W + C\, x (g - h)^T",

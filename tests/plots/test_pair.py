@@ -144,11 +144,12 @@ def test_every_vector_has_the_numbers_of_the_bits_concerned():
         assert first + second == pytest.approx(shown, abs=1e-4) and shown == pytest.approx(total, abs=1e-4)
 
     moved, norms = told["Update"][1:3]
-    old, new = (numbers(part) for part in re.findall(r" \(([^)]*)\\ldots\)", moved))
-    side = moved.rsplit("x_", 1)[1][0]
-    factor = float(re.search(r"([+-]) 2 \\cdot ([\d.]+)", moved)[1] + "1") * 2 * one.tau
-    assert old == pytest.approx(before[:2, k], rel=6e-3) and new == pytest.approx(W[:2, k], rel=6e-3)
-    assert np.array(old) + factor * (x_i if side == "i" else x_j)[:2] == pytest.approx(new, abs=2e-2)
+    old, shift, new = (numbers(part) for part in re.findall(r" \(([^)]*)\\ldots\)", moved))
+    sign, side = re.search(r"([+-]) 2 \\tau x_([ij])", moved).groups()
+    x = (x_i if side == "i" else x_j)[:2]
+    assert old == pytest.approx(before[:2, k], rel=1e-4) and new == pytest.approx(W[:2, k], rel=1e-4)
+    assert shift == pytest.approx(float(f"{sign}2") * one.tau * x, rel=6e-3)
+    assert np.array(old) + shift == pytest.approx(new, abs=1e-3) and old != new, "one sees it move"
     assert numbers(norms)[1:] == pytest.approx([np.linalg.norm(before[:, k]), np.linalg.norm(W[:, k])], rel=6e-4)
     assert numbers(norms)[1] != numbers(norms)[2], "as many digits as it takes to see it move"
 

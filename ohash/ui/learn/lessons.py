@@ -69,4 +69,5 @@ def _show(number: int, lesson: Lesson) -> None:
         st.caption("Choose one to see the answer.")
         return
     told = "Right." if guess == lesson.right else f"Not quite: {lesson.right}."
-    st.markdown(f"**{told}**\n\n**Then look.** {lesson.answer}\n\n**Try.** {lesson.exercise}")
+    setting = f"The answer is about [the lesson's own setting](#{lesson.link})."
+    st.markdown(f"**{told}** {setting}\n\n**Then look.** {lesson.answer}\n\n**Try.** {lesson.exercise}")
