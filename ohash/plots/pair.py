@@ -266,9 +266,8 @@ def _moved_column(step: PairStep, before: Matrix, after: Matrix) -> list[str]:
     lengths = float(np.linalg.norm(old)), float(np.linalg.norm(new))
     digits = next((n for n in range(4, 8) if f"{lengths[0]:.{n}g}" != f"{lengths[1]:.{n}g}"), 8)
     return [
-        rf"{name} \leftarrow {name} {sign} 2 \tau x_{side} = {_entries(old, 2, 5)} + {_entries(new - old, 2)} = "
-        rf"{_entries(new, 2, 5)}",
-        rf"\lVert {name} \rVert = {_n(lengths[0], digits)} \to {_n(lengths[1], digits)}",
+        rf"{name} \leftarrow {name} {sign} 2 \tau x_{side} = {_entries(old, 2, 5)} + {_entries(new - old, 2)}",
+        rf"= {_entries(new, 2, 5)},\qquad \lVert {name} \rVert = {_n(lengths[0], digits)} \to {_n(lengths[1], digits)}",
     ]
 
 

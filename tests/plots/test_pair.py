@@ -143,8 +143,9 @@ def test_every_vector_has_the_numbers_of_the_bits_concerned():
         first, second, shown = numbers(line.split("x_j =")[1].split("\\qquad")[0].replace("(", "").replace(")", ""))
         assert first + second == pytest.approx(shown, abs=1e-4) and shown == pytest.approx(total, abs=1e-4)
 
-    moved, norms = told["Update"][1:3]
-    old, shift, new = (numbers(part) for part in re.findall(r" \(([^)]*)\\ldots\)", moved))
+    moved, result = told["Update"][1:3]
+    norms = result.split("\\qquad")[1]
+    old, shift, new = (numbers(part) for part in re.findall(r" \(([^)]*)\\ldots\)", f"{moved} {result}"))
     sign, side = re.search(r"([+-]) 2 \\tau x_([ij])", moved).groups()
     x = (x_i if side == "i" else x_j)[:2]
     assert old == pytest.approx(before[:2, k], rel=1e-4) and new == pytest.approx(W[:2, k], rel=1e-4)
