@@ -26,9 +26,8 @@ FASTEST_SECONDS, SLOWEST_SECONDS = 0.2, 3.0  # between two frames
 USUAL_FRAME_SECONDS = 0.01  # before any has been measured
 SENDING_SECONDS = 0.005  # CPU time of Streamlit for a frame besides drawing it
 SHARE_OF_FRAMES = 0.6  # of one core; the rest is left to the runs
-BUSY = 2 * (
-    os.cpu_count() or 1
-)  # runs, or sessions with one; from here on, a newcomer joins a run of the same experiment
+# Runs, or sessions with one: from here on, a newcomer joins a run of the same experiment.
+BUSY = 2 * (os.cpu_count() or 1)
 
 
 class Work(Protocol):
