@@ -136,11 +136,32 @@ def test_it_ticks_until_the_run_beside_it_rests(monkeypatch: pytest.MonkeyPatch)
         mine, other = (SimpleNamespace(state=one) for one in states)
         monkeypatch.setattr(lease, "companions", [other])
         assert page._rest_level(session, mine) == level
-    for playing, judging, level in ((False, True, 0), (False, False, page.ALL_REST), (True, False, 0)):
+    for playing, judging, pictured, level in (
+        (False, True, "paused", 0),
+        (False, False, "running", 0),
+        (False, False, "paused", page.ALL_REST),
+        (True, False, "paused", 0),
+    ):
         session.playing = playing
-        paused = SimpleNamespace(state="paused", run=SimpleNamespace(evaluating=judging))
+        last = SimpleNamespace(state=pictured)
+        paused = SimpleNamespace(
+            state="paused", run=SimpleNamespace(evaluating=judging), snapshot=lambda last=last: last
+        )
         assert page._rest_level(session, paused) == level, "a paused run is drawn until judged, and again from Play on"
     monkeypatch.undo()
+
+
+def test_no_run_is_called_paused_before_its_last_pair_is_shown() -> None:
+    *_, now = run(experiment("blobs2d", "oh", r=8, pairs=300))
+    for pictured, state, badge in (
+        ("running", "paused", "running"),
+        ("paused", "paused", "paused"),
+        ("paused", "running", "running"),
+        ("running", "done", "done"),
+        ("recording", "starting", "recording"),
+    ):
+        assert page._badge(replace(now, state=pictured), state) == badge
+    assert page._badge(None, "starting") == "starting"
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)

@@ -88,10 +88,22 @@ def _rest_level(session: Session, runner: Runner) -> int:
     """0 while the run moves, RUN_RESTS when it rests, ALL_REST when its companions do, too."""
     if runner.state not in RESTING or (session.playing and runner.state == "paused"):
         return 0  # Play was pressed, and its thread has not woken up yet
-    if runner.state == "paused" and (runner.run is None or runner.run.evaluating):
-        return 0  # it is still being evaluated
+    if runner.state == "paused" and (runner.run is None or runner.run.evaluating or not _shows_pause(runner)):
+        return 0  # it is still being evaluated, or its last picture is on its way
     companions = live_run.hub().lease(session.id).companions
     return ALL_REST if all(other.state in RESTING for other in companions) else RUN_RESTS
+
+
+def _shows_pause(runner: Runner) -> bool:
+    now = runner.snapshot()
+    return now is not None and now.state == "paused"
+
+
+def _badge(now: Snapshot | None, state: str) -> str:
+    """The state next to the number of pairs: of a run that has just paused, the last picture may still be to come."""
+    if now is not None and (now.state == "recording" or (now.state, state) == ("running", "paused")):
+        return now.state
+    return state
 
 
 def _draw_measured(session: Session) -> None:
@@ -163,7 +175,7 @@ def _broadcast(runner: Runner, axis_ranges: AxisRanges) -> Broadcast:
 
 
 def _draw_for_one(session: Session, now: Snapshot | None, runner: Runner) -> None:
-    badge = "recording" if now is not None and now.state == "recording" else runner.state
+    badge = _badge(now, runner.state)
     in_line = live_run.hub().why_waiting(session.id, "experiment")
     sentence = in_line if in_line and now is not None else headline.sentence(session, now, runner.state)
     top = headline_html(sentence, now, badge, dark=dark())
