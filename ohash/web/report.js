@@ -16,7 +16,7 @@ function report({ element, find, scrub, stage, run, view, look, live }, aloud) {
     find(`[data-chart=${name}]`).replaceChildren(make("span", {}, title), make("b", {}, value));
   }
   find(".point").replaceChildren(...pointWords(run, codes, view.focus, m));
-  find(".buckets").replaceChildren(...bucketWords(run, codes, m, look));
+  find(".buckets").replaceChildren(...bucketWords(run, codes, m, look, element.matches(".presents") ? 3 : 5));
   find(".hint").textContent = hintWords(run, view);
   if (live) find(".elsewhere").replaceChildren(...liveLinks(run, live));
   stage.top.setAttribute("aria-label", `${SHAPES[data].title}: points in the plane, and the `

@@ -62,8 +62,10 @@ class Playground {
     window.addEventListener("hashchange", this.follow);
     this.openAddress = () => { if (this.element.isConnected) this.open(this.address.read()); };
     window.addEventListener("ohash-place", this.openAddress); // a class was sent to another address of this page
-    this.observer = new ResizeObserver(() => this.resize());
+    this.refit = () => this.resize();
+    this.observer = new ResizeObserver(this.refit);
     this.observer.observe(this.find(".stage"));
+    window.addEventListener("resize", this.refit); // a higher window is no larger element
     const tick = (now) => { this.frame = requestAnimationFrame(tick); this.tick(now); };
     this.frame = requestAnimationFrame(tick);
   }
@@ -72,6 +74,7 @@ class Playground {
     cancelAnimationFrame(this.frame);
     clearTimeout(this.timer);
     this.observer.disconnect();
+    window.removeEventListener("resize", this.refit);
     window.removeEventListener("hashchange", this.follow);
     window.removeEventListener("ohash-place", this.openAddress);
     document.removeEventListener("keydown", this.keyElsewhere);

@@ -131,9 +131,9 @@ function pointWords(run, codes, focus, m) {
   return [make("p", {}, title, codeSquares(signsOf(codes[focus], r))), ...lines];
 }
 
-// The largest buckets of one model.
-function bucketWords(run, codes, m, look) {
-  const { r, T } = run.params, most = 5;
+// The largest buckets of one model, at most as many.
+function bucketWords(run, codes, m, look, most) {
+  const { r, T } = run.params;
   const buckets = [...bucketsOf(codes, run.labels).values()].sort((a, b) => b.size - a.size || a.code - b.code);
   const table = make("table"), head = table.createTHead().insertRow(), body = table.createTBody();
   for (const name of [T > 1 ? `Codes of model ${m + 1}` : "Code", "points", "of one class"]) {
