@@ -3,7 +3,7 @@
 const PHASES = ["The pair", "Which bits", "Which side", "How far"]; // of one update
 const MOVED = PHASES.length - 1;
 const GAP = 6; // pixels between two planes
-const HEADROOM = 250; // pixels of the window for what stands above and below
+const HEADROOM = 250; // pixels of the window for what stands above and below, unless a host has more
 const AROUND = 75; // of the tools and the hint alone
 
 class Stage {
@@ -17,7 +17,8 @@ class Stage {
   // Makes room for T planes side by side; an element that is not shown yet has none. With `type`, how much larger than
   // usual type is, they fill the window down to its lower edge.
   fit(r, T, type = 0) {
-    const around = type ? this.element.getBoundingClientRect().top + AROUND * type : HEADROOM;
+    const headroom = parseFloat(getComputedStyle(this.element).getPropertyValue("--ohash-headroom")) || HEADROOM;
+    const around = type ? this.element.getBoundingClientRect().top + AROUND * type : headroom;
     const width = this.element.clientWidth, roof = Math.max(300, window.innerHeight - around);
     const side = Math.floor(T === 2 ? Math.min(width, 2 * roof) : Math.min(width, roof));
     const size = T === 1 ? side : (side - GAP) / 2, next = size + GAP, height = T === 2 ? Math.ceil(size) : side;

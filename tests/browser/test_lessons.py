@@ -56,6 +56,17 @@ SCROLLS = """() => { const panel = document.querySelector(".st-key-lessons");
   return Math.max(panel.scrollHeight - panel.clientHeight, panel.getBoundingClientRect().bottom - innerHeight); }"""
 
 
+SIDE_BY_SIDE = """() => {
+  const [one, other] = [".st-key-learn_playground", ".st-key-lessons"].map((name) => document.querySelector(name));
+  return one.getBoundingClientRect().right <= other.getBoundingClientRect().left;
+}"""
+
+
+def end_of(what: Any) -> float:
+    box = what.bounding_box()
+    return box["y"] + box["height"]
+
+
 def test_a_lesson_and_the_playground_are_on_one_screen(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/learn")
     page.locator(".playground").wait_for()
@@ -66,6 +77,13 @@ def test_a_lesson_and_the_playground_are_on_one_screen(page: Any, server: Dashbo
         shown.locator("details[open]").wait_for()
         until(lambda: page.locator(".st-key-lessons details[open]").count() == 1, "only this lesson is open")
         shown.get_by_role("link", name=f"Set the playground for “{lesson.title}”").click()
+        page.set_viewport_size({"width": 1024, "height": 768})
+        free = page.locator(".playground .rail label:visible input").last
+        last = shown.get_by_role("radio").last
+        for what in (shown.get_by_role("link"), last, free, page.locator(".playground .plane"), page.locator(".bar")):
+            until(lambda what=what: end_of(what) <= 768, f"{what} of {lesson.title} on a screen of 1024 x 768")  # type: ignore[misc]
+        assert page.evaluate(SIDE_BY_SIDE), "the lesson does not cover the playground"
+        page.set_viewport_size({"width": 1280, "height": 800})
         shown.get_by_text(lesson.right, exact=True).click()
         shown.get_by_text("Right.", exact=True).wait_for()
         shown.get_by_text("Try.").scroll_into_view_if_needed()

@@ -88,10 +88,10 @@ if (!window.ohashKeys) {
     if (event.detail && event.target.closest && event.target.closest('.st-key-stage [data-testid="stButtonGroup"]'))
       setTimeout(() => document.activeElement?.blur(), 0);
   }, true);
-  document.addEventListener("click", (event) => {  // a lesson that is opened beside the playground
+  document.addEventListener("click", (event) => {  // of the lessons one is open
     const title = event.target.closest && event.target.closest(".st-key-lessons summary");
     const lessons = title && title.closest(".st-key-lessons");
-    if (!lessons || getComputedStyle(lessons).overflowY !== "auto" || !event.isTrusted) return;
+    if (!lessons || !event.isTrusted) return;
     setTimeout(() => {
       const mine = title.closest("details");
       if (!mine?.open) return;

@@ -176,29 +176,57 @@ CSS = """
   border: 2px solid transparent; border-radius: 4px; overflow: hidden; text-overflow: ellipsis;}
 .ohash-gallery .query {padding-right: .5rem; border-right: 1px solid rgba(128,128,128,.4); margin-right: .2rem;}
 .st-key-desk, .st-key-stage {gap: .45rem;}
-/* Learn: the lessons stand beside the playground where there is room, and scroll by themselves. */
+/* Learn: the lessons stand beside the playground and scroll by themselves; where there is no room for their list, it is
+   a row of tabs above the playground, and the open one stands beside it, or on a narrow screen above it. */
 .st-key-learn_body {flex-wrap: wrap; align-items: start; gap: 1rem;}
 .st-key-learn_body > :has(> .st-key-learn_playground) {flex: 1 1 55rem; min-width: min(55rem, 100%);}
 .st-key-learn_body > :has(> .st-key-lessons) {flex: 1 1 20rem; min-width: min(20rem, 100%);}
+.st-key-lessons {gap: .5rem;}
+.st-key-lessons :is(p, li, label) {font-size: .875rem;}
+/* One lesson is one screen: while it is open, the others are short tabs above it. */
+.st-key-lessons:has(details[open]) {flex-direction: row; flex-wrap: wrap; gap: .3rem;}
+.st-key-lessons:has(details[open]) > * {flex: 0 0 auto; width: auto;}
+.st-key-lessons:has(details[open]) > :not(:has(details)) {display: none;}
+.st-key-lessons:has(details[open]) > :has(details:not([open])) {max-width: 4.35rem; overflow: hidden;}
+.st-key-lessons:has(details[open]) > :has(details[open]) {order: 1; flex: 0 0 100%;}
+.st-key-lessons:has(details[open]) summary {min-height: 0; padding: .2rem .4rem;}
+.st-key-lessons:has(details[open]) details:not([open]) summary span > span {display: none;}
+.st-key-lessons:has(details[open]) details:not([open]) summary p {white-space: nowrap;}
+.st-key-lessons [data-testid="stExpanderDetails"] {padding: .2rem .5rem .5rem .5rem;}
+.st-key-lessons details[open] [data-testid="stVerticalBlock"] {gap: .3rem;}
+.st-key-lessons details[open] :is(p, li) {line-height: 1.32; margin-bottom: .25rem;}
+.st-key-lessons details[open] :is([data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]) {
+  margin-bottom: 0;}
+.st-key-lessons details[open] .ohash-caption {min-height: 0;}
 @media (min-width: 1270px) {
   .st-key-learn_body > :has(> .st-key-lessons) {max-width: 26vw; position: sticky; top: 3.75rem;}
-  .st-key-lessons {max-height: calc(100vh - 8rem); overflow-y: auto; gap: .5rem; padding-right: .3rem;}
-  .st-key-lessons :is(p, li, label) {font-size: .875rem;}
-  /* One lesson is one screen: while it is open, the others are short tabs above it. */
-  .st-key-lessons:has(details[open]) {flex-direction: row; flex-wrap: wrap; gap: .3rem;}
-  .st-key-lessons:has(details[open]) > * {flex: 0 0 auto; width: auto;}
-  .st-key-lessons:has(details[open]) > :not(:has(details)) {display: none;}
-  .st-key-lessons:has(details[open]) > :has(details:not([open])) {max-width: 4.35rem; overflow: hidden;}
-  .st-key-lessons:has(details[open]) > :has(details[open]) {order: 1; flex: 0 0 100%;}
-  .st-key-lessons:has(details[open]) summary {min-height: 0; padding: .2rem .4rem;}
-  .st-key-lessons:has(details[open]) details:not([open]) summary span > span {display: none;}
-  .st-key-lessons:has(details[open]) details:not([open]) summary p {white-space: nowrap;}
-  .st-key-lessons [data-testid="stExpanderDetails"] {padding: .2rem .5rem .5rem .5rem;}
-  .st-key-lessons details[open] [data-testid="stVerticalBlock"] {gap: .3rem;}
-  .st-key-lessons details[open] :is(p, li) {line-height: 1.32; margin-bottom: .25rem;}
-  .st-key-lessons details[open] :is([data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]) {
-    margin-bottom: 0;}
-  .st-key-lessons details[open] .ohash-caption {min-height: 0;}
+  .st-key-lessons {max-height: calc(100vh - 8rem); overflow-y: auto; padding-right: .3rem;}
+}
+@media (max-width: 1269px) {
+  .st-key-learn_body {gap: .4rem .8rem;}
+  .st-key-learn_body > :has(> .st-key-lessons) {order: -1; flex: 1 1 100%;}
+  .st-key-lessons:not(:has(details[open])) {flex-flow: row wrap; align-items: center; gap: .3rem;}
+  .st-key-lessons:not(:has(details[open])) > * {flex: 0 0 auto; width: auto;}
+  .st-key-lessons > :has([data-testid="stCaptionContainer"]):not(:has(details)) {display: none;}
+  .st-key-lessons summary {min-height: 0; padding: .15rem .45rem;}
+  .st-key-lessons summary span > span {display: none;}
+  .st-key-lessons summary p {white-space: nowrap;}
+  .st-key-lessons :is(h4, [data-testid="stHeading"] *) {font-size: .95rem; padding: 0; margin: 0; line-height: 1.2;}
+  .st-key-learn_playground {--ohash-headroom: 320px;}
+}
+@media (min-width: 960px) and (max-width: 1269px) {
+  .st-key-learn_body:has(> * > .st-key-lessons details[open]) {flex-wrap: nowrap;}
+  .st-key-learn_body:has(> * > .st-key-lessons details[open]) > :has(> .st-key-learn_playground) {
+    flex: 1 1 0; min-width: 0;}
+  .st-key-learn_body:has(> * > .st-key-lessons details[open]) .st-key-learn_playground {--ohash-headroom: 345px;}
+  .st-key-learn_body > :has(> .st-key-lessons details[open]) {order: 0; flex: 0 0 18.5rem; min-width: 0;
+    position: sticky; top: 3.75rem;}
+  .st-key-lessons:has(details[open]) {max-height: calc(100vh - 7.6rem); overflow-y: auto; padding-right: .2rem;}
+}
+@media (max-width: 640px) {
+  .st-key-lessons > :not(:has(details)) {display: none;}
+  .st-key-lessons:not(:has(details[open])) {flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none;
+    mask-image: linear-gradient(to right, #000 calc(100% - 2.5rem), transparent);}
 }
 :is(.st-key-step_top, .st-key-learn_top) [data-testid="stCaptionContainer"] p {margin: 0;}
 :is(.st-key-step_top, .st-key-learn_top) {flex-wrap: nowrap;}
