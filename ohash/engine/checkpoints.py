@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Reals, Rows
 from ohash.core.codes import unpack
+from ohash.engine.change_errors import CHANGE_ERRORS, ChangeErrors
 from ohash.engine.class_scores import ClassScores
 from ohash.engine.frozen import Estimates, Frozen, FrozenEstimates
 from ohash.engine.history import History
@@ -40,8 +41,8 @@ def code_numbers(codes: npt.NDArray[np.uint8], r: int, spec: HasherSpec) -> dict
 
 
 CHECKPOINT_COLUMNS = (
-    *SCORES, *ERRORS, "map_fresh", "map_prequential", "recomputed", "flipped", "gap", "bound", "required_C", "share_C",
-    "W_norm2", *CPU_COLUMNS,
+    *SCORES, *ERRORS, *CHANGE_ERRORS, "map_fresh", "map_prequential", "recomputed", "flipped", "gap", "bound",
+    "required_C", "share_C", "W_norm2", *CPU_COLUMNS,
 )  # fmt: skip
 TEST_SCORES = ("map", "map_error", "hit_10", "hit_10_error", "recall_10", "recall_10_error", "queries")
 FLAT = 0.005
@@ -61,6 +62,7 @@ class Checkpoints:
         self.last_record: Retrieval | None = None
         self.bit_ones: npt.NDArray[np.float64] = np.empty((0, 0))
         self.class_scores = ClassScores(run.world.dataset)
+        self.change_errors = ChangeErrors()
         self.table_at = 0  # the pair count at which the table was made
         self.map_float: float | None = None
         self.test_scores: dict[str, float] = {}
@@ -201,6 +203,7 @@ class Checkpoints:
         some = self.codes[:, :: max(1, self.codes.shape[1] // ROWS_OF_BALANCE)]
         self.bit_ones = (unpack(some, int(run.hasher.r)) > 0).mean(axis=1)
         row = {**scores, **run.clock.seconds, "recomputed": self.recomputed, "flipped": self.flipped}
+        row |= self.change_errors.add(self.last_record)
         if hasattr(run.hasher, "certificate"):
             c = run.hasher.certificate
             row |= {"gap": c.gap, "bound": c.bound, "required_C": c.required_C, "W_norm2": c.W_norm2}

@@ -50,15 +50,21 @@ def amount(n: float, noun: str) -> str:
 
 
 def change_since_start(numbers: Mapping[str, float], column: str) -> Literal["better", "worse", "about as well"]:
-    """Better or worse only where the change is larger than the score is uncertain, and can be read on the chart.
+    """Better or worse only where the change is larger than its own uncertainty, and can be read on the chart.
 
-    >>> change_since_start({"map_start": 0.24, "map": 0.25, "map_error": 0.03}, "map")
+    >>> change_since_start({"map_start": 0.24, "map": 0.25, "map_change_error": 0.03}, "map")
     'about as well'
     """
-    start, end, error = numbers[f"{column}_start"], numbers[column], numbers.get(f"{column}_error", 0.0)
-    if f"{start:.2f}" == f"{end:.2f}" or abs(end - start) <= (error if math.isfinite(error) else 0.0):
+    start, end = numbers[f"{column}_start"], numbers[column]
+    if f"{start:.2f}" == f"{end:.2f}" or abs(end - start) <= change_error(numbers, column):
         return "about as well"
     return "better" if end > start else "worse"
+
+
+def change_error(numbers: Mapping[str, float], column: str) -> float:
+    """How uncertain the change of a score since the start is; kept runs of earlier versions know that of the score."""
+    errors = (numbers.get(f"{column}{of}", math.nan) for of in ("_change_error", "_error"))
+    return next((error for error in errors if math.isfinite(error)), 0.0)
 
 
 def truth_of(now: Snapshot) -> str:
@@ -121,15 +127,15 @@ def doing(spec: HasherSpec, state: str) -> str:
 def _from_to(numbers: Mapping[str, float], column: str) -> str:
     """How a score went.
 
-    >>> _from_to({"map_start": 0.24, "map": 0.25, "map_error": 0.03}, "map")
-    'went from 0.24 to 0.25, within its uncertainty'
+    >>> _from_to({"map_start": 0.24, "map": 0.25, "map_change_error": 0.03}, "map")
+    'went from 0.24 to 0.25, within error'
     """
     start, end = f"{numbers[f'{column}_start']:.2f}", f"{numbers[column]:.2f}"  # as they are read
     if start == end:
         return f"stayed at {end}"
     change = change_since_start(numbers, column)
     if change == "about as well":
-        return f"went from {start} to {end}, within its uncertainty"
+        return f"went from {start} to {end}, within error"
     return f"{'rose' if change == 'better' else 'fell'} from {start} to {end}"
 
 

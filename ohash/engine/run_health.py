@@ -12,14 +12,16 @@ import numpy as np
 
 from ohash.engine.judge import TRUTH_SCORES, truth_column
 from ohash.engine.narrative import change_since_start
+from ohash.engine.params import ExperimentParams, experiment
 from ohash.engine.snapshot import Snapshot
+from ohash.streams import registry as datasets
 
 Health = Literal["early", "healthy", "look", "ill", "failed"]
 MIN_PAIRS, MIN_UPDATES = 2_000, 200
 CAPPED = 0.95  # share of recent updates whose step is C
 HAD_TIME = 5_000  # pairs after which a score should have risen beyond its uncertainty
 GOOD_START = 0.9  # a score that leaves little to gain
-ABOVE_FROZEN = 1.0  # times the loss of the model that never learns
+ABOVE_FROZEN = 1.01  # times the loss of the model that never learns; less is chance, even after 20,000 pairs
 USUAL_BETA = 0.3, 0.7, 0.5  # from, to, and what to try outside
 NEAR_CHANCE = 1.1  # times the mAP of a random order
 SAME_AS_CHANCE = 0.55  # pair-AUC of recent pairs
@@ -123,7 +125,12 @@ def _learning(now: Snapshot) -> list[Finding]:
         advice = f"raise C above {C:g}: hardly any step is as long as its pair asks for"
         larger = float(f"{2 * median_step(now):.1g}")  # with it most steps are taken in full
         remedy = Remedy("C", larger) if larger > C else None
-        signs.append(_finding("updates capped by C", f"{capped:.0%} of recent ones", capped < CAPPED, advice, remedy))
+        value = f"{capped:.0%} of recent ones"
+        if capped >= CAPPED and _is_chosen(C, now.params):
+            chosen = f"{value}; C = {C:g} was chosen for this data set, and no larger one that was tried gains"
+            signs.append(Finding("updates capped by C", chosen, True, judged=False))
+        else:
+            signs.append(_finding("updates capped by C", value, capped < CAPPED, advice, remedy))
     if n.get("cum_R_frozen", 0.0) > 0 and moved:
         ratio = n["cum_R"] / n["cum_R_frozen"]
         advice = "learning costs more than not learning: try another β, or check what the pairs call similar"
@@ -135,6 +142,15 @@ def _learning(now: Snapshot) -> list[Finding]:
         remedy = Remedy("noise", 0.0) if now.params.stream.noise > 0 else None
         signs.append(_finding("pair-AUC of recent pairs", f"{auc:.2f}", auc > SAME_AS_CHANCE, advice, remedy))
     return signs
+
+
+def _is_chosen(C: float, params: ExperimentParams) -> bool:
+    """Whether C is what was measured to be best for the data set (`choosing_defaults`), with its own features."""
+    known = datasets.datasets().get(params.dataset)
+    if known is None or not known.defaults_note or params.content:
+        return False
+    usual = experiment(params.dataset, params.method)
+    return bool(getattr(usual.model, "C", None) == C and usual.features == params.features)
 
 
 def median_step(now: Snapshot) -> float:

@@ -23,7 +23,7 @@ def save(run: Run, path: str | Path) -> None:
         run.wait(0.05)
         run.step(1)
     hasher, arrays = run.hasher.state()
-    observer = run.observer
+    observer, first = run.observer, run.checkpoints.change_errors.first or {}
     header = {
         "format": FORMAT,
         "what": "run",
@@ -41,12 +41,14 @@ def save(run: Run, path: str | Path) -> None:
         "fitted": run.training_set.fitted,
         "stage": run.stage,
         "judge": run.judge_checkpoints,
+        "first": sorted(first),
     }
     parts: dict[str, Arrays] = {
         "hasher": arrays,
         "observer": observer.state(),
         "watch": observer.drift_monitor.state(),
         "table": run.checkpoints.table.state(),
+        "first": first,
         "run": {
             "columns": observer.columns.state()[1],
             "judged": run.checkpoints.scores.state()[1],
@@ -100,6 +102,8 @@ def _restore(run: Run, header: dict[str, Any], parts: dict[str, Arrays]) -> None
     run.checkpoints.scores = History.from_state(header["judged"], parts["run"]["judged"])
     run.seen[:] = parts["run"]["seen"]
     run.checkpoints.class_scores.restore(parts["run"]["class_map"])
+    if len(run.checkpoints.scores):  # of which older files do not have the first scores
+        run.checkpoints.change_errors.restore({name: parts["first"][name] for name in header.get("first", ())})
     run.checkpoints.table_at, run.checkpoints.map_float = header["table_at"], header["map_float"]
     run.checkpoints.bit_ones = parts["run"]["bit_ones"]
     known = header.get("fitted")  # older files do not say, or not all

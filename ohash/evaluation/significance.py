@@ -101,6 +101,25 @@ def half_width(values: npt.ArrayLike) -> float:
     return 1.96 * float(known.std(ddof=1)) / float(np.sqrt(known.size)) if known.size > 1 else float("nan")
 
 
+def change_half_width(after: npt.ArrayLike, before: npt.ArrayLike) -> float:
+    """Half the width of the 95 % interval of the mean change of the same queries' scores; NaN for fewer than two.
+
+    >>> round(change_half_width([0.3, 0.8, 0.5], [0.2, 0.7, float("nan")]), 3)
+    0.0
+    """
+    change = np.asarray(after, np.float64) - np.asarray(before, np.float64)
+    return _mean_half_width(change[~np.isnan(change)])
+
+
+def _mean_half_width(known: npt.NDArray[np.float64]) -> float:
+    """By the normal distribution, or by Student's if there are fewer than ENOUGH_QUERIES."""
+    if not 1 < known.size < ENOUGH_QUERIES:
+        return half_width(known)
+    from scipy.special import stdtrit  # noqa: PLC0415 (slow to import)
+
+    return float(stdtrit(known.size - 1, 0.975)) * float(known.std(ddof=1)) / float(np.sqrt(known.size))
+
+
 SHOWN = 5e-4  # a difference that three digits do not show
 
 
@@ -119,14 +138,9 @@ def score_half_width(scores: npt.ArrayLike) -> float:
     known = known[~np.isnan(known)]
     if known.size < 2:
         return math.nan
-    spread = float(known.std(ddof=1))
     if np.ptp(known) < SHOWN:
         return float(1 - 0.025 ** (1 / known.size))
-    if known.size >= ENOUGH_QUERIES:
-        return half_width(known)
-    from scipy.special import stdtrit  # noqa: PLC0415 (slow to import)
-
-    return min(1.0, float(stdtrit(known.size - 1, 0.975)) * spread / float(np.sqrt(known.size)))
+    return min(1.0, _mean_half_width(known))
 
 
 def few_seeds_margin(seeds: int, score: str = "map") -> float:

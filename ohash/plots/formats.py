@@ -95,12 +95,12 @@ def trend(start: float, end: float, error: float = 0.0) -> str:
     >>> trend(0.664, 0.935), trend(0.46, 0.33), trend(0.6635, 0.663), trend(0.5, float("nan"))
     ('rises from .66 to .94', 'falls from .46 to .33', 'stays at .66', 'is –')
     >>> trend(0.24, 0.25, error=0.03)
-    'goes from .24 to .25, within its uncertainty,'
+    'goes from .24 to .25, within error,'
     """
     if not (math.isfinite(start) and math.isfinite(end)):
         return f"is {share(end)}"
     if share(start) == share(end):  # as they are read
         return f"stays at {share(end)}"
     if math.isfinite(error) and abs(end - start) <= error:
-        return f"goes from {share(start)} to {share(end)}, within its uncertainty,"
+        return f"goes from {share(start)} to {share(end)}, within error,"
     return f"{'rises' if end > start else 'falls'} from {share(start)} to {share(end)}"

@@ -23,6 +23,11 @@ def test_a_checkpoint_knows_how_sure_it_is():
     assert row["map_error"][-1] == pytest.approx(1.96 * record.ap.std(ddof=1) / np.sqrt(len(record.ap)))
     assert row["hit_10_error"][-1] == pytest.approx(half_width(record.hits[10]))
     assert 0 < row["recall_10_error"][-1] < 0.1
+    first = run.checkpoints.change_errors.first
+    change = {"map": record.ap - first["map"], "recall_10": record.neighbour_recall - first["recall_10"]}
+    for name, each in change.items():
+        assert row[f"{name}_change_error"][-1] == pytest.approx(half_width(each))
+        assert each.mean() == pytest.approx(row[name][-1] - row[name][0]) and row[f"{name}_change_error"][0] == 0
     assert record.precisions[10].mean() == pytest.approx(record.precision_at_k[10])
 
 

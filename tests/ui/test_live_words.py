@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from ohash.engine.narrative import change_since_start
 from ohash.engine.params import experiment
 from ohash.engine.run import run
 from ohash.engine.snapshot import Snapshot
@@ -38,29 +39,33 @@ def test_the_headline_has_words_and_the_charts_have_numbers(now: Snapshot) -> No
     ("end", "error", "words"), [(0.7, 0.05, "better"), (0.3, 0.05, "worse"), (0.53, 0.05, "about as well")]
 )
 def test_a_change_within_its_error_is_none(now: Snapshot, end: float, error: float, words: str) -> None:
-    assert f"agree {words} with labels" in said(now, map_start=0.5, map=end, map_error=error)
+    assert f"agree {words} with labels" in said(now, map_start=0.5, map=end, map_change_error=error)
 
 
 def test_of_clicks_both_scores_are_named_where_they_differ(now: Snapshot) -> None:
     """As on Debian's packages after 3,862 pairs: hit@10 rises beyond its interval and mAP, on the chart, does not."""
     clicks = replace(now, similar_by="pairs")
-    hit = {"hit_10_start": 0.1075, "hit_10": 0.1278, "hit_10_error": 0.02}
-    distance = {"recall_10_start": 0.2345, "recall_10": 0.2598, "recall_10_error": 0.0139}
-    sentence = said(clicks, **hit, **distance, map_start=0.0485, map=0.0574, map_error=0.0111)
+    hit = {"hit_10_start": 0.1075, "hit_10": 0.1278, "hit_10_change_error": 0.02}
+    distance = {"recall_10_start": 0.2345, "recall_10": 0.2598, "recall_10_change_error": 0.0139}
+    sentence = said(clicks, **hit, **distance, map_start=0.0485, map=0.0574, map_change_error=0.0111)
     assert "agree better with the given pairs by hit@10, about as well by mAP, and better with the original" in sentence
-    sentence = said(clicks, **hit, **distance, map_start=0.0485, map=0.0631, map_error=0.0116)
+    sentence = said(clicks, **hit, **distance, map_start=0.0485, map=0.0631, map_change_error=0.0116)
     assert sentence.endswith("agree better with the given pairs and with the original distance.")
 
 
 def test_a_rise_within_its_error_is_no_rise_on_the_chart_of_two_truths(now: Snapshot) -> None:
-    scores = {
-        **now.checkpoints,
-        "map": now.checkpoints["map"].copy(),
-        "map_error": now.checkpoints["map_error"] * 0 + 0.2,
-    }
+    scores = {**now.checkpoints, "map": now.checkpoints["map"].copy()}
     scores["map"][[0, -1]] = 0.3, 0.4
-    title = charts.both_truths(replace(now, checkpoints=scores)).title
-    assert "mAP goes from .30 to .40, within its uncertainty; " in title
+    unsure = {**now.numbers, "map_change_error": 0.2}
+    title = charts.both_truths(replace(now, checkpoints=scores, numbers=unsure)).title
+    assert "mAP goes from .30 to .40, within error; " in title
+
+
+def test_of_a_kept_run_without_the_error_of_its_change_that_of_its_score_is_taken() -> None:
+    scores = {"map_start": 0.5, "map": 0.54, "map_error": 0.05}
+    assert change_since_start(scores, "map") == "about as well"
+    assert change_since_start({**scores, "map_change_error": 0.03}, "map") == "better"
+    assert change_since_start({**scores, "map_change_error": float("nan")}, "map") == "about as well"
 
 
 @pytest.mark.parametrize("method", sorted(registry.hashers()))

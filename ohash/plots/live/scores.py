@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.engine.judge import RERANKED
-from ohash.engine.narrative import amount, truth_of
+from ohash.engine.narrative import amount, change_error, truth_of
 from ohash.engine.observer import WINDOW
 from ohash.engine.params import ExperimentParams
 from ohash.engine.snapshot import Snapshot
@@ -137,7 +137,7 @@ def both_truths(now: Snapshot, *, log: bool = True) -> Chart:
         score, y = SCORES[key], source[key]
         if not np.isfinite(y).any():
             continue
-        error = last(source.get(f"{key}_error", np.zeros(1)))
+        error = change_error(now.numbers, key)
         parts.append(f"{truth(now, score)}: {score.short} {formats.trend(first(y), last(y), error)}".rstrip(","))
         smooth = moving_average(y, _stages(source["pairs"], now.params))
         curves.append(Series(score.short, x_of(source), smooth, role=role, width=theme.THICK))
@@ -226,7 +226,7 @@ def _story(now: Snapshot, score: Score, y: Floats) -> str:
         return f"is {formats.share(last(y))} before the first pair"
     so_far = amount(int(pairs[-1]), "pair")
     if not edges or not len(before) or not len(y[pairs >= edges[0]]):
-        error = last(now.checkpoints.get(f"{score.column}_error", np.zeros(1)))
+        error = change_error(now.numbers, score.column)
         return f"{formats.trend(first(y), last(y), error)} in {so_far}"
     before_drift = f"{formats.trend(first(before), last(before))} before the drift"
     if len(edges) == 1 and len(after) > 1:

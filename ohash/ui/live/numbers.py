@@ -72,7 +72,9 @@ def _score(title: str, now: Snapshot, column: str) -> str:
     if value is None or start is None or not math.isfinite(value):
         return _entry(title, _number(value))
     sure = f"<i>± {error:.3f}</i>" if math.isfinite(error) else ""
-    gain = f"<em>{round(value - start, 3) + 0.0:+.3f} since the start</em>"
+    change, sure_of_change = round(value - start, 3) + 0.0, n.get(f"{column}_change_error", math.nan)
+    plus_minus = f" ± {sure_of_change:.3f}" if math.isfinite(sure_of_change) and now.t else ""
+    gain = f"<em>{change:+.3f}{plus_minus} since the start</em>"
     return _entry(title, f"{_number(value)}{sure}", gain + _test(n, column))
 
 
