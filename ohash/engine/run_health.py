@@ -77,11 +77,11 @@ def complaints(now: Snapshot) -> list[Finding]:
     return [finding for finding in findings(now) if not finding.fine]
 
 
-def health(now: Snapshot) -> Health:
-    """One dot for all findings; a run that has just begun is not called healthy."""
+def health(now: Snapshot, wrong: list[Finding] | None = None) -> Health:
+    """One dot for all complaints, given if they are known; a run that has just begun is not called healthy."""
     if now.state == "error":
         return "failed"
-    bad = len(complaints(now))
+    bad = len(complaints(now) if wrong is None else wrong)
     if bad == 0:
         return "healthy" if now.t >= MIN_PAIRS or now.state == "done" else "early"
     return "look" if bad == 1 else "ill"

@@ -42,8 +42,9 @@ def headline_html(sentence: str, now: Snapshot | None, badge: str, *, dark: bool
 
 def _status(now: Snapshot, badge: str, *, dark: bool) -> str:
     """Pairs, recent update rate, health, state."""
-    text, role = HEALTH[health(now)]
-    told = "; ".join(f"{finding.title}: {finding.value}" for finding in complaints(now))
+    wrong = complaints(now)
+    text, role = HEALTH[health(now, wrong)]
+    told = "; ".join(f"{finding.title}: {finding.value}" for finding in wrong)
     dot = f'<span title="{html.escape(told)}"><span style="color:{colour(role, dark=dark)}">●</span> {text}</span>'
     count, pairs = amount(now.t, "pair").split()
     return (

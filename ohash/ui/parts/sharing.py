@@ -4,6 +4,7 @@ import html
 import re
 import socket
 from collections.abc import Callable
+from functools import lru_cache
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
@@ -52,6 +53,7 @@ def file_stem(dataset: str, *parts: str) -> str:
     return f"ohash-{words.strip('-')}"
 
 
+@lru_cache(maxsize=64)
 def run_file_stem(params: ExperimentParams) -> str:
     """The same for one run: data set, method, bits and seed, and what else is not at its default."""
     model, values, rows = params.model, flat(params), rows_of(params)
