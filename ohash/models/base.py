@@ -161,18 +161,20 @@ class MappedHasher(OnlineHasher, Protocol):
 class Check:
     """What an implementation was compared with: `against`, over `steps`, and the largest `deviation` of its W.
 
-    The deviation is relative to the largest entry of W. A test measures it, and fails if it is larger than stated here:
-    `python3 -m tests.models.trajectories` prints the table.
+    The deviation is relative to the largest entry of W; `compared` names what stands for W in a method without one. A
+    test measures it, and fails if it is larger than stated: `python3 -m tests.models.trajectories` prints the table.
     """
 
     against: str
     steps: str
     deviation: float
+    compared: str = "W agrees"
 
     def __str__(self) -> str:
         """One sentence for a card."""
         return (
-            f"Compared with {self.against}: over {self.steps}, W agrees to {self.deviation:.0e} of its largest entry."
+            f"Compared with {self.against}: over {self.steps}, {self.compared} to {self.deviation:.0e} of "
+            f"{'its' if self.compared.endswith('s') else 'their'} largest entry."
         )
 
 

@@ -136,7 +136,8 @@ def describe_lighter() -> str:
         f"To save hours, KSH learns labels from {ksh['labelled']} points in {ksh['iterations']} iterations per bit; on "
         f"tracks, and where similarity is distance, it has its authors' parameters, {authors.labelled:,} points and up "
         f"to {authors.iterations} iterations. FastHash learns from {fasthash['labelled']} points with "
-        f"{fasthash['trees']} trees per bit, on tracks from one or two views of most."
+        f"{fasthash['trees']} trees per bit, on tracks from one or two views of most; its recorded results were made "
+        "with scikit-learn's boosted trees, before it had its own."
     )
 
 

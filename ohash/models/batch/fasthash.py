@@ -4,13 +4,12 @@
    differing bits] given the bits before: similar pairs cost D², dissimilar ones max(0, r/2 - D)². Blocks of mutually
    similar points, whose a_ij <= 0, are optimised exactly by a minimum cut, all others fixed, block by block
    (`block_cuts`).
-2. Boosted trees are fitted to z; the bits they actually give enter the costs of the next bit.
+2. Boosted trees are fitted to z (`boosted_trees`); the bits they actually give enter the costs of the next bit.
 
 Costs are multiplied by 8, which makes every a_ij an integer.
 """
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -19,8 +18,9 @@ import numpy.typing as npt
 from ohash.core.arrays import Array, Floats, Integers, Rows
 from ohash.core.codes import Codes, pack
 from ohash.core.parameters import param, validate
-from ohash.models.base import HasherSpec
+from ohash.models.base import Check, HasherSpec
 from ohash.models.batch.block_cuts import Blocks
+from ohash.models.batch.boosted_trees import Quantised, Tree, boost
 from ohash.models.batch.sdh import indicator
 from ohash.models.hasher import Hasher
 from ohash.models.supervision import SharedLabels, Similarity, SimilarityMatrix
@@ -44,8 +44,6 @@ def votes(
 
 
 TREE_ARRAYS = ("feature", "threshold", "left", "right", "value", "roots", "bit", "base")
-SMALL = 2_000_000  # values of X below which a second thread does not pay
-MOST_BINNED = 200_000  # rows that scikit-learn finds bins from; of more it draws a sample for each fit
 
 
 @dataclass(frozen=True)
@@ -166,8 +164,8 @@ class FastHash(Hasher):
         rng = np.random.default_rng(p.seed)
         sample = rng.permutation(len(X))[: p.labelled]
         X, pairs = X[sample], Pairs(similarity.subset(sample), p.neighbours, rng)
-        grown: list[tuple[float, list[Array]]] = []
-        bins: dict[str, Any] = {}
+        grown: list[tuple[float, list[Tree]]] = []
+        quantised = Quantised.of(X)
         D = np.zeros(len(pairs.rows), np.int64)
         self.energies = []
         for k in range(self.r):
@@ -176,34 +174,29 @@ class FastHash(Hasher):
             for _ in range(p.sweeps):
                 pairs.blocks.settle(a, z, rng.permutation(len(pairs.blocks)))
                 self.energies.append(pairs.energy(a, z))
-            grown.append(self._grow(X, z, k, bins))
+            grown.append(self._grow(quantised, z, k))
             fitted = np.where(_vote(X, _flatten([grown[-1]]), 1)[:, 0] >= 0, 1, -1)
             D += fitted[pairs.rows] != fitted[pairs.indices]
             progress.tell(k + 1, self.r)
         self._version += bool(self.trees)
         self._d, self.trees = X.shape[1], _flatten(grown)
 
-    def _grow(self, X: npt.NDArray[np.float64], z: Rows, k: int, bins: dict[str, Any]) -> tuple[float, list[Array]]:
-        """(base, the nodes of each tree) of boosted trees that predict z. `bins` keeps the bins of X for the next."""
+    def _grow(self, quantised: Quantised, z: Rows, k: int) -> tuple[float, list[Tree]]:
+        """(base, trees) that predict bit k."""
         if (z == z[0]).all():
             return float(z[0]), []
-        from threadpoolctl import threadpool_limits  # noqa: PLC0415
-
-        boosted = _classifier()(
-            max_depth=self.params.depth, max_iter=self.params.trees, early_stopping=False,
-            min_samples_leaf=min(20, max(1, len(X) // 20)), random_state=(self.params.seed + k) % 2**32,
-        )  # fmt: skip
-        boosted.bins = bins
-        with threadpool_limits(1 if X.size < SMALL else None, user_api="openmp"):
-            boosted.fit(X, z)
-        return float(boosted._baseline_prediction.ravel()[0]), [tree[0].nodes for tree in boosted._predictors]
+        p = self.params
+        return boost(quantised, z, p.trees, p.depth, np.random.default_rng((p.seed, k)))
 
     def encode(self, X: npt.ArrayLike) -> Codes:
         """Packed codes (n, ceil(r/8))."""
+        return Codes(pack(self.sums(X) >= 0), self.r, self.version)
+
+    def sums(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """The sums of the trees (n, r), whose signs are the bits."""
         if not self.trees:
             raise ValueError("fasthash has no trees yet: call fit(X, y) first")
-        X = self._rows(X, "float64")
-        return Codes(pack(_vote(X, self.trees, self.r) >= 0), self.r, self.version)
+        return _vote(self._rows(X, "float64"), self.trees, self.r)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """For `ohash.save`: the trees as plain arrays."""
@@ -215,48 +208,28 @@ class FastHash(Hasher):
         self.trees = {name: np.array(arrays[name]) for name in TREE_ARRAYS} if arrays else {}
 
 
-@cache
-def _classifier() -> type[Any]:
-    """Boosted trees of scikit-learn that take the bins of X from the bit before: finding them is most of a fit."""
-    from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
-
-    class BoostedTrees(HistGradientBoostingClassifier):  # type: ignore[misc]
-        bins: dict[str, Any]
-
-        def _bin_data(self, *args: Any, **kwargs: Any) -> Any:
-            if not self.bins or len(self.bins["codes"]) > MOST_BINNED:
-                self.bins["codes"] = super()._bin_data(*args, **kwargs)
-                self.bins["mapper"] = vars(self)["_bin_mapper"]
-            self._bin_mapper = self.bins["mapper"]
-            return self.bins["codes"]
-
-    return BoostedTrees
-
-
 def _draw(others: Rows, wanted: int, rng: np.random.Generator) -> Rows:
     return others if len(others) <= wanted else rng.choice(others, wanted, replace=False)
 
 
-def _flatten(grown: list[tuple[float, list[Array]]]) -> Arrays:
+def _flatten(grown: list[tuple[float, list[Tree]]]) -> Arrays:
     """All trees of all bits in flat arrays."""
-    nodes, roots, bit, start = [], [], [], 0
-    for k, (_, trees) in enumerate(grown):
-        for tree in trees:
-            leaf = tree["is_leaf"].astype(bool)
-            nodes.append((
-                np.where(leaf, -1, tree["feature_idx"]).astype(np.int64), tree["num_threshold"].astype(np.float64),
-                tree["left"].astype(np.int64) + start, tree["right"].astype(np.int64) + start,
-                tree["value"].astype(np.float64),
-            ))  # fmt: skip
-            roots.append(start)
-            bit.append(k)
-            start += len(tree)
-    kinds = (np.int64, np.float64, np.int64, np.int64, np.float64)
-    columns = [np.concatenate([n[c] for n in nodes]) if nodes else np.zeros(0, kind) for c, kind in enumerate(kinds)]
-    flat = dict(zip(TREE_ARRAYS, columns, strict=False))
-    return flat | {
-        "roots": np.array(roots, np.int64), "bit": np.array(bit, np.int64), "base": np.array([b for b, _ in grown]),
+    trees = [tree for _, of_bit in grown for tree in of_bit]
+    sizes = [len(tree.feature) for tree in trees]
+    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64) if trees else np.zeros(0, np.int64)
+    left = _joined([tree.left for tree in trees], np.int64) + np.repeat(roots, sizes)
+    return {
+        "feature": _joined([tree.feature for tree in trees], np.int64),
+        "threshold": _joined([tree.threshold for tree in trees], np.float64),
+        "left": left, "right": left + 1,
+        "value": _joined([tree.value for tree in trees], np.float64),
+        "roots": roots, "bit": np.repeat(np.arange(len(grown)), [len(of_bit) for _, of_bit in grown]),
+        "base": np.array([base for base, _ in grown]),
     }  # fmt: skip
+
+
+def _joined(parts: list[Array], kind: type) -> Array:
+    return np.concatenate(parts).astype(kind) if parts else np.zeros(0, kind)
 
 
 def _vote(X: npt.NDArray[np.float64], trees: Arrays, r: int) -> npt.NDArray[np.float64]:
@@ -286,7 +259,15 @@ HASHER = HasherSpec(
     consumes="batch",
     pairwise=True,
     linear=False,
-    differs="Without labels it takes a matrix of which points of a sample are similar. Trees are boosted with the "
-    "logistic loss on binned features (scikit-learn's histogram boosting), 50 per bit, instead of AdaBoost with"
-    " 200 and sampled features. 50 similar and 50 dissimilar points are listed for each point.",
+    differs="Without labels it takes a matrix of which points of a sample are similar. Trees are boosted for the "
+    "logistic loss in steps of 0.1, 50 per bit, instead of AdaBoost with 200; in a trial with 50 trees on tracks "
+    "AdaBoost reached half of the mAP. Like the authors', they are grown on features quantised once (to at most 256 "
+    "values), each from a random choice of them (a tenth, 32 at least) and from the points that are not yet well "
+    "learnt (99 % of the weight). 50 similar and 50 dissimilar points are listed for each point.",
+    checked=Check(
+        "the cuts by scipy's maximum flow and the trees node by node, in plain NumPy",
+        "one fit",
+        1e-12,
+        "the sums of the trees agree",
+    ),
 )

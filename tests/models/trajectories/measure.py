@@ -9,6 +9,7 @@ from tests.core.reference import Reference
 from tests.models.trajectories import (
     adapthash,
     bsodh,
+    fasthash,
     hcoh,
     hmoh,
     ksh,
@@ -189,6 +190,16 @@ def measure_sdh(seed):
 def measure_ksh(seed):
     X, y, _ = data(seed)
     return up_to_signs(models.KSH(r=R, seed=seed, dtype="float64").fit(X, y), ksh.fit(X, y, R, 500, 1e-2))
+
+
+def measure_fasthash(seed):
+    """The sums of the trees, which decide the bits."""
+    X, y, _ = data(seed)
+    settings = {"neighbours": 6, "sweeps": 2, "trees": 4, "depth": 3, "seed": seed}
+    sample, expected = fasthash.fit(X, y, R, **settings)
+    model = models.FastHash(r=R, **settings).fit(X, y)
+    assert len(np.unique(np.sign(expected), axis=1).T) > 2, "the bits must differ"
+    return float(np.abs(model.sums(X[sample]) - expected).max() / np.abs(expected).max())
 
 
 def follow_algorithm_1(W, them):
