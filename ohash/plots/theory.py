@@ -142,8 +142,8 @@ def streams(wrong: float, C: float) -> Stage:
     last = int(np.flatnonzero(np.diff(clean, prepend=0.0))[-1]) + 1
     half = noisy[PAIRS // 2 - 1]
     told = (
-        f"With {wrong:.0%} wrong answers no such W exists: the loss is {half:.0f} after {PAIRS // 2:,} pairs and "
-        f"{noisy[-1]:.0f} after {PAIRS:,}; the bound grows with the stream, and so may the loss."
+        f"With {wrong:.0%} wrong answers no such W exists: the loss is {half:,.0f} after {PAIRS // 2:,} pairs and "
+        f"{noisy[-1]:,.0f} after {PAIRS:,}; the bound grows with the stream, and so may the loss."
         if wrong
         else "Add wrong answers to see a stream without such a W."
     )
@@ -152,7 +152,7 @@ def streams(wrong: float, C: float) -> Stage:
         "If one U has no loss, with room to spare, at every pair, the second term of the bound is 0: where C "
         "is large enough, ΣR stays below a constant, however long the stream. Two clouds of points in the plane, "
         f"{BITS} bits, {PAIRS:,} pairs, learnt now with C = {C:g}: without wrong answers the last loss comes with pair "
-        f"{last:,}, at ΣR = {clean[-1]:.0f}. {told}",
+        f"{last:,}, at ΣR = {clean[-1]:,.0f}. {told}",
         (
             r"\textstyle\sum R \le F^2 \left( \lVert U - W^1 \rVert^2 + 2 C \sum \max(0, \ell_U) \right)"
             r"\qquad \text{Eq. (27), corrected}",
@@ -163,10 +163,10 @@ def streams(wrong: float, C: float) -> Stage:
 
 def _two_streams(clean: npt.NDArray[np.float64], noisy: npt.NDArray[np.float64], wrong: float) -> Chart:
     t = np.arange(1, PAIRS + 1)
-    lines = [Series("separable", t, clean, role="right", label=f"separable {clean[-1]:.0f}")]
+    lines = [Series("separable", t, clean, role="right", label=f"separable {clean[-1]:,.0f}")]
     if wrong:
         name = f"{wrong:.0%} wrong answers"
-        lines.append(Series(name, t, noisy, role="wrong", dash="dashed", label=f"{wrong:.0%} wrong {noisy[-1]:.0f}"))
+        lines.append(Series(name, t, noisy, role="wrong", dash="dashed", label=f"{wrong:.0%} wrong {noisy[-1]:,.0f}"))
     level = clean[-1] == clean[PAIRS // 2]
     title = (
         "Cumulative loss is level where a W without loss exists" + (", and climbs where none does" if wrong else "")

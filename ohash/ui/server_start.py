@@ -18,8 +18,10 @@ from ohash.ui.session.recording import recording
 from ohash.ui.workarounds.first_paint import AddToPage
 from ohash.ui.workarounds.script import SCRIPT
 from ohash.ui.workarounds.style import CSS
+from ohash.web.files import cards_script
 
-MIDDLEWARE = [Middleware(AddToPage, html=CSS + SCRIPT + (class_routes.SCRIPT if access.is_class() else ""))]
+OF_CLASS = class_routes.SCRIPT if access.is_class() else ""
+MIDDLEWARE = [Middleware(AddToPage, html=CSS + SCRIPT + cards_script() + OF_CLASS)]
 ROUTES = [*class_routes.ROUTES, *broadcast.ROUTES]
 
 

@@ -11,6 +11,7 @@ from ohash.engine.microscope import SEARCHED, Microscope, PairView
 from ohash.engine.narrative import title_of
 from ohash.engine.params import ExperimentParams
 from ohash.models.registry import find
+from ohash.plots.glossary import cards_in_markdown, symbols_in, with_cards
 from ohash.plots.pair import RULES, Stage, stages
 from ohash.plots.svg import to_svg
 from ohash.plots.theory import first_C, negative_from, streams, theory
@@ -80,6 +81,8 @@ def show(session: Session) -> None:
             _next_stage(session, len(shown))
             if session.present and part == PARTS[1]:
                 _theory_controls(view, model, last, len(shown))
+            if session.present:  # the stage itself has no room for them
+                _symbols(shown[last - 1])
             _export(shown, params, view)
         with right:
             if session.present:  # only one fits on a screen
@@ -263,12 +266,25 @@ def _set_stages(session: Session, shown: int) -> None:
     session.stages_shown = shown
 
 
+def _words(number: int, stage: Stage) -> None:
+    """What happens; its terms, and below it the symbols of its equations, have cards."""
+    title, text = cards_in_markdown(stage.title, stage.text)
+    st.markdown(f"**{number} · {title}.** {text}", unsafe_allow_html=True)
+
+
+def _symbols(stage: Stage) -> None:
+    symbols = symbols_in(stage.tex)
+    if symbols:
+        st.html(f'<p class="ohash-symbols">Symbols: {with_cards(" · ".join(symbols))}</p>')
+
+
 def _stage(number: int, stage: Stage) -> None:
-    st.markdown(f"**{number} · {stage.title}.** {stage.text}")
+    _words(number, stage)
     if stage.strips:
         _picture(stage.strips, stage.text, "min-width:560px; max-width:760px")  # a phone scrolls it
     for line in stage.tex:
         st.latex(line)
+    _symbols(stage)
     if stage.chart is not None:
         static_chart.show(stage.chart, f"stage_{stage.title}", height=stage.height)
 
@@ -278,7 +294,7 @@ def _large_stage(number: int, shown: list[Stage]) -> None:
     stage = shown[-1]
     strips = next((one for one in reversed(shown) if one.strips), None) if stage.chart is None else None
     with st.container(border=True, key="large_stage"):
-        st.markdown(f"**{number} · {stage.title}.** {stage.text}")
+        _words(number, stage)
         if strips is not None:
             _picture(strips.strips, strips.text)
         for line in stage.tex:

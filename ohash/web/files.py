@@ -6,12 +6,13 @@ from functools import cache
 from pathlib import Path
 
 from ohash.plots import theme
+from ohash.plots.glossary import cards_in_markdown, glossary, with_cards
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
-    "step.js", "random.js", "points.js", "features.js", "measure.js", "history.js", "run.js", "look.js", "plane.js",
-    "draw.js", "charts.js", "link.js", "address.js", "words.js", "live.js", "stage.js", "rail.js", "tools.js",
-    "hand.js", "report.js", "transport.js",
+    "cards.js", "step.js", "random.js", "points.js", "features.js", "measure.js", "history.js", "run.js", "look.js",
+    "plane.js", "draw.js", "charts.js", "link.js", "address.js", "words.js", "live.js", "stage.js", "rail.js",
+    "tools.js", "hand.js", "report.js", "transport.js",
 )  # fmt: skip
 PAGE = """<!doctype html>
 <html lang="en">
@@ -52,8 +53,8 @@ ABOUT = (
 
 
 def about() -> str:
-    """What one sees, in two sentences."""
-    return ABOUT
+    """What one sees, in two sentences of Markdown with cards."""
+    return cards_in_markdown(ABOUT)[0]
 
 
 @cache
@@ -73,7 +74,17 @@ def style() -> str:
 
 def script() -> str:
     """All of the JavaScript; it defines `mountPlayground(root, colours)`."""
-    return "\n".join(_text(name) for name in SCRIPTS)
+    return "\n".join([_terms(), *(_text(name) for name in SCRIPTS)])
+
+
+def _terms() -> str:
+    return f"const GLOSSARY = {json.dumps(glossary(), ensure_ascii=False)};"
+
+
+def cards_script() -> str:
+    """The JavaScript of the cards alone, as an element of a page; `ohashWithCards` makes nodes of a text."""
+    listen = "listenForCards();\nwindow.ohashWithCards = withCards;"
+    return f"<script>\n(() => {{\n{_terms()}\n{_text('cards.js')}\n{listen}\n}})();\n</script>\n"
 
 
 def colours() -> str:
@@ -118,6 +129,6 @@ def widget_script() -> str:
 def standalone() -> str:
     """One HTML page with everything in it."""
     return PAGE.format(
-        light=theme.LIGHT, dark=theme.DARK, font=theme.FONT, style=style(), about=ABOUT, markup=markup(),
+        light=theme.LIGHT, dark=theme.DARK, font=theme.FONT, style=style(), about=with_cards(ABOUT), markup=markup(),
         script=script(), colours=colours(),
     )  # fmt: skip

@@ -10,8 +10,8 @@ function makeRail(element, choose, unlock) {
     const input = makeInput(control), shown = make("b");
     const event = control.options || control.number ? "change" : "input";
     input.addEventListener(event, () => choose(control, fromInput(control, input.value)));
-    const label = make("label", {}, make("span", { textContent: control.title }), shown, input);
-    if (control.help) label.append(make("small", { textContent: control.help }));
+    const label = make("label", {}, make("span", {}, ...withCards(control.title)), shown, input);
+    if (control.help) label.append(make("small", {}, ...withCards(control.help, new Set([control.title]))));
     element.append(label);
     return { control, input, shown };
   });

@@ -13,7 +13,9 @@ function report({ element, find, scrub, stage, run, view, look, live }, aloud) {
   scrub.setAttribute("aria-valuetext", `pair ${run.t} of ${run.seen}`);
   find(".status").textContent = statusWords(run);
   for (const [name, title, value] of captions(run)) {
-    find(`[data-chart=${name}]`).replaceChildren(make("span", {}, title), make("b", {}, value));
+    const caption = find(`[data-chart=${name}]`);
+    if (caption.firstChild?.textContent !== title) caption.replaceChildren(make("span", {}, ...withCards(title)), make("b"));
+    caption.lastChild.textContent = value; // a card stays open while the numbers change
   }
   find(".point").replaceChildren(...pointWords(run, codes, view.focus, m));
   find(".buckets").replaceChildren(...bucketWords(run, codes, m, look, element.matches(".presents") ? 3 : 5));

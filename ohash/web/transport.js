@@ -11,6 +11,7 @@ const NOTE_MS = 1000; // how often the address follows it
 function mountPlayground(root, colours, {
   address = "fragment", live = null, start = null, everywhere = () => false, notes = () => true,
 } = {}) {
+  listenForCards(root);
   const playground = new Playground(root, colours, ADDRESSES[address], live, everywhere, notes);
   playground.open(start ?? playground.address.read());
   return () => playground.stop();

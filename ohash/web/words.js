@@ -44,7 +44,7 @@ function pairWords(run, { phase, slow }, look) {
   const wanted = similar ? "0 wanted" : `at least ${Math.ceil(step.br)} wanted`;
   const first = make("p", {}, `Pair ${run.t.toLocaleString("en")}: `, kind,
     `${last.wrong ? " (noise: the wrong answer)" : ""}.${who} ${differ(step.D_h, r)}, ${wanted}. `,
-    lossWords(step, last, T));
+    ...withCards(lossWords(step, last, T)));
   const differing = [...step.h_i.keys()].filter((k) => step.h_i[k] !== step.h_j[k]);
   const codes = make("table");
   [step.h_i, step.h_j].forEach((signs, at) => {
@@ -88,7 +88,7 @@ function bitWords(run, m, { s, bits, delta }) {
   const which = s === 1 ? "that differ" : "that agree", n = bits.length;
   const rest = pool.length > 6 ? ` (6 of ${pool.length} are listed)` : "";
   const words = `Of the bits ${which}, the ${n === 1 ? "one" : n} with the smallest margin δ must flip${rest}:`;
-  return [make("p", {}, words), table];
+  return [make("p", {}, ...withCards(words)), table];
 }
 
 // For each bit, the point whose margin is the smaller one has to cross the boundary.
@@ -109,7 +109,8 @@ function moveWords(run, m, { bits, ratio, tau }) {
   const cut = `τ = C = ${brief(tau)}, cut off from ${brief(ratio)}`;
   const length = ratio > tau ? cut : `τ = ${brief(tau)}, not cut off`;
   const who = bits.length === 1 ? `Boundary ${names} moves` : `Boundaries ${names} move`;
-  return [make("p", {}, `${who}: ${length}. Now ${plural(after, "bit")} differ${after === 1 ? "s" : ""}.`)];
+  const then = `Now ${plural(after, "bit")} differ${after === 1 ? "s" : ""}.`;
+  return [make("p", {}, ...withCards(`${who}: ${length}. ${then}`))];
 }
 
 // The code of the point in focus, and who is at 0, 1 and 2 bits.

@@ -3,6 +3,7 @@
 import base64
 import inspect
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from ohash.cli.browser import Dashboard
 from ohash.cli.main import main
 from ohash.engine import links
 from ohash.engine.params import flat
+from ohash.plots.glossary import glossary
 from ohash.streams.readers.own_data import open_files
 from ohash.ui.session.address import LIMITS
 from ohash.web import files
@@ -337,6 +339,13 @@ def test_a_lesson_sets_the_playground_and_a_wrong_link_is_named(page: Any, serve
     page.get_by_role("link", name="Set the playground for “One update”").click()
     until(lambda: page.get_by_role("slider", name="r, bits").input_value() == "4", "the lesson's bits")
     page.get_by_text("In this lesson only C can be changed").wait_for()
+    card = page.locator(".ohash-card")
+    page.locator(".st-key-lessons .ohash-term:visible", has_text=re.compile("^R$")).hover()
+    until(lambda: "The similarity loss of a pair" in card.inner_text(), "the card of a term in the lesson")
+    page.locator(".playground figcaption .ohash-term").first.hover()
+    until(lambda: card.inner_text() == glossary()["mAP"], "that of a score beside the playground's chart")
+    page.locator(".playground .plane").hover()
+    until(lambda: not card.is_visible(), "it closes when the pointer leaves it")
     for name in ("β", "Noise", "r, bits"):
         assert page.get_by_role("slider", name=name).is_disabled()
     assert page.get_by_role("radio", name="Erase").is_disabled()
@@ -368,6 +377,11 @@ def test_back_from_a_scene_keeps_the_address_of_what_is_shown(page: Any, server:
     until(lambda: "present=lesson-2" in page.evaluate("location.search"), "the scene is in the address")
     until(lambda: "data=rings" not in page.evaluate("location.search"), "the settings of the scene, too")
     own = page.evaluate("location.search").replace("present=lesson-2", "").strip("?&")
+    page.locator(".playground .rail .ohash-term:visible, .playground figcaption .ohash-term").first.focus()
+    until(lambda: page.locator(".ohash-card").is_visible(), "a card opens by keyboard")
+    page.keyboard.press("Escape")
+    until(lambda: not page.locator(".ohash-card").is_visible(), "Escape closes it")
+    assert page.locator(".st-key-stage").count() == 1, "and leaves the stage as it is"
     page.keyboard.press("Escape")
     page.wait_for_selector(".st-key-stage", state="detached")
     until(lambda: "present" not in page.evaluate("location.search"), "nothing is presented")

@@ -2,10 +2,13 @@
 
 import re
 
+import ohash
 from ohash.core.parameters import parameter_table
+from ohash.engine.microscope import Microscope
 from ohash.evaluation.metrics import METRICS
 from ohash.models.online.oh_params import OHParams
-from ohash.plots.glossary import glossary, terms_in, with_cards
+from ohash.plots.glossary import cards_in_markdown, glossary, symbols_in, terms_in, with_cards
+from ohash.plots.pair import stages
 from ohash.web.lessons import lessons
 
 
@@ -30,7 +33,25 @@ def test_longer_terms_come_before_their_parts():
 
 def test_a_meaning_is_escaped():
     card = with_cards("τ")
-    assert re.fullmatch(r'<abbr class="ohash-term" tabindex="0" title="[^"<>]+">τ</abbr>', card)
+    assert re.fullmatch(r'<abbr class="ohash-term" tabindex="0" aria-description="[^"<>]+">τ</abbr>', card)
+
+
+def test_markdown_keeps_its_markup_and_a_term_met_before_has_no_second_card():
+    text, answer = cards_in_markdown("Set *C* of `C`; [C](?C=1), $C$, a <b> Hamming\ndistance", "then C and τ")
+    card = '<abbr class="ohash-term" tabindex="0" aria-description="[^"<>]+">'
+    assert re.fullmatch(
+        rf"Set \*{card}C</abbr>\* of `C`; \[C\]\(\?C=1\), \$C\$, a &lt;b> {card}Hamming\ndistance</abbr>", text
+    )
+    assert re.fullmatch(rf"then C and {card}τ</abbr>", answer)
+
+
+def test_the_symbols_of_an_update_are_all_in_the_glossary():
+    experiment = ohash.experiment("blobs2d", "oh", r=8, kernel="none", pairs=100, C=0.1)
+    microscope = Microscope(experiment)
+    at = microscope.find("update", 0)
+    assert at is not None
+    found = symbols_in(line for stage in stages(microscope.view(at), 0) for line in stage.tex)
+    assert {"W", "D_h", "R", "δ", "g", "H", "G", "ℓ", "C", "τ", "p₀"} <= set(found) <= glossary().keys()
 
 
 def test_most_lessons_have_terms_to_look_up():

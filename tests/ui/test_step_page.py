@@ -51,6 +51,8 @@ def test_the_stages_of_a_pair_come_one_press_at_a_time(update: int) -> None:
     assert "2 · Similarity loss" in shown(app) and "3 · Which bits to flip" not in shown(app)
     press(app, "stage_all")
     assert "7 · Update" in shown(app) and r"\tau = \min" in shown(app)
+    cards = "".join(one.body for one in app.get("html") if "Symbols:" in one.body)
+    assert cards.count("Symbols:") == 7 and all(f">{symbol}</abbr>" in cards for symbol in ("τ", "C", "ℓ", "W", "δ"))
     assert app.button(key="stage_next").disabled
     press(app, "pair_forward")
     assert app.query_params["at"] == str(update + 1) and "2 · Similarity loss" not in shown(app)

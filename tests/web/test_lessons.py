@@ -108,10 +108,12 @@ def test_the_answer_comes_after_a_guess():
     app.switch_page("pages/learn.py").run()
     assert not app.exception
     first = lessons()[0]
-    shown = lambda: "\n".join(one.value for one in app.markdown)  # noqa: E731
+    shown = lambda: re.sub("</?abbr[^>]*>", "", "\n".join(one.value for one in app.markdown))  # noqa: E731
     assert first.text in shown() and first.answer not in shown()
     wrong = next(option for option in first.options if option != first.right)
     app.radio(key="guess_1").set_value(wrong).run()
     assert f"Not quite: {first.right}." in shown() and first.answer in shown()
     app.radio(key="guess_1").set_value(first.right).run()
     assert "**Right.**" in shown()
+    cards = re.findall('<abbr class="ohash-term"[^>]*>([^<]*)<', "\n".join(one.value for one in app.markdown))
+    assert {"hash code", "Hamming\ndistance", "β", "R", "MMOH"} <= set(cards), "a term has its card where it stands"

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ohash.plots.glossary import glossary, terms_in, with_cards
+from ohash.plots.glossary import cards_in_markdown, glossary, terms_in, with_cards
 from ohash.ui.parts import present
 from ohash.ui.parts.items import table_html
 from ohash.ui.parts.notices import show_error
@@ -60,14 +60,16 @@ def show_glossary() -> None:
 
 
 def _show(number: int, lesson: Lesson) -> None:
-    st.markdown(f"First: [Set the playground for “{lesson.title}”](#{lesson.link})\n\n{lesson.text}")
-    terms = terms_in(f"{lesson.text} {lesson.question} {lesson.answer} {lesson.exercise}")
-    if terms:
-        st.html(f'<p class="ohash-caption">Terms: {with_cards(" · ".join(terms))}</p>')
+    text, answer, exercise = cards_in_markdown(lesson.text, lesson.answer, lesson.exercise)
+    first = f"First: [Set the playground for “{lesson.title}”](#{lesson.link})"
+    st.markdown(f"{first}\n\n{text}", unsafe_allow_html=True)
+    asked = [term for term in terms_in(lesson.question) if term not in terms_in(lesson.text)]
+    if asked:  # the label of a choice has no cards
+        st.html(f'<p class="ohash-caption">In the question: {with_cards(" · ".join(asked))}</p>')
     guess = st.radio(f"**Predict first.** {lesson.question}", lesson.options, index=None, key=f"guess_{number}")
     if guess is None:
         st.caption("Choose one to see the answer.")
         return
     told = "Right." if guess == lesson.right else f"Not quite: {lesson.right}."
     setting = f"The answer is about [the lesson's own setting](#{lesson.link})."
-    st.markdown(f"**{told}** {setting}\n\n**Then look.** {lesson.answer}\n\n**Try.** {lesson.exercise}")
+    st.markdown(f"**{told}** {setting}\n\n**Then look.** {answer}\n\n**Try.** {exercise}", unsafe_allow_html=True)

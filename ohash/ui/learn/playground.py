@@ -13,7 +13,7 @@ def _component() -> ComponentRenderer:
 
 def show_about() -> None:
     """What it is, in two sentences."""
-    st.caption(about(), width="stretch")
+    st.caption(about(), width="stretch", unsafe_allow_html=True)
 
 
 def show(start: str) -> None:

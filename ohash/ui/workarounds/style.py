@@ -33,6 +33,7 @@ CSS = """
 .st-key-top [data-testid="stCaptionContainer"] p {margin: 0;}
 .ohash-headline {margin: 0; padding: 0; line-height: 1.2; font-size: .97rem; font-weight: 400; letter-spacing: 0;}
 .ohash-term {text-decoration: underline dotted; text-underline-offset: .2em; cursor: help;}
+.ohash-symbols {margin: 0; font-size: .82rem; opacity: .85;} .ohash-symbols .ohash-term {padding: 0 .15em;}
 .ohash-caption {margin: 0; font-size: .76rem; line-height: 1.2; min-height: 2.4em; opacity: .8;}
 .st-key-play button {min-width: 9.7rem;}
 .st-key-play button::after {content: "Space"; opacity: .9; font-size: .9rem; margin-left: .5rem;}
@@ -237,8 +238,8 @@ CSS = """
 .st-key-more {gap: .5rem;}
 /* Present mode: the stage is as high as the screen, and lengths that belong to type grow with it. */
 .st-key-stage {--type: max(17px, 1.06vw); --ohash-type: max(14px, 1.06vw);}
-.st-key-stage :is(.ohash-status, .ohash-caption, .ohash-heading, .ohash-gallery figure, button p, label p,
-  [data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"] p, [data-testid="stPageLink"] p,
+.st-key-stage :is(.ohash-status, .ohash-caption, .ohash-symbols, .ohash-heading, .ohash-gallery figure, button p,
+  label p, [data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"] p, [data-testid="stPageLink"] p,
   [data-testid="stSelectbox"] *) {
   font-size: var(--type);}
 .st-key-stage [data-testid="stSliderTickBar"] p {font-size: var(--type); line-height: 1;}
