@@ -20,7 +20,7 @@ from ohash.ui.parts import present, static_chart
 from ohash.ui.parts.items import pair_html
 from ohash.ui.parts.notices import show_error, show_missing_data
 from ohash.ui.parts.sharing import file_stem, offer_file
-from ohash.ui.session import address, live_run, own_data, view_state
+from ohash.ui.session import address, live_run, own_data, step_link, view_state
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.slots import on_choice, once, slot
 from ohash.ui.workarounds.style import dark
@@ -54,19 +54,16 @@ def show(session: Session) -> None:
         return
     _read_address(session, microscope)
     assert session.pair is not None
-    title = f"{find(params.method).title} on {title_of(params)}"
     with st.container(horizontal=True, key="step_top", vertical_alignment="center"):
-        st.caption(
-            f"{title}: pair {session.pair:,} of {microscope.length:,}, counted from 0. The run on Live is not touched.",
-            width="stretch",
-        )
+        st.caption(_headline(session, microscope), width="stretch")
         present.bar(session, "pages/step.py")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _choose_pair(session, microscope)
         _choose_items(session, microscope)
-        values = _what_if(params, session.pair)
+        _what_if(session)
+    values = session.what_if
     if values:
-        told = ", ".join(f"{find(params.method).table[name].symbol} = {value:g}" for name, value in values.items())
+        told = _values_told(session)
         st.info(f"What if {told}: the model up to this pair is that of the experiment.", icon=":material/tune:")
     view = microscope.view(session.pair, session.own_pair, **values)
     with st.container(horizontal=True, key="step_parts", vertical_alignment="bottom"):
@@ -94,6 +91,10 @@ def show(session: Session) -> None:
                         if part == PARTS[1]:
                             _theory_controls(view, model, number, len(shown))
     place = {"at": str(session.pair)}
+    if session.own_pair is not None:
+        place[step_link.ITEMS] = step_link.write_items(session.own_pair)
+    if session.what_if:
+        place[step_link.WHAT_IF] = step_link.write_what_if(session.what_if)
     if last > 1:
         place["stage"] = str(last)
     if session.step_part:
@@ -107,12 +108,34 @@ def _read_address(session: Session, microscope: Microscope) -> None:
         session.pair = address.pair()
         if session.pair is not None:
             session.stages_shown, session.step_part = address.stage(), address.part()
+            session.own_pair, session.what_if = address.items(), address.what_if()
     if session.pair is None:
         now = live_run.latest_snapshot(session)
         session.pair = max(0, now.t - 1) if now is not None and now.params == session.params else 0
     if session.pair >= microscope.length:
         st.info(f"The experiment has {microscope.length:,} pairs; this is its last one.")
         session.pair = microscope.length - 1
+    if session.what_if_of not in ("", session.params.key()):
+        session.what_if = {}
+    session.what_if_of = session.params.key()
+    session.own_pair, problems = step_link.possible_items(session.own_pair, microscope.dataset.n)
+    session.what_if, others = step_link.possible_values(session.what_if, session.params, session.pair)
+    for warning in address.warnings_of([*problems, *others]):
+        st.warning(warning)
+
+
+def _headline(session: Session, microscope: Microscope) -> str:
+    """Which pair of which experiment."""
+    params, place = session.params, f"pair {session.pair:,} of {microscope.length:,}, counted from 0"
+    if session.own_pair is not None:
+        i, j, s = session.own_pair
+        place = f"rows {i:,} and {j:,}, a {step_link.kind_of(s)} pair that you chose, in place of {place}"
+    return f"{find(params.method).title} on {title_of(params)}: {place}. The run on Live is not touched."
+
+
+def _values_told(session: Session) -> str:
+    table = find(session.params.method).table
+    return ", ".join(f"{table[name].symbol} = {value:g}" for name, value in session.what_if.items())
 
 
 def _choose_pair(session: Session, microscope: Microscope) -> None:
@@ -138,10 +161,12 @@ def _choose_items(session: Session, microscope: Microscope) -> None:
     """Two items of one's own in place of the pair of the stream."""
     with st.popover("Own two items", key="own_items"):
         last = microscope.dataset.n - 1
-        i = st.number_input("row i", 0, last, 0, key="own_i")
-        j = st.number_input("row j", 0, last, min(1, last), key="own_j")
-        similar = st.radio("They are", ("similar", "dissimilar"), horizontal=True, key="own_s")
-        s = 1 if similar == "similar" else -1
+        first = session.own_pair or (0, min(1, last), 1)
+        i = st.number_input("row i", 0, last, first[0], key="own_i")
+        j = st.number_input("row j", 0, last, first[1], key="own_j")
+        kinds = list(step_link.KINDS)
+        similar = st.radio("They are", kinds, kinds.index(step_link.kind_of(first[2])), horizontal=True, key="own_s")
+        s = step_link.KINDS[similar]
         st.button(
             "Use them", key="own_use", on_click=once(partial(_go, session, session.pair or 0, (int(i), int(j), s)))
         )
@@ -161,19 +186,27 @@ def _search(session: Session, microscope: Microscope, kind: str) -> None:
         _go(session, at)
 
 
-def _what_if(params: ExperimentParams, t: int) -> dict[str, Any]:
+def _what_if(session: Session) -> None:
     """Other values of α, β and C for this one step."""
-    model = params.model_at(t)
+    assert session.pair is not None
+    model = session.params.model_at(session.pair)
     with st.popover("What if", icon=":material/tune:", key="what_if"):
         st.caption("Other values for this one step; the experiment keeps its own.")
-        key = f"{params.key()[:8]}_{model.alpha}_{model.beta}_{model.C}"
-        values: dict[str, Any] = {
-            "alpha": st.number_input("α", 0, model.r, model.alpha, key=f"what_alpha_{key}"),
-            "beta": st.number_input("β", 0.01, 1.0, float(model.beta), 0.05, key=f"what_beta_{key}"),
-        }
+        ranges: dict[str, tuple[Any, ...]] = {"alpha": (0, model.r, 1, None), "beta": (0.01, 1.0, 0.05, None)}
         if model.C > 0:  # auto is a number only after the warm-up
-            values["C"] = st.number_input("C", 1e-6, 1e6, float(model.C), format="%g", key=f"what_C_{key}")
-    return {name: value for name, value in values.items() if value != getattr(model, name)}
+            ranges["C"] = (1e-6, 1e6, None, "%g")
+        for name, (lo, hi, step, form) in ranges.items():
+            own = getattr(model, name)
+            place = slot(f"what_{name}", type(lo)(session.what_if.get(name, own)))
+            st.number_input(
+                find(session.params.method).table[name].symbol, lo, hi, place.initial, step, form, key=place.key,
+                on_change=on_choice(place, partial(_try_value, session, name, own)),
+            )  # fmt: skip
+
+
+def _try_value(session: Session, name: str, own: float, value: float) -> None:
+    others = {key: kept for key, kept in session.what_if.items() if key != name}
+    session.what_if = others if value == own else others | {name: value}
 
 
 def _choose_model(view: PairView) -> int:

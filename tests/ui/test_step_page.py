@@ -67,7 +67,11 @@ def test_the_next_update_is_found_and_what_if_leaves_the_experiment_alone(update
     before = dict(app.query_params)
     next(one for one in app.number_input if one.label == "C").set_value(1e-4).run()
     assert "What if C = 0.0001" in shown(app) and r"= 0.0001\qquad" in shown(app)
-    assert dict(app.query_params) == before
+    assert dict(app.query_params) == before | {"what_if": "C:0.0001"}
+    again = opened(**dict(app.query_params))
+    assert "What if C = 0.0001" in shown(again) and r"= 0.0001\qquad" in shown(again), "a link keeps it"
+    next(one for one in again.number_input if one.label == "C").set_value(0.1).run()
+    assert "What if" not in shown(again) and dict(again.query_params) == before
 
 
 def test_two_items_of_ones_own() -> None:
@@ -78,6 +82,13 @@ def test_two_items_of_ones_own() -> None:
     assert "A similar pair that you chose: xᵢ is row 7, xⱼ is row 7." in shown(app)
     press(app, "stage_all")
     assert "There is no loss" in shown(app)
+    link = dict(app.query_params)
+    assert link["items"] == "7,7,similar"
+    again = opened(**link)
+    assert "rows 7 and 7, a similar pair that you chose, in place of pair 5 of 400" in shown(again)
+    assert "There is no loss" in shown(again) and not again.warning and dict(again.query_params) == link
+    press(again, "own_end")
+    assert "items" not in again.query_params and "that you chose" not in shown(again)
 
 
 def test_mmoh_says_which_models_learn() -> None:
@@ -125,11 +136,16 @@ def test_a_forged_pair_is_the_nearest_there_is(at: str, pair: int) -> None:
         ("present", "nonsense", "present must be 1, gallery"),
         ("stage", "two", "stage must be a whole number"),
         ("part", "x", "part must be theory"),
+        ("items", "7,x,similar", "items must be two rows"),
+        ("items", "7,999999,similar", "items must be rows up to"),
+        ("what_if", "gamma:1", "must be values of alpha, beta or C"),
+        ("what_if", "alpha:9", "alpha must be at most r = 8, got"),
     ],
 )
 def test_what_is_ignored_is_said(key: str, value: str, words: str) -> None:
     app = opened(at="5", **{key: value})
-    assert len(app.warning) == 1 and words in app.warning[0].value and value in app.warning[0].value
+    given = value.removeprefix("alpha:")
+    assert len(app.warning) == 1 and words in app.warning[0].value and given in app.warning[0].value
     assert "1 · Codes" in shown(app) and key not in app.query_params
 
 

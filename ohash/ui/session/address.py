@@ -18,12 +18,16 @@ from ohash.engine.links import Limits
 from ohash.engine.live.presets import PRESETS
 from ohash.engine.params import ExperimentParams
 from ohash.plots.live.charts import CHARTS
+from ohash.ui.session import step_link
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds.markdown import escape_markdown
 
 LIMITS = Limits(bits=2048, m=2048, pairs=10**8)
 PLACE = "place"  # a mark, another one each time that the tab of a class is sent somewhere
-KEYS_OF_OTHER_PAGES = ("profile", "sweep", "spec", "view", "at", "stage", "part", "present", "key", "follow", PLACE)
+KEYS_OF_OTHER_PAGES = (
+    "profile", "sweep", "spec", "view", "at", step_link.ITEMS, step_link.WHAT_IF, "stage", "part", "present", "key",
+    "follow", PLACE,
+)  # fmt: skip
 PAGES = ("compare", "data", "learn", "step", "advise", "runs", "sweeps", "paper")  # as app.py names them
 THEORY = "theory"  # as `part=` names it
 PRESENTED = {"1", "gallery", *CHARTS, *(preset.key for preset in PRESETS)}  # and the lessons
@@ -86,6 +90,7 @@ def view_problems(own_query: bool = False) -> list[str]:
         problems.append(f"at must be the number of a pair, got {given['at'][:40]!r}; left out")
     if "stage" in given and not _whole_number(given["stage"]):
         problems.append(f"stage must be a whole number, got {given['stage'][:40]!r}; left out")
+    problems += step_link.problems_of(given)
     if given.get("part", THEORY) != THEORY:
         problems.append(f"part must be {THEORY}, got {given['part'][:40]!r}; left out")
     if given.get("present") and not present():
@@ -128,6 +133,17 @@ def stage() -> int:
 def part() -> str:
     """The part of Step by step that the address wants: THEORY, or "" for the update."""
     return THEORY if st.query_params.get("part") == THEORY else ""
+
+
+def items() -> step_link.Items | None:
+    """The two items that the address wants in place of the pair."""
+    return step_link.read_items(st.query_params.get(step_link.ITEMS, ""))
+
+
+def what_if() -> dict[str, float]:
+    """The values of α, β and C that the address wants tried on the pair."""
+    text = st.query_params.get(step_link.WHAT_IF, "")
+    return (step_link.read_what_if(text) if text else None) or {}
 
 
 def present() -> str:

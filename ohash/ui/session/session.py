@@ -103,6 +103,8 @@ class Session:
     pair: int | None = None  # that Step by step takes apart; None for the last one learnt on Live
     opens_step: bool = False  # a curve of Live was clicked
     own_pair: tuple[int, int, int] | None = None  # two items and their similarity, in its place
+    what_if: dict[str, float] = field(default_factory=dict)  # values of alpha, beta or C to try on it
+    what_if_of: str = ""  # the key of the experiment that they belong to
     stages_shown: int = 1
     step_part: str = ""  # of Step by step, as the address names it: the theory, or "" for the update
     board_answer: str = ""  # what became of an entry on the board of the class

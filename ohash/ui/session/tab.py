@@ -69,8 +69,7 @@ def _turn_to_address(session: Session, own_query: bool) -> Session:
         comparisons.choose(session, opened.comparison)
     if opened.advice is not None:
         advices.choose(session, opened.advice)
-    if session.pair != address.pair():
-        session.own_pair = None
+    session.own_pair, session.what_if = address.items(), address.what_if()
     session.pair, session.stages_shown, session.step_part = address.pair(), address.stage(), address.part()
     session.present, session.link_problems, session.warnings = opened.present, opened.link_problems, opened.warnings
     session.viewed_dataset = session.data_part = ""
