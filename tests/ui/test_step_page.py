@@ -122,6 +122,12 @@ def test_the_part_and_the_stage_survive_a_reload(update: int) -> None:
     assert "stage" not in again.query_params and again.query_params["part"] == "theory"
 
 
+@pytest.mark.parametrize("name", ["1", "step"])
+def test_the_page_is_presented_by_its_name(name: str) -> None:
+    app = opened(at="5", present=name)
+    assert not app.warning and app.button(key="back") and app.query_params["present"] == "1"
+
+
 @pytest.mark.parametrize(("at", "pair"), [("1000000", 399), ("-3", 0), ("x", 0), ("9" * 40, 0)])
 def test_a_forged_pair_is_the_nearest_there_is(at: str, pair: int) -> None:
     app = opened(at=at)

@@ -103,6 +103,13 @@ def test_a_lecturers_own_lesson_comes_first(tmp_path, monkeypatch):
         command(parser().parse_args(["--lesson", str(file)]), [])
 
 
+def test_the_playground_is_presented_by_its_name():
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params["present"] = "playground"
+    app.switch_page("pages/learn.py").run()
+    assert not app.exception and not app.warning and app.button(key="back")
+
+
 def test_the_answer_comes_after_a_guess():
     app = AppTest.from_file(APP, default_timeout=60)
     app.switch_page("pages/learn.py").run()

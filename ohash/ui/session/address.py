@@ -31,6 +31,7 @@ KEYS_OF_OTHER_PAGES = (
 PAGES = ("compare", "data", "learn", "step", "advise", "runs", "sweeps", "paper")  # as app.py names them
 THEORY = "theory"  # as `part=` names it
 PRESENTED = {"1", "gallery", *CHARTS, *(preset.key for preset in PRESETS)}  # and the lessons
+PAGE_PRESENTED = ("playground", "step")  # other words for 1, on the pages that they name
 IGNORED = "Some parts of the link were ignored"
 
 
@@ -94,7 +95,7 @@ def view_problems(own_query: bool = False) -> list[str]:
     if given.get("part", THEORY) != THEORY:
         problems.append(f"part must be {THEORY}, got {given['part'][:40]!r}; left out")
     if given.get("present") and not present():
-        names = "1, gallery, a chart, a preset or a lesson such as lesson-3"
+        names = "1, gallery, playground, step, a chart, a preset or a lesson such as lesson-3"
         problems.append(f"present must be {names}, got {given['present'][:40]!r}; left out")
     return problems
 
@@ -149,6 +150,7 @@ def what_if() -> dict[str, float]:
 def present() -> str:
     """What the address wants presented, `present`: a chart, a scene, or 1; "" if nothing."""
     text = st.query_params.get("present", "")
+    text = "1" if text in PAGE_PRESENTED else text
     return text if text in PRESENTED or re.fullmatch(r"lesson-\d{1,2}", text, re.ASCII) else ""
 
 
