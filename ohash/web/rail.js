@@ -20,7 +20,7 @@ function makeRail(element, choose, unlock) {
       const value = params[control.key];
       input.value = toInput(control, value);
       if (control.options || control.number) continue;
-      shown.textContent = control.key === "noise" ? percent(value) : String(+value.toPrecision(3));
+      shown.textContent = control.key === "noise" ? percent(value) : settingWords(value);
       input.setAttribute("aria-valuetext", shown.textContent);
     }
   };
@@ -31,6 +31,8 @@ function makeRail(element, choose, unlock) {
   };
   return { show, lock };
 }
+
+function settingWords(value) { return (+value.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 6 }); }
 
 function isLocked(key, free) { return free !== null && key !== "pace" && !free.includes(key); }
 

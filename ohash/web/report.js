@@ -10,7 +10,7 @@ function report({ element, find, scrub, stage, run, view, look, live }, aloud) {
   const summary = `${plural(run.t, "pair")} learnt. ${agreement}`;
   Object.assign(element.dataset, { pairs: run.t, agreement: run.now });
   [scrub.max, scrub.value] = [run.seen, run.t];
-  scrub.setAttribute("aria-valuetext", `pair ${run.t} of ${run.seen}`);
+  scrub.setAttribute("aria-valuetext", `pair ${wholeNumber(run.t)} of ${wholeNumber(run.seen)}`);
   find(".status").textContent = statusWords(run);
   for (const [name, title, value] of captions(run)) {
     const caption = find(`[data-chart=${name}]`);

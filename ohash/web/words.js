@@ -62,7 +62,7 @@ function differ(D, r) { return `${D} of ${plural(r, "bit")} differ${D === 1 ? "s
 function lossWords(step, { s }, T) {
   if (step.R === 0 && T > 1 && s === 1) return "R\u00a0=\u00a00: one right model is enough, none moves.";
   if (step.R === 0) return "R\u00a0=\u00a00: nothing to learn.";
-  return step.tau > 0 ? `R\u00a0=\u00a0${+step.R.toFixed(2)}.` : `R\u00a0=\u00a0${+step.R.toFixed(2)}, but nothing moves.`;
+  return `R\u00a0=\u00a0${+step.R.toFixed(2)}${step.tau > 0 ? "." : ", but nothing moves."}`;
 }
 
 // The sub-steps of an update, the current one marked.

@@ -94,6 +94,21 @@ def test_a_lesson_and_the_playground_are_on_one_screen(page: Any, server: Dashbo
         until(lambda: page.evaluate(SCROLLS) <= 0, "all of it is seen without scrolling")
 
 
+UNSEEN = """() => {
+  const { params } = readLink("LINK"), run = new PlaygroundRun(params), unseen = [];
+  for (let t = 0; t <= 10; t++) {
+    run.seek(t);
+    run.models[0].forEach((w, k) => { if (!lineSegments(w).length) unseen.push([t, k + 1]); });
+  }
+  return [unseen, settingWords(3000), settingWords(0.001)];
+}"""
+
+
+def test_every_boundary_of_one_update_is_in_the_picture_and_long_numbers_have_commas(page: Any) -> None:
+    page.add_script_tag(content=script())
+    assert page.evaluate(UNSEEN.replace("LINK", lessons()[2].link)) == [[], "3,000", "0.001"]
+
+
 LOW_MOMENTS = """(C) => {
   const run = new PlaygroundRun({ ...DEFAULTS, data: "moons", features: "rbf", r: 16, noise: 0.2, C });
   let low = 0;

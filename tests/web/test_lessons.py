@@ -65,6 +65,12 @@ def test_there_are_eight_and_each_is_one_screen():
         assert 60 < len(words) < 220 and 2 <= len(lesson.options) <= 4
 
 
+def test_numbers_of_four_digits_have_a_comma():
+    for lesson in lessons():
+        words = f"{lesson.text} {lesson.question} {' '.join(lesson.options)} {lesson.answer} {lesson.exercise}"
+        assert not re.findall(r"(?<![\d.,])\d{4,}", words), lesson.title
+
+
 def test_every_answer_has_numbers_of_the_run_that_are_checked():
     """A number that a check with `=` reads from the page stands in the answer, as the page shows it."""
     for lesson in lessons():
