@@ -127,4 +127,4 @@ def test_the_words_about_streams_are_true_of_their_numbers():
         assert clean[last - 1] == clean[-1] > clean[last - 2]
         assert ("is level" in told.chart.title) == (clean[PAIRS // 2] == clean[-1]) == (C > 0.001)
         assert len(told.chart.series) == (2 if wrong else 1)
-        assert (f"{cumulative_loss(wrong, C)[-1]:.0f} after" in told.text) == bool(wrong)
+        assert (f"{cumulative_loss(wrong, C)[-1]:,.0f} after" in told.text) == bool(wrong)
