@@ -19,7 +19,7 @@ from typing import Any
 from ohash.core.features import FeatureParams
 from ohash.engine.params import RunParams, kernel_for
 from ohash.models.registry import find, own_methods
-from ohash.paper.settings import Kind, Setting, settings
+from ohash.paper.settings import Setting, settings
 from ohash.streams.datasets.paper_setting import PAPER_FEATURES, PAPER_MODEL, PAPER_R
 from ohash.streams.drift import DriftParams
 from ohash.streams.pairs import StreamParams
@@ -86,10 +86,7 @@ class Omission:
 
 @dataclass(frozen=True)
 class Profile:
-    """How much is run. `lighter` sets cheaper parameters for the most expensive batch methods.
-
-    `as_authors` are methods that have their authors' parameters all the same on a kind of data.
-    """
+    """How much is run. `lighter` sets cheaper parameters for the most expensive batch methods."""
 
     key: str
     title: str
@@ -98,17 +95,12 @@ class Profile:
     timed_bits: tuple[int, ...]
     pairs: int
     lighter: dict[str, dict[str, Any]] = field(compare=False)
-    as_authors: tuple[tuple[str, Kind], ...] = ()
     left_out: tuple[Omission, ...] = ()
 
     def describe(self) -> str:
         """The profile on one line."""
         bits = ", ".join(map(str, self.bits))
         return f"{self.seeds} seed{'s' if self.seeds > 1 else ''}, r in {{{bits}}}, {self.pairs:,} pairs"
-
-    def lighter_on(self, setting: Setting, method: str) -> dict[str, Any]:
-        """The cheaper parameters of a method on these data; none if it has its authors'."""
-        return {} if (method, setting.kind) in self.as_authors else self.lighter.get(method, {})
 
     def leaves_out(self, method: str, setting: Setting, r: int) -> bool:
         """Whether a cell is not run."""
@@ -117,11 +109,7 @@ class Profile:
 
 QUICK = Profile(
     "quick", "Quick: under a quarter of an hour on two cores", 1, (16, 64), (16, 64, 128), 10_000,
-    {
-        "ksh": {"labelled": 500, "iterations": 50},
-        "fasthash": {"labelled": 500, "trees": 5, "neighbours": 10, "sweeps": 1},
-    },
-    as_authors=(("ksh", "metric"), ("ksh", "tracks")),
+    {"fasthash": {"labelled": 500, "trees": 5, "neighbours": 10, "sweeps": 1}},
 )  # fmt: skip
 FULL = replace(
     QUICK, key="full", title="Full: five seeds", seeds=5, bits=(16, 32, 64, 128),
@@ -131,13 +119,12 @@ PROFILES = {profile.key: profile for profile in (QUICK, FULL)}
 
 def describe_lighter() -> str:
     """Which methods learn from less than their authors had, as the profiles declare it."""
-    ksh, fasthash, authors = QUICK.lighter["ksh"], QUICK.lighter["fasthash"], find("ksh").params()
+    fasthash, authors = QUICK.lighter["fasthash"], find("ksh").params()
     return (
-        f"To save hours, KSH learns labels from {ksh['labelled']} points in {ksh['iterations']} iterations per bit; on "
-        f"tracks, and where similarity is distance, it has its authors' parameters, {authors.labelled:,} points and up "
-        f"to {authors.iterations} iterations. FastHash learns from {fasthash['labelled']} points with "
-        f"{fasthash['trees']} trees per bit, on tracks from one or two views of most; its recorded results were made "
-        "with scikit-learn's boosted trees, before it had its own."
+        f"KSH has its authors' parameters, {authors.labelled:,} points and up to {authors.iterations} iterations per "
+        f"bit. To save hours, FastHash learns from {fasthash['labelled']} points with {fasthash['trees']} trees per "
+        "bit, on tracks from one or two views of most; its recorded results were made with scikit-learn's boosted "
+        "trees, before it had its own."
     )
 
 
@@ -373,7 +360,7 @@ def _case(figure: Figure, profile: Profile, setting: Setting, method: str) -> di
     case |= {key: getattr(own, key) for key in OF_DATA if key in spec.table}
     if "frozen" in getattr(spec.table.get("center"), "choices", ()):
         case["center"] = "frozen"
-    case |= profile.lighter_on(setting, method)
+    case |= profile.lighter.get(method, {})
     if setting.classes >= MANY_CLASSES:
         case |= FOR_MANY_CLASSES.get(method, {})
     if method in ("oh", "mmoh"):

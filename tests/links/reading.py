@@ -310,7 +310,7 @@ SMALL = {
     ),
     "tiny-patches": Small(
         replace(
-            QUICK, key="tiny-patches", title="Tiny", pairs=300, bits=(16, 48), lighter=LIGHTER, as_authors=(), seeds=2,
+            QUICK, key="tiny-patches", title="Tiny", pairs=300, bits=(16, 48), lighter=LIGHTER, seeds=2,
         ),
         "patches", ("3", "8"),
     ),

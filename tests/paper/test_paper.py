@@ -228,15 +228,20 @@ def test_cells_do_not_depend_on_the_defaults_of_a_data_set(monkeypatch):
 
 @pytest.mark.parametrize("profile", [QUICK, FULL], ids=["quick", "full"])
 def test_methods_that_are_lighter_are_so_where_it_is_said(profile):
-    params, lighter = find("ksh").params(), QUICK.lighter["ksh"]
-    authors = {name: getattr(params, name) for name in lighter}
-    assert lighter["labelled"] < authors["labelled"] and lighter["iterations"] < authors["iterations"]
-    for key in ("8", "arrival", "methods"):
-        for cell in FIGURES[key].sweep(profile, data.EMBEDDED, ("ksh",)).cells:
-            wanted = lighter if cell.params.stream.similar_by == "label" else authors
-            assert {name: getattr(cell.params.model, name) for name in wanted} == wanted
-    assert "KSH learns labels from 500 points in 50 iterations" in figures.describe_lighter()
-    assert "1,000 points and up to 500 iterations" in figures.describe_lighter()
+    for method, keys in (("ksh", ("8", "arrival", "methods")), ("fasthash", ("8", "methods"))):
+        authors, lighter = find(method).params(), QUICK.lighter.get(method, {})
+        assert all(value < getattr(authors, name) for name, value in lighter.items())
+        wanted = {
+            name: getattr(authors, name) for name in ("labelled", "iterations", "trees") if hasattr(authors, name)
+        }
+        for key in keys:
+            for cell in FIGURES[key].sweep(profile, data.EMBEDDED, (method,)).cells:
+                assert {name: getattr(cell.params.model, name) for name in wanted} == wanted | {
+                    name: value for name, value in lighter.items() if name in wanted
+                }
+    assert list(QUICK.lighter) == list(FULL.lighter) == ["fasthash"]
+    assert "KSH has its authors' parameters, 1,000 points and up to 500 iterations" in figures.describe_lighter()
+    assert "FastHash learns from 500 points with 5 trees" in figures.describe_lighter()
     assert figures.describe_lighter() in FIGURES["8"].ours
 
 
