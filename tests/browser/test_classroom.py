@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ohash.cli.browser import Dashboard
-from tests.browser.conftest import PATIENCE
+from tests.browser.conftest import PATIENCE, new_page
 from tests.browser.live_page import LivePage
 from tests.browser.waiting import until
 
@@ -14,17 +14,37 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 KEY = "a-key-of-the-tests"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def classroom(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
     started = Dashboard(OHASH_HOME=str(tmp_path_factory.mktemp("class")), OHASH_KEY=KEY)
     yield started
     started.stop()
 
 
-def tab(browser: Any) -> Any:
-    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-    page.set_default_timeout(PATIENCE)
-    return page
+@pytest.fixture(scope="module")
+def visitors(browser: Any) -> Iterator[list[Any]]:
+    """The browser of a lecturer, and one that has not shown the key; their caches keep the scripts."""
+    contexts = [browser.new_context(viewport={"width": 1280, "height": 800}) for _ in range(2)]
+    for context in contexts:
+        context.set_default_timeout(PATIENCE)
+    yield contexts
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def lecturer(visitors: list[Any], classroom: Dashboard) -> Iterator[Any]:
+    with new_page(visitors[0]) as page:
+        yield page
+        number = page.goto(f"{classroom.url}/ohash-class").json()["number"]
+        stopped = page.request.post(f"{classroom.url}/ohash-class", data="", headers={"x-ohash": str(number)})
+        assert stopped.json()["place"] == "", "nobody leads when the next test begins"
+
+
+@pytest.fixture
+def student(visitors: list[Any]) -> Iterator[Any]:
+    with new_page(visitors[1]) as page:
+        yield page
 
 
 def where(page: Any) -> str:
@@ -50,9 +70,9 @@ def press_beta(lecturer: Any) -> None:
 
 
 def test_a_press_reaches_the_class_although_requests_fail_and_one_never_ends(
-    browser: Any, classroom: Dashboard
+    lecturer: Any, classroom: Dashboard
 ) -> None:
-    lecturer, ends, held = tab(browser), ["abort", "error", "never"], []
+    ends, held = ["abort", "error", "never"], []
     lead_from(lecturer, classroom)
     until(lambda: "r=32" in place(lecturer), "the place is known")
 
@@ -80,27 +100,25 @@ def test_a_press_reaches_the_class_although_requests_fail_and_one_never_ends(
     )
     assert answer.ok and answer.json()["place"] == newest, "one that comes late changes nothing"
     lecturer.get_by_text("The class follows you.").wait_for()
-    lecturer.context.close()
 
 
 COUNT = "window.turns = []; addEventListener('popstate', () => window.turns.push(location.href))"
 BITS = ".st-key-rail [class*=st-key-w_r_] input[type=range]"
 
 
-def follower(browser: Any, classroom: Dashboard) -> Any:
-    """A student who is on Live with the lecturer; her document has a mark, which a load would remove."""
-    student = tab(browser)
+def follow(student: Any, classroom: Dashboard) -> None:
+    """Be on Live with the lecturer, in a document that has a mark, which a load would remove."""
     student.goto(classroom.url)
     until(lambda: "r=32" in where(student), "the student is where the lecturer is")
     LivePage(student)
     student.evaluate(f"window.kept = true; {COUNT}")
-    return student
 
 
-def test_a_class_turns_to_the_page_that_the_lecturer_goes_to_once(browser: Any, classroom: Dashboard) -> None:
-    lecturer = tab(browser)
+def test_a_class_turns_to_the_page_that_the_lecturer_goes_to_once(
+    lecturer: Any, student: Any, classroom: Dashboard
+) -> None:
     lead_from(lecturer, classroom)
-    student = follower(browser, classroom)
+    follow(student, classroom)
     loads: list[str] = []
     student.on("domcontentloaded", lambda page: loads.append(page.url))
     lecturer.get_by_role("link", name="Learn", exact=True).click()
@@ -108,14 +126,13 @@ def test_a_class_turns_to_the_page_that_the_lecturer_goes_to_once(browser: Any, 
     until(lambda: where(student) == where(lecturer), "the same one")
     student.wait_for_timeout(7000)
     assert not loads and len(student.evaluate("window.turns")) == 1, (loads, student.evaluate("window.turns"))
-    for page in (lecturer, student):
-        page.context.close()
 
 
-def test_a_follower_sees_what_the_lecturer_does_in_the_same_document(browser: Any, classroom: Dashboard) -> None:
-    lecturer = tab(browser)
+def test_a_follower_sees_what_the_lecturer_does_in_the_same_document(
+    lecturer: Any, student: Any, classroom: Dashboard
+) -> None:
     lead_from(lecturer, classroom)
-    student = follower(browser, classroom)
+    follow(student, classroom)
     chart = lambda words: student.locator(f".st-key-moving div[aria-label*='{words}']")  # noqa: E731
     chart("of 32 bits").wait_for()
     lecturer.locator(BITS).focus()
@@ -159,8 +176,6 @@ def test_a_follower_sees_what_the_lecturer_does_in_the_same_document(browser: An
     until(lambda: where(student) == where(lecturer), "and is back")
     LivePage(student)
     assert student.evaluate("window.kept"), "one document for all of it"
-    for page in (lecturer, student):
-        page.context.close()
 
 
 LOSE = """() => {
@@ -174,10 +189,9 @@ LOSE = """() => {
 }"""
 
 
-def test_a_turn_that_was_lost_is_made_again(browser: Any, classroom: Dashboard) -> None:
-    lecturer = tab(browser)
+def test_a_turn_that_was_lost_is_made_again(lecturer: Any, student: Any, classroom: Dashboard) -> None:
     lead_from(lecturer, classroom)
-    student = follower(browser, classroom)
+    follow(student, classroom)
     student.evaluate(LOSE)
     lecturer.locator(BITS).focus()
     lecturer.keyboard.press("ArrowRight")
@@ -185,24 +199,19 @@ def test_a_turn_that_was_lost_is_made_again(browser: Any, classroom: Dashboard) 
     assert "r=32" in where(student)
     until(lambda: student.locator(BITS).get_attribute("aria-valuetext") == "48", "and made again")
     assert student.evaluate("window.kept"), "without a load"
-    for page in (lecturer, student):
-        page.context.close()
 
 
-def test_another_window_of_the_lecturer_is_not_led_away(browser: Any, classroom: Dashboard) -> None:
-    lecturer, other = tab(browser), tab(browser)
+def test_another_window_of_the_lecturer_is_not_led_away(lecturer: Any, student: Any, classroom: Dashboard) -> None:
+    other = student  # a browser that has not shown the key yet
     lead_from(lecturer, classroom)
     until(lambda: "r=32" in place(lecturer), "the place is known")
     other.goto(f"{classroom.url}/?dataset=digits&method=oh&r=24&key={KEY}")
     LivePage(other)
     other.get_by_role("button", name="Follow me").wait_for()
     assert "r=24" in where(other)
-    for page in (lecturer, other):
-        page.context.close()
 
 
-def test_a_student_follows_leaves_and_comes_back(browser: Any, classroom: Dashboard) -> None:
-    lecturer, student = tab(browser), tab(browser)
+def test_a_student_follows_leaves_and_comes_back(lecturer: Any, student: Any, classroom: Dashboard) -> None:
     lecturer.goto(f"{classroom.url}/?dataset=digits&method=oh&r=32&key={KEY}")
     LivePage(lecturer)
     student.goto(f"{classroom.url}/data")
@@ -246,5 +255,3 @@ def test_a_student_follows_leaves_and_comes_back(browser: Any, classroom: Dashbo
     lecturer.get_by_role("cell", name="<b>Eve</b>").wait_for()
     lecturer.get_by_role("button", name="Stop").click()
     until(lambda: student.locator(".ohash-class").is_hidden(), "nobody leads any more")
-    for page in (lecturer, student):
-        page.context.close()
