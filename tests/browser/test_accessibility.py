@@ -59,7 +59,7 @@ def serious_findings(tab: Any, scheme: str) -> list[tuple[str, str]]:
     until(lambda: tab.evaluate(MOVING) == 0, "nothing is faded because it is being drawn again, or fades in")
     return [
         (one["id"], node["html"][:160])
-        for one in Axe().run(tab).response["violations"]
+        for one in Axe().run(tab, options={"resultTypes": ["violations"]}).response["violations"]
         if one["impact"] in ("serious", "critical")
         for node in one["nodes"]
     ]
