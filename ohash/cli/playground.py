@@ -6,8 +6,6 @@ Examples:
 """
 
 import argparse
-import re
-import unicodedata
 from pathlib import Path
 
 from ohash.web.lessons import lessons
@@ -33,16 +31,6 @@ def run(options: argparse.Namespace) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         known = lessons()
         for number, lesson in enumerate(known, start=1):
-            (folder / f"{number}-{_file_name(lesson.title)}.html").write_text(lesson.handout(), encoding="utf-8")
+            (folder / lesson.file_name(number)).write_text(lesson.handout(), encoding="utf-8")
         print(f"wrote {len(known)} handouts to {folder}")
     return 0
-
-
-def _file_name(title: str) -> str:
-    """A title in letters that every file system has; Greek ones by their names.
-
-    >>> _file_name("What β does")
-    'what-beta-does'
-    """
-    spelt = re.sub(r"[α-ω]", lambda letter: unicodedata.name(letter[0]).split()[-1], title)
-    return re.sub(r"[^a-z0-9]+", "-", spelt.lower()).strip("-")

@@ -24,6 +24,7 @@ Two or three sentences.
 import html
 import os
 import re
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,13 +52,14 @@ code {{font-size: .85em; overflow-wrap: anywhere;}}
 </head>
 <body>
 <h1>{title}</h1>
-<p>In the playground, at the end of its address: <code>{link}</code></p>
+<p>{where}</p>
 <p>{text}</p>
 <p><b>Predict first.</b> {question}</p>
 <ul>{options}</ul>
 <div class="notes"></div>
 <p>The answer stands upside down at the foot of the page: predict, then turn it.</p>
-<div class="answer"><p><b>Then look.</b> {answer}</p>
+<div class="answer"><p><b>☑ {right}.</b></p>
+<p><b>Then look.</b> {answer}</p>
 <p><b>Try.</b> {exercise}</p></div>
 </body>
 </html>
@@ -78,13 +80,27 @@ class Lesson:
     exercise: str
     checks: tuple[tuple[str, str, str, float], ...] = ()
 
-    def handout(self) -> str:
-        """One page to print: the question with room for notes, and at its foot, upside down, the answer."""
+    def handout(self, address: str = "") -> str:
+        """One page to print: the question with room for notes, and at its foot, upside down, the answer.
+
+        `address` is that of the Learn page, which the page then names with the lesson's link.
+        """
+        link = f"<code>{html.escape(f'{address}#{self.link}')}</code>"
+        where = f"Open {link}" if address else f"In the playground, at the end of its address: {link}"
         options = "".join(f"<li>{_html(option)}</li>" for option in self.options)
         return PAGE.format(
-            title=html.escape(self.title), link=html.escape(f"#{self.link}"), text=_html(self.text),
+            title=html.escape(self.title), where=where, text=_html(self.text), right=_html(self.right),
             question=_html(self.question), options=options, answer=_html(self.answer), exercise=_html(self.exercise),
         )  # fmt: skip
+
+    def file_name(self, number: int) -> str:
+        """Of its handout, in letters that every file system has; Greek ones by their names.
+
+        >>> Lesson("What β does", "", "", "", (), "", "", "").file_name(4)
+        '4-what-beta-does.html'
+        """
+        spelt = re.sub(r"[α-ω]", lambda letter: unicodedata.name(letter[0]).split()[-1], self.title)
+        return f"{number}-{re.sub(r'[^a-z0-9]+', '-', spelt.lower()).strip('-')}.html"
 
 
 def read_lesson(text: str) -> Lesson:

@@ -89,6 +89,9 @@ def test_a_handout_holds_all_and_escapes_it(tmp_path, capsys):
     answer = page[page.index('<div class="answer">') :]
     assert re.search(r"\.answer {[^}]*rotate\(180deg\)", page) and "<b>Two</b>" in answer
     assert "<b>Two</b>" not in page.removesuffix(answer), "it is read only once the page is turned"
+    assert "☑ two, as always." in answer and "☑ two" not in page.removesuffix(answer), "the right choice is marked"
+    assert "at the end of its address: <code>#r=3</code>" in page
+    assert "Open <code>http://lab/learn#r=3</code>" in read_lesson(MINE).handout("http://lab/learn")
     assert main(["playground", "--handouts", str(tmp_path / "pages")]) == 0
     assert "wrote 8 handouts" in capsys.readouterr().out
     names = sorted(file.name for file in (tmp_path / "pages").glob("*.html"))
@@ -128,5 +131,6 @@ def test_the_answer_comes_after_a_guess():
     assert f"Not quite: {first.right}." in shown() and first.answer in shown()
     app.radio(key="guess_1").set_value(first.right).run()
     assert "**Right.**" in shown()
+    assert len(app.get("download_button")) == 8, "each lesson offers its handout"
     cards = re.findall('<abbr class="ohash-term"[^>]*>([^<]*)<', "\n".join(one.value for one in app.markdown))
     assert {"hash code", "Hamming\ndistance", "β", "R", "MMOH"} <= set(cards), "a term has its card where it stands"

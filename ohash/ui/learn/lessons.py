@@ -1,12 +1,16 @@
 """The lessons beside the playground, or under it: a question, and after a guess the answer."""
 
+from functools import partial
+
 import streamlit as st
 
 from ohash.plots.glossary import cards_in_markdown, glossary, terms_in, with_cards
 from ohash.ui.parts import present
 from ohash.ui.parts.items import table_html
 from ohash.ui.parts.notices import show_error
+from ohash.ui.parts.sharing import page_address
 from ohash.ui.session.session import Session
+from ohash.ui.workarounds.downloads import lasting
 from ohash.web.lessons import Lesson, lessons, without_emphasis
 
 SCENE = "lesson-"  # and its number, as `present=` names it
@@ -25,6 +29,14 @@ def start_of(session: Session) -> str:
     """The link of the lesson that is presented, unless the address already says more."""
     known = {f"{SCENE}{number}": one.link for number, one in enumerate(_known(), start=1)}
     return known.get(session.present, "") if set(st.query_params) <= {"present", "key"} else ""
+
+
+def on_stage() -> dict[str, dict[str, object]]:
+    """By their scenes, what the playground asks and answers on the stage."""
+    return {
+        f"{SCENE}{number}": {"options": one.options, "right": one.right, "answer": without_emphasis(one.answer)}
+        for number, one in enumerate(_known(), start=1)
+    }
 
 
 def _known() -> list[Lesson]:
@@ -52,6 +64,16 @@ def show_lessons() -> None:
             _show(number, lesson)
 
 
+def _offer_handout(number: int, lesson: Lesson) -> None:
+    """One page to print, made when it is pressed."""
+    name, mime = lesson.file_name(number), "text/html"
+    page = partial(lesson.handout, page_address())
+    st.download_button(
+        "Handout", lasting(page, name, mime), file_name=name, mime=mime, on_click="ignore", type="tertiary",
+        help="One page to print, with the answer upside down at its foot.", key=f"handout_{number}",
+    )  # fmt: skip
+
+
 def show_glossary() -> None:
     """All terms and symbols."""
     with st.expander("Glossary"):
@@ -61,8 +83,10 @@ def show_glossary() -> None:
 
 def _show(number: int, lesson: Lesson) -> None:
     text, answer, exercise = cards_in_markdown(lesson.text, lesson.answer, lesson.exercise)
-    first = f"First: [Set the playground for “{lesson.title}”](#{lesson.link})"
-    st.markdown(f"{first}\n\n{text}", unsafe_allow_html=True)
+    with st.container(horizontal=True, key=f"lesson_top_{number}"):
+        st.markdown(f"First: [Set the playground for “{lesson.title}”](#{lesson.link})", width="stretch")
+        _offer_handout(number, lesson)
+    st.markdown(text, unsafe_allow_html=True)
     asked = [term for term in terms_in(lesson.question) if term not in terms_in(lesson.text)]
     if asked:  # the label of a choice has no cards
         st.html(f'<p class="ohash-caption">In the question: {with_cards(" · ".join(asked))}</p>')

@@ -20,7 +20,7 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 def link_here(query: dict[str, str]) -> str:
     """A link to this page with another query."""
-    return f"{_page_address()}?{urlencode(query)}"
+    return f"{page_address()}?{urlencode(query)}"
 
 
 def what_a_link_holds(whole: str, content: str) -> str:
@@ -36,10 +36,11 @@ opens it needs the files, too.'
 
 def link_to_live(query: dict[str, str], page: str) -> str:
     """A link from `page` to the Live page."""
-    return f"{_page_address().rstrip('/').removesuffix(f'/{page}')}/?{urlencode(query)}"
+    return f"{page_address().rstrip('/').removesuffix(f'/{page}')}/?{urlencode(query)}"
 
 
-def _page_address() -> str:
+def page_address() -> str:
+    """The address of this page without its query."""
     return (st.context.url or DEFAULT_ADDRESS).partition("?")[0]
 
 

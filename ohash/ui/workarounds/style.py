@@ -199,6 +199,8 @@ CSS = """
 .st-key-lessons details[open] :is([data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]) {
   margin-bottom: 0;}
 .st-key-lessons details[open] .ohash-caption {min-height: 0;}
+.st-key-lessons [class*="st-key-lesson_top_"] {flex-wrap: nowrap; gap: .5rem; align-items: start;}
+.st-key-lessons [class*="st-key-handout_"] button {min-height: 0; padding: 0; line-height: 1.32;}
 @media (min-width: 1270px) {
   .st-key-learn_body > :has(> .st-key-lessons) {max-width: 26vw; position: sticky; top: 3.75rem;}
   .st-key-lessons {max-height: calc(100vh - 8rem); overflow-y: auto; padding-right: .3rem;}
