@@ -20,7 +20,7 @@ with present.stage(session):
         present.bar(session, "pages/learn.py")
     with st.container(horizontal=True, key="learn_body"):
         with st.container(key="learn_playground"):  # at the same place in both modes, or it would begin anew
-            playground.show(lessons.start_of(session))
+            playground.show(lessons.start_of(session), lessons.on_stage())
         if not session.present:
             with st.container(key="lessons"):
                 lessons.show_lessons()

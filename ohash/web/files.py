@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent
 SCRIPTS = (
     "cards.js", "step.js", "random.js", "points.js", "features.js", "measure.js", "history.js", "run.js", "look.js",
     "plane.js", "draw.js", "charts.js", "link.js", "address.js", "words.js", "live.js", "stage.js", "rail.js",
-    "tools.js", "hand.js", "report.js", "transport.js",
+    "lesson.js", "tools.js", "hand.js", "report.js", "transport.js",
 )  # fmt: skip
 PAGE = """<!doctype html>
 <html lang="en">
@@ -109,6 +109,7 @@ def component_script() -> str:
         "  if (!mounted.has(parentElement)) mounted.set(parentElement,\n"
         f'    mountPlayground(parentElement, {colours()}, {{ address: "query", live: "./",\n'
         '      start: data?.start || null, everywhere: () => document.querySelector(".st-key-stage"),\n'
+        "      lessons: data?.lessons ?? {},\n"
         "      notes: () => !inClass() }));\n"
         "  return () => { mounted.get(parentElement)?.(); mounted.delete(parentElement); };\n"
         "}\n"

@@ -1,7 +1,8 @@
 // The clock and the buttons. `mountPlayground` puts a playground into an element;
 // a host says where its link is kept (`address`), where the Live page is (`live`), what it starts with (`start`),
-// whether keys that are pressed nowhere in particular are meant for it (`everywhere`), and whether the address may
-// change while it plays (`notes`): not in a class, which would be sent to the lecturer's again and again.
+// whether keys that are pressed nowhere in particular are meant for it (`everywhere`), whether the address may change
+// while it plays (`notes`): not in a class, which would be sent to the lecturer's again and again; and the lessons that
+// it asks on the stage (`lessons`).
 
 const FRAME_MS = 9; // learning may take this much of a frame
 const N_SAMPLES = 30; // of the agreement, on the way to the moment that a link names
@@ -10,9 +11,10 @@ const NOTE_MS = 1000; // how often the address follows it
 
 function mountPlayground(root, colours, {
   address = "fragment", live = null, start = null, everywhere = () => false, notes = () => true,
+  lessons = {},
 } = {}) {
   listenForCards(root);
-  const playground = new Playground(root, colours, ADDRESSES[address], live, everywhere, notes);
+  const playground = new Playground(root, colours, ADDRESSES[address], live, everywhere, notes, lessons);
   playground.open(start ?? playground.address.read());
   return () => playground.stop();
 }
@@ -21,7 +23,7 @@ function mountPlayground(root, colours, {
 function moment({ data, r, T, seed }, t) { return [data, r, T, seed, t].join(); }
 
 class Playground {
-  constructor(root, colours, address, live, everywhere, notes) {
+  constructor(root, colours, address, live, everywhere, notes, lessons) {
     Object.assign(this, { colours, address, live, everywhere, notes, home: location.pathname });
     this.find = (selector) => root.querySelector(selector);
     this.element = this.find(".playground");
@@ -34,6 +36,7 @@ class Playground {
     this.hand = new Hand(this.stage, this);
     const choose = (control, value) => this.choose(control, value);
     this.rail = makeRail(this.find(".rail"), choose, () => this.setFree(null));
+    this.showLesson = makeLesson(this.find(".rail"), lessons);
     this.tools = makeTools(this.find(".tools"), (tool) => this.hand.choose(tool));
     this.find("[data-press=link]").textContent = address.title;
     this.readLook();
@@ -58,6 +61,7 @@ class Playground {
       if (strays.length) this.notify(linkWords(strays));
       if (!isLink(location.hash) || !isLink(link)) return;
       this.followed = link;
+      this.showLesson(this.scene());
       if (link.slice(1) !== this.text()) this.open(link);
     };
     window.addEventListener("hashchange", this.follow);
@@ -85,6 +89,7 @@ class Playground {
   open(text) {
     const { params, events, at, problems, free, paused } = readLink(text);
     this.followed = text;
+    this.showLesson(this.scene(), true);
     const waits = paused && !this.address.wasPlaying(moment(params, at));
     this.begin(params, events, at);
     this.setFree(free);
@@ -92,6 +97,9 @@ class Playground {
     this.setPlaying(!waits && !matchMedia("(prefers-reduced-motion: reduce)").matches);
     this.describe(true);
   }
+
+  // What is presented, as the address names it.
+  scene() { return this.everywhere() ? new URLSearchParams(location.search).get("present") ?? "" : ""; }
 
   begin(params, events = [], at = 0) {
     this.run = new PlaygroundRun(params, events);
@@ -118,6 +126,7 @@ class Playground {
   resize() {
     if (!this.run) return;
     this.element.classList.toggle("presents", Boolean(this.everywhere()));
+    this.showLesson(this.scene());
     this.stage.fit(this.run.params.r, this.run.params.T, this.everywhere() ? this.look.type : 0);
     for (const canvas of this.charts) canvas.style.width = canvas.style.height = "";
     for (const canvas of this.charts) fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight);

@@ -22,6 +22,7 @@ from ohash.plots.glossary import glossary
 from ohash.streams.readers.own_data import open_files
 from ohash.ui.session.address import LIMITS
 from ohash.web import files
+from ohash.web.lessons import lessons
 from ohash.web.notebook import CHOICES, RANGES
 from tests.browser.step_pairs import DIGESTS, PAIRS, SETTINGS, Setting, digest, reference_results, stream
 from tests.browser.waiting import until
@@ -369,6 +370,10 @@ def test_a_lesson_sets_the_playground_and_a_wrong_link_is_named(page: Any, serve
     assert page.get_by_role("slider", name="r, bits").input_value() == "4", "another fragment changes nothing"
 
 
+END = """() => Math.max(...[".playground", ".rail"].map((name) => [...document.querySelectorAll("*")]
+  .map((one) => one.shadowRoot?.querySelector(name)).find(Boolean).getBoundingClientRect().bottom))"""
+
+
 def test_back_from_a_scene_keeps_the_address_of_what_is_shown(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/learn?data=rings&r=3")
     page.get_by_role("button", name="Present").click()
@@ -377,6 +382,13 @@ def test_back_from_a_scene_keeps_the_address_of_what_is_shown(page: Any, server:
     until(lambda: "present=lesson-2" in page.evaluate("location.search"), "the scene is in the address")
     until(lambda: "data=rings" not in page.evaluate("location.search"), "the settings of the scene, too")
     own = page.evaluate("location.search").replace("present=lesson-2", "").strip("?&")
+    choices, asked = page.locator(".playground .lesson button"), list(lessons()[1].options)
+    until(lambda: choices.all_inner_texts() == asked, "the choices of its question")
+    choices.first.click()
+    page.locator(".playground .lesson").get_by_text(f"Not quite: {lessons()[1].right}.").wait_for()
+    for width, height in ((1024, 768), (1280, 720)):
+        page.set_viewport_size({"width": width, "height": height})
+        until(lambda h=height: page.evaluate(END) <= h, "with the answer it still ends on the screen")  # type: ignore[misc]
     page.locator(".playground .rail .ohash-term:visible, .playground figcaption .ohash-term").first.focus()
     until(lambda: page.locator(".ohash-card").is_visible(), "a card opens by keyboard")
     page.keyboard.press("Escape")

@@ -16,6 +16,6 @@ def show_about() -> None:
     st.caption(about(), width="stretch", unsafe_allow_html=True)
 
 
-def show(start: str) -> None:
+def show(start: str, on_stage: dict[str, dict[str, object]]) -> None:
     """The playground itself; `start` is the link it opens with, "" for that of the address."""
-    _component()(key="playground", data={"start": start})
+    _component()(key="playground", data={"start": start, "lessons": on_stage})

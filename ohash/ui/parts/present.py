@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ohash.engine.live.presets import PRESETS
+from ohash.plots.glossary import with_cards
 from ohash.ui.session import live_run
 from ohash.ui.session.session import Session
 from ohash.ui.workarounds import style
@@ -121,4 +122,4 @@ def link_scenes(scenes: Sequence[tuple[str, str, str, str]], current: str) -> st
             f'data-says="{html.escape(sentence)}"{chosen}>{number} {html.escape(title)}</a>'
         )
     listed = f'<nav class="ohash-scenes" aria-label="Scenes">{"".join(links)}</nav>'
-    return f'{listed}<p class="ohash-question">{html.escape(words)}</p>'
+    return f'{listed}<p class="ohash-question">{with_cards(words)}</p>'

@@ -104,7 +104,7 @@ if (!window.ohashKeys) {
     for (const one of document.querySelectorAll(".ohash-scene"))
       if (one === scene) one.setAttribute("aria-current", "true"); else one.removeAttribute("aria-current");
     const question = document.querySelector(".ohash-question");
-    if (question) question.textContent = scene ? scene.dataset.says : "";
+    if (question) question.replaceChildren(...(scene ? window.ohashWithCards(scene.dataset.says) : []));
   };
   document.addEventListener("click", (event) => {
     const scene = event.target.closest && event.target.closest(".ohash-scene");
