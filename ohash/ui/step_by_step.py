@@ -314,7 +314,7 @@ def _symbols(stage: Stage) -> None:
 def _stage(number: int, stage: Stage) -> None:
     _words(number, stage)
     if stage.strips:
-        _picture(stage.strips, stage.text, "min-width:560px; max-width:760px")  # a phone scrolls it
+        _picture(stage.strips, stage.text, "max-width:760px")
     for line in stage.tex:
         st.latex(line)
     _symbols(stage)
@@ -343,7 +343,7 @@ def _large_stage(number: int, shown: list[Stage]) -> None:
 def _picture(svg: str, alt: str, limits: str = "") -> None:
     source = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
     image = f'<img alt="{html.escape(alt)}" src="{source}" style="width:100%; {limits}">'
-    st.html(f'<div tabindex="0" style="overflow-x:auto">{image}</div>' if limits else image)
+    st.html(image)
 
 
 def _export(shown: list[Stage], params: ExperimentParams, view: PairView) -> None:

@@ -65,6 +65,17 @@ def serious_findings(tab: Any, scheme: str) -> list[tuple[str, str]]:
     ]
 
 
+SIDEWAYS = """() => [...document.querySelectorAll(".st-key-step_body .katex-display, .st-key-step_body img")]
+  .filter((one) => one.scrollWidth > one.clientWidth + 2 || one.getBoundingClientRect().right > innerWidth).length"""
+
+
+def test_a_phone_shows_equations_and_codes_without_scrolling_sideways(page: Any, server: Dashboard) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/step?dataset=digits&method=oh&pairs=300&at=100&stage=7")
+    until(lambda: page.locator(".st-key-step_body .katex-display").count() == 17, "all stages of the update")
+    until(lambda: page.evaluate(SIDEWAYS) == 0, "nothing is wider than the screen")
+
+
 def test_a_screen_reader_is_told_the_headline_and_the_distance_of_an_item(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/?dataset=digits&method=oh&pairs=300")
     page.wait_for_selector(".ohash-gallery figure:nth-child(11)")

@@ -363,6 +363,9 @@ CSS = """
 }
 .st-key-dock {display: none;}
 @media (max-width: 640px) {
+  /* An equation that is wider than a phone breaks at its relations. */
+  .katex-display > .katex.katex {white-space: normal; font-size: 1.02em;}
+  .katex-display .katex-html > .base {margin-block: .15em;}
   [data-testid="stLayoutWrapper"]:has(> .st-key-dock) {position: fixed; left: 0; right: 0; bottom: 0; z-index: 99;
     background: light-dark(#fff, #171614); border-top: 1px solid rgba(128,128,128,.4); padding: .3rem .8rem;}
   :is(.st-key-desk, .st-key-stage) .st-key-chart_a {margin-top: 1.8rem;}
