@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ohash.models.registry import find
-from ohash.paper.figures import COMMON_R, ONLINE, SUPERVISED, describe_lighter, variant, variant_title
+from ohash.paper.figures import COMMON_R, ONLINE, SUPERVISED, describe_batch_methods, variant, variant_title
 from ohash.paper.findings import Claim, Judge
 from ohash.paper.measurements import Measurements, MissingCellError
 from ohash.paper.quality_claims import map_gain
@@ -202,7 +202,7 @@ METHOD_CLAIMS = (
         "ksh-metric",
         "MMOH beats KSH and FastHash on GIST1M above 16 bits.",
         "Section VII-C, Figure 8",
-        f"At each r > 16 MMOH beats the better of the two, chosen on validation queries. {describe_lighter()}",
+        f"At each r > 16 MMOH beats the better of the two, chosen on validation queries. {describe_batch_methods()}",
         ("8",),
         _mmoh_above_supervised,
         ("metric",),
@@ -212,7 +212,7 @@ METHOD_CLAIMS = (
         "Supervised batch methods beat MMOH where there are labels.",
         "Section VII-C, Figure 8",
         "With the longest codes that all were run with, the best of KSH, SDH and FastHash, chosen on validation "
-        f"queries, beats MMOH. {describe_lighter()}",
+        f"queries, beats MMOH. {describe_batch_methods()}",
         ("8",),
         _batch_above_mmoh,
         ("labels", "tracks"),

@@ -227,22 +227,15 @@ def test_cells_do_not_depend_on_the_defaults_of_a_data_set(monkeypatch):
 
 
 @pytest.mark.parametrize("profile", [QUICK, FULL], ids=["quick", "full"])
-def test_methods_that_are_lighter_are_so_where_it_is_said(profile):
+def test_batch_methods_have_the_parameters_of_their_cards_and_the_text_says_which(profile):
     for method, keys in (("ksh", ("8", "arrival", "methods")), ("fasthash", ("8", "methods"))):
-        authors, lighter = find(method).params(), QUICK.lighter.get(method, {})
-        assert all(value < getattr(authors, name) for name, value in lighter.items())
-        wanted = {
-            name: getattr(authors, name) for name in ("labelled", "iterations", "trees") if hasattr(authors, name)
-        }
+        card = find(method).params()
         for key in keys:
             for cell in FIGURES[key].sweep(profile, data.EMBEDDED, (method,)).cells:
-                assert {name: getattr(cell.params.model, name) for name in wanted} == wanted | {
-                    name: value for name, value in lighter.items() if name in wanted
-                }
-    assert list(QUICK.lighter) == list(FULL.lighter) == ["fasthash"]
-    assert "KSH has its authors' parameters, 1,000 points and up to 500 iterations" in figures.describe_lighter()
-    assert "FastHash learns from 500 points with 5 trees" in figures.describe_lighter()
-    assert figures.describe_lighter() in FIGURES["8"].ours
+                assert replace(cell.params.model, r=card.r, seed=card.seed) == card
+    said = figures.describe_batch_methods()
+    assert "KSH learns from 1,000 points in up to 500 iterations" in said and "50 trees of depth 4" in said
+    assert said in FIGURES["8"].ours
 
 
 def test_what_a_profile_leaves_out_is_said_and_not_asked_for():
