@@ -8,6 +8,8 @@ from ohash.models.batch.boosted_trees import ONE, Quantised, boost, heaviest, wr
 from ohash.models.batch.fasthash import _flatten, _vote
 from tests.models import literal_trees
 
+pytestmark = pytest.mark.slow  # the kernels take seconds to compile
+
 
 def points(seed, n=150, d=6, values=None):
     """Points of which some features have few values, and bits that no single feature decides."""

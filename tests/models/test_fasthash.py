@@ -13,6 +13,8 @@ from ohash.models.supervision import SharedLabels
 from tests.models import literal_cuts
 from tests.models.digits_data import build, fitted_map
 
+pytestmark = pytest.mark.slow  # the kernels of cuts and trees take seconds to compile
+
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_cut_is_the_minimum_over_all_bits(seed):
@@ -113,13 +115,11 @@ def test_labels_are_needed():
         build("fasthash").fit(np.eye(4), None)
 
 
-@pytest.mark.slow
 def test_digits_with_little_effort():
     """8 bits, 400 labels, 20 trees per bit; centred and unit-norm."""
     assert fitted_map("fasthash", 0, r=8, labelled=400, trees=20, neighbours=20) > 0.45
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_digits(seed):
     """Measured 0.979 and 0.971 at 32 bits, centred and unit-norm, no kernel; the database is the training set."""

@@ -66,5 +66,6 @@ def test_a_step_is_the_gradient():
         np.testing.assert_allclose(model._Wt.T, W - 0.3 * expected, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_digits():
     assert mean_map("hcoh") > 0.853 - 0.06

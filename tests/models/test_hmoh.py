@@ -64,5 +64,6 @@ def test_separable_classes_end_on_their_codewords():
     assert (bits == expected).mean() > 0.999
 
 
+@pytest.mark.slow
 def test_digits():
     assert mean_map("hmoh") > 0.834 - 0.06

@@ -144,7 +144,7 @@ def test_digits_with_a_thousand_labels(seed):
     assert fitted_map("ksh", seed, "rbf", labelled=1000) > 0.92
 
 
-@pytest.mark.parametrize("key", ["ksh", "fasthash"])
+@pytest.mark.parametrize("key", ["ksh", pytest.param("fasthash", marks=pytest.mark.slow)])
 def test_labels_and_the_matrix_of_what_they_say_give_the_same_codes(key):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 90)

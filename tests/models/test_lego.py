@@ -76,6 +76,7 @@ def test_equal_points_are_skipped_and_targets_need_a_warm_up():
     assert not model.learn(X, [3], [3], [-1]).updated[0]
 
 
+@pytest.mark.slow
 def test_digits():
     """The step was chosen on other data."""
     assert mean_map("lego") > 0.664 - 0.06

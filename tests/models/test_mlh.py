@@ -67,5 +67,6 @@ def test_minibatches_equal_a_slow_twin():
     assert model.version == 6 and model._waiting[0] == 2
 
 
+@pytest.mark.slow
 def test_digits():
     assert mean_map("mlh", seeds=(0, 1), pairs=60_000) > 0.846 - 0.06

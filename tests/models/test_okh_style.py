@@ -1,6 +1,7 @@
 """OKH-style: OH on (x, 1) with one ratio, and its threshold the turned weight of the constant."""
 
 import numpy as np
+import pytest
 
 import ohash
 from ohash.models.online.okh_style import OKHStyle, OKHStyleParams
@@ -31,6 +32,7 @@ def test_the_offset_is_learnt():
     assert (model.hyperplanes[1] != before).any()
 
 
+@pytest.mark.slow
 def test_digits():
     """No number of the original is known: it must beat where it starts, random hyperplanes (0.498)."""
     assert mean_map("okh_style") > 0.52

@@ -23,7 +23,10 @@ X = (rng.normal(size=(4, D))[Y] + 0.7 * rng.normal(size=(N, D)) + 0.5).astype(np
 AT_I, AT_J = rng.integers(0, N, (2, N))
 S = np.where(Y[AT_I] == Y[AT_J], 1, -1)
 
-pytestmark = pytest.mark.parametrize("key", KEYS)
+SLOW = ("adapthash", "lego", "mihash", "mlh", "unifdiag")  # kernels that take seconds to compile
+pytestmark = pytest.mark.parametrize(
+    "key", [pytest.param(key, marks=pytest.mark.slow) if key in SLOW else key for key in KEYS]
+)
 
 
 def build(key, **options):
