@@ -21,7 +21,7 @@ MIN_PAIRS, MIN_UPDATES = 2_000, 200
 CAPPED = 0.95  # share of recent updates whose step is C
 HAD_TIME = 5_000  # pairs after which a score should have risen beyond its uncertainty
 GOOD_START = 0.9  # a score that leaves little to gain
-ABOVE_FROZEN = 1.01  # times the loss of the model that never learns; less is chance, even after 20,000 pairs
+ABOVE_FROZEN = 1.0  # times the loss of the model that never learns, beyond the uncertainty of that ratio
 USUAL_BETA = 0.3, 0.7, 0.5  # from, to, and what to try outside
 NEAR_CHANCE = 1.1  # times the mAP of a random order
 SAME_AS_CHANCE = 0.55  # pair-AUC of recent pairs
@@ -135,7 +135,8 @@ def _learning(now: Snapshot) -> list[Finding]:
         ratio = n["cum_R"] / n["cum_R_frozen"]
         advice = "learning costs more than not learning: try another β, or check what the pairs call similar"
         value = f"{ratio:.{2 if abs(ratio - 1) > 0.01 else 4}f} times that of the first codes"
-        signs.append(_finding("cumulative loss", value, ratio < ABOVE_FROZEN, advice, _settings(now)))
+        fine = ratio < ABOVE_FROZEN + loss_ratio_error(now)
+        signs.append(_finding("cumulative loss", value, fine, advice, _settings(now)))
     auc = n.get("auc", math.nan)
     if math.isfinite(auc):
         advice = "similar and dissimilar pairs are not told apart: are the labels noisy, or the features too poor?"
@@ -151,6 +152,19 @@ def _is_chosen(C: float, params: ExperimentParams) -> bool:
         return False
     usual = experiment(params.dataset, params.method)
     return bool(getattr(usual.model, "C", None) == C and usual.features == params.features)
+
+
+def loss_ratio_error(now: Snapshot) -> float:
+    """Half the width of the 95 % interval of ΣR over that of the frozen model; 0 without two rows.
+
+    A ratio of sums: what each stretch between two rows has more than the ratio says is taken as independent.
+    """
+    total, frozen = now.columns.get("cum_R", np.empty(0)), now.columns.get("cum_R_frozen", np.empty(0))
+    if len(total) < 2 or len(total) != len(frozen) or not frozen[-1] > frozen[0]:
+        return 0.0
+    learnt, kept = np.diff(total), np.diff(frozen)
+    excess = learnt - kept * learnt.sum() / kept.sum()
+    return float(1.96 * np.sqrt(excess @ excess) / kept.sum())
 
 
 def median_step(now: Snapshot) -> float:

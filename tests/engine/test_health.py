@@ -1,11 +1,13 @@
 """The health of runs made sick on purpose, and of runs that are well."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
-from ohash.engine.run_health import complaints, findings, health
+from ohash.engine.run_health import complaints, findings, health, loss_ratio_error
 from ohash.streams.dataset import Dataset
 from tests.selection import first
 
@@ -75,6 +77,23 @@ def test_a_small_gain_counts_if_the_same_queries_gained_it():
     now = finished("words", pairs=10_000)
     change = now.numbers["map"] - now.numbers["map_start"]
     assert now.numbers["map_change_error"] < change < now.numbers["map_error"] and told(now) == {}
+
+
+def test_the_interval_of_the_loss_ratio_covers_as_often_as_it_says():
+    now, rng, covered = finished("digits", pairs=300), np.random.default_rng(0), 0
+    for _ in range(400):
+        both = rng.gamma(2.0, 3.0, 200)  # what the two models share
+        learnt, frozen = (np.cumsum(both + rng.gamma(1.0, 2.0, 200)) for _ in range(2))
+        again = replace(now, columns={**now.columns, "cum_R": learnt, "cum_R_frozen": frozen})
+        covered += abs(learnt[-1] / frozen[-1] - 1) < loss_ratio_error(again)
+    assert 0.92 * 400 < covered < 0.98 * 400
+
+
+def test_a_loss_above_the_frozen_models_is_noticed_beyond_chance_only():
+    now = finished("words", pairs=10_000)
+    for more, seen in ((0.003, False), (0.01, True)):
+        sums = now.numbers["cum_R_frozen"] * (1 + more)
+        assert ("cumulative loss" in told(replace(now, numbers={**now.numbers, "cum_R": sums}))) is seen
 
 
 @pytest.mark.slow
