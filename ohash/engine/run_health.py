@@ -127,7 +127,7 @@ def _learning(now: Snapshot) -> list[Finding]:
         remedy = Remedy("C", larger) if larger > C else None
         value = f"{capped:.0%} of recent ones"
         if capped >= CAPPED and _is_chosen(C, now.params):
-            chosen = f"{value}; C = {C:g} was chosen for this data set, and no larger one that was tried gains"
+            chosen = f"{value}; C = {C:g} was chosen for this data set; no larger one that was tried is clearly better"
             signs.append(Finding("updates capped by C", chosen, True, judged=False))
         else:
             signs.append(_finding("updates capped by C", value, capped < CAPPED, advice, remedy))
