@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ohash.engine.judge import TRUTH_SCORES, truth_column
-from ohash.engine.narrative import change_since_start
+from ohash.engine.narrative import change_error, change_since_start
 from ohash.engine.params import ExperimentParams, experiment
 from ohash.engine.snapshot import Snapshot
 from ohash.streams import registry as datasets
@@ -183,8 +183,7 @@ def _scores(now: Snapshot) -> list[Finding]:
         return []
     change = change_since_start(n, column)
     had_time = now.t >= HAD_TIME and start < GOOD_START
-    error = n.get(f"{column}_error", math.nan)
-    value = f"{start:.3f} at the start, {end:.3f} now" + (f" (± {error:.3f})" if math.isfinite(error) else "")
+    value = f"{start:.3f} at the start, {end:.3f} now: {end - start:+.3f} ± {change_error(n, column):.3f}"
     if change == "worse":
         advice = "it is below its start: try another β, C or kernel"
     else:

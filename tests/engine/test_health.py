@@ -77,6 +77,8 @@ def test_a_small_gain_counts_if_the_same_queries_gained_it():
     now = finished("words", pairs=10_000)
     change = now.numbers["map"] - now.numbers["map_start"]
     assert now.numbers["map_change_error"] < change < now.numbers["map_error"] and told(now) == {}
+    (said,) = (finding.value for finding in findings(now) if finding.title == "mAP")
+    assert said.endswith(f" now: {change:+.3f} ± {now.numbers['map_change_error']:.3f}"), "what it is judged by"
 
 
 def test_the_interval_of_the_loss_ratio_covers_as_often_as_it_says():
