@@ -32,6 +32,8 @@ CURVES = {
     "4": ("totals/ratio",),
 }
 MOST_POINTS = 100
+SEVERAL = "; "  # between values of `made`, where cells differ
+UNKNOWN = "unknown"
 STEPS = 2**16 - 2  # of an average precision; the largest 16-bit number stands for NaN
 
 
@@ -64,10 +66,23 @@ class Recording:
     @cached_property
     def text(self) -> str:
         """When and on what it was made."""
-        machine = f"{self.made['cpu']}, {self.made['cores']} cores"
-        several = "s" if "," in self.made["commit"] else ""
-        commit = f", commit{several} {self.made['commit']}" if self.made["commit"] else ""
-        return f"recorded on {self.made['date']} ({machine}; ohash {self.made['ohash']}{commit})"
+        cpus = self.made["cpu"].split(SEVERAL)
+        named = [one for one in cpus if not any(other != one and other.startswith(one) for other in cpus)]
+        versions = [f"ohash {' and '.join(self.made['ohash'].split(SEVERAL))}", *_commits(self.made["commit"])]
+        machine = f"{' and '.join(named)}, {self.made['cores']} cores"
+        return f"recorded on {self.made['date']} ({machine}; {', '.join(versions)})"
+
+
+def _commits(listed: str) -> list[str]:
+    """The commits in a few words; none if they are not known.
+
+    >>> _commits("a1; unknown; b2; c3"), _commits("a1"), _commits("unknown")
+    (['3 commits from a1 to c3'], ['commit a1'], [])
+    """
+    names = [name for name in listed.split(SEVERAL) if name not in ("", UNKNOWN)]
+    if len(names) < 2:
+        return [f"commit {name}" for name in names]
+    return [f"{len(names)} commits from {names[0]} to {names[-1]}"]
 
 
 @lru_cache(maxsize=2)
@@ -118,12 +133,12 @@ def _provenance(store: Store, keys: list[str], earlier: dict[str, str]) -> dict[
     cells = sorted(store.values(keys).values(), key=lambda values: values["created"])
     made = {}
     for name in environment():
-        listed = earlier.get(name, "")
+        listed = earlier[name].split(SEVERAL) if name in earlier else []
         for values in cells:
-            value = values["environment"].get(name) or "not known"
-            if f", {value}, " not in f", {listed}, ":
-                listed += f", {value}" if listed else value
-        made[name] = listed
+            value = values["environment"].get(name) or UNKNOWN
+            if value not in listed:
+                listed.append(value)
+        made[name] = SEVERAL.join(listed)
     days = [time.strftime("%Y-%m-%d", time.gmtime(values["created"])) for values in (cells[0], cells[-1])]
     days = sorted([*days, *filter(None, earlier.get("date", "").split(" to "))])
     return made | {"date": " to ".join(dict.fromkeys((days[0], days[-1])))}

@@ -29,22 +29,40 @@ SIGNS = {
     "holds": "✓ holds", "does not hold": "✗ does not hold", "cannot tell": "? cannot tell",
     "not run yet": "… not run yet",
 }  # fmt: skip
+
+
+def _colours(*, dark: bool) -> str:
+    """The colours of the page as CSS variables; its figures stay on white, to be copied into a paper."""
+    ground = theme.ground(dark)
+    named = {name: getattr(ground, name) for name in ("background", "ink", "faint", "grid")}
+    named |= {"holds": theme.colour("now", dark), "fails": theme.colour("dissimilar", dark)}
+    return " ".join(f"--{name}: {colour};" for name, colour in named.items())
+
+
 STYLE = f"""
-body {{ font-family: {theme.FONT}; color: {theme.LIGHT.ink}; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
-  line-height: 1.45; }}
+:root {{ color-scheme: light dark; {_colours(dark=False)} }}
+@media (prefers-color-scheme: dark) {{ :root {{ {_colours(dark=True)} }} }}
+body {{ font-family: {theme.FONT}; color: var(--ink); background: var(--background); max-width: 72rem;
+  margin: 2rem auto; padding: 0 1rem; line-height: 1.45; }}
 table {{ border-collapse: collapse; font-size: .85rem; }}
 .wide {{ overflow-x: auto; }}
-th, td {{ text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid {theme.LIGHT.grid}; }}
-th {{ border-bottom: 1.5px solid {theme.LIGHT.faint}; }}
+th, td {{ text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid var(--grid); }}
+th {{ border-bottom: 1.5px solid var(--faint); }}
 td {{ font-variant-numeric: tabular-nums; }}
 .verdict {{ font-weight: 600; white-space: nowrap; }}
-.holds {{ color: {theme.colour("now")}; }} .fails {{ color: {theme.colour("dissimilar")}; }}
-.open {{ color: {theme.LIGHT.faint}; }}
-.figures {{ display: flex; flex-wrap: wrap; gap: 1rem; }} .figures svg {{ max-width: 100%; height: auto; }}
-.beside {{ opacity: .6; font-style: italic; }}
+.holds {{ color: var(--holds); }} .fails {{ color: var(--fails); }} .open {{ color: var(--faint); }}
+.figures {{ display: flex; flex-wrap: wrap; gap: 1rem; }}
+.figures svg {{ max-width: 100%; height: auto; background: {theme.LIGHT.background}; border-radius: 4px; }}
+.beside {{ opacity: .75; font-style: italic; }}
 dl {{ display: grid; grid-template-columns: max-content 1fr; gap: .1rem .8rem; font-size: .9rem; }}
-dt {{ color: {theme.LIGHT.faint}; }} dd {{ margin: 0; }}
-pre {{ background: #f6f7f9; padding: .8rem; overflow-x: auto; font-size: .75rem; }}
+dt {{ color: var(--faint); }} dd {{ margin: 0; overflow-wrap: anywhere; }}
+pre {{ background: color-mix(in srgb, var(--ink) 5%, transparent); padding: .8rem; overflow-x: auto;
+  font-size: .75rem; }}
+@media (max-width: 640px) {{
+  .claims > tbody > tr, .claims > tbody > tr > td {{ display: block; border: 0; padding-left: 0; }}
+  .claims > tbody > tr {{ border-bottom: 1px solid var(--faint); }} .claims > tbody > tr:has(> th) {{ display: none; }}
+  .parts td {{ padding: .2rem .4rem .2rem 0; overflow-wrap: anywhere; }}
+}}
 """
 TOOL_BIBTEX = f"""@software{{ohash,
   title   = {{ohash: an interactive dashboard for Online Hashing}},

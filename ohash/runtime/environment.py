@@ -36,8 +36,10 @@ def _cpu() -> str:
         lines = []
     facts = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     known = facts.get("model name") or facts.get("cpu model")
-    if not known and "cpu part" in facts:  # ARM has numbers in place of a name
-        known = f"{platform.machine()}, implementer {facts.get('cpu implementer', '')}, part {facts['cpu part']}"
+    if not known and "cpu part" in facts:  # ARM has numbers in place of a name, which LLVM knows
+        from llvmlite.binding import get_host_cpu_name  # noqa: PLC0415 (slow to import)
+
+        known = f"{platform.machine()} {get_host_cpu_name()}"
     return known or platform.processor() or platform.machine()
 
 

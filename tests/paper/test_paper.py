@@ -37,6 +37,7 @@ from ohash.paper.verdicts import (  # fmt: skip
     spread_ratio,
     within,
 )
+from ohash.plots import paper_report, theme
 from ohash.plots.paper import charts
 from ohash.plots.paper_report import claims_html, report
 from ohash.store.store import Store
@@ -449,6 +450,13 @@ def test_the_claims_on_data_of_ones_own(monkeypatch, tmp_path, capsys):
     assert "yours, in its place" in page.read_text() and "--features FILE" in page.read_text()
     assert main(["paper", "7", *own]) == 2 and main(["paper", "3", "--recorded", *own]) == 2
     assert main(["paper", "3", "--without", "oh"]) == 2
+
+
+def test_the_report_follows_the_reader_into_the_dark_and_its_figures_stay_on_white():
+    light, _, dark = paper_report.STYLE.partition("prefers-color-scheme: dark")
+    assert theme.LIGHT.background in light and theme.DARK.background not in light
+    assert theme.DARK.background in dark.partition("}")[0]
+    assert f"background: {theme.LIGHT.background}" in dark.partition(".figures svg")[2].partition("}")[0]
 
 
 def test_held_is_counted_by_dataset():

@@ -64,7 +64,7 @@ def test_own_runs_take_the_place_of_recorded_ones_and_disagreements_are_found(ru
 
 
 def test_cells_that_were_not_run_again_are_taken_over(run_store, recording, tmp_path):
-    before = {"cpu": "another, old", "commit": "abc, def", "date": "2020-01-02 to 2020-01-03"}
+    before = {"cpu": "another, old", "commit": "abc; def", "date": "2020-01-02 to 2020-01-03"}
     earlier = Recording(recording.made | before, recording._rows)
     path = tmp_path / "again.parquet"
     assert write_recording(Store(tmp_path / "empty"), TINY, path, earlier) == 4
@@ -77,9 +77,15 @@ def test_cells_that_were_not_run_again_are_taken_over(run_store, recording, tmp_
         some.save(key, values[key], run_store.frame(key)[1])
     assert write_recording(some, TINY, path, part) == 4
     made = read_recording(path).made
-    assert made["cpu"] == f"another, old, {recording.made['cpu']}" and made["numpy"] == recording.made["numpy"]
-    assert made["date"].startswith("2020-01-02 to 20") and made["commit"].startswith("abc, def")
+    assert made["cpu"] == f"another, old; {recording.made['cpu']}" and made["numpy"] == recording.made["numpy"]
+    assert made["date"].startswith("2020-01-02 to 20") and made["commit"].startswith("abc; def")
     assert read_recording(path).values(recording._rows) == recording.values(recording._rows)
+
+
+def test_where_a_recording_was_made_is_told_once_and_in_a_few_words(recording):
+    made = {"cpu": "arm; arm n1; x86", "cores": "2", "ohash": "1; 2", "commit": "abc; unknown; def", "date": "today"}
+    text = "recorded on today (arm n1 and x86, 2 cores; ohash 1 and 2, 2 commits from abc to def)"
+    assert Recording(made, {}).text == text
 
 
 def test_curves_are_thinned_and_histograms_kept_whole():
