@@ -270,6 +270,23 @@ def test_both_stores_in_one_list(pictures: list[Snapshot]) -> None:
     assert [line.key for line in both.list()] == keys[:1] and session.earlier == []
 
 
+def test_runs_that_have_gone_since_they_were_listed_are_left_out(pictures: list[Snapshot]) -> None:
+    """The live run is over and pinned, or another tab has deleted a run, while the page is being drawn."""
+    session = Session(id="a tab whose runs go", params=experiment("blobs2d"))
+    disk = Store()
+    disk.save_snapshot(pictures[1])
+    both = AllRuns(session, disk)
+    live_run.commit(session, experiment("blobs2d", "oh", r=8, pairs=20))
+    live = live_run.runner(session)
+    live.pace("unlimited")
+    assert live.finished.wait(60)
+    listed = both.list()
+    assert [line.key for line, _ in both.read(listed)[0]] == [listed[0].key, "live"]
+    live_run.remember_live_run(session)
+    disk.delete([listed[0].key])
+    assert both.read(listed) == ([], [])
+
+
 def test_nothing_is_selected_until_somebody_does(pictures: list[Snapshot]) -> None:
     app = page(pictures)
     assert app.session_state["ohash"].selection.keys == []

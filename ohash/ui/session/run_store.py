@@ -1,7 +1,6 @@
 """Runs by key: those of this tab, those stored on disk, and both together."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -99,17 +98,26 @@ class AllRuns:
         try:
             return self._tab.get(key)
         except KeyError:
+            if key == LIVE:  # it is never stored under this name
+                raise
             require_owner("A stored run")
             return self._store.get(key)
 
     def read(self, lines: Sequence[RunRow]) -> tuple[Sequence[Run], Sequence[RunRow]]:
-        """Runs with their snapshots, and those that cannot be read here: their plugin is missing, or has changed."""
-        snapshots: dict[str, Snapshot] = {}
+        """Runs with their snapshots, and those that cannot be read here: their plugin is missing, or has changed.
+
+        Left out is what has gone since it was listed: deleted elsewhere, or the live run, listed under its own key now.
+        """
+        runs: list[Run] = []
+        unreadable = []
         for line in lines:
-            with suppress(ValueError):
-                snapshots[line.key] = self.get(line.key)
-        runs = [(line, snapshots[line.key]) for line in lines if line.key in snapshots]
-        return runs, [line for line in lines if line.key not in snapshots]
+            try:
+                runs.append((line, self.get(line.key)))
+            except ValueError:
+                unreadable.append(line)
+            except KeyError:
+                continue
+        return runs, unreadable
 
     def unlisted(self) -> int:
         """How many stored runs are too many for the list."""
