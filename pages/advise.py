@@ -23,7 +23,7 @@ notices.show_warnings(session)
 
 st.markdown(page.QUESTION)
 with st.container(horizontal=True, key="top", vertical_alignment="center"):
-    page.transport(session, runner)
+    page.transport(session)
     page.sharing(session, runner)
 page.answer_area(session)
 left, right = st.columns([1, 4])

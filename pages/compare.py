@@ -21,7 +21,7 @@ viewer.follow(session)
 notices.show_warnings(session)
 
 with st.container(horizontal=True, key="top", vertical_alignment="center"):
-    page.transport(session, runner)
+    page.transport(session)
     sharing.buttons(session, runner.comparison, runner.snapshot())
 page.verdict_area(session)
 left, right = st.columns([1, 4])

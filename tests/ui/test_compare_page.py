@@ -2,6 +2,7 @@
 
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,18 @@ def test_pause_and_again() -> None:
     assert not app.exception
     assert runner(app) is not first
     assert runner(app).comparison == first.comparison
+
+
+def test_a_pause_pressed_before_a_new_comparison_is_drawn_pauses_that_one() -> None:
+    app = page(**{**SMALL, "pairs": "10000000"})
+    first, session = runner(app), app.session_state["ohash"]
+    session.comparison = replace(first.comparison, seeds=(1,))  # the button is still that of the comparison before
+    new = comparisons.runner(session)
+    app.button(key="compare_play").click().run()
+    deadline = time.monotonic() + 20
+    while new.state != "paused" and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert new is not first and new.state == "paused"
 
 
 def test_a_bad_link_is_named() -> None:

@@ -77,6 +77,26 @@ def test_play_again_is_the_same_experiment_with_its_changes() -> None:
     assert live_run.runner(session_of(app)) is not first and link_of(app) == query
 
 
+def test_a_pause_pressed_before_a_new_run_is_drawn_pauses_that_run() -> None:
+    app = opened(**SMALL)
+    until(app, lambda: moving(app))
+    session = session_of(app)
+    live_run.commit(session, session.params.with_values(seed=3))  # the button is still that of the run before
+    new = live_run.runner(session)
+    app.button(key="play").click().run()
+    assert live_run.runner(session) is new and not session.playing
+    until(app, lambda: new.state == "paused")
+
+
+def test_a_pause_pressed_when_the_run_has_just_ended_restarts_nothing() -> None:
+    app = opened(**{**SMALL, "pairs": "30"})
+    live = live_run.runner(session_of(app))
+    assert app.button(key="play").label == "Pause"
+    assert live.finished.wait(60)
+    app.button(key="play").click().run()
+    assert live_run.runner(session_of(app)) is live and app.button(key="play").label == "Play again"
+
+
 @pytest.mark.slow
 def test_beta_of_a_run_that_is_over_begins_another() -> None:
     app = opened(**{**SMALL, "pairs": "30"})

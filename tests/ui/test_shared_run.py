@@ -45,14 +45,14 @@ def test_who_pauses_gets_a_run_of_her_own_that_stands_where_the_shared_one_was(t
     assert live_run.runner(other) is shared
     until(lambda: (now := shared.snapshot()) is not None and now.t > 20)
     seen = displayed_snapshot(other, shared)
-    transport.play_pause(other, shared)
+    transport.play_pause(other, again=False)
     own = live_run.runner(other)
     assert own is not shared and not other.playing and one.playing and shared.state == "running"
     assert other.shared_until is not None and displayed_snapshot(other, own) is other.shared_until
     until(lambda: own.state == "paused" and displayed_snapshot(other, own) is own.snapshot())
     now = shared.snapshot()
     assert seen is not None and now is not None and own.run is not None and seen.t <= own.run.t <= now.t
-    transport.play_pause(other, own)
+    transport.play_pause(other, again=False)
     assert live_run.runner(other) is own and live_run.runner(one) is shared
 
 
@@ -65,7 +65,7 @@ def test_a_reset_starts_a_run_of_her_own(tabs: tuple[Session, Session]) -> None:
 
 def test_a_run_that_was_changed_is_not_shared(tabs: tuple[Session, Session]) -> None:
     one, other = tabs
-    transport.play_pause(one, live_run.runner(one))
+    transport.play_pause(one, again=False)
     assert live_run.runner(other) is not live_run.runner(one)
 
 

@@ -28,10 +28,11 @@ QUESTION = (
 )
 
 
-def transport(session: Session, runner: AdviceRunner) -> None:
+def transport(session: Session) -> None:
     """Pause and restart."""
+    current, again = partial(advices.runner, session), partial(_run_again, session)
     with st.container(horizontal=True, key="transport", vertical_alignment="center"):
-        background_work.transport(runner, "advise_play", partial(_run_again, session), "Measure everything again.")
+        background_work.transport(current, "advise_play", again, "Measure everything again.")
 
 
 def sharing(session: Session, runner: AdviceRunner) -> None:

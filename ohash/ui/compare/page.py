@@ -42,11 +42,11 @@ ZIP = "application/zip"
 MORE = ("precision-recall", "radius 2", "re-ranking", "bits recomputed")
 
 
-def transport(session: Session, runner: ComparisonRunner) -> None:
+def transport(session: Session) -> None:
     """Pause, restart, and the x axis of the curves."""
+    current, again = partial(comparisons.runner, session), partial(_run_again, session)
     with st.container(horizontal=True, key="transport", vertical_alignment="center"):
-        again = partial(_run_again, session)
-        background_work.transport(runner, "compare_play", again, "Restart the comparison from the first pair.")
+        background_work.transport(current, "compare_play", again, "Restart the comparison from the first pair.")
         st.segmented_control(
             "over", list(OVER), default="pairs", key="view_over", label_visibility="collapsed", required=True
         )

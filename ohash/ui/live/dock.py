@@ -20,10 +20,10 @@ def strip(session: Session, runner: Runner) -> None:
         return
     session.docked = session.docked if session.docked in names else names[0]
     with st.container(key="dock", horizontal=True, vertical_alignment="center"):
-        playing = transport.is_playing(session, runner)
+        playing, over = transport.is_playing(session, runner), runner.state in transport.OVER
         st.button(
             "Pause" if playing else "Play", icon=":material/pause:" if playing else ":material/play_arrow:",
-            type="primary", key="dock_play", on_click=once(transport.play_pause), args=(session, runner),
+            type="primary", key="dock_play", on_click=once(transport.play_pause), args=(session, over),
         )  # fmt: skip
         chosen = slot("docked", session.docked, names)
         st.selectbox(

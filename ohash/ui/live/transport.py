@@ -60,11 +60,11 @@ def bar(session: Session, runner: Runner) -> None:
         st.button(
             "Pause" if playing else "Play again" if over else "Play", type="primary",
             icon=":material/pause:" if playing else ":material/play_arrow:",
-            on_click=once(play_pause), args=(session, runner), key="play",
+            on_click=once(play_pause), args=(session, over), key="play",
             help="Run it again from the first pair, with every change made during the run." if over else None,
         )  # fmt: skip
         st.button(
-            "Step", icon=":material/skip_next:", shortcut="right", on_click=once(_step), args=(session, runner),
+            "Step", icon=":material/skip_next:", shortcut="right", on_click=once(_step), args=(session,),
             key="step", disabled=over,
         )  # fmt: skip
         st.selectbox(
@@ -154,19 +154,25 @@ def is_playing(session: Session, runner: Runner) -> bool:
     return session.playing and runner.state not in OVER
 
 
-def play_pause(session: Session, runner: Runner) -> None:
-    """Pause or go on; a run that is over begins again."""
-    if runner.state in OVER:
+def play_pause(session: Session, again: bool) -> None:
+    """Pause or go on; with `again` a run that is over begins again.
+
+    The button may have been drawn for an earlier run, or when this one was not over yet: `again` is what it said, and
+    whoever presses Pause restarts nothing.
+    """
+    over = live_run.runner(session).state in OVER
+    if over and again:
         session.playing = True
         live_run.commit(session, session.params, preset=session.preset, keep_ghost=False)
+    if over:
         return
     live_run.own_runner(session)
-    session.playing = not session.playing
+    session.playing = again or not session.playing
     for one in live_run.hub().lease(session.id).runners():
         one.resume() if session.playing else one.pause()
 
 
-def _step(session: Session, runner: Runner) -> None:
+def _step(session: Session) -> None:
     runner, session.playing = live_run.own_runner(session), False
     steps = int(view_state.view("step") or 1)
     for one in live_run.hub().lease(session.id).runners():

@@ -14,13 +14,17 @@ from ohash.ui.workarounds.slots import once
 REDUCED_MOTION_SECONDS = 5.0  # between two frames for users who prefer reduced motion
 
 
-def transport(runner: Background, key: str, run_again: Callable[[], None], about: str) -> None:
-    """Pause or Play while it is under way, and Run again; to be drawn in a row."""
+def transport(current: Callable[[], Background], key: str, run_again: Callable[[], None], about: str) -> None:
+    """Pause or Play while it is under way, and Run again; to be drawn in a row.
+
+    `current` is asked again at a press: a button on the screen may have been drawn for work that was replaced since.
+    """
+    runner = current()
     running = runner.state not in RESTING
     if runner.state not in ("done", "error", "stopped"):
         st.button(
             "Pause" if running else "Play", icon=":material/pause:" if running else ":material/play_arrow:",
-            type="primary", shortcut="space", on_click=once(_play_pause), args=(runner,), key=key,
+            type="primary", shortcut="space", on_click=once(_play_pause), args=(current,), key=key,
         )  # fmt: skip
     st.button(
         "Run again", icon=":material/replay:", key="reset", on_click=once(run_again), help=f"{about} Key: R"
@@ -33,5 +37,6 @@ def ticking(session: Session, runner: Background, key: str, draw: Callable[[Sess
     fragment(partial(draw, session), key=key, every=interval if runner.state not in RESTING else None)
 
 
-def _play_pause(runner: Background) -> None:
-    runner.pause() if runner.state == "running" else runner.resume()
+def _play_pause(current: Callable[[], Background]) -> None:
+    runner = current()
+    runner.resume() if runner.state == "paused" else runner.pause()  # also one that is about to start
