@@ -38,7 +38,8 @@ class StreamParams:
     )  # fmt: skip
     similar_share: float = param(
         -1.0, symbol="P(s=1)", title="similar share", lo=-1, hi=0.99, slider=(0.05, 0.95), step=0.05, alias="natural",
-        help="Share of similar pairs; natural (-1) = as drawn where that is at least 5 %, else 50 % (clicks: 10 %).",
+        help="Share of similar pairs; natural (-1) = as drawn where that is at least 5 %, else 50 % (clicks and "
+        "nearest neighbours: 10 %).",
     )  # fmt: skip
     order: str = param(
         "shuffled", symbol="t", title="order", choices=ORDERS,

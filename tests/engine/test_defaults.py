@@ -29,6 +29,24 @@ def test_the_default_learns(dataset):
     assert gain.low > 0, f"mAP {records[0].map:.3f} -> {records[-1].map:.3f}"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("dataset", ["words", "digits"])
+def test_the_default_learns_nearest_neighbours(dataset):
+    """With as many similar pairs as dissimilar ones mAP falls on digits."""
+
+    def ends(share):
+        run = Run(experiment(dataset, pairs=30_000, similar_by="topk", similar_share=share, judged_at="ends"))
+        first = None
+        while not run.done:
+            run.step(30_000)
+            first = first or run.checkpoints.last_record
+        return first.ap, run.checkpoints.last_record.ap
+
+    start, end = ends("natural")
+    assert paired_bootstrap(end, start).low > 0
+    assert paired_bootstrap(end, ends(0.5)[1]).low > 0
+
+
 def test_every_built_in_set_is_covered_and_says_why_it_starts_so():
     built_in = {key for key, spec in datasets().items() if spec.group in ("embedded", "synthetic")}
     assert built_in == set(SHOWN) == set(read_chosen_defaults())

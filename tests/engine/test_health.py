@@ -74,7 +74,7 @@ def test_nothing_is_said_of_learning_before_there_was_time():
 
 
 def test_a_small_gain_counts_if_the_same_queries_gained_it():
-    now = finished("words", pairs=10_000)
+    now = finished("words", pairs=10_000, similar_share=0.5, C=0.01)
     change = now.numbers["map"] - now.numbers["map_start"]
     assert now.numbers["map_change_error"] < change < now.numbers["map_error"] and told(now) == {}
     (said,) = (finding.value for finding in findings(now) if finding.title == "mAP")
@@ -92,7 +92,7 @@ def test_the_interval_of_the_loss_ratio_covers_as_often_as_it_says():
 
 
 def test_a_loss_above_the_frozen_models_is_noticed_beyond_chance_only():
-    now = finished("words", pairs=10_000)
+    now = finished("words", pairs=10_000, similar_share=0.5, C=0.01)
     for more, seen in ((0.003, False), (0.01, True)):
         sums = now.numbers["cum_R_frozen"] * (1 + more)
         assert ("cumulative loss" in told(replace(now, numbers={**now.numbers, "cum_R": sums}))) is seen

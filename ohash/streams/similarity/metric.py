@@ -25,7 +25,7 @@ from ohash.core.distances import FastDistances, pair_distances
 from ohash.core.rows import gather
 from ohash.streams.dataset import Dataset
 from ohash.streams.feature_cache import cached_rows
-from ohash.streams.similarity.base import RowPairs, draw_by_rejection, draw_uniform_pairs
+from ohash.streams.similarity.base import FEW_SIMILAR, RowPairs, draw_by_rejection, draw_uniform_pairs
 
 RADII_AT_ONCE = 8_192
 
@@ -134,6 +134,11 @@ class MetricSimilarity:
         if listed is not None:
             return (1 if self.one_sided else 2) * len(listed[0]) / (n * (n - 1))
         return float(self.is_similar(*draw_uniform_pairs(np.random.default_rng(0), self.pool, 20_000)).mean())
+
+    @property
+    def mixed_share(self) -> float:
+        """The share of similar pairs in a stream where the natural one is too small."""
+        return 0.5 if self.k is None else FEW_SIMILAR
 
     def is_similar(self, i: Rows, j: Rows) -> Flags:
         """Either of two, or the first."""

@@ -20,12 +20,10 @@ import numpy.typing as npt
 from ohash.core.arrays import Flags, Rows
 from ohash.streams.annotations import PairList
 from ohash.streams.dataset import Dataset
-from ohash.streams.similarity.base import AT_ONCE, MOST_DRAWS, RowPairs
+from ohash.streams.similarity.base import AT_ONCE, FEW_SIMILAR, MOST_DRAWS, RowPairs
 
 TRAIN_SHARE = 0.8
 VALIDATION_SHARE = 0.1
-# The share of clicks in a stream with sampled negatives.
-CLICKS = 0.1
 # The smallest share of positives in one pass over the clicks, so that a pass ends.
 LEAST_SHARE = 1e-6
 LATER_ITEMS = ("any", "new")
@@ -134,7 +132,7 @@ class PairListSimilarity:
     @property
     def mixed_share(self) -> float:
         """The share of similar pairs in a stream where the natural one is too small."""
-        return 0.5 if len(self._negative) else CLICKS
+        return 0.5 if len(self._negative) else FEW_SIMILAR
 
     def is_similar(self, i: Rows, j: Rows) -> Flags:
         """A known positive."""
