@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from tests.browser.conftest import PATIENCE
 from tests.browser.waiting import until
 
 
@@ -12,6 +13,7 @@ class LivePage:
 
     def __init__(self, page: Any, url: str = "", query: str = "") -> None:
         self.page = page
+        page.set_default_timeout(PATIENCE)
         if url:
             page.goto(f"{url}/{query}")
         page.wait_for_selector(".ohash-status")
@@ -33,9 +35,11 @@ class LivePage:
     def press(self, name: str) -> None:
         self.page.get_by_role("button", name=re.compile(f"^{name}")).first.click()
 
-    def slider(self, number: int, key: str, times: int = 1) -> None:
-        """Move the slider of the rail with the keyboard; 0 is β, 1 is C, 2 is r."""
-        self.page.locator(".st-key-rail [data-testid=stSlider] input[type=range]").nth(number).focus()
+    def slider(self, name: str, key: str, times: int = 1) -> None:
+        """Move the slider of beta, C, r or T in the rail with the keyboard, once its last place is the only one."""
+        slider = self.page.locator(f".st-key-rail [class*=st-key-w_{name}_] input[type=range]")
+        self.until(lambda: slider.count() == 1, what=f"the slider of {name}")
+        slider.focus()
         for _ in range(times):
             self.page.keyboard.press(key)
 

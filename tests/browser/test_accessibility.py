@@ -46,7 +46,7 @@ def test_axe_has_nothing_serious_to_say(tab: Any, server: Dashboard, path: str) 
     tab.goto(f"{server.url}/{path}")
     tab.wait_for_selector(ready)
     until(lambda: tab.title() == f"{title} · ohash", "its own title")
-    assert tab.locator("h1").all_inner_texts() == [title]
+    until(lambda: tab.locator("h1").all_inner_texts() == [title], "one heading, which is the title")
     assert not serious_findings(tab, "light")
     tab.emulate_media(color_scheme="dark")
     tab.reload()  # colours that the server chose
@@ -93,7 +93,7 @@ def test_the_introduction_leads_to_a_lesson_and_does_not_come_back(page: Any, se
     page.wait_for_selector(".st-key-preset_timid button")
     page.get_by_role("link", name="See codes form").click()
     page.wait_for_selector(".playground[data-pairs]")
-    assert page.evaluate("location.pathname") == "/learn"
+    until(lambda: page.evaluate("location.pathname") == "/learn", "its address")
     page.goto(f"{server.url}/?dataset=digits&method=oh&pairs=300")
     page.wait_for_selector(".ohash-intro", state="attached")
     assert not words.is_visible()

@@ -32,7 +32,7 @@ def test_uploaded_clicks_are_answered(page: Any, server: Dashboard, files: tuple
     until(lambda: "dataset=own" in page.evaluate("location.search"), "the link says whose data")
     until(lambda: "RaBitQ, 1 bit" in page.locator(".ohash-compare").inner_text(), "contenders as they are measured")
     until(lambda: answer.get_attribute("data-decision") == "learn", "an answer, even if only so far")
-    assert "on later clicks" in answer.inner_text() and "recall@10" in answer.inner_text()
+    until(lambda: all(words in answer.inner_text() for words in ("on later clicks", "recall@10")), "both measures")
     assert page.get_by_text("Traceback").count() == 0
     address = page.url
     page.reload()

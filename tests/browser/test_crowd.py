@@ -40,12 +40,13 @@ def test_a_crowd_sees_pictures_and_who_changes_something_gets_her_own_charts(pag
         live.until(lambda: live.pairs > before, "the picture moves")
         assert page.evaluate("document.querySelector('.ohash-crowd').mark") == 1, "and stays where it is"
         assert any("/ohash-pictures/" in url for url in fetched)
-        assert page.locator("canvas").count() == 0 and page.locator(".ohash-headline").count() == 1
+        until(lambda: page.locator("canvas").count() == 0, "no chart of her own")
+        until(lambda: page.locator(".ohash-headline").count() == 1, "one headline")
         page.get_by_role("radio", name="recall@10").click()
         page.locator(".ohash-crowd figure").first.locator("text", has_text="recall@10").first.wait_for()
-        live.slider(0, "ArrowRight")
+        live.slider("beta", "ArrowRight")
         page.locator(".st-key-chart_d canvas").wait_for()
-        assert page.locator(".ohash-crowd").count() == 0
+        until(lambda: page.locator(".ohash-crowd").count() == 0, "the picture has gone")
         live.until(lambda: "beta" in live.query, "her change is in the address")
     finally:
         others.kill()

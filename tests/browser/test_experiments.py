@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ohash.cli.browser import Dashboard
-from tests.browser.waiting import until
+from tests.browser.waiting import place_at_rest, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -33,7 +33,7 @@ def test_a_sweep_from_its_form_to_a_cell_on_live(page: Any, server: Dashboard) -
     page.get_by_text("4 of 4 experiments").wait_for()
     marks = page.locator(".js-plotly-plot .points path")
     until(lambda: marks.count() >= 2, "a point for each value")
-    box = marks.first.bounding_box()
+    box = place_at_rest(page, marks.first)
     page.mouse.move(box["x"] - 30, box["y"])
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=5)
     page.locator(".hoverlayer .hovertext").first.wait_for()
@@ -52,7 +52,9 @@ def test_settings_drawn_at_random_are_halved_and_exported(page: Any, server: Das
     fill(page, "sweep_draws", "6")
     fill(page, "sweep_pairs", "360")
     fill(page, "sweep_seeds", "1")
-    page.locator(".st-key-sweep_halving label").click()
+    halving = page.locator(".st-key-sweep_halving label")
+    until(lambda: halving.count() == 1, "one switch")  # a stale copy fades out after a rerun
+    halving.click()
     page.get_by_text("9 experiments").first.wait_for()
     page.get_by_role("button", name="Start").click()
     page.get_by_text("Best on the validation queries").wait_for(timeout=180_000)
@@ -83,11 +85,11 @@ def test_the_paper_shows_claims_figures_and_a_report(page: Any, server: Dashboar
 
 def finish_two_runs(page: Any, server: Dashboard) -> None:
     page.goto(f"{server.url}/?dataset=blobs2d&method=oh&r=8&pairs=300")
-    page.locator(".ohash-status:has-text('done')").wait_for()
-    before = page.evaluate("location.search")
+    status = page.locator(".ohash-status:has-text('done')")
+    status.wait_for()
+    first = status.get_attribute("data-file")
     page.get_by_role("button", name="New seed").click()
-    until(lambda: page.evaluate("location.search") != before, "another seed")
-    page.locator(".ohash-status:has-text('done')").wait_for()
+    until(lambda: status.get_attribute("data-file") != first, "the run of another seed is over, too")
 
 
 def test_on_a_phone_in_the_dark_runs_are_filtered_by_state_deleted_and_brought_back(
@@ -106,8 +108,7 @@ def test_on_a_phone_in_the_dark_runs_are_filtered_by_state_deleted_and_brought_b
     until(lambda: grid.get_attribute("aria-rowcount") == "3", "a heading and two runs")
     page.keyboard.press("Escape")
     page.locator("[data-testid=stDataFrame]").first.scroll_into_view_if_needed()
-    page.wait_for_timeout(1000)
-    table = page.locator("[data-testid=stDataFrame]").first.bounding_box()
+    table = place_at_rest(page, page.locator("[data-testid=stDataFrame]").first)
     page.mouse.click(table["x"] + 18, table["y"] + 87)
     delete = page.locator(".st-key-run_delete button:visible").first
     until(delete.is_enabled, "one run is selected")
@@ -116,7 +117,7 @@ def test_on_a_phone_in_the_dark_runs_are_filtered_by_state_deleted_and_brought_b
     page.get_by_text(f"{there - 1} run{'s' * (there > 2)}", exact=True).wait_for()
     undo = page.locator(".st-key-delete_undo button:visible").first
     undo.scroll_into_view_if_needed()
-    place = undo.bounding_box()
+    place = place_at_rest(page, undo)
     assert 0 <= place["x"] and place["x"] + place["width"] <= 390, "within reach of a thumb"
     undo.click()
     page.get_by_text(f"{there} runs", exact=True).wait_for()
@@ -131,7 +132,7 @@ def test_deleting_a_run_asks_first_touches_only_what_was_chosen_and_is_undone(pa
     there = int(heading.inner_text().split()[0])  # those of the sweep are there, too
     delete = page.locator(".st-key-run_delete button").first  # a stale copy fades out after a rerun
     assert delete.is_disabled(), "nothing is selected at first"
-    table = page.locator("[data-testid=stDataFrame]").first.bounding_box()
+    table = place_at_rest(page, page.locator("[data-testid=stDataFrame]").first)
     page.mouse.click(table["x"] + 18, table["y"] + 87)  # the second row; the first is the live run
     until(delete.is_enabled, "one run is selected")
     delete.click()
@@ -146,12 +147,15 @@ def test_deleting_a_run_asks_first_touches_only_what_was_chosen_and_is_undone(pa
     page.get_by_text("No run passes these filters.").wait_for()
     page.locator(".st-key-runs_words input").fill("")
     page.keyboard.press("Enter")
+    columns = page.locator("[data-testid=stDataFrame] [role=grid]").first
+    single = columns.get_attribute("aria-colcount")
     page.get_by_text("seeds together").first.click()
+    until(lambda: columns.get_attribute("aria-colcount") != single, "one row per experiment")
     page.get_by_text("single runs").first.click()
+    until(lambda: columns.get_attribute("aria-colcount") == single, "one row per run")
     page.get_by_text("Select rows to compare their curves.").wait_for()
     until(lambda: page.locator("[data-testid=stDataFrame]").count() == 1, "the table of groups has gone")
-    page.wait_for_timeout(1000)
-    table = page.locator("[data-testid=stDataFrame]").first.bounding_box()
+    table = place_at_rest(page, page.locator("[data-testid=stDataFrame]"))
     page.mouse.click(table["x"] + 18, table["y"] + 87)
     until(delete.is_enabled, "one run is selected")
     page.mouse.click(table["x"] + 18, table["y"] + 52)
@@ -161,7 +165,7 @@ def test_deleting_a_run_asks_first_touches_only_what_was_chosen_and_is_undone(pa
     canvas = page.locator("[class*=st-key-runs_parallel_] canvas").first
     canvas.wait_for()
     page.get_by_text("drag a box over an axis").wait_for()
-    box = canvas.bounding_box()
+    box = place_at_rest(page, canvas)
     page.mouse.click(box["x"] + box["width"] - 55, box["y"] + 23)  # the square in the corner
     middle = box["x"] + box["width"] / 2  # over every axis, where only the foot is
     page.mouse.move(middle - 0.45 * box["width"], box["y"] + 45)

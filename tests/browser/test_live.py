@@ -14,7 +14,7 @@ import pytest
 from ohash.cli.browser import Dashboard
 from ohash.web.lessons import lessons, without_emphasis
 from tests.browser.live_page import LivePage
-from tests.browser.waiting import until
+from tests.browser.waiting import place_at_rest, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 DIGITS = "?dataset=digits&method=oh&pairs=100000000"
@@ -48,6 +48,7 @@ def test_something_moves_on_landing(page: Any, server: Dashboard) -> None:
 
 
 def test_pause_step_play_reset(live: LivePage) -> None:
+    live.until(lambda: live.pairs > 150, what="far enough to see that Reset goes back")
     live.paused()
     stood = live.pairs
     time.sleep(1)
@@ -83,6 +84,7 @@ def test_a_key_pressed_before_the_buttons_are_drawn_counts(page: Any, server: Da
 
 
 def test_space_belongs_to_the_control_that_the_keyboard_has_reached(live: LivePage) -> None:
+    live.page.get_by_role("button", name="New seed").wait_for()  # the next one, which Tab must find
     live.page.locator(".st-key-reset button").first.focus()
     live.page.keyboard.press("Tab")
     before = live.query
@@ -107,9 +109,9 @@ def test_every_press_counts_once_whenever_it_comes(live: LivePage) -> None:
 
 
 def test_beta_and_C_act_on_the_running_model(live: LivePage) -> None:
-    live.slider(0, "ArrowRight", 2)
+    live.slider("beta", "ArrowRight", 2)
     live.until(lambda: "changes=" in live.query and "beta" in live.query, what="beta in the link")
-    live.slider(1, "ArrowRight")
+    live.slider("C", "ArrowRight")
     live.until(lambda: "%3AC%3A" in live.query, what="C in the link")
     assert live.pairs > 0
 
@@ -117,13 +119,13 @@ def test_beta_and_C_act_on_the_running_model(live: LivePage) -> None:
 def test_a_change_while_paused_is_recorded_at_that_pair(live: LivePage) -> None:
     live.paused()
     at = live.pairs
-    live.slider(0, "ArrowLeft")
+    live.slider("beta", "ArrowLeft")
     live.until(lambda: f"changes={at}%3Abeta" in live.query, what="the change at this very pair")
 
 
 def test_new_r_leaves_a_ghost(live: LivePage) -> None:
     live.until(lambda: live.pairs > 150, what="a checkpoint")
-    live.slider(2, "ArrowRight")
+    live.slider("r", "ArrowRight")
     live.until(lambda: "r=64" in live.query, what="r in the link")
     live.page.get_by_text("New run: r 48 → 64").wait_for()
     live.until(lambda: live.pairs > 0, what="the new run moves")
@@ -139,7 +141,7 @@ def test_page_switch_and_back_keeps_the_run(live: LivePage) -> None:
 
 
 def test_reload_restarts_from_the_link(live: LivePage) -> None:
-    live.slider(2, "ArrowRight")
+    live.slider("r", "ArrowRight")
     live.until(lambda: "r=64" in live.query, what="r in the link")
     live.page.reload()
     live.page.wait_for_selector(".ohash-status")
@@ -205,8 +207,7 @@ def test_share_shows_the_link(live: LivePage) -> None:
     live.press("Share")
     live.page.get_by_text("dataset=digits&method=oh&pairs=100000000").first.wait_for()
     code = live.page.get_by_alt_text("QR code of the link")
-    code.wait_for()
-    assert code.evaluate("image => image.naturalWidth") > 60
+    live.until(lambda: code.evaluate("image => image.naturalWidth") > 60, what="the picture of the code")
     code.click()
     large = live.page.locator(".ohash-qr-screen img")
     live.until(lambda: large.bounding_box()["height"] > 600, what="the code fills the screen")
@@ -226,10 +227,10 @@ def test_dark_and_phone(page: Any, server: Dashboard, width: int, height: int, s
     page.emulate_media(color_scheme=scheme)
     live = LivePage(page, server.url, DIGITS)
     live.until(lambda: live.pairs > 0, what="it runs")
-    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    background = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
-    assert overflow <= 1
-    assert (background != "rgb(255, 255, 255)") == (scheme == "dark")
+    overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    background = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
+    live.until(lambda: page.evaluate(overflow) <= 1, what="nothing is wider than the screen")
+    live.until(lambda: (page.evaluate(background) != "rgb(255, 255, 255)") == (scheme == "dark"), what=scheme)
 
 
 def test_who_wants_no_motion_gets_a_run_that_waits(page: Any, server: Dashboard) -> None:
@@ -244,9 +245,15 @@ def test_who_wants_no_motion_gets_a_run_that_waits(page: Any, server: Dashboard)
 
 def test_a_read_out_stays_in_every_frame_while_pictures_come(live: LivePage) -> None:
     live.page.wait_for_selector("canvas")
-    chart = live.page.locator("canvas").first.bounding_box()
-    live.page.mouse.move(chart["x"] + chart["width"] / 2, chart["y"] + chart["height"] * 0.6)
-    live.page.get_by_text("each checkpoint").locator("visible=true").first.wait_for()
+    read_out = live.page.get_by_text("each checkpoint").locator("visible=true").first
+
+    def pointed_at() -> bool:
+        """The charts move while the page is being drawn."""
+        chart = live.page.locator("canvas").first.bounding_box()
+        live.page.mouse.move(chart["x"] + chart["width"] / 2, chart["y"] + chart["height"] * 0.6)
+        return bool(read_out.is_visible())
+
+    live.until(pointed_at, what="a read-out")
     seconds = []
     for _ in range(5):
         before, shown = live.pairs, live.page.evaluate(FRAMES_WITH_A_READ_OUT)
@@ -263,7 +270,7 @@ def test_the_whole_sketch_fits_a_laptop(page: Any, server: Dashboard) -> None:
     page.wait_for_selector(".ohash-gallery figure:nth-child(11)")
     bottom = "document.querySelector('.ohash-gallery figure:last-child').getBoundingClientRect().bottom"
     live.until(lambda: page.evaluate(bottom) <= 800, what="it fits")
-    live.slider(2, "ArrowRight")
+    live.slider("r", "ArrowRight")
     page.get_by_text("New run: r 48 → 64").wait_for()
     live.until(lambda: live.pairs > 0 and page.evaluate(bottom) <= 800, what="it still fits")
 
@@ -271,12 +278,11 @@ def test_the_whole_sketch_fits_a_laptop(page: Any, server: Dashboard) -> None:
 def test_on_a_phone_the_sliders_come_before_the_gallery(page: Any, server: Dashboard) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     live = LivePage(page, server.url, DIGITS)
-    top = "(name) => document.querySelector(name).getBoundingClientRect().top"
     names = ("canvas", ".st-key-rail", ".ohash-gallery", ".st-key-details")
     for name in names:
         live.page.wait_for_selector(name)
-    places = [live.page.evaluate(top, name) for name in names]
-    assert places == sorted(places)
+    places = "(names) => names.map((name) => document.querySelector(name).getBoundingClientRect().top)"
+    live.until(lambda: (tops := page.evaluate(places, names)) == sorted(tops), what=f"{names} in this order")
 
 
 def right_end_of_the_last_button(bar: Any) -> float:
@@ -292,9 +298,10 @@ def test_on_a_phone_a_toolbar_is_one_row_that_fades_where_it_goes_on(page: Any, 
     page.goto(f"{server.url}/{path}")
     for bar in (".st-key-top", ".st-key-transport")[: 1 if path else 2]:  # on Compare the one is inside the other
         shown = page.locator(bar)
-        shown.locator("button").first.wait_for()
+        shown.locator("button:visible").first.wait_for()
         until(lambda shown=shown: shown.bounding_box()["height"] < 60, "one row")
-        assert "gradient" in shown.evaluate("(bar) => getComputedStyle(bar).maskImage")
+        fade = lambda shown=shown: shown.evaluate("(bar) => getComputedStyle(bar).maskImage")  # noqa: E731
+        until(lambda fade=fade: "gradient" in fade(), "it fades")
         until(lambda shown=shown: right_end_of_the_last_button(shown) < 352, "the last button is not under the fade")
 
 
@@ -303,7 +310,8 @@ def test_present_is_large_and_without_the_rail(live: LivePage) -> None:
     live.page.wait_for_selector(".st-key-stage")
     rail = live.page.locator(".st-key-rail")
     live.until(lambda: not rail.get_by_role("combobox").first.is_visible(), what="the rail is hidden")
-    assert [rail.get_by_text(name).first.is_visible() for name in ("β ·", "C ·", "r ·", "T ·")] == [True] * 4, "docked"
+    for name in ("β ·", "C ·", "r ·", "T ·"):
+        rail.get_by_text(name).first.wait_for()  # docked
     moved = live.pairs
     live.until(lambda: live.pairs > moved, what="it goes on")
     live.page.set_viewport_size({"width": 1920, "height": 1080})
@@ -313,19 +321,24 @@ def test_present_is_large_and_without_the_rail(live: LivePage) -> None:
     live.until(lambda: live.page.locator("canvas").count() == 2, what="two charts")
     live.page.keyboard.press("Escape")
     live.page.wait_for_selector(".st-key-desk")
-    assert "present" not in live.query
+    live.until(lambda: "present" not in live.query, what="the address has left it, too")
 
 
 def test_a_click_on_a_curve_opens_that_pair_step_by_step(live: LivePage) -> None:
     live.until(lambda: live.pairs > 200, what="a curve")
     live.paused()
     page = live.page
-    box = page.locator(".st-key-chart_c canvas").bounding_box()
     cursor = "document.querySelector('.st-key-chart_c canvas').parentElement.style.cursor"
-    for share in range(90, 20, -1):
-        page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + share / 100 * box["height"])
-        if page.evaluate(cursor) == "pointer":
-            break
+
+    def on_curve() -> bool:
+        box = place_at_rest(page, page.locator(".st-key-chart_c canvas"))
+        for share in range(90, 20, -1):
+            page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + share / 100 * box["height"])
+            if page.evaluate(cursor) == "pointer":
+                return True
+        return False
+
+    live.until(on_curve, what="a point of the curve under the pointer")
     time.sleep(0.5)  # the read-out follows the pointer
     told = page.evaluate(
         "[...document.querySelectorAll('.st-key-chart_c div')].find((one) => one.style.position === 'absolute' "
@@ -335,8 +348,7 @@ def test_a_click_on_a_curve_opens_that_pair_step_by_step(live: LivePage) -> None
     page.mouse.down()
     page.mouse.up()
     page.get_by_text("Stage 1 of").wait_for()
-    until(lambda: "at=" in page.evaluate("location.search"), "the pair is in the address")
-    assert f"at={pairs - 1}" in page.evaluate("location.search"), "the pair in the read-out"
+    until(lambda: f"at={pairs - 1}" in page.evaluate("location.search"), f"the pair in the read-out, {told}")
     page.get_by_role("link", name="Live").first.click()
     live.until(lambda: live.pairs > 200, what="back, and it stays on Live")
 
@@ -344,6 +356,12 @@ def test_a_click_on_a_curve_opens_that_pair_step_by_step(live: LivePage) -> None
 LOWEST = """() => [document.querySelector("[data-testid=stMain]").scrollHeight - innerHeight,
   innerHeight - Math.max(...[...document.querySelectorAll(".st-key-stage :is(canvas, img, input, p, button)")]
     .map((one) => one.getBoundingClientRect()).filter((box) => box.height).map((box) => box.bottom))]"""
+
+
+def full(lowest: tuple[float, float], height: int) -> bool:
+    """Whether nothing is below the screen and little of it is left empty."""
+    below, free = lowest
+    return below <= 0 <= free < 0.15 * height
 
 
 def test_present_fills_the_screen_with_one_thing_and_has_scenes_on_keys(page: Any, server: Dashboard) -> None:
@@ -354,8 +372,7 @@ def test_present_fills_the_screen_with_one_thing_and_has_scenes_on_keys(page: An
         live.until(lambda: page.locator("canvas").count() == 1, what="one chart")
         high = lambda size=size: page.locator("canvas").bounding_box()["height"] > 0.55 * size[1]  # noqa: E731
         live.until(high, what=f"it fills {size}")
-        below, free = page.evaluate(LOWEST)
-        assert below <= 0 <= free < 0.15 * size[1], (size, below, free)
+        live.until(lambda size=size: full(page.evaluate(LOWEST), size[1]), what=f"all of {size}, and nothing below")  # type: ignore[misc]
     page.keyboard.press("2")
     live.until(lambda: "C=1e-05" in live.query and "present=loss" in live.query, what="the second preset, same chart")
     page.reload()
@@ -375,7 +392,7 @@ def test_present_fills_the_screen_with_one_thing_and_has_scenes_on_keys(page: An
     page.get_by_text("Stage 2 of").wait_for()
     page.keyboard.press("ArrowLeft")
     page.get_by_text("Stage 1 of").wait_for()
-    assert page.evaluate(LOWEST)[0] <= 0 and "present=" in live.query
+    live.until(lambda: page.evaluate(LOWEST)[0] <= 0 and "present=" in live.query, what="all of it on the screen")
     page.get_by_role("radio", name="Its theory").click()
     page.get_by_text(re.compile("Stage 1 of (1|4)$")).wait_for()
     if page.get_by_text("Stage 1 of 1").count() == 0:  # a pair that updates the model has more to tell
@@ -395,7 +412,7 @@ def test_present_fills_the_screen_with_one_thing_and_has_scenes_on_keys(page: An
     page.wait_for_selector(".playground[data-pairs='0']")
     page.locator("body").press("ArrowRight")
     page.wait_for_selector(".playground[data-pairs='1']")
-    assert page.evaluate(LOWEST)[0] <= 0
+    until(lambda: page.evaluate(LOWEST)[0] <= 0, "all of it on the screen")
     page.keyboard.press("Escape")
     page.get_by_text("Lessons, five minutes each").wait_for()
     until(lambda: "present" not in page.evaluate("location.search"), "the address has left it, too")
@@ -425,7 +442,7 @@ def test_a_deep_link_that_comes_first_has_the_navigation(browser: Any) -> None:
 def test_back_leaves_pages_in_the_order_they_were_visited(page: Any, server: Dashboard) -> None:
     live = LivePage(page, server.url)
     live.until(lambda: "dataset=" in live.query, what="the bare address becomes an experiment")
-    live.slider(2, "ArrowRight")
+    live.slider("r", "ArrowRight")
     live.until(lambda: "r=64" in live.query, what="another experiment")
     for name in ("Data", "Compare"):
         page.get_by_role("link", name=name, exact=True).first.click()

@@ -8,6 +8,7 @@ import pytest
 
 from ohash.cli.bench.ui import SIZES, layout_shift
 from ohash.cli.browser import Dashboard
+from tests.browser.conftest import PATIENCE
 from tests.browser.live_page import LivePage
 from tests.browser.waiting import until
 
@@ -24,29 +25,35 @@ COVERED = """() => {
 BELOW = """([one, other]) => document.querySelector(one).getBoundingClientRect().top >=
   document.querySelector(other).getBoundingClientRect().bottom"""
 PLACE = "(name) => document.querySelector(name).getBoundingClientRect().top + document.scrollingElement.scrollTop"
+INSIDE = """([one, other]) => {
+  const [on, under] = [one, other].map((name) => document.querySelector(name).getBoundingClientRect());
+  return under.left < on.left && on.right < under.right + 2 && under.top - 2 < on.top && on.bottom < under.bottom + 2;
+}"""
 BOTTOM = "(name) => document.querySelector(name).getBoundingClientRect().bottom"
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_nothing_jumps_and_the_charts_stay_in_view(browser: Any, server: Dashboard, width: int, height: int) -> None:
     page = browser.new_page(viewport={"width": width, "height": height})
+    page.set_default_timeout(PATIENCE)
     assert layout_shift(page, f"{server.url}/", seconds=2) < 0.1
     for bar in (".st-key-top", ".st-key-transport"):
-        assert page.locator(bar).bounding_box()["height"] < 45, "one row each"
+        until(lambda bar=bar: page.locator(bar).bounding_box()["height"] < 45, "one row each")  # type: ignore[misc]
     last = page.locator(".st-key-rail [data-testid=stExpander] [data-testid=stNumberInput] input").last
     last.scroll_into_view_if_needed()
-    assert 0 < page.evaluate(TOP, ".st-key-chart_a") < page.evaluate(BOTTOM, ".st-key-chart_b") < height, "the seed"
+    seen = lambda: 0 < page.evaluate(TOP, ".st-key-chart_a") < page.evaluate(BOTTOM, ".st-key-chart_b") < height  # noqa: E731
+    until(seen, "the charts are seen beside the seed")
     charts = page.evaluate(PLACE, ".st-key-chart_a")
     page.goto(f"{server.url}/{MANY}")
     page.locator(".st-key-chip_seed button:visible").wait_for()
     page.locator(".ohash-status:visible").wait_for()
     page.locator(".st-key-chart_a canvas").first.wait_for()
     until(lambda: page.evaluate(COVERED) == 0, "six chips are one row beside the status, once all are drawn", 10)
-    assert abs(page.evaluate(PLACE, ".st-key-chart_a") - charts) < 2, "and do not move the charts"
+    until(lambda: abs(page.evaluate(PLACE, ".st-key-chart_a") - charts) < 2, "and do not move the charts")
     page.locator(".st-key-chips").hover(position={"x": 20, "y": 8})
     last = page.locator(".st-key-chips button:visible").last
     last.click(trial=True)  # those that did not fit are there under the pointer
-    assert last.bounding_box()["x"] + last.bounding_box()["width"] < width
+    until(lambda: last.bounding_box()["x"] + last.bounding_box()["width"] < width, "on the screen")
     page.close()
 
 
@@ -54,9 +61,7 @@ def test_switches_sit_on_their_charts(page: Any, server: Dashboard) -> None:
     live = LivePage(page, server.url, "?dataset=digits&method=oh&pairs=100000000")
     live.until(lambda: live.pairs > 150, what="a checkpoint")
     for switch, chart in ((".st-key-on_quality", ".st-key-chart_a"), (".st-key-on_loss", ".st-key-chart_c")):
-        on, under = page.locator(switch).bounding_box(), page.locator(chart).bounding_box()
-        assert under["x"] < on["x"] and on["x"] + on["width"] < under["x"] + under["width"] + 2
-        assert under["y"] - 2 < on["y"] and on["y"] + on["height"] < under["y"] + under["height"] + 2
+        until(lambda both=[switch, chart]: page.evaluate(INSIDE, both), f"{switch} is on {chart}")  # type: ignore[misc]
     page.get_by_text("Similar pairs should lie at α or left of it").wait_for()
     page.locator(".st-key-chart_c canvas").first.hover()
     with page.expect_download() as waiting:
@@ -72,7 +77,8 @@ def test_a_phone_keeps_play_and_a_slider_in_view(page: Any, server: Dashboard) -
     slider = live.page.locator(".st-key-dock input[type=range]")
     slider.wait_for()
     live.page.locator(".st-key-chart_d").scroll_into_view_if_needed()
-    assert slider.bounding_box()["y"] < 844 and live.page.locator(".st-key-dock button").first.is_visible()
+    until(lambda: slider.bounding_box()["y"] < 844, "the slider is on the screen")
+    until(live.page.locator(".st-key-dock button").first.is_visible, "and so is Play")
     slider.focus()
     live.page.keyboard.press("ArrowRight")
     live.until(lambda: "%3Abeta%3A" in live.query, what="β acts on the run")
@@ -91,7 +97,7 @@ def test_a_remedy_acts_on_the_run_and_ends_its_finding_while_one_watches(page: A
     live.until(lambda: "%3AC%3A" in live.query, what="the change is in the link")
     page.get_by_text("raise C above 0.0001").wait_for(state="detached")
     page.get_by_text("What is checked").wait_for()
-    assert page.locator(".st-key-chart_c").bounding_box()["height"] == 178, "with the marks of five changes"
+    until(lambda: page.locator(".st-key-chart_c").bounding_box()["height"] == 178, "with the marks of five changes")
 
 
 # Type of less than 20 pixels on the stage, as it is drawn, the playground included; icons are pictures.
@@ -136,7 +142,7 @@ def test_every_stage_of_a_pair_fills_the_screen(page: Any, server: Dashboard) ->
                 page.set_viewport_size({"width": width, "height": height})
                 until(lambda h=height: 0.9 * h < page.evaluate(BOTTOM, ".st-key-large_stage") <= h, "full")  # type: ignore[misc]
                 until(lambda: page.evaluate(CUT) == 0, "nothing is cut off")
-            assert not page.evaluate(SMALL_TYPE)
+            until(lambda: not page.evaluate(SMALL_TYPE), "no small type")
             page.keyboard.press("ArrowRight")
     assert len(seen) == 12, "seven stages of an update after that of the models, and four of its theory"
 
@@ -153,7 +159,7 @@ def test_the_playground_on_stage_is_readable_and_ends_on_the_screen(page: Any, s
     for width, height in ((1280, 720), (1280, 800), (1366, 768), (1024, 768), (1920, 1080)):
         page.set_viewport_size({"width": width, "height": height})
         until(lambda h=height: 0.9 * h < end() <= h, f"it ends on a screen of {width} x {height}")  # type: ignore[misc]
-    assert not page.evaluate(SMALL_TYPE)
+    until(lambda: not page.evaluate(SMALL_TYPE), "no small type")
 
 
 def test_the_sliders_on_stage_are_on_the_screen_with_the_longest_captions(page: Any, server: Dashboard) -> None:
@@ -163,14 +169,13 @@ def test_the_sliders_on_stage_are_on_the_screen_with_the_longest_captions(page: 
     thumbs = page.locator(".st-key-stage .st-key-rail [role=group] input[type=range]")
     for width, height in ((1280, 800), (1024, 768)):
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_timeout(500)
-        middles = [box["y"] + box["height"] / 2 for box in (one.bounding_box() for one in thumbs.all())]
-        assert len(middles) == 4 and max(middles) < height, (width, middles)
+        until(lambda: thumbs.count() == 4, "four sliders")
+        middles = lambda: [box["y"] + box["height"] / 2 for box in (one.bounding_box() for one in thumbs.all())]  # noqa: E731
+        until(lambda middles=middles, height=height: max(middles()) < height, f"on a screen of {width} x {height}")  # type: ignore[misc]
     page.set_viewport_size({"width": 1920, "height": 1080})
-    sizes = page.locator(".st-key-stage .st-key-rail [data-testid=stSliderTickBar] p").evaluate_all(
-        "(all) => all.map((one) => parseFloat(getComputedStyle(one).fontSize))"
-    )
-    assert len(sizes) == 8 and min(sizes) >= 20, "the limits of the sliders are readable, too"
+    limits = page.locator(".st-key-stage .st-key-rail [data-testid=stSliderTickBar] p")
+    sizes = lambda: limits.evaluate_all("(all) => all.map((one) => parseFloat(getComputedStyle(one).fontSize))")  # noqa: E731
+    until(lambda: len(sizes()) == 8 and min(sizes()) >= 20, "the limits of the sliders are readable, too")
 
 
 def test_a_picture_restyles_only_what_it_changes(page: Any, browser: Any, server: Dashboard) -> None:
@@ -178,8 +183,8 @@ def test_a_picture_restyles_only_what_it_changes(page: Any, browser: Any, server
     live = LivePage(page, server.url, "?dataset=debian")
     live.until(lambda: page.locator("canvas").count() == 4 and live.pairs > 0, what="four charts")
     page.wait_for_selector(".ohash-gallery")
+    until(lambda: page.evaluate(BELOW, [".ohash-status", ".st-key-transport"]), "the status is below the buttons")
     assert page.locator(".st-key-chips").count() == 0
-    assert page.evaluate(BELOW, [".ohash-status", ".st-key-transport"]), "the status lies on the buttons"
     before = live.pairs
     browser.start_tracing(page=page, categories=["devtools.timeline"])
     live.until(lambda: live.pairs > before, what="a picture")

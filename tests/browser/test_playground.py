@@ -329,8 +329,9 @@ def test_the_learn_page_plays_and_leaves_no_clock_behind(page: Any, server: Dash
     assert page.get_by_role("combobox", name="Points").input_value() == "moons"
     page.get_by_role("link", name="Data", exact=True).click()
     page.wait_for_selector(".ohash-items figure")
+    until(lambda: page.locator(".playground").count() == 0, "the playground has gone")
+    until(lambda: "/data?" in page.evaluate("location.href"), "Data has an address")
     assert "moons" not in page.evaluate("location.href"), "the playground's query is not the session's experiment"
-    assert page.locator(".playground").count() == 0
 
 
 def test_a_lesson_sets_the_playground_and_a_wrong_link_is_named(page: Any, server: Dashboard) -> None:

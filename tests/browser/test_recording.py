@@ -54,7 +54,8 @@ def test_it_opens_from_disk_scrubs_and_plays(page: Any, file: Path) -> None:
     assert page.get_by_role("button", name="Play").is_visible()
     assert page.locator("[data-chart=loss] figcaption").inner_text() == title
     assert page.locator(".gallery li").count() == 11
-    assert page.locator(".gallery img").evaluate_all("all => all.every((one) => one.naturalWidth > 0)")
+    shown = "all => all.every((one) => one.naturalWidth > 0)"
+    until(lambda: page.locator(".gallery img").evaluate_all(shown), "every picture")
     assert not problems
 
 
