@@ -83,6 +83,18 @@ def test_a_key_pressed_before_the_buttons_are_drawn_counts(page: Any, server: Da
     live.until(lambda: "paused" in live.status, what="space pauses once there is a button", seconds=30)
 
 
+def test_a_scene_chosen_before_the_scenes_are_drawn_counts(page: Any, server: Dashboard) -> None:
+    page.add_init_script("""new MutationObserver((_, watch) => {
+      if (!document.querySelector(".st-key-stage .ohash-status")) return;
+      watch.disconnect();
+      document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "2", bubbles: true}));
+    }).observe(document, {childList: true, subtree: true});""")
+    live = LivePage(page, server.url, f"{DIGITS}&present=loss")
+    live.until(lambda: "C=1e-05" in live.query, what="the second scene", seconds=30)
+    page.keyboard.press("Space")
+    live.until(lambda: "paused" in live.status, what="no key is held back any more", seconds=30)
+
+
 def test_space_belongs_to_the_control_that_the_keyboard_has_reached(live: LivePage) -> None:
     live.page.get_by_role("button", name="New seed").wait_for()  # the next one, which Tab must find
     live.page.locator(".st-key-reset button").first.focus()

@@ -23,17 +23,20 @@ if (!window.ohashKeys) {
   window.ohashKeys = true;
   const onLive = () => document.querySelector(".ohash-status");
   const early = [];  // pressed while the page is being drawn: numbers move before the buttons are there
+  const absent = (name) => name.startsWith("scene_") && (  // the stage was left, or has fewer scenes
+    !document.querySelector(".st-key-stage") || document.querySelector("[class*=st-key-scene_] button") &&
+    document.querySelector("[data-test-script-state=notRunning]"));
   const press = (name) => {
     const button = document.querySelector(`.st-key-${name} button`);
     if (button && !early.length) return button.click();
-    if (!onLive() || early.push(name) > 1) return;
+    if (!onLive() || absent(name) || early.push(name) > 1) return;
     const drawn = new MutationObserver(() => {
       const next = document.querySelector(`.st-key-${early[0]} button`);
       if (next) next.click();
-      if (next || !onLive()) early.shift();
+      if (next || !onLive() || absent(early[0])) early.shift();
       if (!early.length) drawn.disconnect();
     });
-    drawn.observe(document.body, {childList: true, subtree: true});
+    drawn.observe(document.body, {childList: true, subtree: true, attributeFilter: ["data-test-script-state"]});
   };
   document.addEventListener("keydown", (event) => {
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "range";
@@ -82,7 +85,8 @@ if (!window.ohashKeys) {
   document.addEventListener("keydown", (event) => {
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.composedPath()[0].tagName) && event.target.type !== "range";
     if (!/^[1-9]$/.test(event.key) || typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    document.querySelector(`.st-key-stage :is(.st-key-scene_${event.key} button, #scene_${event.key})`)?.click();
+    const link = document.querySelector(`.st-key-stage #scene_${event.key}`);
+    if (link) link.click(); else if (document.querySelector(".st-key-stage")) press(`scene_${event.key}`);
   });
   document.addEventListener("click", (event) => {  // on the stage the arrows step, also after a click on a choice
     if (event.detail && event.target.closest && event.target.closest('.st-key-stage [data-testid="stButtonGroup"]'))
