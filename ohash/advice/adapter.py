@@ -17,7 +17,7 @@ from ohash.advice.coders import FloatCoder
 from ohash.advice.scoring import blocks, rank
 from ohash.core.arrays import Floats, Rows
 from ohash.models.batch.click_whitening import discriminants
-from ohash.runtime.parallel import in_parallel
+from ohash.runtime.threads import in_parallel
 
 SHRINKAGES = (0.05, 0.3)
 CLICKS_PER_BLOCK = 16_384

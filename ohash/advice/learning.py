@@ -24,7 +24,7 @@ from ohash.models.online.mmoh import MMOH
 from ohash.models.online.oh import OH
 from ohash.models.quantizers.rotated import random_rotation
 from ohash.runtime.clock import working_seconds
-from ohash.runtime.parallel import together
+from ohash.runtime.threads import together
 
 STRENGTHS = (0.03, 0.3)  # C
 SHARES = (0.1, 0.5)  # of clicks in the stream

@@ -26,8 +26,7 @@ from ohash.core.arrays import Rows
 from ohash.engine.params import OWN
 from ohash.runtime.background import Background
 from ohash.runtime.clock import working_seconds
-from ohash.runtime.parallel import batches, in_parallel
-from ohash.runtime.threads import one_blas_thread
+from ohash.runtime.threads import batches, in_parallel, one_blas_thread
 from ohash.streams.dataset import Dataset
 from ohash.streams.registry import load_by_key
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from ohash.core.arrays import Reals, Rows
 from ohash.core.codes import unpack
-from ohash.engine.change_errors import CHANGE_ERRORS, ChangeErrors
 from ohash.engine.class_scores import ClassScores
 from ohash.engine.frozen import Estimates, Frozen, FrozenEstimates
 from ohash.engine.history import History
@@ -22,14 +21,49 @@ from ohash.evaluation.code_table import CodeTable
 from ohash.evaluation.diagnostics import code_diagnostics
 from ohash.evaluation.distance_ranking import Distances
 from ohash.evaluation.ranking import Retrieval
+from ohash.evaluation.significance import change_half_width
 from ohash.models.base import AsymmetricHasher, HasherSpec, OnlineHasher
 from ohash.runtime.clock import CPU_COLUMNS
 from ohash.runtime.frames import Arrays
 from ohash.runtime.progress import drain
 from ohash.streams.similarity.pair_list import PairListSimilarity
 
+# Half widths of the 95 % intervals of three scores' changes since the first checkpoint.
+CHANGE_ERRORS = ("map_change_error", "hit_10_change_error", "recall_10_change_error")
+
 NAMES = ("balance", "mean_entropy", "correlation", "distinct")
 CORRELATED = 4000  # rows over which bits are correlated
+
+
+class ChangeErrors:
+    """How sure the change of a score since the first checkpoint is: paired, as the same queries are scored at both.
+
+    Remembers the scores of every query at the first checkpoint; none if nothing could be ranked there.
+    """
+
+    def __init__(self) -> None:
+        """Nothing has been scored."""
+        self.first: Arrays | None = None
+
+    def add(self, record: Retrieval | None) -> dict[str, float]:
+        """The half widths at a checkpoint by their columns, NaN where it cannot be compared with the first."""
+        each = {} if record is None else _scores(record)
+        if self.first is None:
+            self.first = each
+        return {
+            f"{name}_change_error": change_half_width(each[name], first)
+            for name, first in self.first.items()
+            if name in each and len(each[name]) == len(first)
+        }
+
+    def restore(self, first: Arrays) -> None:
+        """Take up the scores of a saved run's first checkpoint."""
+        self.first = first
+
+
+def _scores(record: Retrieval) -> Arrays:
+    scores = {"map": record.ap, "hit_10": record.hits[10], "recall_10": record.neighbour_recall}
+    return {name: np.asarray(score, np.float64) for name, score in scores.items() if score is not None}
 
 
 def code_numbers(codes: npt.NDArray[np.uint8], r: int, spec: HasherSpec) -> dict[str, float]:

@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ohash.core.arrays import Array
-from ohash.engine.gallery import Neighbours, nearest
+from ohash.engine.gallery import Neighbours, nearest, typical_query
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
-from ohash.engine.typical_query import typical_query
 
 
 @dataclass(frozen=True, eq=False)

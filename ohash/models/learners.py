@@ -3,7 +3,8 @@
 ============= =====================================================================
 Learner       has a random state, a clock, arrays of its own
 LinearLearner a learner of half-spaces: ``W=`` replaces its random start
-PointLearner  learns rows in blocks, `_learn_block` (`chunks.ChunkLearner`: labelled, in chunks)
+PointLearner  learns rows in blocks, `_learn_block`
+ChunkLearner  learns labelled rows, which wait in a buffer until a chunk is full
 PairLearner   learns pairs in blocks, `_learn_pair_block`
 ============= =====================================================================
 
@@ -17,13 +18,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core import validation
-from ohash.core.arrays import Floats, Labels, Numbers, Reals
+from ohash.core.arrays import Array, Floats, Labels, Numbers, Reals
 from ohash.core.parameters import param, validate
+from ohash.models import supervision
 from ohash.models.base import Trace
 from ohash.models.linear import HalfSpaces, Planes, Starting, read_only
 from ohash.runtime.frames import Arrays
 
 GATHER = 2048  # rows or pairs gathered for a kernel at a time
+
+Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -229,4 +233,58 @@ class PairLearner(LinearLearner):
         updated: npt.NDArray[np.bool_],
     ) -> None:
         """Learn centred pairs in order; fill in the columns D_h and updated."""
+        raise NotImplementedError
+
+
+class ChunkLearner(PointLearner, LinearLearner):
+    """A learner of chunks of labelled points; its parameters have `chunk`, their size."""
+
+    LABELS: ClassVar[str] = "_buffer_labels"  # the attribute, and the name in saved models
+    ARRAYS: ClassVar[tuple[str, ...]] = (*PointLearner.ARRAYS, "_buffer", "_waiting", "_form")
+
+    def _begin(self, d: int) -> None:
+        super()._begin(d)
+        self._buffer = np.zeros((self.params.chunk, d), self.params.dtype)
+        self._waiting = np.zeros(1, np.int64)
+        self._form = np.zeros(1, np.int64)
+        self._start_labels(1)
+
+    @property
+    def _chunk_labels(self) -> Integers:
+        """The labels in the buffer, one row per point."""
+        labels: Integers = getattr(self, self.LABELS)
+        return labels
+
+    def _check_labels(self, y: npt.ArrayLike | None, n: int) -> Array:
+        first = self._form[0] == supervision.UNKNOWN
+        checked, self._form[0] = supervision.check(y, n, int(self._form[0]), type(self).__name__)
+        rows = self._label_rows(checked)
+        if first:
+            self._start_labels(rows.shape[1])
+        return rows
+
+    def _start_labels(self, width: int) -> None:
+        """An empty buffer of labels; their form is known from the first of them on."""
+        setattr(self, self.LABELS, np.zeros((self.params.chunk, width), np.int64))
+
+    def _label_rows(self, checked: Array) -> Integers:
+        """Labels as rows of integers."""
+        return np.asarray(checked, np.int64).reshape(len(checked), -1)
+
+    def _learn_block(self, rows: Reals, labels: Any) -> None:
+        at = 0
+        while at < len(rows):
+            waiting = int(self._waiting[0])
+            stop = at + min(len(rows) - at, len(self._buffer) - waiting)
+            self._buffer[waiting : waiting + stop - at] = rows[at:stop]
+            self._chunk_labels[waiting : waiting + stop - at] = labels[at:stop]
+            self._waiting[0] += stop - at
+            self._clock[0] += stop - at
+            at = stop
+            if self._waiting[0] == len(self._buffer):
+                self._waiting[0] = 0
+                self._learn_chunk(self._buffer.astype(np.float64))
+
+    def _learn_chunk(self, X: npt.NDArray[np.float64]) -> None:
+        """Move W by the chunk X; its labels are `_chunk_labels`."""
         raise NotImplementedError

@@ -12,11 +12,37 @@ import numpy.typing as npt
 
 from ohash.core.loss import PairStep
 from ohash.engine.microscope import PairView
-from ohash.engine.separable import BITS, PAIRS, cumulative_loss
+from ohash.models.online.oh import OH
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.pair import Stage, in_brackets, tex_number
 
-POINTS = 121
+POINTS, PAIRS, BITS = 60, 2000, 8  # of the two streams
+CURVE_POINTS = 121
+
+
+def separable_stream(
+    wrong: float, seed: int = 0
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Points (x, y, 1) and pairs (i, j, s); a share `wrong` of the answers s is flipped.
+
+    The points are two clouds of a class each, so that without wrong answers W with w = (1, 0, 0) in every column has
+    R = 0 at every pair: similar ones agree in all bits, dissimilar ones in none.
+    """
+    rng = np.random.default_rng(seed)
+    label = np.arange(POINTS) % 2
+    places = rng.uniform(-0.4, 0.4, (POINTS, 2))
+    places[:, 0] += 2 * label - 1
+    i = rng.integers(0, POINTS, PAIRS)
+    j = (i + rng.integers(1, POINTS, PAIRS)) % POINTS
+    flipped = rng.random(PAIRS) < wrong
+    s = np.where((label[i] == label[j]) != flipped, 1, -1)
+    return np.c_[places, np.ones(POINTS)], i, j, s
+
+
+def cumulative_loss(wrong: float, C: float) -> npt.NDArray[np.float64]:
+    """ΣR of OH over the stream."""
+    model = OH(r=BITS, beta=0.5, C=C, seed=0, center="none", dtype="float64")
+    return np.cumsum(model.learn(*separable_stream(wrong)).R.ravel())
 
 
 def theory(view: PairView, model: int, C: float | None = None) -> list[Stage]:
@@ -109,7 +135,7 @@ def counter_example(step: PairStep, C: float | None = None) -> Chart:
     """Both right sides against C, R, which they should not fall below, and the C of the moment."""
     turn = negative_from(step)
     at = first_C(step) if C is None else C
-    values = np.linspace(0, 1.25 * turn, POINTS)
+    values = np.linspace(0, 1.25 * turn, CURVE_POINTS)
     printed, corrected = right_sides(step, values)
     title = f"As printed, the bound falls below 0 at C = {turn:.3g}"
     series = (

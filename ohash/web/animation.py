@@ -13,7 +13,7 @@ from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.gallery import distance_text, verdict_on
-from ohash.plots.live.film import film
+from ohash.plots.live.charts import film
 from ohash.plots.picture import font, to_picture
 from ohash.plots.svg import POINT, to_svg
 from ohash.streams.dataset import Dataset

@@ -20,7 +20,7 @@ from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.gallery import distance_text, item_name, mean_note, png_base64, right_of, ties_note, verdict_on
-from ohash.plots.live.film import film
+from ohash.plots.live.charts import film
 from ohash.plots.svg import to_svg
 from ohash.streams.dataset import Dataset
 

@@ -12,7 +12,7 @@ from ohash.advice.params import AdviceParams
 from ohash.advice.runner import AdviceRunner
 from ohash.advice.verdict import half_width, number, verdict
 from ohash.evaluation.significance import difference_over_seeds
-from ohash.runtime import parallel
+from ohash.runtime import threads
 from ohash.streams.dataset import Dataset
 from tests.advice.logs import FEW, answer, clicks_of_groups, meaningless, misleading
 
@@ -190,11 +190,11 @@ def test_the_number_of_threads_changes_nothing(monkeypatch):
         monkeypatch.setattr(module, "ROWS_PER_BLOCK", 128)
     measured = []
     for cores in (1, 3):
-        monkeypatch.setattr(parallel, "cores", lambda cores=cores: cores)
-        parallel._pool.cache_clear()
+        monkeypatch.setattr(threads, "cores", lambda cores=cores: cores)
+        threads._pool.cache_clear()
         snapshot = answer(misleading(), replace(FEW, queries=40))
         measured.append({(one.key, one.split): one for one in snapshot.measured})
-    parallel._pool.cache_clear()
+    threads._pool.cache_clear()
     assert len(measured[0]) == len(measured[1]) == 3 * len(snapshot.contenders)
     for key, one in measured[0].items():
         other = measured[1][key]

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from ohash.engine.gallery import nearest
+from ohash.engine.gallery import nearest, typical_query
 from ohash.engine.live.runner import Runner
 from ohash.engine.moments import Moments
 from ohash.engine.run import Run
-from ohash.engine.typical_query import typical_query
 from tests.engine.runs import own_data, small
 
 

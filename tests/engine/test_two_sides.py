@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from ohash.engine.export import encoder_archive
-from ohash.engine.gallery import nearest
-from ohash.engine.typical_query import typical_query
+from ohash.engine.gallery import nearest, typical_query
 from ohash.evaluation.neighbour_recall import recall_at_k
 from ohash.evaluation.neighbours import exact_neighbours
 from ohash.streams.dataset import Dataset

@@ -2,9 +2,9 @@
 
 import pytest
 
+from ohash.engine.gallery import nearest_codes, precision, typical_query
 from ohash.engine.params import experiment
 from ohash.engine.run import Run
-from ohash.engine.typical_query import nearest_codes, precision, typical_query
 from tests.engine.runs import finish, own_data
 from tests.selection import first
 

@@ -15,7 +15,7 @@ from ohash.cli.main import main
 from ohash.core.codes import pack
 from ohash.core.features import FeatureMap
 from ohash.index.distance_export import write_search
-from ohash.index.engines.page import read_page
+from ohash.index.engines.base import read_page
 from ohash.index.export import (
     concatenate_models,
     numpy_encoder,

@@ -10,7 +10,7 @@ from ohash.plots import layout, theme
 from ohash.plots.echarts import option
 from ohash.plots.echarts_frame import frame_of
 from ohash.plots.live import charts
-from ohash.plots.live.ghosts import MAX_POINTS, Ghost
+from ohash.plots.live.other_runs import MAX_POINTS, Ghost
 from ohash.plots.plotly import figure
 from tests.plots.moments import picture
 from tests.plots.parts import names

@@ -12,7 +12,7 @@ from ohash.plots import theme
 from ohash.plots.chart import Chart
 from ohash.plots.echarts import option
 from ohash.plots.live import charts
-from ohash.plots.live.side_by_side import side_by_side, with_difference
+from ohash.plots.live.other_runs import side_by_side, with_difference
 
 
 def last(**values: float) -> Snapshot:

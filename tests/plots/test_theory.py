@@ -8,8 +8,16 @@ import pytest
 
 from ohash.engine.microscope import Microscope, PairView
 from ohash.engine.params import experiment
-from ohash.engine.separable import PAIRS, cumulative_loss, separable_stream
-from ohash.plots.theory import counter_example, negative_from, right_sides, streams, theory
+from ohash.plots.theory import (
+    PAIRS,
+    counter_example,
+    cumulative_loss,
+    negative_from,
+    right_sides,
+    separable_stream,
+    streams,
+    theory,
+)
 
 
 def small(**values):

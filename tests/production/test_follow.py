@@ -15,11 +15,10 @@ import pytest
 import ohash
 from ohash.cli.main import main
 from ohash.models.storage import load_with_companion, save
-from ohash.production.follower import ALARM_NAMES, FollowOptions
+from ohash.production.follower import ALARM_NAMES, CAPACITY, FollowOptions, Ticks
 from ohash.production.kafka import KafkaSource
 from ohash.production.price import StalenessPrice, price_staleness
 from ohash.production.sources import FileSource, parse_lines
-from ohash.production.ticks import CAPACITY, Ticks
 from ohash.production.watch import key_of, list_watched, read_watched
 from tests.optional import optional
 

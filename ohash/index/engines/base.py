@@ -1,7 +1,11 @@
-"""What every engine declares: its files, its statements, and the packages they need."""
+"""What every engine declares: its files, its statements, and the packages they need; and the page of an export.
+
+The page is Markdown with the statements to run; `read_page` is the way back from the page to the statements.
+"""
 
 import os
 import platform
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +20,10 @@ from ohash.core.arrays import Bytes
 from ohash.index.bit_words import BitOrder, reorder_bits
 
 CODES_FILE = "codes.npy"
+
+FENCE = re.compile(
+    r"^## (?P<title>[^\n]*?) <!-- (?P<step>\w+) -->\n\n```(?P<language>\w+)\n(?P<text>.*?)^```$", re.M | re.S
+)
 
 
 @dataclass(frozen=True)
@@ -111,3 +119,36 @@ def environment(**values: str) -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+def page_text(engine: Engine, facts: CodeFacts) -> str:
+    """The page of these codes."""
+    packages = ", ".join(package for _, package in engine.modules)
+    lines = [
+        f"# {facts.rows:,} codes of {facts.bits} bits in {engine.title}",
+        "",
+        f"Run in this folder. Packages: {packages}. The id of a code is its row.",
+    ]
+    if engine.remark:
+        lines.append(engine.remark)
+    lines += [
+        "",
+        f"`queries` are packed codes, uint8 of shape (n, {facts.width}), {facts.bitorder}-endian: `encode(X)` of",
+        "encoder.py (`--export numpy` writes it). `k` is the number of neighbours. Re-ranking takes the `candidates`",
+        "nearest codes of each query and orders them by the distance of `vectors` (float32, one row per code) to",
+        "`query_vectors`.",
+        "",
+    ]
+    for one in engine.statements(facts):
+        lines += [f"## {one.title} <!-- {one.step} -->", "", f"```{one.language}", one.text.rstrip("\n"), "```", ""]
+    return "\n".join(lines)
+
+
+def read_page(text: str) -> dict[str, Statement]:
+    r"""The statements of a page by step.
+
+    >>> read_page("# Codes\n\n## Load <!-- load -->\n\n```python\nx = 1\n```\n")
+    {'load': Statement(step='load', title='Load', text='x = 1\n', language='python')}
+    """
+    blocks = (match.groupdict() for match in FENCE.finditer(text))
+    return {block["step"]: Statement(**block) for block in blocks}

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ohash.core.arrays import Bytes, Floats, Reals
-from ohash.index.engines.base import Engine
-from ohash.index.engines.page import read_page
+from ohash.index.engines.base import Engine, read_page
 
 Ids = npt.NDArray[np.int64]
 

@@ -14,8 +14,7 @@ from ohash.core.arrays import Array, Reals
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
 from ohash.models.base import Check, HasherSpec
-from ohash.models.chunks import ChunkLearner
-from ohash.models.learners import LearnerParams
+from ohash.models.learners import ChunkLearner, LearnerParams
 
 Matrix = npt.NDArray[np.float64]
 

@@ -20,8 +20,7 @@ import numpy.typing as npt
 from ohash.core.parameters import param
 from ohash.models import supervision as labels
 from ohash.models.base import Check, HasherSpec
-from ohash.models.chunks import ChunkLearner
-from ohash.models.learners import LearnerParams
+from ohash.models.learners import ChunkLearner, LearnerParams
 
 Matrix = npt.NDArray[np.float64]
 SMALLEST = float(np.finfo(np.float64).tiny)  # probabilities are at least this, for their logarithm

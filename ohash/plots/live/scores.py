@@ -17,7 +17,7 @@ from ohash.evaluation.metrics import METRICS, Metric
 from ohash.plots import formats, theme
 from ohash.plots.chart import Axis, Chart, Mark, Series
 from ohash.plots.live.axes import first, last, marks, nothing, pairs_axis, share_limits, x_of
-from ohash.plots.live.ghosts import MAX_POINTS, Ghost, comparable
+from ohash.plots.live.other_runs import MAX_POINTS, Ghost, comparable
 
 Floats = npt.NDArray[Any]
 # Checkpoints on each side that a moving average takes in.

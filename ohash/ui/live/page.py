@@ -9,13 +9,12 @@ from functools import lru_cache, partial
 import numpy as np
 import streamlit as st
 
-from ohash.engine.gallery import Neighbours, nearest
+from ohash.engine.gallery import Neighbours, nearest, typical_query
 from ohash.engine.live.runner import Runner
 from ohash.engine.observer import WINDOW
 from ohash.engine.params import ExperimentParams
 from ohash.engine.run import Run
 from ohash.engine.snapshot import Snapshot
-from ohash.engine.typical_query import typical_query
 from ohash.models import registry as methods
 from ohash.plots import theme
 from ohash.plots.axis_ranges import AxisRanges

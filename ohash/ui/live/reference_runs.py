@@ -9,8 +9,8 @@ from ohash.engine.narrative import amount, settings_that_differ, title_of
 from ohash.engine.snapshot import Snapshot
 from ohash.plots.chart import Chart
 from ohash.plots.live import charts
+from ohash.plots.live.other_runs import side_by_side, with_difference
 from ohash.plots.live.scores import BAND_OF_SEEDS
-from ohash.plots.live.side_by_side import side_by_side, with_difference
 from ohash.ui.session import live_run
 from ohash.ui.session.seeds import seed_snapshots
 from ohash.ui.session.session import EarlierRun, Session

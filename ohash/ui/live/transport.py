@@ -9,7 +9,7 @@ from ohash.engine.live.pace import Pace
 from ohash.engine.live.presets import PRESETS, Preset, preset
 from ohash.engine.live.runner import Runner
 from ohash.models.registry import find
-from ohash.plots.live.ghosts import comparable
+from ohash.plots.live.other_runs import comparable
 from ohash.ui.live.health import health_area
 from ohash.ui.parts import present
 from ohash.ui.session import live_run, view_state

@@ -8,8 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from ohash.plots.runs import MOST_LINES, brushed, parallel_axes, parallel_option
-from ohash.store.listing import RunRow
-from ohash.store.search import matches
+from ohash.store.listing import RunRow, matches
 from ohash.ui.parts.run_table import number_runs
 from ohash.ui.workarounds.style import dark
 

@@ -1,17 +1,52 @@
-"""Another run on the charts of the live one, in its own colour, with the difference for the read-out at the pointer."""
+"""Other runs on the charts of the live one.
 
-from dataclasses import replace
+A `Ghost` is what is kept of an earlier run so that it can be drawn behind the present one; `side_by_side` draws another
+run in its own colour, with the difference for the read-out at the pointer.
+"""
+
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
+from ohash.engine.params import ExperimentParams
+from ohash.engine.snapshot import Snapshot
 from ohash.plots import theme
 from ohash.plots.chart import Axis, Chart, Series
 from ohash.plots.live.axes import round_up
+from ohash.plots.thinning import kept_rows
+
+MAX_POINTS = 200
 
 ROLE = "pinned"
 # What a chart of the other run contributes: its curves by name. The histogram of steps is joined to one outline.
 CURVES = ("learning", "similar pairs", "dissimilar pairs")
 STEPS = ("taken in full", "capped at C")
+
+
+@dataclass(frozen=True, eq=False)
+class Ghost:
+    """The curves of a run under a name, at most 200 points each."""
+
+    label: str
+    params: ExperimentParams
+    columns: dict[str, npt.NDArray[np.float32]]
+    checkpoints: dict[str, npt.NDArray[np.float32]]
+
+
+def comparable(ghost: Ghost, params: ExperimentParams) -> bool:
+    """Whether it is of the same data: scores on other data have no place on the same axis."""
+    return (ghost.params.dataset, ghost.params.content) == (params.dataset, params.content)
+
+
+def ghost_of(now: Snapshot, label: str) -> Ghost:
+    """A thinned copy in float32, even on a logarithmic pair axis."""
+    return Ghost(label, now.params, _thin(now.columns), _thin(now.checkpoints))
+
+
+def _thin(columns: dict[str, npt.NDArray[np.float64]]) -> dict[str, npt.NDArray[np.float32]]:
+    rows = kept_rows(np.maximum(1, columns["pairs"]), MAX_POINTS, "log")
+    return {name: column[rows].astype(np.float32) for name, column in columns.items()}
 
 
 def side_by_side(mine: Chart, other: Chart, name: str) -> Chart:
